@@ -1,0 +1,1 @@
+"""Slash commands, one file each: text in, ops or lines out."""

@@ -1,0 +1,1 @@
+"""The loop: steps, dispatch, recovery, one middleware file per concern."""

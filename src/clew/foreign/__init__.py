@@ -1,0 +1,1 @@
+"""Readers of other agents' sessions, read-only at the source."""

@@ -1,0 +1,1 @@
+"""The session actor: ops in, events out."""

@@ -1,0 +1,1 @@
+"""Facts: a pure fold over entries."""

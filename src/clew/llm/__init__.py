@@ -1,0 +1,1 @@
+"""Models: wires, providers, profiles, retry. Knows nothing of the app above it."""

@@ -1,0 +1,43 @@
+"""The port through which the engine and side queries talk to a model."""
+
+from collections.abc import AsyncIterator
+from typing import Protocol
+
+from clew.llm.reply import Reply, ReplyEvent
+from clew.llm.request import ModelRequest
+from clew.protocol.usage import Usage
+
+
+class Model(Protocol):
+    """One model of one provider. Retry lives behind it; nothing above retries a request by itself."""
+
+    @property
+    def name(self) -> str:
+        """`provider/model`."""
+        ...
+
+    @property
+    def window(self) -> int:
+        """Context window in tokens."""
+        ...
+
+    @property
+    def max_output_tokens(self) -> int:
+        """The largest output cap the model accepts; the default cap of a request may be lower."""
+        ...
+
+    def stream(self, request: ModelRequest) -> AsyncIterator[ReplyEvent]:
+        """Ask and yield the reply as it arrives; closing the iterator drops the connection."""
+        ...
+
+    async def complete(self, request: ModelRequest) -> Reply:
+        """Ask without streaming; same errors, same retry."""
+        ...
+
+    def cost_usd(self, usage: Usage) -> float | None:
+        """Price of some usage; None when the price is unknown."""
+        ...
+
+    async def close(self) -> None:
+        """Drop connections."""
+        ...

@@ -1,0 +1,1 @@
+"""Words for facts: recap, labels, titles, board, side queries."""

@@ -1,0 +1,70 @@
+"""What a tool call would touch, as permissions judge it, and what they say."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from clew.protocol.events import RuleOffer
+
+Decision = Literal["allow", "ask", "deny"]
+Mode = Literal["default", "plan", "acceptEdits", "bypassPermissions"]
+FileOp = Literal["read", "list", "write", "delete", "extract"]
+
+
+class ShellAccess(Struct, frozen=True, kw_only=True):
+    """Run this text with `bash --noprofile --norc -c` in this directory."""
+
+    command: str
+    cwd: str
+
+
+class FileAccess(Struct, frozen=True, kw_only=True):
+    """Touch this path. Relative paths count from `cwd`."""
+
+    op: FileOp
+    path: str
+    cwd: str
+
+
+class FetchAccess(Struct, frozen=True, kw_only=True):
+    """Send a request to this URL."""
+
+    url: str
+
+
+class ToolAccess(Struct, frozen=True, kw_only=True):
+    """Use a tool that has no narrower subject. `read_only` tools are allowed unless a rule says otherwise."""
+
+    tool: str
+    read_only: bool = False
+
+
+Access = ShellAccess | FileAccess | FetchAccess | ToolAccess
+
+
+class Verdict(Struct, frozen=True, kw_only=True):
+    """What permissions say about one access, or about a call as a whole (the strictest of its parts)."""
+
+    decision: Decision
+    why: str
+    """One sentence for a person."""
+    rule: str = ""
+    """The rule or table row that decided, if one did."""
+    offers: tuple[RuleOffer, ...] = ()
+    """What "always" would save, per part."""
+    absolute: bool = False
+    """A deny that holds in every mode."""
+
+
+STRICTNESS: dict[Decision, int] = {"allow": 0, "ask": 1, "deny": 2}
+
+
+def strictest(verdicts: list[Verdict]) -> Verdict:
+    """The verdict of the whole is the strictest of its parts; offers of all asking parts are kept."""
+    if not verdicts:
+        return Verdict(decision="allow", why="touches nothing")
+    worst = max(verdicts, key=lambda verdict: STRICTNESS[verdict.decision])
+    if worst.decision != "ask":
+        return worst
+    offers = tuple(offer for verdict in verdicts if verdict.decision == "ask" for offer in verdict.offers)
+    return Verdict(decision="ask", why=worst.why, rule=worst.rule, offers=offers)

@@ -1,0 +1,1 @@
+"""Prompt texts and what is built from them."""

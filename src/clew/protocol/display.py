@@ -1,0 +1,77 @@
+"""Display blocks: what people see of a tool result. Typed, so that every front end renders the same facts."""
+
+from msgspec import Struct
+
+
+class BlockBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
+    """Text inside blocks is untrusted: front ends sanitise it at their own boundary."""
+
+
+class TextBlock(BlockBase, tag="text"):
+    """Plain words."""
+
+    text: str
+
+
+class DiffBlock(BlockBase, tag="diff"):
+    """A change of one file."""
+
+    path: str
+    patch: str
+    """Unified diff without file headers."""
+    added: int
+    removed: int
+    created: bool = False
+
+
+class TerminalBlock(BlockBase, tag="terminal"):
+    """A shell command and its outcome."""
+
+    command: str
+    output: str
+    exit_code: int | None
+    """None while running in the background or when it was killed."""
+    timed_out: bool = False
+    background_id: str = ""
+
+
+class FileBlock(BlockBase, tag="file"):
+    """A file, or a part of it, was read."""
+
+    path: str
+    first_line: int = 0
+    lines: int = 0
+    total_lines: int = 0
+
+
+class MatchesBlock(BlockBase, tag="matches"):
+    """A search result."""
+
+    pattern: str
+    matches: int
+    files: tuple[str, ...] = ()
+
+
+class TodoItem(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """One item of the agent's task list."""
+
+    content: str
+    status: str
+    """pending, in_progress or completed."""
+    active_form: str = ""
+
+
+class TodoBlock(BlockBase, tag="todo"):
+    """The whole task list after a change."""
+
+    items: tuple[TodoItem, ...]
+
+
+class TableBlock(BlockBase, tag="table"):
+    """Rows under column names."""
+
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+
+Block = TextBlock | DiffBlock | TerminalBlock | FileBlock | MatchesBlock | TodoBlock | TableBlock

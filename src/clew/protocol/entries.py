@@ -1,0 +1,208 @@
+"""Entries: the lines of a transcript. Chain entries have the shape that Claude-Code-style tools read.
+
+The conversation is the chain of `parentUuid` from one leaf; keyed entries (titles, labels, approvals, ...)
+stand outside the chain, and the last one of a key counts. Lines are never edited or removed.
+"""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from clew.protocol.ids import AgentId, CallId, EntryId, RequestId, SessionId
+from clew.protocol.messages import AssistantMessage, UserMessage
+from clew.protocol.usage import Usage
+
+
+class EntryBase(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, tag_field="type"):
+    """One line. Fields without a default are always written, also when null."""
+
+    session_id: SessionId
+    timestamp: str
+    """ISO 8601, UTC, milliseconds, with a final Z."""
+
+
+class ChainEntry(EntryBase):
+    """An entry of the conversation tree."""
+
+    uuid: EntryId
+    parent_uuid: EntryId | None
+    is_sidechain: bool
+    user_type: str
+    cwd: str
+    version: str
+    logical_parent_uuid: EntryId | None = None
+    """Set on a boundary, whose parent is null: where the older history hangs."""
+    git_branch: str = ""
+    agent_id: AgentId | None = None
+    forked_from: dict[str, str] | None = None
+    """On entries copied by a fork: `sessionId` and `messageUuid` of the original."""
+
+
+class UserEntry(ChainEntry, tag="user"):
+    """Something the model reads: the user's words, tool results, or hidden text (`isMeta`)."""
+
+    message: UserMessage
+    is_meta: bool = False
+    """Written by the program, not by the user; hidden in front ends, never a goal."""
+    is_compact_summary: bool = False
+    tool_use_result: Any = None
+    """Structured form of a tool result. Ours is `{"display": [Block, ...]}`; other programs have their own."""
+    source_tool_assistant_uuid: EntryId | None = None
+    """The assistant entry that holds the call this result answers (also its parent)."""
+    permission_mode: str = ""
+
+
+class AssistantEntry(ChainEntry, tag="assistant"):
+    """One part of a model's reply, or a local error shown in its place (`isApiErrorMessage`)."""
+
+    message: AssistantMessage
+    request_id: str = ""
+    is_api_error_message: bool = False
+    error: str = ""
+
+
+class SystemEntry(ChainEntry, tag="system"):
+    """A note of the program inside the chain; never sent to the model.
+
+    Subtypes we write: `compact_boundary`, `away_summary` (a recap), `api_error`, `turn_duration`,
+    `informational`, `interrupted`. Others are kept.
+    """
+
+    subtype: str
+    content: str = ""
+    level: str = "info"
+    is_meta: bool = False
+    data: dict[str, Any] | None = None
+    """Our structured details, by subtype (a recap keeps its facts and key here)."""
+    compact_metadata: dict[str, Any] | None = None
+    duration_ms: int | None = None
+
+
+class AttachmentEntry(ChainEntry, tag="attachment"):
+    """Context that was attached to a prompt."""
+
+    attachment: Any
+
+
+class ProgressEntry(ChainEntry, tag="progress"):
+    """Progress of a long call, as other programs write it; can be a parent, is never sent."""
+
+    data: Any = None
+
+
+class TombstoneEntry(EntryBase, tag="tombstone"):
+    """These entries are withdrawn (a broken stream's partial reply). They stay in the file and leave every view."""
+
+    targets: tuple[EntryId, ...]
+    reason: str
+
+
+class CustomTitleEntry(EntryBase, tag="custom-title"):
+    """The user's own title; beats every generated one."""
+
+    custom_title: str
+
+
+class AiTitleEntry(EntryBase, tag="ai-title"):
+    """A generated title, from facts or from a model."""
+
+    ai_title: str
+    source: Literal["facts", "model"] = "facts"
+
+
+class LastPromptEntry(EntryBase, tag="last-prompt"):
+    """Repeated near the end of the file so that a short tail read finds it."""
+
+    last_prompt: str
+
+
+class BatchLabelEntry(EntryBase, tag="batch-label"):
+    """The label of a tool batch, attached by call ids."""
+
+    call_ids: tuple[CallId, ...]
+    label: str
+    source: Literal["facts", "model"] = "facts"
+
+
+class ApprovalEntry(EntryBase, tag="approval"):
+    """An approval was asked for (`decision` pending) or decided. The last line of a request id counts."""
+
+    request_id: RequestId
+    call_id: CallId
+    tool: str
+    subject: str
+    decision: Literal["pending", "allow", "allow_always", "deny"]
+    reason: str = ""
+    rule: str = ""
+
+
+class TurnResultEntry(EntryBase, tag="turn-result"):
+    """How a turn ended, with what it used."""
+
+    reason: str
+    turn: int
+    steps: int
+    duration_ms: int
+    cost_usd: float | None = None
+    usage: Usage | None = None
+    error: str = ""
+
+
+class SideQueryEntry(EntryBase, tag="side-query"):
+    """A model call that was not the conversation, booked by purpose."""
+
+    purpose: str
+    model: str
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    outcome: str = "ok"
+
+
+class ContentReplacementEntry(EntryBase, tag="content-replacement"):
+    """The literal text that stands for a tool result on the wire, frozen so that bytes already sent never change."""
+
+    call_id: CallId
+    replacement: str
+
+
+class SessionSourceEntry(EntryBase, tag="session-source"):
+    """Where this session came from: a fork, a branch, or another agent's file (`path`)."""
+
+    agent: str
+    source_session: str
+    path: str = ""
+    at: str = ""
+
+
+class ModeEntry(EntryBase, tag="permission-mode"):
+    """The permission mode in force. For people to read; a resumed file never sets rights."""
+
+    permission_mode: str
+
+
+class OpaqueEntry(Struct, frozen=True, kw_only=True):
+    """A line of a type we do not know. It is kept on copy and ignored on replay; never encoded through the union."""
+
+    type: str
+    raw: dict[str, Any]
+
+
+KnownEntry = (
+    UserEntry
+    | AssistantEntry
+    | SystemEntry
+    | AttachmentEntry
+    | ProgressEntry
+    | TombstoneEntry
+    | CustomTitleEntry
+    | AiTitleEntry
+    | LastPromptEntry
+    | BatchLabelEntry
+    | ApprovalEntry
+    | TurnResultEntry
+    | SideQueryEntry
+    | ContentReplacementEntry
+    | SessionSourceEntry
+    | ModeEntry
+)
+Entry = KnownEntry | OpaqueEntry

@@ -1,0 +1,1 @@
+"""Builtin tools: one `.py` and one `.md` each."""

@@ -1,0 +1,76 @@
+"""What a tool is: typed parameters, words for the model, an access for permissions, a run, a result."""
+
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable
+from functools import cached_property
+from pathlib import Path
+from typing import ClassVar, Generic, TypeVar
+
+from msgspec import Struct
+
+from clew.permissions.access import Access, ToolAccess
+from clew.protocol.display import Block
+from clew.protocol.events import Question
+from clew.protocol.ids import CallId
+from clew.protocol.messages import ResultContent
+from clew.protocol.tools import ToolSpec
+
+P = TypeVar("P", bound=Struct)
+
+
+class ToolResult(Struct, frozen=True, kw_only=True):
+    """`text` is for the model, `display` for people. Expected failures are results; exceptions are bugs."""
+
+    text: str
+    display: tuple[Block, ...] = ()
+    is_error: bool = False
+    media: tuple[ResultContent, ...] = ()
+    """Images or documents that go to the model beside the text."""
+    failed_command: bool = False
+    """A shell command exited non-zero: its shell siblings are cancelled."""
+
+
+class ToolContext(Struct, kw_only=True):
+    """What a running call may use besides its parameters. Built by the dispatcher for each call."""
+
+    call_id: CallId
+    cwd: str
+    progress: Callable[[str], None]
+    """Show output as it arrives."""
+    ask: Callable[[tuple[Question, ...]], Awaitable[tuple[tuple[str, ...], ...] | None]]
+    """Put questions to the user; None when nobody can answer or the user declined."""
+
+
+class Tool(ABC, Generic[P]):
+    """One tool. Session state (read files, shells, todos) is given to the constructor, never global."""
+
+    name: ClassVar[str]
+    params: ClassVar[type[Struct]]
+    shell: ClassVar[bool] = False
+    """A failing call cancels its siblings that are shell calls too."""
+    max_result_chars: ClassVar[int] = 50_000
+    """Longer text is spilled to a file and replaced by a preview; 0: the tool bounds itself."""
+
+    @cached_property
+    def description(self) -> str:
+        """The words the model reads: the `.md` file beside the tool's module."""
+        source = sys.modules[type(self).__module__].__file__
+        assert source is not None
+        return Path(source).with_suffix(".md").read_text(encoding="utf-8").strip()
+
+    @abstractmethod
+    def spec(self) -> ToolSpec:
+        """What the model is told. Constant within a session."""
+
+    def is_concurrency_safe(self, params: P) -> bool:
+        """May overlap with other safe calls. An exception counts as no."""
+        return False
+
+    def accesses(self, params: P, context: ToolContext) -> tuple[Access, ...]:
+        """What permissions must judge before `run`."""
+        return (ToolAccess(tool=self.name),)
+
+    @abstractmethod
+    async def run(self, params: P, context: ToolContext) -> ToolResult:
+        """Do it. Cancellation must leave no process behind."""

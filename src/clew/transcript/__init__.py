@@ -1,0 +1,1 @@
+"""The log: write, read, repair, index, search."""
