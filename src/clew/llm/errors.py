@@ -1,18 +1,18 @@
 """What can go wrong between us and a model.
 
-    LLMError
-    ├── UnknownModel            no profile, no provider of that name (suggests the nearest)
-    ├── MissingCredential       says which variable to set
-    ├── AuthenticationFailed    401/403: names the credential to fix
-    ├── InvalidRequest          400: the provider's own words
-    │   └── PromptTooLong       recoverable by compaction
-    ├── ProviderUnavailable     after the retry layer gave up
-    │   ├── RateLimited         429
-    │   ├── Overloaded          529/503 overload; three in a row switch to the fallback model
-    │   ├── ServerFailed        other 5xx, 408, 409
-    │   └── ConnectionFailed    refused, DNS, TLS, proxy, timeout: each with its own words
-    ├── BadResponse             200 with HTML, wrong content type, malformed body
-    └── StreamBroken            the stream ended or broke before the reply was complete
+LLMError
+├── UnknownModel            no profile, no provider of that name (suggests the nearest)
+├── MissingCredential       says which variable to set
+├── AuthenticationFailed    401/403: names the credential to fix
+├── InvalidRequest          400: the provider's own words
+│   └── PromptTooLong       recoverable by compaction
+├── ProviderUnavailable     after the retry layer gave up
+│   ├── RateLimited         429
+│   ├── Overloaded          529/503 overload; three in a row switch to the fallback model
+│   ├── ServerFailed        other 5xx, 408, 409
+│   └── ConnectionFailed    refused, DNS, TLS, proxy, timeout: each with its own words
+├── BadResponse             200 with HTML, wrong content type, malformed body
+└── StreamBroken            the stream ended or broke before the reply was complete
 """
 
 

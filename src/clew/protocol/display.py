@@ -7,13 +7,13 @@ class BlockBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field
     """Text inside blocks is untrusted: front ends sanitise it at their own boundary."""
 
 
-class TextBlock(BlockBase, tag="text"):
+class TextBlock(BlockBase, frozen=True, kw_only=True, tag="text"):
     """Plain words."""
 
     text: str
 
 
-class DiffBlock(BlockBase, tag="diff"):
+class DiffBlock(BlockBase, frozen=True, kw_only=True, tag="diff"):
     """A change of one file."""
 
     path: str
@@ -24,7 +24,7 @@ class DiffBlock(BlockBase, tag="diff"):
     created: bool = False
 
 
-class TerminalBlock(BlockBase, tag="terminal"):
+class TerminalBlock(BlockBase, frozen=True, kw_only=True, tag="terminal"):
     """A shell command and its outcome."""
 
     command: str
@@ -35,7 +35,7 @@ class TerminalBlock(BlockBase, tag="terminal"):
     background_id: str = ""
 
 
-class FileBlock(BlockBase, tag="file"):
+class FileBlock(BlockBase, frozen=True, kw_only=True, tag="file"):
     """A file, or a part of it, was read."""
 
     path: str
@@ -44,7 +44,7 @@ class FileBlock(BlockBase, tag="file"):
     total_lines: int = 0
 
 
-class MatchesBlock(BlockBase, tag="matches"):
+class MatchesBlock(BlockBase, frozen=True, kw_only=True, tag="matches"):
     """A search result."""
 
     pattern: str
@@ -61,13 +61,13 @@ class TodoItem(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="ca
     active_form: str = ""
 
 
-class TodoBlock(BlockBase, tag="todo"):
+class TodoBlock(BlockBase, frozen=True, kw_only=True, tag="todo"):
     """The whole task list after a change."""
 
     items: tuple[TodoItem, ...]
 
 
-class TableBlock(BlockBase, tag="table"):
+class TableBlock(BlockBase, frozen=True, kw_only=True, tag="table"):
     """Rows under column names."""
 
     columns: tuple[str, ...]

@@ -21,7 +21,7 @@ class EntryBase(Struct, frozen=True, kw_only=True, rename="camel", omit_defaults
     """ISO 8601, UTC, milliseconds, with a final Z."""
 
 
-class ChainEntry(EntryBase):
+class ChainEntry(EntryBase, frozen=True, kw_only=True):
     """An entry of the conversation tree."""
 
     uuid: EntryId
@@ -38,7 +38,7 @@ class ChainEntry(EntryBase):
     """On entries copied by a fork: `sessionId` and `messageUuid` of the original."""
 
 
-class UserEntry(ChainEntry, tag="user"):
+class UserEntry(ChainEntry, frozen=True, kw_only=True, tag="user"):
     """Something the model reads: the user's words, tool results, or hidden text (`isMeta`)."""
 
     message: UserMessage
@@ -52,7 +52,7 @@ class UserEntry(ChainEntry, tag="user"):
     permission_mode: str = ""
 
 
-class AssistantEntry(ChainEntry, tag="assistant"):
+class AssistantEntry(ChainEntry, frozen=True, kw_only=True, tag="assistant"):
     """One part of a model's reply, or a local error shown in its place (`isApiErrorMessage`)."""
 
     message: AssistantMessage
@@ -61,7 +61,7 @@ class AssistantEntry(ChainEntry, tag="assistant"):
     error: str = ""
 
 
-class SystemEntry(ChainEntry, tag="system"):
+class SystemEntry(ChainEntry, frozen=True, kw_only=True, tag="system"):
     """A note of the program inside the chain; never sent to the model.
 
     Subtypes we write: `compact_boundary`, `away_summary` (a recap), `api_error`, `turn_duration`,
@@ -78,45 +78,45 @@ class SystemEntry(ChainEntry, tag="system"):
     duration_ms: int | None = None
 
 
-class AttachmentEntry(ChainEntry, tag="attachment"):
+class AttachmentEntry(ChainEntry, frozen=True, kw_only=True, tag="attachment"):
     """Context that was attached to a prompt."""
 
     attachment: Any
 
 
-class ProgressEntry(ChainEntry, tag="progress"):
+class ProgressEntry(ChainEntry, frozen=True, kw_only=True, tag="progress"):
     """Progress of a long call, as other programs write it; can be a parent, is never sent."""
 
     data: Any = None
 
 
-class TombstoneEntry(EntryBase, tag="tombstone"):
+class TombstoneEntry(EntryBase, frozen=True, kw_only=True, tag="tombstone"):
     """These entries are withdrawn (a broken stream's partial reply). They stay in the file and leave every view."""
 
     targets: tuple[EntryId, ...]
     reason: str
 
 
-class CustomTitleEntry(EntryBase, tag="custom-title"):
+class CustomTitleEntry(EntryBase, frozen=True, kw_only=True, tag="custom-title"):
     """The user's own title; beats every generated one."""
 
     custom_title: str
 
 
-class AiTitleEntry(EntryBase, tag="ai-title"):
+class AiTitleEntry(EntryBase, frozen=True, kw_only=True, tag="ai-title"):
     """A generated title, from facts or from a model."""
 
     ai_title: str
     source: Literal["facts", "model"] = "facts"
 
 
-class LastPromptEntry(EntryBase, tag="last-prompt"):
+class LastPromptEntry(EntryBase, frozen=True, kw_only=True, tag="last-prompt"):
     """Repeated near the end of the file so that a short tail read finds it."""
 
     last_prompt: str
 
 
-class BatchLabelEntry(EntryBase, tag="batch-label"):
+class BatchLabelEntry(EntryBase, frozen=True, kw_only=True, tag="batch-label"):
     """The label of a tool batch, attached by call ids."""
 
     call_ids: tuple[CallId, ...]
@@ -124,7 +124,7 @@ class BatchLabelEntry(EntryBase, tag="batch-label"):
     source: Literal["facts", "model"] = "facts"
 
 
-class ApprovalEntry(EntryBase, tag="approval"):
+class ApprovalEntry(EntryBase, frozen=True, kw_only=True, tag="approval"):
     """An approval was asked for (`decision` pending) or decided. The last line of a request id counts."""
 
     request_id: RequestId
@@ -136,7 +136,7 @@ class ApprovalEntry(EntryBase, tag="approval"):
     rule: str = ""
 
 
-class TurnResultEntry(EntryBase, tag="turn-result"):
+class TurnResultEntry(EntryBase, frozen=True, kw_only=True, tag="turn-result"):
     """How a turn ended, with what it used."""
 
     reason: str
@@ -148,7 +148,7 @@ class TurnResultEntry(EntryBase, tag="turn-result"):
     error: str = ""
 
 
-class SideQueryEntry(EntryBase, tag="side-query"):
+class SideQueryEntry(EntryBase, frozen=True, kw_only=True, tag="side-query"):
     """A model call that was not the conversation, booked by purpose."""
 
     purpose: str
@@ -158,14 +158,14 @@ class SideQueryEntry(EntryBase, tag="side-query"):
     outcome: str = "ok"
 
 
-class ContentReplacementEntry(EntryBase, tag="content-replacement"):
+class ContentReplacementEntry(EntryBase, frozen=True, kw_only=True, tag="content-replacement"):
     """The literal text that stands for a tool result on the wire, frozen so that bytes already sent never change."""
 
     call_id: CallId
     replacement: str
 
 
-class SessionSourceEntry(EntryBase, tag="session-source"):
+class SessionSourceEntry(EntryBase, frozen=True, kw_only=True, tag="session-source"):
     """Where this session came from: a fork, a branch, or another agent's file (`path`)."""
 
     agent: str
@@ -174,7 +174,7 @@ class SessionSourceEntry(EntryBase, tag="session-source"):
     at: str = ""
 
 
-class ModeEntry(EntryBase, tag="permission-mode"):
+class ModeEntry(EntryBase, frozen=True, kw_only=True, tag="permission-mode"):
     """The permission mode in force. For people to read; a resumed file never sets rights."""
 
     permission_mode: str

@@ -35,15 +35,15 @@ class EventBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field
     agent: AgentId = MAIN_AGENT
 
 
-class LiveEvent(EventBase):
+class LiveEvent(EventBase, frozen=True, kw_only=True):
     """Seen as it happens; never replayed."""
 
 
-class DurableEvent(EventBase):
+class DurableEvent(EventBase, frozen=True, kw_only=True):
     """Written to the transcript before it is shown."""
 
 
-class SessionStarted(LiveEvent, tag="session.started"):
+class SessionStarted(LiveEvent, frozen=True, kw_only=True, tag="session.started"):
     """First event of every session, before anything else; sent again to a front end that joins later."""
 
     session_id: SessionId
@@ -56,13 +56,13 @@ class SessionStarted(LiveEvent, tag="session.started"):
     """True when earlier history was loaded."""
 
 
-class TurnStarted(LiveEvent, tag="turn.started"):
+class TurnStarted(LiveEvent, frozen=True, kw_only=True, tag="turn.started"):
     """The agent left idle. `turn` counts from 1 within the session."""
 
     turn: int
 
 
-class PromptAccepted(DurableEvent, tag="prompt.accepted"):
+class PromptAccepted(DurableEvent, frozen=True, kw_only=True, tag="prompt.accepted"):
     """User input joined the conversation. Before the first request that carries it; on disk by then."""
 
     entry_id: EntryId
@@ -73,28 +73,28 @@ class PromptAccepted(DurableEvent, tag="prompt.accepted"):
     """It was typed while the agent worked and joined at a step boundary."""
 
 
-class StepStarted(LiveEvent, tag="step.started"):
+class StepStarted(LiveEvent, frozen=True, kw_only=True, tag="step.started"):
     """A model request is about to leave. `step` counts from 1 within the turn."""
 
     step: int
     model: str
 
 
-class TextDelta(LiveEvent, tag="text.delta"):
+class TextDelta(LiveEvent, frozen=True, kw_only=True, tag="text.delta"):
     """More words of the answer. Deltas of one message precede the PartCompleted that holds the whole."""
 
     message_id: MessageId
     text: str
 
 
-class ReasoningDelta(LiveEvent, tag="reasoning.delta"):
+class ReasoningDelta(LiveEvent, frozen=True, kw_only=True, tag="reasoning.delta"):
     """More of the model's reasoning."""
 
     message_id: MessageId
     text: str
 
 
-class PartCompleted(DurableEvent, tag="part.completed"):
+class PartCompleted(DurableEvent, frozen=True, kw_only=True, tag="part.completed"):
     """One part of the reply is whole. A tool call is announced here, before it runs."""
 
     entry_id: EntryId
@@ -105,7 +105,7 @@ class PartCompleted(DurableEvent, tag="part.completed"):
     request_id: str = ""
 
 
-class ReplyWithdrawn(DurableEvent, tag="reply.withdrawn"):
+class ReplyWithdrawn(DurableEvent, frozen=True, kw_only=True, tag="reply.withdrawn"):
     """A failed attempt's parts are void: remove them from view. Follows their PartCompleted, precedes the retry."""
 
     message_id: MessageId
@@ -113,20 +113,20 @@ class ReplyWithdrawn(DurableEvent, tag="reply.withdrawn"):
     reason: str
 
 
-class ToolStarted(LiveEvent, tag="tool.started"):
+class ToolStarted(LiveEvent, frozen=True, kw_only=True, tag="tool.started"):
     """The call was allowed and runs now. After its PartCompleted and after its approval, if one was needed."""
 
     call: ToolCallPart
 
 
-class ToolProgress(LiveEvent, tag="tool.progress"):
+class ToolProgress(LiveEvent, frozen=True, kw_only=True, tag="tool.progress"):
     """Output of a running tool as it arrives, bounded."""
 
     call_id: CallId
     text: str
 
 
-class ToolEnded(DurableEvent, tag="tool.ended"):
+class ToolEnded(DurableEvent, frozen=True, kw_only=True, tag="tool.ended"):
     """A call has its one result. In order of finishing; the next request lists results in call order."""
 
     entry_id: EntryId
@@ -146,7 +146,7 @@ class RuleOffer(Struct, frozen=True, kw_only=True):
     """The part of the request the rule was made for."""
 
 
-class ApprovalRequested(DurableEvent, tag="approval.requested"):
+class ApprovalRequested(DurableEvent, frozen=True, kw_only=True, tag="approval.requested"):
     """A call waits for a person. Answer with `AnswerApproval` and this id; until then the call does not run."""
 
     request_id: RequestId
@@ -160,7 +160,7 @@ class ApprovalRequested(DurableEvent, tag="approval.requested"):
     warnings: tuple[str, ...] = ()
 
 
-class ApprovalResolved(DurableEvent, tag="approval.resolved"):
+class ApprovalResolved(DurableEvent, frozen=True, kw_only=True, tag="approval.resolved"):
     """The answer is on disk and now takes effect. Exactly one per ApprovalRequested."""
 
     request_id: RequestId
@@ -188,7 +188,7 @@ class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
     header: str = ""
 
 
-class QuestionAsked(LiveEvent, tag="question.asked"):
+class QuestionAsked(LiveEvent, frozen=True, kw_only=True, tag="question.asked"):
     """The model asks. Answer with `AnswerQuestion` and this id."""
 
     request_id: RequestId
@@ -196,7 +196,7 @@ class QuestionAsked(LiveEvent, tag="question.asked"):
     questions: tuple[Question, ...]
 
 
-class RetryScheduled(LiveEvent, tag="retry.scheduled"):
+class RetryScheduled(LiveEvent, frozen=True, kw_only=True, tag="retry.scheduled"):
     """A request failed in a way that may pass; it is tried again after `delay_s`."""
 
     attempt: int
@@ -205,7 +205,7 @@ class RetryScheduled(LiveEvent, tag="retry.scheduled"):
     reason: str
 
 
-class Notice(LiveEvent, tag="notice"):
+class Notice(LiveEvent, frozen=True, kw_only=True, tag="notice"):
     """A line for the user that is not part of the conversation."""
 
     level: Literal["info", "warning", "error"]
@@ -213,7 +213,7 @@ class Notice(LiveEvent, tag="notice"):
     code: str = ""
 
 
-class StepEnded(LiveEvent, tag="step.ended"):
+class StepEnded(LiveEvent, frozen=True, kw_only=True, tag="step.ended"):
     """The step's calls all have results. `usage` is None when the provider never reported any."""
 
     step: int
@@ -223,7 +223,7 @@ class StepEnded(LiveEvent, tag="step.ended"):
     cost_usd: float | None = None
 
 
-class TurnEnded(DurableEvent, tag="turn.ended"):
+class TurnEnded(DurableEvent, frozen=True, kw_only=True, tag="turn.ended"):
     """The agent is idle again. Last event of the turn, everything before it is on disk and synced."""
 
     turn: int
@@ -235,7 +235,7 @@ class TurnEnded(DurableEvent, tag="turn.ended"):
     error: str = ""
 
 
-class BatchLabelled(DurableEvent, tag="batch.labelled"):
+class BatchLabelled(DurableEvent, frozen=True, kw_only=True, tag="batch.labelled"):
     """A label for the tool calls of one step. May be sent again with a better one."""
 
     call_ids: tuple[CallId, ...]
@@ -243,14 +243,14 @@ class BatchLabelled(DurableEvent, tag="batch.labelled"):
     source: Literal["facts", "model"] = "facts"
 
 
-class TitleChanged(DurableEvent, tag="title.changed"):
+class TitleChanged(DurableEvent, frozen=True, kw_only=True, tag="title.changed"):
     """The session has a (new) title."""
 
     title: str
     source: Literal["user", "facts", "model"]
 
 
-class RecapReady(DurableEvent, tag="recap.ready"):
+class RecapReady(DurableEvent, frozen=True, kw_only=True, tag="recap.ready"):
     """Where you are, in one or two sentences."""
 
     text: str
@@ -260,20 +260,20 @@ class RecapReady(DurableEvent, tag="recap.ready"):
     source: Literal["facts", "model"] = "facts"
 
 
-class ModelChanged(LiveEvent, tag="model.changed"):
+class ModelChanged(LiveEvent, frozen=True, kw_only=True, tag="model.changed"):
     """Later requests go to another model."""
 
     model: str
     reason: str = ""
 
 
-class PermissionModeChanged(DurableEvent, tag="permission_mode.changed"):
+class PermissionModeChanged(DurableEvent, frozen=True, kw_only=True, tag="permission_mode.changed"):
     """The permission mode is now this one."""
 
     mode: str
 
 
-class SessionEnded(LiveEvent, tag="session.ended"):
+class SessionEnded(LiveEvent, frozen=True, kw_only=True, tag="session.ended"):
     """Last event; the stream ends after it."""
 
     reason: str = ""

@@ -15,13 +15,13 @@ class PartBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field=
     """What a message is made of. `cache_control` and other wire decorations never live here."""
 
 
-class TextPart(PartBase, tag="text"):
+class TextPart(PartBase, frozen=True, kw_only=True, tag="text"):
     """Words, from either side."""
 
     text: str
 
 
-class ReasoningPart(PartBase, tag="thinking"):
+class ReasoningPart(PartBase, frozen=True, kw_only=True, tag="thinking"):
     """A model's reasoning. It is shown if the user wants, and echoed back only to the provider that wrote it."""
 
     text: str = field(default="", name="thinking")
@@ -42,20 +42,20 @@ class MediaSource(Struct, frozen=True, kw_only=True, omit_defaults=True):
     url: str = ""
 
 
-class ImagePart(PartBase, tag="image"):
+class ImagePart(PartBase, frozen=True, kw_only=True, tag="image"):
     """A picture."""
 
     source: MediaSource
 
 
-class DocumentPart(PartBase, tag="document"):
+class DocumentPart(PartBase, frozen=True, kw_only=True, tag="document"):
     """A document such as a PDF, for models that read them."""
 
     source: MediaSource
     title: str = ""
 
 
-class ToolCallPart(PartBase, tag="tool_use"):
+class ToolCallPart(PartBase, frozen=True, kw_only=True, tag="tool_use"):
     """The model asks for a tool. `arguments` keeps the order in which the model wrote the keys."""
 
     id: CallId
@@ -71,7 +71,7 @@ class ToolCallPart(PartBase, tag="tool_use"):
 ResultContent = TextPart | ImagePart | DocumentPart
 
 
-class ToolResultPart(PartBase, tag="tool_result"):
+class ToolResultPart(PartBase, frozen=True, kw_only=True, tag="tool_result"):
     """What a tool call came to. Every call gets exactly one."""
 
     call_id: CallId = field(name="tool_use_id")
@@ -79,21 +79,13 @@ class ToolResultPart(PartBase, tag="tool_result"):
     is_error: bool = False
 
 
-class RedactedReasoningPart(PartBase, tag="redacted_thinking"):
+class RedactedReasoningPart(PartBase, frozen=True, kw_only=True, tag="redacted_thinking"):
     """Reasoning the provider encrypted as a whole; echoed back, never shown."""
 
     data: str
 
 
-Part = (
-    TextPart
-    | ReasoningPart
-    | RedactedReasoningPart
-    | ImagePart
-    | DocumentPart
-    | ToolCallPart
-    | ToolResultPart
-)
+Part = TextPart | ReasoningPart | RedactedReasoningPart | ImagePart | DocumentPart | ToolCallPart | ToolResultPart
 
 
 class UserMessage(Struct, frozen=True, kw_only=True):

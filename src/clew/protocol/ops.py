@@ -12,17 +12,17 @@ class OpBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="o
     """Every op is answered by events, never by a return value."""
 
 
-class SubmitPrompt(OpBase, tag="prompt.submit"):
+class SubmitPrompt(OpBase, frozen=True, kw_only=True, tag="prompt.submit"):
     """Say something. When idle it starts a turn; while working it joins at the next step boundary."""
 
     content: str | tuple[Part, ...]
 
 
-class Interrupt(OpBase, tag="interrupt"):
+class Interrupt(OpBase, frozen=True, kw_only=True, tag="interrupt"):
     """Stop the running turn: calls settle, TurnEnded follows with reason `interrupted`. When idle, nothing."""
 
 
-class AnswerApproval(OpBase, tag="approval.answer"):
+class AnswerApproval(OpBase, frozen=True, kw_only=True, tag="approval.answer"):
     """Decide an ApprovalRequested by its id; an unknown or settled id is ignored."""
 
     request_id: RequestId
@@ -35,7 +35,7 @@ class AnswerApproval(OpBase, tag="approval.answer"):
     """With `deny`: end the turn as well."""
 
 
-class AnswerQuestion(OpBase, tag="question.answer"):
+class AnswerQuestion(OpBase, frozen=True, kw_only=True, tag="question.answer"):
     """Answer a QuestionAsked: one tuple of chosen labels or free text per question."""
 
     request_id: RequestId
@@ -43,32 +43,32 @@ class AnswerQuestion(OpBase, tag="question.answer"):
     declined: bool = False
 
 
-class SetModel(OpBase, tag="model.set"):
+class SetModel(OpBase, frozen=True, kw_only=True, tag="model.set"):
     """Use another model from the next request on."""
 
     model: str
 
 
-class SetPermissionMode(OpBase, tag="permission_mode.set"):
+class SetPermissionMode(OpBase, frozen=True, kw_only=True, tag="permission_mode.set"):
     """Change the permission mode; only ever sent by a person's front end."""
 
     mode: str
 
 
-class SetTitle(OpBase, tag="title.set"):
+class SetTitle(OpBase, frozen=True, kw_only=True, tag="title.set"):
     """Name the session; a user's title always wins."""
 
     title: str
 
 
-class RequestRecap(OpBase, tag="recap.request"):
+class RequestRecap(OpBase, frozen=True, kw_only=True, tag="recap.request"):
     """Ask for a recap now; answered by RecapReady or a Notice."""
 
     model: bool = False
     """Let the fast model rephrase, if one is configured."""
 
 
-class Close(OpBase, tag="close"):
+class Close(OpBase, frozen=True, kw_only=True, tag="close"):
     """End the session: interrupt what runs, write everything, then SessionEnded."""
 
 
