@@ -1,0 +1,140 @@
+"""What can be set: every section as a frozen Struct. JSON uses camelCase; defaults are the documented ones."""
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct, field
+
+Effort = Literal["low", "medium", "high", "xhigh", "max"]
+PermissionMode = Literal["default", "plan", "acceptEdits", "bypassPermissions"]
+Dialect = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
+Switch = Literal["off", "on"]
+
+Positive = Annotated[int, Meta(ge=1)]
+Money = Annotated[float, Meta(ge=0)]
+Text = Annotated[str, Meta(min_length=1)]
+
+
+class Section(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
+    """A JSON object of the settings file. Unknown keys are errors."""
+
+
+class Permissions(Section, frozen=True, kw_only=True):
+    """Rules by tool, `Tool` or `Tool(specifier)`. Deny beats ask beats allow; lists of all layers add up."""
+
+    allow: tuple[Text, ...] = ()
+    ask: tuple[Text, ...] = ()
+    deny: tuple[Text, ...] = ()
+    additional_directories: tuple[Text, ...] = ()
+    """Directories outside the project that tools may use like the project."""
+
+
+class ModelFacts(Section, frozen=True, kw_only=True):
+    """What is known about a model. Unset values come from the built-in profile, if there is one."""
+
+    window: Positive | None = None
+    """Context window in tokens."""
+    max_output_tokens: Positive | None = None
+    images: bool | None = None
+    thinking: bool | None = None
+    input_usd_per_mtok: Money | None = None
+    output_usd_per_mtok: Money | None = None
+    cache_read_usd_per_mtok: Money | None = None
+    cache_write_usd_per_mtok: Money | None = None
+
+
+class Provider(Section, frozen=True, kw_only=True):
+    """A model server: a new name, or changes to a built-in one (then only what differs need be given)."""
+
+    base_url: str = ""
+    dialect: Dialect | None = None
+    key_env: str = ""
+    """Name of the environment variable that holds the key; empty: the built-in one, or no key."""
+    headers: dict[str, str] = field(default_factory=dict[str, str])
+    models: dict[str, ModelFacts] = field(default_factory=dict[str, ModelFacts])
+
+
+class Sandbox(Section, frozen=True, kw_only=True):
+    """How shell commands are confined."""
+
+    mode: Literal["auto", "off", "required"] = "auto"
+    """auto: use it when it works, else ask; required: no shell command without it."""
+    network: bool = False
+    """May confined commands use the network?"""
+    allowed_hosts: tuple[Text, ...] = ()
+    writable_paths: tuple[Text, ...] = ()
+
+
+class Recap(Section, frozen=True, kw_only=True):
+    """ "Where was I": from facts by default, rephrased by the fast model only when asked to."""
+
+    enabled: bool = True
+    away_minutes: Annotated[float, Meta(gt=0)] = 5.0
+    model: Switch = "off"
+    """Let the fast model rephrase automatic recaps."""
+    share_with_model: bool = False
+    """Offer the recap to the main model as context."""
+
+
+class Summaries(Section, frozen=True, kw_only=True):
+    """Labels of tool batches."""
+
+    tool_batches: Literal["facts", "model", "off"] = "facts"
+
+
+class Titles(Section, frozen=True, kw_only=True):
+    """Titles of sessions."""
+
+    model: Switch = "off"
+
+
+class SideQueries(Section, frozen=True, kw_only=True):
+    """Model calls that are not the conversation. `enabled: false` turns all of them off."""
+
+    enabled: bool = True
+    daily_cap_usd: Money = 0.5
+    timeout_s: Annotated[float, Meta(gt=0)] = 15.0
+
+
+class Limits(Section, frozen=True, kw_only=True):
+    """Budgets that bite. null: no limit of that kind."""
+
+    max_turns: Positive | None = None
+    max_steps: Positive | None = None
+    max_budget_usd: Money | None = None
+
+
+class Foreign(Section, frozen=True, kw_only=True):
+    """Sessions of other agents, read-only."""
+
+    enabled: bool = True
+    homes: dict[str, Text] = field(default_factory=dict[str, Text])
+    """Where an agent keeps its sessions, by agent name, when not in the usual place."""
+
+
+class MemoryFiles(Section, frozen=True, kw_only=True):
+    """AGENTS.md, CLAUDE.md and CLEW.md."""
+
+    enabled: bool = True
+
+
+class Settings(Section, frozen=True, kw_only=True):
+    """All settings in force."""
+
+    model: str = ""
+    """`provider/model`; empty: the first provider that has a key."""
+    fallback_model: str = ""
+    fast_model: str = ""
+    """Model for side queries; `none`: never one; empty: the provider's own small model."""
+    effort: Effort | None = None
+    max_output_tokens: Positive | None = None
+    permission_mode: PermissionMode = "default"
+    permissions: Permissions = field(default_factory=Permissions)
+    providers: dict[str, Provider] = field(default_factory=dict[str, Provider])
+    sandbox: Sandbox = field(default_factory=Sandbox)
+    recap: Recap = field(default_factory=Recap)
+    summaries: Summaries = field(default_factory=Summaries)
+    titles: Titles = field(default_factory=Titles)
+    side_queries: SideQueries = field(default_factory=SideQueries)
+    limits: Limits = field(default_factory=Limits)
+    foreign: Foreign = field(default_factory=Foreign)
+    memory: MemoryFiles = field(default_factory=MemoryFiles)

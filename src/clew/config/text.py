@@ -1,0 +1,177 @@
+"""From the bytes of a settings file to a checked dict, with line and column for every complaint."""
+
+import os
+import re
+import stat
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from clew.config.errors import SettingsFileError, UnknownKey
+from clew.config.positions import line_of, position, repeated_key
+from clew.config.schema import Settings
+from clew.config.walk import as_object, choices, dotted, fields_of, map_value, suggestion
+
+MAX_BYTES = 1_000_000
+
+Raw = dict[str, Any]
+
+
+def read_file(path: str) -> bytes | None:
+    """The bytes of a regular file; None when it does not exist. Never waits on a pipe or a device."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    except NotADirectoryError:
+        return None
+    except OSError as error:
+        raise SettingsFileError(path, f"cannot be read ({_reason(error)}); fix its permissions or remove it") from error
+    try:
+        info = os.fstat(descriptor)
+        if stat.S_ISDIR(info.st_mode):
+            raise SettingsFileError(path, "is a directory; settings are a JSON file")
+        if not stat.S_ISREG(info.st_mode):
+            raise SettingsFileError(path, "is not a regular file; settings are a JSON file")
+        if info.st_size > MAX_BYTES:
+            raise SettingsFileError(path, f"has {info.st_size} bytes; settings may have at most {MAX_BYTES}")
+        with open(descriptor, "rb", closefd=False) as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise SettingsFileError(path, f"cannot be read ({_reason(error)})") from error
+    finally:
+        os.close(descriptor)
+
+
+def parse(data: bytes, where: str) -> Raw:
+    """The JSON object in some bytes, checked against the schema."""
+    text = _text(data, where)
+    if not text.strip():
+        return {}
+    raw = _json(text, where)
+    try:
+        msgspec.convert(raw, Settings)
+    except msgspec.ValidationError:
+        raise _first_problem(raw, text, where) from None
+    return raw
+
+
+def parse_unchecked(data: bytes, where: str) -> Raw:
+    """The JSON object in some bytes, whatever its keys."""
+    text = _text(data, where)
+    return _json(text, where) if text.strip() else {}
+
+
+def check(raw: Raw, where: str) -> None:
+    """Raise for the first key or value the schema does not accept."""
+    try:
+        msgspec.convert(raw, Settings)
+    except msgspec.ValidationError:
+        raise _first_problem(raw, "", where) from None
+
+
+def _text(data: bytes, where: str) -> str:
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise SettingsFileError(where, "is UTF-16; save it as UTF-8")
+    try:
+        # A byte order mark is harmless and Windows editors add it.
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise SettingsFileError(f"{where}:{line}", f"byte {error.start} is not UTF-8; save it as UTF-8") from None
+
+
+def _json(text: str, where: str) -> Raw:
+    try:
+        raw: object = msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        match = re.search(r"\(byte (\d+)\)", str(error))
+        offset = len(text.encode()[: int(match[1])].decode(errors="ignore")) if match else len(text.rstrip())
+        what = re.sub(r"^JSON is malformed: | \(byte \d+\)$", "", str(error))
+        if "truncated" in what:
+            what, offset = "the text ends too early", len(text.rstrip())
+        hint = _slip(text, offset)
+        line, column = position(text, offset)
+        raise SettingsFileError(f"{where}:{line}:{column}", f"malformed JSON: {what}{hint}") from None
+    except RecursionError:
+        raise SettingsFileError(where, "malformed JSON: nested too deeply") from None
+    found = as_object(raw)
+    if found is None:
+        raise SettingsFileError(where, f"settings are a JSON object {{...}}, not {_kind(raw)}")
+    again = repeated_key(text)
+    if again:
+        key, offset = again
+        line, column = position(text, offset)
+        raise SettingsFileError(f"{where}:{line}:{column}", f'"{dotted(key)}" stands here a second time; keep one')
+    return found
+
+
+def _slip(text: str, offset: int) -> str:
+    """The usual reasons for malformed JSON, told by name."""
+    if text[offset : offset + 2] in ("//", "/*"):
+        return "; comments are not allowed"
+    if text[offset : offset + 1] == "'":
+        return "; use double quotes"
+    before = text[:offset].rstrip()
+    if text[offset : offset + 1] in ("}", "]") and before.endswith(","):
+        return "; there is a comma too many before it"
+    return ""
+
+
+def _first_problem(raw: Raw, text: str, where: str) -> SettingsFileError:
+    path, what, unknown = next(_problems(raw, Settings, ()))
+    line = line_of(text, path) if text else 0
+    place = f"{where}:{line}" if line else where
+    kind = UnknownKey if unknown else SettingsFileError
+    return kind(place, what, key=dotted(path))
+
+
+def _problems(value: object, kind: Any, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], str, bool]]:
+    """Every complaint about a value as (path, words, whether the key is unknown); unknown keys of an object first."""
+    fields, values = fields_of(kind), map_value(kind)
+    if fields is None and values is None:
+        try:
+            msgspec.convert(value, kind)
+        except msgspec.ValidationError as error:
+            yield path, f'"{dotted(path)}": {_plain(str(error), choices(kind))}', False
+        return
+    found = as_object(value)
+    if found is None:
+        yield path, f'"{dotted(path)}": expected an object {{...}}, got {_kind(value)}', False
+        return
+    for key in found:
+        if fields is not None and key not in fields:
+            yield (*path, key), f'unknown key "{dotted((*path, key))}"; {suggestion((*path, key))}', True
+    for key, inner in found.items():
+        wanted = values if fields is None else fields.get(key)
+        if wanted is not None:
+            yield from _problems(inner, wanted, (*path, key))
+
+
+def _plain(message: str, allowed: list[str]) -> str:
+    """msgspec's words without its own path, with JSON names of types and the values that are allowed."""
+    words, _, place = message.partition(" - at `$")
+    index = re.match(r"\[(\d+)\]", place)
+    words = words.replace("Expected", "expected").replace("Invalid enum value", "invalid value")
+    for ours, json_name in (("str", "string"), ("int", "integer"), ("float", "number"), ("bool", "true or false")):
+        words = re.sub(rf"`([^`]*)\b{ours}\b", rf"`\1{json_name}", words)
+    return (
+        (f"item {int(index[1]) + 1}: " if index else "")
+        + words.replace("`", "")
+        + (f"; one of {', '.join(allowed)}" if allowed else "")
+    )
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, bool):
+        return "true or false"
+    if isinstance(value, (int, float)):
+        return "a number"
+    if isinstance(value, str):
+        return "a string"
+    return "null" if value is None else "a list" if isinstance(value, list) else "an object"
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or "error").lower()
