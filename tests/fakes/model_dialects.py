@@ -1,8 +1,8 @@
 """How the fake model server says one scripted reply in each of its dialects. Stdlib only.
 
-A reply is a dict: `parts` (each `{"text"}`, `{"thinking", "signature"?}`, `{"redacted"}`,
-`{"call", "arguments", "id"?}` or `{"wait": gate}`), `stop` (our stop reason), `usage` (`input`, `output`, `cache_read`, `cache_write`; null: none
-reported), `model`.
+A reply is a dict: `parts` (each `{"text"}`, `{"thinking", "signature"?}`, `{"redacted"}`, `{"wait": gate}` or
+`{"call", "arguments", "id"?}`), `stop`, `usage` (`input`, `output`, `cache_read`, `cache_write`; null:
+none reported), `model`.
 """
 
 import json
