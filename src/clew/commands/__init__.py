@@ -1,1 +1,1 @@
-"""Slash commands, one file each: text in, ops or lines out."""
+"""Slash commands: text in, lines and ops out."""

@@ -1,0 +1,35 @@
+"""Figures in words: durations, money, tokens, counts."""
+
+
+def duration(milliseconds: int) -> str:
+    """0.4 s, 12 s, 3 min 5 s, 2 h 4 min."""
+    seconds = milliseconds / 1000
+    if seconds < 9.95:
+        return f"{seconds:.1f} s"
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    minutes, rest = divmod(whole, 60)
+    if minutes < 60:
+        return f"{minutes} min {rest} s" if rest else f"{minutes} min"
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if minutes else f"{hours} h"
+
+
+def money(usd: float) -> str:
+    """Two digits from a dollar up, four below, never "$0" for something that cost."""
+    if usd <= 0:
+        return "$0"
+    if usd < 0.0001:
+        return "<$0.0001"
+    return f"${usd:.2f}" if usd >= 1 else f"${usd:.4f}"
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """1 file, 2 files, 1,200 files."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def change(added: int, removed: int) -> str:
+    """+3 -1, in ASCII so that every terminal and screen reader has it."""
+    return f"+{added} -{removed}"

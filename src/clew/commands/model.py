@@ -1,0 +1,43 @@
+"""/model: which model answers, and changing it."""
+
+from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
+from clew.protocol.ops import SetModel
+
+ABOUT = CommandHelp(
+    name="model",
+    usage="/model [NAME]",
+    summary="Show the model and the known ones, or use another from the next request on.",
+    details=("NAME is provider/model, a bare model name, or a number of the list.",),
+)
+
+
+def _listing(current: str, models: tuple[str, ...]) -> CommandResult:
+    lines = [f"Model: {current or 'none'}"]
+    for number, name in enumerate(models, start=1):
+        lines.append(f"{'*' if name == current else ' '} {number:>2}. {name}")
+    if models:
+        lines.append("Change it with /model NAME or /model NUMBER.")
+    else:
+        lines.append("No list of models is available here; change it with /model provider/model.")
+    return CommandResult(lines=tuple(lines))
+
+
+def run(context: CommandContext, argument: str) -> CommandResult:
+    """List, or ask for another model; ModelChanged or a notice is the answer."""
+    wanted = argument.strip()
+    current = context.facts.model
+    if not wanted:
+        return _listing(current, context.models())
+    if len(wanted.split()) > 1:
+        return usage_error(ABOUT, "A model name has no spaces.")
+    if wanted.isdecimal():
+        models = context.models()
+        if not 1 <= int(wanted) <= len(models):
+            return usage_error(ABOUT, f"The list has no number {wanted}.")
+        wanted = models[int(wanted) - 1]
+    if wanted == current:
+        return CommandResult(lines=(f"{wanted} is the model already.",))
+    return CommandResult(ops=(SetModel(model=wanted),))
+
+
+COMMAND = Command(help=ABOUT, run=run)

@@ -1,0 +1,66 @@
+"""/permissions: the mode and the rules in force, and changing the mode."""
+
+from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
+from clew.protocol.ops import SetPermissionMode
+
+MODES = {
+    "default": "asks before anything that changes something or leaves the workspace",
+    "plan": "reads only; nothing is changed",
+    "acceptEdits": "edits files in the workspace without asking",
+    "bypassPermissions": "asks for nothing; only what is always denied stays denied",
+}
+
+ABOUT = CommandHelp(
+    name="permissions",
+    usage="/permissions [mode NAME]",
+    summary="Show the permission mode and rules, or change the mode.",
+    details=tuple(f"  {name}: {meaning}" for name, meaning in MODES.items()),
+)
+
+_ORDER = {"deny": 0, "ask": 1, "allow": 2}
+
+
+def _listing(context: CommandContext) -> CommandResult:
+    mode = context.facts.permission_mode
+    lines = [f"Mode: {mode} ({MODES[mode]})" if mode in MODES else f"Mode: {mode or 'unknown'}"]
+    rules = context.rules()
+    if rules is None:
+        lines.append("The rules from settings are not shown here; `clew config list` prints them.")
+    elif not rules:
+        lines.append("No rules: the mode alone decides.")
+    else:
+        lines.append("Rules (deny beats ask beats allow):")
+        for row in sorted(rules, key=lambda row: _ORDER.get(row.decision, 3)):
+            lines.append(f"  {row.decision:<5} {row.rule}  ({row.scope})")
+    fresh = [rule for rule in context.facts.saved_rules if rule not in {row.rule for row in rules or ()}]
+    if fresh:
+        lines.append('Saved with "always" in this session:')
+        lines += [f"  allow {rule}" for rule in fresh]
+    lines.append("Change the mode with /permissions mode NAME.")
+    return CommandResult(lines=tuple(lines))
+
+
+def _set_mode(context: CommandContext, name: str) -> CommandResult:
+    by_lower = {mode.lower(): mode for mode in MODES}
+    mode = by_lower.get(name.lower())
+    if mode is None:
+        return usage_error(ABOUT, f"There is no permission mode {name}.")
+    if mode == context.facts.permission_mode:
+        return CommandResult(lines=(f"The mode is {mode} already.",))
+    lines = (f"{mode}: {MODES[mode]}.",) if mode == "bypassPermissions" else ()
+    return CommandResult(lines=lines, ops=(SetPermissionMode(mode=mode),))
+
+
+def run(context: CommandContext, argument: str) -> CommandResult:
+    """List, or ask for another mode; PermissionModeChanged or a notice is the answer."""
+    words = argument.split()
+    if not words:
+        return _listing(context)
+    if words[0] != "mode" or len(words) > 2:
+        return usage_error(ABOUT, f"Not understood: {argument.strip()}")
+    if len(words) == 1:
+        return usage_error(ABOUT, "Which mode?")
+    return _set_mode(context, words[1])
+
+
+COMMAND = Command(help=ABOUT, run=run)

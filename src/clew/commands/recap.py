@@ -1,0 +1,38 @@
+"""/recap: where you are, in one line, and why it was or was not shown."""
+
+from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
+from clew.protocol.ops import RequestRecap
+
+ABOUT = CommandHelp(
+    name="recap",
+    usage="/recap [why | --llm]",
+    summary="Where you are and what comes next, in at most 40 words.",
+    details=(
+        "  why: explain the last decision to show a recap or not.",
+        "  --llm: let the fast model rephrase it, if one is configured. Without it no model is called.",
+    ),
+    aliases=("away", "catchup"),
+)
+
+
+def _why(context: CommandContext) -> CommandResult:
+    facts = context.facts
+    if facts.recap_why:
+        return CommandResult(lines=(facts.recap_why,))
+    if facts.recap:
+        words = "by the fast model, checked against the facts" if facts.recap_source == "model" else "from facts alone"
+        return CommandResult(lines=(f"The last recap was written {words}:", facts.recap))
+    return CommandResult(lines=("No recap was shown or considered yet in this session.",))
+
+
+def run(context: CommandContext, argument: str) -> CommandResult:
+    """Ask for one; RecapReady or a notice is the answer."""
+    wanted = argument.strip()
+    if wanted == "why":
+        return _why(context)
+    if wanted in ("", "--llm"):
+        return CommandResult(ops=(RequestRecap(model=wanted == "--llm"),))
+    return usage_error(ABOUT, f"Not understood: {wanted}")
+
+
+COMMAND = Command(help=ABOUT, run=run)

@@ -1,0 +1,76 @@
+"""All slash commands by name: telling them from prompts, running them, suggesting near names."""
+
+from difflib import get_close_matches
+
+from msgspec.structs import replace
+
+from clew.commands import help as help_command
+from clew.commands import model, permissions, quit, recap, stats, title, version
+from clew.commands.base import Command, CommandContext, CommandResult, usage_lines
+
+COMMANDS: tuple[Command, ...] = (
+    help_command.COMMAND,
+    model.COMMAND,
+    permissions.COMMAND,
+    quit.COMMAND,
+    recap.COMMAND,
+    stats.COMMAND,
+    title.COMMAND,
+    version.COMMAND,
+)
+
+BY_NAME: dict[str, Command] = {
+    name: command for command in COMMANDS for name in (command.help.name, *command.help.aliases)
+}
+
+
+def is_command(text: str) -> bool:
+    """A slash starts a command; two slashes start a prompt."""
+    return text.startswith("/") and not text.startswith("//")
+
+
+def as_prompt(text: str) -> str:
+    """The words to send of a text that is no command: one of two leading slashes is dropped."""
+    return text[1:] if text.startswith("//") else text
+
+
+def completions(prefix: str) -> tuple[str, ...]:
+    """The commands that start with these letters, with their slash, main names before aliases."""
+    wanted = prefix.removeprefix("/").lower()
+    main = [f"/{command.help.name}" for command in COMMANDS if command.help.name.startswith(wanted)]
+    return tuple(main) or tuple(f"/{name}" for name in sorted(BY_NAME) if name.startswith(wanted))
+
+
+def suggestions(name: str) -> tuple[str, ...]:
+    """The nearest names of commands, best first, at most three."""
+    starting = [known for known in BY_NAME if name and (known.startswith(name) or name.startswith(known))]
+    near = get_close_matches(name, BY_NAME, n=3, cutoff=0.5)
+    found: dict[str, None] = {}
+    for known in (*near, *starting):
+        found.setdefault(BY_NAME[known].help.name)
+    return tuple(found)[:3]
+
+
+def _unknown(name: str) -> CommandResult:
+    near = suggestions(name.lower())
+    meant = "Did you mean " + " or ".join(f"/{known}" for known in near) + "? " if near else ""
+    return CommandResult(
+        lines=(
+            f"Unknown command /{name}. {meant}/help lists all commands.",
+            "Nothing was sent. For a prompt that starts with a slash, type it twice: //" + name,
+        ),
+        is_error=True,
+    )
+
+
+def run_command(text: str, context: CommandContext) -> CommandResult:
+    """Run a line for which `is_command` is true. Never calls a model; unknown names get suggestions."""
+    name, _, argument = text[1:].partition("\n")[0].strip().partition(" ")
+    rest = text.partition("\n")[2]
+    command = BY_NAME.get(name.lower())
+    if command is None:
+        return _unknown(name)
+    if {"--help", "-h"} & set(argument.split()):
+        return CommandResult(lines=usage_lines(command.help))
+    full = replace(context, catalogue=tuple(item.help for item in COMMANDS))
+    return command.run(full, f"{argument}\n{rest}" if rest else argument)

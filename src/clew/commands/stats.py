@@ -1,0 +1,75 @@
+"""/stats: what this session used and did, from events alone."""
+
+from collections.abc import Iterator
+
+from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, ModelUse, SessionFacts, usage_error
+from clew.commands.figures import change, count, duration, money
+
+ABOUT = CommandHelp(
+    name="stats",
+    usage="/stats",
+    summary="Turns, time, tokens, cost, files and denials of this session.",
+    aliases=("cost", "usage"),
+)
+MAX_ROWS = 20
+
+
+def total_cost(models: tuple[ModelUse, ...]) -> str:
+    """The sum, and how many requests it does not cover."""
+    spent = sum(use.cost_usd for use in models)
+    unpriced = sum(use.unpriced for use in models)
+    if not unpriced:
+        return money(spent)
+    asked = sum(use.requests for use in models)
+    if unpriced == asked:
+        return "unknown (no price or usage)"
+    return f"{money(spent)} + {count(unpriced, 'request')} without a price"
+
+
+def _model_lines(models: tuple[ModelUse, ...]) -> Iterator[str]:
+    for use in models:
+        yield f"  {use.model}: {count(use.requests, 'request')}, {total_cost((use,))}"
+        tokens = use.usage
+        yield (
+            f"    in {tokens.input_tokens:,} · cached {tokens.cache_read_input_tokens:,}"
+            f" · cache written {tokens.cache_creation_input_tokens:,} · out {tokens.output_tokens:,}"
+        )
+
+
+def _listed(title: str, rows: list[str]) -> Iterator[str]:
+    if rows:
+        yield f"{title}:"
+        yield from rows[:MAX_ROWS]
+        if len(rows) > MAX_ROWS:
+            yield f"  and {len(rows) - MAX_ROWS} more"
+
+
+def stats_lines(facts: SessionFacts) -> Iterator[str]:
+    """The whole view."""
+    if facts.resumed:
+        yield "Since this session was resumed:"
+    yield f"{count(facts.turns, 'turn')}, {count(facts.steps, 'step')}, {duration(facts.duration_ms)} of work"
+    failed = f", {facts.failed_calls:,} failed" if facts.failed_calls else ""
+    yield f"{count(facts.calls, 'tool call')}{failed}, {count(facts.commands, 'command')} run"
+    yield f"Cost: {total_cost(facts.models)}"
+    yield from _model_lines(facts.models)
+    side = [
+        f"  {use.purpose}: {count(use.requests, 'call')}, {'no price' if use.cost_usd is None else money(use.cost_usd)}"
+        for use in facts.side
+    ]
+    yield from _listed("Side queries", side)
+    files = [
+        f"  {item.path} {change(item.added, item.removed)}{' (new)' if item.created else ''}" for item in facts.files
+    ]
+    yield from _listed("Files changed", files)
+    yield from _listed("Denied", [f"  {denied}" for denied in facts.denials])
+
+
+def run(context: CommandContext, argument: str) -> CommandResult:
+    """Print it; nothing is asked of anyone."""
+    if argument.strip():
+        return usage_error(ABOUT, "/stats takes no argument.")
+    return CommandResult(lines=tuple(stats_lines(context.facts)))
+
+
+COMMAND = Command(help=ABOUT, run=run)
