@@ -1,0 +1,70 @@
+"""Text for an approval prompt: exactly what will run, with everything visible that would hide or pretend."""
+
+import re
+
+from clew.system.unicode_marks import INVISIBLE, STACKING, UNSHOWN, confusing_scripts
+
+_SHORT = {"\r": "\\r", "\x00": "\\0", "\x07": "\\a", "\x08": "\\b", "\x0b": "\\v", "\x0c": "\\f", "\x1b": "\\e"}
+_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){3,}")
+_PADDING = re.compile(r"[ \t]{24,}")
+_RUN = re.compile(f"({UNSHOWN.pattern}{{16}}){UNSHOWN.pattern}+")
+_WORD = re.compile(r"\w*[^\x00-\x7f]\w*")
+_STACKED = re.compile(f"([{STACKING}]{{8}})[{STACKING}]+")
+
+
+def reveal(text: str, *, max_chars: int = 0) -> str:
+    """The text with controls, invisible, bidi and look-alike characters as visible escapes, padding as a note.
+
+    With `max_chars`, a longer text keeps its start and its end around a note of what was cut; `warnings` says so too.
+    """
+    if max_chars and len(text) > max_chars:
+        head, tail = _split(text, max_chars)
+        return f"{reveal(head)}\n⟨{len(text) - len(head) - len(tail):,} characters not shown⟩\n{reveal(tail)}"
+    text = _BLANK_LINES.sub(lambda run: f"\n⟨{run[0].count(chr(10)) - 1} blank lines⟩\n", text)
+    text = _PADDING.sub(lambda run: f"⟨{len(run[0])} blanks⟩", text)
+    if not text.isascii():
+        text = _WORD.sub(_mark_look_alikes, text)
+        text = _STACKED.sub(r"\1⟨more marks⟩", text)
+    text = _RUN.sub(r"\1⟨more of these⟩", text)
+    # One pass per distinct character costs far less than a callback per occurrence.
+    for char in set(UNSHOWN.findall(text)):
+        text = text.replace(char, _escape(char))
+    return text
+
+
+def _split(text: str, max_chars: int) -> tuple[str, str]:
+    tail = min(max_chars // 3, 2000)
+    return text[: max_chars - tail], text[len(text) - tail :]
+
+
+def _escape(char: str) -> str:
+    code = ord(char)
+    return _SHORT.get(char) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{{{code:X}}}")
+
+
+def _mark_look_alikes(found: re.Match[str]) -> str:
+    word = found[0]
+    if not confusing_scripts(word):
+        return word
+    return "".join(char if char.isascii() else f"{char}\\u{{{ord(char):X}}}" for char in word)
+
+
+def warnings(text: str, *, max_chars: int = 0) -> tuple[str, ...]:
+    """What a person should know before deciding on this text; empty for ordinary text."""
+    found: list[str] = []
+    if set(UNSHOWN.findall(text)) - set(INVISIBLE.findall(text)):
+        found.append("holds control characters, shown as escapes")
+    if INVISIBLE.search(text):
+        found.append("holds invisible or direction-changing characters, shown as escapes")
+    if not text.isascii():
+        mixed = next((scripts for word in _WORD.findall(text) if (scripts := confusing_scripts(word))), ())
+        if mixed:
+            found.append(f"holds look-alike letters ({', '.join(mixed)}), each marked with its code")
+    if _BLANK_LINES.search(text):
+        found.append("many blank lines were folded; more text follows them")
+    if _PADDING.search(text):
+        found.append("long runs of blanks were folded; more text may follow them")
+    if max_chars and len(text) > max_chars:
+        head, tail = _split(text, max_chars)
+        found.append(f"{len(text) - len(head) - len(tail):,} of {len(text):,} characters are not shown")
+    return tuple(found)
