@@ -8,7 +8,7 @@ _SHORT = {"\r": "\\r", "\x00": "\\0", "\x07": "\\a", "\x08": "\\b", "\x0b": "\\v
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){3,}")
 _PADDING = re.compile(r"[ \t]{24,}")
 _RUN = re.compile(f"({UNSHOWN.pattern}{{16}}){UNSHOWN.pattern}+")
-_WORD = re.compile(r"\w*[^\x00-\x7f]\w*")
+_WORD = re.compile(r"\w*[\u0370-\u058f\u13a0-\u13ff\u1f00-\u1fff\u2100-\u214f\uff21-\uff5a\U0001d400-\U0001d7ff]\w*")
 _STACKED = re.compile(f"([{STACKING}]{{8}})[{STACKING}]+")
 
 

@@ -82,6 +82,8 @@ def _clean(text: str) -> str:
         # One pass per distinct character costs far less than a callback per occurrence.
         for mark in set(_MARKED.findall(text)):
             text = text.replace(mark, f"<U+{ord(mark):04X}>")
+    if not _HIDDEN.search(text):
+        return text
     return (_UNWANTED if WANTED.search(text) else _HIDDEN).sub("", text)
 
 
