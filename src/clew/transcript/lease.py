@@ -1,0 +1,231 @@
+"""One writer per session: a lock the kernel drops when its holder dies, and a way to hand it over.
+
+The lock file `<session>.lock` names its holder and is locked with `flock`. Whoever wants the session writes
+`<session>.lock.request`; the holder sees it at its next append or poll, finishes its write and lets go. A holder that
+does not answer can be displaced: the taker puts a new lock file in place of the old one, under the append lock of the
+transcript, so that the old holder is never between "I still hold it" and its write.
+"""
+
+import contextlib
+import errno
+import fcntl
+import os
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+
+import msgspec
+
+from clew.transcript.errors import SessionBusy, UnsafeTranscript
+from clew.transcript.files import FILE_MODE, make_private_dir, open_read, replace_file
+from clew.transcript.owner import Owner, read_owner, this_process
+
+_POLL_S = 0.02
+_NO_FLOCK = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL}
+
+
+class Lease:
+    """The right to write one session. Held until released, handed over, or displaced."""
+
+    def __init__(self, path: Path, fd: int, owner: Owner) -> None:
+        self._path = path
+        self._fd = fd
+        self._inode = _identity(os.fstat(fd))
+        self._pid = owner.pid
+        self.owner = owner
+
+    def held(self) -> bool:
+        """Whether this process is still the writer; one `stat`. A forked child never is."""
+        if self._fd < 0 or self._pid != os.getpid():
+            return False
+        try:
+            return _identity(os.stat(self._path)) == self._inode
+        except FileNotFoundError:
+            return True  # somebody cleaned up; our flock still keeps others out until they make a new file
+        except OSError:
+            return False
+
+    def requested_by(self) -> Owner | None:
+        """Who asks for this session, if anybody alive does."""
+        return _requester(self._path)
+
+    def holder(self) -> str:
+        """Whoever holds the session now, for people."""
+        return _holder_name(self._path)
+
+    def release(self) -> None:
+        """Let go. The lock file goes away, if it is still ours."""
+        if self._fd < 0:
+            return
+        if self.held():
+            with contextlib.suppress(OSError):
+                os.unlink(self._path)
+        os.close(self._fd)
+        self._fd = -1
+
+
+def acquire(transcript: Path, *, name: str = "") -> Lease:
+    """Become the writer, or raise SessionBusy with the holder. A dead holder's lease is free at once."""
+    path = lock_path(transcript)
+    make_private_dir(path.parent)
+    owner = this_process(name)
+    while True:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
+        if not _try_flock(fd):
+            holder = read_owner(os.pread(fd, 4096, 0))
+            os.close(fd)
+            if holder is not None and not holder.alive():
+                # The holder is gone but a child it forked keeps the lock open.
+                _displace(path, transcript, owner, wait_s=1.0)
+                continue
+            raise SessionBusy(transcript.stem, str(holder or "another clew"))
+        try:
+            current = _identity(os.stat(path)) == _identity(os.fstat(fd))
+        except FileNotFoundError:
+            current = False
+        if current:
+            break
+        os.close(fd)  # the file was released or replaced between open and lock
+    _write_owner(fd, owner)
+    with contextlib.suppress(OSError):
+        os.unlink(request_path(transcript))
+    return Lease(path, fd, owner)
+
+
+def take_over(
+    transcript: Path,
+    *,
+    name: str = "",
+    wait_s: float = 5.0,
+    force: bool = False,
+    waiting: Callable[[str], None] | None = None,
+) -> Lease:
+    """Ask the holder to let go and wait; with `force`, displace one that does not answer (it may be stopped).
+
+    Raises SessionBusy when the holder stays, or is stopped in the middle of a write.
+    """
+    path = lock_path(transcript)
+    asking = this_process(name)
+    deadline = time.monotonic() + wait_s
+    asked = False
+    try:
+        while True:
+            try:
+                return acquire(transcript, name=name)
+            except SessionBusy as busy:
+                if not asked:
+                    replace_file(request_path(transcript), msgspec.json.encode(asking))
+                    asked = True
+                    if waiting:
+                        waiting(busy.owner)
+                if time.monotonic() >= deadline:
+                    if not force:
+                        raise
+                    break
+                time.sleep(_POLL_S)
+        _displace(path, transcript, asking, wait_s=1.0)
+        return acquire(transcript, name=name)
+    finally:
+        if asked:
+            with contextlib.suppress(OSError):
+                os.unlink(request_path(transcript))
+
+
+def holder_of(transcript: Path) -> Owner | None:
+    """The live writer of a session, None when it is free. Takes nothing, changes nothing."""
+    try:
+        fd = open_read(lock_path(transcript))
+    except (OSError, UnsafeTranscript):
+        return None
+    try:
+        owner = read_owner(os.pread(fd, 4096, 0))
+        return owner if owner is not None and owner.alive() else None
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def append_lock(fd: int) -> Generator[None]:
+    """Held while the lease is checked and a line is written; a taker waits for it."""
+    _flock(fd, fcntl.LOCK_EX)
+    try:
+        yield
+    finally:
+        _flock(fd, fcntl.LOCK_UN)
+
+
+def lock_path(transcript: Path) -> Path:
+    """The lock file of a session."""
+    return transcript.with_suffix(".lock")
+
+
+def request_path(transcript: Path) -> Path:
+    """Where a hand-over is asked for."""
+    return transcript.with_suffix(".lock.request")
+
+
+def _displace(path: Path, transcript: Path, asking: Owner, *, wait_s: float) -> None:
+    """Remove the holder's lock file, but never while the holder is inside a write."""
+    try:
+        fd = open_read(transcript)
+    except FileNotFoundError:
+        fd = -1
+    try:
+        if fd >= 0:
+            deadline = time.monotonic() + wait_s
+            while not _try_flock(fd):
+                if time.monotonic() >= deadline:
+                    raise SessionBusy(transcript.stem, _holder_name(path))
+                time.sleep(_POLL_S)
+        # A new file under the old name: the old holder sees another inode from now on. It is locked by whoever
+        # acquires first, which decides between two takers.
+        replace_file(path, msgspec.json.encode(asking))
+    finally:
+        if fd >= 0:
+            os.close(fd)
+
+
+def _requester(lock: Path) -> Owner | None:
+    try:
+        data = (lock.with_suffix(".lock.request")).read_bytes()
+    except OSError:
+        return None
+    owner = read_owner(data)
+    return owner if owner is not None and owner.alive() else None
+
+
+def _holder_name(path: Path) -> str:
+    try:
+        return str(read_owner(path.read_bytes()) or "another clew")
+    except OSError:
+        return "another clew"
+
+
+def _write_owner(fd: int, owner: Owner) -> None:
+    os.ftruncate(fd, 0)
+    os.pwrite(fd, msgspec.json.encode(owner), 0)
+
+
+def _try_flock(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_FLOCK:
+            raise
+        owner = read_owner(os.pread(fd, 4096, 0))
+        return owner is None or not owner.alive()
+    return True
+
+
+def _flock(fd: int, operation: int) -> None:
+    try:
+        fcntl.flock(fd, operation)
+    except OSError as error:
+        if error.errno not in _NO_FLOCK:
+            raise
+
+
+def _identity(info: os.stat_result) -> tuple[int, int]:
+    return info.st_dev, info.st_ino

@@ -1,0 +1,74 @@
+"""Who a process is, in a way that outlives its process number."""
+
+import os
+from typing import Any
+
+import msgspec
+
+
+class Owner(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A process that holds, or asks for, a session."""
+
+    pid: int
+    started: str
+    """Boot id and start tick: a process number that was given out again does not fit."""
+    token: str
+    """Random, so that two leases of one process differ."""
+    host: str = ""
+    name: str = ""
+    """What it is, for people: "clew in ~/src/app"."""
+
+    def __str__(self) -> str:
+        what = self.name or "another clew"
+        return f"{what} (process {self.pid}{f' on {self.host}' if self.host != _host() else ''})"
+
+    def alive(self) -> bool:
+        """Whether that very process still runs. A process of another machine counts as alive."""
+        if self.host != _host():
+            return True
+        started = process_start(self.pid)
+        if started:
+            return not self.started or started == self.started
+        if os.path.isdir("/proc/self"):
+            return False
+        try:
+            os.kill(self.pid, 0)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True
+        return True
+
+
+def this_process(name: str = "") -> Owner:
+    """The calling process, with a token of its own."""
+    pid = os.getpid()
+    return Owner(pid=pid, started=process_start(pid), token=os.urandom(8).hex(), host=_host(), name=name)
+
+
+def process_start(pid: int) -> str:
+    """Boot id and start tick of a live process, empty when there is none (or no /proc)."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            # The command name may hold spaces and parentheses; fields are counted after the last one.
+            fields = file.read().rpartition(b")")[2].split()
+        with open("/proc/sys/kernel/random/boot_id", "rb") as file:
+            boot = file.read().strip()
+    except OSError:
+        return ""
+    if fields[0] in {b"Z", b"X"}:
+        return ""
+    return f"{boot.decode()[:8]}:{fields[19].decode()}"
+
+
+def read_owner(data: bytes) -> Owner | None:
+    """The owner a lock file names; None when it says nothing usable."""
+    try:
+        value: Any = msgspec.json.decode(data, type=Owner)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
+    return value
+
+
+def _host() -> str:
+    return os.uname().nodename

@@ -1,0 +1,152 @@
+"""Where sessions live: one directory per project, one file per session, all of it private."""
+
+import os
+import re
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import msgspec
+
+from clew.protocol.ids import AgentId, CallId, SessionId
+from clew.transcript.errors import TranscriptError
+from clew.transcript.files import replace_file
+
+_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}\Z")
+_MAX_SLUG = 120
+
+
+class ProjectRecord(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """`project.json`: which directory a key stands for, and which repository, so that a moved one is found."""
+
+    root: str
+    identity: str = ""
+    """First commit id and path within the repository; empty outside of one."""
+
+
+class SessionStore:
+    """Paths below `$CLEW_HOME/projects`. Computing a path creates nothing."""
+
+    def __init__(self, home: Path) -> None:
+        self.home = home
+        self.projects = home / "projects"
+        self.archive = home / "archive"
+        self.trash = home / "trash"
+
+    def project_dir(self, root: Path) -> Path:
+        """The directory of the project at `root`, links resolved."""
+        return self.projects / project_key(root)
+
+    def session_path(self, root: Path, session_id: SessionId) -> Path:
+        """The main transcript of a session that starts in the project at `root`."""
+        return self.project_dir(root) / f"{checked_id(session_id)}.jsonl"
+
+    def find(self, session_id: str) -> Path | None:
+        """The transcript of a session, whatever its project."""
+        name = f"{checked_id(session_id)}.jsonl"
+        for directory in self.project_dirs():
+            path = directory / name
+            if path.exists():
+                return path
+        return None
+
+    def project_dirs(self) -> list[Path]:
+        """All project directories, by name."""
+        try:
+            return sorted(Path(item.path) for item in os.scandir(self.projects) if item.is_dir(follow_symlinks=False))
+        except OSError:
+            return []
+
+    def sessions(self, root: Path | None = None) -> Iterator[Path]:
+        """The main transcripts of one project, or of all; links and odd names are passed over."""
+        for directory in self.project_dirs() if root is None else [self.project_dir(root)]:
+            yield from sessions_in(directory)
+
+    def remember_project(self, root: Path, *, identity: str = "") -> None:
+        """Note which directory and repository a key stands for. A record that is already right is left alone."""
+        path = self.project_dir(root) / "project.json"
+        record = ProjectRecord(root=str(_resolved(root)), identity=identity)
+        if read_project(path.parent) != record:
+            replace_file(path, msgspec.json.encode(record) + b"\n")
+
+    def directories_of(self, root: Path, *, identity: str = "") -> list[Path]:
+        """The project's own directory first, then those of the same repository under other paths."""
+        own = self.project_dir(root)
+        if not identity:
+            return [own]
+        others = [item for item in self.project_dirs() if item != own]
+        return [own, *(item for item in others if (read_project(item) or _NO_PROJECT).identity == identity)]
+
+
+_NO_PROJECT = ProjectRecord(root="")
+
+
+def project_key(root: Path) -> str:
+    """A readable name for a directory plus a checksum, so that `a-b` and `a/b` differ and no name is too long."""
+    text = str(_resolved(root))
+    slug = re.sub(r"[^A-Za-z0-9]", "-", text)[-_MAX_SLUG:]
+    return f"{slug}-{zlib.crc32(os.fsencode(text)):08x}"
+
+
+def read_project(directory: Path) -> ProjectRecord | None:
+    """What `project.json` says; None when it is missing or damaged."""
+    try:
+        return msgspec.json.decode((directory / "project.json").read_bytes(), type=ProjectRecord)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return None
+
+
+def sessions_in(directory: Path) -> Iterator[Path]:
+    """The main transcripts in one project directory."""
+    try:
+        found = sorted(
+            item.path
+            for item in os.scandir(directory)
+            if item.name.endswith(".jsonl") and item.is_file(follow_symlinks=False) and _ID.match(item.name[:-6])
+        )
+    except OSError:
+        return
+    for path in found:
+        yield Path(path)
+
+
+def sidecar_dir(transcript: Path) -> Path:
+    """Where the files that belong to a session lie."""
+    return transcript.with_suffix("")
+
+
+def subagent_path(transcript: Path, agent: AgentId) -> Path:
+    """The transcript of a sub-agent."""
+    return sidecar_dir(transcript) / "subagents" / f"agent-{checked_id(agent)}.jsonl"
+
+
+def subagent_meta_path(transcript: Path, agent: AgentId) -> Path:
+    """What is known about a sub-agent besides its transcript."""
+    return sidecar_dir(transcript) / "subagents" / f"agent-{checked_id(agent)}.meta.json"
+
+
+def tool_results_dir(transcript: Path) -> Path:
+    """Where results too long for the model are kept whole."""
+    return sidecar_dir(transcript) / "tool-results"
+
+
+def tool_result_path(transcript: Path, call: CallId) -> Path:
+    """The whole text of one tool result. Providers choose call ids, so odd ones get a name of their own."""
+    name = call if _ID.match(call) else f"call-{zlib.crc32(call.encode('utf-8', 'replace')):08x}"
+    return tool_results_dir(transcript) / f"{name}.txt"
+
+
+def session_id_of(transcript: Path) -> SessionId:
+    """The session a main transcript belongs to, by its name."""
+    return SessionId(transcript.stem)
+
+
+def checked_id(name: str) -> str:
+    """The id, if it can safely be a file name. Raises TranscriptError."""
+    if not _ID.match(name):
+        raise TranscriptError(f"{name!r} is not a valid id: letters, digits, - and _ only, at most 128")
+    return name
+
+
+def _resolved(root: Path) -> Path:
+    return Path(os.path.realpath(root))

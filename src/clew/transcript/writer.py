@@ -1,0 +1,269 @@
+"""Appending to the log: what `append` acknowledged is in the file, and nothing is ever dropped."""
+
+import os
+import threading
+from collections import deque
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Literal, Protocol
+
+from clew.protocol.entries import AssistantEntry, Entry, UserEntry
+from clew.protocol.ids import SessionId
+from clew.transcript.codec import encode
+from clew.transcript.errors import LeaseLost, TranscriptError
+from clew.transcript.files import make_private_dir, open_append, open_new, sync_dir, write_all
+from clew.transcript.lease import Lease, acquire, append_lock
+from clew.transcript.rescue import restore_file
+from clew.transcript.tail import ends_torn
+
+Notify = Callable[[Literal["info", "warning", "error"], str], None]
+"""Told about what a person should know: the disk is full, the file was deleted, the session was handed over."""
+
+
+class TranscriptSink(Protocol):
+    """Where entries go. The recorder holds one."""
+
+    def append(self, entry: Entry) -> bool:
+        """True: the entry is in the file. False: it is kept in memory and will be tried again (or never, by choice)."""
+        ...
+
+    def sync(self) -> bool:
+        """A barrier: True when everything so far would survive a power cut."""
+        ...
+
+    def close(self) -> None:
+        """Write what can be written and let go."""
+        ...
+
+
+class NullWriter:
+    """`--no-session-persistence`: nothing touches the disk."""
+
+    def append(self, entry: Entry) -> bool:
+        """Dropped by choice."""
+        return False
+
+    def sync(self) -> bool:
+        """There is nothing to sync."""
+        return False
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+
+class TranscriptWriter:
+    """The one writer of one file. Safe to call from several threads; each line is one `write`.
+
+    A new session has no file until its first user or assistant entry; what came before is written first. A line
+    that cannot be written stays queued, in order, and is tried again at every append, sync and retry.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        session_id: SessionId,
+        *,
+        notify: Notify | None = None,
+        seed: Iterable[bytes] = (),
+        lease: Lease | None = None,
+        leased: bool = True,
+        name: str = "",
+    ) -> None:
+        """`seed`: whole lines a fork starts with, written together with the first prompt. `leased=False` for files
+        that have one writer anyway (sub-agents). Raises UnsafeTranscript, SessionBusy; for a new file nothing yet."""
+        self.path = path
+        self.session_id = session_id
+        self.saved = 0
+        """Entries acknowledged by this writer."""
+        self._notify: Notify = notify or (lambda level, text: None)
+        self._seed = list(seed)
+        self._lease = lease
+        self._leased = leased
+        self._name = name
+        self._lock = threading.Lock()
+        self._queue: deque[bytes] = deque()
+        self._written_of_first = 0
+        self._expected_size = -1
+        self._fd = -1
+        self._materialised = False
+        self._failing = ""
+        self._lost = False
+        self._synced = True
+        if path.exists() or path.is_symlink():
+            self._materialised = True
+            self._open()
+
+    def append(self, entry: Entry) -> bool:
+        """Write one entry. Raises LeaseLost when another process took the session over; nothing else."""
+        line = encode(entry)
+        with self._lock:
+            if self._lost:
+                raise self._lease_lost()
+            self._queue.append(line)
+            if not self._materialised and not isinstance(entry, UserEntry | AssistantEntry):
+                return False
+            self._materialised = True
+            return self._drain()
+
+    def sync(self) -> bool:
+        """Retry what waits, then force it to disk."""
+        with self._lock:
+            if self._lost or not self._materialised or not self._drain():
+                return False
+            if self._synced:
+                return True
+            try:
+                os.fsync(self._fd)
+            except OSError as error:
+                self._failed(error)
+                return False
+            self._synced = True
+            return True
+
+    @property
+    def pending(self) -> int:
+        """Entries that are not in the file yet."""
+        return len(self._queue)
+
+    def hand_over(self) -> str:
+        """Let go if another process asked for the session; returns who, or "". Call it now and then while idle."""
+        with self._lock:
+            return "" if self._lost else self._hand_over()
+
+    def close(self) -> None:
+        """Write and sync what can be, then release the session. Idempotent."""
+        with self._lock:
+            if self._materialised and not self._lost and self._drain():
+                self._try_fsync()
+            if self._queue and self._materialised:
+                self._notify("error", f"{len(self._queue)} entries of {self.path.name} could not be saved")
+            self._let_go()
+
+    def _drain(self) -> bool:
+        try:
+            if self._fd < 0:
+                self._open()
+            self._check_lease()
+            self._fd = restore_file(self.path, self._fd, self._tell_restored)
+            with append_lock(self._fd):
+                self._check_lease()
+                self._write_queue()
+        except LeaseLost:
+            raise
+        except (OSError, TranscriptError) as error:
+            self._failed(error)
+            return False
+        if self._failing:
+            self._failing = ""
+            self._notify("info", f"{self.path.name} can be written again; everything is saved")
+        self._hand_over()
+        return True
+
+    def _check_lease(self) -> None:
+        if self._lease is not None and not self._lease.held():
+            self._lost = True
+            raise self._lease_lost()
+
+    def _write_queue(self) -> None:
+        while self._queue:
+            line = self._queue[0]
+            rest = line
+            if self._written_of_first:
+                # Part of this line is already there. Go on if it is still the end of the file, else start it anew.
+                if os.fstat(self._fd).st_size == self._expected_size:
+                    rest = line[self._written_of_first :]
+                else:
+                    rest, self._written_of_first = b"\n" + line, 0
+            self._write_line(rest)
+            self._queue.popleft()
+            self._written_of_first = 0
+            self._synced = False
+            self.saved += 1
+
+    def _write_line(self, data: bytes) -> None:
+        written = os.write(self._fd, data)
+        try:
+            while written < len(data):
+                written += os.write(self._fd, data[written:])
+        except OSError:
+            if not data.startswith(b"\n"):
+                self._written_of_first += written
+            self._expected_size = os.fstat(self._fd).st_size
+            raise
+
+    def _open(self) -> None:
+        make_private_dir(self.path.parent)
+        if self._leased and self._lease is None:
+            self._lease = acquire(self.path, name=self._name)
+        if self._seed and not self.path.exists():
+            self._plant_seed()
+        fresh = not self.path.exists()
+        fd = open_append(self.path, create=True)
+        try:
+            if ends_torn(fd):
+                write_all(fd, b"\n")
+        except OSError:
+            os.close(fd)
+            raise
+        self._fd = fd
+        if fresh:
+            sync_dir(self.path.parent)
+
+    def _plant_seed(self) -> None:
+        """The copied history of a fork appears whole or not at all."""
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        fd = open_new(temporary)
+        try:
+            write_all(fd, b"".join(self._seed))
+            os.fsync(fd)
+            os.rename(temporary, self.path)
+        except OSError:
+            os.unlink(temporary)
+            raise
+        finally:
+            os.close(fd)
+        self._seed.clear()
+
+    def _hand_over(self) -> str:
+        if self._lease is None:
+            return ""
+        asking = self._lease.requested_by()
+        if asking is None or asking.token == self._lease.owner.token:
+            return ""
+        self._try_fsync()
+        self._lost = True
+        self._let_go()
+        self._notify("warning", f"this session was handed over to {asking}; fork it to go on here")
+        return str(asking)
+
+    def _let_go(self) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+            self._fd = -1
+        if self._lease is not None:
+            self._lease.release()
+
+    def _try_fsync(self) -> None:
+        try:
+            if self._fd >= 0 and not self._synced:
+                os.fsync(self._fd)
+                self._synced = True
+        except OSError as error:
+            self._failed(error)
+
+    def _failed(self, error: Exception) -> None:
+        reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+        if self._failing == reason:
+            return
+        self._failing = reason
+        self._notify(
+            "warning",
+            f"cannot save to {self.path}: {reason}. Work goes on; unsaved entries are kept in memory and tried again",
+        )
+
+    def _tell_restored(self, text: str) -> None:
+        self._synced = False
+        self._notify("warning", text)
+
+    def _lease_lost(self) -> LeaseLost:
+        return LeaseLost(self.session_id, self._lease.holder() if self._lease else "another clew")
