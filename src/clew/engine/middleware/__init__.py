@@ -1,0 +1,1 @@
+"""Concerns around a step, one file each."""

@@ -1,0 +1,42 @@
+"""The cost counter: usage and money per model, and what was denied. A subscriber like any other."""
+
+from msgspec import Struct
+
+from clew.protocol.events import ApprovalResolved, Event, StepEnded
+from clew.protocol.usage import Usage
+
+
+class ModelTotals(Struct):
+    """What one model used in this session."""
+
+    usage: Usage = Usage()
+    cost_usd: float | None = 0.0
+    """None once a reply came whose price is unknown."""
+    requests: int = 0
+
+
+class SessionTotals:
+    """Sums over the session, for limits and for the result."""
+
+    def __init__(self) -> None:
+        self.models: dict[str, ModelTotals] = {}
+        self.denials: list[ApprovalResolved] = []
+
+    def __call__(self, event: Event) -> None:
+        """Count one event."""
+        if isinstance(event, StepEnded):
+            totals = self.models.setdefault(event.model, ModelTotals())
+            totals.requests += 1
+            if event.usage is not None:
+                totals.usage = totals.usage + event.usage
+            if event.cost_usd is None or totals.cost_usd is None:
+                totals.cost_usd = None
+            else:
+                totals.cost_usd += event.cost_usd
+        elif isinstance(event, ApprovalResolved) and event.decision == "deny":
+            self.denials.append(event)
+
+    @property
+    def cost_usd(self) -> float:
+        """All money known to be spent."""
+        return sum(totals.cost_usd or 0.0 for totals in self.models.values())
