@@ -15,6 +15,7 @@ from clew.protocol.events import Question
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ResultContent
 from clew.protocol.tools import ToolSpec
+from clew.tools.schema import schema_of
 
 P = TypeVar("P", bound=Struct)
 
@@ -59,9 +60,9 @@ class Tool(ABC, Generic[P]):
         assert source is not None
         return Path(source).with_suffix(".md").read_text(encoding="utf-8").strip()
 
-    @abstractmethod
     def spec(self) -> ToolSpec:
         """What the model is told. Constant within a session."""
+        return ToolSpec(name=self.name, description=self.description, schema=schema_of(self.params))
 
     def is_concurrency_safe(self, params: P) -> bool:
         """May overlap with other safe calls. An exception counts as no."""

@@ -1,0 +1,36 @@
+"""The registry of parts that load on first use: what most sessions never need, or need only after the first request."""
+
+
+def read_forms():
+    """Images, PDF, notebooks."""
+    from clew.tools import read_forms
+
+    return read_forms
+
+
+def text_diff():
+    """Diffs and nearest names (difflib)."""
+    from clew.tools import text_diff
+
+    return text_diff
+
+
+def shells():
+    """Shell processes (warden, sandbox)."""
+    from clew.tools import shells
+
+    return shells
+
+
+def search():
+    """Grep and Glob engines."""
+    from clew.tools import search
+
+    return search
+
+
+def web():
+    """HTTP and HTML."""
+    from clew.tools import web_page
+
+    return web_page

@@ -1,0 +1,112 @@
+"""Read: text with line numbers, images, PDF pages as text, notebooks."""
+
+import asyncio
+import os
+from typing import Annotated, ClassVar
+
+from msgspec import Meta, Struct
+
+from clew.permissions.access import Access
+from clew.protocol.display import FileBlock
+from clew.system.encoding import SNIFF_BYTES, Encoding, decode, sniff
+from clew.system.files import open_regular
+from clew.tools.base import ToolContext, ToolResult
+from clew.tools.builtin import BuiltinTool
+from clew.tools.extras import read_forms
+from clew.tools.paths import describe_os_error, digest_of, file_accesses, problem, state_of
+from clew.tools.session import ReadState
+from clew.tools.text_window import Window, window_of_file, window_of_text
+
+WHOLE_FILE_BYTES = 4_000_000
+DEFAULT_LINES = 2_000
+FORMS = {".png": "image", ".jpg": "image", ".jpeg": "image", ".gif": "image", ".webp": "image", ".pdf": "pdf"}
+
+
+class ReadParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to read."""
+
+    file_path: Annotated[str, Meta(description="Path of the file")]
+    offset: Annotated[int, Meta(ge=0, description="First line, from 1")] | None = None
+    limit: Annotated[int, Meta(ge=1, description="Number of lines")] | None = None
+    pages: Annotated[str, Meta(description='PDF pages, such as "3" or "1-5"')] | None = None
+
+
+class Read(BuiltinTool[ReadParams]):
+    """Look at one file."""
+
+    name: ClassVar[str] = "Read"
+    params: ClassVar[type[Struct]] = ReadParams
+    max_result_chars: ClassVar[int] = 0
+
+    def is_concurrency_safe(self, params: ReadParams) -> bool:
+        return True
+
+    def accesses(self, params: ReadParams, context: ToolContext) -> tuple[Access, ...]:
+        return file_accesses(self.session, context, "read", params.file_path)
+
+    async def run(self, params: ReadParams, context: ToolContext) -> ToolResult:
+        given = self.session.locate(params.file_path, context.cwd)
+        (target,) = self.session.claimed(context.call_id, given)
+        try:
+            descriptor = open_regular(target)
+        except OSError as error:
+            return describe_os_error(error, target, doing="reading")
+        with os.fdopen(descriptor, "rb") as file:
+            status = os.fstat(descriptor)
+            form = FORMS.get(os.path.splitext(target)[1].lower())
+            if form is not None or target.endswith(".ipynb"):
+                return await read_forms().read_form(form or "notebook", file, target, params.pages, self._note)
+            if status.st_size <= WHOLE_FILE_BYTES:
+                return self._whole(target, file.read(WHOLE_FILE_BYTES + 1), status, params)
+            head = file.peek(SNIFF_BYTES)[:SNIFF_BYTES]
+            encoding = sniff(head, whole=False)
+            if encoding is None:
+                return binary(target, status.st_size)
+            first, count = window(params)
+            shown = await asyncio.to_thread(window_of_file, file, encoding, first, count)
+            self.session.saw(target, state_of(status, b""))
+            return text_result(target, shown, encoding)
+
+    def _note(self, path: str, state: ReadState) -> None:
+        self.session.saw(path, state)
+
+    def _whole(self, target: str, data: bytes, status: os.stat_result, params: ReadParams) -> ToolResult:
+        decoded = decode(data)
+        if decoded is None:
+            return binary(target, len(data))
+        text, encoding = decoded
+        self.session.saw(target, state_of(status, digest_of(data)))
+        if not text:
+            return ToolResult(text=f"{target} is empty.", display=(FileBlock(path=target),))
+        first, count = window(params)
+        return text_result(target, window_of_text(text, first, count), encoding)
+
+
+def window(params: ReadParams) -> tuple[int, int]:
+    """First line and number of lines asked for."""
+    return max(params.offset or 1, 1), params.limit or DEFAULT_LINES
+
+
+def binary(path: str, size: int) -> ToolResult:
+    """Bytes are not shown to a model."""
+    return problem(
+        f"{path} is a binary file ({size:,} bytes), so it was not shown. `file` or `xxd | head` can say more."
+    )
+
+
+def text_result(path: str, view: Window, encoding: Encoding) -> ToolResult:
+    """Numbered lines, and a note on what is not shown."""
+    if not view.shown and view.total is not None:
+        return problem(f"{path} has only {view.total} lines; there is nothing from line {view.first} on.")
+    notes: list[str] = []
+    if view.more:
+        total = f" of {view.total}" if view.total is not None else ""
+        last = view.first + view.shown - 1
+        notes.append(f"Lines {view.first}-{last}{total}; continue with offset={last + 1}.")
+    if view.cut_lines:
+        notes.append(f"{view.cut_lines} long lines were cut.")
+    if encoding.name != "utf-8" or encoding.bom:
+        notes.append(f"Encoding: {encoding.label}; edits keep it.")
+    text = view.text + ("\n\n(" + " ".join(notes) + ")" if notes else "")
+    block = FileBlock(path=path, first_line=view.first, lines=view.shown, total_lines=view.total or 0)
+    return ToolResult(text=text, display=(block,))

@@ -1,0 +1,102 @@
+"""The state tools share within one session: directory, roots, files read, shells, todos."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from clew.protocol.display import TodoItem
+from clew.protocol.ids import CallId
+from clew.tools.extras import shells
+
+if TYPE_CHECKING:
+    from clew.system.sandbox.policy import Sandbox
+    from clew.tools.search_port import SearchProvider
+    from clew.tools.shells import Shells
+
+MAX_CLAIMS = 1_000
+
+
+class ReadState(Struct, frozen=True, kw_only=True):
+    """What a file looked like when the model last saw it."""
+
+    mtime_ns: int
+    size: int
+    inode: int
+    digest: bytes
+    """Empty for a file too large to be hashed; then the time and size decide."""
+
+
+class ToolSession:
+    """One per conversation. Tools hold it; nothing here is global."""
+
+    def __init__(
+        self,
+        *,
+        cwd: str,
+        roots: tuple[str, ...] = (),
+        results_dir: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        sandbox: "Sandbox | None" = None,
+        running: "Shells | None" = None,
+        search: "SearchProvider | None" = None,
+        rg_mode: str = "auto",
+    ) -> None:
+        self.start_dir = os.path.realpath(cwd)
+        self.cwd = self.start_dir
+        self.roots = tuple(os.path.realpath(root) for root in roots) or (self.start_dir,)
+        """Where the user lets the agent work; never widened by a model's words."""
+        self.results_dir = results_dir
+        self.env: dict[str, str] = dict(os.environ if env is None else env)
+        """The environment tools start from; shells get it without keys and without names that change programs."""
+        self.sandbox = sandbox
+        self.search = search
+        self.rg_mode = rg_mode
+        self.todos: tuple[TodoItem, ...] = ()
+        self._shells = running
+        self._reads: dict[str, ReadState] = {}
+        self._claims: dict[CallId, tuple[str, ...]] = {}
+
+    @property
+    def shells(self) -> "Shells":
+        """Running commands; made when the first one starts."""
+        if self._shells is None:
+            self._shells = shells().Shells(self)
+        return self._shells
+
+    def locate(self, path: str, cwd: str) -> str:
+        """The absolute form of a path the model wrote; nothing is resolved yet."""
+        if path.startswith("~"):
+            path = os.path.expanduser(path)
+        return os.path.normpath(os.path.join(cwd, path)) if ".." not in path.split("/") else os.path.join(cwd, path)
+
+    def claim(self, call_id: CallId, *paths: str) -> tuple[str, ...]:
+        """Fix the real targets of a call before they are judged; `run` opens exactly these, without following links."""
+        if len(self._claims) >= MAX_CLAIMS:
+            self._claims.pop(next(iter(self._claims)))
+        targets = tuple(os.path.realpath(path) for path in paths)
+        self._claims[call_id] = targets
+        return targets
+
+    def claimed(self, call_id: CallId, *paths: str) -> tuple[str, ...]:
+        """The targets fixed by `claim`, or the real paths now when nothing was judged."""
+        return self._claims.pop(call_id, None) or tuple(os.path.realpath(path) for path in paths)
+
+    def saw(self, path: str, state: ReadState) -> None:
+        """The model knows this content of the file."""
+        self._reads[path] = state
+
+    def last_seen(self, path: str) -> ReadState | None:
+        """What the model knows of the file, if it ever read it."""
+        return self._reads.get(path)
+
+    def forget_reads(self) -> None:
+        """After compaction the model no longer holds file contents, so edits need a new read."""
+        self._reads.clear()
+
+    async def close(self) -> None:
+        """End everything that still runs."""
+        if self._shells is not None:
+            await self._shells.close()

@@ -1,0 +1,87 @@
+"""A session in a fresh workspace, and a way to call tools as the dispatcher does."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import pytest
+
+from clew.protocol.events import Question
+from clew.protocol.ids import CallId
+from clew.tools.base import Tool, ToolContext, ToolResult
+from clew.tools.registry import builtin_tools
+from clew.tools.schema import decode_arguments
+from clew.tools.session import ToolSession
+
+Answers = tuple[tuple[str, ...], ...]
+
+
+class Caller(Protocol):
+    """Runs one tool call."""
+
+    async def __call__(self, name: str, **arguments: Any) -> ToolResult: ...
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Path:
+    path = tmp_path / "workspace"
+    path.mkdir()
+    return path
+
+
+@pytest.fixture
+async def session(workspace: Path, tmp_path: Path):
+    results = tmp_path / "tool-results"
+    results.mkdir()
+    made = ToolSession(cwd=str(workspace), roots=(str(workspace),), results_dir=results)
+    yield made
+    await made.close()
+
+
+@pytest.fixture
+def progress() -> list[str]:
+    return []
+
+
+@pytest.fixture
+def answers() -> list[Answers | None]:
+    """What the user will answer; empty: nobody is there."""
+    return []
+
+
+@pytest.fixture
+def asked() -> list[tuple[Question, ...]]:
+    return []
+
+
+@pytest.fixture
+def make_context(
+    session: ToolSession, progress: list[str], answers: list[Answers | None], asked: list[tuple[Question, ...]]
+) -> Callable[[], ToolContext]:
+    counter = iter(range(1_000_000))
+
+    async def ask(questions: tuple[Question, ...]) -> Answers | None:
+        asked.append(questions)
+        return answers.pop(0) if answers else None
+
+    def make() -> ToolContext:
+        return ToolContext(call_id=CallId(f"call-{next(counter)}"), cwd=session.cwd, progress=progress.append, ask=ask)
+
+    return make
+
+
+@pytest.fixture
+def tools(session: ToolSession) -> dict[str, Tool[Any]]:
+    return {tool.name: tool for tool in builtin_tools(session)}
+
+
+@pytest.fixture
+def call(tools: dict[str, Tool[Any]], make_context: Callable[[], ToolContext]) -> Caller:
+    async def run(name: str, **arguments: Any) -> ToolResult:
+        tool = tools[name]
+        params = decode_arguments(name, tool.params, arguments)
+        context = make_context()
+        tool.accesses(params, context)
+        return await tool.run(params, context)
+
+    return run
