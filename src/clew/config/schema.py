@@ -117,6 +117,13 @@ class MemoryFiles(Section, frozen=True, kw_only=True):
     enabled: bool = True
 
 
+class ToolEnvironment(Section, frozen=True, kw_only=True):
+    """The environment variables that commands see."""
+
+    keep: tuple[Text, ...] = ()
+    """Variables to pass although they look like secrets. Keys of model providers never pass."""
+
+
 class Settings(Section, frozen=True, kw_only=True):
     """All settings in force."""
 
@@ -138,3 +145,4 @@ class Settings(Section, frozen=True, kw_only=True):
     limits: Limits = field(default_factory=Limits)
     foreign: Foreign = field(default_factory=Foreign)
     memory: MemoryFiles = field(default_factory=MemoryFiles)
+    tool_environment: ToolEnvironment = field(default_factory=ToolEnvironment)
