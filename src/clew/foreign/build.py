@@ -1,0 +1,290 @@
+"""Entries from other agents' records: one linear chain with stable ids, times that never run empty, our tool names."""
+
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.foreign.session import ForeignMeta, ForeignTranscript, Problem
+from clew.foreign.shapes import Json, iso_time
+from clew.foreign.tool_names import Call, translate
+from clew.foreign.user_text import UserText, read_user_text
+from clew.protocol.display import Block, DiffBlock, TerminalBlock
+from clew.protocol.entries import (
+    AiTitleEntry,
+    AssistantEntry,
+    CustomTitleEntry,
+    Entry,
+    OpaqueEntry,
+    SystemEntry,
+    TurnResultEntry,
+    UserEntry,
+)
+from clew.protocol.ids import CallId, EntryId, MessageId, SessionId
+from clew.protocol.messages import (
+    AssistantMessage,
+    ImagePart,
+    MediaSource,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    UserMessage,
+)
+from clew.protocol.usage import Usage
+
+EPOCH = "1970-01-01T00:00:00.000Z"
+
+
+class Builder:
+    """Collects the entries of one session in order. Ids are derived from the session id and the position."""
+
+    def __init__(self, agent: str, session_id: str, *, cwd: str = "", started: Any = None) -> None:
+        self.agent = agent
+        self.meta = ForeignMeta(cwd=cwd)
+        self.entries: list[Entry] = []
+        self.session_id = SessionId(session_id)
+        self.model = ""
+        self._prefix = _id_prefix(agent, session_id)
+        self._count = 0
+        self._time = iso_time(started)
+        self._parent: EntryId | None = None
+        self._reply = 0
+        self._in_reply = False
+        self._calls: dict[str, tuple[Call, EntryId, int]] = {}
+
+    def rename(self, session_id: str) -> None:
+        """The file names its session itself; before the first entry only."""
+        if session_id and not self.entries:
+            self.session_id = SessionId(session_id)
+            self._prefix = _id_prefix(self.agent, session_id)
+
+    def at(self, moment: Any) -> None:
+        """Later entries happened then; an unreadable time keeps the one before."""
+        if stamp := iso_time(moment):
+            self._time = stamp
+
+    def user(self, text: str, *, images: tuple[Part, ...] = (), reading: UserText | None = None) -> None:
+        """A text of role user; wrappers come off, and what no person typed is marked."""
+        kind, words = reading or read_user_text(text)
+        if images and kind == "meta" and not text.strip():
+            kind, words = "typed", ""
+        if kind == "interrupted":
+            self.system("interrupted", words)
+        elif kind == "summary":
+            self.summary(words)
+        elif words.strip() or images:
+            content = (*((TextPart(text=words),) if words else ()), *images) if images else words
+            self._user_entry(content, is_meta=kind == "meta")
+
+    def meta_text(self, text: str) -> None:
+        """A text the model read that a program wrote."""
+        if text.strip():
+            self._user_entry(text, is_meta=True)
+
+    def summary(self, text: str) -> None:
+        """What stands for the history before a boundary."""
+        if text.strip():
+            self._user_entry(text, is_meta=False, is_compact_summary=True)
+
+    def boundary(self, summary: str, **data: Any) -> None:
+        """The other agent compacted: the model's view starts anew with a summary."""
+        logical, self._parent = self._parent, None
+        self.system("compact_boundary", "Conversation compacted", compact=data or {}, logical=logical)
+        self.summary(summary)
+
+    def text(self, text: str) -> None:
+        """Words of the model."""
+        if text.strip():
+            self._assistant(TextPart(text=text))
+
+    def reasoning(self, text: str) -> None:
+        """Reasoning of the model, for people to read; it is never sent to any provider."""
+        if text.strip():
+            self._assistant(ReasoningPart(text=text, provider=self.agent))
+
+    def call(self, call_id: str, name: str, arguments: Json, *, raw: str | None = None) -> str:
+        """A tool call, under our name where the meaning is clear. Returns the id its result must name."""
+        call_id = call_id or f"{self._prefix}-{self._count}"
+        calls = translate(name, arguments)
+        for number, call in enumerate(calls):
+            same = call.name == name and call.arguments is arguments
+            part = ToolCallPart(
+                id=CallId(call_id if number == 0 else f"{call_id}#{number + 1}"),
+                name=call.name,
+                arguments=call.arguments,
+                raw_arguments=raw,
+                data=None if same else {"foreign": {"name": name, "arguments": arguments if number == 0 else {}}},
+            )
+            self._assistant(part)
+            if number == 0:
+                self._calls[call_id] = (call, self._parent or EntryId(""), len(calls))
+        return call_id
+
+    def has_call(self, call_id: str) -> bool:
+        """Whether a call of this id was made and still waits for its result."""
+        return call_id in self._calls
+
+    def result(
+        self,
+        call_id: str,
+        text: str,
+        *,
+        is_error: bool = False,
+        exit_code: int | None = None,
+        diffs: tuple[DiffBlock, ...] = (),
+    ) -> None:
+        """What a call came to. An exit code other than 0 is an error and stays readable in the text."""
+        call, holder, count = self._calls.pop(call_id, (None, None, 1))
+        if exit_code:
+            is_error = True
+            if str(exit_code) not in text[:400]:
+                text = f"Exit code {exit_code}\n{text}"
+        blocks: tuple[Block, ...] = diffs
+        if call is not None and call.name == "Bash" and exit_code is not None:
+            command = str(call.arguments.get("command", ""))
+            blocks = (*blocks, TerminalBlock(command=command, output=text, exit_code=exit_code))
+        for number in range(count):
+            part = ToolResultPart(
+                call_id=CallId(call_id if number == 0 else f"{call_id}#{number + 1}"),
+                content=text if number == 0 else "(see the first file of this patch)",
+                is_error=is_error,
+            )
+            display: Any = {"display": msgspec.to_builtins(blocks)} if blocks and number == 0 else None
+            self._user_entry((part,), is_meta=False, tool_use_result=display, source_tool_assistant_uuid=holder)
+
+    def usage(self, usage: Usage) -> None:
+        """Tokens of the reply that was just read."""
+        for index in range(len(self.entries) - 1, max(-1, len(self.entries) - 40), -1):
+            entry = self.entries[index]
+            if isinstance(entry, AssistantEntry):
+                message = msgspec.structs.replace(entry.message, usage=usage)
+                self.entries[index] = msgspec.structs.replace(entry, message=message)
+                return
+
+    def system(
+        self,
+        subtype: str,
+        content: str = "",
+        *,
+        level: str = "info",
+        data: Json | None = None,
+        compact: Json | None = None,
+        logical: EntryId | None = None,
+    ) -> None:
+        """A note inside the chain that the model does not read."""
+        self._in_reply = False
+        self._add(
+            SystemEntry(
+                **self._chain(),
+                subtype=subtype,
+                content=content,
+                level=level,
+                data=data,
+                compact_metadata=compact,
+                logical_parent_uuid=logical,
+            )
+        )
+
+    def error(self, text: str, **data: Any) -> None:
+        """The provider or the program failed."""
+        self.system("api_error", text, level="error", data=data or None)
+
+    def title(self, title: str, *, by_user: bool = False) -> None:
+        """The session's title; the last one counts, and one by the user beats the others."""
+        if not title.strip():
+            return
+        if by_user:
+            entry = CustomTitleEntry(session_id=self.session_id, timestamp=self._now(), custom_title=title)
+        else:
+            entry = AiTitleEntry(session_id=self.session_id, timestamp=self._now(), ai_title=title, source="model")
+        self.entries.append(entry)
+        self.meta.title = title
+
+    def turn_result(self, reason: str, turn: int, *, steps: int = 0, duration_ms: int = 0, error: str = "") -> None:
+        """The other agent says how a turn ended."""
+        self._in_reply = False
+        self.entries.append(
+            TurnResultEntry(
+                session_id=self.session_id,
+                timestamp=self._now(),
+                reason=reason,
+                turn=turn,
+                steps=steps,
+                duration_ms=duration_ms,
+                error=error,
+            )
+        )
+
+    def opaque(self, kind: str, raw: Json) -> None:
+        """A record of a kind we do not know, kept as it is."""
+        self.entries.append(OpaqueEntry(type=kind or "unknown", raw=raw))
+
+    def end_reply(self) -> None:
+        """What follows of the model belongs to another reply."""
+        self._in_reply = False
+
+    def transcript(self, path: Path, problems: list[Problem]) -> ForeignTranscript:
+        """Everything collected, with what the entries say about model and times."""
+        meta = self.meta
+        meta.model = meta.model or self.model
+        meta.started = meta.started or next((e.timestamp for e in self.entries if not isinstance(e, OpaqueEntry)), "")
+        meta.updated = meta.updated or self._time
+        return ForeignTranscript(
+            agent=self.agent,
+            session_id=self.session_id,
+            path=path,
+            entries=tuple(self.entries),
+            meta=meta,
+            problems=tuple(problems),
+        )
+
+    def _user_entry(self, content: str | tuple[Part, ...], **fields: Any) -> None:
+        self._in_reply = False
+        self._add(UserEntry(**self._chain(), message=UserMessage(content=content), **fields))
+
+    def _assistant(self, part: Part) -> None:
+        if not self._in_reply:
+            self._reply += 1
+            self._in_reply = True
+        message = AssistantMessage(
+            id=MessageId(f"msg_{self._prefix}_{self._reply}"), model=self.model or self.agent, content=(part,)
+        )
+        self._add(AssistantEntry(**self._chain(), message=message))
+
+    def _add(self, entry: UserEntry | AssistantEntry | SystemEntry) -> None:
+        self._parent = entry.uuid
+        self.entries.append(entry)
+
+    def _chain(self) -> dict[str, Any]:
+        self._count += 1
+        prefix, number = self._prefix, f"{self._count:012x}"
+        return {
+            "session_id": self.session_id,
+            "timestamp": self._now(),
+            "uuid": f"{prefix[:8]}-{prefix[8:12]}-{prefix[12:16]}-{prefix[16:20]}-{number}",
+            "parent_uuid": self._parent,
+            "is_sidechain": False,
+            "user_type": "external",
+            "cwd": self.meta.cwd,
+            "version": self.meta.version,
+            "git_branch": self.meta.branch,
+        }
+
+    def _now(self) -> str:
+        return self._time or EPOCH
+
+
+def _id_prefix(agent: str, session_id: str) -> str:
+    return blake2b(f"{agent}:{session_id}".encode("utf-8", "replace"), digest_size=10).hexdigest()
+
+
+def image_part(url: str, media_type: str = "") -> ImagePart:
+    """A picture given as a data URL, or by its address, which is kept and never opened."""
+    if url.startswith("data:"):
+        head, _, data = url.partition(",")
+        media = head[5:].partition(";")[0] or media_type or "image/png"
+        return ImagePart(source=MediaSource(type="base64", media_type=media, data=data))
+    return ImagePart(source=MediaSource(type="url", media_type=media_type, url=url))
