@@ -21,18 +21,6 @@ class Shell(Struct, frozen=True, kw_only=True):
     """`5.2.15`; empty when unknown."""
 
 
-class Facts(Struct, frozen=True, kw_only=True):
-    """What the model is told about where it works. Taken once per session, so that sent bytes never change."""
-
-    cwd: str
-    project_root: str
-    platform: str
-    shell: Shell | None
-    date: str
-    git: str = ""
-    """One line about the repository; empty: not a repository, or not looked at."""
-
-
 def find_program(name: str, *, env: Mapping[str, str], outside: Iterable[Path] = ()) -> str:
     """Absolute path of a program: system directories first, then PATH. Empty when there is none.
 

@@ -64,7 +64,7 @@ class Git:
     def first_commit(self, *, timeout_s: float = 2.0) -> str:
         """The root of the first-parent history, which stays the same when a repository is moved or cloned.
 
-        Empty when unknown: no commit yet, a shallow clone (its root is arbitrary), or a history too long to walk in time.
+        Empty when unknown: no commit yet, a shallow clone (its root is arbitrary), or too long a history to walk.
         """
         if (self.repository.common_dir / "shallow").exists():
             return ""

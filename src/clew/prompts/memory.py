@@ -1,0 +1,168 @@
+"""Memory files: the user's own, then the project's from its root down to the working directory, with their imports."""
+
+import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Literal
+
+from msgspec import Struct
+
+from clew.prompts.imports import find_imports, is_plainly_a_file
+from clew.prompts.memory_file import MemoryFileError, MemoryText, read_memory_file
+
+USER_NAMES = ("AGENTS.md", "CLEW.md")
+PROJECT_NAMES = ("AGENTS.md", "CLAUDE.md", "CLEW.md")
+MAX_TOTAL_CHARS = 96_000
+MAX_FILES = 64
+MAX_DEPTH = 5
+
+Level = Literal["user", "project"]
+
+
+class MemoryFile(Struct, frozen=True, kw_only=True):
+    """A file whose text is in the prompt."""
+
+    path: str
+    level: Level
+    chars: int
+    imported_by: str = ""
+    identity: tuple[int, int] = (0, 0)
+
+
+class Memory(Struct, frozen=True, kw_only=True):
+    """What the memory files say, ready for the system prompt, and how it was found."""
+
+    text: str = ""
+    files: tuple[MemoryFile, ...] = ()
+    notes: tuple[str, ...] = ()
+    """One line for every file that was cut, cleaned or left out."""
+
+
+def load_memory(*, home: Path, project_root: Path | None, cwd: Path, trusted: bool) -> Memory:
+    """Read all memory files of a session. Before trust only the user's own; nothing of the project is even opened."""
+    collector = _Collector(project_root=project_root, trusted=trusted, home=home)
+    for name in USER_NAMES:
+        collector.add(home / name, level="user")
+    if project_root is not None and trusted:
+        for directory in _down_to(project_root, cwd):
+            for name in PROJECT_NAMES:
+                collector.add(directory / name, level="project")
+    return collector.memory(heading=True)
+
+
+def load_nested_memory(*, project_root: Path, cwd: Path, touched: Path, trusted: bool, known: Memory) -> Memory:
+    """The memory files between the working directory and a file that a tool touched, as far as not yet known."""
+    collector = _Collector(project_root=project_root, trusted=trusted, known=known.files)
+    if trusted:
+        for directory in _down_to(project_root, touched if touched.is_dir() else touched.parent):
+            if directory != project_root and not cwd.is_relative_to(directory):
+                for name in PROJECT_NAMES:
+                    collector.add(directory / name, level="project")
+    return collector.memory(heading=False)
+
+
+def _down_to(root: Path, directory: Path) -> Iterator[Path]:
+    """The directories from `root` to `directory`; only `root` when that lies elsewhere."""
+    yield root
+    if directory.is_relative_to(root):
+        here = root
+        for part in directory.relative_to(root).parts:
+            here = here / part
+            yield here
+
+
+def _inside(path: str, root: str) -> bool:
+    return bool(root) and (path == root or path.startswith(root.rstrip("/") + "/"))
+
+
+class _Collector:
+    """Files read so far, in order, each once."""
+
+    def __init__(
+        self, *, project_root: Path | None, trusted: bool, home: Path | None = None, known: Iterable[MemoryFile] = ()
+    ) -> None:
+        self._root = project_root
+        self._real_home = os.path.realpath(home) if home is not None else ""
+        self._real_root = os.path.realpath(project_root) if project_root is not None else ""
+        self._trusted = trusted
+        self._seen_files = {file.identity for file in known}
+        self._seen_texts: set[str] = set()
+        self._chars = 0
+        self._files: list[MemoryFile] = []
+        self._parts: list[str] = []
+        self._notes: list[str] = []
+
+    def memory(self, *, heading: bool) -> Memory:
+        if not self._parts:
+            return Memory(notes=tuple(self._notes))
+        words = Path(__file__).with_name("memory.md").read_text(encoding="utf-8").strip()
+        text = "\n\n".join([words, *self._parts] if heading else self._parts)
+        return Memory(text=text, files=tuple(self._files), notes=tuple(self._notes))
+
+    def add(self, path: Path, *, level: Level, imported_by: str = "", depth: int = 0) -> None:
+        """Take a file and what it imports, or note why not."""
+        try:
+            found = self._read(path, level)
+        except MemoryFileError as error:
+            self._note(path, f"left out: it {error}", imported_by)
+            return
+        if found is None:
+            if imported_by and is_plainly_a_file(str(path)):
+                self._note(path, "not found", imported_by)
+            return
+        if found.identity in self._seen_files or not found.text or found.text in self._seen_texts:
+            self._seen_files.add(found.identity)
+            return
+        if len(self._files) >= MAX_FILES or self._chars + len(found.text) > MAX_TOTAL_CHARS:
+            limit = f"{MAX_FILES} files and {MAX_TOTAL_CHARS // 1000} kB together"
+            self._note(path, f"left out: memory files may be {limit}", imported_by)
+            return
+        self._take(path, found, level, imported_by)
+        self._import(path, found, level, depth)
+
+    def _read(self, path: Path, level: Level) -> MemoryText | None:
+        if level == "project" and not self._trusted:
+            raise MemoryFileError("lies in a project that is not trusted")
+        return read_memory_file(path, within=self._root if level == "project" else None)
+
+    def _level_of(self, path: Path) -> Level:
+        """Whose word an import of the user's is: a file inside the project stays the project's."""
+        real = os.path.realpath(path)
+        return "project" if _inside(real, self._real_root) and not _inside(real, self._real_home) else "user"
+
+    def _take(self, path: Path, found: MemoryText, level: Level, imported_by: str) -> None:
+        self._seen_files.add(found.identity)
+        self._seen_texts.add(found.text)
+        self._chars += len(found.text)
+        for note in found.notes:
+            self._note(path, note, "")
+        shown = self._shown(path)
+        self._files.append(
+            MemoryFile(
+                path=str(path), level=level, chars=len(found.text), imported_by=imported_by, identity=found.identity
+            )
+        )
+        # The text must not be able to close its own frame and speak as something else.
+        text = found.text.replace("</memory-file", "<\\/memory-file")
+        cut = "".join(f"\n[{note}]" for note in found.notes)
+        self._parts.append(f'<memory-file path="{shown}" from="{level}">\n{text}{cut}\n</memory-file>')
+
+    def _import(self, path: Path, found: MemoryText, level: Level, depth: int) -> None:
+        for target in find_imports(found.text):
+            place = Path(target).expanduser() if target.startswith("~/") else path.parent / target
+            if depth >= MAX_DEPTH:
+                if is_plainly_a_file(target):
+                    self._note(place, f"left out: imports go {MAX_DEPTH} deep", str(path))
+                continue
+            inner = "project" if level == "project" else self._level_of(place)
+            self.add(Path(os.path.normpath(place)), level=inner, imported_by=str(path), depth=depth + 1)
+
+    def _shown(self, path: Path) -> str:
+        name = str(path)
+        if self._root is not None and path.is_relative_to(self._root):
+            name = str(path.relative_to(self._root))
+        return "".join(letter if letter.isprintable() and letter != '"' else "?" for letter in name)
+
+    def _note(self, path: Path, words: str, imported_by: str) -> None:
+        origin = f" (imported by {self._shown(Path(imported_by))})" if imported_by else ""
+        self._notes.append(f"{self._shown(path)}{origin}: {words}")

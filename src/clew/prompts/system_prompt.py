@@ -1,0 +1,59 @@
+"""The system prompt: stable words first, volatile facts last, so that the prefix stays in the provider's cache."""
+
+from pathlib import Path
+
+from clew.prompts.facts import Facts
+from clew.prompts.memory import Memory
+from clew.system.environment import Shell
+
+
+def prompt_text(name: str) -> str:
+    """The words of `<name>.md` beside this module."""
+    return Path(__file__).with_name(f"{name}.md").read_text(encoding="utf-8").strip()
+
+
+def build_system_prompt(
+    facts: Facts,
+    memory: Memory,
+    *,
+    override: str | None = None,
+    append: str | None = None,
+    headless: bool = False,
+) -> tuple[str, ...]:
+    """The blocks of the system prompt, most stable first: our words, memory files, environment.
+
+    `override` (`--system-prompt`) stands in place of our words; memory and environment stay. `append`
+    (`--append-system-prompt`) follows our words or the override.
+    """
+    words = [override] if override is not None else [prompt_text("system")]
+    if headless and override is None:
+        words.append(prompt_text("headless"))
+    if append:
+        words.append(append)
+    blocks = ["\n\n".join(words), memory.text, environment_block(facts)]
+    return tuple(block for block in blocks if block)
+
+
+def environment_block(facts: Facts) -> str:
+    """What changes from session to session."""
+    lines = [
+        ("Working directory", facts.cwd),
+        ("Project root", facts.project_root if facts.project_root != facts.cwd else ""),
+        ("Git", facts.git),
+        ("Platform", facts.platform),
+        ("Shell", _shell_words(facts.shell)),
+        ("Date", facts.date),
+    ]
+    known = [f"{name}: {_one_line(value)}" for name, value in lines if value]
+    return "\n".join(["# Environment (when the session began)", *known])
+
+
+def _shell_words(shell: Shell | None) -> str:
+    if shell is None:
+        return "no bash found; the Bash tool will fail"
+    return f"bash {shell.version} ({shell.path}), started with --noprofile --norc".replace("  ", " ")
+
+
+def _one_line(value: str) -> str:
+    """Directory and branch names are not ours: a line break in one must not start a line of its own."""
+    return "".join(letter if letter.isprintable() else "?" for letter in value)[:1000]
