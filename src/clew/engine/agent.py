@@ -14,7 +14,7 @@ from clew.protocol.messages import (
     UserMessage,
 )
 from clew.protocol.tools import ToolSpec
-from clew.transcript.repair import repair_history
+from clew.transcript.repair import repair
 
 Content = str | tuple[Part, ...]
 
@@ -60,7 +60,7 @@ class Agent:
             messages = tuple(without_reasoning(message) for message in messages[:cut]) + messages[cut:]
         return ModelRequest(
             system=self.system,
-            messages=repair_history(messages),
+            messages=repair(messages),
             tools=self.specs,
             max_output_tokens=max_output_tokens or self.max_output_tokens,
             effort=self.effort,

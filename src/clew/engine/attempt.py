@@ -1,6 +1,7 @@
 """One try at a reply: the stream and the tools it asks for, side by side, as one sequence of events."""
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 
 from clew.engine.abort import Abort, Aborted, settle
@@ -38,6 +39,9 @@ class Attempt:
         self.done: ReplyDone | None = None
         self.error: LLMError | None = None
         self.aborted = False
+        self.shown = False
+        """Words of this try were streamed to front ends."""
+        self.api_ms = 0
         self._request_id = ""
         self._partial: list[str] = []
         self._held: Part | None = None
@@ -86,6 +90,13 @@ class Attempt:
             self._channel.close()
 
     async def _receive(self, request: ModelRequest, *, streaming: bool) -> None:
+        started = time.monotonic()
+        try:
+            await self._reply(request, streaming=streaming)
+        finally:
+            self.api_ms = int((time.monotonic() - started) * 1000)
+
+    async def _reply(self, request: ModelRequest, *, streaming: bool) -> None:
         if streaming:
             stream = self._model.stream(request)
             try:
@@ -108,6 +119,7 @@ class Attempt:
         match event:
             case TextChunk(text=text):
                 self._partial.append(text)
+                self.shown = True
                 self._channel.post(TextDelta(agent=self._agent, message_id=self.message_id, text=text))
             case ReasoningChunk(text=text):
                 self._channel.post(ReasoningDelta(agent=self._agent, message_id=self.message_id, text=text))

@@ -51,7 +51,7 @@ class StepRunner:
             action = await turn.recovery.decide(attempt)
             if isinstance(action, Accept):
                 break
-            if attempt.entries() and not (isinstance(action, GiveUp) and action.keep):
+            if (attempt.entries() or attempt.shown) and not (isinstance(action, GiveUp) and action.keep):
                 yield withdrawn(turn, attempt, "failed" if isinstance(action, GiveUp) else action.reason)
             if isinstance(action, GiveUp):
                 if action.keep:
@@ -106,6 +106,7 @@ class StepRunner:
             stop_reason=done.stop_reason if done else "",
             usage=usage,
             cost_usd=cost,
+            api_ms=attempt.api_ms,
         )
 
 

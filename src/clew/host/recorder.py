@@ -143,7 +143,8 @@ class Recorder:
         self.leaf = self._before_reply
         self._reply = None
         self._usage_written = True
-        self._keyed(TombstoneEntry(targets=event.entry_ids, reason=event.reason, **self.stamp.keyed()))
+        if event.entry_ids:
+            self._keyed(TombstoneEntry(targets=event.entry_ids, reason=event.reason, **self.stamp.keyed()))
 
     def _turn(self, event: TurnEnded) -> None:
         if event.error:

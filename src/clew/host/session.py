@@ -14,7 +14,6 @@ from clew.engine.ports import Compactor
 from clew.engine.recovery import Recovery
 from clew.engine.step import StepRunner
 from clew.engine.turn import Turn
-from clew.host.totals import SessionTotals
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
 from clew.protocol.events import (
@@ -39,6 +38,7 @@ from clew.protocol.ops import (
     SetTitle,
     SubmitPrompt,
 )
+from clew.protocol.tally import Tally
 
 Subscriber = Callable[[Event], None]
 
@@ -71,7 +71,7 @@ class Session:
         pending: PendingAnswers,
         middlewares: Sequence[Middleware],
         subscribers: Sequence[Subscriber],
-        totals: SessionTotals,
+        tally: Tally,
         connect: Callable[[str], Model],
         set_mode: Callable[[str], None],
         orientation: Orientation | None = None,
@@ -85,7 +85,7 @@ class Session:
         self._pending = pending
         self._middlewares = middlewares
         self._subscribers = subscribers
-        self._totals = totals
+        self._tally = tally
         self._connect = connect
         self._set_mode = set_mode
         self._orientation = orientation
@@ -173,7 +173,7 @@ class Session:
             agent=self._agent,
             recovery=Recovery(self._agent, self._compactor),
             abort=self._abort,
-            spent_usd=self._totals.cost_usd,
+            spent_usd=self._tally.cost_usd,
         )
         try:
             async for event in run_turn(turn, prompt, steps=self._steps, middlewares=self._middlewares):

@@ -5,7 +5,8 @@ and is written there before any front end sees it. The engine does not go on unt
 event, so "yielded" means "recorded".
 
 Order within a turn: TurnStarted, then for each step StepStarted, (deltas, PartCompleted)*, ToolEnded* and
-StepEnded; then exactly one TurnEnded. PromptAccepted comes before the StepStarted that sends it.
+StepEnded (none for a step that was interrupted or failed); then exactly one TurnEnded. PromptAccepted comes before
+the StepStarted that sends it.
 """
 
 from typing import Literal
@@ -161,7 +162,7 @@ class ApprovalRequested(DurableEvent, frozen=True, kw_only=True, tag="approval.r
 
 
 class ApprovalResolved(DurableEvent, frozen=True, kw_only=True, tag="approval.resolved"):
-    """The answer is on disk and now takes effect. Exactly one per ApprovalRequested."""
+    """The answer is on disk and now takes effect. Exactly one per ApprovalRequested; alone when a rule denied."""
 
     request_id: RequestId
     call_id: CallId
@@ -221,6 +222,8 @@ class StepEnded(LiveEvent, frozen=True, kw_only=True, tag="step.ended"):
     stop_reason: str
     usage: Usage | None
     cost_usd: float | None = None
+    api_ms: int = 0
+    """From the request to the end of the reply."""
 
 
 class TurnEnded(DurableEvent, frozen=True, kw_only=True, tag="turn.ended"):

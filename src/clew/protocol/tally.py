@@ -1,4 +1,4 @@
-"""The cost counter: usage and money per model, and what was denied. A subscriber like any other."""
+"""The cost counter: usage and money per model, and what was denied. A pure fold over events, for any subscriber."""
 
 from msgspec import Struct
 
@@ -6,7 +6,7 @@ from clew.protocol.events import ApprovalResolved, Event, StepEnded
 from clew.protocol.usage import Usage
 
 
-class ModelTotals(Struct):
+class ModelTally(Struct):
     """What one model used in this session."""
 
     usage: Usage = Usage()
@@ -15,18 +15,20 @@ class ModelTotals(Struct):
     requests: int = 0
 
 
-class SessionTotals:
+class Tally:
     """Sums over the session, for limits and for the result."""
 
     def __init__(self) -> None:
-        self.models: dict[str, ModelTotals] = {}
+        self.models: dict[str, ModelTally] = {}
+        self.api_ms = 0
         self.denials: list[ApprovalResolved] = []
 
     def __call__(self, event: Event) -> None:
         """Count one event."""
         if isinstance(event, StepEnded):
-            totals = self.models.setdefault(event.model, ModelTotals())
+            totals = self.models.setdefault(event.model, ModelTally())
             totals.requests += 1
+            self.api_ms += event.api_ms
             if event.usage is not None:
                 totals.usage = totals.usage + event.usage
             if event.cost_usd is None or totals.cost_usd is None:
@@ -35,6 +37,11 @@ class SessionTotals:
                 totals.cost_usd += event.cost_usd
         elif isinstance(event, ApprovalResolved) and event.decision == "deny":
             self.denials.append(event)
+
+    @property
+    def usage(self) -> Usage:
+        """All tokens of all models."""
+        return sum((totals.usage for totals in self.models.values()), Usage())
 
     @property
     def cost_usd(self) -> float:

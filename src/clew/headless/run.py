@@ -1,0 +1,95 @@
+"""One prompt, one result: the front end without a screen. stdout carries only the asked format."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Literal, TextIO
+
+from msgspec import Struct
+
+from clew.headless.outcome import Outcome
+from clew.headless.printer import Printer
+from clew.headless.stream_json import StreamJson
+from clew.protocol.client import Client
+from clew.protocol.events import ApprovalRequested, Event, QuestionAsked, SessionStarted, TurnEnded
+from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, Interrupt, SubmitPrompt
+
+OutputFormat = Literal["text", "json", "stream-json"]
+NOBODY = "nobody can answer in this run; allow it by a rule or a permission mode"
+
+
+class HeadlessOptions(Struct, frozen=True, kw_only=True):
+    """How to run and print."""
+
+    output_format: OutputFormat = "text"
+    partial: bool = False
+    verbose: bool = False
+
+
+async def run_headless(client: Client, prompt: str, options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
+    """Send the prompt, wait for the turn, print exactly one result. Returns the exit code."""
+    outcome = Outcome()
+    stream = StreamJson(partial=options.partial) if options.output_format == "stream-json" else None
+    printer = Printer(out, err)
+    with interrupts(client):
+        async for event in client.events():
+            outcome.feed(event)
+            if stream is not None and (line := stream.line(event)) is not None:
+                printer.document(line)
+            printer.diagnose(event, verbose=options.verbose)
+            if isinstance(event, SessionStarted):
+                await client.submit(SubmitPrompt(content=prompt))
+            await answer_for_nobody(client, event)
+            if isinstance(event, TurnEnded):
+                break
+        await client.submit(Close())
+    finish(outcome, options.output_format, printer)
+    return outcome.exit_code
+
+
+async def answer_for_nobody(client: Client, event: Event) -> None:
+    """What would ask is denied, listed in the result, and the run goes on."""
+    match event:
+        case ApprovalRequested():
+            await client.submit(AnswerApproval(request_id=event.request_id, decision="deny", reason=NOBODY))
+        case QuestionAsked():
+            await client.submit(AnswerQuestion(request_id=event.request_id, answers=(), declined=True))
+        case _:
+            pass
+
+
+def finish(outcome: Outcome, output_format: OutputFormat, printer: Printer) -> None:
+    """The one result."""
+    if output_format != "text":
+        printer.document(outcome.result())
+    elif outcome.answer:
+        printer.text(outcome.answer)
+    ended = outcome.ended
+    if ended is not None and ended.reason != "completed":
+        printer.error(ended.error or {"interrupted": "interrupted"}.get(ended.reason, f"stopped: {ended.reason}"))
+
+
+@contextmanager
+def interrupts(client: Client) -> Generator[None]:
+    """Ctrl-C once interrupts the turn cleanly; a second one quits at once. SIGTERM closes."""
+    loop = asyncio.get_running_loop()
+    pending: set[asyncio.Task[None]] = set()
+    seen = 0
+
+    def interrupt() -> None:
+        nonlocal seen
+        seen += 1
+        if seen > 1:
+            os._exit(130)
+        pending.add(loop.create_task(client.submit(Interrupt())))
+
+    signals = (signal.SIGINT, signal.SIGTERM)
+    for number in signals:
+        loop.add_signal_handler(number, interrupt)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)
