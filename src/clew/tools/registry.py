@@ -3,12 +3,17 @@
 from collections.abc import Collection
 from typing import Any
 
+from clew.tools.ask_user import AskUser
 from clew.tools.base import Tool
 from clew.tools.builtin import BuiltinTool
+from clew.tools.edit import Edit
+from clew.tools.notebook_edit import NotebookEdit
 from clew.tools.read import Read
 from clew.tools.session import ToolSession
+from clew.tools.todo_write import TodoWrite
+from clew.tools.write import Write
 
-BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (Read,)
+BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (Read, Edit, Write, NotebookEdit, TodoWrite, AskUser)
 
 
 def builtin_tools(
