@@ -34,6 +34,8 @@ READERS: dict[str, str] = {
     "claude_code": "clew.foreign.claude_code",
     "codex": "clew.foreign.codex",
     "gemini_cli": "clew.foreign.gemini_cli",
+    "qwen_code": "clew.foreign.qwen_code",
+    "opencode": "clew.foreign.opencode",
 }
 """Agent name to module. A module is imported when its agent is first asked for."""
 

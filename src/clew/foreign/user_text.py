@@ -91,9 +91,14 @@ _COMMAND_ARGS = re.compile(r"<command-args>(?P<args>.*?)</command-args>", re.DOT
 _BASH_INPUT = re.compile(r"<bash-input>(?P<command>.*?)</bash-input>", re.DOTALL)
 _REFERENCED = "--- Content from referenced files ---"
 
-LOCAL_COMMANDS = frozenset(
-    ["add-dir", "agents", "bashes", "bug", "chat", "clear", "compact", "compress", "config", "context", "copy", "cost", "desktop", "directory", "docs", "doctor", "editor", "effort", "exit", "export", "extensions", "extra-usage", "fast", "feedback", "help", "hooks", "ide", "install-github-app", "login", "logout", "mcp", "memory", "model", "new", "output-style", "permissions", "plugin", "plugins", "privacy-settings", "profile", "quit", "reload-plugins", "remote-control", "rename", "reset", "restore", "resume", "rewind", "sandbox", "session", "settings", "stats", "status", "statusline", "stop", "tasks", "terminal-setup", "theme", "tokens", "tools", "undo", "upgrade", "usage", "vim"]
-)
+_LOCAL_WORDS = """
+add-dir agents bashes bug chat clear compact compress config context copy cost desktop directory docs doctor editor
+effort exit export extensions extra-usage fast feedback help hooks ide install-github-app login logout mcp memory
+model new output-style permissions plugin plugins privacy-settings profile quit reload-plugins remote-control
+rename reset restore resume rewind sandbox session settings stats status statusline stop tasks terminal-setup theme
+tokens tools undo upgrade usage vim
+"""
+LOCAL_COMMANDS = frozenset(_LOCAL_WORDS.split())
 """Slash commands that set up the program; they are never a request to the model."""
 
 
