@@ -1,0 +1,1 @@
+"""Arguments, fast paths, and the one place that wires everything together."""

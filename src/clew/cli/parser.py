@@ -1,0 +1,34 @@
+"""An argument parser that says what is wrong in one line, with the nearest right word."""
+
+import argparse
+import re
+import sys
+from typing import NoReturn
+
+
+class OneLineParser(argparse.ArgumentParser):
+    """Abbreviated options are refused: a script that works today must mean the same tomorrow."""
+
+    def __init__(self, prog: str, *, description: str = "", epilog: str = "") -> None:
+        super().__init__(
+            prog=prog,
+            description=description,
+            epilog=epilog,
+            allow_abbrev=False,
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )
+
+    def error(self, message: str) -> NoReturn:
+        """One line on stderr, exit code 2."""
+        unknown = re.search(r"unrecognized arguments: (\S+)", message)
+        if unknown:
+            message = f"unknown argument {unknown[1]}{self._suggestion(unknown[1])}"
+        sys.stderr.write(f"{self.prog}: {message}; see {self.prog} --help\n")
+        raise SystemExit(2)
+
+    def _suggestion(self, word: str) -> str:
+        from difflib import get_close_matches  # only on the way to an error
+
+        options = [option for action in self._actions for option in action.option_strings]
+        near = get_close_matches(word.partition("=")[0], options, n=1)
+        return f" (did you mean {near[0]}?)" if near else ""

@@ -1,0 +1,85 @@
+"""Every type of the protocol survives JSON; events and ops are told apart by their tags."""
+
+import types
+import typing
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import msgspec
+import pytest
+
+from clew.protocol import display, entries, events, messages, ops, tools, usage
+
+MODULES = (display, entries, events, messages, ops, tools, usage)
+STRUCTS = sorted(
+    {
+        value
+        for module in MODULES
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, msgspec.Struct) and value.__module__ == module.__name__
+    },
+    key=lambda struct: f"{struct.__module__}.{struct.__name__}",
+)
+
+
+def sample(kind: Any) -> Any:
+    """A value of a type that differs from every default, so that a lost field is seen."""
+    origin = get_origin(kind)
+    if kind is Any:
+        return {"any": [1, "two"]}
+    if isinstance(kind, typing.NewType):
+        return sample(kind.__supertype__)
+    if origin is Literal:
+        return get_args(kind)[-1]
+    if origin in (types.UnionType, typing.Union):
+        return sample(next(arg for arg in get_args(kind) if arg is not types.NoneType))
+    if origin is tuple:
+        return (sample(get_args(kind)[0]),)
+    if origin is dict:
+        return {"key": sample(get_args(kind)[1])}
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        return build(kind)
+    return {str: "text é 中 \u2028", int: 7, float: 1.5, bool: True}[kind]
+
+
+def build(struct: type[msgspec.Struct]) -> Any:
+    hints = get_type_hints(struct)
+    return struct(**{name: sample(hints[name]) for name in struct.__struct_fields__})
+
+
+@pytest.mark.parametrize(
+    "struct", STRUCTS, ids=lambda struct: f"{struct.__module__.rsplit('.', 1)[1]}.{struct.__name__}"
+)
+def test_json_round_trip(struct: type[msgspec.Struct]) -> None:
+    value = build(struct)
+    encoded = msgspec.json.encode(value)
+    assert b"\n" not in encoded
+    assert msgspec.json.decode(encoded, type=struct) == value
+    assert struct.__struct_config__.frozen
+
+
+@pytest.mark.parametrize(
+    ("union", "module"),
+    [(events.Event, events), (ops.Op, ops), (entries.KnownEntry, entries), (display.Block, display)],
+)
+def test_unions_hold_every_tagged_type_and_decode_by_tag(union: Any, module: types.ModuleType) -> None:
+    members = set(get_args(union))
+    here = [struct for struct in STRUCTS if struct.__module__ == module.__name__]
+    tagged = {struct for struct in here if struct.__struct_config__.tag and not struct.__subclasses__()}
+    assert tagged == members
+    for struct in members:
+        value = build(struct)
+        assert msgspec.json.decode(msgspec.json.encode(value), type=union) == value
+
+
+def test_every_event_is_either_live_or_durable_and_says_its_order() -> None:
+    for event in get_args(events.Event):
+        assert issubclass(event, events.LiveEvent) != issubclass(event, events.DurableEvent)
+        assert event.__doc__
+    assert set(get_args(events.Live)) == {e for e in get_args(events.Event) if issubclass(e, events.LiveEvent)}
+
+
+def test_names_of_events_are_past_tense_and_of_ops_are_not() -> None:
+    for event in get_args(events.Event):
+        tag = event.__struct_config__.tag
+        assert isinstance(tag, str)
+        assert tag not in {op.__struct_config__.tag for op in get_args(ops.Op)}

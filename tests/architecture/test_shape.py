@@ -1,0 +1,59 @@
+"""The shape of the house: sizes, rooms, words in names."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = ROOT / "src" / "clew"
+MODULES = sorted(SOURCE.rglob("*.py"))
+MAX_LINES = 400
+BAD_NAMES = re.compile(r"(Manager|Helper|Service)$")
+BAD_FILES = {"utils", "util", "common", "misc", "helpers"}
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_a_module_is_small_says_its_idea_and_is_well_named(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    assert len(text.splitlines()) <= MAX_LINES, "split it: a module owns one idea"
+    tree = ast.parse(text)
+    assert ast.get_docstring(tree), "a module says its one idea in its docstring"
+    assert path.stem not in BAD_FILES
+    names = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    assert not [name for name in names if BAD_NAMES.search(name)]
+
+
+def test_no_package_initialiser_runs_code() -> None:
+    for path in SOURCE.rglob("__init__.py"):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            plain = isinstance(node, ast.Expr | ast.Import | ast.ImportFrom | ast.Assign)
+            assert plain, f"{path} runs code at import"
+
+
+def test_every_tool_has_its_words_beside_it() -> None:
+    for words in (SOURCE / "tools").glob("*.md"):
+        assert words.with_suffix(".py").exists(), words.name
+
+
+def test_the_loop_fits_on_a_screen() -> None:
+    tree = ast.parse((SOURCE / "engine" / "loop.py").read_text(encoding="utf-8"))
+    (loop,) = [node for node in tree.body if isinstance(node, ast.AsyncFunctionDef)]
+    assert loop.end_lineno is not None
+    assert loop.end_lineno - loop.lineno + 1 <= 45
+
+
+def test_nothing_names_this_machine() -> None:
+    forbidden = re.compile(r"/work/(main|shared)|/root/")
+    listed = [
+        *ROOT.glob("*.*"),
+        *ROOT.glob("docs/**/*"),
+        *ROOT.glob("src/**/*"),
+        *ROOT.glob("bench/**/*"),
+        ROOT / "Makefile",
+    ]
+    for path in listed:
+        if path.is_file() and path.suffix in {".py", ".md", ".toml", ".txt", ".json", ""}:
+            found = forbidden.search(path.read_text(encoding="utf-8", errors="replace"))
+            assert not found, f"{path.relative_to(ROOT)} names {found and found[0]}"
