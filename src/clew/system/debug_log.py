@@ -1,0 +1,54 @@
+"""A small append-only log for what users need not see: redacted, private, bounded."""
+
+import os
+from pathlib import Path
+
+from clew.system.clock import Clock, SystemClock, iso_utc
+from clew.system.home import private_dir
+from clew.system.redact import redact
+
+MAX_BYTES = 2_000_000
+MAX_LINE_CHARS = 8_000
+
+
+class DebugLog:
+    """`$CLEW_HOME/debug/<session>.log`. A log that cannot be written is no reason to fail: writing never raises."""
+
+    def __init__(self, path: Path | None, *, clock: Clock | None = None) -> None:
+        self._path = path
+        self._clock = clock or SystemClock()
+
+    def write(self, tag: str, text: str) -> None:
+        """Append one line. Line breaks are kept as `\\n`, so that one call is one line whatever the text says."""
+        if self._path is None:
+            return
+        # Cut with room to spare first: a secret that straddles the final cut is still seen whole.
+        words = redact(text[: 4 * MAX_LINE_CHARS])
+        words = words.replace("\\", "\\\\").replace("\r", "\\r").replace("\n", "\\n")
+        if len(words) > MAX_LINE_CHARS:
+            words = f"{words[:MAX_LINE_CHARS]} [{len(words) - MAX_LINE_CHARS} more]"
+        line = f"{iso_utc(self._clock.wall_s())} {tag} {words}\n".encode(errors="backslashreplace")
+        try:
+            self._append(self._path, line)
+        except OSError:
+            return  # a full disk or a read-only home must not stop the session
+
+    def _append(self, path: Path, line: bytes) -> None:
+        private_dir(path.parent)
+        flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+        descriptor = os.open(path, flags, 0o600)
+        try:
+            full = os.fstat(descriptor).st_size + len(line) > MAX_BYTES
+            if not full:
+                os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
+        if full:
+            # One older half is kept: the newest lines are the ones somebody will look for.
+            os.replace(path, path.with_suffix(".old.log"))
+            self._append(path, line)
+
+
+def debug_log_path(home: Path, session_id: str) -> Path:
+    """Where the log of a session lies."""
+    return home / "debug" / f"{session_id}.log"

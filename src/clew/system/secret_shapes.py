@@ -1,0 +1,215 @@
+"""What secrets look like: tokens with a known beginning, and values assigned to names that promise a secret."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+Span = tuple[int, int]
+
+# Each shape is tried only where its literal beginning occurs, which plain string search finds at memory speed.
+_TOKENS: tuple[tuple[str, str], ...] = (
+    ("sk-", r"sk-(?:ant-|proj-|or-v1-|svcacct-|admin-)?[A-Za-z0-9_-]{16,}"),
+    ("AKIA", r"AKIA[A-Z0-9]{16}"),
+    ("ASIA", r"ASIA[A-Z0-9]{16}"),
+    ("ghp_", r"ghp_[A-Za-z0-9]{30,}"),
+    ("gho_", r"gho_[A-Za-z0-9]{30,}"),
+    ("ghu_", r"ghu_[A-Za-z0-9]{30,}"),
+    ("ghs_", r"ghs_[A-Za-z0-9]{30,}"),
+    ("ghr_", r"ghr_[A-Za-z0-9]{30,}"),
+    ("github_pat_", r"github_pat_[A-Za-z0-9_]{22,}"),
+    ("glpat-", r"glpat-[A-Za-z0-9_-]{20,}"),
+    ("xox", r"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
+    ("xapp-", r"xapp-[A-Za-z0-9-]{20,}"),
+    ("hooks.slack.com/services/", r"hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
+    ("AIza", r"AIza[A-Za-z0-9_-]{30,}"),
+    ("ya29.", r"ya29\.[A-Za-z0-9_-]{20,}"),
+    ("sk_live_", r"sk_live_[A-Za-z0-9]{10,}"),
+    ("sk_test_", r"sk_test_[A-Za-z0-9]{10,}"),
+    ("rk_live_", r"rk_live_[A-Za-z0-9]{10,}"),
+    ("whsec_", r"whsec_[A-Za-z0-9+/=]{20,}"),
+    ("npm_", r"npm_[A-Za-z0-9]{36}"),
+    ("pypi-", r"pypi-[A-Za-z0-9_-]{50,}"),
+    ("hf_", r"hf_[A-Za-z0-9]{30,}"),
+    ("gsk_", r"gsk_[A-Za-z0-9]{30,}"),
+    ("xai-", r"xai-[A-Za-z0-9]{30,}"),
+    ("pplx-", r"pplx-[A-Za-z0-9]{30,}"),
+    ("r8_", r"r8_[A-Za-z0-9]{30,}"),
+    ("tvly-", r"tvly-[A-Za-z0-9-]{20,}"),
+    ("dop_v1_", r"dop_v1_[a-f0-9]{40,}"),
+    ("SG.", r"SG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}"),
+    ("AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[A-Z0-9]{30,}"),
+    ("eyJ", r"eyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*"),
+)
+
+
+@cache
+def _token(pattern: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![A-Za-z0-9_-]){pattern}")
+
+
+def token_spans(text: str) -> Iterator[Span]:
+    """Tokens that carry their kind in their first letters."""
+    for start, pattern in _TOKENS:
+        if start in text:
+            for match in _token(pattern).finditer(text):
+                if start != "sk-" or looks_random(match[0]):
+                    yield match.span()
+
+
+# The body may be broken by real or escaped newlines, quotes and headers; prose after a bare mark is not a body.
+_KEY_BLOCK = re.compile(
+    r"""-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"""
+    r"""(?:(?:\\[nr]|\s)*[A-Z][A-Za-z-]+: [^\n\\]*)*"""
+    r"""(?:(?:\\[nr]|[\s"'+,>|])*[A-Za-z0-9+/=]{16,})+(?:(?:\\[nr]|[\s"'+,>|])*[A-Za-z0-9+/=]{1,15}(?![A-Za-z0-9]))?"""
+    r"""(?:(?:\\[nr]|[\s"'+,>|])*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----)?"""
+)
+
+
+def key_block_spans(text: str) -> Iterator[Span]:
+    """Private keys in armour, also when the end was cut off."""
+    if "PRIVATE KEY" in text:
+        for match in _KEY_BLOCK.finditer(text):
+            yield match.span()
+
+
+_URL_LOGIN = re.compile(r"://([^/\s:@\"'<>]*):([^/\s@\"'<>]+)@")
+
+
+def url_spans(text: str) -> Iterator[Span]:
+    """Passwords in URLs; the user name stays."""
+    if "://" in text:
+        for match in _URL_LOGIN.finditer(text):
+            if not is_placeholder(match[2]):
+                yield match.span(2)
+
+
+# Words in names that promise a secret, and whether a short value already counts.
+_NAMES: tuple[tuple[str, bool], ...] = (
+    ("password", True),
+    ("passwd", True),
+    ("passphrase", True),
+    ("pwd", True),
+    ("secret", True),
+    ("token", False),
+    ("api_key", False),
+    ("api-key", False),
+    ("apikey", False),
+    ("access_key", False),
+    ("accesskey", False),
+    ("private_key", False),
+    ("privatekey", False),
+    ("credential", False),
+    ("_key", False),
+)
+_QUERY_VALUE = re.compile(r"[^\s&#\"'<>]{16,}")
+_REFERENCE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+[!?]?")
+# After the word: the rest of the name, an operator, and a value, quoted or bare.
+_ASSIGNED = re.compile(
+    r"""(?P<rest>(?:key|value)?s?(?:(?=[A-Z0-9_-])[A-Za-z0-9_-]*)?)(?![A-Za-z0-9])\\?["']?\]?\s{0,3}(?P<op>=>|:=|=|:|\s(?=\S))\s{0,3}"""
+    r"""(?:\\?(?P<quote>["'`])(?P<quoted>[^"'`\r\n]{1,4096}?)\\?(?P=quote)|(?P<bare>[^\s"'`,;&|<>(){}\[\]\\]{1,4096}))"""
+)
+_AUTHORIZATION = re.compile(
+    r"""authorization\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?(?P<scheme>[A-Za-z0-9-]+\s+)?(?P<value>[^\s"',;\\]{6,})""",
+    re.IGNORECASE,
+)
+_SCHEMES = frozenset({"bearer", "basic", "token", "digest", "apikey", "negotiate"})
+_BEARER = re.compile(r"bearer\s+(?P<value>[A-Za-z0-9._~+/=-]{16,})", re.IGNORECASE)
+
+
+def assignment_spans(text: str) -> Iterator[Span]:
+    """Values that stand behind a telling name: `password=…`, `"api_key": "…"`, `--token …`, `Authorization: …`."""
+    lower = ascii_lower(text)
+    yield from _header_spans(text, lower)
+    for word, short in _NAMES:
+        for at in _occurrences(lower, word):
+            match = _ASSIGNED.match(text, at + len(word))
+            if match and _is_secret(match, text, at, word=word, short=short):
+                yield match.span("quoted" if match["quote"] else "bare")
+    for word in ("signature=", "sig=", "key="):
+        for at in _occurrences(lower, word):
+            match = _QUERY_VALUE.match(text, at + len(word))
+            if match and text[at - 1 : at] in ("?", "&") and looks_random(match[0]):
+                yield match.span()
+
+
+def _header_spans(text: str, lower: str) -> Iterator[Span]:
+    for at in _occurrences(lower, "authorization"):
+        match = _AUTHORIZATION.match(text, at)
+        if match and not is_placeholder(match["value"]):
+            scheme = (match["scheme"] or "").strip().lower()
+            if scheme in _SCHEMES or looks_random(match["value"]):
+                yield match.span("value")
+    for at in _occurrences(lower, "bearer"):
+        match = _BEARER.match(text, at)
+        if match and looks_random(match["value"]):
+            yield match.span("value")
+
+
+def _is_secret(match: re.Match[str], text: str, at: int, *, word: str, short: bool) -> bool:
+    """Does this assignment hold a secret, rather than a type, a call, a variable or a placeholder?"""
+    quoted, operator = match["quote"] is not None, match["op"]
+    value: str = match["quoted"] if quoted else match["bare"]
+    if len(value) < 4 or is_placeholder(value):
+        return False
+    begin = at
+    while begin and (text[begin - 1].isalnum() or text[begin - 1] in "_-."):
+        begin -= 1
+    name = text[begin : match.end("rest")]
+    if name.isupper() and match["rest"][:1].isalpha():
+        return False  # KEYWORD, TOKENIZER: another word
+    if operator.isspace():
+        # Only a command-line option takes its value after a blank.
+        return name.startswith("-") and not value.startswith("-") and (short or looks_random(value))
+    if not quoted and (text[match.end() : match.end() + 1] in ("(", "[") or _REFERENCE.fullmatch(value)):
+        return False
+    if word == "_key" and not name.isupper() and not looks_random(value, strict=True):
+        return False
+    tight = match.end("rest") == match.start("op") and match.end("op") == match.start("bare")
+    env_line = operator == "=" and name.isupper() and tight
+    if not short:
+        return looks_random(value) or (env_line and len(value) >= 8 and not value.isalpha())
+    if quoted:
+        return " " not in value and not _repeats_name(value, name)
+    if operator == ":" and tight:
+        return looks_random(value)
+    return env_line or any(not letter.isalpha() and letter not in "_." for letter in value)
+
+
+def _repeats_name(value: str, name: str) -> bool:
+    """`PASSWORD = "password"`, `"secret-name"`: a label made of the name's own words, not a value."""
+    words = set(re.findall("[a-z]+", value.lower()))
+    telling = {"password", "passwd", "passphrase", "pwd", "secret"}
+    return (bool(words & telling) and not any(letter.isdigit() for letter in value)) or value.lower() in name.lower()
+
+
+def looks_random(value: str, *, strict: bool = False) -> bool:
+    """Letters and digits mixed as no word is. `strict` also excludes hashes and uuids, which are rarely secret."""
+    if len(value) < 12 or " " in value:
+        return False
+    digits = sum(letter.isdigit() for letter in value)
+    letters = sum(letter.isalpha() for letter in value)
+    if digits < 2 or not letters or len(set(value)) < 8:
+        return False
+    return not (strict and (len(value) < 20 or set(value.lower()) <= set("0123456789abcdef-")))
+
+
+def is_placeholder(value: str) -> bool:
+    """A reference or a stand-in, not a value: `$TOKEN`, `<your key>`, `{{secret}}`, `xxxx`, `****`."""
+    if value[:1] in "$<{%*" or value.startswith(("os.", "process.env", "env.", "[redacted")):
+        return True
+    if value.lower() in ("true", "false", "none", "null", "string", "bytes", "undefined"):
+        return True
+    return len(set(value.lower())) <= 2 or value.lower().startswith(("your-", "your_", "example", "changeme", "xxx"))
+
+
+def ascii_lower(text: str) -> str:
+    """Lower case with every offset kept; the full `lower` lengthens a few letters."""
+    lower = text.lower()
+    return lower if len(lower) == len(text) else re.sub("[A-Z]+", lambda match: match[0].lower(), text)
+
+
+def _occurrences(text: str, word: str) -> Iterator[int]:
+    at = text.find(word)
+    while at >= 0:
+        yield at
+        at = text.find(word, at + len(word))
