@@ -1,0 +1,73 @@
+"""`make bench`: every budget, as ratios of one run, written to docs/benchmarks.md.
+
+`python -m bench` runs all topics; `python -m bench startup recap` only these (then nothing is written).
+"""
+
+import importlib
+import platform
+import sys
+import time
+from pathlib import Path
+
+from bench.report import Row
+
+TOPICS = ("startup", "permissions", "tools", "transcript", "foreign", "recap")
+TITLES = {
+    "startup": "Start, steps, memory (`clew -p` against the loopback model server)",
+    "permissions": "Permission verdicts",
+    "tools": "Tools and sandbox",
+    "transcript": "The log: resume, list, search, crashes",
+    "foreign": "Other agents' sessions",
+    "recap": "Ledger and recap",
+}
+
+
+def main(chosen: list[str]) -> int:
+    """Run, print, and for a full run write the page. Exit code 1 when a budget does not hold."""
+    unknown = [name for name in chosen if name not in TOPICS]
+    if unknown:
+        print(f"bench: no topic {unknown[0]!r}; there are {', '.join(TOPICS)}", file=sys.stderr)
+        return 2
+    sections: list[str] = []
+    failed = 0
+    for topic in chosen or TOPICS:
+        print(f"== {topic}", flush=True)
+        started = time.monotonic()
+        rows: list[Row] = []
+        for row in importlib.import_module(f"bench.{topic}").rows():
+            rows.append(row)
+            failed += row.ok is False
+            print(f"   {mark(row):<6} {row.name}: {row.value} (budget {row.budget})", flush=True)
+        print(f"   took {time.monotonic() - started:.0f} s", flush=True)
+        sections.append(section(topic, rows))
+    if not chosen:
+        write(sections)
+    print(f"{failed} budgets missed" if failed else "all budgets hold")
+    return 1 if failed else 0
+
+
+def mark(row: Row) -> str:
+    """Whether the budget holds, in a word."""
+    return {True: "ok", False: "MISSED", None: "-"}[row.ok]
+
+
+def section(topic: str, rows: list[Row]) -> str:
+    """A table of the page."""
+    lines = [f"## {TITLES[topic]}", "", "| what | figure | budget | holds |", "| --- | --- | --- | --- |"]
+    lines += [f"| {row.name} | {row.value} | {row.budget} | {mark(row)} |" for row in rows]
+    return "\n".join(lines)
+
+
+def write(sections: list[str]) -> None:
+    """The page, with the machine it was measured on."""
+    machine = f"{platform.system()} {platform.release()}, {platform.machine()}, CPython {platform.python_version()}"
+    head = (
+        "# Benchmarks\n\nWritten by `make bench`. Figures are ratios of one run on one machine wherever a budget is a "
+        f"ratio; other machines give other seconds.\n\nMachine: {machine}.\n"
+    )
+    page = Path(__file__).resolve().parent.parent / "docs" / "benchmarks.md"
+    page.write_text("\n".join([head, *[f"{text}\n" for text in sections]]), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
