@@ -1,0 +1,111 @@
+"""How entries hang together: ids, parents, and what was withdrawn."""
+
+from collections.abc import Iterable
+from typing import Any, cast
+
+from clew.protocol.entries import (
+    AssistantEntry,
+    AttachmentEntry,
+    ChainEntry,
+    Entry,
+    OpaqueEntry,
+    SystemEntry,
+    TombstoneEntry,
+    UserEntry,
+)
+from clew.protocol.ids import EntryId
+from clew.protocol.messages import ToolResultPart
+
+BOUNDARY = "compact_boundary"
+SNIP = "snip_boundary"
+
+
+def uuid_of(entry: Entry) -> EntryId | None:
+    """The id of an entry that can be a link of the chain. Unknown types can be, if they have an id."""
+    if isinstance(entry, ChainEntry):
+        return entry.uuid
+    if isinstance(entry, OpaqueEntry):
+        value = entry.raw.get("uuid")
+        return EntryId(value) if isinstance(value, str) and "parentUuid" in entry.raw else None
+    return None
+
+
+def parent_of(entry: Entry) -> EntryId | None:
+    """What the entry hangs under."""
+    if isinstance(entry, ChainEntry):
+        return entry.parent_uuid
+    if isinstance(entry, OpaqueEntry):
+        value = entry.raw.get("parentUuid")
+        return EntryId(value) if isinstance(value, str) else None
+    return None
+
+
+def session_of(entry: Entry) -> str:
+    """The session an entry says it belongs to."""
+    if isinstance(entry, OpaqueEntry):
+        value = entry.raw.get("sessionId")
+        return value if isinstance(value, str) else ""
+    return entry.session_id
+
+
+def on_sidechain(entry: Entry) -> bool:
+    """Whether the entry belongs to a sub-agent."""
+    if isinstance(entry, ChainEntry):
+        return entry.is_sidechain
+    return isinstance(entry, OpaqueEntry) and entry.raw.get("isSidechain") is True
+
+
+def is_boundary(entry: Entry) -> bool:
+    """The model's view of the past starts anew here."""
+    return isinstance(entry, SystemEntry) and entry.subtype == BOUNDARY
+
+
+def withdrawn(entries: Iterable[Entry]) -> set[EntryId]:
+    """Entries that left every view: tombstoned, or cut out of the middle by a snip."""
+    gone: set[EntryId] = set()
+    for entry in entries:
+        gone |= withdrawn_by(entry)
+    return gone
+
+
+def withdrawn_by(entry: Entry) -> set[EntryId]:
+    """What this one entry withdraws."""
+    if isinstance(entry, TombstoneEntry):
+        return set(entry.targets)
+    if isinstance(entry, SystemEntry) and entry.subtype == SNIP and entry.data:
+        found: Any = entry.data.get("removedUuids")
+        if isinstance(found, list):
+            return {EntryId(item) for item in cast("list[Any]", found) if isinstance(item, str)}
+    return set()
+
+
+def can_be_leaf(entry: Entry, *, session_id: str, sidechain: bool, gone: set[EntryId]) -> bool:
+    """The tip of a conversation is something that was said or attached, in this session, on this chain."""
+    return (
+        isinstance(entry, UserEntry | AssistantEntry | AttachmentEntry)
+        and entry.is_sidechain == sidechain
+        and (not session_id or entry.session_id == session_id)
+        and entry.uuid not in gone
+    )
+
+
+def result_calls(entry: Entry) -> tuple[str, ...]:
+    """The calls that an entry answers."""
+    if not isinstance(entry, UserEntry) or isinstance(entry.message.content, str):
+        return ()
+    return tuple(part.call_id for part in entry.message.content if isinstance(part, ToolResultPart))
+
+
+def preserved_segment(entry: Entry) -> tuple[EntryId, EntryId, EntryId] | None:
+    """Head, anchor and tail of the part of the past that a boundary keeps word for word."""
+    if not isinstance(entry, SystemEntry) or not entry.compact_metadata:
+        return None
+    found: Any = entry.compact_metadata.get("preservedSegment")
+    if not isinstance(found, dict):
+        return None
+    segment = cast("dict[str, Any]", found)
+    names = [segment.get(name) for name in ("headUuid", "anchorUuid", "tailUuid")]
+    if not all(isinstance(name, str) for name in names):
+        return None
+    head, anchor, tail = (EntryId(cast("str", name)) for name in names)
+    return head, anchor, tail

@@ -1,0 +1,203 @@
+"""Loading a session tail first: the cost follows what is in view, not the size of the file. Never writes or raises."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import msgspec
+
+from clew.protocol.entries import AiTitleEntry, CustomTitleEntry, Entry, UserEntry
+from clew.protocol.ids import EntryId, SessionId
+from clew.protocol.messages import Message
+from clew.transcript.chain import build_chain
+from clew.transcript.codec import decode
+from clew.transcript.errors import TranscriptError
+from clew.transcript.files import open_read
+from clew.transcript.hunt import MAX_VIEW_BYTES, Hunt
+from clew.transcript.lease import holder_of
+from clew.transcript.links import result_calls
+from clew.transcript.problems import Problem
+from clew.transcript.scan import Line, backward, forward
+from clew.transcript.view import messages_of, replacements_of
+
+_MAX_PASSES = 4
+
+
+class Loaded(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as far as it is in view."""
+
+    path: str
+    session_id: SessionId
+    entries: tuple[Entry, ...]
+    """Everything read, in file order: give it to the host, which appends to it and calls `view` again."""
+    chain: tuple[Entry, ...]
+    """The conversation since the last boundary, oldest first."""
+    leaf: EntryId | None
+    """What the next entry hangs under."""
+    problems: tuple[Problem, ...]
+    size: int
+    """Bytes of the file when it was read."""
+    complete: bool
+    """False when older history exists that was not read (it is before a boundary, or too large for any model)."""
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What the model saw, content replacements applied; pass it through `repair` before a request."""
+        return messages_of(self.chain, replacements_of(self.entries))
+
+    @property
+    def title(self) -> str:
+        """The title, as far as the part that was read holds one. The user's own wins."""
+        title = ""
+        for entry in self.entries:
+            if isinstance(entry, CustomTitleEntry):
+                return next(item.custom_title for item in reversed(self.entries) if isinstance(item, CustomTitleEntry))
+            if isinstance(entry, AiTitleEntry):
+                title = entry.ai_title
+        return title
+
+
+class Located(NamedTuple):
+    """An entry, or the problem found in its place, with its position."""
+
+    offset: int
+    length: int
+    entry: Entry | None
+    problem: str
+
+
+def load(path: Path, *, session_id: str = "", sidechain: bool = False, max_view_bytes: int = MAX_VIEW_BYTES) -> Loaded:
+    """The newest conversation of a file. `session_id`: default the file's name, if any entry says so."""
+    wanted = session_id or path.stem
+    try:
+        fd = open_read(path)
+    except (OSError, TranscriptError) as error:
+        return _unreadable(path, wanted, str(error))
+    try:
+        size = os.fstat(fd).st_size
+        search = _Search(fd, size, path, sidechain=sidechain, max_view_bytes=max_view_bytes)
+        hunt = search.run(wanted)
+        if hunt.last_session and not hunt.found:
+            # The name is not the session's: a copied or renamed file. The last speaker says whose it is.
+            wanted = hunt.last_session
+            hunt = search.run(wanted)
+    except OSError as error:
+        return _unreadable(path, wanted, str(error))
+    finally:
+        os.close(fd)
+    return _assembled(path, wanted, size, hunt, sidechain=sidechain)
+
+
+def iterate(path: Path, *, start: int = 0, end: int | None = None) -> Iterator[Located]:
+    """Every line of a file from `start`, in file order: for the ledger, the index, export. Never raises on content."""
+    fd = open_read(path)
+    try:
+        size = os.fstat(fd).st_size
+        for line in forward(fd, start, size if end is None else min(end, size)):
+            yield locate(line)
+    finally:
+        os.close(fd)
+
+
+def locate(line: Line) -> Located:
+    """Decode one line."""
+    if line.data is None:
+        return Located(line.offset, line.length, None, "too-long")
+    entry, problem = decode(line.data)
+    if entry is None and not line.ended and problem == "not-json":
+        problem = "torn"
+    return Located(line.offset, line.length, entry, problem)
+
+
+class _Search:
+    """Passes over one open file. One is enough, unless a parent is missing: then the next pass knows which."""
+
+    def __init__(self, fd: int, size: int, path: Path, *, sidechain: bool, max_view_bytes: int) -> None:
+        self._fd = fd
+        self._size = size
+        self._path = path
+        self._sidechain = sidechain
+        self._max_view_bytes = max_view_bytes
+
+    def run(self, session_id: str) -> Hunt[Located]:
+        missing: set[EntryId] = set()
+        while True:
+            hunt = self._pass(session_id, missing)
+            if hunt.want is None or hunt.cut or hunt.want in missing or len(missing) >= _MAX_PASSES:
+                return hunt
+            missing.add(hunt.want)
+
+    def _pass(self, session_id: str, missing: set[EntryId]) -> Hunt[Located]:
+        hunt: Hunt[Located] = Hunt(
+            session_id=session_id,
+            sidechain=self._sidechain,
+            max_view_bytes=self._max_view_bytes,
+            size=self._size,
+            missing=missing,
+        )
+        for line in backward(self._fd, self._size):
+            if not hunt.worth_decoding(line.data, line.offset):
+                continue
+            found = locate(line)
+            if found.problem == "torn" and holder_of(self._path) is not None:
+                continue  # a line that is being written right now
+            if hunt.take(found, found.entry, line.offset, line.length):
+                break
+        return hunt
+
+
+def _assembled(path: Path, session_id: str, size: int, hunt: Hunt[Located], *, sidechain: bool) -> Loaded:
+    located = hunt.in_file_order()
+    entries: list[Entry] = []
+    offsets: list[int] = []
+    gaps: list[int] = []
+    problems: list[Problem] = []
+    for found in located:
+        if found.problem:
+            problems.append(Problem(path=str(path), offset=found.offset, kind=found.problem))
+        if found.entry is None:
+            gaps.append(len(entries))
+        else:
+            entries.append(found.entry)
+            offsets.append(found.offset)
+    chain = build_chain(entries, session_id=session_id, sidechain=sidechain, gaps=gaps)
+    conversation = chain.entries
+    for flaw in chain.flaws:
+        if hunt.cut and flaw.kind == "orphan":
+            continue
+        problems.append(Problem(path=str(path), offset=offsets[flaw.index], kind=flaw.kind, detail=flaw.detail))
+    if hunt.cut:
+        conversation = from_first_prompt(conversation)
+        problems.append(Problem(path=str(path), offset=hunt.reached, kind="cut"))
+    return Loaded(
+        path=str(path),
+        session_id=SessionId(session_id),
+        entries=tuple(entries),
+        chain=conversation,
+        leaf=chain.leaf,
+        problems=tuple(problems),
+        size=size,
+        complete=hunt.reached == 0,
+    )
+
+
+def from_first_prompt(chain: tuple[Entry, ...]) -> tuple[Entry, ...]:
+    """The chain without a ragged start: it begins with something a user said, not with half a tool exchange."""
+    for number, entry in enumerate(chain):
+        if isinstance(entry, UserEntry) and not result_calls(entry):
+            return chain[number:]
+    return chain
+
+
+def _unreadable(path: Path, session_id: str, why: str) -> Loaded:
+    return Loaded(
+        path=str(path),
+        session_id=SessionId(session_id),
+        entries=(),
+        chain=(),
+        leaf=None,
+        problems=(Problem(path=str(path), offset=0, kind="unreadable", detail=why),),
+        size=0,
+        complete=True,
+    )
