@@ -1,0 +1,109 @@
+"""What the lexer hands out: words made of pieces, redirections and commands."""
+
+import re
+from typing import Literal, NamedTuple
+
+PieceKind = Literal["bare", "quoted", "var", "opaque"]
+_GLOB = re.compile(r"[*?\[]")
+_BRACES = re.compile(r"\{([^{}]*(?:,|\.\.)[^{}]*)\}")
+
+
+class Piece(NamedTuple):
+    """A stretch of a word. `bare` text is open to globbing; `var` holds a name; `opaque` cannot be known."""
+
+    kind: PieceKind
+    text: str
+
+
+class Word(NamedTuple):
+    """One word as written (`raw`) and as bash would read it."""
+
+    raw: str
+    pieces: tuple[Piece, ...]
+
+    @property
+    def known(self) -> bool:
+        """No expansion: the text is what the program gets, up to globs and a tilde."""
+        return all(piece.kind in ("bare", "quoted") for piece in self.pieces)
+
+    @property
+    def text(self) -> str:
+        """The text with quotes removed; what cannot be known is left out."""
+        if len(self.pieces) == 1 and self.pieces[0].kind in ("bare", "quoted"):
+            return self.pieces[0].text
+        return "".join(piece.text for piece in self.pieces if piece.kind in ("bare", "quoted"))
+
+    @property
+    def globs(self) -> bool:
+        return any(piece.kind == "bare" and _GLOB.search(piece.text) for piece in self.pieces)
+
+    @property
+    def glob_first(self) -> bool:
+        """A match could start with a dash and be taken for a flag."""
+        first = self.pieces[0] if self.pieces else None
+        return first is not None and first.kind == "bare" and bool(_GLOB.match(first.text))
+
+    @property
+    def tilde(self) -> bool:
+        return bool(self.pieces) and self.pieces[0].kind == "bare" and self.pieces[0].text.startswith("~")
+
+    @property
+    def braces(self) -> bool:
+        """Bash would turn this into several words."""
+        bare = "".join(piece.text if piece.kind == "bare" else "_" for piece in self.pieces)
+        return bool(_BRACES.search(bare))
+
+    @property
+    def plain(self) -> bool:
+        """Written without any quoting."""
+        return self.known and self.raw == self.text
+
+
+def literal(text: str) -> Word:
+    """A word that holds exactly this text."""
+    return Word(text, (Piece("quoted", text),))
+
+
+def expand_braces(word: Word) -> tuple[Word, ...] | None:
+    """The words of one simple comma list; None where there is more to it than that."""
+    if not word.braces:
+        return (word,)
+    if len(word.pieces) != 1 or ".." in word.raw:
+        return None
+    text = word.pieces[0].text
+    found = _BRACES.search(text)
+    if found is None or "{" in text[found.end() :] or "{" in text[: found.start()]:
+        return None
+    before, after = text[: found.start()], text[found.end() :]
+    return tuple(Word(new := before + part + after, (Piece("bare", new),)) for part in found[1].split(","))
+
+
+class Redirect(NamedTuple):
+    """`fd op target`; for a heredoc the body, and whether its delimiter was quoted."""
+
+    fd: str
+    op: str
+    target: Word
+    body: str = ""
+    quoted: bool = True
+
+
+class Command:
+    """One simple command: assignments, words, redirections, and how it hangs in the whole."""
+
+    __slots__ = ("assigns", "background", "conditional", "pipe_from", "redirects", "scope", "start", "words")
+
+    def __init__(self, start: int, scope: tuple[int, ...]) -> None:
+        self.start = start
+        self.scope = scope
+        self.assigns: list[tuple[str, Word]] = []
+        self.words: list[Word] = []
+        self.redirects: list[Redirect] = []
+        self.pipe_from: Command | None = None
+        self.background = False
+        self.conditional = False
+        """Stands after a keyword (if, then, do, ...): it may not run at all."""
+
+    @property
+    def empty(self) -> bool:
+        return not (self.words or self.assigns or self.redirects)
