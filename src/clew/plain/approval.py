@@ -1,0 +1,149 @@
+"""The approval prompt: the exact text, why it asks, what "always" would save, and the reading of the answer."""
+
+import msgspec
+
+from clew.plain.dialog import Reply, Shown, quoted
+from clew.protocol.events import ApprovalRequested
+from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.messages import ToolCallPart
+from clew.protocol.ops import AnswerApproval
+from clew.system.terminal_text import reveal
+from clew.system.terminal_text import warnings as warnings_about
+
+MAX_SUBJECT_CHARS = 2000
+MAX_ARGUMENT_CHARS = 600
+MAX_ARGUMENTS = 8
+
+YES = frozenset({"y", "yes"})
+ALWAYS = frozenset({"a", "always"})
+NO = frozenset({"n", "no"})
+VIEW = frozenset({"v", "view"})
+
+
+class ApprovalDialog:
+    """One ApprovalRequested, asked until it is answered."""
+
+    def __init__(self, request: ApprovalRequested, call: ToolCallPart | None, *, model: str, waiting: int) -> None:
+        self._request = request
+        self._call = call
+        self._model = model
+        self._waiting = waiting
+        """Further requests behind this one."""
+        arguments = self._arguments()
+        self._cut = (
+            len(request.subject) > MAX_SUBJECT_CHARS
+            or len(arguments) > MAX_ARGUMENTS
+            or any(len(value) > MAX_ARGUMENT_CHARS for _, value in arguments)
+        )
+
+    @property
+    def request_id(self) -> str:
+        """The id of the request it answers."""
+        return self._request.request_id
+
+    @property
+    def prompt(self) -> str:
+        """Short enough for a narrow screen; "always" only where a rule is offered."""
+        always = "[a]lways / " if self._request.offers else ""
+        view = " / [v]iew all" if self._cut else ""
+        return f"Allow? [y]es / {always}[n]o REASON{view} > "
+
+    def opening(self) -> tuple[Shown, ...]:
+        """Everything a person needs to decide, the text itself first."""
+        request = self._request
+        more = f" ({self._waiting} more waiting)" if self._waiting else ""
+        lines = [Shown(f"Approval needed: {request.tool}{more}", "bold")]
+        lines += quoted(request.subject, max_chars=MAX_SUBJECT_CHARS)
+        for name, value in self._arguments()[:MAX_ARGUMENTS]:
+            lines.append(Shown(f"  {reveal(name)}:"))
+            lines += quoted(value, max_chars=MAX_ARGUMENT_CHARS)
+        hidden = len(self._arguments()) - MAX_ARGUMENTS
+        if hidden > 0:
+            lines.append(Shown(f"  and {hidden} more arguments"))
+        lines += [Shown(f"Careful: {text}", "warning") for text in self._warnings()]
+        lines.append(Shown(f"Why it asks: {_one_line(request.why)}"))
+        lines.append(Shown(f"Comes from: {self._origin()}"))
+        if request.offers:
+            lines.append(Shown('"Always" would save exactly:'))
+            for number, offer in enumerate(request.offers, start=1):
+                covers = f"  (for: {_one_line(offer.covers)})" if offer.covers else ""
+                lines.append(Shown(f"  {number}. {_one_line(offer.rule)}{covers}"))
+            if len(request.offers) > 1:
+                lines.append(Shown("  a saves all of them, a 1 3 only these"))
+        if self._cut:
+            lines.append(Shown("Some of the text is not shown here: v shows all of it.", "warning"))
+        return tuple(lines)
+
+    def reply(self, typed: str) -> Reply:
+        """y, a [numbers], n [reason], v; everything else asks again."""
+        word, _, rest = typed.strip().partition(" ")
+        word, rest = word.lower().rstrip(",:"), rest.strip()
+        if word in NO:
+            return Reply(op=self._answer("deny", reason=rest))
+        if word in YES and not rest:
+            return Reply(op=self._answer("allow"))
+        if word in ALWAYS and self._request.offers:
+            return self._always(rest)
+        if word in VIEW and not rest:
+            return Reply(lines=self._everything())
+        if word in ALWAYS:
+            return Reply(lines=(Shown("No rule can be saved for this one. Answer y or n."),))
+        if not word:
+            return Reply(lines=(Shown("Nothing is allowed by Enter alone. Answer y or n."),))
+        return Reply(lines=(Shown("Not understood, nothing was allowed. To say no with a reason: n REASON"),))
+
+    def decline(self, reason: str, *, stop: bool) -> AnswerApproval:
+        """Deny it; with `stop` the turn ends as well."""
+        return AnswerApproval(request_id=self._request.request_id, decision="deny", reason=reason, stop=stop)
+
+    def _always(self, numbers: str) -> Reply:
+        offers = self._request.offers
+        chosen = numbers.replace(",", " ").split()
+        if not all(number.isdecimal() and 1 <= int(number) <= len(offers) for number in chosen):
+            return Reply(lines=(Shown(f"The rules have numbers 1 to {len(offers)}. Nothing was allowed."),))
+        picked = sorted({int(number) for number in chosen}) or range(1, len(offers) + 1)
+        rules = tuple(offers[number - 1].rule for number in picked)
+        saved = tuple(Shown(f"Saving: {_one_line(rule)}", "dim") for rule in rules)
+        return Reply(op=self._answer("allow_always", rules=rules), lines=saved)
+
+    def _answer(self, decision: str, *, reason: str = "", rules: tuple[str, ...] = ()) -> AnswerApproval:
+        return msgspec.convert(
+            {"request_id": self._request.request_id, "decision": decision, "reason": reason, "rules": rules},
+            AnswerApproval,
+        )
+
+    def _everything(self) -> tuple[Shown, ...]:
+        lines = [Shown(f"All of it, {len(self._request.subject):,} characters:"), *quoted(self._request.subject)]
+        for name, value in self._arguments():
+            lines += [Shown(f"  {reveal(name)}:"), *quoted(value)]
+        return tuple(lines)
+
+    def _arguments(self) -> list[tuple[str, str]]:
+        """The arguments of the call that the subject does not already show."""
+        if self._call is None:
+            return []
+        lines = self._request.subject.split("\n")
+        told = {self._request.subject, *lines, *(line.partition(" ")[2] for line in lines)}
+        shown: list[tuple[str, str]] = []
+        for name, value in self._call.arguments.items():
+            text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
+            if text and text not in told:
+                shown.append((name, text))
+        return shown
+
+    def _warnings(self) -> list[str]:
+        found = dict.fromkeys(_one_line(text) for text in self._request.warnings)
+        texts = [("the text", self._request.subject, MAX_SUBJECT_CHARS)]
+        texts += [(name, value, MAX_ARGUMENT_CHARS) for name, value in self._arguments()]
+        for name, text, limit in texts:
+            found.update(dict.fromkeys(f"{reveal(name)} {words}" for words in warnings_about(text, max_chars=limit)))
+        return list(found)
+
+    def _origin(self) -> str:
+        who = "the main agent" if self._request.agent == MAIN_AGENT else f"agent {_one_line(self._request.agent)}"
+        model = f", model {_one_line(self._model)}" if self._model else ""
+        return f"{who}{model}"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(reveal(text).split("\n"))

@@ -1,0 +1,139 @@
+"""Approvals and questions, one at a time, and the quiet time in which no key can answer them."""
+
+import asyncio
+from collections.abc import Callable
+
+from clew.plain.approval import ApprovalDialog
+from clew.plain.dialog import Dialog, Shown
+from clew.plain.editor import Editor
+from clew.plain.question import QuestionDialog
+from clew.plain.screen import Screen
+from clew.plain.state import PlainState, Waiting
+from clew.plain.terminal import Terminal
+from clew.protocol.events import ApprovalRequested
+from clew.protocol.ops import Op
+
+NOBODY = "nobody could answer: the input has ended"
+
+
+class Asking:
+    """Shows what waits for a person.
+
+    A request first shows its text, then waits until no key came for `guard_s`, and only then shows its prompt and
+    takes an answer. What was typed before stays a draft; what is typed meanwhile is dropped.
+    """
+
+    def __init__(
+        self, terminal: Terminal, screen: Screen, editor: Editor, *, guard_s: float, wake: Callable[[], None]
+    ) -> None:
+        self._terminal = terminal
+        self._screen = screen
+        self._editor = editor
+        self._guard_s = guard_s
+        self._wake = wake
+        """Called when a quiet time may be over."""
+        self._dialog: Dialog | None = None
+        self._done: set[str] = set()
+        self._guarded = False
+        self._guard_until = 0.0
+        self._ignored = False
+        self._draft = ""
+
+    @property
+    def active(self) -> bool:
+        """Something is being asked."""
+        return self._dialog is not None
+
+    @property
+    def guarded(self) -> bool:
+        """Keys do not count yet."""
+        return self._guarded
+
+    @property
+    def prompt(self) -> str:
+        """What stands before the answer."""
+        return self._dialog.prompt if self._dialog is not None else ""
+
+    def follow(self, state: PlainState) -> None:
+        """Open, keep or drop the dialog, as the open requests say."""
+        waiting = [item for item in state.waiting if item.request_id not in self._done]
+        if self._dialog is not None:
+            if any(item.request_id == self._dialog.request_id for item in waiting):
+                return
+            self._close()
+            self._screen.line("(no longer asked)", "dim")
+        if waiting:
+            self._open(waiting[0], state, behind=len(waiting) - 1)
+        elif self._draft:
+            self._editor.set(self._draft)
+            self._draft = ""
+
+    def key_dropped(self) -> None:
+        """A key came in the quiet time: it does not count, and the quiet time starts again."""
+        self._ignored = True
+        self._start_guard()
+
+    def check_guard(self) -> None:
+        """End the quiet time when it is over."""
+        if not self._guarded or asyncio.get_running_loop().time() < self._guard_until:
+            return
+        self._guarded = False
+        self._terminal.discard_input()
+        self._terminal.keys(raw=self._terminal.editing)
+        if self._ignored:
+            self._screen.line("(what you typed before this question was ignored)", "dim")
+
+    def reply(self, typed: str) -> Op | None:
+        """Judge a typed line; an op when it answers."""
+        assert self._dialog is not None
+        reply = self._dialog.reply(typed)
+        self._show(reply.lines)
+        if reply.op is not None:
+            self._close()
+        return reply.op
+
+    def decline(self, words: str, reason: str, *, stop: bool) -> Op:
+        """End the dialog without an answer."""
+        assert self._dialog is not None
+        op = self._dialog.decline(reason, stop=stop)
+        self._screen.close_input()
+        self._screen.line(words, "warning")
+        self._close()
+        return op
+
+    def give_up(self, state: PlainState) -> None:
+        """The turn is being stopped: nothing that waits now is asked any more."""
+        self._done.update(item.request_id for item in state.waiting)
+
+    def _open(self, request: Waiting, state: PlainState, *, behind: int) -> None:
+        self._screen.hide_input()
+        self._draft = self._editor.take() or self._draft
+        if isinstance(request, ApprovalRequested):
+            call = state.call(request.call_id)
+            self._dialog = ApprovalDialog(request, call, model=state.facts.model, waiting=behind)
+        else:
+            self._dialog = QuestionDialog(request)
+        self._show(self._dialog.opening())
+        self._terminal.keys(raw=True)
+        self._terminal.discard_input()
+        self._ignored = False
+        self._guarded = True
+        self._start_guard()
+
+    def _start_guard(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._guard_until = loop.time() + self._guard_s
+        loop.call_at(self._guard_until, self._wake)
+
+    def _close(self) -> None:
+        if self._dialog is not None:
+            self._done.add(self._dialog.request_id)
+        self._dialog = None
+        self._guarded = False
+        self._screen.hide_input()
+        self._editor.set("")
+        self._terminal.keys(raw=self._terminal.editing)
+
+    def _show(self, lines: tuple[Shown, ...]) -> None:
+        for shown in lines:
+            self._screen.line(shown.text, shown.style)

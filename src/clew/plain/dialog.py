@@ -1,0 +1,55 @@
+"""What a person is asked beside the conversation: a text to show, a line to read, an op that answers."""
+
+from typing import Protocol
+
+from msgspec import Struct
+
+from clew.protocol.ops import Op
+from clew.system.terminal_text import reveal
+
+BAR = "  | "
+
+
+class Shown(Struct, frozen=True):
+    """One line for the screen."""
+
+    text: str
+    style: str = ""
+
+
+class Reply(Struct, frozen=True, kw_only=True):
+    """What came of a typed line: an op ends the dialog, lines alone mean "go on asking"."""
+
+    op: Op | None = None
+    lines: tuple[Shown, ...] = ()
+
+
+class Dialog(Protocol):
+    """An open question to a person. Nothing is chosen in advance; an empty line answers nothing that matters."""
+
+    @property
+    def request_id(self) -> str:
+        """The id of the request it answers."""
+        ...
+
+    @property
+    def prompt(self) -> str:
+        """What stands before the typed answer."""
+        ...
+
+    def opening(self) -> tuple[Shown, ...]:
+        """What to show first."""
+        ...
+
+    def reply(self, typed: str) -> Reply:
+        """Judge a typed line."""
+        ...
+
+    def decline(self, reason: str, *, stop: bool) -> Op:
+        """The op for "no answer": interrupted, or nobody there."""
+        ...
+
+
+def quoted(text: str, *, max_chars: int = 0) -> list[Shown]:
+    """The exact text behind a bar, so that no line of it can pose as one of ours."""
+    return [Shown(BAR + line) for line in reveal(text, max_chars=max_chars).split("\n")]

@@ -1,0 +1,153 @@
+"""One line per tool call, told from its display blocks; from name and arguments where it has none."""
+
+from msgspec import Struct
+
+from clew.commands.figures import change, count
+from clew.protocol.display import (
+    Block,
+    DiffBlock,
+    FileBlock,
+    MatchesBlock,
+    TableBlock,
+    TerminalBlock,
+    TextBlock,
+    TodoBlock,
+)
+from clew.protocol.events import ToolEnded
+from clew.protocol.messages import ToolCallPart, result_text
+from clew.system.terminal_text import clip, display_width, sanitize
+
+SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description", "prompt")
+"""Arguments that tell what a call is about, the most telling first."""
+MIN_SUBJECT = 8
+"""Columns a subject keeps on the narrowest screen."""
+
+
+def subject_of(call: ToolCallPart | None) -> str:
+    """What a call is about, in the words of its arguments; empty when it has none."""
+    if call is None:
+        return ""
+    for name in SUBJECTS:
+        value = call.arguments.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+    return next((value for value in call.arguments.values() if isinstance(value, str) and value.strip()), "")
+
+
+def shown_path(path: str, cwd: str) -> str:
+    """The path as a person in the working directory would write it."""
+    root = cwd.rstrip("/") + "/"
+    return path[len(root) :] if cwd and path.startswith(root) and len(path) > len(root) else path
+
+
+def first_line(text: str) -> str:
+    """The first line with something on it."""
+    return next((line.strip() for line in text.splitlines() if line.strip()), "")
+
+
+def short_command(command: str) -> str:
+    """The first line of a command, and how many more there are."""
+    lines = [line for line in command.splitlines() if line.strip()]
+    if len(lines) < 2:
+        return command.strip()
+    return f"{lines[0].strip()} (+{count(len(lines) - 1, 'line')})"
+
+
+class Label(Struct, frozen=True):
+    """Words around a subject. Where room is short the subject gives way, never the outcome after it."""
+
+    verb: str
+    subject: str = ""
+    outcome: str = ""
+    is_path: bool = False
+
+    def text(self, columns: int = 0) -> str:
+        """One sanitised line of at most this width; 0 for no limit."""
+        verb, subject, outcome = (sanitize(part, one_line=True) for part in (self.verb, self.subject, self.outcome))
+        head, tail = f"{verb} " if subject else verb, outcome
+        if columns:
+            room = max(columns - display_width(head) - display_width(tail), MIN_SUBJECT)
+            subject = clip_left(subject, room) if self.is_path else clip(subject, room)
+        line = f"{head}{subject}{tail}"
+        return clip(line, columns) if columns else line
+
+
+def clip_left(text: str, columns: int) -> str:
+    """The end of a path: its file name tells more than its root."""
+    if display_width(text) <= columns:
+        return text
+    while text and display_width(text) > columns - 1:
+        text = text[1:]
+    return "…" + text
+
+
+def running_label(call: ToolCallPart, cwd: str) -> Label:
+    """For a call that takes its time."""
+    return Label(call.name, short_command(shown_path(subject_of(call), cwd)), " is still running")
+
+
+def call_labels(event: ToolEnded, call: ToolCallPart | None, cwd: str) -> list[Label]:
+    """What the call came to: nearly always one label, more for a call with several blocks."""
+    subject = short_command(shown_path(subject_of(call), cwd))
+    if event.result.is_error and not any(isinstance(block, TerminalBlock) for block in event.display):
+        why = first_line(result_text(event.result)) or "no reason given"
+        return [Label(event.name, subject, f" failed: {why}")]
+    told = [block_label(block, cwd) for block in event.display]
+    return told or [Label(event.name, subject)]
+
+
+def call_line(event: ToolEnded, call: ToolCallPart | None, cwd: str, columns: int = 0) -> str:
+    """The line for one call; of several labels the first, and how many more there are."""
+    first, *rest = call_labels(event, call, cwd)
+    if not rest:
+        return first.text(columns)
+    more = f" (+{len(rest)} more)"
+    return first.text(columns - len(more) if columns else 0) + more
+
+
+def block_label(block: Block, cwd: str) -> Label:
+    """The words for one block."""
+    match block:
+        case DiffBlock():
+            verb = "Created" if block.created else "Edited"
+            tail = f" {change(block.added, block.removed)}"
+            return Label(verb, shown_path(block.path, cwd), tail, is_path=True)
+        case FileBlock():
+            return Label("Read", shown_path(block.path, cwd), _range(block), is_path=True)
+        case TerminalBlock():
+            return Label("Ran", short_command(block.command), f": {_outcome(block)}")
+        case MatchesBlock():
+            where = f" in {count(len(block.files), 'file')}" if block.files else ""
+            return Label("Searched", block.pattern, f": {count(block.matches, 'match', 'matches')}{where}")
+        case TodoBlock():
+            return Label(_todos(block))
+        case TableBlock():
+            return Label(f"{count(len(block.rows), 'row')} of {', '.join(block.columns)}")
+        case TextBlock():
+            return Label(first_line(block.text))
+
+
+def _range(block: FileBlock) -> str:
+    if not block.lines:
+        return ""
+    first = max(block.first_line, 1)
+    if first == 1 and block.lines >= block.total_lines > 0:
+        return f" ({count(block.lines, 'line')})"
+    return f" (lines {first}-{first + block.lines - 1})"
+
+
+def _outcome(block: TerminalBlock) -> str:
+    if block.background_id:
+        return f"in the background as {block.background_id}"
+    if block.timed_out:
+        return "timed out"
+    if block.exit_code is None:
+        return "killed"
+    return "ok" if block.exit_code == 0 else f"exit {block.exit_code}"
+
+
+def _todos(block: TodoBlock) -> str:
+    done = sum(1 for item in block.items if item.status == "completed")
+    current = next((item for item in block.items if item.status == "in_progress"), None)
+    now = f", now: {current.active_form or current.content}" if current else ""
+    return f"Tasks: {done} of {len(block.items)} done{now}"

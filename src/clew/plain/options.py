@@ -1,0 +1,32 @@
+"""What the command line tells this front end, beside the Client."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from clew.commands.base import RuleRow, no_models, no_rules
+
+
+class PlainOptions(Struct, frozen=True, kw_only=True):
+    """Everything has a default: a Client alone is enough to talk."""
+
+    home: Path | None = None
+    """CLEW_HOME, for the history; None keeps no history on disk."""
+    env: Mapping[str, str] = {}
+    """Looked at for TERM and NO_COLOR."""
+    prompt: str = ""
+    """Sent at once, as if it had been typed."""
+    show_reasoning: bool = False
+    models: Callable[[], tuple[str, ...]] = no_models
+    """What /model lists."""
+    rules: Callable[[], tuple[RuleRow, ...] | None] = no_rules
+    """What /permissions lists."""
+    guard_s: float = 0.3
+    """An approval takes no key before this long has passed without one."""
+    quit_window_s: float = 2.0
+    """A second Ctrl-C within this time quits."""
+    slow_call_s: float = 5.0
+    """A call that runs longer is mentioned."""
+    close_timeout_s: float = 15.0
+    """How long the session may take to write everything when it is closed."""

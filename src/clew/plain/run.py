@@ -1,0 +1,47 @@
+"""The way in: a Client on one side, this process's terminal on the other, signals in between."""
+
+import asyncio
+import os
+import signal
+import sys
+from typing import TextIO
+
+from clew.plain.options import PlainOptions
+from clew.plain.session import PlainSession
+from clew.plain.terminal import StdTerminal
+from clew.protocol.client import Client
+
+
+async def run_plain(
+    client: Client,
+    *,
+    options: PlainOptions | None = None,
+    stdin: TextIO | None = None,
+    stdout: TextIO | None = None,
+) -> int:
+    """Talk until the session ends; the exit code. The terminal is left as it was found, whatever happens."""
+    options = options or PlainOptions(env=os.environ)
+    terminal = StdTerminal(stdin or sys.stdin, stdout or sys.stdout, options.env)
+    session = PlainSession(client, terminal, options)
+    loop = asyncio.get_running_loop()
+
+    def suspend() -> None:
+        # The terminal belongs to the shell while we are stopped.
+        terminal.keys(raw=False)
+        os.kill(os.getpid(), signal.SIGSTOP)
+        session.post("resumed")
+
+    handlers = {
+        signal.SIGINT: lambda: session.post("interrupt"),
+        signal.SIGTERM: lambda: session.post("terminate"),
+        signal.SIGHUP: lambda: session.post("terminate"),
+    }
+    if terminal.interactive:
+        handlers[signal.SIGTSTP] = suspend
+    for number, handler in handlers.items():
+        loop.add_signal_handler(number, handler)
+    try:
+        return await session.run()
+    finally:
+        for number in handlers:
+            loop.remove_signal_handler(number)

@@ -1,0 +1,309 @@
+"""The conversation at a terminal: events, keys and signals in one queue, handled one after the other."""
+
+import asyncio
+from collections import deque
+from typing import Any, Literal
+
+from clew.commands.base import CommandContext
+from clew.commands.registry import as_prompt, completions, is_command, run_command
+from clew.plain.asking import NOBODY, Asking
+from clew.plain.compose import Composer
+from clew.plain.editor import Editor
+from clew.plain.history import History
+from clew.plain.options import PlainOptions
+from clew.plain.render import Renderer
+from clew.plain.screen import Screen
+from clew.plain.state import PlainState, fold
+from clew.plain.terminal import Terminal
+from clew.plain.typing import Bad, EditedInput, End, Line, LineInput
+from clew.protocol.client import Client
+from clew.protocol.events import Event, Notice, SessionEnded, ToolStarted, TurnEnded
+from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
+
+Kind = Literal["event", "bytes", "interrupt", "terminate", "resumed", "guard", "slow", "sent", "over"]
+
+PROMPT = "> "
+MORE = "... "
+STEER = "to the agent > "
+MAX_QUEUED_LINES = 1000
+EXIT_INTERRUPTED = 130
+
+
+class PlainSession:
+    """Talks to one Client through one Terminal until either of them ends it."""
+
+    def __init__(self, client: Client, terminal: Terminal, options: PlainOptions) -> None:
+        self._client = client
+        self._terminal = terminal
+        self._options = options
+        self._inbox: asyncio.Queue[tuple[Kind, Any]] = asyncio.Queue()
+        self._outbox: asyncio.Queue[Op] = asyncio.Queue()
+        self._history = History(options.home)
+        self._editor = Editor(lambda: self._history.items, completions)
+        self._screen = Screen(terminal, self._editor)
+        self._renderer = Renderer(self._screen, show_reasoning=options.show_reasoning)
+        self._asking = Asking(
+            terminal, self._screen, self._editor, guard_s=options.guard_s, wake=lambda: self.post("guard")
+        )
+        self._input = (
+            EditedInput(self._editor, self._screen) if terminal.editing else LineInput(interactive=terminal.interactive)
+        )
+        self._composer = Composer()
+        self._state = PlainState()
+        self._queued: deque[Line | Bad] = deque()
+        self._input_ended = False
+        self._expecting_turn = False
+        """A prompt was sent whose turn has not started yet."""
+        self._last_interrupt = float("-inf")
+        self._closing = False
+        self._code = 0
+        self._exit: int | None = None
+
+    def post(self, kind: Kind, payload: Any = None) -> None:
+        """Add something to handle; from the loop's own thread."""
+        self._inbox.put_nowait((kind, payload))
+
+    async def run(self) -> int:
+        """Until the session ended; the exit code."""
+        events = asyncio.create_task(self._pump_events())
+        ops = asyncio.create_task(self._pump_ops())
+        self._terminal.begin(lambda data: self.post("bytes", data))
+        try:
+            while self._exit is None:
+                self._handle(*await self._inbox.get())
+                for task in (events, ops):
+                    if task.done():
+                        task.result()
+                if self._exit is None:
+                    self._settle()
+            if self._exit != EXIT_INTERRUPTED and self._closing:
+                # The session may still be closing its files after it said good-bye.
+                await asyncio.wait({ops}, timeout=self._options.close_timeout_s)
+        finally:
+            for task in (events, ops):
+                task.cancel()
+            self._screen.hide_input()
+            self._screen.finish()
+            self._terminal.end()
+            await asyncio.gather(events, ops, return_exceptions=True)
+        return self._exit
+
+    async def _pump_events(self) -> None:
+        try:
+            async for event in self._client.events():
+                self.post("event", event)
+        finally:
+            self.post("over")
+
+    async def _pump_ops(self) -> None:
+        """One at a time, in order, the last one is Close. A failure wakes the main loop, which raises it."""
+        try:
+            while True:
+                op = await self._outbox.get()
+                await self._client.submit(op)
+                if isinstance(op, Close):
+                    return
+        finally:
+            self.post("sent")
+
+    def _handle(self, kind: Kind, payload: Any) -> None:
+        match kind:
+            case "event":
+                self._on_event(payload)
+            case "bytes":
+                self._on_bytes(payload)
+            case "interrupt":
+                self._on_interrupt()
+            case "terminate":
+                self._close(EXIT_INTERRUPTED)
+            case "resumed":
+                self._terminal.keys(raw=self._terminal.editing)
+                self._screen.reset()
+            case "guard":
+                self._asking.check_guard()
+            case "slow":
+                self._renderer.still_running(payload, self._state)
+            case "over":
+                self._exit = self._code
+            case "sent":
+                pass
+
+    def _on_event(self, event: Event) -> None:
+        self._renderer.show(event, self._state)
+        first = not self._state.facts.session_id
+        self._state = fold(event, self._state)
+        match event:
+            case ToolStarted():
+                loop = asyncio.get_running_loop()
+                loop.call_later(self._options.slow_call_s, self.post, "slow", event.call.id)
+            case TurnEnded() if event.agent == MAIN_AGENT:
+                self._expecting_turn = False
+            case Notice(level="error"):
+                # The prompt may have been refused; a turn that did start is known by then.
+                self._expecting_turn = False
+            case SessionEnded():
+                if self._state.facts.turns:
+                    self._screen.line(f"Continue with: clew --resume {self._state.facts.session_id}", "dim")
+                self._exit = self._code
+            case _:
+                pass
+        if first and self._options.prompt and not self._closing:
+            self._submit(self._options.prompt)
+
+    def _settle(self) -> None:
+        """After everything that happened: the right thing is asked, the right line is open."""
+        if self._screen.gone:
+            self._close(0)
+        if self._closing:
+            return
+        self._asking.follow(self._state)
+        while self._asking.active and not self._can_answer():
+            self._send(self._asking.decline("Nobody can answer here. Taken as no.", NOBODY, stop=False))
+            self._asking.follow(self._state)
+        if self._asking.active:
+            if not self._asking.guarded:
+                self._screen.open_input(self._asking.prompt)
+        elif self._busy():
+            self._steer_line()
+        elif self._queued:
+            self._terminal.hold(paused=False)
+            self._on_line(self._queued.popleft())
+            self._settle()
+        elif self._input_ended:
+            self._end_of_pipe()
+        else:
+            self._screen.open_input(MORE if self._composer.pending else PROMPT)
+
+    def _steer_line(self) -> None:
+        """While the agent works the line appears with its first key, and goes when it is empty."""
+        if self._editor.cells or self._composer.pending:
+            self._screen.open_input(MORE if self._composer.pending else STEER)
+        else:
+            self._screen.hide_input()
+
+    def _end_of_pipe(self) -> None:
+        rest = self._composer.rest()
+        if rest and rest.strip():
+            self._on_input(rest)
+            return
+        reason = self._state.last_reason
+        outcome = EXIT_INTERRUPTED if reason == "interrupted" else 0 if reason in ("", "completed") else 1
+        self._close(self._code or outcome)
+
+    def _can_answer(self) -> bool:
+        return not self._input_ended and len(self._queued) < MAX_QUEUED_LINES
+
+    def _busy(self) -> bool:
+        return self._state.facts.working or self._expecting_turn or not self._state.facts.session_id
+
+    def _on_bytes(self, data: bytes) -> None:
+        if self._asking.guarded and self._terminal.interactive and data:
+            self._input.reset()
+            self._asking.key_dropped()
+            return
+        for typed in self._input.feed(data):
+            if isinstance(typed, End):
+                self._on_end(typed)
+            elif self._takes_input():
+                self._on_line(typed)
+            else:
+                self._queued.append(typed)
+            if self._asking.guarded and self._terminal.interactive:
+                # The rest of this chunk was typed before the question that has just appeared.
+                return
+        if not self._terminal.interactive and len(self._queued) >= MAX_QUEUED_LINES:
+            self._terminal.hold(paused=True)
+        self._screen.redraw_input()
+
+    def _takes_input(self) -> bool:
+        """A person may always type; a pipe's next line waits for the turn of the one before."""
+        if self._asking.active:
+            return not self._asking.guarded
+        return self._terminal.interactive or not (self._busy() or self._queued)
+
+    def _on_line(self, typed: Line | Bad) -> None:
+        if isinstance(typed, Bad):
+            self._screen.line(f"Error: {typed.note}", "error")
+            self._code = 0 if self._terminal.interactive else 1
+            return
+        self._screen.close_input(None if self._terminal.interactive else typed.text)
+        if self._asking.active:
+            op = self._asking.reply(typed.text)
+            if op is not None:
+                self._send(op)
+                self._asking.follow(self._state)
+            return
+        whole = self._composer.add(typed.text)
+        if whole is not None and whole.strip():
+            self._on_input(whole)
+
+    def _on_input(self, text: str) -> None:
+        self._history.add(text)
+        if not is_command(text):
+            self._submit(as_prompt(text))
+            return
+        options = self._options
+        context = CommandContext(facts=self._state.facts, models=options.models, rules=options.rules)
+        result = run_command(text, context)
+        for line in result.lines:
+            self._screen.line(line, "error" if result.is_error else "")
+        for op in result.ops:
+            self._send(op)
+        if result.leave:
+            self._close(0)
+
+    def _submit(self, text: str) -> None:
+        self._expecting_turn = self._expecting_turn or not self._state.facts.working
+        self._send(SubmitPrompt(content=text))
+
+    def _send(self, op: Op) -> None:
+        if not self._closing:
+            self._outbox.put_nowait(op)
+
+    def _on_end(self, end: End) -> None:
+        """Ctrl-D quits when nothing runs. A pipe that ended still gets the answers to its lines."""
+        if not end.final and self._busy() and not self._asking.active:
+            self._screen.line("(the agent still works: Ctrl-C interrupts it)", "dim")
+            return
+        if not end.final and self._asking.active:
+            self._screen.line("(answer the question, or Ctrl-C for no)", "dim")
+            return
+        self._input_ended = True
+        if self._terminal.interactive:
+            self._close(0)
+
+    def _on_interrupt(self) -> None:
+        now = asyncio.get_running_loop().time()
+        again = now - self._last_interrupt <= self._options.quit_window_s
+        self._last_interrupt = now
+        if self._closing:
+            self._exit = EXIT_INTERRUPTED
+        elif again and not (self._editor.cells and not self._busy()):
+            self._close(EXIT_INTERRUPTED if self._busy() else 0)
+        elif self._asking.active:
+            self._send(self._asking.decline("Denied, and interrupted.", "interrupted by the user", stop=True))
+            self._asking.give_up(self._state)
+            self._send(Interrupt())
+        elif self._busy():
+            self._screen.line("Interrupting. Ctrl-C again quits.", "warning")
+            self._send(Interrupt())
+        elif not self._terminal.interactive:
+            self._close(EXIT_INTERRUPTED)
+        elif self._editor.cells or self._composer.pending:
+            self._screen.close_input()
+            self._editor.set("")
+            self._composer.clear()
+            self._last_interrupt = float("-inf")
+        else:
+            self._screen.line("(Ctrl-C again quits; so does Ctrl-D)", "dim")
+
+    def _close(self, code: int) -> None:
+        """Ask the session to end; SessionEnded, the timeout or another Ctrl-C ends the loop."""
+        if self._closing:
+            return
+        self._send(Close())
+        self._closing = True
+        self._code = code
+        self._screen.hide_input()
+        asyncio.get_running_loop().call_later(self._options.close_timeout_s, self.post, "over")

@@ -1,0 +1,96 @@
+"""What arrives from the keyboard or a pipe, as whole lines: edited here, or collected by the terminal."""
+
+from msgspec import Struct
+
+from clew.plain.editor import Editor
+from clew.plain.keys import Key, KeyDecoder
+from clew.plain.screen import Screen
+
+
+class Line(Struct, frozen=True):
+    """Enter was pressed."""
+
+    text: str
+
+
+class Bad(Struct, frozen=True):
+    """Something that is no text arrived; it was dropped."""
+
+    note: str
+
+
+class End(Struct, frozen=True):
+    """No more input: Ctrl-D on an empty line, or the end of the pipe."""
+
+    final: bool = True
+    """False for a key: more could follow."""
+
+
+Typed = Line | Bad | End
+
+
+class EditedInput:
+    """Keys through the editor. The line on the screen follows every key."""
+
+    def __init__(self, editor: Editor, screen: Screen) -> None:
+        self._editor = editor
+        self._screen = screen
+        self._decoder = KeyDecoder()
+
+    def feed(self, data: bytes) -> list[Typed]:
+        """The lines that were completed."""
+        if not data:
+            return [End()]
+        typed: list[Typed] = []
+        for key in self._decoder.feed(data):
+            item = self._press(key)
+            if item is not None:
+                typed.append(item)
+        return typed
+
+    def reset(self) -> None:
+        """Forget half-read keys."""
+        self._decoder.reset()
+
+    def _press(self, key: Key) -> Typed | None:
+        editor = self._editor
+        if key.name == "enter":
+            return Line(editor.take())
+        if key.name == "ctrl-d" and not editor.cells:
+            return End(final=False)
+        if key.name == "invalid":
+            return Bad("a key that is not UTF-8 was ignored; set the terminal to UTF-8")
+        if key.name == "clear-screen":
+            self._screen.clear()
+        else:
+            editor.press(key)
+        return None
+
+
+class LineInput:
+    """Lines as a terminal without editing, a pipe or a file delivers them."""
+
+    def __init__(self, *, interactive: bool) -> None:
+        self._interactive = interactive
+        self._pending = b""
+
+    def feed(self, data: bytes) -> list[Typed]:
+        """The lines that were completed; the last line of a pipe needs no newline."""
+        if not data:
+            rest, self._pending = self._pending, b""
+            return [*([_decoded(rest)] if rest else []), End(final=not self._interactive)]
+        *lines, self._pending = (self._pending + data).split(b"\n")
+        return [_decoded(line) for line in lines]
+
+    def reset(self) -> None:
+        """Forget a half-read line of a terminal; a pipe loses nothing."""
+        if self._interactive:
+            self._pending = b""
+
+
+def _decoded(line: bytes) -> Typed:
+    try:
+        return Line(line.removesuffix(b"\r").decode("utf-8"))
+    except UnicodeDecodeError as error:
+        byte = line[error.start]
+        return Bad(f"a line is not UTF-8 (byte 0x{byte:02x} at position {error.start + 1}); it was not sent")
