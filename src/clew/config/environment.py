@@ -6,7 +6,8 @@ from typing import Any
 import msgspec
 
 from clew.config.errors import SettingsVariableError
-from clew.config.walk import choices, nearest, type_at
+from clew.config.text import plain
+from clew.config.walk import choices, edits, type_at
 
 Path = tuple[str, ...]
 
@@ -66,21 +67,12 @@ def from_environment(env: Mapping[str, str]) -> tuple[dict[Path, tuple[Any, str]
             found[path] = (read(path, text.strip()), name)
         except msgspec.ValidationError as error:
             words = choices(type_at(path))
-            wanted = f"use one of {', '.join(words)}" if words else str(error).replace("`", "").split(" - at ")[0]
+            wanted = f"use one of {', '.join(words)}" if words else plain(str(error))
             raise SettingsVariableError(f"environment variable {name}={text!r}: {wanted}, or unset it") from None
     return found, warnings
 
 
 def _typo(name: str) -> list[str]:
     """Only a near miss is worth a word: other programs and other parts of clew have variables too."""
-    close = nearest(name, list(VARIABLES))
-    if close and abs(len(close) - len(name)) <= 2 and _differs_little(name, close):
-        return [f"environment variable {name} is not known; did you mean {close}?"]
-    return []
-
-
-def _differs_little(left: str, right: str) -> bool:
-    """At most two letters apart, counted as letters that only one of them has."""
-    only_left = [letter for letter in set(left) if left.count(letter) > right.count(letter)]
-    only_right = [letter for letter in set(right) if right.count(letter) > left.count(letter)]
-    return len(only_left) <= 2 and len(only_right) <= 2
+    close = min(VARIABLES, key=lambda known: edits(name, known))
+    return [f"environment variable {name} is not known; did you mean {close}?"] if edits(name, close) <= 2 else []

@@ -10,7 +10,7 @@ Dialect = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
 Switch = Literal["off", "on"]
 
 Positive = Annotated[int, Meta(ge=1)]
-Money = Annotated[float, Meta(ge=0)]
+Money = Annotated[float, Meta(ge=0, lt=1e9)]
 Text = Annotated[str, Meta(min_length=1)]
 
 
@@ -68,7 +68,7 @@ class Recap(Section, frozen=True, kw_only=True):
     """ "Where was I": from facts by default, rephrased by the fast model only when asked to."""
 
     enabled: bool = True
-    away_minutes: Annotated[float, Meta(gt=0)] = 5.0
+    away_minutes: Annotated[float, Meta(gt=0, lt=1e9)] = 5.0
     model: Switch = "off"
     """Let the fast model rephrase automatic recaps."""
     share_with_model: bool = False
@@ -92,7 +92,7 @@ class SideQueries(Section, frozen=True, kw_only=True):
 
     enabled: bool = True
     daily_cap_usd: Money = 0.5
-    timeout_s: Annotated[float, Meta(gt=0)] = 15.0
+    timeout_s: Annotated[float, Meta(gt=0, lt=1e9)] = 15.0
 
 
 class Limits(Section, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -11,7 +11,7 @@ import msgspec
 from clew.config.errors import SettingsFileError, UnknownKey
 from clew.config.positions import line_of, position, repeated_key
 from clew.config.schema import Settings
-from clew.config.walk import as_object, choices, dotted, fields_of, map_value, suggestion
+from clew.config.walk import as_object, choices, dotted, fields_of, map_value, suggestion, type_at
 
 MAX_BYTES = 1_000_000
 
@@ -69,6 +69,11 @@ def check(raw: Raw, where: str) -> None:
         msgspec.convert(raw, Settings)
     except msgspec.ValidationError:
         raise _first_problem(raw, "", where) from None
+
+
+def problem_with(path: tuple[str, ...], value: object) -> str:
+    """What is wrong with a value for this key, in one line."""
+    return next(_problems(value, type_at(path), path))[1]
 
 
 def _text(data: bytes, where: str) -> str:
@@ -134,7 +139,7 @@ def _problems(value: object, kind: Any, path: tuple[str, ...]) -> Iterator[tuple
         try:
             msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
-            yield path, f'"{dotted(path)}": {_plain(str(error), choices(kind))}', False
+            yield path, f'"{dotted(path)}": {plain(str(error), choices(kind))}', False
         return
     found = as_object(value)
     if found is None:
@@ -149,12 +154,18 @@ def _problems(value: object, kind: Any, path: tuple[str, ...]) -> Iterator[tuple
             yield from _problems(inner, wanted, (*path, key))
 
 
-def _plain(message: str, allowed: list[str]) -> str:
+def plain(message: str, allowed: Sequence[str] = ()) -> str:
     """msgspec's words without its own path, with JSON names of types and the values that are allowed."""
     words, _, place = message.partition(" - at `$")
     index = re.match(r"\[(\d+)\]", place)
     words = words.replace("Expected", "expected").replace("Invalid enum value", "invalid value")
-    for ours, json_name in (("str", "string"), ("int", "integer"), ("float", "number"), ("bool", "true or false")):
+    for ours, json_name in (
+        ("str", "string"),
+        ("int", "integer"),
+        ("float", "number"),
+        ("bool", "true or false"),
+        ("array", "list"),
+    ):
         words = re.sub(rf"`([^`]*)\b{ours}\b", rf"`\1{json_name}", words)
     return (
         (f"item {int(index[1]) + 1}: " if index else "")

@@ -78,7 +78,7 @@ def nearest(word: str, words: list[str]) -> str:
     """The most similar of some words; empty when none is similar enough to be a slip of the hand."""
     best, best_cost = "", len(word) / 2 + 0.5
     for candidate in words:
-        cost = _distance(word.lower().replace("_", "").replace("-", ""), candidate.lower())
+        cost = edits(word.lower().replace("_", "").replace("-", ""), candidate.lower())
         if cost < best_cost:
             best, best_cost = candidate, cost
     return best
@@ -97,7 +97,7 @@ def suggestion(path: tuple[str, ...]) -> str:
     return f'did you mean "{far}"?' if far else f"known keys here: {', '.join(siblings)}"
 
 
-def _distance(left: str, right: str) -> int:
+def edits(left: str, right: str) -> int:
     """Edits (insert, delete, replace, swap of neighbours) between two words."""
     before: list[int] = []
     row = list(range(len(right) + 1))

@@ -46,6 +46,12 @@ def find_repository(start: Path) -> Repository | None:
     return None
 
 
+def find_project_root(cwd: Path) -> Path:
+    """The root of the innermost repository, else the directory itself. What trust, settings and sessions hang on."""
+    repository = find_repository(cwd)
+    return repository.root if repository is not None else cwd
+
+
 def read_head(repository: Repository) -> Head:
     """The branch or commit in HEAD. Runs nothing; unknown formats give an empty Head."""
     text = _small_file(repository.git_dir / "HEAD").strip()

@@ -1,0 +1,122 @@
+"""Changing one value of a settings file: typed by the schema, checked as a whole, written whole or not at all."""
+
+import fcntl
+import os
+import re
+from collections.abc import Generator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any
+
+import msgspec
+
+from clew.config.errors import SettingsFileError, SettingsKeyError
+from clew.config.text import Raw, check, parse_unchecked, problem_with, read_file
+from clew.config.walk import as_object, choices, dotted, suggestion, type_at
+
+KeyPath = tuple[str, ...]
+
+
+def typed_value(path: KeyPath, text: str) -> Any:
+    """A word of the command line as the kind of value its key takes. JSON for lists and objects."""
+    kind = type_at(path)
+    if kind is None:
+        raise SettingsKeyError(f'unknown key "{dotted(path)}"; {suggestion(path)}')
+    spoken = {"on": True, "off": False, "yes": True, "no": False}.get(text.lower(), text)
+    tries: list[Any] = [text, *([] if choices(kind) else [spoken])]
+    with suppress(msgspec.DecodeError):  # not JSON, then it must be a plain word
+        tries.append(msgspec.json.decode(text))
+    for value in tries:
+        try:
+            return msgspec.to_builtins(msgspec.convert(value, kind, strict=not isinstance(value, str)))
+        except msgspec.ValidationError:
+            continue
+    raise SettingsKeyError(f"{problem_with(path, tries[-1])}{_hint(kind, tries[-1])}")
+
+
+def write_value(file: Path, path: KeyPath, value: Any) -> None:
+    """Set a key. Other keys, their order and the indentation stay."""
+    with _locked(file):
+        raw, indent = _read(file)
+        _set(raw, path, value, file)
+        check(raw, str(file))
+        _write(file, raw, indent)
+
+
+def remove_value(file: Path, path: KeyPath) -> bool:
+    """Take a key out, a misspelt one too. False when it was not there. Sections left empty go with it."""
+    with _locked(file):
+        raw, indent = _read(file)
+        trail: list[Raw] = [raw]
+        for name in path[:-1]:
+            inner = as_object(trail[-1].get(name))
+            if inner is None:
+                return False
+            trail.append(inner)
+        if path[-1] not in trail[-1]:
+            return False
+        del trail[-1][path[-1]]
+        for parent, name in zip(reversed(trail[:-1]), reversed(path[:-1]), strict=True):
+            if not parent[name]:
+                del parent[name]
+        _write(file, raw, indent)
+        return True
+
+
+def _hint(kind: Any, value: Any) -> str:
+    if "tuple" in str(kind) and not isinstance(value, list):
+        return """; give a JSON list, e.g. '["a", "b"]'"""
+    return ""
+
+
+def _set(raw: Raw, path: KeyPath, value: Any, file: Path) -> None:
+    for depth, name in enumerate(path[:-1], 1):
+        inner = as_object(raw.setdefault(name, {}))
+        if inner is None:
+            raise SettingsFileError(str(file), f'"{dotted(path[:depth])}" is not an object; fix it by hand first')
+        raw = inner
+    raw[path[-1]] = value
+
+
+def _read(file: Path) -> tuple[Raw, int]:
+    data = read_file(str(file)) or b""
+    indented = re.search(rb"\n( +)\"", data)
+    return parse_unchecked(data, str(file)), len(indented[1]) if indented else 2
+
+
+@contextmanager
+def _locked(file: Path) -> Generator[None]:
+    """One writer at a time: two changes made at once must both be in the file afterwards."""
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    held = os.open(os.path.dirname(os.path.realpath(file)), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(held)
+
+
+def _write(file: Path, raw: Raw, indent: int) -> None:
+    """Write beside the file, sync, rename over it, sync the directory. A link keeps pointing where it did."""
+    target = os.path.realpath(file)
+    try:
+        mode = os.stat(target).st_mode & 0o700
+    except FileNotFoundError:
+        mode = 0o600
+    draft = f"{target}.{token_hex(6)}.tmp"
+    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
+    try:
+        with open(descriptor, "wb") as out:
+            out.write(msgspec.json.format(msgspec.json.encode(raw), indent=indent) + b"\n")
+            out.flush()
+            os.fsync(out.fileno())
+        os.replace(draft, target)
+    except BaseException:
+        os.unlink(draft)
+        raise
+    directory = os.open(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(directory)
+    finally:
+        os.close(directory)
