@@ -1,7 +1,6 @@
 """The first subscriber: durable events become entries, written before anyone else sees the event."""
 
 from collections.abc import Callable
-from typing import Protocol
 
 from clew.host.stamp import Stamp
 from clew.protocol.entries import (
@@ -36,39 +35,38 @@ from clew.protocol.events import (
 from clew.protocol.ids import EntryId, MessageId, new_uuid
 from clew.protocol.messages import AssistantMessage, Part, UserMessage, text_of
 from clew.protocol.usage import Usage
+from clew.transcript.errors import LeaseLost
+from clew.transcript.writer import TranscriptSink
 
 LAST_PROMPT_CHARS = 500
 
 
-class Writer(Protocol):
-    """The log, as the recorder sees it."""
-
-    def append(self, entry: KnownEntry) -> None:
-        """Returns when the line is written, or kept for a retry that the user was told about."""
-        ...
-
-    def sync(self) -> None:
-        """A barrier: everything appended so far survives power loss."""
-        ...
-
-
 class Recorder:
-    """Turns events into the chain. A result hangs under the part that asked; the rest under the entry before."""
+    """Turns events into the chain.
+
+    A result hangs under the part that asked, a part under the part before it, whatever finished in between; what
+    comes next hangs under the result of the last part. Readers find the results of the other calls beside it.
+    """
 
     def __init__(
         self,
-        writer: Writer,
+        writer: TranscriptSink,
         stamp: Stamp,
         *,
         leaf: EntryId | None = None,
         on_entry: Callable[[KnownEntry], None] | None = None,
+        on_lost: Callable[[str], None] | None = None,
     ) -> None:
+        """`on_lost` is told once, in words, when another process has taken the session over."""
         self._writer = writer
         self._on_entry = on_entry
+        self._on_lost = on_lost
+        self._lost = False
         self.stamp = stamp
         self.leaf = leaf
         self._before_reply = leaf
         self._reply: MessageId | None = None
+        self._last_part: EntryId | None = None
         self._reply_model = ""
         self._usage_written = True
         self._last_prompt = ""
@@ -108,24 +106,26 @@ class Recorder:
     def _part(self, event: PartCompleted) -> None:
         if event.message_id != self._reply:
             self._reply = event.message_id
-            self._before_reply = self.leaf
+            self._before_reply = self._last_part = self.leaf
         self._reply_model = event.model
         self._usage_written = event.usage is not None
-        self._chain(self._assistant(event.entry_id, (event.part,), event.usage, event.request_id))
+        entry = self._assistant(event.entry_id, self._last_part, (event.part,), event.usage, event.request_id)
+        self._chain(entry)
+        self._last_part = event.entry_id
 
     def _assistant(
-        self, uuid: EntryId, content: tuple[Part, ...], usage: Usage | None, request_id: str
+        self, uuid: EntryId, parent: EntryId | None, content: tuple[Part, ...], usage: Usage | None, request_id: str
     ) -> AssistantEntry:
         message = AssistantMessage(
             id=self._reply or MessageId(""), model=self._reply_model, content=content, usage=usage
         )
-        return AssistantEntry(uuid=uuid, message=message, request_id=request_id, **self.stamp.chain(self.leaf))
+        return AssistantEntry(uuid=uuid, message=message, request_id=request_id, **self.stamp.chain(parent))
 
     def _step_usage(self, event: StepEnded) -> None:
         """A reply that ends with a call is written before its usage is known: a line without content carries it."""
         if event.usage is not None and not self._usage_written and self._reply is not None:
             self._usage_written = True
-            entry = self._assistant(EntryId(new_uuid()), (), event.usage, "")
+            entry = self._assistant(EntryId(new_uuid()), self.leaf, (), event.usage, "")
             self._chain(entry)
 
     def _result(self, event: ToolEnded) -> None:
@@ -137,7 +137,9 @@ class Recorder:
             source_tool_assistant_uuid=event.parent_entry_id,
             **self.stamp.chain(event.parent_entry_id),
         )
-        self._chain(entry)
+        self._keyed(entry)
+        if event.parent_entry_id == self._last_part:
+            self.leaf = event.entry_id
 
     def _withdraw(self, event: ReplyWithdrawn) -> None:
         self.leaf = self._before_reply
@@ -218,6 +220,14 @@ class Recorder:
         self.leaf = entry.uuid
 
     def _keyed(self, entry: KnownEntry) -> None:
-        self._writer.append(entry)
+        if self._lost:
+            return
+        try:
+            self._writer.append(entry)
+        except LeaseLost as lost:
+            self._lost = True
+            if self._on_lost is not None:
+                self._on_lost(str(lost))
+            return
         if self._on_entry is not None:
             self._on_entry(entry)

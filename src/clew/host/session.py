@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from typing import Protocol
+from typing import Literal, Protocol
 
 from clew.engine.abort import Abort, settle
 from clew.engine.agent import Agent, Content
@@ -97,6 +97,7 @@ class Session:
         self._abort: Abort | None = None
         self._recap_task: asyncio.Task[None] | None = None
         self._closed = False
+        self._lost = False
 
     async def submit(self, op: Op) -> None:
         """Take an op; what comes of it is told by events."""
@@ -153,8 +154,22 @@ class Session:
         if self._on_close is not None:
             self._on_close()
 
+    def notice(self, level: Literal["info", "warning", "error"], text: str, *, code: str = "") -> None:
+        """Tell front ends something that is not part of the conversation."""
+        self._publish(Notice(level=level, text=text, code=code))
+
+    def lose(self, why: str) -> None:
+        """Another process has the session now: stop here, and take nothing more."""
+        self._lost = True
+        self._agent.inbox.clear()
+        if self._abort is not None:
+            self._abort.throw()
+        self.notice("error", why, code="taken-over")
+
     def _prompt(self, content: Content) -> None:
-        if self._closed:
+        if self._lost:
+            self.notice("error", "this session goes on in another process; nothing was sent", code="taken-over")
+        if self._closed or self._lost:
             return
         self._agent.inbox.append(content)
         if self._turn_task is None or self._turn_task.done():
