@@ -29,6 +29,13 @@ def search():
     return search
 
 
+def search_python():
+    """The searcher for machines without ripgrep (pathspec)."""
+    from clew.tools import search_python
+
+    return search_python
+
+
 def web():
     """HTTP and HTML."""
     from clew.tools import web_page

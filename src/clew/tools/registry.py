@@ -7,13 +7,15 @@ from clew.tools.ask_user import AskUser
 from clew.tools.base import Tool
 from clew.tools.builtin import BuiltinTool
 from clew.tools.edit import Edit
+from clew.tools.glob import Glob
+from clew.tools.grep import Grep
 from clew.tools.notebook_edit import NotebookEdit
 from clew.tools.read import Read
 from clew.tools.session import ToolSession
 from clew.tools.todo_write import TodoWrite
 from clew.tools.write import Write
 
-BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (Read, Edit, Write, NotebookEdit, TodoWrite, AskUser)
+BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (Read, Edit, Write, NotebookEdit, Glob, Grep, TodoWrite, AskUser)
 
 
 def builtin_tools(

@@ -54,6 +54,7 @@ class ToolSession:
         self.sandbox = sandbox
         self.search = search
         self.rg_mode = rg_mode
+        self.search_note_given = False
         self.todos: tuple[TodoItem, ...] = ()
         self._shells = running
         self._reads: dict[str, ReadState] = {}

@@ -1,0 +1,145 @@
+"""Running a search: ripgrep as a process with limits, or the Python searcher; both give the same shape."""
+
+import asyncio
+from typing import NamedTuple
+
+from clew.system.search_binary import SearchBinary, choose
+from clew.tools.extras import search_python
+from clew.tools.search_query import Found, Query
+from clew.tools.session import ToolSession
+
+TIMEOUT_S = 20.0
+MAX_OUTPUT_BYTES = 20_000_000
+CHUNK_BYTES = 262_144
+COMMON = ("--no-config", "--color=never", "--no-messages", "--hidden", "--no-require-git", "--glob=!.git")
+
+
+class Output(NamedTuple):
+    """Raw lines of a search and how it ended."""
+
+    lines: list[bytes]
+    code: int
+    stderr: str
+    timed_out: bool
+    cut: bool
+
+
+def binary_for(session: ToolSession) -> SearchBinary:
+    """The searcher of this session."""
+    return choose(session.rg_mode, session.env.get("PATH", ""), untrusted=session.roots)
+
+
+async def grep(session: ToolSession, query: Query) -> tuple[Found, SearchBinary]:
+    """Search file contents."""
+    binary = binary_for(session)
+    if binary.mode == "python":
+        return await asyncio.to_thread(search_python().search_files, query, TIMEOUT_S), binary
+    separator = b"\0" if query.mode == "files_with_matches" else b"\n"
+    output = await run_ripgrep(session, binary, rg_arguments(query), query.max_lines, separator=separator)
+    return parse(output, query), binary
+
+
+async def files_below(session: ToolSession, root: str) -> tuple[list[str], SearchBinary, bool]:
+    """All files below a directory that are not ignored, relative to it; True when the time was not enough."""
+    binary = binary_for(session)
+    if binary.mode == "python":
+        files, timed_out = await asyncio.to_thread(search_python().list_files, root, TIMEOUT_S)
+        return files, binary, timed_out
+    output = await run_ripgrep(session, binary, [*COMMON, "--files", "--null", "--", root], 0, separator=b"\0")
+    skip = len(root.rstrip("/").encode()) + 1
+    files = [line[skip:].decode(errors="surrogateescape") for line in output.lines]
+    return files, binary, output.timed_out or output.cut
+
+
+def rg_arguments(query: Query) -> list[str]:
+    """Options first, data after `-e` and `--`, so that no pattern or path can become an option."""
+    options = [*COMMON, "--no-heading", "--with-filename", "--null", "--max-columns=500", "--max-columns-preview"]
+    if query.mode == "files_with_matches":
+        options.append("--files-with-matches")
+    elif query.mode == "count":
+        options.append("--count-matches" if query.multiline else "--count")
+    else:
+        options += ["--line-number", f"-B{query.before}", f"-A{query.after}"]
+    if query.ignore_case:
+        options.append("--ignore-case")
+    if query.multiline:
+        options += ["--multiline", "--multiline-dotall"]
+    if query.type:
+        options.append(f"--type={query.type}")
+    options += [f"--glob={glob}" for glob in query.globs]
+    return [*options, "-e", query.pattern, "--", query.root]
+
+
+async def run_ripgrep(
+    session: ToolSession, binary: SearchBinary, arguments: list[str], max_lines: int, *, separator: bytes = b"\n"
+) -> Output:
+    """Run it; when the machine has no threads to spare, once more with one."""
+    output = await run_once(session, binary, arguments, max_lines, separator)
+    if output.code not in (0, 1) and "os error 11" in output.stderr:
+        output = await run_once(session, binary, ["-j1", *arguments], max_lines, separator)
+    return output
+
+
+async def run_once(
+    session: ToolSession, binary: SearchBinary, arguments: list[str], max_lines: int, separator: bytes
+) -> Output:
+    """One process, read until it ends, the time is over, or enough lines are there. It never outlives the call."""
+    env = {key: value for key, value in session.env.items() if key in ("PATH", "LANG", "LC_ALL", "HOME")}
+    process = await asyncio.create_subprocess_exec(
+        *(binary.path, *arguments),
+        stdin=asyncio.subprocess.DEVNULL,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        cwd="/",
+        env=env,
+        start_new_session=True,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    errors = asyncio.create_task(process.stderr.read(4_000))
+    data = bytearray()
+    lines_seen = 0
+    timed_out = cut = False
+    try:
+        async with asyncio.timeout(TIMEOUT_S):
+            while chunk := await process.stdout.read(CHUNK_BYTES):
+                data += chunk
+                lines_seen += chunk.count(separator)
+                if len(data) > MAX_OUTPUT_BYTES or (max_lines and lines_seen > max_lines):
+                    cut = True
+                    break
+            if not cut:
+                await process.wait()
+    except TimeoutError:
+        timed_out = True
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        stderr = (await errors).decode(errors="replace")
+    lines = bytes(data).split(separator)
+    lines.pop()  # after the last separator: nothing, or a line that was cut
+    return Output(lines, process.returncode or 0, stderr, timed_out, cut)
+
+
+def parse(output: Output, query: Query) -> Found:
+    """Ripgrep's lines as ours: `path NUL rest`."""
+    error = output.stderr.strip() if output.code == 2 and not output.cut and not output.timed_out else ""
+    if query.mode == "files_with_matches":
+        rows = [(path.decode(errors="surrogateescape"), "") for path in output.lines]
+        return Found(rows, len(rows), output.timed_out, output.cut, error)
+    rows: list[tuple[str, str]] = []
+    matches = 0
+    for line in output.lines:
+        path, nul, rest = line.partition(b"\0")
+        text = rest.decode(errors="replace").rstrip("\r")
+        if not nul:
+            rows.append(("", path.decode(errors="replace")))
+            continue
+        rows.append((path.decode(errors="surrogateescape"), text))
+        if query.mode == "count":
+            matches += int(text) if text.isdecimal() else 0
+        else:
+            digits = len(text) - len(text.lstrip("0123456789"))
+            matches += text[digits : digits + 1] == ":"
+    return Found(rows, matches, output.timed_out, output.cut, error)

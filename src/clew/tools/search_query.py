@@ -1,0 +1,29 @@
+"""What a search asks and what it finds, whoever searches."""
+
+from typing import Literal, NamedTuple
+
+
+class Query(NamedTuple):
+    """What to look for."""
+
+    pattern: str
+    root: str
+    mode: Literal["content", "files_with_matches", "count"] = "files_with_matches"
+    globs: tuple[str, ...] = ()
+    type: str = ""
+    ignore_case: bool = False
+    before: int = 0
+    after: int = 0
+    multiline: bool = False
+    max_lines: int = 0
+    """Stop after this many lines of output; 0: all."""
+
+
+class Found(NamedTuple):
+    """Rows of (path, text); an empty path is a separator between groups."""
+
+    rows: list[tuple[str, str]]
+    matches: int
+    timed_out: bool
+    cut: bool
+    error: str
