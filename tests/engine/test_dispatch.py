@@ -98,16 +98,22 @@ async def test_tx_6_an_empty_result_becomes_a_marker() -> None:
     assert stage.results()["call_1"].content == EMPTY_RESULT
 
 
-async def test_tx_7_a_discarded_attempt_stops_its_process_and_never_sends_its_output(tmp_path: Path) -> None:
-    marker = tmp_path / "pid"
+async def test_tx_7_a_discarded_attempt_stops_its_process_and_never_sends_its_output() -> None:
+    started = asyncio.Event()
+    pids: list[int] = []
 
     class RealShell(Shell):
         """Runs a real process for as long as it is let."""
 
         async def work(self, params: Params) -> ToolResult:
-            script = f"echo $$ > {marker}; exec sleep 60"
-            process = await asyncio.create_subprocess_exec("/bin/sh", "-c", script)
+            process = await asyncio.create_subprocess_exec(
+                "/bin/sh", "-c", "echo up; exec sleep 60", stdout=asyncio.subprocess.PIPE
+            )
             try:
+                assert process.stdout is not None
+                await process.stdout.readline()
+                pids.append(process.pid)
+                started.set()
                 await process.wait()
             finally:
                 if process.returncode is None:
@@ -115,23 +121,10 @@ async def test_tx_7_a_discarded_attempt_stops_its_process_and_never_sends_its_ou
                     await process.wait()
             return ToolResult(text="should never be seen")
 
-    started = asyncio.Event()
-
-    def wait_for_process(request: object) -> BreakAfter:
-        return BreakAfter([Call("Shell", {"name": "run"}, id="doomed"), Wait(started)], StreamBroken("cut"))
-
-    stage = Stage(ScriptedModel([wait_for_process, Say("second")]), [RealShell()])
-
-    async def open_gate() -> None:
-        while not (marker.exists() and marker.read_text().strip()):
-            await asyncio.sleep(0.01)
-        started.set()
-
-    opener = asyncio.create_task(open_gate())
+    broken = BreakAfter([Call("Shell", {"name": "run"}, id="doomed"), Wait(started)], StreamBroken("cut"))
+    stage = Stage(ScriptedModel([broken, Say("second")]), [RealShell()])
     await stage.play()
-    await opener
-    pid = int(marker.read_text())
-    assert not Path(f"/proc/{pid}").exists()
+    assert not Path(f"/proc/{pids[0]}").exists()
     assert "doomed" not in str(stage.model.requests[-1].messages)
 
 
