@@ -1,0 +1,170 @@
+"""`clew recap`: where did I leave off, in one session or in all."""
+
+import argparse
+import os
+import re
+import sys
+import time
+from pathlib import Path
+
+import msgspec
+
+from clew.foreign.registry import READERS, agent_name
+from clew.orient.board import MAX_ROWS, recent, rows
+from clew.orient.load import LoadedSession, load_session
+from clew.orient.report import make_recap, recap_object, state_now
+from clew.system.home import clew_home
+from clew.system.terminal_text import sanitize
+from clew.transcript.store import SessionStore
+
+HELP = "where did I leave off: one session, or everything touched lately"
+_AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")
+_UNIT_S = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800, "": 86400}
+_COLOURS = {
+    "idle": "32",
+    "asking": "33",
+    "waiting": "33",
+    "working": "36",
+    "interrupted": "35",
+    "limited": "31",
+    "failed": "31",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument(
+        "session",
+        nargs="*",
+        metavar="SESSION|FILE",
+        help="a session id or a transcript of any agent; without: all recent ones",
+    )
+    parser.add_argument("--since", default="7d", metavar="AGE", help="how far back, such as 12h, 7d, 2w (default 7d)")
+    parser.add_argument("--agent", default="all", metavar="NAME|all", help="only this agent's sessions")
+    parser.add_argument(
+        "--home", action="append", default=[], metavar="AGENT=DIR", help="where an agent keeps its sessions"
+    )
+    parser.add_argument("--json", action="store_true", help="one JSON object per session and line")
+    parser.add_argument("--llm", action="store_true", help="let the fast model rephrase, checked against the facts")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print the recaps asked for."""
+    try:
+        since_s = time.time() - age_s(args.since)
+        homes = parse_homes(args.home)
+        agents = parse_agents(args.agent)
+    except ValueError as error:
+        print(f"clew recap: {error}", file=sys.stderr)
+        return 2
+    if args.session:
+        return _named(args)
+    board = recent(clew_home(), since_s=since_s, agents=agents, homes=homes, limit=MAX_ROWS)
+    shown = 0
+    for row in rows(board.found):
+        shown += 1
+        _print(row.session, args, alone=False)
+    if not args.json:
+        _closing(shown, board.left_out, args.since)
+    return 0
+
+
+def _named(args: argparse.Namespace) -> int:
+    code = 0
+    for name in args.session:
+        session = find_session(name, agent=None if args.agent == "all" else args.agent)
+        if isinstance(session, str):
+            print(f"clew recap: {session}", file=sys.stderr)
+            code = 1
+            continue
+        _print(session, args, alone=len(args.session) == 1)
+    return code
+
+
+def find_session(name: str, *, agent: str | None = None) -> LoadedSession | str:
+    """The session a person means by a path or an id; a sentence when there is none."""
+    path = Path(name)
+    if not path.exists():
+        found = SessionStore(clew_home()).find(name) if "/" not in name else None
+        if found is None:
+            return f"no session or file named {sanitize(name, one_line=True)}; `clew sessions` lists what there is"
+        path = found
+    if path.is_dir():
+        return f"{sanitize(name, one_line=True)} is a directory; name a transcript file in it"
+    try:
+        session = load_session(path, agent=agent)
+    except OSError as error:
+        return f"cannot read {sanitize(name, one_line=True)}: {error.strerror or error}"
+    if session.problem and not session.ledger.entries and session.agent == "unknown":
+        return f"{sanitize(name, one_line=True)} is not a transcript we can read ({sanitize(session.problem, one_line=True)})"
+    return session
+
+
+def _print(session: LoadedSession, args: argparse.Namespace, *, alone: bool) -> None:
+    made = make_recap(session)
+    now_s = time.time()
+    if args.json:
+        sys.stdout.write(msgspec.json.encode(recap_object(session, made, now_s=now_s)).decode() + "\n")
+        return
+    text = sanitize(made.text, one_line=True) or "Nothing was asked in this session yet."
+    if alone:
+        print(text)
+        return
+    age = now_s - session.updated_s
+    state = state_now(session.ledger, age)
+    where = sanitize(Path(session.project.replace("\\", "/")).name or session.project or "?", one_line=True)
+    print(f"{_paint(where, '1')}  {session.agent}  {age_words(age)}  {_paint(state, _COLOURS.get(state, '0'))}")
+    print(f"  {text}")
+
+
+def _closing(shown: int, left_out: int, since: str) -> None:
+    if not shown:
+        print(f"No session was touched in the last {since}. Try --since 30d.")
+    elif left_out:
+        print(
+            f"{left_out} older {'session' if left_out == 1 else 'sessions'} of this span left out; narrow with --since or --agent."
+        )
+
+
+def _paint(text: str, code: str) -> str:
+    coloured = sys.stdout.isatty() and not os.environ.get("NO_COLOR")
+    return f"\x1b[{code}m{text}\x1b[0m" if coloured else text
+
+
+def age_s(text: str) -> float:
+    """`7d`, `12h`, `90m` in seconds; a bare number is days."""
+    found = _AGE.fullmatch(text.strip().lower())
+    if not found:
+        raise ValueError(f"--since {text!r} is not an age; use a form like 12h, 7d or 2w")
+    return float(found.group(1)) * _UNIT_S[found.group(2)]
+
+
+def parse_homes(pairs: list[str]) -> dict[str, Path]:
+    """`claude_code=/some/dir` pairs."""
+    homes: dict[str, Path] = {}
+    for pair in pairs:
+        name, equals, folder = pair.partition("=")
+        if not equals or not folder:
+            raise ValueError(f"--home {pair!r} is not of the form AGENT=DIR")
+        homes[_known(name)] = Path(folder).expanduser()
+    return homes
+
+
+def parse_agents(name: str) -> list[str] | None:
+    """None for all, else the one agent named."""
+    return None if name == "all" else [_known(name)]
+
+
+def _known(name: str) -> str:
+    agent = agent_name(name)
+    if agent != "clew" and agent not in READERS:
+        raise ValueError(f"no agent named {name!r}; known: clew, {', '.join(sorted(READERS))}")
+    return agent
+
+
+def age_words(seconds: float) -> str:
+    """A short age: 40s, 5m, 3h, 2d, 5w."""
+    for size, unit in ((604800, "w"), (86400, "d"), (3600, "h"), (60, "m")):
+        if seconds >= size * (2 if unit == "w" else 1):
+            return f"{int(seconds // size)}{unit}"
+    return f"{int(max(0, seconds))}s"

@@ -1,0 +1,90 @@
+"""Commits, tags, pushes and pull requests, from what git and the forges printed."""
+
+import re
+
+from clew.ledger.facts import CommandFact, CommitFact, Sources
+
+KEPT = 60
+_COMMITTED = re.compile(r"^\[([^\s\]]+)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
+_DETACHED = re.compile(r"^\[detached HEAD ([0-9a-f]{7,40})\] (.+)$", re.MULTILINE)
+_PUSHED = re.compile(
+    r"^\s*[ +*=]?\s*(?:[0-9a-f]{7,40}\.{2,3}[0-9a-f]{7,40}|\[new branch\])\s+(\S+)\s+->\s+(\S+)", re.MULTILINE
+)
+_NEW_TAG = re.compile(r"^\s*\*\s*\[new tag\]\s+(\S+)\s+->", re.MULTILINE)
+_TAG = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?tag\s+(?:(?:-a|-s|-f|--annotate|--sign)\s+)*([\w./+-]+)")
+_PR = re.compile(r"https?://[\w.-]+/[\w.-]+/[\w./-]+/(?:pull|pulls|merge_requests)/(\d+)")
+_AIDER = re.compile(r"^Commit ([0-9a-f]{7,40}) (.+)$", re.MULTILINE)
+_MESSAGE = re.compile(
+    r"git\s+commit\b.*?(?:-m|--message)[ =](?:\"\$\(cat <<'?EOF'?\n)?[\"']?(?P<subject>[^\"'\n]{3,120})"
+)
+
+
+class CommitsFold:
+    """What left the working tree, in order."""
+
+    def __init__(self) -> None:
+        self._facts: list[CommitFact] = []
+
+    def settle(self, command: CommandFact, output: str, order: int) -> None:
+        """Take what a git or forge command reported."""
+        if "git" not in command.command and "gh " not in command.command and "glab " not in command.command:
+            return
+        text = output if len(output) < 20000 else output[:8000] + output[-8000:]
+        source = command.source
+        if "commit" in command.command or "merge" in command.command or "cherry-pick" in command.command:
+            self._commits(command, text, order)
+        if "push" in command.command and not command.failed:
+            for local, remote in _PUSHED.findall(text):
+                self._add(CommitFact(kind="push", ref=remote, branch=local, order=order, source=source))
+            for tag in _NEW_TAG.findall(text):
+                self._add(CommitFact(kind="push", ref=tag, branch=tag, order=order, source=source))
+        if "tag" in command.command and not command.failed:
+            named = _TAG.search(command.command)
+            if named and not named.group(1).startswith("-"):
+                self._add(CommitFact(kind="tag", ref=named.group(1), order=order, source=source))
+        if "pr create" in command.command or "mr create" in command.command:
+            opened = _PR.search(text)
+            if opened:
+                self._add(
+                    CommitFact(kind="pr", ref="#" + opened.group(1), url=opened.group(0), order=order, source=source)
+                )
+
+    def note(self, ref: str, subject: str, order: int, source: Sources) -> None:
+        """A commit that a program reported in its own line."""
+        self._add(CommitFact(kind="commit", ref=ref, subject=subject, order=order, source=source))
+
+    def _commits(self, command: CommandFact, text: str, order: int) -> None:
+        before = len(self._facts)
+        for branch, ref, subject in _COMMITTED.findall(text):
+            self._add(
+                CommitFact(
+                    kind="commit", ref=ref, subject=subject[:160], branch=branch, order=order, source=command.source
+                )
+            )
+        for ref, subject in _DETACHED.findall(text):
+            self._add(CommitFact(kind="commit", ref=ref, subject=subject[:160], order=order, source=command.source))
+        for ref, subject in _AIDER.findall(text):
+            self._add(CommitFact(kind="commit", ref=ref, subject=subject[:160], order=order, source=command.source))
+        quiet = command.exit_code == 0 and not command.failed and "nothing to commit" not in text
+        if len(self._facts) == before and quiet:
+            told = _MESSAGE.search(command.command)
+            if told:
+                self._add(
+                    CommitFact(
+                        kind="commit", ref="", subject=told.group("subject").strip(), order=order, source=command.source
+                    )
+                )
+
+    def _add(self, fact: CommitFact) -> None:
+        if any(
+            known.kind == fact.kind and known.ref == fact.ref and known.subject == fact.subject
+            for known in self._facts[-8:]
+        ):
+            return
+        self._facts.append(fact)
+        if len(self._facts) > KEPT:
+            del self._facts[0]
+
+    def facts(self) -> tuple[CommitFact, ...]:
+        """All of them, oldest first."""
+        return tuple(self._facts)

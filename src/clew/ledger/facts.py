@@ -1,0 +1,250 @@
+"""The facts of a session: plain data, each with the ids of the entries it came from."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from clew.protocol.display import TodoItem
+from clew.protocol.ids import CallId, EntryId, RequestId
+from clew.protocol.usage import Usage
+
+State = Literal["working", "waiting", "asking", "idle", "interrupted", "limited", "failed"]
+RequestKind = Literal["request", "refine", "pivot", "answer", "reply", "command"]
+Sources = tuple[EntryId, ...]
+
+
+class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something code read in the log. `source` names the entries that show it."""
+
+    source: Sources = ()
+
+
+class Request(Fact, frozen=True, kw_only=True):
+    """Words of the user."""
+
+    text: str
+    """What was typed, without what the program wrapped around it; bounded."""
+    kind: RequestKind
+    at: str = ""
+    question: str = ""
+    """For an answer: the agent's question it answers."""
+    command: str = ""
+    """For a slash command: its name with the slash."""
+    from_program: bool = False
+    """A prompt that no person typed (the task of a batch run)."""
+
+
+class Rule(Fact, frozen=True, kw_only=True):
+    """A standing rule, verbatim."""
+
+    text: str
+
+
+class FileFact(Fact, frozen=True, kw_only=True):
+    """One file and what was done to it, over the whole session."""
+
+    path: str
+    reads: int = 0
+    edits: int = 0
+    created: bool = False
+    deleted: bool = False
+    added: int = 0
+    removed: int = 0
+    failed_edits: int = 0
+    order: int = 0
+    """Position of the last change among all changes; 0 when it was only read."""
+
+
+class CommandFact(Fact, frozen=True, kw_only=True):
+    """A shell command and how it ended."""
+
+    command: str
+    exit_code: int | None = None
+    """None: still running, moved to the background, or not told."""
+    failed: bool = False
+    background: bool = False
+
+
+class TestResult(Fact, frozen=True, kw_only=True):
+    """Counts of a test run as its runner printed them; None where it printed none."""
+
+    __test__ = False
+    runner: str
+    command: str = ""
+    passed: int | None = None
+    failed: int | None = None
+    skipped: int | None = None
+    ok: bool | None = None
+    order: int = 0
+    """Position among changes: a run with a lower order than the last change is out of date."""
+
+
+class CheckResult(Fact, frozen=True, kw_only=True):
+    """A build, lint or type check."""
+
+    kind: Literal["build", "lint"]
+    command: str
+    ok: bool | None
+    detail: str = ""
+    order: int = 0
+
+
+class CommitFact(Fact, frozen=True, kw_only=True):
+    """A commit, tag, push or pull request, as git or a forge told it."""
+
+    kind: Literal["commit", "tag", "push", "pr", "merge"]
+    ref: str
+    """Short hash, tag name, branch or PR number."""
+    subject: str = ""
+    branch: str = ""
+    url: str = ""
+    order: int = 0
+
+
+class TodoList(Fact, frozen=True, kw_only=True):
+    """The agent's task list, as last written."""
+
+    items: tuple[TodoItem, ...]
+
+    @property
+    def done(self) -> int:
+        """How many items are completed."""
+        return sum(item.status == "completed" for item in self.items)
+
+    @property
+    def open_items(self) -> tuple[TodoItem, ...]:
+        """Items not completed, the one in progress first."""
+        current = tuple(item for item in self.items if item.status == "in_progress")
+        return current + tuple(
+            item for item in self.items if item.status not in ("completed", "in_progress", "cancelled")
+        )
+
+
+class PlanFact(Fact, frozen=True, kw_only=True):
+    """A plan the agent put forward."""
+
+    text: str
+    approved: bool | None = None
+
+
+class ApprovalFact(Fact, frozen=True, kw_only=True):
+    """A call that needed a person."""
+
+    tool: str
+    subject: str
+    decision: Literal["pending", "allow", "allow_always", "deny"]
+    reason: str = ""
+    request_id: RequestId = RequestId("")
+
+
+class AgentFact(Fact, frozen=True, kw_only=True):
+    """An agent started by this session."""
+
+    name: str
+    task: str
+    status: Literal["running", "finished", "failed"]
+    call_id: CallId = CallId("")
+
+
+class ErrorFact(Fact, frozen=True, kw_only=True):
+    """Something that went wrong, and whether a later call of the same kind went right."""
+
+    where: str
+    text: str
+    resolved: bool = False
+    resolved_by: Sources = ()
+
+
+class Said(Fact, frozen=True, kw_only=True):
+    """A sentence of the agent: an open question, an announced step, a result."""
+
+    text: str
+
+
+class Limit(Fact, frozen=True, kw_only=True):
+    """A cap or quota that ended work."""
+
+    kind: str
+    text: str = ""
+
+
+class Costs(Struct, frozen=True, kw_only=True):
+    """What the session used. `usd` is None when no price is known."""
+
+    usage: Usage = Usage()
+    usd: float | None = None
+    side_usd: dict[str, float] = {}
+    side_calls: dict[str, int] = {}
+    turns: int = 0
+    duration_ms: int = 0
+
+
+class Recap(Fact, frozen=True, kw_only=True):
+    """The last recap in the log."""
+
+    text: str
+    at: str = ""
+
+
+class Ledger(Struct, frozen=True, kw_only=True):
+    """All facts of a session at one moment. Equal entries give an equal ledger."""
+
+    session_id: str = ""
+    cwd: str = ""
+    branch: str = ""
+    model: str = ""
+    language: str = "en"
+    title: str = ""
+    title_by: Literal["", "user", "facts", "model"] = ""
+    first_at: str = ""
+    last_at: str = ""
+    last_entry_id: EntryId = EntryId("")
+    entries: int = 0
+    user_turns: int = 0
+    """Prompts a person sent, slash commands without words not counted."""
+    turns_since_recap: int = 0
+    state: State = "idle"
+    state_source: Sources = ()
+    state_detail: str = ""
+    goal: Request | None = None
+    """The session's task: the first substantive request, or the one it turned to."""
+    goals: tuple[Request, ...] = ()
+    """Substantive requests in order, the first included."""
+    opening_command: Request | None = None
+    """The bare slash command that began the session."""
+    last_request: Request | None = None
+    rules: tuple[Rule, ...] = ()
+    files: tuple[FileFact, ...] = ()
+    commands: tuple[CommandFact, ...] = ()
+    """The most recent ones."""
+    command_count: int = 0
+    tests: tuple[TestResult, ...] = ()
+    checks: tuple[CheckResult, ...] = ()
+    commits: tuple[CommitFact, ...] = ()
+    changes: int = 0
+    """Order of the last change; compare with `order` of tests and commits."""
+    todos: TodoList | None = None
+    plan: PlanFact | None = None
+    approvals: tuple[ApprovalFact, ...] = ()
+    agents: tuple[AgentFact, ...] = ()
+    errors: tuple[ErrorFact, ...] = ()
+    question: Said | None = None
+    next_step: Said | None = None
+    result: Said | None = None
+    """What the agent last said it achieved."""
+    intent: Said | None = None
+    """What the agent said it was about to do, when it was cut off."""
+    limit: Limit | None = None
+    recap: Recap | None = None
+    costs: Costs = Costs()
+
+    @property
+    def changed_files(self) -> tuple[FileFact, ...]:
+        """Files created, changed or deleted, the latest change last."""
+        changed = [file for file in self.files if file.edits or file.created or file.deleted]
+        return tuple(sorted(changed, key=lambda file: file.order))
+
+    @property
+    def pending_approval(self) -> ApprovalFact | None:
+        """The approval someone must still give."""
+        return next((item for item in reversed(self.approvals) if item.decision == "pending"), None)

@@ -1,0 +1,69 @@
+"""Errors and their resolution: a later success of the same thing resolves an earlier failure."""
+
+from clew.ledger.calls import EDIT_TOOLS, SHELL_TOOLS, Outcome
+from clew.ledger.commands import first_program
+from clew.ledger.facts import ErrorFact, Sources
+from clew.ledger.words import flat
+
+KEPT = 30
+_MAX_TEXT = 240
+
+
+def failing_thing(outcome: Outcome) -> str:
+    """What a failure is about: the program, the file, or the tool."""
+    if outcome.name in SHELL_TOOLS:
+        return first_program(outcome.argument("command", "cmd"))
+    if outcome.name in EDIT_TOOLS:
+        return "edit " + outcome.argument("file_path", "notebook_path", "path")
+    return f"{outcome.name} {outcome.argument('file_path', 'path', 'url', 'pattern', 'query')[:200]}".strip()
+
+
+class FailuresFold:
+    """Open and resolved errors, keyed by what failed."""
+
+    def __init__(self) -> None:
+        self._errors: dict[str, ErrorFact] = {}
+
+    def settle(self, outcome: Outcome, *, failed: bool) -> None:
+        """Note a failed call, or let a good one resolve an earlier failure."""
+        if not failed and not self._errors:
+            return
+        key = failing_thing(outcome)
+        known = self._errors.get(key)
+        if failed:
+            self.failed(key, outcome.text, outcome.source)
+        elif known and not known.resolved:
+            self._errors[key] = ErrorFact(
+                where=known.where, text=known.text, resolved=True, resolved_by=outcome.source, source=known.source
+            )
+
+    def failed(self, where: str, text: str, source: Sources) -> None:
+        """Something went wrong."""
+        self._errors.pop(where, None)
+        self._errors[where] = ErrorFact(where=where, text=flat(first_line(text))[:_MAX_TEXT], source=source)
+        if len(self._errors) > KEPT:
+            settled = next((key for key, error in self._errors.items() if error.resolved), next(iter(self._errors)))
+            del self._errors[settled]
+
+    def resolve(self, where: str, source: Sources) -> None:
+        """It works again."""
+        known = self._errors.get(where)
+        if known and not known.resolved:
+            self._errors[where] = ErrorFact(
+                where=known.where, text=known.text, resolved=True, resolved_by=source, source=known.source
+            )
+
+    def facts(self) -> tuple[ErrorFact, ...]:
+        """Oldest first."""
+        return tuple(self._errors.values())
+
+
+def first_line(text: str) -> str:
+    """The first line that says something."""
+    for line in text[:2000].splitlines():
+        stripped = line.strip()
+        if any(map(str.isalpha, stripped)) and not stripped.lower().startswith(
+            ("exit code", "error: exit code", "traceback")
+        ):
+            return stripped
+    return text[:_MAX_TEXT].strip()

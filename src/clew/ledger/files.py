@@ -1,0 +1,228 @@
+"""Files read, created, changed and deleted, with counted lines."""
+
+from typing import Any, cast
+
+from clew.ledger.calls import Outcome, as_int, as_object
+from clew.ledger.facts import FileFact
+from clew.protocol.ids import EntryId
+
+MAX_FILES = 2000
+_MAX_SOURCES = 4
+_PATCH_MARKS = (("*** Add File: ", "add"), ("*** Update File: ", "update"), ("*** Delete File: ", "delete"))
+
+
+class _File:
+    __slots__ = ("added", "created", "deleted", "edits", "failed", "order", "path", "reads", "removed", "source")
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.reads = self.edits = self.added = self.removed = self.failed = self.order = 0
+        self.created = self.deleted = False
+        self.source: list[EntryId] = []
+
+    def note(self, source: tuple[EntryId, ...]) -> None:
+        """Keep the first and the latest entries that show this file."""
+        for entry in source:
+            if entry not in self.source:
+                self.source.append(entry)
+        del self.source[1 : max(1, len(self.source) - _MAX_SOURCES + 1)]
+
+
+class FilesFold:
+    """Facts per path. `changes` numbers every change, so that tests and commits can be put before or after it."""
+
+    def __init__(self) -> None:
+        self._files: dict[str, _File] = {}
+        self.changes = 0
+
+    def read(self, path: str, source: tuple[EntryId, ...]) -> None:
+        """The file was looked at."""
+        file = self._at(path)
+        if file:
+            file.reads += 1
+            file.note(source)
+
+    def settle(self, outcome: Outcome) -> None:
+        """An edit tool finished."""
+        if outcome.is_error:
+            file = self._at(outcome.argument("file_path", "notebook_path", "path"))
+            if file:
+                file.failed += 1
+                file.note(outcome.source)
+            return
+        diffs = outcome.blocks("diff")
+        if diffs:
+            for diff in diffs:
+                self.change(
+                    str(diff.get("path", "")),
+                    as_int(diff.get("added")),
+                    as_int(diff.get("removed")),
+                    outcome.source,
+                    created=bool(diff.get("created")),
+                )
+            return
+        if outcome.name == "ApplyPatch":
+            patch = outcome.argument("patch", "input", "patchText", "diff")
+            for path, added, removed, kind in patch_changes(patch):
+                self.change(path, added, removed, outcome.source, created=kind == "add", deleted=kind == "delete")
+            return
+        path = outcome.argument("file_path", "notebook_path", "path")
+        added, removed = _counts(outcome)
+        self.change(path, added, removed, outcome.source, created=self._creates(outcome, path))
+
+    def change(
+        self,
+        path: str,
+        added: int,
+        removed: int,
+        source: tuple[EntryId, ...],
+        *,
+        created: bool = False,
+        deleted: bool = False,
+    ) -> None:
+        """One file now differs."""
+        file = self._at(path)
+        if not file:
+            return
+        self.changes += 1
+        file.edits += 1
+        file.added += added
+        file.removed += removed
+        file.created = file.created or created
+        file.deleted = deleted
+        file.order = self.changes
+        file.note(source)
+
+    def forget_deleted(self, path: str, source: tuple[EntryId, ...]) -> None:
+        """A shell command removed the file."""
+        self.change(path, 0, 0, source, deleted=True)
+
+    def facts(self) -> tuple[FileFact, ...]:
+        """All files in the order they were first met."""
+        return tuple(
+            FileFact(
+                path=file.path,
+                reads=file.reads,
+                edits=file.edits,
+                created=file.created,
+                deleted=file.deleted,
+                added=file.added,
+                removed=file.removed,
+                failed_edits=file.failed,
+                order=file.order,
+                source=tuple(file.source),
+            )
+            for file in self._files.values()
+        )
+
+    def _at(self, path: str) -> _File | None:
+        if not path or len(path) > 1000:
+            return None
+        file = self._files.get(path)
+        if file is None and len(self._files) < MAX_FILES:
+            file = self._files[path] = _File(path)
+        return file
+
+    def _creates(self, outcome: Outcome, path: str) -> bool:
+        if outcome.name != "Write":
+            return False
+        extra = as_object(outcome.extra)
+        if extra is not None and isinstance(extra.get("type"), str):
+            return extra["type"] == "create"
+        if "created" in outcome.text[:200]:
+            return True
+        known = self._files.get(path)
+        return (
+            not (known and (known.reads or known.edits))
+            and "updated" not in outcome.text[:200]
+            and "overwr" not in outcome.text[:200]
+        )
+
+
+def _counts(outcome: Outcome) -> tuple[int, int]:
+    extra = as_object(outcome.extra)
+    if extra is not None and isinstance(extra.get("structuredPatch"), list):
+        counted = _hunk_counts(cast("list[object]", extra["structuredPatch"]))
+        if counted != (0, 0):
+            return counted
+    arguments = outcome.arguments
+    if outcome.name == "MultiEdit" and isinstance(arguments.get("edits"), list):
+        pairs = [as_object(edit) or {} for edit in cast("list[object]", arguments["edits"])]
+        counts = [changed_lines(_text(pair, "old_string"), _text(pair, "new_string")) for pair in pairs]
+        return sum(count[0] for count in counts), sum(count[1] for count in counts)
+    if outcome.name == "Edit":
+        return changed_lines(_text(arguments, "old_string"), _text(arguments, "new_string"))
+    return changed_lines("", _text(arguments, "content") or _text(arguments, "new_source"))
+
+
+def _text(arguments: dict[str, Any], name: str) -> str:
+    value = arguments.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _hunk_counts(hunks: list[object]) -> tuple[int, int]:
+    added = removed = 0
+    for hunk in hunks:
+        lines = (as_object(hunk) or {}).get("lines")
+        for line in cast("list[object]", lines) if isinstance(lines, list) else []:
+            if isinstance(line, str):
+                added += line.startswith("+")
+                removed += line.startswith("-")
+    return added, removed
+
+
+def changed_lines(old: str, new: str) -> tuple[int, int]:
+    """Lines added and removed, common head and tail not counted."""
+    if old == new:
+        return 0, 0
+    before = old.splitlines()
+    after = new.splitlines()
+    if not before or not after:
+        return len(after), len(before)
+    head = 0
+    limit = min(len(before), len(after))
+    while head < limit and before[head] == after[head]:
+        head += 1
+    tail = 0
+    while tail < limit - head and before[-1 - tail] == after[-1 - tail]:
+        tail += 1
+    return len(after) - head - tail, len(before) - head - tail
+
+
+def patch_changes(patch: str) -> list[tuple[str, int, int, str]]:
+    """Path, added, removed and kind (add, update, delete) for each file of a patch, in either common dialect."""
+    found: list[tuple[str, int, int, str]] = []
+    path, added, removed, kind = "", 0, 0, "update"
+    for line in patch.split("\n"):
+        opened = _patch_header(line)
+        if opened:
+            if path:
+                found.append((path, added, removed, kind))
+            path, kind = opened
+            added = removed = 0
+        elif line.startswith("+++ "):
+            target = line[4:].split("\t")[0].strip()
+            if target == "/dev/null":
+                kind = "delete"
+            else:
+                path = target[2:] if target.startswith("b/") else target
+        elif line.startswith("+"):
+            added += 1
+        elif line.startswith("-"):
+            removed += 1
+    if path:
+        found.append((path, added, removed, kind))
+    return found
+
+
+def _patch_header(line: str) -> tuple[str, str] | None:
+    if line.startswith("*** "):
+        for mark, kind in _PATCH_MARKS:
+            if line.startswith(mark):
+                return line[len(mark) :].strip(), kind
+    if line.startswith("--- "):
+        target = line[4:].split("\t")[0].strip()
+        if target == "/dev/null":
+            return "(new)", "add"
+        return (target[2:] if target.startswith("a/") else target), "update"
+    return None

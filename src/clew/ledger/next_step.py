@@ -1,0 +1,138 @@
+"""What the agent said it achieved, and what it said comes next."""
+
+import re
+
+from clew.ledger.facts import Said, Sources
+from clew.ledger.words import cjk_share, sentences
+
+_MAX_CHARS = 400
+_TAIL_CHARS = 6000
+
+_NEXT_STRONG = re.compile(
+    r"\bnext\s+(?:steps?|up|is\b|I(?:'ll| will)|you)|^next\b[:,]|\bremaining\b|\bstill\s+(?:needs?|lacks?|todo|"
+    r"open|missing|have\s+to|has\s+to|to\s+do|uncommitted|failing)|"
+    r"\bnot\s+(?:yet\s+)?(?:been\s+)?(?:pushed|committed|merged|deployed|published|tested|verified|run)\b|"
+    r"\bhaven'?t\s+(?:yet\s+)?(?:been\s+)?(?:pushed|committed|tested|run|verified|merged|deployed)|"
+    r"\buncommitted\b|\bunpushed\b|\bwhat(?:'s| is)\s+left\b|\bleft\s+to\s+do\b|\bneeds?\s+(?:to\s+(?:be|land)|"
+    r"your|manual)|\bready\s+(?:to|for)\s+(?:commit|merge|push|review|test|deploy|use|be|the)|"
+    r"\bonce\b.*\bcan\b|\bbefore\s+(?:merging|pushing|releasing|deploying)|\bpush\s+(?:it|the|whenever|when|"
+    r"to)\b|\bTODO\b|\bfollow-?ups?\b|"
+    r"下一步|接下来|接下來|还需要|還需要|尚未|还没有|還沒有|待办|待辦|需要(?:你|您)|次の(?:ステップ|手順)|あとは|残り(?:は|の)|まだ.{0,12}(?:ません|ない)|未(?:コミット|完了|実施)|"
+    r"следующ(?:ий|им) шаг|осталось|ещё не|еще не|остаётся|нужно (?:будет )?|необходимо|дальше|"
+    r"siguientes? pasos?|próximos? pasos?|falta\b|queda\b|quedan\b|aún no|todavía no|"
+    r"nächste[rn]? schritte?|als nächstes|noch nicht|es fehlt|bleibt\b|prochaines? étapes?|il reste|reste à|"
+    r"pas encore|il faut",
+    re.IGNORECASE,
+)
+_NEXT_WEAK = re.compile(
+    r"^(?:please\s+)?(?:you\s+(?:can|should|may|might|could|'ll\s+need\s+to|will\s+need\s+to|"
+    r"need\s+to)(?:\s+now)?|now\s+you\s+can|to\s+(?:test|try|verify|use|run|apply|start)\b|try\b|run\b|test\b|"
+    r"restart\b|reload\b|open\b|review\b|"
+    r"verify\b|check\b|make\s+sure\b|commit\b|push\b|let\s+me\s+know\s+(?:if|when|how)|give\s+it\s+a)|\bI(?:'ll|"
+    r"\s+will|'d)\s+(?!be\b)\w+|\bI\s+recommend\b|\bI\s+suggest\b|\brecommended\b|\boptional(?:ly)?\b|"
+    r"请(?:运行|测试|检查|重启|提交|确认)|請(?:執行|測試|檢查|重啟|提交|確認)|可以(?:运行|執行|开始|開始|直接)|建议|建議|してください|ことをお勧め|можно\s|рекоменду|"
+    r"запустите|проверьте|"
+    r"puedes\s|ejecuta|recomiendo|du kannst|empfehle|bitte\s|vous pouvez|tu peux|je recommande",
+    re.IGNORECASE,
+)
+_HEADING = re.compile(
+    r"^(?:recommended\s+|suggested\s+|possible\s+|optional\s+)?(?:next\s+steps?|what'?s\s+next|"
+    r"remaining(?:\s+(?:work|tasks|items|steps))?|to-?do|follow-?ups?|testing|to\s+test|how\s+to\s+test|下一步|接下来|接下來|"
+    r"次のステップ|следующие шаги|что дальше|siguientes? pasos?|próximos pasos|nächste schritte|"
+    r"prochaines étapes)\s*[^\w\s]*:?$",
+    re.IGNORECASE,
+)
+_DONE = re.compile(
+    r"\b(?:complete[d]?|done|fixed|added|updated|created|implemented|removed|deleted|renamed|refactored|replaced|"
+    r"moved|migrated|committed|pushed|merged|released|published|deployed|"
+    r"passes|pass|passed|passing|succeeded|successful(?:ly)?|works|working|resolved|solved|finished|changed|"
+    r"rewritten|rewrote|extracted|converted|built|installed|configured|"
+    r"wrote|written|cleaned|switched|set\s+up|verified|confirmed|found|reverted|green|ready|tagged|bumped|"
+    r"now\s+\w+s)\b|"
+    r"已(?:经|經)?|完成|修复|修復|通过|通過|成功|ました|完了|修正|готов|исправ|добав|обнов|созда|выполн|заверш|успешно|удал|completad|"
+    r"añadid|corregid|actualiz|cread|listo|"
+    r"fertig|erledigt|behoben|hinzugefügt|aktualisiert|erstellt|terminé|ajouté|corrigé|mis à jour|créé|réussi",
+    re.IGNORECASE,
+)
+_PREAMBLE = re.compile(
+    r"^(?:here(?:'s| is| are)|below|let me|i'll|i will|now (?:let|i'll|i)|first,? (?:let|i)|summary|changes made|"
+    r"what (?:i|was)|key |files? (?:created|updated|changed|modified)|overview|the following|以下|"
+    r"perfect!?$|great!?$|excellent!?$|done!?$|fixed!?$|you'?re (?:absolutely )?right)",
+    re.IGNORECASE,
+)
+_FIRST_PERSON_PLAN = re.compile(
+    r"^(?:now,?\s+)?(?:let me|let's|i'll|i will|i'm going to|i am going to|next,? i(?:'ll| will))\b", re.IGNORECASE
+)
+_OPENING = re.compile(
+    r"^(?:(?:perfect|great|excellent|done|fixed|awesome|all set|all done|sure|okay|ok|yes|yep|absolutely|"
+    r"you'?re (?:absolutely )?right|good (?:point|catch|news|question))[.!,:—–-]*\s+)+(?=\w)",
+    re.IGNORECASE,
+)
+
+
+def achieved(texts: list[tuple[str, Sources]]) -> Said | None:
+    """The sentence that best tells what was reached, from the agent's last words."""
+    best: tuple[float, str, Sources] | None = None
+    for back, (text, source) in enumerate(reversed(texts[-3:])):
+        for index, sentence in enumerate(_body(text)[:14]):
+            score = _result_score(sentence, index) - back * 1.5
+            if score > 0 and (best is None or score > best[0]):
+                best = (score, sentence, source)
+    return Said(text=best[1][:_MAX_CHARS], source=best[2]) if best else None
+
+
+def _body(text: str) -> list[str]:
+    return [_OPENING.sub("", sentence) for sentence in sentences(text[-_TAIL_CHARS:])]
+
+
+def _result_score(sentence: str, index: int) -> float:
+    length = len(sentence.split())
+    if cjk_share(sentence) > 0.3:
+        length = len(sentence) // 2
+    if sentence.endswith(("?", "？")) or _FIRST_PERSON_PLAN.match(sentence) or _PREAMBLE.match(sentence) or length < 3:
+        return 0.0
+    score = 3.0 if _DONE.search(sentence) else 0.0
+    if not score:
+        return 0.0
+    score += 0.6 if "`" in sentence or "." in sentence.rstrip(".") else 0.0
+    score -= (
+        index * 0.25
+        + (0.8 if length < 5 else 0.0)
+        + (1.0 if length > 32 else 0.0)
+        + (0.8 if sentence.endswith(":") else 0.0)
+    )
+    return score
+
+
+def announced(texts: list[tuple[str, Sources]]) -> Said | None:
+    """The sentence that tells what comes next, from the agent's last words."""
+    best: tuple[float, str, Sources] | None = None
+    for back, (text, source) in enumerate(reversed(texts[-2:])):
+        body = _body(text)
+        for index, sentence in enumerate(body):
+            score = _next_score(sentence, after_heading=index > 0 and bool(_HEADING.match(body[index - 1]))) - back * 3
+            score += index / max(1, len(body)) if score > 0 else 0
+            if score > 0 and (best is None or score > best[0]):
+                best = (score, sentence, source)
+    return Said(text=best[1][:_MAX_CHARS], source=best[2]) if best else None
+
+
+def _next_score(sentence: str, *, after_heading: bool) -> float:
+    length = len(sentence.split())
+    if _HEADING.match(sentence) or sentence.endswith(("?", "？", ":", "：")) or (length < 3 and len(sentence) < 8):
+        return 0.0
+    score = (
+        (3.0 if _NEXT_STRONG.search(sentence) else 0.0)
+        + (1.5 if _NEXT_WEAK.search(sentence) else 0.0)
+        + (3.0 if after_heading else 0.0)
+    )
+    return score - (0.8 if length > 30 else 0.0)
+
+
+def intended(texts: list[tuple[str, Sources]]) -> Said | None:
+    """What the agent was about to do when it was cut off: its last "Let me ..." or "I'll ..."."""
+    for text, source in reversed(texts[-2:]):
+        for sentence in reversed(sentences(text[-2000:], limit=200)[-4:]):
+            if _FIRST_PERSON_PLAN.match(sentence):
+                return Said(text=sentence[:_MAX_CHARS], source=source)
+    return None

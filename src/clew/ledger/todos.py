@@ -1,0 +1,74 @@
+"""The agent's task list and its plans."""
+
+from typing import Any, cast
+
+from clew.ledger.calls import Outcome, as_object
+from clew.ledger.facts import PlanFact, Sources, TodoList
+from clew.protocol.display import TodoItem
+
+_STATUS = {
+    "done": "completed",
+    "complete": "completed",
+    "in-progress": "in_progress",
+    "inprogress": "in_progress",
+    "todo": "pending",
+    "open": "pending",
+}
+_MAX_ITEMS = 100
+_MAX_PLAN = 4000
+
+
+def items_of(arguments: dict[str, Any]) -> tuple[TodoItem, ...]:
+    """The items of a TodoWrite call; other agents' words for status are translated."""
+    raw = arguments.get("todos", arguments.get("items", arguments.get("plan")))
+    if not isinstance(raw, list):
+        return ()
+    items: list[TodoItem] = []
+    for value in cast("list[object]", raw)[:_MAX_ITEMS]:
+        item = as_object(value)
+        if item is None:
+            continue
+        content = next(
+            (
+                item[key]
+                for key in ("content", "step", "title", "description", "text")
+                if isinstance(item.get(key), str)
+            ),
+            "",
+        )
+        status = str(item.get("status", "pending")).lower()
+        if content:
+            form = item.get("activeForm")
+            items.append(
+                TodoItem(
+                    content=content[:300],
+                    status=_STATUS.get(status, status),
+                    active_form=form[:300] if isinstance(form, str) else "",
+                )
+            )
+    return tuple(items)
+
+
+class TodosFold:
+    """The list as last written; the plan as last put forward."""
+
+    def __init__(self) -> None:
+        self.todos: TodoList | None = None
+        self.plan: PlanFact | None = None
+
+    def write(self, arguments: dict[str, Any], source: Sources) -> None:
+        """The list was replaced."""
+        items = items_of(arguments)
+        if items:
+            self.todos = TodoList(items=items, source=source)
+
+    def propose(self, arguments: dict[str, Any], source: Sources) -> None:
+        """A plan awaits its answer."""
+        plan = arguments.get("plan")
+        if isinstance(plan, str) and plan:
+            self.plan = PlanFact(text=plan[:_MAX_PLAN], source=source)
+
+    def settle_plan(self, outcome: Outcome) -> None:
+        """The plan was accepted or refused."""
+        if self.plan:
+            self.plan = PlanFact(text=self.plan.text, approved=not outcome.is_error, source=outcome.source)

@@ -1,0 +1,129 @@
+"""What the tools did: calls paired with their results and handed to the families of facts."""
+
+import re
+from typing import Any, NamedTuple
+
+from clew.ledger.agents import AgentsFold
+from clew.ledger.approvals import ApprovalsFold, is_refusal
+from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, QUESTION_TOOLS, READ_TOOLS, SHELL_TOOLS, Outcome, tool_name
+from clew.ledger.checks import ChecksFold
+from clew.ledger.commands import CommandsFold, purpose_of
+from clew.ledger.commits import CommitsFold
+from clew.ledger.facts import Said
+from clew.ledger.failures import FailuresFold
+from clew.ledger.files import FilesFold
+from clew.ledger.question import asked_by_tool
+from clew.ledger.test_results import TestsFold
+from clew.ledger.todos import TodosFold
+from clew.protocol.ids import CallId, EntryId
+from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
+
+_REMOVED = re.compile(r"(?:^|&&|;|\n)\s*(?:git\s+rm|rm|del|Remove-Item)\s+((?:-\S+\s+)*)([^&;|\n]+)")
+
+
+class _Pending(NamedTuple):
+    name: str
+    arguments: dict[str, Any]
+    entry: EntryId
+
+
+class WorkFold:
+    """Open calls, and one fold per family."""
+
+    def __init__(self) -> None:
+        self.files = FilesFold()
+        self.commands = CommandsFold()
+        self.tests = TestsFold()
+        self.checks = ChecksFold()
+        self.commits = CommitsFold()
+        self.todos = TodosFold()
+        self.approvals = ApprovalsFold()
+        self.agents = AgentsFold()
+        self.failures = FailuresFold()
+        self._pending: dict[CallId, _Pending] = {}
+
+    def called(self, part: ToolCallPart, entry: EntryId) -> Said | None:
+        """A call was announced; gives back the question if it asks one."""
+        name = tool_name(part.name)
+        self._pending[part.id] = _Pending(name, part.arguments, entry)
+        if name == "TodoWrite":
+            self.todos.write(part.arguments, (entry,))
+        elif name in AGENT_TOOLS:
+            self.agents.started(part.id, part.arguments, entry)
+        elif name == "ExitPlanMode":
+            self.todos.propose(part.arguments, (entry,))
+        elif name in QUESTION_TOOLS:
+            return asked_by_tool(part.arguments, (entry,))
+        return None
+
+    def call_entry(self, call_id: CallId) -> EntryId | None:
+        """The entry that holds an open call."""
+        pending = self._pending.get(call_id)
+        return pending.entry if pending else None
+
+    def withdraw(self, targets: frozenset[EntryId]) -> None:
+        """Calls of void entries never happened."""
+        for call_id in [call for call, pending in self._pending.items() if pending.entry in targets]:
+            del self._pending[call_id]
+
+    def settled(self, part: ToolResultPart, extra: object, entry: EntryId) -> bool:
+        """A call has its result; True when it answered a question."""
+        pending = self._pending.pop(part.call_id, None)
+        if pending is None:
+            return False
+        name = pending.name
+        outcome = Outcome(name, pending.arguments, result_text(part), part.is_error, extra, pending.entry, entry)
+        if is_refusal(outcome):
+            self.approvals.refused(outcome, subject_of(outcome), part.call_id)
+            return name in QUESTION_TOOLS
+        failed = outcome.is_error
+        if name in SHELL_TOOLS:
+            failed = self._shell(outcome)
+        elif name in EDIT_TOOLS:
+            self.files.settle(outcome)
+        elif name in READ_TOOLS:
+            if not failed:
+                self.files.read(outcome.argument("file_path", "notebook_path", "path"), outcome.source)
+        elif name in AGENT_TOOLS:
+            self.agents.settle(part.call_id, outcome)
+        elif name == "ExitPlanMode":
+            self.todos.settle_plan(outcome)
+        self.failures.settle(outcome, failed=failed)
+        return name in QUESTION_TOOLS
+
+    def _shell(self, outcome: Outcome) -> bool:
+        command = self.commands.settle(outcome)
+        text = command.command
+        purpose = purpose_of(text)
+        if purpose == "test":
+            self.tests.settle(command, outcome.text, self.files.changes)
+        elif purpose == "build" or purpose == "lint":
+            self.checks.settle(purpose, command, outcome.text, self.files.changes)
+        if "git" in text or "gh " in text or "glab " in text:
+            self.commits.settle(command, outcome.text, self.files.changes)
+        if not command.failed and ("rm " in text or "Remove-Item" in text):
+            for path in removed_paths(text):
+                self.files.forget_deleted(path, outcome.source)
+        return command.failed
+
+
+def removed_paths(command: str) -> list[str]:
+    """Files that a plain `rm` or `git rm` names; patterns and directories by recursion are not facts about files."""
+    found: list[str] = []
+    for flags, names in _REMOVED.findall(command):
+        if "--cached" in flags or "-r" in flags.lower().replace("--", ""):
+            continue
+        for name in names.split():
+            plain = name.strip("'\"")
+            if (
+                plain
+                and not plain.startswith(("-", "$", ">", "2>", "/tmp"))
+                and not any(char in plain for char in "*?$(){}<>")
+            ):
+                found.append(plain)
+    return found[:10]
+
+
+def subject_of(outcome: Outcome) -> str:
+    """What a call acts on."""
+    return outcome.argument("command", "file_path", "notebook_path", "path", "url", "pattern", "description", "query")

@@ -1,0 +1,89 @@
+"""The board: every session touched lately, ours and other agents', newest first."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+from msgspec import Struct
+
+from clew.foreign.registry import discover
+from clew.orient.load import LoadedSession, load_session
+from clew.orient.recap import FactualRecap
+from clew.orient.report import make_recap
+from clew.transcript.store import SessionStore
+
+MAX_ROWS = 40
+MAX_BYTES = 64 * 1024 * 1024
+"""A larger file is listed without being read."""
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """A session on disk, before its body was read."""
+
+    agent: str
+    path: Path
+    session_id: str
+    mtime: float
+    size: int
+
+
+class Row(Struct, frozen=True, kw_only=True):
+    """One line of the board."""
+
+    session: LoadedSession
+    recap: FactualRecap
+
+
+class Board(Struct, frozen=True, kw_only=True):
+    """What was found, and how much was left out."""
+
+    found: tuple[Found, ...]
+    left_out: int
+
+
+def recent(
+    home: Path,
+    *,
+    since_s: float,
+    agents: Sequence[str] | None = None,
+    homes: Mapping[str, Path] | None = None,
+    env: Mapping[str, str] | None = None,
+    limit: int = MAX_ROWS,
+) -> Board:
+    """Sessions changed after `since_s`, newest first; sub-agents are part of their session and not listed."""
+    found = sorted(_all(home, agents=agents, homes=homes, env=env), key=lambda item: (-item.mtime, str(item.path)))
+    fresh = [item for item in found if item.mtime >= since_s]
+    return Board(found=tuple(fresh[:limit]), left_out=max(0, len(fresh) - limit))
+
+
+def _all(
+    home: Path, *, agents: Sequence[str] | None, homes: Mapping[str, Path] | None, env: Mapping[str, str] | None
+) -> Iterator[Found]:
+    if agents is None or "clew" in agents:
+        yield from _ours((homes or {}).get("clew", home))
+    others = None if agents is None else [name for name in agents if name != "clew"]
+    if others is None or others:
+        for item in discover(homes, env, agents=others):
+            if not item.is_subagent:
+                yield Found(
+                    agent=item.agent, path=item.path, session_id=item.session_id, mtime=item.mtime, size=item.size
+                )
+
+
+def _ours(home: Path) -> Iterator[Found]:
+    for path in SessionStore(home).sessions():
+        try:
+            info = path.stat()
+        except OSError:
+            continue
+        yield Found(agent="clew", path=path, session_id=path.stem, mtime=info.st_mtime, size=info.st_size)
+
+
+def rows(found: Iterable[Found]) -> Iterator[Row]:
+    """The rows one by one, so that the first is seen before the last is read. Sessions without a word are left out."""
+    for item in found:
+        if item.size > MAX_BYTES:
+            continue
+        session = load_session(item.path, agent=item.agent, session_id=item.session_id if item.agent != "clew" else "")
+        made = make_recap(session)
+        if made.text:
+            yield Row(session=session, recap=made)

@@ -1,0 +1,130 @@
+"""Where a session stands, as clauses with their sources."""
+
+import re
+
+from msgspec import Struct
+
+from clew.ledger.facts import FileFact, Ledger, Said, Sources
+from clew.ledger.language import detect
+from clew.ledger.words import word_cost
+from clew.orient.headline import clip, polished
+from clew.orient.phrases import Phrases
+
+
+class Clause(Struct, frozen=True, kw_only=True):
+    """A piece of a recap and the entries that bear it out."""
+
+    text: str
+    source: Sources = ()
+
+
+_TEST_CLAIM = re.compile(
+    r"\b(?:tests?|specs?|suite)\b[^.]{0,40}\b(?:pass|passes|passed|passing|green|succeed)|测试[^。]{0,8}通过|"
+    r"測試[^。]{0,8}通過|тест\w*\s+про(?:шли|ходят)",
+    re.IGNORECASE,
+)
+_BUILD_CLAIM = re.compile(
+    r"\b(?:build|lint|compil\w+|type.?check\w*)\b[^.]{0,30}\b(?:pass|passes|passed|clean|succe\w+|"
+    r"green)",
+    re.IGNORECASE,
+)
+_NOISE_FILE = re.compile(
+    r"(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|Cargo\.lock|uv\.lock|poetry\.lock|go\.sum)$"
+)
+_SPEAKER = re.compile(
+    r"^(?:i(?:'ve| have)\s+(?:now\s+|also\s+|successfully\s+|just\s+)*|i\s+(?=(?:added|fixed|updated|created|"
+    r"removed|changed|moved|wrote|made|found|renamed|replaced)\b))",
+    re.IGNORECASE,
+)
+
+
+def file_name(path: str) -> str:
+    """The last part of a path, whichever slashes it has."""
+    return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+
+
+def main_files(ledger: Ledger) -> list[FileFact]:
+    """Changed files, the most worked-on first, lock files last."""
+    changed = [file for file in ledger.changed_files if not file.deleted]
+    return sorted(
+        changed,
+        key=lambda file: (
+            bool(_NOISE_FILE.search(file.path)),
+            -(file.edits * 5 + file.added + file.removed),
+            file.path,
+        ),
+    )
+
+
+def contradicted(text: str, ledger: Ledger) -> bool:
+    """The sentence claims a success that the latest results deny."""
+    if _TEST_CLAIM.search(text) and ledger.tests and ledger.tests[-1].ok is False:
+        return True
+    return bool(_BUILD_CLAIM.search(text)) and bool(ledger.checks) and ledger.checks[-1].ok is False
+
+
+def told(said: Said | None, ledger: Ledger, words: int) -> Clause | None:
+    """A sentence of the agent as a clause: in the user's language, not contradicted, without "I"."""
+    if said is None or contradicted(said.text, ledger):
+        return None
+    if ledger.language != "en" and not _same_language(said.text, ledger.language):
+        return None
+    plain = _SPEAKER.sub("", said.text)
+    text = clip(polished(plain), words)
+    return Clause(text=text, source=said.source) if word_cost(text) >= 2 else None
+
+
+def _same_language(text: str, language: str) -> bool:
+    found = detect(text)
+    return found == language or (found.startswith("zh") and language.startswith("zh"))
+
+
+def work_clauses(ledger: Ledger, say: Phrases, *, mentioned: str) -> list[Clause]:
+    """What was done, from what the tools did: files, tests, checks, commits, tasks."""
+    found: list[Clause] = []
+    commits = [item for item in ledger.commits if item.kind == "commit" and item.ref]
+    if commits and commits[-1].ref not in mentioned:
+        found.append(Clause(text=say.committed.format(commits[-1].ref), source=commits[-1].source))
+    tags = [item for item in ledger.commits if item.kind == "tag"]
+    if tags and tags[-1].ref not in mentioned:
+        found.append(Clause(text=say.tagged.format(tags[-1].ref), source=tags[-1].source))
+    opened = [item for item in ledger.commits if item.kind == "pr"]
+    if opened and opened[-1].ref not in mentioned:
+        found.append(Clause(text=say.opened.format(opened[-1].ref), source=opened[-1].source))
+    files = main_files(ledger)
+    names = [file_name(file.path) for file in files]
+    fresh = [file for file in files[:2] if file_name(file.path) not in mentioned]
+    if fresh:
+        text = say.listed.join(file_name(file.path) for file in fresh)
+        if len(names) > 3:
+            text = say.more.format(text, len(names) - len(fresh) if say.stop == ". " else len(names))
+        template = say.created if all(file.created for file in fresh) else say.changed
+        found.append(Clause(text=template.format(text), source=tuple(entry for file in fresh for entry in file.source)))
+    gone = [file for file in ledger.changed_files if file.deleted and file_name(file.path) not in mentioned]
+    if gone and len(gone) <= 3:
+        found.append(
+            Clause(
+                text=say.deleted.format(say.listed.join(file_name(file.path) for file in gone)), source=gone[-1].source
+            )
+        )
+    found.extend(_result_clauses(ledger, say))
+    return found
+
+
+def _result_clauses(ledger: Ledger, say: Phrases) -> list[Clause]:
+    found: list[Clause] = []
+    if ledger.tests:
+        run = ledger.tests[-1]
+        if run.failed:
+            found.append(Clause(text=say.tests_fail.format(run.failed), source=run.source))
+        elif run.ok and run.order >= ledger.changes:
+            text = say.tests_pass.format(run.passed) if run.passed and run.passed > 1 else say.tests_ok
+            found.append(Clause(text=text, source=run.source))
+        elif run.ok is False:
+            found.append(Clause(text=say.check_fail.format(run.runner), source=run.source))
+    for kind in ("build", "lint"):
+        last = next((check for check in reversed(ledger.checks) if check.kind == kind), None)
+        if last and last.order >= ledger.changes and last.ok is not None:
+            good = say.build_ok if kind == "build" else say.lint_ok
+            found.append(Clause(text=good if last.ok else say.check_fail.format(kind), source=last.source))
+    return found

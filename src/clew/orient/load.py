@@ -1,0 +1,84 @@
+"""A session file, of whichever agent, as a ledger."""
+
+import calendar
+import time
+from heapq import merge
+from pathlib import Path
+
+from msgspec import Struct
+
+from clew.foreign.registry import read
+from clew.foreign.session import ForeignTranscript
+from clew.ledger.facts import Ledger
+from clew.ledger.fold import LedgerFold
+from clew.protocol.entries import Entry
+
+
+class LoadedSession(Struct, frozen=True, kw_only=True):
+    """What is known of a session after reading it."""
+
+    path: str
+    agent: str
+    session_id: str
+    project: str
+    title: str
+    """The title its own program gave it; titles in the log are in the ledger."""
+    updated_s: float
+    """Time of the last entry, else of the file."""
+    ledger: Ledger
+    problem: str = ""
+    """Why nothing could be read, if so."""
+
+
+def load_session(path: Path, *, agent: str | None = None, session_id: str = "") -> LoadedSession:
+    """Read and fold one file. What cannot be read gives an empty ledger and a reason, never an exception of its content."""
+    return from_transcript(read(path, agent, session_id=session_id))
+
+
+def from_transcript(transcript: ForeignTranscript) -> LoadedSession:
+    """Fold what a reader gave."""
+    ledger = fold_transcript(transcript)
+    problem = "" if transcript.entries else next((item.detail or item.kind for item in transcript.problems), "")
+    return LoadedSession(
+        path=str(transcript.path),
+        agent=transcript.agent,
+        session_id=transcript.session_id or ledger.session_id,
+        project=transcript.meta.cwd or ledger.cwd,
+        title=transcript.meta.title,
+        updated_s=seconds_of(ledger.last_at) or _mtime(transcript.path),
+        ledger=ledger,
+        problem=problem,
+    )
+
+
+def fold_transcript(transcript: ForeignTranscript) -> Ledger:
+    """The ledger of a read file; agents inside it add their work at the time it was done."""
+    if transcript.sidechains and transcript.entries:
+        folding = LedgerFold(all_side=False)
+        for entry in merge(transcript.entries, transcript.sidechains, key=_time_of):
+            folding.feed(entry)
+        return folding.ledger()
+    folding = LedgerFold()
+    for entry in transcript.entries or transcript.sidechains:
+        folding.feed(entry)
+    return folding.ledger()
+
+
+def _time_of(entry: Entry) -> str:
+    return getattr(entry, "timestamp", "")
+
+
+def seconds_of(timestamp: str) -> float:
+    """Seconds since the epoch of an ISO time in UTC; 0 when it is none."""
+    try:
+        whole = calendar.timegm(time.strptime(timestamp[:19], "%Y-%m-%dT%H:%M:%S"))
+        return whole + (float("0" + timestamp[19:].rstrip("Z")) if timestamp[19:20] == "." else 0.0)
+    except ValueError:
+        return 0.0
+
+
+def _mtime(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
