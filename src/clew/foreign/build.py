@@ -1,11 +1,13 @@
 """Entries from other agents' records: one linear chain with stable ids, times that never run empty, our tool names."""
 
+import re
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import msgspec
 
+from clew.foreign.listing import modified
 from clew.foreign.session import ForeignMeta, ForeignTranscript, Problem
 from clew.foreign.shapes import Json, iso_time
 from clew.foreign.tool_names import Call, translate
@@ -16,6 +18,7 @@ from clew.protocol.entries import (
     AssistantEntry,
     CustomTitleEntry,
     Entry,
+    KnownEntry,
     OpaqueEntry,
     SystemEntry,
     TurnResultEntry,
@@ -45,11 +48,13 @@ class Builder:
         self.agent = agent
         self.meta = ForeignMeta(cwd=cwd)
         self.entries: list[Entry] = []
+        self.abandoned: list[Entry] = []
         self.session_id = SessionId(session_id)
         self.model = ""
         self._prefix = _id_prefix(agent, session_id)
         self._count = 0
         self._time = iso_time(started)
+        self._undated = 0
         self._parent: EntryId | None = None
         self._reply = 0
         self._in_reply = False
@@ -110,7 +115,7 @@ class Builder:
         call_id = call_id or f"{self._prefix}-{self._count}"
         calls = translate(name, arguments)
         for number, call in enumerate(calls):
-            same = call.name == name and call.arguments is arguments
+            same = call.name == name and call.arguments == arguments
             part = ToolCallPart(
                 id=CallId(call_id if number == 0 else f"{call_id}#{number + 1}"),
                 name=call.name,
@@ -140,7 +145,7 @@ class Builder:
         call, holder, count = self._calls.pop(call_id, (None, None, 1))
         if exit_code:
             is_error = True
-            if str(exit_code) not in text[:400]:
+            if not _tells_exit_code(text, exit_code):
                 text = f"Exit code {exit_code}\n{text}"
         blocks: tuple[Block, ...] = diffs
         if call is not None and call.name == "Bash" and exit_code is not None:
@@ -222,12 +227,27 @@ class Builder:
         """A record of a kind we do not know, kept as it is."""
         self.entries.append(OpaqueEntry(type=kind or "unknown", raw=raw))
 
+    def undo(self, turns: int) -> None:
+        """The user took back the last turns: their entries leave the conversation."""
+        for index in range(len(self.entries) - 1, -1, -1):
+            entry = self.entries[index]
+            if isinstance(entry, UserEntry) and _is_prompt(entry):
+                turns -= 1
+                if turns <= 0:
+                    self.abandoned.extend(self.entries[index:])
+                    del self.entries[index:]
+                    self._parent = entry.parent_uuid
+                    self._in_reply = False
+                    return
+
     def end_reply(self) -> None:
         """What follows of the model belongs to another reply."""
         self._in_reply = False
 
     def transcript(self, path: Path, problems: list[Problem]) -> ForeignTranscript:
         """Everything collected, with what the entries say about model and times."""
+        if self._undated:
+            self._date_the_undated(path)
         meta = self.meta
         meta.model = meta.model or self.model
         meta.started = meta.started or next((e.timestamp for e in self.entries if not isinstance(e, OpaqueEntry)), "")
@@ -239,6 +259,7 @@ class Builder:
             entries=tuple(self.entries),
             meta=meta,
             problems=tuple(problems),
+            abandoned=tuple(self.abandoned),
         )
 
     def _user_entry(self, content: str | tuple[Part, ...], **fields: Any) -> None:
@@ -274,7 +295,33 @@ class Builder:
         }
 
     def _now(self) -> str:
+        if not self._time:
+            self._undated = len(self.entries) + 1
         return self._time or EPOCH
+
+    def _date_the_undated(self, path: Path) -> None:
+        """Entries before the first known time take that time; without any, the time of the file."""
+        moment = next((entry.timestamp for entry in self.entries[self._undated :] if _has_time(entry)), "")
+        moment = moment or self._time or iso_time(modified(path))
+        if moment:
+            for index, entry in enumerate(self.entries[: self._undated]):
+                if not isinstance(entry, OpaqueEntry) and entry.timestamp == EPOCH:
+                    self.entries[index] = msgspec.structs.replace(entry, timestamp=moment)
+            self._time = self._time or moment
+
+
+def _tells_exit_code(text: str, code: int) -> bool:
+    return re.search(rf"(?i)exit(?:ed)?(?: with)?(?: code)?:? {code}\b", text[:400] + " " + text[-400:]) is not None
+
+
+def _has_time(entry: Entry) -> TypeGuard[KnownEntry]:
+    return not isinstance(entry, OpaqueEntry)
+
+
+def _is_prompt(entry: UserEntry) -> bool:
+    content = entry.message.content
+    is_result = not isinstance(content, str) and any(isinstance(part, ToolResultPart) for part in content)
+    return not entry.is_meta and not entry.is_compact_summary and not is_result
 
 
 def _id_prefix(agent: str, session_id: str) -> str:

@@ -1,12 +1,12 @@
 """Codex response items, and the merging of texts that Codex writes twice (as an item and as an event)."""
 
 import re
-from collections import Counter
 from typing import Any
 
 import msgspec
 
 from clew.foreign.build import Builder, image_part
+from clew.foreign.repeats import Repeats
 from clew.foreign.shapes import Json, as_dict, as_int, as_str, dicts, first_str, text_of_content
 from clew.foreign.user_text import read_user_text
 from clew.protocol.display import DiffBlock
@@ -23,14 +23,14 @@ class Items:
 
     def __init__(self, build: Builder) -> None:
         self.build = build
-        self._seen: dict[tuple[str, str], Counter[str]] = {}
+        self._repeats = Repeats()
         self._diffs: dict[str, tuple[DiffBlock, ...]] = {}
         self._exits: dict[str, int] = {}
         self._last_text = ""
 
     def forget(self) -> None:
         """After a compaction the same words may be said anew."""
-        self._seen.clear()
+        self._repeats.forget()
 
     def item(self, item: Json) -> bool:
         """One response item; False when its type is unknown."""
@@ -55,7 +55,7 @@ class Items:
             return
         if reading.kind == "meta" and not self.build.meta.cwd and (cwd := _CWD.search(text)):
             self.build.meta.cwd = cwd[1] or cwd[2]
-        if self._is_new("user:" + reading.kind, reading.text.strip(), source):
+        if self._repeats.is_new("user:" + reading.kind, reading.text.strip(), source):
             self.build.user(text, reading=reading, images=images)
 
     def assistant(self, text: str, source: str) -> None:
@@ -64,13 +64,13 @@ class Items:
             if text.strip() and text.strip() != self._last_text:
                 self.build.text(text)
             return
-        if text.strip() and self._is_new("assistant", text.strip(), source):
+        if text.strip() and self._repeats.is_new("assistant", text.strip(), source):
             self._last_text = text.strip()
             self.build.text(text)
 
     def reasoning(self, text: str, source: str) -> None:
         """A summary of the model's reasoning."""
-        if text.strip() and self._is_new("reasoning", text.strip(), source):
+        if text.strip() and self._repeats.is_new("reasoning", text.strip(), source):
             self.build.reasoning(text)
 
     def exit_code(self, call_id: str, code: Any) -> None:
@@ -88,12 +88,6 @@ class Items:
             body = f"*** Begin Patch\n{patch}{diff.path}\n{diff.patch}\n*** End Patch"
             own_id = self.build.call(f"{call_id}.{number}", "apply_patch", {"input": body})
             self.build.result(own_id, text, is_error=failed, diffs=(diff,))
-
-    def _is_new(self, role: str, text: str, source: str) -> bool:
-        counts = self._seen.setdefault((role, text), Counter())
-        told = max(counts.values(), default=0)
-        counts[source] += 1
-        return counts[source] > told
 
     def _message(self, item: Json) -> None:
         content = item.get("content") if item.get("content") is not None else item.get("message")

@@ -8,6 +8,14 @@ from pathlib import Path
 from clew.foreign.session import ForeignSession
 
 
+def modified(path: Path) -> float:
+    """When a file was last written; 0 when it cannot be told."""
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
+
+
 def entries_in(folder: Path) -> list[Path]:
     """What lies in a folder, by name; nothing when it cannot be listed."""
     try:

@@ -36,6 +36,12 @@ READERS: dict[str, str] = {
     "gemini_cli": "clew.foreign.gemini_cli",
     "qwen_code": "clew.foreign.qwen_code",
     "opencode": "clew.foreign.opencode",
+    "aider": "clew.foreign.aider",
+    "kimi_cli": "clew.foreign.kimi_cli",
+    "cursor": "clew.foreign.cursor",
+    "swe_agent": "clew.foreign.swe_agent",
+    "mini_swe_agent": "clew.foreign.mini_swe_agent",
+    "copilot_cli": "clew.foreign.copilot_cli",
 }
 """Agent name to module. A module is imported when its agent is first asked for."""
 

@@ -1,0 +1,92 @@
+"""What Aider's answers and notes hold: SEARCH/REPLACE blocks, commits, tokens, errors, interruptions."""
+
+import re
+from collections.abc import Iterator
+
+from clew.foreign.build import Builder
+from clew.protocol.usage import Usage
+
+_COMMIT = re.compile(r"^Commit ([0-9a-f]{6,40}) (.+)$", re.MULTILINE)
+_TOKENS = re.compile(r"Tokens: ([\d.,]+k?) sent,.*?([\d.,]+k?) received")
+_OLD_TOKENS = re.compile(r"([\d,]+) prompt tokens, ([\d,]+) completion tokens")
+_MODEL = re.compile(r"^(?:Main model|Models?): (\S+)", re.MULTILINE)
+_VERSION = re.compile(r"^Aider v(\S+)", re.MULTILINE)
+_FOLDER = re.compile(r"^(?:Git working dir|Cur working dir): (.+)$", re.MULTILINE)
+_ERROR = re.compile(r"^(?:litellm\.)?(\w*(?:Error|Exception|Timeout)): .*", re.MULTILINE)
+_SEARCH = re.compile(r"^<{5,9} SEARCH\s*$")
+_DIVIDER = re.compile(r"^={5,9}\s*$")
+_REPLACE = re.compile(r"^>{5,9} REPLACE\s*$")
+
+
+def edits_in(text: str) -> Iterator[tuple[str, str, str]]:
+    """The SEARCH/REPLACE blocks of an answer as path, old text, new text. An unclosed block is no edit."""
+    lines = text.split("\n")
+    path = ""
+    index = 0
+    while index < len(lines):
+        if not _SEARCH.match(lines[index]):
+            index += 1
+            continue
+        path = _path_above(lines, index) or path
+        middle = _next(lines, index + 1, _DIVIDER)
+        end = _next(lines, middle + 1, _REPLACE) if middle >= 0 else -1
+        if end < 0:
+            return
+        if path:
+            yield path, "\n".join(lines[index + 1 : middle]), "\n".join(lines[middle + 1 : end])
+        index = end + 1
+
+
+def _next(lines: list[str], start: int, pattern: re.Pattern[str]) -> int:
+    for index in range(start, len(lines)):
+        if pattern.match(lines[index]):
+            return index
+    return -1
+
+
+def _path_above(lines: list[str], index: int) -> str:
+    """The file name stands above the fence, or right above the block."""
+    for line in reversed(lines[max(0, index - 3) : index]):
+        bare = line.strip().strip("`*:# ")
+        if line.strip().startswith("```") or not bare:
+            continue
+        return bare if " " not in bare or "/" in bare else ""
+    return ""
+
+
+class Notes:
+    """Reads the lines that Aider itself wrote between the messages."""
+
+    def __init__(self, build: Builder) -> None:
+        self.build = build
+
+    def read(self, text: str) -> None:
+        """One run of notes: facts out of it, and the text kept for people."""
+        self._header(text)
+        for commit in _COMMIT.finditer(text):
+            call = self.build.call("", "Bash", {"command": f"git commit -m {commit[2]!r}"})
+            self.build.result(call, f"[aider {commit[1]}] {commit[2]}", exit_code=0)
+        if tokens := _TOKENS.search(text) or _OLD_TOKENS.search(text):
+            self.build.usage(Usage(input_tokens=_count(tokens[1]), output_tokens=_count(tokens[2])))
+        if error := _ERROR.search(text):
+            self.build.error(error[0][:500], kind=error[1])
+        elif "KeyboardInterrupt" in text or "^C again to exit" in text:
+            self.build.system("interrupted", "^C")
+        else:
+            self.build.system("informational", text)
+
+    def _header(self, text: str) -> None:
+        if model := _MODEL.search(text):
+            self.build.model = model[1]
+        if version := _VERSION.search(text):
+            self.build.meta.version = version[1]
+        for folder in _FOLDER.finditer(text):
+            self.build.meta.cwd = folder[1].strip()
+
+
+def _count(text: str) -> int:
+    number = text.replace(",", "").rstrip(".")
+    try:
+        return int(float(number[:-1]) * 1000) if number.endswith("k") else int(float(number))
+    except ValueError:
+        return 0

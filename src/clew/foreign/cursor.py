@@ -1,0 +1,103 @@
+"""Cursor: transcripts of its agent, exports of its editor, and SpecStory's Markdown histories."""
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from clew.foreign.build import Builder
+from clew.foreign.cursor_markdown import read_markdown
+from clew.foreign.listing import below, entries_in, found
+from clew.foreign.session import ForeignSession, ForeignTranscript
+from clew.foreign.shapes import Json, as_dict, as_list, as_str, dicts, first_str, text_of_content
+from clew.foreign.source import Source
+
+AGENT = "cursor"
+_EXPORT_NAME = re.compile(r"cursor_\w+\.md$")
+
+
+def homes(env: Mapping[str, str], user_home: Path) -> tuple[Path, ...]:
+    """Cursor's own home, and the exports that lie in the working directory."""
+    home = Path(env["CURSOR_CONFIG_DIR"]) if env.get("CURSOR_CONFIG_DIR") else user_home / ".cursor"
+    here = env.get("PWD")
+    return (home, Path(here) / ".specstory") if here else (home,)
+
+
+def discover(home: Path) -> Iterator[ForeignSession]:
+    """Agent transcripts below a Cursor home, SpecStory histories and exports below any folder."""
+    for project in entries_in(home / "projects"):
+        for path in below(project / "agent-transcripts", depth=2):
+            if path.suffix in (".jsonl", ".txt"):
+                is_subagent = "subagents" in path.parts
+                yield from found(AGENT, path, path.stem, is_subagent=is_subagent)
+    yield from _markdown(home / "history")
+    if not (home / "projects").is_dir() and home.name != ".specstory":
+        for path in below(home, depth=5):
+            is_history = path.suffix == ".md" and path.parent.name == "history" and ".specstory" in path.parts
+            if is_history or _EXPORT_NAME.match(path.name):
+                yield from found(AGENT, path, path.stem)
+            elif path.suffix == ".jsonl" and "agent-transcripts" in path.parts:
+                yield from found(AGENT, path, path.stem, is_subagent="subagents" in path.parts)
+
+
+def _markdown(folder: Path) -> Iterator[ForeignSession]:
+    for path in entries_in(folder):
+        if path.suffix == ".md":
+            yield from found(AGENT, path, path.stem)
+
+
+def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTranscript:
+    """One conversation in any of the three forms."""
+    source = Source(path)
+    build = Builder(AGENT, path.stem)
+    if path.suffix == ".md":
+        _place(build, path)
+        read_markdown(source.text(), build)
+    else:
+        build.meta.is_subagent = "subagents" in path.parts
+        for _, record in source.objects():
+            _record(build, record)
+    return build.transcript(path, source.problems)
+
+
+def _place(build: Builder, path: Path) -> None:
+    """A SpecStory history lies in its project; the path is shown, not opened."""
+    parts = path.parts
+    if ".specstory" in parts:
+        build.meta.cwd = str(Path(*parts[: parts.index(".specstory")])) if parts.index(".specstory") else ""
+
+
+def _record(build: Builder, record: Json) -> None:
+    message = as_dict(record.get("message"))
+    content = message.get("content")
+    build.at(record.get("timestamp"))
+    match record.get("role"):
+        case "user":
+            for part in dicts(content):
+                if part.get("type") == "tool_result":
+                    text = text_of_content(part.get("content"))
+                    failed = part.get("is_error") is True
+                    build.result(as_str(part.get("tool_use_id")), text, is_error=failed)
+            text = text_of_content(content)
+            if text.strip():
+                build.user(text)
+        case "assistant":
+            build.end_reply()
+            build.model = as_str(message.get("model")) or build.model
+            if isinstance(content, str):
+                build.text(content)
+            for part in as_list(content):
+                _part(build, as_dict(part))
+        case role:
+            build.opaque(as_str(role) or as_str(record.get("type")), record)
+
+
+def _part(build: Builder, part: Json) -> None:
+    match part.get("type"):
+        case "text":
+            build.text(as_str(part.get("text")))
+        case "thinking" | "reasoning":
+            build.reasoning(first_str(part, "thinking", "text"))
+        case "tool_use":
+            build.call(as_str(part.get("id")), as_str(part.get("name")), as_dict(part.get("input")))
+        case kind:
+            build.opaque(f"part.{as_str(kind)}", part)
