@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from clew.foreign.aider_blocks import Notes, edits_in
+from clew.foreign.aider_blocks import Notes, applied_edits, edits_in, split_thoughts
 from clew.foreign.build import Builder
 from clew.foreign.listing import below, found
 from clew.foreign.session import ForeignSession, ForeignTranscript
@@ -102,7 +102,7 @@ def _blocks(body: str) -> Iterator[tuple[str, list[str]]]:
     marked = "  \n" in body
     kind, lines = "assistant", list[str]()
     for line in body.split("\n"):
-        new = _kind(line, marked=marked)
+        new = _kind(line, marked=marked) if line[:1] in ("#", ">") else "assistant"
         if new != kind and not (new == "assistant" and not line.strip()):
             if lines:
                 yield kind, lines
@@ -157,8 +157,11 @@ class _Section:
         if not text:
             return
         self._settle("")
-        self.build.text(text)
-        for path, old, new in edits_in(text):
+        thoughts, answer = split_thoughts(text)
+        self.build.end_reply()
+        self.build.reasoning(thoughts)
+        self.build.text(answer)
+        for path, old, new in edits_in(answer):
             arguments = {"file_path": path, "old_string": old, "new_string": new}
             if old.strip():
                 self._waiting.append((self.build.call("", "Edit", arguments), path))
@@ -166,7 +169,14 @@ class _Section:
                 self._waiting.append((self.build.call("", "Write", {"file_path": path, "content": new}), path))
 
     def _settle(self, note: str) -> None:
+        changed = applied_edits(note)
         for call_id, path in self._waiting:
-            applied = f"Applied edit to {path}" in note
+            applied = path in changed
             self.build.result(call_id, f"Applied edit to {path}" if applied else "not applied", is_error=not applied)
+        known = {path for _, path in self._waiting}
+        for path in dict.fromkeys(changed):
+            if path not in known:
+                # Formats other than SEARCH/REPLACE do not show what changed, only that it did.
+                call = self.build.call("", "Edit", {"file_path": path, "old_string": "", "new_string": ""})
+                self.build.result(call, f"Applied edit to {path}")
         self._waiting = []

@@ -12,7 +12,14 @@ _OLD_TOKENS = re.compile(r"([\d,]+) prompt tokens, ([\d,]+) completion tokens")
 _MODEL = re.compile(r"^(?:Main model|Models?): (\S+)", re.MULTILINE)
 _VERSION = re.compile(r"^Aider v(\S+)", re.MULTILINE)
 _FOLDER = re.compile(r"^(?:Git working dir|Cur working dir): (.+)$", re.MULTILINE)
-_ERROR = re.compile(r"^(?:litellm\.)?(\w*(?:Error|Exception|Timeout)): .*", re.MULTILINE)
+_ERROR = re.compile(
+    r"^(?:litellm\.(\w+)|((?:API|RateLimit|Authentication|BadRequest|ServiceUnavailable|InternalServer|OpenAI"
+    r"|ContextWindowExceeded|Timeout|PermissionDenied|NotFound)\w*(?:Error|Exception)|Timeout)): .*",
+    re.MULTILINE,
+)
+_APPLIED = re.compile(r"^Applied edit to (.+)$", re.MULTILINE)
+_THOUGHT = re.compile(r"<(thinking-content-\w+|think|thinking)>(.*?)(?:</\1>|\Z)", re.DOTALL)
+_MARKED_THOUGHT = re.compile(r"► \*\*THINKING\*\*(.*?)(?:-{8,}\s*)?► \*\*ANSWER\*\*", re.DOTALL)
 _SEARCH = re.compile(r"^<{5,9} SEARCH\s*$")
 _DIVIDER = re.compile(r"^={5,9}\s*$")
 _REPLACE = re.compile(r"^>{5,9} REPLACE\s*$")
@@ -54,6 +61,17 @@ def _path_above(lines: list[str], index: int) -> str:
     return ""
 
 
+def split_thoughts(text: str) -> tuple[str, str]:
+    """Reasoning and answer of a reply."""
+    thoughts = [found[2] for found in _THOUGHT.finditer(text)] + _MARKED_THOUGHT.findall(text)
+    return "\n".join(thoughts).strip(), _MARKED_THOUGHT.sub("", _THOUGHT.sub("", text)).strip()
+
+
+def applied_edits(note: str) -> list[str]:
+    """The files that a note says were changed, one mention per edit or file."""
+    return [path.strip() for path in _APPLIED.findall(note)]
+
+
 class Notes:
     """Reads the lines that Aider itself wrote between the messages."""
 
@@ -69,7 +87,7 @@ class Notes:
         if tokens := _TOKENS.search(text) or _OLD_TOKENS.search(text):
             self.build.usage(Usage(input_tokens=_count(tokens[1]), output_tokens=_count(tokens[2])))
         if error := _ERROR.search(text):
-            self.build.error(error[0][:500], kind=error[1])
+            self.build.error(error[0][:500], kind=error[1] or error[2])
         elif "KeyboardInterrupt" in text or "^C again to exit" in text:
             self.build.system("interrupted", "^C")
         else:

@@ -111,7 +111,8 @@ def _of_other_record(record: Json, kind: str, role: str, sample: Sample) -> str 
         return "copilot_cli"
     if role in ("user", "assistant") and "content" in message:
         return "cursor"
-    if kind in _CODEX_ITEMS and ("call_id" in record or "content" in record or "summary" in record):
+    is_item = kind in _CODEX_ITEMS and ("call_id" in record or "content" in record or "summary" in record)
+    if is_item and not sample.has("tool_result"):
         return "codex"
     if not kind and "timestamp" in record and "id" in record and ("instructions" in record or "git" in record):
         return "codex"

@@ -1,0 +1,174 @@
+"""Continuing another agent's session: its conversation as a fresh session of ours that links to its source."""
+
+from typing import TypeVar
+
+import msgspec
+
+from clew import __version__
+from clew.foreign.session import ForeignTranscript
+from clew.foreign.shapes import as_dict, as_list
+from clew.protocol.entries import (
+    AiTitleEntry,
+    AssistantEntry,
+    ChainEntry,
+    CustomTitleEntry,
+    Entry,
+    SessionSourceEntry,
+    SystemEntry,
+    UserEntry,
+)
+from clew.protocol.ids import EntryId, SessionId, new_uuid
+from clew.protocol.messages import (
+    DocumentPart,
+    ImagePart,
+    Part,
+    ReasoningPart,
+    RedactedReasoningPart,
+    ResultContent,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    UserMessage,
+)
+
+_Spoken = UserEntry | AssistantEntry | SystemEntry
+_Chain = TypeVar("_Chain", UserEntry, AssistantEntry, SystemEntry)
+
+
+def to_clew_session(transcript: ForeignTranscript, session_id: str, cwd: str) -> list[Entry]:
+    """A valid chain with fresh ids. Modes, approvals, hooks and attachments stay behind: a file never sets rights."""
+    seed = _Seed(transcript, SessionId(session_id), cwd)
+    for entry in transcript.entries:
+        seed.take(entry)
+    return seed.entries
+
+
+class _Seed:
+    def __init__(self, transcript: ForeignTranscript, session_id: SessionId, cwd: str) -> None:
+        self._source = transcript
+        self._session = session_id
+        self._cwd = cwd
+        self._parent: EntryId | None = None
+        self._calls: dict[str, EntryId] = {}
+        self._preserved: list[_Spoken] = []
+        self._originals: dict[str, _Spoken] = {}
+        source = SessionSourceEntry(
+            session_id=session_id,
+            timestamp=transcript.meta.updated,
+            agent=transcript.agent,
+            source_session=transcript.session_id,
+            path=str(transcript.path),
+            at=next((e.uuid for e in reversed(transcript.entries) if isinstance(e, ChainEntry)), ""),
+        )
+        self.entries: list[Entry] = [source]
+
+    def take(self, entry: Entry) -> None:
+        """Copy one entry, or leave it behind."""
+        if isinstance(entry, UserEntry | AssistantEntry | SystemEntry):
+            self._originals[entry.uuid] = entry
+            self._copy(entry)
+            if isinstance(entry, SystemEntry) and entry.subtype == "compact_boundary":
+                self._preserved = self._kept_by(entry)
+            elif isinstance(entry, UserEntry) and entry.is_compact_summary:
+                kept, self._preserved = self._preserved, []
+                for original in kept:
+                    self._copy(original)
+        elif isinstance(entry, CustomTitleEntry | AiTitleEntry):
+            self.entries.append(msgspec.structs.replace(entry, session_id=self._session))
+
+    def _kept_by(self, boundary: SystemEntry) -> list[_Spoken]:
+        """Messages that a compaction kept word for word; they stand before the boundary and count after it."""
+        kept = as_dict((boundary.compact_metadata or {}).get("preservedMessages"))
+        return [self._originals[uuid] for uuid in as_list(kept.get("uuids")) if uuid in self._originals]
+
+    def _copy(self, entry: _Spoken) -> None:
+        if isinstance(entry, SystemEntry):
+            is_boundary = entry.subtype == "compact_boundary"
+            compact = {"trigger": "manual", "preTokens": 0} if is_boundary else None
+            self._add(msgspec.structs.replace(entry, compact_metadata=compact), starts_anew=is_boundary)
+        elif isinstance(entry, UserEntry):
+            self._copy_user(entry)
+        else:
+            self._copy_assistant(entry)
+
+    def _copy_user(self, entry: UserEntry) -> None:
+        content = entry.message.content
+        if not isinstance(content, str):
+            content = tuple(_shown(part) for part in content)
+        if not content:
+            return
+        holder = self._holder(content)
+        copied = msgspec.structs.replace(
+            entry,
+            message=UserMessage(content=content),
+            permission_mode="",
+            source_tool_assistant_uuid=holder,
+        )
+        self._add(copied)
+
+    def _copy_assistant(self, entry: AssistantEntry) -> None:
+        parts = tuple(kept for part in entry.message.content if (kept := self._said(part)) is not None)
+        if not parts:
+            return
+        # The tokens were spent, and counted, elsewhere.
+        message = msgspec.structs.replace(entry.message, content=parts, usage=None)
+        added = self._add(msgspec.structs.replace(entry, message=message, request_id=""))
+        for part in parts:
+            if isinstance(part, ToolCallPart):
+                self._calls[part.id] = added
+
+    def _holder(self, content: str | tuple[Part, ...]) -> EntryId | None:
+        for part in content:
+            if isinstance(part, ToolResultPart):
+                return self._calls.get(part.call_id)
+        return None
+
+    def _said(self, part: Part) -> Part | None:
+        if isinstance(part, RedactedReasoningPart):
+            return None
+        if isinstance(part, ReasoningPart):
+            # A signature is a proof for the provider and the session it was made in.
+            return ReasoningPart(text=part.text, provider=self._source.agent) if part.text.strip() else None
+        if isinstance(part, TextPart) and not part.text.strip():
+            return None
+        if isinstance(part, ToolCallPart):
+            return msgspec.structs.replace(part, data=None)
+        return part
+
+    def _add(self, entry: _Chain, *, starts_anew: bool = False) -> EntryId:
+        uuid = EntryId(new_uuid())
+        copied = msgspec.structs.replace(
+            entry,
+            session_id=self._session,
+            uuid=uuid,
+            parent_uuid=None if starts_anew else self._parent,
+            logical_parent_uuid=self._parent if starts_anew else None,
+            is_sidechain=False,
+            agent_id=None,
+            cwd=self._cwd,
+            version=__version__,
+            user_type="external",
+            forked_from={"sessionId": self._source.session_id, "messageUuid": entry.uuid},
+        )
+        self._parent = uuid
+        self.entries.append(copied)
+        return uuid
+
+
+def _shown(part: Part) -> Part:
+    """Media by address or path become words: nothing of another machine is opened."""
+    if isinstance(part, ImagePart | DocumentPart):
+        return _media(part)
+    if isinstance(part, ToolResultPart) and not isinstance(part.content, str):
+        content: tuple[ResultContent, ...] = tuple(
+            _media(item) if isinstance(item, ImagePart | DocumentPart) else item for item in part.content
+        )
+        return msgspec.structs.replace(part, content=content)
+    return part
+
+
+def _media(part: ImagePart | DocumentPart) -> ImagePart | DocumentPart | TextPart:
+    if part.source.type == "base64" and part.source.data:
+        return part
+    kind = "image" if isinstance(part, ImagePart) else "document"
+    return TextPart(text=f"[{kind}: {part.source.url or part.source.media_type or 'not available'}]")
