@@ -29,7 +29,9 @@ def typed_value(path: KeyPath, text: str) -> Any:
         tries.append(msgspec.json.decode(text))
     for value in tries:
         try:
-            return msgspec.to_builtins(msgspec.convert(value, kind, strict=not isinstance(value, str)))
+            found = msgspec.convert(value, kind, strict=not isinstance(value, str))
+            # JSON is kept as given: converting would write the defaults of a section into the file.
+            return found if isinstance(value, str) else value
         except msgspec.ValidationError:
             continue
     raise SettingsKeyError(f"{problem_with(path, tries[-1])}{_hint(kind, tries[-1])}")
