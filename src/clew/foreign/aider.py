@@ -128,22 +128,33 @@ class _Section:
         self.build = build
         self._notes = Notes(build)
         self._waiting: list[tuple[str, str]] = []
+        self._turn = 0
+        self._answered = False
 
     def block(self, kind: str, lines: list[str]) -> None:
         """One run of lines."""
         if kind == "user":
-            self._settle("")
+            self._end_turn()
             self._user("\n".join(line[5:].rstrip() for line in lines if line.startswith("####")).strip())
         elif kind == "note":
             text = "\n".join(line[2:].rstrip() for line in lines if line.startswith("> "))
             self._settle(text)
-            self._notes.read(text)
+            if not self._notes.read(text):
+                self._answered = False
         else:
             self._assistant("\n".join(lines).strip())
 
     def finish(self) -> None:
-        """Nothing more will say whether the last edits were applied."""
+        """The file ends, or the next session begins."""
+        self._end_turn()
+
+    def _end_turn(self) -> None:
+        """A new prompt, or the end: what was answered and not cut short is done."""
         self._settle("")
+        if self._answered:
+            self._turn += 1
+            self._answered = False
+            self.build.turn_result("completed", self._turn)
 
     def _user(self, text: str) -> None:
         reading = read_user_text(text)
@@ -161,6 +172,7 @@ class _Section:
         self.build.end_reply()
         self.build.reasoning(thoughts)
         self.build.text(answer)
+        self._answered = True
         for path, old, new in edits_in(answer):
             arguments = {"file_path": path, "old_string": old, "new_string": new}
             if old.strip():

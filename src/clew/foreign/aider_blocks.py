@@ -78,8 +78,8 @@ class Notes:
     def __init__(self, build: Builder) -> None:
         self.build = build
 
-    def read(self, text: str) -> None:
-        """One run of notes: facts out of it, and the text kept for people."""
+    def read(self, text: str) -> bool:
+        """One run of notes: facts out of it, and the text kept for people. False when it tells of a broken turn."""
         self._header(text)
         for commit in _COMMIT.finditer(text):
             call = self.build.call("", "Bash", {"command": f"git commit -m {commit[2]!r}"})
@@ -88,10 +88,12 @@ class Notes:
             self.build.usage(Usage(input_tokens=_count(tokens[1]), output_tokens=_count(tokens[2])))
         if error := _ERROR.search(text):
             self.build.error(error[0][:500], kind=error[1] or error[2])
-        elif "KeyboardInterrupt" in text or "^C again to exit" in text:
+            return False
+        if "KeyboardInterrupt" in text or "^C again to exit" in text:
             self.build.system("interrupted", "^C")
-        else:
-            self.build.system("informational", text)
+            return False
+        self.build.system("informational", text)
+        return True
 
     def _header(self, text: str) -> None:
         if model := _MODEL.search(text):

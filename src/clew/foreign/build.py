@@ -193,9 +193,11 @@ class Builder:
             )
         )
 
-    def error(self, text: str, **data: Any) -> None:
-        """The provider or the program failed."""
-        self.system("api_error", text, level="error", data=data or None)
+    def error(self, text: str, *, kind: str = "", ends_turn: bool = True) -> None:
+        """The provider or the program failed; unless it tried again, that was the end of the turn."""
+        self.system("api_error", text, level="error", data={"kind": kind} if kind else None)
+        if ends_turn:
+            self.turn_result("model_error", 0, error=text)
 
     def title(self, title: str, *, by_user: bool = False) -> None:
         """The session's title; the last one counts, and one by the user beats the others."""

@@ -50,8 +50,8 @@ class Tree:
         self.order.append(entry)
 
 
-def conversation(tree: Tree) -> tuple[list[Entry], list[Entry], list[Entry]]:
-    """The entries in view, those of sub-agents in the same file, and those that were rewound away."""
+def conversation(tree: Tree) -> tuple[list[Entry], list[Entry]]:
+    """The entries in view, sub-agents of the same file among them, and those that were rewound away."""
     chain = [entry for entry in tree.order if isinstance(entry, ChainEntry) and entry.uuid not in tree.withdrawn]
     main = [entry for entry in chain if not entry.is_sidechain]
     whole_file_is_sidechain = bool(chain) and not main
@@ -60,7 +60,8 @@ def conversation(tree: Tree) -> tuple[list[Entry], list[Entry], list[Entry]]:
     leaf = next((entry for entry in reversed(main) if not isinstance(entry, ProgressEntry)), None)
     view = _with_siblings(main, _ancestors(leaf, tree))
     kept: list[Entry] = []
-    sidechains: list[Entry] = []
+    early_sidechain: list[Entry] = []
+    seen_main = False
     abandoned: list[Entry] = []
     for entry in tree.order:
         if not isinstance(entry, ChainEntry):
@@ -68,11 +69,15 @@ def conversation(tree: Tree) -> tuple[list[Entry], list[Entry], list[Entry]]:
         elif entry.uuid in view:
             # A sub-agent's own file is a conversation of its own.
             kept.append(msgspec.structs.replace(entry, is_sidechain=False) if whole_file_is_sidechain else entry)
-        elif entry.is_sidechain and not whole_file_is_sidechain:
-            sidechains.append(entry)
+            if not seen_main:
+                seen_main = True
+                kept.extend(early_sidechain)
+        elif entry.is_sidechain and entry.uuid not in tree.withdrawn:
+            # The first entry tells whose conversation this is, so a sub-agent's never comes first.
+            (kept if seen_main else early_sidechain).append(entry)
         else:
             abandoned.append(entry)
-    return kept, sidechains, abandoned
+    return kept, abandoned
 
 
 def _ancestors(leaf: ChainEntry | None, tree: Tree) -> set[EntryId]:

@@ -73,7 +73,7 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
         entry = _entry(data, offset, source, lenient)
         if entry is not None:
             tree.add(refine(entry), offset)
-    kept, sidechains, abandoned = conversation(tree)
+    kept, abandoned = conversation(tree)
     meta = _meta(kept, tree.opaque, path)
     session = _session_id(kept, path)
     if meta.title and not any(isinstance(entry, AiTitleEntry | CustomTitleEntry) for entry in kept):
@@ -86,7 +86,6 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
         entries=tuple(kept),
         meta=meta,
         problems=tuple(source.problems),
-        sidechains=tuple(sidechains),
         abandoned=tuple(abandoned),
     )
 
@@ -123,7 +122,7 @@ def _meta(entries: list[Entry], opaque: list[OpaqueEntry], path: Path) -> Foreig
             custom = entry.custom_title
         elif isinstance(entry, AiTitleEntry):
             generated = entry.ai_title
-        elif isinstance(entry, ChainEntry):
+        elif isinstance(entry, ChainEntry) and not entry.is_sidechain:
             meta.started = meta.started or entry.timestamp
             meta.updated = entry.timestamp
             meta.cwd = entry.cwd or meta.cwd

@@ -231,8 +231,6 @@ def refine(entry: Entry) -> Entry:
     if isinstance(entry, UserEntry):
         return _refine_user(entry)
     if isinstance(entry, AssistantEntry):
-        if entry.is_api_error_message:
-            return _api_error(entry)
         if any(isinstance(part, ToolCallPart) and part.name == "Agent" for part in entry.message.content):
             parts = tuple(_our_call(part) for part in entry.message.content)
             return msgspec.structs.replace(entry, message=msgspec.structs.replace(entry.message, content=parts))
@@ -281,12 +279,7 @@ def _with_reading(entry: UserEntry, reading: UserText, text: str) -> Entry:
     return msgspec.structs.replace(entry, message=message, is_meta=reading.kind == "meta")
 
 
-def _api_error(entry: AssistantEntry) -> Entry:
-    text = "\n".join(part.text for part in entry.message.content if isinstance(part, TextPart))
-    return _as_system(entry, "api_error", text or entry.error, level="error")
-
-
-def _as_system(entry: ChainEntry, subtype: str, content: str, *, level: str = "info") -> SystemEntry:
+def _as_system(entry: ChainEntry, subtype: str, content: str) -> SystemEntry:
     return SystemEntry(
         session_id=entry.session_id,
         timestamp=entry.timestamp,
@@ -301,5 +294,4 @@ def _as_system(entry: ChainEntry, subtype: str, content: str, *, level: str = "i
         agent_id=entry.agent_id,
         subtype=subtype,
         content=content,
-        level=level,
     )

@@ -160,7 +160,7 @@ class _Rollout:
                 self._open_turn = False
                 self.build.system("interrupted", as_str(payload.get("reason")) or "interrupted")
             case "error" | "stream_error":
-                self._error(payload)
+                self._error(payload, ends_turn=kind == "error")
             case "thread_name_updated":
                 self.build.title(as_str(payload.get("thread_name")))
             case "patch_apply_end":
@@ -173,13 +173,13 @@ class _Rollout:
             case _:
                 self.build.opaque(f"event_msg.{kind}", record)
 
-    def _error(self, payload: Json) -> None:
-        self._open_turn = False
+    def _error(self, payload: Json, *, ends_turn: bool) -> None:
+        self._open_turn = self._open_turn and not ends_turn
         inner = as_dict(payload.get("error"))
         info = payload.get("codex_error_info")
         text = first_str(payload, "message") or first_str(inner, "message") or "error"
         kind = as_str(inner.get("kind")) or (info if isinstance(info, str) else "")
-        self.build.error(text, **({"kind": kind} if kind else {}))
+        self.build.error(text, kind=kind, ends_turn=ends_turn)
 
     def _tokens(self, payload: Json) -> None:
         last = as_dict(as_dict(payload.get("info")).get("last_token_usage"))

@@ -131,4 +131,4 @@ def _error(build: Builder, error: Json) -> None:
     if name == "MessageAbortedError":
         build.system("interrupted", message)
     else:
-        build.error(message, name=name)
+        build.error(message, kind=name)

@@ -154,7 +154,7 @@ def _system(build: Builder, subtype: str, payload: Json, record: Json) -> None:
         case "ui_telemetry":
             event = as_dict(payload.get("uiEvent"))
             if as_str(event.get("event.name")).endswith("api_error"):
-                build.error(first_str(event, "error", "error_message") or "API error")
+                build.error(first_str(event, "error", "error_message") or "API error", ends_turn=False)
         case _ if subtype in _QUIET or subtype == "rewind":
             return
         case _:

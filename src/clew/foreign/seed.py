@@ -65,6 +65,8 @@ class _Seed:
     def take(self, entry: Entry) -> None:
         """Copy one entry, or leave it behind."""
         if isinstance(entry, UserEntry | AssistantEntry | SystemEntry):
+            if entry.is_sidechain:
+                return
             self._originals[entry.uuid] = entry
             self._copy(entry)
             if isinstance(entry, SystemEntry) and entry.subtype == "compact_boundary":
@@ -107,6 +109,9 @@ class _Seed:
         self._add(copied)
 
     def _copy_assistant(self, entry: AssistantEntry) -> None:
+        if entry.is_api_error_message:
+            # Shown in place of a reply, never said by a model: it must not be sent as one.
+            return
         parts = tuple(kept for part in entry.message.content if (kept := self._said(part)) is not None)
         if not parts:
             return

@@ -56,10 +56,9 @@ class ForeignTranscript(Struct, kw_only=True):
     session_id: str
     path: Path
     entries: tuple[Entry, ...]
-    """The conversation in view: abandoned branches and sub-agents of the same file are apart."""
+    """The conversation in view. Entries of sub-agents that the same file holds are marked `is_sidechain`; in a file
+    of a sub-agent nothing is marked, since there it is the conversation."""
     meta: ForeignMeta
     problems: tuple[Problem, ...] = ()
-    sidechains: tuple[Entry, ...] = ()
-    """Entries of sub-agents that the same file holds."""
     abandoned: tuple[Entry, ...] = ()
     """Entries the user rewound or edited away."""
