@@ -64,11 +64,11 @@ class Lease:
         self._fd = -1
 
 
-def acquire(transcript: Path, *, name: str = "") -> Lease:
+def acquire(transcript: Path, *, name: str = "", background: bool = False) -> Lease:
     """Become the writer, or raise SessionBusy with the holder. A dead holder's lease is free at once."""
     path = lock_path(transcript)
     make_private_dir(path.parent)
-    owner = this_process(name)
+    owner = this_process(name, background=background)
     while True:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
         if not _try_flock(fd):

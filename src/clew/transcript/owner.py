@@ -17,6 +17,8 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     host: str = ""
     name: str = ""
     """What it is, for people: "clew in ~/src/app"."""
+    background: bool = False
+    """Nobody sits in front of it; `--continue` passes over its session."""
 
     def __str__(self) -> str:
         what = self.name or "another clew"
@@ -40,10 +42,11 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return True
 
 
-def this_process(name: str = "") -> Owner:
+def this_process(name: str = "", *, background: bool = False) -> Owner:
     """The calling process, with a token of its own."""
     pid = os.getpid()
-    return Owner(pid=pid, started=process_start(pid), token=os.urandom(8).hex(), host=_host(), name=name)
+    token = os.urandom(8).hex()
+    return Owner(pid=pid, started=process_start(pid), token=token, host=_host(), name=name, background=background)
 
 
 def process_start(pid: int) -> str:

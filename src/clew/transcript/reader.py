@@ -31,6 +31,8 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
     session_id: SessionId
     entries: tuple[Entry, ...]
     """Everything read, in file order: give it to the host, which appends to it and calls `view` again."""
+    spans: tuple[tuple[int, int], ...] = ()
+    """Offset and length of each entry's line."""
     chain: tuple[Entry, ...]
     """The conversation since the last boundary, oldest first."""
     leaf: EntryId | None
@@ -65,6 +67,8 @@ class Located(NamedTuple):
     length: int
     entry: Entry | None
     problem: str
+    ended: bool = True
+    """False for a last line without a newline."""
 
 
 def load(path: Path, *, session_id: str = "", sidechain: bool = False, max_view_bytes: int = MAX_VIEW_BYTES) -> Loaded:
@@ -103,11 +107,11 @@ def iterate(path: Path, *, start: int = 0, end: int | None = None) -> Iterator[L
 def locate(line: Line) -> Located:
     """Decode one line."""
     if line.data is None:
-        return Located(line.offset, line.length, None, "too-long")
+        return Located(line.offset, line.length, None, "too-long", line.ended)
     entry, problem = decode(line.data)
     if entry is None and not line.ended and problem == "not-json":
         problem = "torn"
-    return Located(line.offset, line.length, entry, problem)
+    return Located(line.offset, line.length, entry, problem, line.ended)
 
 
 class _Search:
@@ -150,7 +154,7 @@ class _Search:
 def _assembled(path: Path, session_id: str, size: int, hunt: Hunt[Located], *, sidechain: bool) -> Loaded:
     located = hunt.in_file_order()
     entries: list[Entry] = []
-    offsets: list[int] = []
+    spans: list[tuple[int, int]] = []
     gaps: list[int] = []
     problems: list[Problem] = []
     for found in located:
@@ -160,13 +164,13 @@ def _assembled(path: Path, session_id: str, size: int, hunt: Hunt[Located], *, s
             gaps.append(len(entries))
         else:
             entries.append(found.entry)
-            offsets.append(found.offset)
+            spans.append((found.offset, found.length))
     chain = build_chain(entries, session_id=session_id, sidechain=sidechain, gaps=gaps)
     conversation = chain.entries
     for flaw in chain.flaws:
         if hunt.cut and flaw.kind == "orphan":
             continue
-        problems.append(Problem(path=str(path), offset=offsets[flaw.index], kind=flaw.kind, detail=flaw.detail))
+        problems.append(Problem(path=str(path), offset=spans[flaw.index][0], kind=flaw.kind, detail=flaw.detail))
     if hunt.cut:
         conversation = from_first_prompt(conversation)
         problems.append(Problem(path=str(path), offset=hunt.reached, kind="cut"))
@@ -174,6 +178,7 @@ def _assembled(path: Path, session_id: str, size: int, hunt: Hunt[Located], *, s
         path=str(path),
         session_id=SessionId(session_id),
         entries=tuple(entries),
+        spans=tuple(spans),
         chain=conversation,
         leaf=chain.leaf,
         problems=tuple(problems),

@@ -68,6 +68,7 @@ class TranscriptWriter:
         lease: Lease | None = None,
         leased: bool = True,
         name: str = "",
+        background: bool = False,
     ) -> None:
         """`seed`: whole lines a fork starts with, written together with the first prompt. `leased=False` for files
         that have one writer anyway (sub-agents). Raises UnsafeTranscript, SessionBusy; for a new file nothing yet."""
@@ -80,6 +81,7 @@ class TranscriptWriter:
         self._lease = lease
         self._leased = leased
         self._name = name
+        self._background = background
         self._lock = threading.Lock()
         self._queue: deque[bytes] = deque()
         self._written_of_first = 0
@@ -194,7 +196,7 @@ class TranscriptWriter:
     def _open(self) -> None:
         make_private_dir(self.path.parent)
         if self._leased and self._lease is None:
-            self._lease = acquire(self.path, name=self._name)
+            self._lease = acquire(self.path, name=self._name, background=self._background)
         if self._seed and not self.path.exists():
             self._plant_seed()
         fresh = not self.path.exists()

@@ -1,0 +1,250 @@
+"""All sessions in one list: ours, archived ones, and other agents', kept up to date in the index."""
+
+import os
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import msgspec
+
+from clew.foreign import registry
+from clew.foreign.session import ForeignSession
+from clew.transcript.deep import deep_search
+from clew.transcript.index import Hit, Row, SessionIndex, SourceFile
+from clew.transcript.ingest import ingest_entries, ingest_file
+from clew.transcript.lease import holder_of, lock_path
+from clew.transcript.resume import Match
+from clew.transcript.shelf import archived_id
+from clew.transcript.store import SessionStore, project_key, read_project, sessions_in
+
+OWN = "clew"
+_DAY_S = 86_400.0
+
+
+class Catalog:
+    """Refresh, then list or search. The files are the truth; what the index lacks is read on the way."""
+
+    def __init__(
+        self,
+        store: SessionStore,
+        *,
+        homes: Mapping[str, Path] | None = None,
+        env: Mapping[str, str] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """`homes`: where another agent keeps its sessions, instead of its default place."""
+        self._store = store
+        self._homes = homes
+        self._env = env
+        self._clock = clock
+        self._index = SessionIndex(store.home / "index.db")
+        self._waiting: list[SourceFile] = []
+
+    def __enter__(self) -> "Catalog":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the index."""
+        self._index.close()
+
+    def refresh(self, *, agents: Sequence[str] | None = None, budget_s: float | None = None) -> int:
+        """Bring the index up to date and return how many sessions still wait because the time was up.
+
+        `agents`: None for all; `clew` is us.
+        """
+        try:
+            return self._refresh(agents, budget_s)
+        except sqlite3.DatabaseError as error:
+            if isinstance(error, sqlite3.OperationalError) and "locked" in str(error):
+                return 0  # another process is at it; its work will serve us too
+            self._index = self._index.rebuilt()
+            return self._refresh(agents, budget_s)
+
+    def rows(
+        self, *, agents: Sequence[str] = (), project: Path | None = None, limit: int = -1, archived: bool = True
+    ) -> list[Row]:
+        """Sessions, newest first."""
+        waiting = {(source.agent, source.path, source.session_id): source for source in self._waiting}
+        found = [row for row in self._index.rows(agents=agents) if (row.agent, row.path, row.session_id) not in waiting]
+        found += [_unread(source) for source in waiting.values() if not agents or source.agent in agents]
+        if project is not None:
+            root = os.path.realpath(project)
+            found = [row for row in found if _inside(row.project or row.cwd, root)]
+        if not archived:
+            found = [row for row in found if not row.archived]
+        found = sorted(map(_sane, found), key=lambda row: (-row.activity, row.path))
+        chosen = found if limit < 0 else found[:limit]
+        return [self._live(row) for row in chosen]
+
+    def search(self, question: str, *, agents: Sequence[str] = (), limit: int = 20) -> list[Hit]:
+        """Sessions that hold the words; when the index has none, the files of ours and our kin are looked through."""
+        hits = self._index.search(question, agents=agents, limit=limit)
+        if hits or not question.strip():
+            return hits
+        rows = {row.path: row for row in self.rows(agents=agents) if row.path.endswith(".jsonl")}
+        return [
+            Hit(row=rows[str(hit.path)], role="tool", uuid=hit.uuid, text=hit.text, spans=hit.spans)
+            for hit in deep_search((Path(path) for path in rows), question, limit=limit)
+        ]
+
+    def matches(self, question: str, cwd: Path) -> Iterator[Match]:
+        """For `resolve_session`: titles that are the question, then titles that hold it, then words that were said."""
+        root = os.path.realpath(cwd)
+        wanted = question.casefold()
+        rows = self.rows(agents=[OWN])
+        titled = [row for row in rows if wanted in row.title.casefold()]
+        found = titled or [hit.row for hit in self._index.search(question, agents=[OWN])]
+        for row in found:
+            yield Match(
+                path=Path(row.path),
+                session_id=row.session_id,
+                title=row.title,
+                project=row.project or row.cwd,
+                exact=row.title.casefold() == wanted,
+                here=_inside(row.project or row.cwd, root),
+            )
+
+    def _refresh(self, agents: Sequence[str] | None, budget_s: float | None) -> int:
+        known = self._index.known()
+        changed: list[SourceFile] = []
+        seen: set[tuple[str, str, str]] = set()
+        names: set[str] = set()
+        for source in self._sources(agents, names):
+            key = (source.agent, source.path, source.session_id)
+            seen.add(key)
+            before = known.get(key)
+            if before is None or before[:2] != (source.size, source.mtime):
+                changed.append(source)
+        gone = [key for key in known if key not in seen and key[0] in names]
+        if gone:
+            self._index.forget(gone)
+        # With a deadline the newest come first, because they are looked at first.
+        changed.sort(key=lambda source: source.mtime, reverse=budget_s is not None)
+        deadline = self._clock() + budget_s if budget_s is not None else None
+        self._waiting = []
+        for number, source in enumerate(changed):
+            if deadline is not None and self._clock() > deadline:
+                self._waiting = changed[number:]
+                break
+            self._ingest(source)
+        return len(self._waiting)
+
+    def _ingest(self, source: SourceFile) -> None:
+        if source.agent == OWN:
+            try:
+                ingest_file(self._index, source)
+            except OSError:
+                ingest_entries(self._index, source, (), problems=1)
+            return
+        transcript = registry.read(Path(source.path), source.agent, session_id=source.session_id)
+        meta = transcript.meta
+        updated = msgspec.structs.replace(
+            source, title=meta.title or source.title, cwd=meta.cwd or source.cwd, project=meta.cwd or source.cwd
+        )
+        ingest_entries(self._index, updated, transcript.entries, problems=len(transcript.problems))
+
+    def _sources(self, agents: Sequence[str] | None, names: set[str]) -> Iterator[SourceFile]:
+        if agents is None or OWN in agents:
+            names.add(OWN)
+            yield from own_sources(self._store)
+        others = None if agents is None else [registry.agent_name(name) for name in agents if name != OWN]
+        if others is None or others:
+            names.update(registry.READERS if others is None else others)
+            for session in registry.discover(self._homes, self._env, agents=others):
+                if not session.is_subagent:
+                    yield _foreign_source(session)
+
+    def _live(self, row: Row) -> Row:
+        """A session that stopped in the middle of its work may be working right now."""
+        if row.agent == OWN and row.state == "interrupted" and not row.archived:
+            path = Path(row.path)
+            if lock_path(path).exists() and holder_of(path) is not None:
+                return msgspec.structs.replace(row, state="working")
+        return row
+
+
+def own_sources(store: SessionStore) -> Iterator[SourceFile]:
+    """Our sessions and archives as they lie on disk."""
+    for folder in store.project_dirs():
+        record = read_project(folder)
+        root = record.root if record else ""
+        yield from _stated(sessions_in(folder), root=root, archived=False)
+    for folder in sorted(store.archive.glob("*")):
+        record = read_project(store.projects / folder.name)
+        packed = sorted(folder.glob("*.jsonl.gz"))
+        yield from _stated(packed, root=record.root if record else "", archived=True)
+
+
+def project_name(row: Row) -> str:
+    """What to call the project of a session."""
+    path = row.project or row.cwd
+    return path.rstrip("/").rsplit("/", 1)[-1] or path
+
+
+def same_project(row: Row, root: Path) -> bool:
+    """Whether a session's directory has the key of this project."""
+    path = row.project or row.cwd
+    return bool(path) and project_key(Path(path)) == project_key(root)
+
+
+def _stated(paths: Iterable[Path], *, root: str, archived: bool) -> Iterator[SourceFile]:
+    for path in paths:
+        try:
+            info = path.stat()
+        except OSError:
+            continue
+        name = archived_id(path) if archived else path.stem
+        yield SourceFile(
+            agent=OWN,
+            path=str(path),
+            session_id=name,
+            size=info.st_size,
+            mtime=info.st_mtime,
+            project=root,
+            archived=archived,
+        )
+
+
+def _foreign_source(session: ForeignSession) -> SourceFile:
+    return SourceFile(
+        agent=session.agent,
+        path=str(session.path),
+        session_id=session.session_id,
+        size=session.size,
+        mtime=session.mtime,
+        project=session.cwd,
+        cwd=session.cwd,
+        title=session.title,
+    )
+
+
+def _unread(source: SourceFile) -> Row:
+    return Row(
+        agent=source.agent,
+        path=source.path,
+        session_id=source.session_id,
+        project=source.project,
+        cwd=source.cwd,
+        title=source.title,
+        mtime=source.mtime,
+        activity=source.mtime,
+        size=source.size,
+        archived=source.archived,
+    )
+
+
+def _sane(row: Row) -> Row:
+    """A file dated in the future must not stand above everything that happens from now on."""
+    limit = time.time() + _DAY_S
+    return row if row.activity <= limit else msgspec.structs.replace(row, activity=0.0)
+
+
+def _inside(path: str, root: str) -> bool:
+    if not path:
+        return False
+    resolved = os.path.realpath(path)
+    return resolved == root or resolved.startswith(root.rstrip("/") + "/")

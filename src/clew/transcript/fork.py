@@ -1,0 +1,165 @@
+"""A session that goes on in a copy: same words, a new id, the source untouched."""
+
+import os
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from clew.protocol.entries import (
+    AiTitleEntry,
+    ChainEntry,
+    ContentReplacementEntry,
+    CustomTitleEntry,
+    Entry,
+    OpaqueEntry,
+    SessionSourceEntry,
+)
+from clew.protocol.ids import EntryId, SessionId
+from clew.transcript.chain import build_chain
+from clew.transcript.codec import decode, encode, seal
+from clew.transcript.files import open_read
+from clew.transcript.links import is_boundary, parent_of, preserved_segment, uuid_of
+from clew.transcript.reader import Loaded
+
+_fields: msgspec.json.Decoder[dict[str, msgspec.Raw]] = msgspec.json.Decoder(dict[str, msgspec.Raw])
+
+
+class Fork(msgspec.Struct, frozen=True, kw_only=True):
+    """What a forked session starts with. Give `lines` to a TranscriptWriter as its seed: no prompt, no file."""
+
+    session_id: SessionId
+    lines: tuple[bytes, ...]
+    entries: tuple[Entry, ...]
+    chain: tuple[Entry, ...]
+    leaf: EntryId | None
+
+
+def fork_session(loaded: Loaded, new_id: SessionId, *, timestamp: str, title: str = "") -> Fork:
+    """Copy what is in view to a new session. `loaded` may have been cut by `resume_at`.
+
+    Lines are copied field by field as they stand in the file, unknown ones too; only the session's stamp, the links
+    and `forkedFrom` are set. Older history stays in the source, which the copy names. Raises OSError.
+    """
+    kept = _Copied(loaded)
+    lines = [_source_line(loaded, new_id, timestamp)]
+    fd = open_read(Path(loaded.path))
+    try:
+        for number, entry in enumerate(loaded.entries):
+            if kept.wants(number, entry, titled=bool(title)):
+                offset, length = loaded.spans[number]
+                lines.append(_restamped(os.pread(fd, length, offset), entry, kept, new_id, loaded.session_id))
+    finally:
+        os.close(fd)
+    if title:
+        lines.append(encode(CustomTitleEntry(session_id=new_id, timestamp=timestamp, custom_title=title)))
+    entries = tuple(_entries(lines))
+    chain = build_chain(entries, session_id=new_id)
+    return Fork(session_id=new_id, lines=tuple(lines), entries=entries, chain=chain.entries, leaf=chain.leaf)
+
+
+def import_session(
+    entries: Collection[Entry], new_id: SessionId, *, agent: str, source_session: str, path: str, timestamp: str
+) -> Fork:
+    """A session of ours that goes on from another agent's: its entries as read, and a link to where they came from."""
+    source = SessionSourceEntry(
+        session_id=new_id, timestamp=timestamp, agent=agent, source_session=source_session, path=path
+    )
+    lines = [encode(source)]
+    for entry in entries:
+        if isinstance(entry, OpaqueEntry):
+            lines.append(encode(entry))
+        else:
+            lines.append(encode(msgspec.structs.replace(entry, session_id=new_id)))
+    copied = tuple(_entries(lines))
+    chain = build_chain(copied, session_id=new_id)
+    return Fork(session_id=new_id, lines=tuple(lines), entries=copied, chain=chain.entries, leaf=chain.leaf)
+
+
+def branch_title(title: str, taken: Collection[str]) -> str:
+    """`Fix login (Branch)`, then `(Branch 2)`: never a title that exists."""
+    base = title or "Untitled"
+    name, number = f"{base} (Branch)", 1
+    while name in taken:
+        number += 1
+        name = f"{base} (Branch {number})"
+    return name
+
+
+class _Copied:
+    """Which entries go along, and what each hangs under in the copy."""
+
+    def __init__(self, loaded: Loaded) -> None:
+        self._by_id: dict[EntryId, Entry] = {}
+        for entry in loaded.entries:
+            uuid = uuid_of(entry)
+            if uuid is not None:
+                self._by_id.setdefault(uuid, entry)
+        self._order: list[EntryId] = [uuid for entry in loaded.chain if (uuid := uuid_of(entry)) is not None]
+        self._ids = set(self._order)
+        self._heads = {named[0] for entry in loaded.chain if (named := preserved_segment(entry)) is not None}
+        self._seen: set[EntryId] = set()
+
+    def wants(self, number: int, entry: Entry, *, titled: bool) -> bool:
+        """Entries of the chain once each; of the others what shapes the view, and what nobody here knows."""
+        uuid = uuid_of(entry)
+        if uuid is not None:
+            fresh = uuid in self._ids and uuid not in self._seen
+            self._seen.add(uuid)
+            return fresh
+        if isinstance(entry, CustomTitleEntry | AiTitleEntry):
+            return not titled
+        return isinstance(entry, ContentReplacementEntry | OpaqueEntry)
+
+    def parent(self, entry: Entry) -> EntryId | None:
+        """The nearest ancestor that goes along."""
+        at = parent_of(entry)
+        climbed: set[EntryId] = set()
+        while at is not None and at not in self._ids and at not in climbed:
+            climbed.add(at)
+            above = self._by_id.get(at)
+            at = parent_of(above) if above is not None else None
+        if at is not None and at in self._ids:
+            return at
+        uuid = uuid_of(entry)
+        if is_boundary(entry) or uuid in self._heads or uuid is None:
+            return None
+        place = self._order.index(uuid)
+        return self._order[place - 1] if place else None
+
+
+def _restamped(line: bytes, entry: Entry, kept: _Copied, new_id: SessionId, old_id: SessionId) -> bytes:
+    try:
+        fields: dict[str, Any] = dict(_fields.decode(line))
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        # The line was mended on reading; its bytes cannot be taken over field by field.
+        fields = dict(_fields.decode(encode(entry)))
+    if "sessionId" in fields:
+        fields["sessionId"] = new_id
+    uuid = uuid_of(entry)
+    if uuid is not None:
+        fields["parentUuid"] = kept.parent(entry)
+        fields["forkedFrom"] = {"sessionId": old_id, "messageUuid": uuid}
+        if isinstance(entry, ChainEntry) and entry.logical_parent_uuid is not None:
+            fields.pop("logicalParentUuid", None)
+    return seal(msgspec.json.encode(fields))
+
+
+def _source_line(loaded: Loaded, new_id: SessionId, timestamp: str) -> bytes:
+    entry = SessionSourceEntry(
+        session_id=new_id,
+        timestamp=timestamp,
+        agent="clew",
+        source_session=loaded.session_id,
+        path=loaded.path,
+        at=loaded.leaf or "",
+    )
+    return encode(entry)
+
+
+def _entries(lines: list[bytes]) -> Iterator[Entry]:
+    for line in lines:
+        entry, _ = decode(line)
+        if entry is not None:
+            yield entry

@@ -1,0 +1,304 @@
+"""`index.db`: the list of sessions and their words in SQLite. A cache: delete it and the same list comes back."""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from pathlib import Path
+
+import msgspec
+
+from clew.protocol.entries import Entry
+from clew.transcript.digest import Digest
+from clew.transcript.files import FILE_MODE, make_private_dir
+from clew.transcript.index_schema import SCHEMA, VERSION
+from clew.transcript.search_text import Document, documents, excerpt, indexed, match_query
+
+_BUSY_S = 10.0
+_SEARCHED_DOCUMENTS = 2000
+
+
+class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file that holds a session, as the disk shows it."""
+
+    agent: str
+    path: str
+    session_id: str
+    size: int
+    mtime: float
+    project: str = ""
+    cwd: str = ""
+    title: str = ""
+    archived: bool = False
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One session in a list."""
+
+    agent: str
+    path: str
+    session_id: str
+    project: str = ""
+    cwd: str = ""
+    branch: str = ""
+    title: str = ""
+    first_prompt: str = ""
+    last_prompt: str = ""
+    last_at: str = ""
+    """When the last entry was written, by the entry's own clock."""
+    mtime: float = 0.0
+    activity: float = 0.0
+    """Sorting key, seconds: the file's time, whatever a clock wrote into the entries."""
+    state: str = ""
+    turns: int = 0
+    cost_usd: float | None = None
+    size: int = 0
+    recap: str = ""
+    model: str = ""
+    archived: bool = False
+    problems: int = 0
+
+
+class Hit(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a session holds what was asked for."""
+
+    row: Row
+    role: str
+    uuid: str
+    text: str
+    spans: tuple[tuple[int, int], ...]
+    """Positions of the hits in `text`."""
+
+
+class SessionIndex:
+    """Several processes may use one file: readers never wait, writers take turns. Damage means a new file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._db = self._open()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+    def known(self) -> dict[tuple[str, str, str], tuple[int, float, int]]:
+        """What was seen of each file: (agent, path, session) to (size, mtime, offset)."""
+        rows = self._db.execute("SELECT agent, path, session_id, size, mtime, offset FROM sessions")
+        return {(agent, path, session): (size, mtime, at) for agent, path, session, size, mtime, at in rows}
+
+    def start_of(self, source: SourceFile) -> tuple[int, Digest]:
+        """Where to go on reading a file that only grows, and the digest so far. A file that shrank starts anew."""
+        row = self._db.execute(
+            "SELECT offset, digest FROM sessions WHERE agent = ? AND path = ? AND session_id = ?", _key(source)
+        ).fetchone()
+        if row is None or row[0] > source.size or not row[1]:
+            return 0, Digest()
+        return row[0], msgspec.json.decode(row[1], type=Digest)
+
+    def put(
+        self,
+        source: SourceFile,
+        digest: Digest,
+        found: Iterable[Document],
+        *,
+        start: int,
+        offset: int,
+        state: str,
+    ) -> None:
+        """Record what was read between `start` and `offset`. Another process that was faster wins."""
+        with self._transaction() as db:
+            row = db.execute(
+                "SELECT id, offset FROM sessions WHERE agent = ? AND path = ? AND session_id = ?", _key(source)
+            ).fetchone()
+            if row is not None and start and row[1] != start:
+                return
+            number = row[0] if row is not None else None
+            if number is not None and not start:
+                self._forget_documents(db, number)
+            number = self._put_row(db, number, source, digest, offset, state)
+            for document in found:
+                if document.text.strip():
+                    added = db.execute(
+                        "INSERT INTO documents (session, role, uuid, text) VALUES (?, ?, ?, ?)",
+                        (number, document.role, document.uuid, document.text),
+                    )
+                    db.execute(
+                        "INSERT INTO words (rowid, body) VALUES (?, ?)", (added.lastrowid, indexed(document.text))
+                    )
+
+    def forget(self, gone: Iterable[tuple[str, str, str]]) -> None:
+        """Drop sessions whose files are no more."""
+        with self._transaction() as db:
+            for key in gone:
+                row = db.execute(
+                    "SELECT id FROM sessions WHERE agent = ? AND path = ? AND session_id = ?", key
+                ).fetchone()
+                if row is not None:
+                    self._forget_documents(db, row[0])
+                    db.execute("DELETE FROM sessions WHERE id = ?", row)
+
+    def rows(self, *, agents: Sequence[str] = (), limit: int = -1, projects: Sequence[str] = ()) -> list[Row]:
+        """Sessions, the last written first."""
+        where, values = _filters(agents, projects)
+        found = self._db.execute(
+            f"SELECT {_COLUMNS} FROM sessions s {where} ORDER BY activity DESC, path LIMIT ?", (*values, limit)
+        )
+        return [_row(row) for row in found]
+
+    def count(self) -> int:
+        """How many sessions are known."""
+        return self._db.execute("SELECT count(*) FROM sessions").fetchone()[0]
+
+    def search(self, question: str, *, agents: Sequence[str] = (), limit: int = 20) -> list[Hit]:
+        """Sessions that hold all the words, newest words first; one hit for each session, titles count too."""
+        query = match_query(question)
+        if not query:
+            return []
+        where, values = _filters(agents, ())
+        chosen = self._db.execute(
+            "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?", (query, _SEARCHED_DOCUMENTS)
+        )
+        hits: dict[int, Hit] = {}
+        for (number,) in chosen:
+            row = self._db.execute(
+                f"SELECT d.session, d.role, d.uuid, d.text, {_COLUMNS} FROM documents d "
+                f"JOIN sessions s ON s.id = d.session {where or 'WHERE 1'} AND d.id = ?",
+                (*values, number),
+            ).fetchone()
+            if row is None or row[0] in hits:
+                continue
+            text, spans = excerpt(row[3], question)
+            hits[row[0]] = Hit(row=_row(row[4:]), role=row[1], uuid=row[2], text=text, spans=tuple(spans))
+            if len(hits) >= limit:
+                break
+        return sorted(hits.values(), key=lambda hit: -hit.row.activity)
+
+    def _put_row(
+        self, db: sqlite3.Connection, number: int | None, source: SourceFile, digest: Digest, offset: int, state: str
+    ) -> int:
+        values = {
+            "agent": source.agent,
+            "path": source.path,
+            "session_id": source.session_id,
+            "project": source.project,
+            "cwd": digest.cwd or source.cwd,
+            "branch": digest.branch,
+            "title": digest.own_title or digest.given_title or source.title or digest.title,
+            "first_prompt": digest.first_prompt,
+            "last_prompt": digest.last_prompt,
+            "last_at": digest.last_at,
+            "mtime": source.mtime,
+            "activity": source.mtime,
+            "state": state,
+            "turns": digest.turns,
+            "cost_usd": digest.cost_usd,
+            "size": source.size,
+            "recap": digest.recap,
+            "model": digest.model,
+            "archived": int(source.archived),
+            "problems": digest.problems,
+            "offset": offset,
+            "digest": msgspec.json.encode(digest),
+        }
+        if number is None:
+            marks = ", ".join("?" for _ in values)
+            names = ", ".join(values)
+            added = db.execute(f"INSERT INTO sessions ({names}) VALUES ({marks})", tuple(values.values()))
+            assert added.lastrowid is not None
+            return added.lastrowid
+        changes = ", ".join(f"{name} = ?" for name in values)
+        db.execute(f"UPDATE sessions SET {changes} WHERE id = ?", (*values.values(), number))
+        return number
+
+    def _forget_documents(self, db: sqlite3.Connection, session: int) -> None:
+        for number, text in db.execute("SELECT id, text FROM documents WHERE session = ?", (session,)).fetchall():
+            db.execute("INSERT INTO words (words, rowid, body) VALUES ('delete', ?, ?)", (number, indexed(text)))
+        db.execute("DELETE FROM documents WHERE session = ?", (session,))
+
+    @contextlib.contextmanager
+    def _transaction(self) -> Generator[sqlite3.Connection]:
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield self._db
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def _open(self) -> sqlite3.Connection:
+        try:
+            make_private_dir(self._path.parent)
+            return _connect(str(self._path))
+        except sqlite3.OperationalError as error:
+            if "locked" in str(error):
+                raise
+            return _connect(":memory:")  # a home that cannot be written: everything still works, only slower
+        except sqlite3.DatabaseError:
+            self.discard()
+            return _connect(str(self._path))
+        except OSError:
+            return _connect(":memory:")
+
+    def discard(self) -> None:
+        """Remove the file; whoever has it open keeps what was there."""
+        for end in ("", "-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(f"{self._path}{end}")
+
+    def rebuilt(self) -> "SessionIndex":
+        """A new, empty index in place of a damaged one."""
+        with contextlib.suppress(sqlite3.Error):
+            self._db.close()
+        self.discard()
+        return SessionIndex(self._path)
+
+
+_NAMES = tuple(Row.__struct_fields__)
+_COLUMNS = ", ".join(f"s.{name}" for name in _NAMES)
+
+
+def texts_of(entries: Iterable[Entry]) -> Iterator[Document]:
+    """The searchable words of some entries."""
+    for entry in entries:
+        yield from documents(entry)
+
+
+def _connect(path: str) -> sqlite3.Connection:
+    if path != ":memory:":
+        # Created here for its mode; SQLite gives its side files the same one.
+        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE))
+    db = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
+    try:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = NORMAL")
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if version not in (0, VERSION):
+            raise sqlite3.DatabaseError(f"index of another version: {version}")
+        if version != VERSION:
+            db.execute("BEGIN IMMEDIATE")
+            for statement in SCHEMA:
+                db.execute(statement)
+            db.execute(f"PRAGMA user_version = {VERSION}")
+            db.execute("COMMIT")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _filters(agents: Sequence[str], projects: Sequence[str]) -> tuple[str, list[str]]:
+    clauses: list[str] = []
+    values: list[str] = []
+    for column, chosen in (("agent", agents), ("project", projects)):
+        if chosen:
+            clauses.append(f"s.{column} IN ({', '.join('?' for _ in chosen)})")
+            values.extend(chosen)
+    return (f"WHERE {' AND '.join(clauses)}" if clauses else ""), values
+
+
+def _key(source: SourceFile) -> tuple[str, str, str]:
+    return source.agent, source.path, source.session_id
+
+
+def _row(values: Sequence[object]) -> Row:
+    return msgspec.convert(dict(zip(_NAMES, values, strict=True)), Row, strict=False)

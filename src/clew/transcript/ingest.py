@@ -1,0 +1,58 @@
+"""From files into the index: only what is new since the last time, in pieces of bounded size."""
+
+import gzip
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from clew.protocol.entries import Entry
+from clew.transcript.codec import decode
+from clew.transcript.digest import Digest
+from clew.transcript.index import SessionIndex, SourceFile
+from clew.transcript.reader import Located, iterate
+from clew.transcript.search_text import Document, documents
+
+_PIECE_BYTES = 8 * 1024 * 1024
+
+
+def ingest_file(index: SessionIndex, source: SourceFile) -> None:
+    """Bring one of our own files up to date. A line that is still being written waits for the next time."""
+    start, digest = index.start_of(source)
+    found: list[Document] = []
+    offset, size = start, 0
+    for located in _lines(source, start):
+        if located.entry is not None:
+            digest.feed(located.entry)
+            found.extend(documents(located.entry))
+        if located.problem:
+            digest.problems += 1
+        if located.ended:
+            offset = located.offset + located.length + 1
+        size += located.length
+        if size >= _PIECE_BYTES and located.ended:
+            index.put(source, digest, found, start=start, offset=offset, state=digest.state())
+            start, size = offset, 0
+            found.clear()
+    index.put(source, digest, found, start=start, offset=offset, state=digest.state())
+
+
+def ingest_entries(index: SessionIndex, source: SourceFile, entries: Iterable[Entry], *, problems: int = 0) -> None:
+    """Record a session that was read as a whole."""
+    digest = Digest(problems=problems)
+    found: list[Document] = []
+    for entry in entries:
+        digest.feed(entry)
+        found.extend(documents(entry))
+    index.put(source, digest, found, start=0, offset=source.size, state=digest.state())
+
+
+def _lines(source: SourceFile, start: int) -> Iterator[Located]:
+    if not source.archived:
+        yield from iterate(Path(source.path), start=start)
+        return
+    offset = 0
+    with gzip.open(source.path) as packed:
+        for line in packed:
+            entry, problem = decode(line.rstrip(b"\n"))
+            if offset >= start:
+                yield Located(offset, len(line) - 1, entry, problem, ended=True)
+            offset += len(line)
