@@ -16,6 +16,10 @@ class ShellAccess(Struct, frozen=True, kw_only=True):
 
     command: str
     cwd: str
+    sandboxed: bool = False
+    """An enforcing sandbox will hold it: what would only ask may run without asking. Deny rules still hold."""
+    leaves_sandbox: bool = False
+    """The model wants out of the sandbox that would hold it: always asks, and says so."""
 
 
 class FileAccess(Struct, frozen=True, kw_only=True):
