@@ -70,7 +70,7 @@ def run_command(text: str, context: CommandContext) -> CommandResult:
     command = BY_NAME.get(name.lower())
     if command is None:
         return _unknown(name)
-    if {"--help", "-h"} & set(argument.split()):
+    if "--help" in argument.split() or argument.strip() == "-h":
         return CommandResult(lines=usage_lines(command.help))
     full = replace(context, catalogue=tuple(item.help for item in COMMANDS))
     return command.run(full, f"{argument}\n{rest}" if rest else argument)

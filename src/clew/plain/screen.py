@@ -49,21 +49,22 @@ class Screen:
         self._put(self._break())
 
     def open_input(self, prompt: str) -> None:
-        """Ask for a line. With an open line only the prompt changes."""
+        """Ask for a line from now on. It is drawn by `redraw_input`, when nothing else is about to be shown."""
         if self._open and prompt == self._prompt:
             return
         if self._open:
             self._erase()
         else:
-            self._write(self._break())
+            self._put(self._break())
         self._prompt = prompt
         self._open = True
-        self._draw()
 
     def close_input(self, echo: str | None = None) -> None:
-        """The line is done and stays on the screen. `echo`: what to show of a line that no terminal has shown."""
+        """The line is done and stays on the screen. `echo`: its text, where no terminal has shown it."""
         if not self._open:
             return
+        if echo is not None:
+            self.redraw_input()
         self._open = False
         if self._drawn is not None:
             below = len(self._drawn.rows) - 1 - self._drawn.cursor_row
@@ -72,37 +73,36 @@ class Screen:
         elif echo is not None:
             self._write(sanitize(echo) + "\n")
         self._at_start = True
-        held, self._held = self._held, ""
-        self._put(held)
+        self._release()
 
     def hide_input(self) -> None:
         """Take the line off the screen, as if it had never been asked for."""
-        if not self._open:
-            return
-        self._erase()
-        self._open = False
-        held, self._held = self._held, ""
-        self._put(held)
+        if self._open:
+            self._erase()
+            self._open = False
+            self._release()
 
     def redraw_input(self) -> None:
-        """The typed line changed."""
-        if self._open and self._terminal.editing:
+        """Bring the line on the screen up to date."""
+        if not self._open:
+            return
+        if self._terminal.editing:
             self._draw()
+        elif self._at_start:
+            self._write(self._prompt)
+            self._at_start = False
 
     def clear(self) -> None:
         """Start at the top of an empty screen."""
         if self._terminal.editing:
             self._drawn = None
-            self._write("\x1b[H\x1b[2J")
             self._at_start = True
-            self.redraw_input()
+            self._write("\x1b[H\x1b[2J")
 
     def reset(self) -> None:
         """After a suspension: what was drawn is somewhere above, begin afresh."""
         self._drawn = None
         self._at_start = True
-        if self._open:
-            self._draw()
 
     def _break(self) -> str:
         """What ends a started line, held back or on the screen."""
@@ -110,7 +110,7 @@ class Screen:
         return "\n" if started else ""
 
     def _put(self, text: str) -> None:
-        """Write, above the typed line if there is one; a started line then waits until it is whole."""
+        """Write, in place of the typed line if there is one; a started line then waits until it is whole."""
         if not text:
             return
         if not self._open:
@@ -122,33 +122,35 @@ class Screen:
         if newline:
             self._erase()
             self._write(whole + "\n")
-            self._draw()
+
+    def _release(self) -> None:
+        held, self._held = self._held, ""
+        self._put(held)
 
     def _erase(self) -> None:
         if self._drawn is not None:
             up = f"\x1b[{self._drawn.cursor_row}A" if self._drawn.cursor_row else ""
             self._write(f"{up}\r\x1b[J")
             self._drawn = None
-        elif not self._terminal.editing and not self._at_start:
+        elif not self._at_start:
             self._write("\n")
         self._at_start = True
 
     def _draw(self) -> None:
         """Put the typed line at the cursor. Typing at its end writes only what is new."""
-        if not self._terminal.editing:
-            self._write(self._prompt)
-            self._at_start = False
-            return
         old, new = self._drawn, self._editor.layout(self._prompt, self.columns)
+        if old == new:
+            return
         self._drawn = new
         if old is not None and _only_grew(old, new):
             self._write(new.rows[-1][len(old.rows[-1]) :])
             return
         up = f"\x1b[{old.cursor_row}A" if old is not None and old.cursor_row else ""
         text = f"{up}\r\x1b[J" + "\r\n".join(new.rows)
-        back = len(new.rows) - 1 - new.cursor_row
-        text += (f"\x1b[{back}A" if back else "") + "\r"
-        text += f"\x1b[{new.cursor_column}C" if new.cursor_column else ""
+        if not _at_end(new):
+            back = len(new.rows) - 1 - new.cursor_row
+            text += (f"\x1b[{back}A" if back else "") + "\r"
+            text += f"\x1b[{new.cursor_column}C" if new.cursor_column else ""
         self._write(text)
 
     def _write(self, text: str) -> None:
@@ -166,12 +168,11 @@ def _only_grew(old: Layout, new: Layout) -> bool:
         len(old.rows) == len(new.rows)
         and old.rows[:-1] == new.rows[:-1]
         and new.rows[-1].startswith(old.rows[-1])
-        and old.cursor_row == new.cursor_row == len(new.rows) - 1
-        and new.cursor_column > old.cursor_column
         and _at_end(old)
         and _at_end(new)
     )
 
 
 def _at_end(layout: Layout) -> bool:
-    return layout.cursor_column == display_width(layout.rows[-1])
+    at_last = layout.cursor_row == len(layout.rows) - 1
+    return at_last and layout.cursor_column == display_width(layout.rows[-1])

@@ -77,6 +77,8 @@ class PlainSession:
                         task.result()
                 if self._exit is None:
                     self._settle()
+                if self._inbox.empty():
+                    self._screen.redraw_input()
             if self._exit != EXIT_INTERRUPTED and self._closing:
                 # The session may still be closing its files after it said good-bye.
                 await asyncio.wait({ops}, timeout=self._options.close_timeout_s)
@@ -214,7 +216,6 @@ class PlainSession:
                 return
         if not self._terminal.interactive and len(self._queued) >= MAX_QUEUED_LINES:
             self._terminal.hold(paused=True)
-        self._screen.redraw_input()
 
     def _takes_input(self) -> bool:
         """A person may always type; a pipe's next line waits for the turn of the one before."""
@@ -227,6 +228,8 @@ class PlainSession:
             self._screen.line(f"Error: {typed.note}", "error")
             self._code = 0 if self._terminal.interactive else 1
             return
+        if not self._terminal.interactive and not self._asking.active:
+            self._screen.open_input(MORE if self._composer.pending else PROMPT)
         self._screen.close_input(None if self._terminal.interactive else typed.text)
         if self._asking.active:
             op = self._asking.reply(typed.text)

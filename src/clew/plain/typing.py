@@ -55,6 +55,7 @@ class EditedInput:
     def _press(self, key: Key) -> Typed | None:
         editor = self._editor
         if key.name == "enter":
+            self._screen.redraw_input()
             return Line(editor.take())
         if key.name == "ctrl-d" and not editor.cells:
             return End(final=False)

@@ -1,0 +1,340 @@
+"""The plain front end in a process of its own: on a real pseudo-terminal, and on pipes."""
+
+import errno
+import fcntl
+import json
+import os
+import pty
+import select
+import signal
+import struct
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from unit.plain.vt import Screen
+
+ROOT = Path(__file__).resolve().parents[2]
+CASES = ROOT.parent / "shared" / "cases" / "terminal_escape.jsonl"
+WAIT_S = 20.0
+
+
+def environment(home: Path, **more: str) -> dict[str, str]:
+    kept = {name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL") if name in os.environ}
+    return {
+        **kept,
+        "PYTHONPATH": f"{ROOT / 'src'}{os.pathsep}{ROOT / 'tests'}",
+        "CLEW_HOME": str(home),
+        "TERM": "xterm-256color",
+        "PYTHONUTF8": "1",
+        **more,
+    }
+
+
+class Person:
+    """Someone at a terminal: types, watches, waits for what must appear."""
+
+    def __init__(self, scenario: str, folder: Path, *, columns: int = 60, **env: str) -> None:
+        self.columns = columns
+        self.ops_file = folder / "ops.jsonl"
+        self.seen = ""
+        self._raw = b""
+        self.code: int | None = None
+        command = [sys.executable, "-m", "unit.plain.child", scenario, str(self.ops_file)]
+        self.pid, self._fd = pty.fork()
+        if self.pid == 0:
+            os.execve(sys.executable, command, environment(folder / "home", **env))
+        fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+
+    @property
+    def ops(self) -> list[dict[str, Any]]:
+        if not self.ops_file.exists():
+            return []
+        return [json.loads(line) for line in self.ops_file.read_text().splitlines()]
+
+    @property
+    def screen(self) -> Screen:
+        return Screen(self.columns).feed(self.seen)
+
+    def type(self, text: str | bytes) -> None:
+        os.write(self._fd, text.encode() if isinstance(text, str) else text)
+
+    def read(self, timeout_s: float) -> bool:
+        """Take what the process has written; False when it wrote nothing or is gone."""
+        if not select.select([self._fd], [], [], timeout_s)[0]:
+            return False
+        try:
+            data = os.read(self._fd, 65536)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            data = b""
+        self._raw += data
+        self.seen = self._raw.decode("utf-8", "replace")
+        return bool(data)
+
+    def sees(self, text: str, times: int = 1) -> None:
+        deadline = time.monotonic() + WAIT_S
+        while self.seen.count(text) < times:
+            assert time.monotonic() < deadline, f"{text!r} never appeared in:\n{self.seen}"
+            self.read(0.2)
+
+    def mode(self) -> list[Any]:
+        return termios.tcgetattr(self._fd)
+
+    def exits(self) -> int:
+        deadline = time.monotonic() + WAIT_S
+        while time.monotonic() < deadline:
+            done, status = os.waitpid(self.pid, os.WNOHANG)
+            if done:
+                while self.read(0):
+                    pass
+                self.code = os.waitstatus_to_exitcode(status)
+                return self.code
+            self.read(0.05)
+        raise AssertionError(f"it does not end; last seen:\n{self.seen}")
+
+    def leave(self) -> None:
+        if self.code is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self._fd)
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Iterator[Any]:
+    present: list[Person] = []
+
+    def come(scenario: str, **more: Any) -> Person:
+        present.append(Person(scenario, tmp_path, **more))
+        return present[-1]
+
+    yield come
+    for person in present:
+        person.leave()
+
+
+def test_a_conversation_and_a_clean_end(people: Any) -> None:
+    person = people("talk")
+    before = person.mode()
+    person.sees("> ")
+    person.type("hello\r")
+    person.sees("You said: hello")
+    person.sees("> ", times=2)
+    person.type("\x1b[A!\r")
+    person.sees("You said: hello!")
+    person.type("\x04")
+    assert person.exits() == 0
+    assert [op["op"] for op in person.ops] == ["prompt.submit", "prompt.submit"]
+    assert "Continue with: clew --resume s-1" in person.seen
+    assert person.mode() == before
+    assert person.seen.count("\x1b[?2004h") == person.seen.count("\x1b[?2004l") == 1
+
+
+def test_keys_typed_ahead_do_not_answer_an_approval(people: Any) -> None:
+    person = people("approve")
+    person.sees("> ")
+    person.type("go\ry\ry\r")
+    person.sees("Approval needed")
+    person.type("y\r")
+    person.sees("(what you typed before this question was ignored)")
+    person.sees("Allow?")
+    assert [op["op"] for op in person.ops if op["op"] == "approval.answer"] == []
+    person.type("n not on a Friday\r")
+    person.sees("decision: deny not on a Friday")
+
+
+def test_the_prompt_appears_after_300_ms_without_keys(people: Any) -> None:
+    person = people("approve")
+    person.sees("> ")
+    person.type("go\r")
+    person.sees("Approval needed")
+    start = time.monotonic()
+    person.sees("Allow?")
+    assert time.monotonic() - start >= 0.25
+    person.type("y\r")
+    person.sees("decision: allow")
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_ctrl_c_interrupts_then_quits_and_restores_the_terminal(people: Any, term: str) -> None:
+    person = people("endless", TERM=term)
+    before = person.mode()
+    person.sees("> ")
+    person.type("go\r")
+    person.sees("Working on it")
+    person.type("\x03")
+    person.sees("Interrupting.")
+    person.sees("Interrupted")
+    assert [op["op"] for op in person.ops] == ["prompt.submit", "interrupt"]
+    person.sees("> ", times=2)
+    person.type("\x03")
+    person.type("\x03")
+    assert person.exits() == 0
+    assert person.mode() == before
+
+
+def test_ctrl_c_at_an_approval_denies_and_interrupts(people: Any) -> None:
+    person = people("approve")
+    person.sees("> ")
+    person.type("go\r")
+    person.sees("Allow?")
+    person.type("\x03")
+    person.sees("Denied, and interrupted.")
+    person.sees("decision: deny")
+    assert person.ops[1]["stop"] is True
+    assert person.ops[2]["op"] == "interrupt"
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_termination_closes_and_restores_the_terminal(people: Any, number: signal.Signals) -> None:
+    person = people("endless")
+    before = person.mode()
+    person.sees("> ")
+    person.type("go\r")
+    person.sees("Working on it")
+    os.kill(person.pid, number)
+    assert person.exits() == 130
+    assert person.mode() == before
+
+
+def test_ctrl_z_gives_the_terminal_back_and_takes_it_again(people: Any) -> None:
+    person = people("talk")
+    before = person.mode()
+    person.sees("> ")
+    person.type("half")
+    person.sees("half")
+    person.type("\x1a")
+    deadline = time.monotonic() + WAIT_S
+    while person.mode() != before:
+        assert time.monotonic() < deadline
+        person.read(0.05)
+    while b"T" not in Path(f"/proc/{person.pid}/stat").read_bytes().rpartition(b")")[2][:3]:
+        assert time.monotonic() < deadline
+    os.kill(person.pid, signal.SIGCONT)
+    person.sees("half", times=2)
+    person.type(" and half\r")
+    person.sees("You said: half and half")
+
+
+@pytest.mark.parametrize("columns", [20, 60])
+def test_narrow_screens_chinese_and_emoji(people: Any, columns: int) -> None:
+    person = people("wide", columns=columns)
+    person.sees("> ")
+    person.type("看看这个文件🎉，然后改一下" * 3)
+    person.type("\x7f\r")
+    person.sees("-- ")
+    person.sees("> ", times=2)
+    screen = person.screen
+    assert "你好，世界" in screen.text
+    assert person.ops[0]["content"] == ("看看这个文件🎉，然后改一下" * 3)[:-1]
+    if columns == 60:
+        assert [line for line in screen.lines if line.startswith("*")] == [
+            "* Read …码/源代码/源代码/源代码/源代码/校验.py (lines 1-40)",
+            "* Ran echo 字字字字字字字字字字字字字字字字字字字…: exit 3",
+        ]
+
+
+def test_a_dumb_terminal_gets_no_escape_at_all(people: Any) -> None:
+    person = people("talk", TERM="dumb")
+    person.sees("> ")
+    person.type("hello\n")
+    person.sees("You said: hello")
+    person.type("/quit\n")
+    assert person.exits() == 0
+    assert "\x1b" not in person.seen
+
+
+def test_no_color_is_honoured(people: Any) -> None:
+    coloured, plain = people("talk"), people("talk", NO_COLOR="1")
+    for person in (coloured, plain):
+        person.sees("lists commands")
+        person.sees("> ")
+    assert coloured.screen.sgr_seen
+    assert not plain.screen.sgr_seen
+
+
+def test_hostile_text_reaches_the_terminal_as_plain_text(people: Any) -> None:
+    texts = ["a\x1b]0;title\x07b", "\x1b[2J\x1b[Hgone", "x\x9b5nz", "rm -rf src\rls", "a\u202eb"]
+    if CASES.exists():
+        for line in CASES.read_text(encoding="utf-8").splitlines():
+            case = json.loads(line)
+            if isinstance(case["input"], str) and case["kind"] == "attack":
+                texts.append(case["input"])
+    person = people("hostile", NO_COLOR="1")
+    person.sees("> ")
+    # Everything but letters is written as an escape, so that typing it sends no control key.
+    person.type(json.dumps(texts) + "\r")
+    person.sees("-- ")
+    person.sees("> ", times=3)
+    screen = person.screen
+    assert "ab" in screen.text
+    assert "gone" in screen.text
+    assert not [char for char in screen.text if char in "\u202e\u200b\u2066" or "\x80" <= char <= "\x9f"]
+
+
+def run_on_pipes(scenario: str, given: bytes, folder: Path) -> "subprocess.CompletedProcess[bytes]":
+    command = [sys.executable, "-m", "unit.plain.child", scenario, str(folder / "ops.jsonl")]
+    env = environment(folder / "home")
+    return subprocess.run(command, input=given, capture_output=True, env=env, timeout=WAIT_S, check=False)
+
+
+def test_a_pipe_is_a_list_of_prompts(tmp_path: Path) -> None:
+    done = run_on_pipes("talk", "one\n/version\nzwei ünï\n".encode(), tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == b""
+    text = done.stdout.decode()
+    assert "> one\nYou said: one\n" in text
+    assert "clew 0.1\n> zwei ünï\nYou said: zwei ünï\n" in text
+    assert "\x1b" not in text
+
+
+def test_a_file_as_input_cannot_answer_an_approval(tmp_path: Path) -> None:
+    script = tmp_path / "script"
+    script.write_text("go\ny\n")
+    command = [sys.executable, "-m", "unit.plain.child", "approve", str(tmp_path / "ops.jsonl")]
+    with script.open() as file:
+        done = subprocess.run(
+            command, stdin=file, capture_output=True, env=environment(tmp_path / "home"), timeout=WAIT_S, check=False
+        )
+    assert b"decision: deny" in done.stdout
+    assert b"decision: allow" not in done.stdout
+
+
+def test_input_that_is_not_utf8_is_told_and_the_rest_goes_on(tmp_path: Path) -> None:
+    done = run_on_pipes("talk", b"caf\xe9\nfine\n", tmp_path)
+    assert b"a line is not UTF-8 (byte 0xe9 at position 4); it was not sent" in done.stdout
+    assert b"You said: fine" in done.stdout
+    assert done.returncode == 1
+
+
+def test_a_reader_that_goes_away_ends_it_quietly(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "unit.plain.child", "talk", str(tmp_path / "ops.jsonl")]
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env=environment(tmp_path / "home"),
+    )
+    assert process.stdout is not None
+    assert process.stdin is not None
+    assert process.stderr is not None
+    process.stdout.readline()
+    process.stdout.close()
+    process.stdin.write(b"hello\n" * 5)
+    process.stdin.flush()
+    assert process.wait(WAIT_S) == 0
+    assert process.stderr.read() == b""
+    process.stdin.close()
+    process.stderr.close()
+
+
+def test_no_input_at_all_ends_at_once(tmp_path: Path) -> None:
+    assert run_on_pipes("talk", b"", tmp_path).returncode == 0

@@ -1,0 +1,212 @@
+"""Slash commands: usage everywhere (SC-10), near names for unknown ones (SC-11), truthful figures."""
+
+import pytest
+
+from clew.commands.base import (
+    CommandContext,
+    CommandResult,
+    FileChange,
+    ModelUse,
+    RuleRow,
+    SessionFacts,
+    SideUse,
+)
+from clew.commands.figures import change, count, duration, money
+from clew.commands.registry import BY_NAME, COMMANDS, as_prompt, completions, is_command, run_command
+from clew.protocol.ops import RequestRecap, SetModel, SetPermissionMode, SetTitle
+from clew.protocol.usage import Usage
+
+FACTS = SessionFacts(
+    session_id="s-1", model="local/a", permission_mode="default", version="1.2", title="old title", turns=2
+)
+
+
+def context(**facts: object) -> CommandContext:
+    known = SessionFacts(**{**{name: getattr(FACTS, name) for name in FACTS.__struct_fields__}, **facts})
+    return CommandContext(
+        facts=known,
+        models=lambda: ("local/a", "local/b"),
+        rules=lambda: (
+            RuleRow(decision="allow", rule="Bash(git diff *)", scope="user"),
+            RuleRow(decision="deny", rule="Read(.env)", scope="project"),
+        ),
+    )
+
+
+def run(text: str, **facts: object) -> CommandResult:
+    return run_command(text, context(**facts))
+
+
+@pytest.mark.parametrize("name", sorted(BY_NAME))
+@pytest.mark.parametrize("flag", ["--help", "-h"])
+def test_every_command_has_help_and_help_changes_nothing(name: str, flag: str) -> None:
+    result = run(f"/{name} {flag}")
+    assert result.lines[0].startswith("Usage: /")
+    assert result.lines[1] == BY_NAME[name].help.summary
+    assert not result.ops
+    assert not result.leave
+    assert not result.is_error
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.help.name)
+def test_an_argument_without_sense_prints_usage_and_does_nothing(command: object) -> None:
+    name = getattr(command, "help").name  # noqa: B009 - the parametrised value is untyped here
+    text = {"title": "/title " + "x" * 300, "model": "/model a b c"}.get(name, f"/{name} no such thing")
+    result = run(text)
+    assert result.is_error
+    assert any(line.startswith("Usage: ") for line in result.lines)
+    assert not result.ops
+    assert not result.leave
+
+
+@pytest.mark.parametrize(
+    ("typed", "near"),
+    [("/modle", "/model"), ("/stat", "/stats"), ("/HELPP", "/help"), ("/perm", "/permissions"), ("/exot", "/quit")],
+)
+def test_an_unknown_command_suggests_the_nearest(typed: str, near: str) -> None:
+    result = run(typed)
+    assert result.is_error
+    assert not result.ops
+    assert f"Did you mean {near}" in result.lines[0]
+
+
+@pytest.mark.parametrize("typed", ["/usr/bin/env python", "/", "/zzzzzz"])
+def test_far_names_suggest_nothing_and_say_how_to_send_them(typed: str) -> None:
+    result = run(typed)
+    assert result.is_error
+    assert "Did you mean" not in result.lines[0]
+    assert "//" in result.lines[1]
+
+
+def test_slashes_tell_commands_from_prompts() -> None:
+    assert is_command("/help")
+    assert not is_command("//help")
+    assert not is_command("help /me")
+    assert as_prompt("//help") == "/help"
+    assert as_prompt("help") == "help"
+
+
+def test_completion_prefers_main_names() -> None:
+    assert completions("/pe") == ("/permissions",)
+    assert completions("/re") == ("/recap",)
+    assert completions("/ren") == ("/rename",)
+    assert completions("/zz") == ()
+
+
+def test_help_lists_all_and_explains_one() -> None:
+    listed = "\n".join(run("/help").lines)
+    assert all(command.help.summary in listed for command in COMMANDS)
+    assert run("/help /cost").lines[0] == "Usage: /stats"
+    assert run("/?").lines == run("/help").lines
+
+
+def test_model_lists_and_sets() -> None:
+    assert "*  1. local/a" in run("/model").lines
+    assert run("/model 2").ops == (SetModel(model="local/b"),)
+    assert run("/model openai/x").ops == (SetModel(model="openai/x"),)
+    assert run("/model local/a").ops == ()
+    assert run("/model 3").is_error
+    assert "No list of models" in run_command("/model", CommandContext()).lines[-1]
+
+
+def test_permissions_list_and_mode() -> None:
+    lines = run("/permissions", saved_rules=("Bash(make *)",)).lines
+    assert lines[0].startswith("Mode: default (asks")
+    assert lines.index("  deny  Read(.env)  (project)") < lines.index("  allow Bash(git diff *)  (user)")
+    assert "  allow Bash(make *)" in lines
+    assert run("/permissions mode acceptedits").ops == (SetPermissionMode(mode="acceptEdits"),)
+    assert run("/permissions mode default").ops == ()
+    assert run("/permissions mode").is_error
+    warned = run("/permissions mode bypassPermissions")
+    assert warned.ops == (SetPermissionMode(mode="bypassPermissions"),)
+    assert "asks for nothing" in warned.lines[0]
+
+
+def test_title_shows_and_sets() -> None:
+    assert run("/title").lines == ("Title: old title",)
+    assert run("/title", title="").lines == ("No title yet.",)
+    assert run("/title explain the -h flag").ops == (SetTitle(title="explain the -h flag"),)
+    assert run("/title x --help").ops == ()
+    assert run("/rename  two   words ").ops == (SetTitle(title="two words"),)
+
+
+def test_recap_asks_and_explains() -> None:
+    for name in ("recap", "away", "catchup"):
+        assert run(f"/{name}").ops == (RequestRecap(),)
+    assert run("/recap --llm").ops == (RequestRecap(model=True),)
+    assert run("/recap why").lines == ("No recap was shown or considered yet in this session.",)
+    assert run("/recap why", recap="Fixing x.", recap_source="facts").lines == (
+        "The last recap was written from facts alone:",
+        "Fixing x.",
+    )
+    assert run("/recap why", recap="Fixing x.", recap_why="2 of 3 turns since the last.").lines == (
+        "2 of 3 turns since the last.",
+    )
+
+
+def test_version() -> None:
+    assert run("/version").lines == ("clew 1.2",)
+
+
+def test_stats_tell_what_is_known_and_what_is_not() -> None:
+    used = Usage(input_tokens=10_000, output_tokens=500)
+    models = (
+        ModelUse(model="a", requests=3, usage=used, cost_usd=0.25),
+        ModelUse(model="b", requests=1, unpriced=1),
+    )
+    lines = run(
+        "/usage",
+        models=models,
+        steps=4,
+        calls=5,
+        failed_calls=1,
+        commands=2,
+        duration_ms=65_000,
+        files=(FileChange(path="x.py", added=3, removed=1, created=True),),
+        denials=("Bash: git push",),
+        side=(SideUse(purpose="title", requests=2, cost_usd=0.0004),),
+        resumed=True,
+    ).lines
+    assert lines == (
+        "Since this session was resumed:",
+        "2 turns, 4 steps, 1 min 5 s of work",
+        "5 tool calls, 1 failed, 2 commands run",
+        "Cost: $0.2500 + 1 request without a price",
+        "  a: 3 requests, $0.2500",
+        "    in 10,000 · cached 0 · cache written 0 · out 500",
+        "  b: 1 request, unknown (no price or usage)",
+        "    in 0 · cached 0 · cache written 0 · out 0",
+        "Side queries:",
+        "  title: 2 calls, $0.0004",
+        "Files changed:",
+        "  x.py +3 -1 (new)",
+        "Denied:",
+        "  Bash: git push",
+    )
+
+
+def test_long_lists_are_cut_with_a_count() -> None:
+    files = tuple(FileChange(path=f"f{number}.py") for number in range(25))
+    assert run("/stats", files=files).lines[-1] == "  and 5 more"
+
+
+@pytest.mark.parametrize(
+    ("figure", "words"),
+    [
+        (duration(0), "0.0 s"),
+        (duration(9_940), "9.9 s"),
+        (duration(9_960), "10 s"),
+        (duration(59_600), "1 min"),
+        (duration(61_000), "1 min 1 s"),
+        (duration(7_260_000), "2 h 1 min"),
+        (money(0), "$0"),
+        (money(0.00001), "<$0.0001"),
+        (money(0.0123), "$0.0123"),
+        (money(12.345), "$12.35"),
+        (count(1, "file"), "1 file"),
+        (count(1200, "match", "matches"), "1,200 matches"),
+        (change(3, 1), "+3 -1"),
+    ],
+)
+def test_figures(figure: str, words: str) -> None:
+    assert figure == words

@@ -1,0 +1,257 @@
+"""The edited line on a capable terminal: keys, drawing around output, drafts, paste."""
+
+from pathlib import Path
+
+import pytest
+
+from clew.plain.editor import Editor
+from clew.plain.history import History
+from clew.plain.keys import KeyDecoder
+from clew.plain.screen import Screen
+from clew.protocol.events import Notice, TextDelta, TurnStarted
+from clew.protocol.ids import MessageId
+from clew.protocol.ops import SubmitPrompt
+from unit.plain.play import PlayedTerminal, Stage, asks, call, says, turn
+from unit.plain.vt import Screen as Emulator
+
+
+def editing(columns: int = 60) -> PlayedTerminal:
+    return PlayedTerminal(editing=True, columns=columns)
+
+
+def picture(stage: Stage) -> Emulator:
+    return Emulator(stage.terminal.columns()).feed(stage.output)
+
+
+@pytest.mark.parametrize(
+    ("keys", "text"),
+    [
+        ("hello", "hello"),
+        ("helo\x1b[Dl", "hello"),
+        ("ello\x01h", "hello"),
+        ("ello\x1b[Hh\x1b[F!", "hello!"),
+        ("helllo\x7f\x7fo", "hello"),
+        ("one two\x17three", "one three"),
+        ("one two\x1b\x7fthree", "one three"),
+        ("one two\x1bbX", "one Xtwo"),
+        ("one two\x1b[1;5D\x1b[1;5DX", "Xone two"),
+        ("one\x01\x1bf two", "one two"),
+        ("wrong\x15right", "right"),
+        ("keep drop\x02\x02\x02\x02\x0b", "keep "),
+        ("cut me\x15\x19\x19", "cut mecut me"),
+        ("abc\x01\x1b[3~", "bc"),
+        ("a\x1b\rb", "a\nb"),
+        ("日本\x7f語", "日語"),
+        ("\x1b[200~two\r\nlines\x1b[201~", "two\nlines"),
+        ("\x1bxy", "xy"),
+        ("a\x1b[99;5ub", "ab"),
+        ("a\x1b[1;2Pb\x07", "ab"),
+    ],
+)
+def test_keys_edit_the_line(keys: str, text: str) -> None:
+    for chunk in (1, 3, 1000):
+        editor, decoder = Editor(list, lambda _: ()), KeyDecoder()
+        data = keys.encode()
+        for start in range(0, len(data), chunk):
+            for key in decoder.feed(data[start : start + chunk]):
+                editor.press(key)
+        assert editor.text == text
+
+
+def test_an_invalid_byte_is_told_apart() -> None:
+    assert [key.name for key in KeyDecoder().feed(b"a\xffb")] == ["char", "invalid", "char"]
+
+
+def test_history_goes_back_by_what_was_typed_and_returns_to_the_draft() -> None:
+    editor = Editor(lambda: ["git status", "make", "git push"], lambda _: ())
+    decoder = KeyDecoder()
+
+    def press(text: str) -> str:
+        for key in decoder.feed(text.encode()):
+            editor.press(key)
+        return editor.text
+
+    assert press("\x1b[A") == "git push"
+    assert press("\x1b[A") == "make"
+    assert press("\x1b[B\x1b[B") == ""
+    assert press("git") == "git"
+    assert press("\x1b[A\x1b[A") == "git status"
+    assert press("\x1b[A") == "git status"
+    assert press("\x1b[B\x1b[B") == "git"
+
+
+def test_tab_completes_a_command() -> None:
+    editor = Editor(list, lambda prefix: tuple(n for n in ("/permissions", "/perf") if n.startswith(prefix)))
+    for key in KeyDecoder().feed(b"/p\ti\t"):
+        editor.press(key)
+    assert editor.text == "/peri"
+    editor.set("/perm")
+    for key in KeyDecoder().feed(b"\t"):
+        editor.press(key)
+    assert editor.text == "/permissions "
+
+
+@pytest.mark.parametrize("columns", [12, 20, 60])
+@pytest.mark.parametrize("text", ["short", "a" * 100, "漢字とemoji 🎉 混ざる" * 5, "tab\there", "a\nb"])
+def test_the_drawn_line_matches_the_layout(columns: int, text: str) -> None:
+    terminal = editing(columns)
+    editor = Editor(list, lambda _: ())
+    screen = Screen(terminal, editor)
+    screen.open_input("> ")
+    decoder = KeyDecoder()
+    for key in decoder.feed(text.replace("\n", "\x1b\r").replace("\t", "").encode() + b"\x1b[D\x1b[DX"):
+        editor.press(key)
+        screen.redraw_input()
+    layout = editor.layout("> ", columns)
+    seen = Emulator(columns).feed(terminal.output)
+    assert seen.lines[: len(layout.rows)] == [row.rstrip() for row in layout.rows]
+    assert (seen.row, seen.column) == (layout.cursor_row, layout.cursor_column)
+
+
+async def test_what_was_typed_stays_on_the_screen() -> None:
+    async with Stage(terminal=editing()) as stage:
+        stage.terminal.type("hel")
+        stage.terminal.type("lo\r")
+        stage.client.push(*turn(1, *says("Hi")))
+        await stage.shows("-- ")
+        await stage.settled()
+        assert picture(stage).lines[2:] == ["> hello", "Hi", "-- 1.2 s", ">"]
+
+
+async def test_output_does_not_corrupt_a_line_that_is_being_typed() -> None:
+    async with Stage(terminal=editing(30)) as stage:
+        stage.client.push(TurnStarted(turn=1), TextDelta(message_id=MessageId("m1"), text="first line\nseco"))
+        await stage.shows("seco")
+        stage.terminal.type("please use tabs, and a much longer sentence than fits")
+        await stage.settled()
+        stage.client.push(TextDelta(message_id=MessageId("m1"), text="nd\nthird"), Notice(level="info", text="n"))
+        await stage.settled()
+        assert picture(stage).lines == [
+            *Emulator(30).feed("clew 0.1 · local/scripted · default\n").lines[:-1],
+            *Emulator(30).feed("/project · /help lists commands\n").lines[:-1],
+            "first line",
+            "seco",
+            "nd",
+            "third",
+            "Note: n",
+            "to the agent > please use tab",
+            "s, and a much longer sentence",
+            " than fits",
+        ]
+        stage.terminal.type("\r")
+        await stage.until(lambda: len(stage.ops) == 1)
+        assert stage.ops[-1] == SubmitPrompt(content="please use tabs, and a much longer sentence than fits")
+
+
+async def test_a_draft_survives_the_end_of_the_turn_and_an_approval() -> None:
+    async with Stage(terminal=editing()) as stage:
+        stage.client.push(TurnStarted(turn=1), call(1, command="git push"))
+        await stage.settled()
+        stage.terminal.type("half a thou")
+        await stage.settled()
+        stage.client.push(asks(1))
+        await stage.shows("Allow?")
+        assert "half a thou" not in picture(stage).lines[-1]
+        stage.terminal.type("n\r")
+        await stage.until(lambda: len(stage.ops) == 1)
+        stage.client.push(*turn(1)[1:])
+        await stage.settled()
+        assert picture(stage).lines[-1] == "> half a thou"
+        stage.terminal.type("ght\r")
+        await stage.until(lambda: SubmitPrompt(content="half a thought") in stage.ops)
+
+
+async def test_a_long_paste_is_one_note_and_is_sent_whole() -> None:
+    async with Stage(terminal=editing()) as stage:
+        await stage.shows("> ")
+        log = "\n".join(f"line {number}" for number in range(500))
+        stage.terminal.type(f"look: \x1b[200~{log}\x1b[201~")
+        await stage.settled()
+        assert picture(stage).lines[-1] == "> look: [pasted 500 lines]"
+        stage.terminal.type("\r")
+        await stage.until(lambda: stage.ops == [SubmitPrompt(content=f"look: {log}")])
+
+
+async def test_ctrl_c_clears_a_typed_line_first_and_ctrl_d_quits_only_an_empty_one() -> None:
+    async with Stage(terminal=editing()) as stage:
+        await stage.shows("> ")
+        stage.terminal.type("abc\x01\x04")
+        await stage.settled()
+        assert picture(stage).lines[-1] == "> bc"
+        stage.session.post("interrupt")
+        await stage.settled()
+        assert picture(stage).lines[-2:] == ["> bc", ">"]
+        stage.terminal.type("\x04")
+        assert await stage.code() == 0
+
+
+def test_history_is_private_shared_and_without_secrets(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    one, two = History(home), History(home)
+    one.add("first")
+    two.add("second\nwith two lines")
+    one.add("third")
+    one.add("third")
+    one.add("first")
+    one.add("my key is sk-abcdefghijklmnop1234")
+    one.add("export TOKEN=hunter2hunter2")
+    one.add(" kept out by a space")
+    assert History(home).items == ["second\nwith two lines", "third", "first"]
+    assert (home / "history").stat().st_mode & 0o777 == 0o600
+    assert home.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "ghp_abcdefghijklmnopqrstuvwxyz0123456789",
+        "curl -H 'Authorization: Bearer abc123def456'",
+        "password: correct9horse",
+        "postgres://me:pw12345@host/db",
+        "-----BEGIN OPENSSH PRIVATE KEY-----",
+        "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.sig",
+        "AKIAIOSFODNN7EXAMPLE",
+        "wJalrXUtnFEMI7K7MDENG8bPxRfiCYEXAMPLEKEY",
+    ],
+)
+def test_lines_that_look_like_secrets_are_not_kept(line: str) -> None:
+    history = History(None)
+    history.add(line)
+    assert history.items == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "fix the token count in parser.py",
+        "rename password_field to secret",
+        "why does the API key check fail?",
+        "look at commit 3f2a9c1e7b8d4f6a0c5e1d2b3a4f5e6d7c8b9a0f",
+    ],
+)
+def test_ordinary_lines_are_kept(line: str) -> None:
+    history = History(None)
+    history.add(line)
+    assert history.items == [line]
+
+
+def test_a_broken_or_huge_history_file_is_survived(tmp_path: Path) -> None:
+    path = tmp_path / "history"
+    path.write_bytes(b'"good"\n{"not": "a string"}\n\xff\xfe\n"cut in the mid')
+    history = History(tmp_path)
+    assert history.items == ["good"]
+    history.add("next")
+    assert History(tmp_path).items == ["good", "next"]
+    path.write_bytes(b"".join(b'"item %d with some padding to make it long"\n' % number for number in range(60_000)))
+    history.add("after")
+    assert path.stat().st_size < 100_000
+    assert History(tmp_path).items[-1] == "after"
+    assert len(History(tmp_path).items) == 1000
+
+
+def test_an_unwritable_home_does_not_stop_typing(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    history = History(tmp_path / "file" / "home")
+    history.add("x")
+    assert history.items == ["x"]
+    assert "could not be written" in history.problem

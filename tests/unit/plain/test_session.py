@@ -1,0 +1,329 @@
+"""The conversation: prompts, streaming, steering, commands, pipes, Ctrl-C, leaving."""
+
+from pathlib import Path
+
+import pytest
+
+from clew.protocol.display import DiffBlock, FileBlock, TerminalBlock
+from clew.protocol.events import (
+    ModelChanged,
+    Notice,
+    PromptAccepted,
+    RecapReady,
+    ReplyWithdrawn,
+    RetryScheduled,
+    StepEnded,
+    TextDelta,
+    TurnStarted,
+)
+from clew.protocol.ids import AgentId, EntryId, MessageId
+from clew.protocol.ops import Close, Interrupt, Op, RequestRecap, SetModel, SetPermissionMode, SetTitle, SubmitPrompt
+from clew.protocol.usage import Usage
+from unit.plain.play import PlayedTerminal, ScriptedClient, Stage, call, ended, says, turn
+
+
+async def test_a_prompt_starts_a_turn_and_the_answer_is_shown() -> None:
+    async with Stage() as stage:
+        stage.terminal.type("hello\n")
+        await stage.until(lambda: stage.ops == [SubmitPrompt(content="hello")])
+        stage.client.push(*turn(1, *says("Hi ", "there"), cost_usd=0.0123))
+        await stage.shows("-- 1.2 s · $0.0123\n> ")
+        assert "Hi there\n-- 1.2 s" in stage.output
+
+
+async def test_no_prompt_is_open_while_the_agent_works() -> None:
+    async with Stage() as stage:
+        stage.terminal.type("hello\n")
+        stage.client.push(TurnStarted(turn=1), *says("word"))
+        await stage.shows("word\n")
+        assert stage.output.endswith("word\n")
+
+
+async def test_a_line_typed_while_the_agent_works_is_sent_at_once() -> None:
+    async with Stage() as stage:
+        stage.terminal.type("hello\n")
+        stage.client.push(TurnStarted(turn=1))
+        await stage.settled()
+        stage.terminal.type("use tabs\n")
+        await stage.until(lambda: SubmitPrompt(content="use tabs") in stage.ops)
+        stage.client.push(PromptAccepted(entry_id=EntryId("e"), content="use tabs", queued=True))
+        await stage.shows("> joined: use tabs")
+
+
+async def test_tool_calls_have_one_label_line_each() -> None:
+    async with Stage() as stage:
+        stage.client.push(
+            *turn(
+                1,
+                *says("Looking."),
+                call(1, "Read", file_path="/project/src/x.py"),
+                ended(1, "Read", FileBlock(path="/project/src/x.py", first_line=1, lines=40, total_lines=90)),
+                call(2, "Edit", file_path="/project/validate.py"),
+                ended(2, "Edit", DiffBlock(path="/project/validate.py", patch="", added=3, removed=1)),
+                call(3, "Bash", command="pytest"),
+                ended(3, "Bash", TerminalBlock(command="pytest", output="", exit_code=1)),
+                call(4, "Read", file_path="/project/none"),
+                ended(4, "Read", text="no such file\nnearest: nine", is_error=True),
+            )
+        )
+        await stage.shows("-- ")
+        assert [line for line in stage.output.splitlines() if line.startswith("*")] == [
+            "* Read src/x.py (lines 1-40)",
+            "* Edited validate.py +3 -1",
+            "* Ran pytest: exit 1",
+            "* Read none failed: no such file",
+        ]
+        assert "-- 1.2 s · validate.py +3 -1 · 1 command" in stage.output
+
+
+async def test_a_withdrawn_reply_and_a_retry_are_told() -> None:
+    async with Stage() as stage:
+        stage.client.push(
+            TurnStarted(turn=1),
+            TextDelta(message_id=MessageId("m1"), text="half an ans"),
+            ReplyWithdrawn(message_id=MessageId("m1"), entry_ids=(), reason="the stream was cut"),
+            RetryScheduled(attempt=1, max_attempts=5, delay_s=2.0, reason="overloaded"),
+        )
+        await stage.shows("half an ans\n[the reply above does not count: the stream was cut]\n")
+        await stage.shows("Trying again in 2.0 s (attempt 1 of 5): overloaded")
+
+
+async def test_words_of_a_sub_agent_stay_out_and_its_calls_carry_its_name() -> None:
+    async with Stage() as stage:
+        helper = AgentId("helper-1")
+        result = ended(1, "Bash", TerminalBlock(command="ls", output="", exit_code=0))
+        stage.client.push(
+            TurnStarted(turn=1),
+            TextDelta(agent=helper, message_id=MessageId("m2"), text="inner words"),
+            type(result)(
+                agent=helper,
+                entry_id=result.entry_id,
+                parent_entry_id=result.parent_entry_id,
+                name=result.name,
+                result=result.result,
+                display=result.display,
+            ),
+        )
+        await stage.shows("* [helper-1] Ran ls: ok")
+        assert "inner words" not in stage.output
+
+
+async def test_an_error_ends_the_turn_and_the_prompt_returns() -> None:
+    async with Stage() as stage:
+        stage.client.push(*turn(1, reason="model_error", error="401: the key is wrong"))
+        await stage.shows("Stopped by an error: 401: the key is wrong\n-- 1.2 s\n> ")
+
+
+@pytest.mark.parametrize(
+    ("typed", "op"),
+    [
+        ("/model other/m", SetModel(model="other/m")),
+        ("/permissions mode plan", SetPermissionMode(mode="plan")),
+        ("/title my work", SetTitle(title="my work")),
+        ("/recap", RequestRecap()),
+    ],
+)
+async def test_commands_become_ops(typed: str, op: Op) -> None:
+    async with Stage() as stage:
+        stage.terminal.type(typed + "\n")
+        await stage.until(lambda: stage.ops == [op])
+
+
+async def test_an_unknown_command_suggests_and_asks_no_model() -> None:
+    async with Stage() as stage:
+        stage.terminal.type("/modle\n")
+        await stage.shows("Did you mean /model?")
+        assert stage.ops == []
+
+
+async def test_two_slashes_are_a_prompt() -> None:
+    async with Stage() as stage:
+        stage.terminal.type("//etc/hosts is odd\n")
+        await stage.until(lambda: stage.ops == [SubmitPrompt(content="/etc/hosts is odd")])
+
+
+async def test_stats_are_folded_from_events() -> None:
+    async with Stage() as stage:
+        used = Usage(input_tokens=1200, output_tokens=30, cache_read_input_tokens=5)
+        step = StepEnded(step=1, model="m", stop_reason="end_turn", usage=used, cost_usd=0.5)
+        stage.client.push(*turn(1, step))
+        await stage.shows("-- ")
+        stage.terminal.type("/cost\n")
+        await stage.shows("Cost: $0.5000")
+        assert "in 1,200 · cached 5 · cache written 0 · out 30" in stage.output
+
+
+async def test_continued_lines_and_blocks_are_one_prompt() -> None:
+    async with Stage() as stage:
+        stage.terminal.type("one \\\n")
+        await stage.shows("... ")
+        stage.terminal.type("two\n")
+        stage.terminal.type('"""\na\n\nb\n"""\n')
+        await stage.until(lambda: len(stage.ops) == 2)
+        assert stage.ops == [SubmitPrompt(content="one \ntwo"), SubmitPrompt(content="a\n\nb")]
+
+
+async def test_input_that_is_not_utf8_is_named_and_not_sent() -> None:
+    async with Stage() as stage:
+        stage.terminal.type(b"caf\xe9\n")
+        await stage.shows("a line is not UTF-8 (byte 0xe9 at position 4); it was not sent")
+        assert stage.ops == []
+
+
+async def test_a_notice_does_not_swallow_the_prompt() -> None:
+    async with Stage() as stage:
+        await stage.shows("> ")
+        stage.client.push(Notice(level="warning", text="disk nearly full"))
+        await stage.shows("> \nWarning: disk nearly full\n> ")
+
+
+async def test_model_change_and_recap_are_told() -> None:
+    async with Stage() as stage:
+        stage.client.push(ModelChanged(model="b/c"), RecapReady(text="Fixing x.", away="2 tests passed."))
+        await stage.shows("Model: b/c\nWhile you were away: 2 tests passed.\nRecap: Fixing x.\n")
+
+
+async def test_ctrl_c_interrupts_and_the_second_one_quits() -> None:
+    async with Stage() as stage:
+        stage.client.push(TurnStarted(turn=1))
+        await stage.settled()
+        stage.session.post("interrupt")
+        await stage.until(lambda: stage.ops == [Interrupt()])
+        stage.session.post("interrupt")
+        assert await stage.code() == 130
+        assert stage.ops == [Interrupt(), Close()]
+        assert stage.terminal.ended
+
+
+async def test_ctrl_c_after_the_window_only_interrupts_again() -> None:
+    async with Stage(quit_window_s=-1.0) as stage:
+        stage.client.push(TurnStarted(turn=1))
+        await stage.settled()
+        for _ in range(2):
+            stage.session.post("interrupt")
+        await stage.until(lambda: stage.ops == [Interrupt(), Interrupt()])
+
+
+async def test_ctrl_c_twice_quits_when_idle() -> None:
+    async with Stage() as stage:
+        await stage.shows("> ")
+        stage.session.post("interrupt")
+        await stage.shows("(Ctrl-C again quits")
+        assert stage.ops == []
+        stage.session.post("interrupt")
+        assert await stage.code() == 0
+        assert stage.ops == [Close()]
+
+
+async def test_quit_and_end_of_input_close_cleanly() -> None:
+    for typed in ("/quit\n", "/exit\n", b""):
+        async with Stage() as stage:
+            await stage.shows("> ")
+            stage.terminal.type(typed)
+            assert await stage.code() == 0
+            assert stage.ops == [Close()]
+            assert stage.terminal.ended
+
+
+async def test_a_termination_signal_closes_the_session() -> None:
+    async with Stage() as stage:
+        stage.client.push(TurnStarted(turn=1))
+        await stage.settled()
+        stage.session.post("terminate")
+        assert await stage.code() == 130
+        assert stage.ops == [Close()]
+
+
+async def test_a_session_that_never_ends_is_left_after_the_timeout() -> None:
+    class Stuck(ScriptedClient):
+        async def submit(self, op: Op) -> None:
+            self.ops.append(op)
+
+    async with Stage(client=Stuck(), close_timeout_s=0.02) as stage:
+        stage.terminal.type("/quit\n")
+        assert await stage.code() == 0
+        assert stage.ops == [Close()]
+
+
+async def test_a_closed_pipe_ends_quietly() -> None:
+    async with Stage() as stage:
+        await stage.shows("> ")
+        stage.terminal.broken = True
+        stage.client.push(Notice(level="info", text="x"))
+        assert await stage.code() == 0
+        assert stage.ops == [Close()]
+
+
+async def test_an_error_of_the_client_is_not_hidden_and_the_terminal_is_restored() -> None:
+    class Broken(ScriptedClient):
+        async def submit(self, op: Op) -> None:
+            raise RuntimeError("wire cut")
+
+    stage = Stage(client=Broken())
+    async with stage:
+        await stage.shows("> ")
+        stage.terminal.type("hello\n")
+        with pytest.raises(RuntimeError, match="wire cut"):
+            await stage.code()
+        assert stage.terminal.ended
+
+
+def answer_each(client: ScriptedClient, op: Op) -> None:
+    if isinstance(op, SubmitPrompt):
+        number = sum(isinstance(item, SubmitPrompt) for item in client.ops)
+        client.push(*turn(number, *says(f"answer {number}")))
+
+
+async def test_a_pipe_gives_one_prompt_per_line_in_order() -> None:
+    stage = Stage(client=ScriptedClient(answer_each), terminal=PlayedTerminal(interactive=False))
+    async with stage:
+        stage.terminal.type("first\nsecond \\\nline\n\nlast")
+        stage.terminal.type(b"")
+        assert await stage.code() == 0
+        assert stage.ops == [
+            SubmitPrompt(content="first"),
+            SubmitPrompt(content="second \nline"),
+            SubmitPrompt(content="last"),
+            Close(),
+        ]
+        assert stage.output.index("answer 1") < stage.output.index("> second")
+
+
+async def test_a_pipe_whose_last_turn_failed_exits_with_1() -> None:
+    def fail(client: ScriptedClient, op: Op) -> None:
+        if isinstance(op, SubmitPrompt):
+            client.push(*turn(1, reason="model_error", error="down"))
+
+    async with Stage(client=ScriptedClient(fail), terminal=PlayedTerminal(interactive=False)) as stage:
+        stage.terminal.type("go\n")
+        stage.terminal.type(b"")
+        assert await stage.code() == 1
+
+
+async def test_an_endless_pipe_is_not_read_into_memory() -> None:
+    async with Stage(terminal=PlayedTerminal(interactive=False)) as stage:
+        stage.client.push(TurnStarted(turn=1))
+        await stage.settled()
+        stage.terminal.type("y\n" * 2000)
+        await stage.until(lambda: stage.terminal.paused)
+
+
+async def test_the_first_prompt_of_the_command_line_is_sent() -> None:
+    async with Stage(prompt="start here") as stage:
+        await stage.until(lambda: stage.ops == [SubmitPrompt(content="start here")])
+
+
+async def test_typed_lines_are_remembered(tmp_path: Path) -> None:
+    async with Stage(home=tmp_path / "home") as stage:
+        stage.terminal.type("remember me\n")
+        await stage.until(lambda: len(stage.ops) == 1)
+    assert "remember me" in (tmp_path / "home" / "history").read_text()
+
+
+async def test_a_slow_call_is_mentioned() -> None:
+    async with Stage(slow_call_s=0.01) as stage:
+        from clew.protocol.events import ToolStarted
+
+        announced = call(1, "Bash", command="make all")
+        stage.client.push(TurnStarted(turn=1), announced, ToolStarted(call=announced.part))  # pyright: ignore[reportArgumentType]
+        await stage.shows("  Bash make all is still running\n")
