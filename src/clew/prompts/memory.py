@@ -1,6 +1,7 @@
 """Memory files: the user's own, then the project's from its root down to the working directory, with their imports."""
 
 import os
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
@@ -17,6 +18,9 @@ MAX_FILES = 64
 MAX_DEPTH = 5
 
 Level = Literal["user", "project"]
+
+
+_FRAME = re.compile(r"<(/?)(?=memory-file)", re.IGNORECASE)
 
 
 class MemoryFile(Struct, frozen=True, kw_only=True):
@@ -107,7 +111,7 @@ class _Collector:
             self._note(path, f"left out: it {error}", imported_by)
             return
         if found is None:
-            if imported_by and is_plainly_a_file(str(path)):
+            if imported_by:
                 self._note(path, "not found", imported_by)
             return
         if found.identity in self._seen_files or not found.text or found.text in self._seen_texts:
@@ -143,16 +147,17 @@ class _Collector:
             )
         )
         # The text must not be able to close its own frame and speak as something else.
-        text = found.text.replace("</memory-file", "<\\/memory-file")
+        text = _FRAME.sub(r"&lt;\1", found.text)
         cut = "".join(f"\n[{note}]" for note in found.notes)
         self._parts.append(f'<memory-file path="{shown}" from="{level}">\n{text}{cut}\n</memory-file>')
 
     def _import(self, path: Path, found: MemoryText, level: Level, depth: int) -> None:
         for target in find_imports(found.text):
             place = Path(target).expanduser() if target.startswith("~/") else path.parent / target
+            if not is_plainly_a_file(target) and not os.path.isfile(place):
+                continue  # a mention, an npm scope, a decorator
             if depth >= MAX_DEPTH:
-                if is_plainly_a_file(target):
-                    self._note(place, f"left out: imports go {MAX_DEPTH} deep", str(path))
+                self._note(place, f"left out: imports go {MAX_DEPTH} deep", str(path))
                 continue
             inner = "project" if level == "project" else self._level_of(place)
             self.add(Path(os.path.normpath(place)), level=inner, imported_by=str(path), depth=depth + 1)
