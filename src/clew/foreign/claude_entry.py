@@ -230,11 +230,14 @@ def refine(entry: Entry) -> Entry:
     """Take wrappers off what the user typed, mark what no person typed, and use our tool names."""
     if isinstance(entry, UserEntry):
         return _refine_user(entry)
-    if isinstance(entry, AssistantEntry):
-        if any(isinstance(part, ToolCallPart) and part.name == "Agent" for part in entry.message.content):
-            parts = tuple(_our_call(part) for part in entry.message.content)
-            return msgspec.structs.replace(entry, message=msgspec.structs.replace(entry.message, content=parts))
+    if isinstance(entry, AssistantEntry) and any(_is_agent_call(part) for part in entry.message.content):
+        parts = tuple(_our_call(part) for part in entry.message.content)
+        return msgspec.structs.replace(entry, message=msgspec.structs.replace(entry.message, content=parts))
     return entry
+
+
+def _is_agent_call(part: Part) -> bool:
+    return isinstance(part, ToolCallPart) and part.name == "Agent"
 
 
 def _our_call(part: Part) -> Part:
