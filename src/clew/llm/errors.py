@@ -19,10 +19,22 @@ LLMError
 class LLMError(Exception):
     """`str(error)` is one line for a person: what happened and what to do. It never holds a credential."""
 
-    def __init__(self, message: str, *, status: int | None = None, request_id: str = "") -> None:
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        request_id: str = "",
+        retryable: bool | None = None,
+        retry_after_s: float | None = None,
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.request_id = request_id
+        self.retryable = retryable
+        """What the server, or the kind of failure, says about trying again; None: the class decides."""
+        self.retry_after_s = retry_after_s
+        """How long the server asked us to wait."""
 
 
 class UnknownModel(LLMError):

@@ -1,0 +1,241 @@
+"""From a model's name to a model: find the provider, its address and its key."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from clew.config.schema import ModelFacts, Provider
+from clew.config.walk import edits
+from clew.llm.errors import MissingCredential, UnknownModel
+from clew.llm.profile import Price, Profile
+from clew.llm.profiles import is_known, known_models, profile_of
+from clew.llm.providers import ALIASES, Auth, ProviderRow, Quirks, rows
+from clew.llm.remote import RemoteModel
+from clew.llm.retry import RetryPolicy
+from clew.llm.target import Secret, Target
+
+FAMILIES = {
+    "claude": "anthropic",
+    "gpt": "openai",
+    "o1": "openai",
+    "o3": "openai",
+    "o4": "openai",
+    "gemini": "gemini",
+    "deepseek": "deepseek",
+    "qwen": "dashscope",
+    "kimi": "moonshot",
+    "glm": "zai",
+    "mistral": "mistral",
+    "devstral": "mistral",
+    "codestral": "mistral",
+    "grok": "xai",
+}
+"""Whose models begin with this word: how a bare name finds its provider."""
+
+CACHE_VARIABLE = "CLEW_PROMPT_CACHE"
+
+
+class ProviderStatus(Struct, frozen=True, kw_only=True):
+    """Whether a provider can be used, for `doctor` and the welcome screen."""
+
+    name: str
+    label: str
+    base_url: str
+    ready: bool
+    """It has its key, or needs none."""
+    variable: str = ""
+    """The variable that holds the key, or the one to set."""
+    local: bool = False
+    default_model: str = ""
+
+
+def connect(
+    name: str, *, providers: Mapping[str, Provider], env: Mapping[str, str], retry: RetryPolicy | None = None
+) -> RemoteModel:
+    """The model of this name. Nothing is sent yet; UnknownModel and MissingCredential say what to change."""
+    return RemoteModel(target_of(name, providers=providers, env=env), retry or RetryPolicy())
+
+
+def target_of(name: str, *, providers: Mapping[str, Provider], env: Mapping[str, str]) -> Target:
+    """Where requests for this model go."""
+    row, model = resolve(name, providers)
+    override = providers.get(row.name, Provider())
+    variable, auth, key = _key(row, override, env)
+    if not key and row.keys and not row.key_optional:
+        others = f" (or {', '.join(other for other, _ in row.keys[1:])})" if len(row.keys) > 1 else ""
+        raise MissingCredential(f"no key for {row.label or row.name}: set {variable}{others}, or choose another model")
+    base_url = base_url_of(row, override, env)
+    row = _as_served(row, base_url, override)
+    return Target(
+        provider=row.name,
+        model=model,
+        dialect=row.dialect,
+        base_url=base_url,
+        profile=_profile(row, model, override),
+        quirks=row.quirks,
+        headers=_headers(row, override),
+        auth=auth,
+        key=key,
+        key_variable=variable,
+        cache_ttl=_cache_ttl(env),
+    )
+
+
+def resolve(name: str, providers: Mapping[str, Provider]) -> tuple[ProviderRow, str]:
+    """Provider and model id behind `provider/model`, or behind a bare name that some profile knows."""
+    known = all_rows(providers)
+    first, slash, rest = name.strip().partition("/")
+    provider = first if first in providers else ALIASES.get(first.lower(), first.lower())
+    if slash and rest and provider in known:
+        return known[provider], rest
+    if slash and rest:
+        raise UnknownModel(f"no provider {first!r} (in model {name!r}){_suggest(first, [*known, *ALIASES])}")
+    if not name.strip() or (slash and not rest):
+        raise UnknownModel(f"{name!r} names no model; write provider/model, for example anthropic/claude-opus-5-5")
+    for row_name, override in providers.items():
+        if name in override.models:
+            return known[row_name], name
+    family = next((owner for word, owner in FAMILIES.items() if name.lower().startswith(word)), "")
+    if family and is_known(name):
+        return known[family], name
+    if provider in known and known[provider].default_model:
+        return known[provider], known[provider].default_model
+    raise UnknownModel(f"unknown model {name!r}{_suggest(name, [*known_models(), *known])}")
+
+
+def all_rows(providers: Mapping[str, Provider]) -> dict[str, ProviderRow]:
+    """The built-in providers and those the settings add."""
+    table = dict(rows())
+    for name, override in providers.items():
+        if name not in table:
+            table[name] = ProviderRow(
+                name=name,
+                dialect=override.dialect or "openai-chat",
+                base_url=override.base_url,
+                keys=((override.key_env, "bearer"),) if override.key_env else (),
+                quirks=Quirks(think_tags=True),
+            )
+    return table
+
+
+def base_url_of(row: ProviderRow, override: Provider, env: Mapping[str, str]) -> str:
+    """Environment, then settings, then the row."""
+    from_env = next((env[variable] for variable in row.url_env if env.get(variable, "").strip()), "")
+    url = (from_env or override.base_url or row.base_url).strip()
+    if not url:
+        raise UnknownModel(f"provider {row.name!r} has no address: set its baseUrl in the settings")
+    return url if "://" in url else f"http://{url}"
+
+
+def default_model(env: Mapping[str, str], providers: Mapping[str, Provider]) -> str | None:
+    """The model to use when none is configured: of the first provider whose key is set."""
+    for status in configured_providers(env, providers):
+        if status.ready and not status.local and status.default_model:
+            return f"{status.name}/{status.default_model}"
+    return None
+
+
+def fast_model(model: str, providers: Mapping[str, Provider]) -> str | None:
+    """The small model of the same provider, for side queries; None when it has none."""
+    row, _ = resolve(model, providers)
+    return f"{row.name}/{row.fast_model}" if row.fast_model else None
+
+
+def configured_providers(env: Mapping[str, str], providers: Mapping[str, Provider]) -> list[ProviderStatus]:
+    """Every provider and whether it can be used. No network."""
+    found: list[ProviderStatus] = []
+    for row in all_rows(providers).values():
+        override = providers.get(row.name, Provider())
+        variable, _, key = _key(row, override, env, checked=False)
+        if not (override.base_url or row.base_url):
+            continue
+        named = next(iter(override.models), "")
+        found.append(
+            ProviderStatus(
+                name=row.name,
+                label=row.label or row.name,
+                base_url=base_url_of(row, override, env),
+                ready=bool(key) or not row.keys or row.key_optional,
+                variable=variable,
+                local=row.local,
+                default_model=named or row.default_model,
+            )
+        )
+    return found
+
+
+def _key(
+    row: ProviderRow, override: Provider, env: Mapping[str, str], *, checked: bool = True
+) -> tuple[str, Auth, Secret]:
+    """Variable, header style and value of the key; the settings' own variable comes before the row's."""
+    style: Auth = row.keys[0][1] if row.keys else "bearer"
+    sources: list[tuple[str, Auth]] = [(override.key_env, style)] if override.key_env else list(row.keys)
+    for variable, auth in sources:
+        value = env.get(variable, "").strip()
+        if value and checked and not (value.isascii() and value.isprintable() and " " not in value):
+            raise MissingCredential(f"{variable} holds characters that no key has; set it again")
+        if value:
+            return variable, auth, Secret(value)
+    return (sources[0][0] if sources else ""), style, Secret("")
+
+
+def _as_served(row: ProviderRow, base_url: str, override: Provider) -> ProviderRow:
+    """OpenAI's own API speaks Responses; a compatible server at that name's address speaks chat, in common words."""
+    if override.dialect is not None:
+        return msgspec.structs.replace(row, dialect=override.dialect)
+    if row.name == "openai" and not _host(base_url).endswith(".openai.com"):
+        return msgspec.structs.replace(row, dialect="openai-chat", quirks=Quirks(think_tags=True, files=True))
+    return row
+
+
+def _cache_ttl(env: Mapping[str, str]) -> str:
+    wanted = env.get(CACHE_VARIABLE, "")
+    return wanted if wanted in ("off", "1h") else "5m"
+
+
+def _headers(row: ProviderRow, override: Provider) -> tuple[tuple[str, str], ...]:
+    return tuple((dict(row.headers) | {name.lower(): value for name, value in override.headers.items()}).items())
+
+
+def _profile(row: ProviderRow, model: str, override: Provider) -> Profile:
+    profile = profile_of(model, local=row.local)
+    facts = override.models.get(model)
+    return profile if facts is None else _with_facts(profile, facts)
+
+
+def _with_facts(profile: Profile, facts: ModelFacts) -> Profile:
+    """What the settings say about a model beats the table."""
+    changes: dict[str, Any] = {}
+    if facts.window is not None:
+        changes["window"] = facts.window
+    if facts.max_output_tokens is not None:
+        changes["max_output"] = facts.max_output_tokens
+        changes["default_output"] = min(facts.max_output_tokens, profile.default_output or facts.max_output_tokens)
+    if facts.images is not None:
+        changes["images"] = facts.images
+    if facts.thinking is False:
+        changes |= {"thinking": "none", "efforts": ()}
+    elif facts.thinking and profile.thinking == "none":
+        changes |= {"thinking": "effort", "efforts": ("low", "medium", "high")}
+    if facts.input_usd_per_mtok is not None or facts.output_usd_per_mtok is not None:
+        paid = facts.input_usd_per_mtok or 0.0
+        changes["price"] = Price(
+            input=paid,
+            output=facts.output_usd_per_mtok or 0.0,
+            cache_read=paid if facts.cache_read_usd_per_mtok is None else facts.cache_read_usd_per_mtok,
+            cache_write=facts.cache_write_usd_per_mtok or 0.0,
+        )
+    return msgspec.structs.replace(profile, **changes)
+
+
+def _host(url: str) -> str:
+    return "." + url.partition("://")[2].partition("/")[0].partition(":")[0]
+
+
+def _suggest(name: str, candidates: Iterable[str]) -> str:
+    """`; did you mean a, b?`, or how names are written."""
+    ranked = sorted((edits(name.lower(), candidate), candidate) for candidate in candidates)
+    near = [candidate for cost, candidate in ranked if cost <= max(2, len(name) // 3)][:3]
+    return f"; did you mean {', '.join(near)}?" if near else "; write provider/model, for example openai/gpt-6.1-sol"

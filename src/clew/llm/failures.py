@@ -1,0 +1,191 @@
+"""From what a server answered to the error that says it: one line, what to do next, never a credential."""
+
+import re
+from calendar import timegm
+from collections.abc import Mapping
+from typing import Any, cast
+
+import msgspec
+
+from clew.llm.errors import (
+    AuthenticationFailed,
+    BadResponse,
+    ConnectionFailed,
+    InvalidRequest,
+    LLMError,
+    Overloaded,
+    PromptTooLong,
+    RateLimited,
+    ServerFailed,
+)
+from clew.llm.target import Target
+
+# Plain strings: they are compiled when something fails, not when the program starts.
+TOO_LONG = (
+    r"(?i)prompt is too long|context[ _]length|context window|maximum context|too many tokens|input is too long"
+    r"|input token count|exceeds? the (?:available )?context|request_too_large|maximum prompt length"
+    r"|reduce the length of the (?:messages|prompt)|tokens? limit exceeded|larger than the context"
+)
+OVERLOAD = r"(?i)overload|capacity|unavailable|high demand|try again later"
+QUOTA = r"(?i)insufficient_quota|exceeded your current quota|billing|credit balance|insufficient balance"
+KEYLIKE = r"\b(?:sk|pk|rk|gsk|xai|key)-[A-Za-z0-9_*.-]{6,}|\bAIza[A-Za-z0-9_*-]{8,}"
+
+STREAM_STATUS = {
+    "overloaded_error": 529,
+    "rate_limit_error": 429,
+    "rate_limit_exceeded": 429,
+    "api_error": 500,
+    "server_error": 500,
+    "timeout_error": 504,
+    "authentication_error": 401,
+    "permission_error": 403,
+    "invalid_request_error": 400,
+    "invalid_prompt": 400,
+    "context_length_exceeded": 400,
+}
+"""What an error inside a stream would have been as a status."""
+
+
+def failure_of(status: int, headers: Mapping[str, str], body: bytes, target: Target, *, now_s: float) -> LLMError:
+    """The error behind a status that is not 200. `now_s` is wall time, for a Retry-After that names a moment."""
+    if 300 <= status < 400:
+        return _redirected(status, headers, target)
+    kind, words = error_words(body)
+    error = _classify(status, kind, words, target, retry_after_s(headers, now_s))
+    error.request_id = request_id_of(headers)
+    should = headers.get("x-should-retry", "").lower()
+    if should in ("true", "false"):
+        error.retryable = should == "true"
+    return error
+
+
+def failure_in_stream(data: Mapping[str, Any], target: Target) -> LLMError:
+    """The error an event of a stream reports."""
+    kind, words = _words_in(data)
+    code = data.get("code", _obj(data.get("error")).get("code"))
+    status = code if isinstance(code, int) else STREAM_STATUS.get(kind, 500)
+    return _classify(status, kind, words, target, None)
+
+
+def _classify(status: int, kind: str, words: str, target: Target, retry_after_s: float | None) -> LLMError:
+    said = f": {words}" if (words := _clean(words, target)) else ""
+    who = f"{target.provider} ({target.model})"
+    text = f"{kind} {words}"
+    if status == 413 or (status in (400, 422, 500) and re.search(TOO_LONG, text)):
+        return PromptTooLong(f"the conversation does not fit the window of {target.name}{said}", status=status)
+    if status in (401, 403):
+        where = f"the key in {target.key_variable}" if target.key_variable else "the request without a key"
+        hint = f"set a valid {target.key_variable}" if target.key_variable else "set its key"
+        return AuthenticationFailed(f"{target.provider} refused {where} (HTTP {status}){said}; {hint}", status=status)
+    if status == 407:
+        return ConnectionFailed(
+            "the proxy asks for a login (HTTP 407); put user and password into HTTPS_PROXY or HTTP_PROXY",
+            status=status,
+            retryable=False,
+        )
+    if status == 429:
+        spent = bool(re.search(QUOTA, text))
+        hint = "check the plan and the balance of the account" if spent else "wait, or lower the rate of requests"
+        message = f"{who} limits the rate of requests (HTTP 429){said}; {hint}"
+        return RateLimited(message, status=status, retry_after_s=retry_after_s, retryable=False if spent else None)
+    if status == 529 or (status == 503 and re.search(OVERLOAD, text)):
+        message = f"{who} is overloaded (HTTP {status}){said}; try again, or choose another model"
+        return Overloaded(message, status=status, retry_after_s=retry_after_s)
+    if status in (408, 409) or status >= 500:
+        message = f"{who} failed (HTTP {status}){said}; try again"
+        return ServerFailed(message, status=status, retry_after_s=retry_after_s)
+    if status == 404:
+        hint = "check the model's name and the base URL"
+        return InvalidRequest(f"{host_of(target)} knows no such address or model (HTTP 404){said}; {hint}", status=404)
+    return InvalidRequest(f"{who} refused the request (HTTP {status}){said}", status=status)
+
+
+def _redirected(status: int, headers: Mapping[str, str], target: Target) -> LLMError:
+    """Keys stay with the configured host, so redirects are never followed."""
+    there = headers.get("location", "").partition("://")[2].partition("/")[0].rpartition("@")[2]
+    where = f" to {there}" if there else ""
+    return BadResponse(
+        f"{host_of(target)} redirects{where} (HTTP {status}), which is not followed; set the final address as base URL",
+        status=status,
+    )
+
+
+def not_a_model(content_type: str, start: bytes, target: Target, *, wanted: str) -> BadResponse:
+    """A 200 that no model server sends: a captive portal, a wrong address, a proxy's page."""
+    kind = content_type.partition(";")[0].strip() or "no content type"
+    if "html" in kind or start.lstrip()[:1] == b"<":
+        return BadResponse(
+            f"{host_of(target)} answered with a web page instead of a model's reply; check the base URL, and whether "
+            "the network wants a login",
+            status=200,
+        )
+    return BadResponse(f"{host_of(target)} answered with {kind} instead of {wanted}; check the base URL", status=200)
+
+
+def error_words(body: bytes) -> tuple[str, str]:
+    """Kind and message of an error body, whatever its shape."""
+    try:
+        data = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        text = body[:2000].decode("utf-8", "replace")
+        return "", "" if text.lstrip().startswith("<") else text
+    if isinstance(data, list) and data:  # Gemini streams errors as a list of one
+        data = cast(list[Any], data)[0]
+    return _words_in(_obj(data))
+
+
+def _words_in(data: Mapping[str, Any]) -> tuple[str, str]:
+    error = data.get("error")
+    inner = _obj(error)
+    kind = next(
+        (v for v in (inner.get("code"), inner.get("type"), inner.get("status"), data.get("code")) if _word(v)), ""
+    )
+    words = error if isinstance(error, str) else inner.get("message") or data.get("message") or data.get("detail") or ""
+    return str(kind), words if isinstance(words, str) else msgspec.json.encode(words).decode()
+
+
+def _word(value: Any) -> bool:
+    return isinstance(value, str) and bool(value)
+
+
+def _obj(value: Any) -> dict[str, Any]:
+    return cast(dict[str, Any], value) if isinstance(value, dict) else {}
+
+
+def _clean(words: str, target: Target) -> str:
+    """One line, of bounded length, without anything that looks like a key."""
+    if target.key:
+        words = words.replace(target.key.reveal(), "…")
+    words = " ".join(re.sub(KEYLIKE, "…", words).split())
+    return words if len(words) <= 300 else words[:299] + "…"
+
+
+def host_of(target: Target) -> str:
+    """Host and port of the base URL, without a user part."""
+    return target.base_url.partition("://")[2].partition("/")[0].rpartition("@")[2] or target.base_url
+
+
+def request_id_of(headers: Mapping[str, str]) -> str:
+    """The provider's id of this request, for its support."""
+    return headers.get("request-id") or headers.get("x-request-id") or ""
+
+
+def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
+    """How long the server asks us to wait, given in milliseconds, seconds or as a date."""
+    if (millis := headers.get("retry-after-ms", "")).replace(".", "", 1).isdigit():
+        return float(millis) / 1000
+    text = headers.get("retry-after", "").strip()
+    if text.replace(".", "", 1).isdigit():
+        return float(text)
+    moment = _http_date(text)
+    return None if moment is None else max(0.0, moment - now_s)
+
+
+def _http_date(text: str) -> float | None:
+    """`Wed, 21 Oct 2026 07:28:00 GMT`, whatever the locale."""
+    found = re.fullmatch(r"\w{3}, (\d{2}) (\w{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT", text)
+    months = "JanFebMarAprMayJunJulAugSepOctNovDec"
+    if found is None or (month := months.find(found[2])) < 0:
+        return None
+    day, year, hour, minute, second = (int(found[group]) for group in (1, 3, 4, 5, 6))
+    return timegm((year, month // 3 + 1, day, hour, minute, second))

@@ -1,0 +1,1 @@
+"""One pure codec per dialect; no network, no clock, no keys."""

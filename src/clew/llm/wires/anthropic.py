@@ -1,0 +1,162 @@
+"""Anthropic Messages: the request side."""
+
+from clew.llm.reply import Reply
+from clew.llm.request import ModelRequest
+from clew.llm.target import Target
+from clew.llm.wires.anthropic_decoder import AnthropicDecoder, decode_message
+from clew.llm.wires.base import HttpRequest, Json, arguments_of, to_json
+from clew.llm.wires.history import Turn, result_parts, turns_of, wire_id
+from clew.llm.wires.schema import closed
+from clew.protocol.messages import (
+    DocumentPart,
+    ImagePart,
+    MediaSource,
+    Part,
+    ReasoningPart,
+    RedactedReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+BUDGETS = {"low": 2_048, "medium": 8_192, "high": 16_000, "xhigh": 24_000, "max": 31_000}
+MIN_BUDGET = 1_024
+
+
+def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpRequest:
+    """Stable things first, history last: bytes already sent stay a prefix, but for the moving cache marks."""
+    turns = turns_of(request.messages, target)
+    body: Json = {"model": target.model, "max_tokens": _cap(request, target)}
+    body |= _thinking(request, target, turns)
+    if request.temperature is not None and target.profile.sampling and "thinking" not in body:
+        body["temperature"] = request.temperature
+    if stream:
+        body["stream"] = True
+    if request.tools:
+        body["tools"] = [
+            {"name": tool.name, "description": tool.description, "input_schema": tool.schema} for tool in request.tools
+        ]
+    if system := [{"type": "text", "text": text} for text in request.system if text.strip()]:
+        body["system"] = system
+    body["messages"] = [{"role": turn.role, "content": _blocks(turn)} for turn in turns]
+    if target.profile.cache and target.cache_ttl != "off":
+        _mark(body, target.cache_ttl)
+    headers = (("content-type", "application/json"), *target.headers)
+    return HttpRequest(method="POST", url=target.url("v1/messages"), headers=headers, body=to_json(body))
+
+
+def _cap(request: ModelRequest, target: Target) -> int:
+    cap = request.max_output_tokens or target.profile.default_output or target.profile.max_output
+    return min(cap, target.profile.max_output)
+
+
+def _thinking(request: ModelRequest, target: Target, turns: list[Turn]) -> Json:
+    """Thinking and effort, in the form this model takes."""
+    profile = target.profile
+    effort = profile.clamp_effort(request.effort)
+    config: Json = {}
+    fields: Json = {}
+    if profile.thinking == "adaptive":
+        if not request.purpose.startswith("side-query:"):
+            fields["thinking"] = {"type": "adaptive", "display": "summarized"}
+        if effort is not None:
+            config["effort"] = effort
+    elif profile.thinking == "budget" and effort is not None and not _thought_is_missing(turns):
+        budget = min(BUDGETS[effort], _cap(request, target) // 2)
+        if budget >= MIN_BUDGET:
+            fields["thinking"] = {"type": "enabled", "budget_tokens": budget}
+    if request.json_schema is not None and profile.json_schema:
+        config["format"] = {"type": "json_schema", "schema": closed(request.json_schema)}
+    if config:
+        fields["output_config"] = config
+    return fields
+
+
+def _thought_is_missing(turns: list[Turn]) -> bool:
+    """Inside a tool loop that began without thinking (another model's calls), thinking cannot be switched on."""
+    for turn in reversed(turns):
+        if turn.role == "assistant":
+            return any(isinstance(p, ToolCallPart) for p in turn.parts) and not isinstance(
+                turn.parts[0], ReasoningPart | RedactedReasoningPart
+            )
+        if not any(isinstance(part, ToolResultPart) for part in turn.parts):
+            return False
+    return False
+
+
+def _mark(body: Json, ttl: str) -> None:
+    """Cache breakpoints: the stable and the whole system prompt, and the last two user turns.
+
+    The turn before last carries the mark of the previous request, so that a step of many blocks still finds it.
+    """
+    control: Json = {"type": "ephemeral"} if ttl == "5m" else {"type": "ephemeral", "ttl": ttl}
+    system: list[Json] = body.get("system", [])
+    marked = [system[0], system[-1]] if system else body.get("tools", [])[-1:]
+    users = [message for message in body["messages"] if message["role"] == "user"]
+    marked += [message["content"][-1] for message in users[-2:]]
+    for block in marked:
+        block["cache_control"] = control
+
+
+def _blocks(turn: Turn) -> list[Json]:
+    blocks: list[Json] = []
+    aside: list[Json] = []
+    for part in turn.parts:
+        if isinstance(part, ToolResultPart):
+            blocks.append(_result(part, aside))
+        else:
+            blocks.append(_block(part))
+    if aside:  # results stay together at the front, whatever had to leave them follows
+        count = sum(block["type"] == "tool_result" for block in blocks)
+        blocks[count:count] = aside
+    return blocks
+
+
+def _block(part: Part) -> Json:
+    match part:
+        case TextPart():
+            return {"type": "text", "text": part.text}
+        case ReasoningPart():
+            return {"type": "thinking", "thinking": part.text, "signature": part.signature}
+        case RedactedReasoningPart():
+            return {"type": "redacted_thinking", "data": part.data}
+        case ToolCallPart():
+            return {"type": "tool_use", "id": wire_id(part.id), "name": part.name, "input": arguments_of(part)}
+        case ImagePart():
+            return {"type": "image", "source": _source(part.source)}
+        case DocumentPart():
+            return _document(part)
+        case _:
+            raise TypeError(f"no block for {type(part).__name__}")
+
+
+def _document(part: DocumentPart) -> Json:
+    title: Json = {"title": part.title} if part.title else {}
+    return {"type": "document", "source": _source(part.source), **title}
+
+
+def _source(source: MediaSource) -> Json:
+    if source.type == "url":
+        return {"type": "url", "url": source.url}
+    return {"type": source.type, "media_type": source.media_type, "data": source.data}
+
+
+def _result(part: ToolResultPart, aside: list[Json]) -> Json:
+    """An error may hold words only; its media go beside it."""
+    text, media = result_parts(part)
+    block: Json = {"type": "tool_result", "tool_use_id": wire_id(part.call_id)}
+    attached = [_block(one) for one in media]
+    if part.is_error:
+        aside.extend(attached)
+        return block | {"content": text, "is_error": True}
+    return block | {"content": [{"type": "text", "text": text}, *attached] if attached else text}
+
+
+def decoder(target: Target, taken: frozenset[str]) -> AnthropicDecoder:
+    """A decoder for one stream."""
+    return AnthropicDecoder(target, taken)
+
+
+def decode(body: bytes, target: Target, taken: frozenset[str]) -> Reply:
+    """A whole reply."""
+    return decode_message(body, target, taken)

@@ -1,0 +1,202 @@
+"""What every wire offers, and the few things all of them need."""
+
+import os
+from collections.abc import Sequence
+from typing import Any, Protocol, cast
+
+import msgspec
+from msgspec import Struct
+
+from clew.llm.errors import BadResponse, StreamBroken
+from clew.llm.reply import PartDone, ReasoningChunk, Reply, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
+from clew.llm.request import ModelRequest
+from clew.llm.sse import SseEvent
+from clew.llm.target import Target
+from clew.protocol.ids import CallId, MessageId
+from clew.protocol.messages import ReasoningPart, TextPart, ToolCallPart, parts_of
+
+Json = dict[str, Any]
+
+MALFORMED_KEY = "malformed_arguments"
+"""Arguments that were not a JSON object go back to the model under this key: every API wants an object there."""
+
+
+class HttpRequest(Struct, frozen=True, kw_only=True):
+    """A request as bytes. Credentials are not in it; the transport adds them for the configured host."""
+
+    method: str
+    url: str
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+
+
+class Decoder(Protocol):
+    """Turns the events of one stream into reply events, ReplyStarted first and ReplyDone last."""
+
+    @property
+    def done(self) -> bool:
+        """The dialect's own end was seen; nothing of interest can follow."""
+        ...
+
+    def feed(self, event: SseEvent) -> list[ReplyEvent]:
+        """What this event adds. Raises an LLMError when the provider reports a failure inside the stream."""
+        ...
+
+    def finish(self) -> list[ReplyEvent]:
+        """What is left when the bytes end. Raises StreamBroken when the reply is not whole."""
+        ...
+
+
+class Wire(Protocol):
+    """A dialect, as its module offers it."""
+
+    def encode(self, request: ModelRequest, target: Target, *, stream: bool) -> HttpRequest:
+        """The request in this dialect."""
+        ...
+
+    def decoder(self, target: Target, taken: frozenset[str]) -> Decoder:
+        """A decoder for one stream; call ids in `taken` are in the history already and get replaced."""
+        ...
+
+    def decode(self, body: bytes, target: Target, taken: frozenset[str]) -> Reply:
+        """A whole reply."""
+        ...
+
+
+def to_json(value: Any) -> bytes:
+    """Compact UTF-8. Lone surrogates, which no API takes, become question marks."""
+    try:
+        return msgspec.json.encode(value)
+    except UnicodeEncodeError:
+        return msgspec.json.encode(_without_surrogates(value))
+
+
+def _without_surrogates(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {_without_surrogates(key): _without_surrogates(item) for key, item in cast(Json, value).items()}
+    if isinstance(value, list | tuple):
+        return [_without_surrogates(item) for item in cast(list[Any], value)]
+    return value
+
+
+def event_json(event: SseEvent) -> Json:
+    """The event's data as an object."""
+    try:
+        value = msgspec.json.decode(event.data)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise StreamBroken("the stream sent an event that is not JSON") from None
+    if not isinstance(value, dict):
+        raise StreamBroken("the stream sent an event that is not a JSON object")
+    return cast(Json, value)
+
+
+def body_json(body: bytes) -> Json:
+    """The body of a whole reply as an object."""
+    try:
+        value = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        raise BadResponse("the server answered with something that is not JSON") from None
+    if not isinstance(value, dict):
+        raise BadResponse("the server answered with JSON that is not an object")
+    return cast(Json, value)
+
+
+def obj(value: Any) -> Json:
+    """The value if it is an object, else an empty one."""
+    return cast(Json, value) if isinstance(value, dict) else {}
+
+
+def items(value: Any) -> list[Json]:
+    """The objects of a list; anything else counts as none."""
+    if not isinstance(value, list):
+        return []
+    return [cast(Json, item) for item in cast(list[Any], value) if isinstance(item, dict)]
+
+
+def string(value: Any) -> str:
+    """The value if it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""
+
+
+def parse_arguments(raw: Any) -> tuple[Json, str | None]:
+    """The arguments of a call, and the original text when that is not a JSON object. Nothing counts as {}."""
+    if isinstance(raw, dict):
+        return obj(raw), None
+    text = string(raw)
+    if not text.strip():
+        return {}, None
+    try:
+        value = msgspec.json.decode(text)
+        if isinstance(value, str):  # some servers encode the object twice
+            value = msgspec.json.decode(value)
+    except (msgspec.DecodeError, UnicodeError):
+        return {}, text
+    return (obj(value), None) if isinstance(value, dict) else ({}, text)
+
+
+def arguments_of(call: ToolCallPart) -> Json:
+    """The arguments as history carries them: always an object."""
+    return call.arguments if call.raw_arguments is None else {MALFORMED_KEY: call.raw_arguments}
+
+
+def fresh_id(prefix: str) -> str:
+    """A new identifier."""
+    return f"{prefix}_{os.urandom(12).hex()}"
+
+
+class CallIds:
+    """Gives every call of a conversation its own id: missing and repeated ones are replaced."""
+
+    def __init__(self, taken: frozenset[str]) -> None:
+        self._taken = set(taken)
+
+    def claim(self, wanted: str) -> CallId:
+        call_id = wanted if wanted and wanted not in self._taken else fresh_id("call")
+        self._taken.add(call_id)
+        return CallId(call_id)
+
+
+def call_ids(request: ModelRequest) -> frozenset[str]:
+    """The ids of all calls in a request's history."""
+    return frozenset(
+        part.id for message in request.messages for part in parts_of(message) if isinstance(part, ToolCallPart)
+    )
+
+
+def stop_with_calls(stop_reason: str, *, called: bool) -> str:
+    """Dialects that stop the same way with and without calls: say which it was."""
+    return "tool_use" if called and stop_reason == "end_turn" else stop_reason
+
+
+def reply_of(events: Sequence[ReplyEvent], *, request_id: str = "") -> Reply:
+    """The whole reply that some events came to."""
+    started = next(event for event in events if isinstance(event, ReplyStarted))
+    done = next(event for event in events if isinstance(event, ReplyDone))
+    return Reply(
+        message_id=started.message_id,
+        model=started.model,
+        parts=tuple(event.part for event in events if isinstance(event, PartDone)),
+        stop_reason=done.stop_reason,
+        usage=done.usage,
+        request_id=request_id,
+    )
+
+
+def events_of(reply: Reply) -> list[ReplyEvent]:
+    """A whole reply as the events of a stream, for servers that answer a streaming request at once."""
+    started = ReplyStarted(message_id=reply.message_id, model=reply.model, request_id=reply.request_id)
+    events: list[ReplyEvent] = [started]
+    for part in reply.parts:
+        if isinstance(part, TextPart):
+            events.append(TextChunk(text=part.text))
+        elif isinstance(part, ReasoningPart) and part.text:
+            events.append(ReasoningChunk(text=part.text))
+        events.append(PartDone(part=part))
+    return [*events, ReplyDone(stop_reason=reply.stop_reason, usage=reply.usage, model=reply.model)]
+
+
+def message_id(value: Any) -> MessageId:
+    """The provider's id of the reply, or a new one."""
+    return MessageId(string(value) or fresh_id("msg"))

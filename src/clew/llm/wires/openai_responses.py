@@ -1,0 +1,233 @@
+"""OpenAI Responses, without state on the server: every request carries its history, reasoning travels encrypted."""
+
+from collections.abc import Iterator
+
+from clew.llm.errors import StreamBroken
+from clew.llm.failures import failure_in_stream
+from clew.llm.reply import PartDone, ReasoningChunk, Reply, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
+from clew.llm.request import ModelRequest
+from clew.llm.sse import SseEvent
+from clew.llm.target import Target
+from clew.llm.wires.base import (
+    CallIds,
+    HttpRequest,
+    Json,
+    arguments_of,
+    body_json,
+    event_json,
+    items,
+    message_id,
+    obj,
+    parse_arguments,
+    reply_of,
+    stop_with_calls,
+    string,
+    to_json,
+)
+from clew.llm.wires.history import Turn, result_parts, turns_of, wire_id
+from clew.llm.wires.openai_chat import data_url
+from clew.llm.wires.tally import UsageTally
+from clew.protocol.messages import (
+    DocumentPart,
+    ImagePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+)
+
+
+def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpRequest:
+    """Stable things first, history last: bytes already sent stay a prefix."""
+    profile = target.profile
+    body: Json = {"model": target.model, "store": False}
+    cap = request.max_output_tokens or profile.default_output
+    if cap is not None:
+        body["max_output_tokens"] = min(cap, profile.max_output)
+    if profile.thinking == "effort":
+        body["include"] = ["reasoning.encrypted_content"]
+        body |= _reasoning(request, target)
+    if request.temperature is not None and profile.sampling:
+        body["temperature"] = request.temperature
+    if stream:
+        body["stream"] = True
+    if system := "\n\n".join(text for text in request.system if text.strip()):
+        body["instructions"] = system
+    if request.tools:
+        body["tools"] = [
+            {
+                "type": "function",
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": tool.schema,
+                "strict": False,
+            }
+            for tool in request.tools
+        ]
+        if target.quirks.parallel_calls is not None:
+            body["parallel_tool_calls"] = target.quirks.parallel_calls
+    if request.json_schema is not None and profile.json_schema:
+        shape = {"type": "json_schema", "name": "answer", "schema": request.json_schema, "strict": False}
+        body["text"] = {"format": shape}
+    body["input"] = [item for turn in turns_of(request.messages, target) for item in _items(turn, target)]
+    headers = (("content-type", "application/json"), *target.headers)
+    return HttpRequest(method="POST", url=target.url("responses"), headers=headers, body=to_json(body))
+
+
+def _reasoning(request: ModelRequest, target: Target) -> Json:
+    wanted: Json = {}
+    if (effort := target.profile.clamp_effort(request.effort)) is not None:
+        wanted["effort"] = effort
+    if target.quirks.reasoning_summary:
+        wanted["summary"] = target.quirks.reasoning_summary
+    return {"reasoning": wanted} if wanted else {}
+
+
+def _items(turn: Turn, target: Target) -> Iterator[Json]:
+    said: list[Json] = []
+    for part in turn.parts:
+        match part:
+            case ToolResultPart():
+                yield _result(part, target)
+            case ToolCallPart():
+                arguments = to_json(arguments_of(part)).decode()
+                call_id = wire_id(part.id)
+                yield {"type": "function_call", "call_id": call_id, "name": part.name, "arguments": arguments}
+            case ReasoningPart():
+                if part.data is not None:
+                    yield part.data
+            case TextPart() if turn.role == "assistant":
+                yield {"type": "message", "role": "assistant", "content": part.text}
+            case _:
+                said.append(_content(part, target))
+    if said:
+        yield {"type": "message", "role": "user", "content": said}
+
+
+def _result(part: ToolResultPart, target: Target) -> Json:
+    text, media = result_parts(part)
+    item: Json = {"type": "function_call_output", "call_id": wire_id(part.call_id)}
+    if not media:
+        return item | {"output": text}
+    return item | {"output": [{"type": "input_text", "text": text}, *(_content(one, target) for one in media)]}
+
+
+def _content(part: Part, target: Target) -> Json:
+    match part:
+        case TextPart():
+            return {"type": "input_text", "text": part.text}
+        case ImagePart() if target.profile.images:
+            return {"type": "input_image", "image_url": data_url(part.source), "detail": "auto"}
+        case DocumentPart() if part.source.type == "text":
+            return {"type": "input_text", "text": f"{part.title}\n{part.source.data}".strip()}
+        case DocumentPart() if target.profile.documents and part.source.data:
+            return {"type": "input_file", "filename": part.title or "document.pdf", "file_data": data_url(part.source)}
+        case ImagePart():
+            return {"type": "input_text", "text": f"[image left out: {target.model} takes no images]"}
+        case DocumentPart():
+            return {"type": "input_text", "text": f"[document {part.title} left out: {target.model} takes none]"}
+        case _:
+            raise TypeError(f"no content for {type(part).__name__}")
+
+
+class ResponsesDecoder:
+    """One stream of response events. An item is whole when its `output_item.done` arrives."""
+
+    def __init__(self, target: Target, taken: frozenset[str]) -> None:
+        self._target = target
+        self._ids = CallIds(taken)
+        self._usage = UsageTally()
+        self._started = False
+        self._called = False
+        self._summaries = 0
+        self.done = False
+
+    def feed(self, event: SseEvent) -> list[ReplyEvent]:
+        if event.data.strip() == b"[DONE]":
+            return []
+        data = event_json(event)
+        match data.get("type"):
+            case "response.created" | "response.in_progress":
+                return self._start(obj(data.get("response")))
+            case "response.output_text.delta" | "response.refusal.delta":
+                return [TextChunk(text=text)] if (text := string(data.get("delta"))) else []
+            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
+                return [ReasoningChunk(text=text)] if (text := string(data.get("delta"))) else []
+            case "response.reasoning_summary_part.added":
+                self._summaries += 1
+                return [ReasoningChunk(text="\n\n")] if self._summaries > 1 else []
+            case "response.output_item.done":
+                self._summaries = 0
+                return [*self._start({}), *self._item(obj(data.get("item")))]
+            case "response.completed" | "response.incomplete":
+                return self._end(obj(data.get("response")))
+            case "response.failed":
+                raise failure_in_stream(obj(data.get("response")), self._target)
+            case "error":
+                raise failure_in_stream(data, self._target)
+            case _:
+                return []
+
+    def finish(self) -> list[ReplyEvent]:
+        if self.done:
+            return []
+        raise StreamBroken("the stream ended before the reply was complete")
+
+    def whole(self, response: Json) -> list[ReplyEvent]:
+        """All events of a reply that came at once."""
+        events = self._start(response)
+        for item in items(response.get("output")):
+            events += self._item(item)
+        return events + self._end(response)
+
+    def _start(self, response: Json) -> list[ReplyEvent]:
+        if self._started:
+            return []
+        self._started = True
+        return [ReplyStarted(message_id=message_id(response.get("id")), model=self._target.name)]
+
+    def _item(self, item: Json) -> list[ReplyEvent]:
+        match item.get("type"):
+            case "message":
+                pieces = items(item.get("content"))
+                text = "".join(string(piece.get("text")) or string(piece.get("refusal")) for piece in pieces)
+                return [PartDone(part=TextPart(text=text))] if text else []
+            case "reasoning":
+                return [PartDone(part=self._thought(item))]
+            case "function_call":
+                self._called = True
+                arguments, raw = parse_arguments(item.get("arguments"))
+                call_id = self._ids.claim(string(item.get("call_id")) or string(item.get("id")))
+                name = string(item.get("name"))
+                return [PartDone(part=ToolCallPart(id=call_id, name=name, arguments=arguments, raw_arguments=raw))]
+            case _:
+                return []
+
+    def _thought(self, item: Json) -> ReasoningPart:
+        """The item goes back as it came, but for its status, which requests may not carry."""
+        pieces = items(item.get("summary")) or items(item.get("content"))
+        text = "\n\n".join(string(piece.get("text")) for piece in pieces)
+        echo = {key: value for key, value in item.items() if key != "status" and value is not None}
+        return ReasoningPart(text=text, provider=self._target.provider, data=echo)
+
+    def _end(self, response: Json) -> list[ReplyEvent]:
+        self.done = True
+        self._usage.responses(obj(response.get("usage")))
+        if error := obj(response.get("error")):
+            raise failure_in_stream({"error": error}, self._target)
+        reason = string(obj(response.get("incomplete_details")).get("reason"))
+        stop = {"": "end_turn", "max_output_tokens": "max_tokens"}.get(reason, reason)
+        stop = stop_with_calls(stop, called=self._called)
+        model = string(response.get("model"))
+        return [*self._start(response), ReplyDone(stop_reason=stop, usage=self._usage.usage, model=model)]
+
+
+def decoder(target: Target, taken: frozenset[str]) -> ResponsesDecoder:
+    """A decoder for one stream."""
+    return ResponsesDecoder(target, taken)
+
+
+def decode(body: bytes, target: Target, taken: frozenset[str]) -> Reply:
+    """A whole reply."""
+    return reply_of(ResponsesDecoder(target, taken).whole(body_json(body)))
