@@ -40,14 +40,22 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def build_chain(
-    entries: Sequence[Entry], *, session_id: str = "", sidechain: bool = False, gaps: Collection[int] = ()
+    entries: Sequence[Entry],
+    *,
+    session_id: str = "",
+    sidechain: bool = False,
+    gaps: Collection[int] = (),
+    past_boundaries: bool = False,
 ) -> Chain:
     """The chain of a sequence of entries in file order. Pure: live, resumed, branched and agent views all use it.
 
     `gaps` are the indices before which a damaged line was skipped: an entry whose parent was lost there is hung under
-    the nearest entry before the damage, because that line almost surely was the parent's.
+    the nearest entry before the damage, because that line almost surely was the parent's. `past_boundaries` gives the
+    whole conversation as people saw it, not what the model still sees.
     """
-    return _Builder(entries, session_id=session_id, sidechain=sidechain, gaps=gaps).build()
+    builder = _Builder(entries, session_id=session_id, sidechain=sidechain, gaps=gaps)
+    builder.past_boundaries = past_boundaries
+    return builder.build()
 
 
 class _Builder:
@@ -56,6 +64,7 @@ class _Builder:
         self.session_id = session_id
         self.sidechain = sidechain
         self.gaps = sorted(gaps)
+        self.past_boundaries = False
         self.gone = withdrawn(entries)
         self.flaws: list[Flaw] = []
         self.at: dict[EntryId, int] = {}
@@ -138,6 +147,8 @@ class _Builder:
         entry = self.entries[number]
         if not is_boundary(entry) or not isinstance(entry, SystemEntry):
             return None
+        if self.past_boundaries:
+            return self.at.get(entry.logical_parent_uuid) if entry.logical_parent_uuid else None
         named = preserved_segment(entry)
         if named is None:
             return None

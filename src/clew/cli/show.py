@@ -1,0 +1,113 @@
+"""`clew show`: one session as readable text, ours or another agent's."""
+
+import argparse
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from shutil import which
+
+import msgspec
+
+from clew.cli.sessions import parse_homes
+from clew.orient.opening import Opened, open_session
+from clew.protocol.entries import ChainEntry, OpaqueEntry
+from clew.system.home import clew_home
+from clew.system.terminal_text import sanitize
+from clew.transcript.errors import TranscriptError
+from clew.transcript.render import plain
+from clew.transcript.store import SessionStore
+
+HELP = "a session as readable text"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`clew show SESSION|FILE`."""
+    parser.add_argument("session", metavar="SESSION|FILE", help="an id, the start of one, a title, or a path")
+    parser.add_argument(
+        "--home", action="append", default=[], metavar="AGENT=DIR", help="where an agent keeps its files"
+    )
+    parser.add_argument("--json", action="store_true", help="machine-readable")
+    parser.add_argument("--no-pager", action="store_true", help="print straight to the terminal")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Print a session; through a pager on a terminal."""
+    store = SessionStore(clew_home())
+    try:
+        opened = open_session(store, args.session, Path.cwd(), homes=parse_homes(args.home))
+    except (TranscriptError, OSError) as error:
+        sys.stderr.write(f"clew show: {sanitize(str(error))}\n")
+        return 1
+    except ValueError as error:
+        sys.stderr.write(f"clew show: {sanitize(str(error))}\n")
+        return 2
+    if opened.warning:
+        sys.stderr.write(f"clew show: {sanitize(opened.warning, one_line=True)}\n")
+    if args.json:
+        sys.stdout.write(as_json(opened) + "\n")
+        return 0
+    pager = None if args.no_pager or not sys.stdout.isatty() else pager_command()
+    if pager is None:
+        for line in lines(opened):
+            sys.stdout.write(line + "\n")
+        return 0
+    return _page(pager, lines(opened))
+
+
+def lines(opened: Opened) -> Iterator[str]:
+    """The session as sanitised text."""
+    yield sanitize(f"{opened.title or '(no title)'}", one_line=True)
+    yield sanitize(f"{opened.agent} {opened.session_id}  {opened.cwd}", one_line=True)
+    for block in plain(opened.entries):
+        yield ""
+        yield sanitize(block)
+
+
+def as_json(opened: Opened) -> str:
+    """The session as one JSON object: what it is, and its entries as they are."""
+    entries = [entry.raw if isinstance(entry, OpaqueEntry) else entry for entry in opened.entries]
+    value = {
+        "agent": opened.agent,
+        "session": opened.session_id,
+        "path": str(opened.path),
+        "title": opened.title,
+        "cwd": opened.cwd,
+        "entries": entries,
+        "keyed": [entry.raw if isinstance(entry, OpaqueEntry) else entry for entry in opened.keyed],
+        "messages": sum(isinstance(entry, ChainEntry) for entry in opened.entries),
+    }
+    return msgspec.json.format(msgspec.json.encode(value), indent=1).decode()
+
+
+def pager_command() -> list[str] | None:
+    """`$PAGER` split into words, never given to a shell; `less` when it is not set; None when there is none."""
+    try:
+        command = shlex.split(os.environ.get("PAGER", "") or "less -FRX")
+    except ValueError:
+        return None
+    program = which(command[0]) if command else None
+    return [program, *command[1:]] if program else None
+
+
+def _page(command: list[str], text: Iterable[str]) -> int:
+    try:
+        pager = subprocess.Popen(command, stdin=subprocess.PIPE, text=True, encoding="utf-8", errors="replace")
+    except OSError as error:
+        sys.stderr.write(f"clew show: {command[0]}: {error.strerror}; use --no-pager\n")
+        return 1
+    assert pager.stdin is not None
+    try:
+        for line in text:
+            pager.stdin.write(line + "\n")
+        pager.stdin.close()
+    except BrokenPipeError:
+        pass  # the reader has seen enough
+    while True:
+        try:
+            pager.wait()
+            return 0
+        except KeyboardInterrupt:
+            continue  # Ctrl-C belongs to the pager

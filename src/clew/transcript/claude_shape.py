@@ -1,0 +1,68 @@
+"""Our entries as Claude Code would have written them: its types only, its fields only."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, cast
+
+import msgspec
+
+from clew.protocol.entries import (
+    AiTitleEntry,
+    AssistantEntry,
+    ChainEntry,
+    CustomTitleEntry,
+    Entry,
+    SystemEntry,
+    UserEntry,
+)
+from clew.protocol.ids import EntryId
+from clew.transcript.codec import seal
+
+_OUR_PART_FIELDS = ("provider", "data", "rawInput")
+
+
+def claude_lines(entries: Iterable[Entry], keyed: Iterable[Entry] = ()) -> Iterator[bytes]:
+    """Lines of a session file. A line of ours that only carries usage gives it to the reply's last line."""
+    chain = [entry for entry in entries if isinstance(entry, ChainEntry)]
+    usages = {
+        entry.message.id: entry.message.usage
+        for entry in chain
+        if isinstance(entry, AssistantEntry) and entry.message.usage is not None
+    }
+    moved: dict[EntryId, EntryId | None] = {}
+    for entry in chain:
+        if isinstance(entry, AssistantEntry) and not entry.message.content:
+            moved[entry.uuid] = moved.get(entry.parent_uuid, entry.parent_uuid) if entry.parent_uuid else None
+            continue
+        if entry.parent_uuid is not None and entry.parent_uuid in moved:
+            entry = msgspec.structs.replace(entry, parent_uuid=moved[entry.parent_uuid])
+        if isinstance(entry, AssistantEntry) and entry.message.id in usages:
+            message = msgspec.structs.replace(entry.message, usage=usages[entry.message.id])
+            entry = msgspec.structs.replace(entry, message=message)
+        yield seal(msgspec.json.encode(_plain(entry)))
+    for entry in keyed:
+        if isinstance(entry, CustomTitleEntry):
+            yield seal(msgspec.json.encode(msgspec.to_builtins(entry)))
+        elif isinstance(entry, AiTitleEntry):
+            value = msgspec.to_builtins(entry)
+            value.pop("source", None)
+            yield seal(msgspec.json.encode(value))
+
+
+def _plain(entry: ChainEntry) -> dict[str, Any]:
+    value: dict[str, Any] = msgspec.to_builtins(entry)
+    if isinstance(entry, UserEntry | AssistantEntry):
+        content: Any = value["message"]["content"]
+        if not isinstance(content, str):
+            value["message"]["content"] = [_part(part) for part in cast("list[dict[str, Any]]", content)]
+    result: Any = value.get("toolUseResult")
+    if isinstance(result, dict) and "display" in result:
+        del value["toolUseResult"]
+    if isinstance(entry, SystemEntry):
+        value.pop("data", None)
+    return value
+
+
+def _part(part: dict[str, Any]) -> dict[str, Any]:
+    if part.get("type") == "redacted_thinking":
+        return part
+    return {name: item for name, item in part.items() if name not in _OUR_PART_FIELDS}
