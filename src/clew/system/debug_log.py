@@ -9,6 +9,7 @@ from clew.system.redact import redact
 
 MAX_BYTES = 2_000_000
 MAX_LINE_CHARS = 8_000
+SCANNED_CHARS = 4 * MAX_LINE_CHARS
 
 
 class DebugLog:
@@ -22,8 +23,10 @@ class DebugLog:
         """Append one line. Line breaks are kept as `\\n`, so that one call is one line whatever the text says."""
         if self._path is None:
             return
-        # Cut with room to spare first: a secret that straddles the final cut is still seen whole.
-        words = redact(text[: 4 * MAX_LINE_CHARS])
+        words = redact(text[:SCANNED_CHARS])
+        if len(text) > SCANNED_CHARS:
+            # A secret cut in two has lost its shape, so the last stretch that was looked at is not used.
+            words = words[:-MAX_LINE_CHARS]
         words = words.replace("\\", "\\\\").replace("\r", "\\r").replace("\n", "\\n")
         if len(words) > MAX_LINE_CHARS:
             words = f"{words[:MAX_LINE_CHARS]} [{len(words) - MAX_LINE_CHARS} more]"

@@ -34,13 +34,13 @@ def find_repository(start: Path) -> Repository | None:
     """The innermost repository around a directory. Runs nothing."""
     for root in (start, *start.parents):
         dot_git = root / ".git"
-        if dot_git.is_dir():
+        if os.path.isdir(dot_git):
             git_dir = dot_git
         elif pointer := _small_file(dot_git):
             git_dir = root / pointer.removeprefix("gitdir:").strip() if pointer.startswith("gitdir:") else None
         else:
             continue
-        if git_dir is not None and (git_dir / "HEAD").is_file():
+        if git_dir is not None and os.path.isfile(git_dir / "HEAD"):
             common = _small_file(git_dir / "commondir").strip()
             return Repository(root=root, git_dir=git_dir, common_dir=git_dir / common if common else git_dir)
     return None
@@ -83,7 +83,7 @@ def file_start(path: Path, limit: int = 1_000_000) -> bytes:
     """The start of a regular file; empty when it is missing or anything else. Never waits on a pipe."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+    except (OSError, ValueError):
         return b""
     try:
         return os.read(descriptor, limit)
