@@ -68,7 +68,7 @@ class Screen:
         self._open = False
         if self._drawn is not None:
             below = len(self._drawn.rows) - 1 - self._drawn.cursor_row
-            self._write((f"\x1b[{below}B" if below else "") + "\r\n")
+            self._write((f"\x1b[{below}B" if below else "") + "\n")
             self._drawn = None
         elif echo is not None:
             self._write(sanitize(echo) + "\n")
@@ -146,7 +146,7 @@ class Screen:
             self._write(new.rows[-1][len(old.rows[-1]) :])
             return
         up = f"\x1b[{old.cursor_row}A" if old is not None and old.cursor_row else ""
-        text = f"{up}\r\x1b[J" + "\r\n".join(new.rows)
+        text = f"{up}\r\x1b[J" + "\n".join(new.rows)
         if not _at_end(new):
             back = len(new.rows) - 1 - new.cursor_row
             text += (f"\x1b[{back}A" if back else "") + "\r"

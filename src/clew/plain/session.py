@@ -8,8 +8,10 @@ from clew.commands.base import CommandContext
 from clew.commands.registry import as_prompt, completions, is_command, run_command
 from clew.plain.asking import NOBODY, Asking
 from clew.plain.compose import Composer
+from clew.plain.ctrl_c import Situation, meaning_of
 from clew.plain.editor import Editor
 from clew.plain.history import History
+from clew.plain.link import ClientLink
 from clew.plain.options import PlainOptions
 from clew.plain.render import Renderer
 from clew.plain.screen import Screen
@@ -21,24 +23,27 @@ from clew.protocol.events import Event, Notice, SessionEnded, ToolStarted, TurnE
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
 
-Kind = Literal["event", "bytes", "interrupt", "terminate", "resumed", "guard", "slow", "sent", "over"]
+Kind = Literal["event", "bytes", "interrupt", "terminate", "resumed", "guard", "slow", "over"]
 
 PROMPT = "> "
 MORE = "... "
 STEER = "to the agent > "
 MAX_QUEUED_LINES = 1000
 EXIT_INTERRUPTED = 130
+STUCK_S = 1.0
+"""How long closing may take before another Ctrl-C leaves without it."""
 
 
 class PlainSession:
     """Talks to one Client through one Terminal until either of them ends it."""
 
     def __init__(self, client: Client, terminal: Terminal, options: PlainOptions) -> None:
-        self._client = client
         self._terminal = terminal
         self._options = options
         self._inbox: asyncio.Queue[tuple[Kind, Any]] = asyncio.Queue()
-        self._outbox: asyncio.Queue[Op] = asyncio.Queue()
+        self._link = ClientLink(
+            client, on_event=lambda event: self.post("event", event), on_end=lambda: self.post("over")
+        )
         self._history = History(options.home)
         self._editor = Editor(lambda: self._history.items, completions)
         self._screen = Screen(terminal, self._editor)
@@ -57,6 +62,9 @@ class PlainSession:
         """A prompt was sent whose turn has not started yet."""
         self._last_interrupt = float("-inf")
         self._closing = False
+        self._closed_at = 0.0
+        self._abandoned = False
+        """The person did not want to wait for the end."""
         self._code = 0
         self._exit: int | None = None
 
@@ -66,48 +74,24 @@ class PlainSession:
 
     async def run(self) -> int:
         """Until the session ended; the exit code."""
-        events = asyncio.create_task(self._pump_events())
-        ops = asyncio.create_task(self._pump_ops())
+        self._link.start()
         self._terminal.begin(lambda data: self.post("bytes", data))
         try:
             while self._exit is None:
                 self._handle(*await self._inbox.get())
-                for task in (events, ops):
-                    if task.done():
-                        task.result()
+                self._link.check()
                 if self._exit is None:
                     self._settle()
                 if self._inbox.empty():
                     self._screen.redraw_input()
-            if self._exit != EXIT_INTERRUPTED and self._closing:
-                # The session may still be closing its files after it said good-bye.
-                await asyncio.wait({ops}, timeout=self._options.close_timeout_s)
+            if self._closing and not self._abandoned:
+                await self._link.finish(self._options.close_timeout_s)
         finally:
-            for task in (events, ops):
-                task.cancel()
             self._screen.hide_input()
             self._screen.finish()
             self._terminal.end()
-            await asyncio.gather(events, ops, return_exceptions=True)
+            await self._link.stop()
         return self._exit
-
-    async def _pump_events(self) -> None:
-        try:
-            async for event in self._client.events():
-                self.post("event", event)
-        finally:
-            self.post("over")
-
-    async def _pump_ops(self) -> None:
-        """One at a time, in order, the last one is Close. A failure wakes the main loop, which raises it."""
-        try:
-            while True:
-                op = await self._outbox.get()
-                await self._client.submit(op)
-                if isinstance(op, Close):
-                    return
-        finally:
-            self.post("sent")
 
     def _handle(self, kind: Kind, payload: Any) -> None:
         match kind:
@@ -128,8 +112,6 @@ class PlainSession:
                 self._renderer.still_running(payload, self._state)
             case "over":
                 self._exit = self._code
-            case "sent":
-                pass
 
     def _on_event(self, event: Event) -> None:
         self._renderer.show(event, self._state)
@@ -211,9 +193,11 @@ class PlainSession:
                 self._on_line(typed)
             else:
                 self._queued.append(typed)
-            if self._asking.guarded and self._terminal.interactive:
-                # The rest of this chunk was typed before the question that has just appeared.
-                return
+            if self._terminal.interactive:
+                self._settle()
+                if self._closing or self._asking.guarded:
+                    # The rest of this chunk was typed before the question that has just appeared.
+                    return
         if not self._terminal.interactive and len(self._queued) >= MAX_QUEUED_LINES:
             self._terminal.hold(paused=True)
 
@@ -262,7 +246,7 @@ class PlainSession:
 
     def _send(self, op: Op) -> None:
         if not self._closing:
-            self._outbox.put_nowait(op)
+            self._link.send(op)
 
     def _on_end(self, end: End) -> None:
         """Ctrl-D quits when nothing runs. A pipe that ended still gets the answers to its lines."""
@@ -278,28 +262,38 @@ class PlainSession:
 
     def _on_interrupt(self) -> None:
         now = asyncio.get_running_loop().time()
-        again = now - self._last_interrupt <= self._options.quit_window_s
+        situation = Situation(
+            closing=self._closing,
+            stuck=self._closing and now - self._closed_at >= STUCK_S,
+            again=now - self._last_interrupt <= self._options.quit_window_s,
+            asking=self._asking.active,
+            busy=self._busy(),
+            interactive=self._terminal.interactive,
+            typed=bool(self._editor.cells) or self._composer.pending,
+        )
         self._last_interrupt = now
-        if self._closing:
-            self._exit = EXIT_INTERRUPTED
-        elif again and not (self._editor.cells and not self._busy()):
-            self._close(EXIT_INTERRUPTED if self._busy() else 0)
-        elif self._asking.active:
-            self._send(self._asking.decline("Denied, and interrupted.", "interrupted by the user", stop=True))
-            self._asking.give_up(self._state)
-            self._send(Interrupt())
-        elif self._busy():
-            self._screen.line("Interrupting. Ctrl-C again quits.", "warning")
-            self._send(Interrupt())
-        elif not self._terminal.interactive:
-            self._close(EXIT_INTERRUPTED)
-        elif self._editor.cells or self._composer.pending:
-            self._screen.close_input()
-            self._editor.set("")
-            self._composer.clear()
-            self._last_interrupt = float("-inf")
-        else:
-            self._screen.line("(Ctrl-C again quits; so does Ctrl-D)", "dim")
+        match meaning_of(situation):
+            case "wait":
+                pass
+            case "abandon":
+                self._abandoned = True
+                self._exit = EXIT_INTERRUPTED
+            case "quit":
+                self._close(0 if situation.interactive and not situation.busy else EXIT_INTERRUPTED)
+            case "deny":
+                self._send(self._asking.decline("Denied, and interrupted.", "interrupted by the user", stop=True))
+                self._asking.give_up(self._state)
+                self._send(Interrupt())
+            case "interrupt":
+                self._screen.line("Interrupting. Ctrl-C again quits.", "warning")
+                self._send(Interrupt())
+            case "clear":
+                self._screen.close_input()
+                self._editor.set("")
+                self._composer.clear()
+                self._last_interrupt = float("-inf")
+            case "warn":
+                self._screen.line("(Ctrl-C again quits; so does Ctrl-D)", "dim")
 
     def _close(self, code: int) -> None:
         """Ask the session to end; SessionEnded, the timeout or another Ctrl-C ends the loop."""
@@ -307,6 +301,7 @@ class PlainSession:
             return
         self._send(Close())
         self._closing = True
+        self._closed_at = asyncio.get_running_loop().time()
         self._code = code
         self._screen.hide_input()
         asyncio.get_running_loop().call_later(self._options.close_timeout_s, self.post, "over")

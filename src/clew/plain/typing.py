@@ -1,5 +1,7 @@
 """What arrives from the keyboard or a pipe, as whole lines: edited here, or collected by the terminal."""
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
 from clew.plain.editor import Editor
@@ -37,16 +39,14 @@ class EditedInput:
         self._screen = screen
         self._decoder = KeyDecoder()
 
-    def feed(self, data: bytes) -> list[Typed]:
-        """The lines that were completed."""
+    def feed(self, data: bytes) -> Iterator[Typed]:
+        """The lines that were completed, each before the keys after it are looked at."""
         if not data:
-            return [End()]
-        typed: list[Typed] = []
+            yield End()
         for key in self._decoder.feed(data):
             item = self._press(key)
             if item is not None:
-                typed.append(item)
-        return typed
+                yield item
 
     def reset(self) -> None:
         """Forget half-read keys."""
@@ -74,14 +74,22 @@ class LineInput:
     def __init__(self, *, interactive: bool) -> None:
         self._interactive = interactive
         self._pending = b""
+        self._ended = False
 
-    def feed(self, data: bytes) -> list[Typed]:
+    def feed(self, data: bytes) -> Iterator[Typed]:
         """The lines that were completed; the last line of a pipe needs no newline."""
         if not data:
             rest, self._pending = self._pending, b""
-            return [*([_decoded(rest)] if rest else []), End(final=not self._interactive)]
+            if rest:
+                yield _decoded(rest)
+            # A terminal's Ctrl-D may be followed by more; a second one in a row is a terminal that is gone.
+            yield End(final=not self._interactive or self._ended)
+            self._ended = True
+            return
+        self._ended = False
         *lines, self._pending = (self._pending + data).split(b"\n")
-        return [_decoded(line) for line in lines]
+        for line in lines:
+            yield _decoded(line)
 
     def reset(self) -> None:
         """Forget a half-read line of a terminal; a pipe loses nothing."""

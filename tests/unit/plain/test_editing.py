@@ -118,6 +118,14 @@ async def test_what_was_typed_stays_on_the_screen() -> None:
         assert picture(stage).lines[2:] == ["> hello", "Hi", "-- 1.2 s", ">"]
 
 
+async def test_lines_that_arrive_in_one_chunk_all_stay_on_the_screen() -> None:
+    async with Stage(terminal=editing()) as stage:
+        await stage.shows("> ")
+        stage.terminal.type("/version\r/title\r/tit")
+        await stage.settled()
+        assert picture(stage).lines[2:] == ["> /version", "clew 0.1", "> /title", "No title yet.", "> /tit"]
+
+
 async def test_output_does_not_corrupt_a_line_that_is_being_typed() -> None:
     async with Stage(terminal=editing(30)) as stage:
         stage.client.push(TurnStarted(turn=1), TextDelta(message_id=MessageId("m1"), text="first line\nseco"))

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.plain.ctrl_c import Situation, meaning_of
 from clew.protocol.display import DiffBlock, FileBlock, TerminalBlock
 from clew.protocol.events import (
     ModelChanged,
@@ -193,6 +194,24 @@ async def test_ctrl_c_interrupts_and_the_second_one_quits() -> None:
         assert await stage.code() == 130
         assert stage.ops == [Interrupt(), Close()]
         assert stage.terminal.ended
+
+
+def test_what_ctrl_c_means() -> None:
+    def means(**changes: bool) -> str:
+        quiet = dict.fromkeys(Situation.__struct_fields__, False)
+        return meaning_of(Situation(**{**quiet, "interactive": True, **changes}))
+
+    assert means() == "warn"
+    assert means(again=True) == "quit"
+    assert means(typed=True) == means(typed=True, again=True) == "clear"
+    assert means(busy=True) == means(busy=True, typed=True) == "interrupt"
+    assert means(busy=True, again=True, typed=True) == "quit"
+    assert means(busy=True, asking=True) == "deny"
+    assert means(busy=True, asking=True, again=True) == "quit"
+    assert means(interactive=False) == "quit"
+    assert means(interactive=False, busy=True) == "interrupt"
+    assert means(closing=True, again=True) == "wait"
+    assert means(closing=True, again=True, stuck=True) == "abandon"
 
 
 async def test_ctrl_c_after_the_window_only_interrupts_again() -> None:

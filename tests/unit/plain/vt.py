@@ -50,7 +50,7 @@ class Screen:
         elif combining(char) or char in "\ufe0f\u200d":
             return
         else:
-            assert not (char < " " or char == "\x7f"), f"control character {char!r} reached the terminal"
+            assert char.isprintable() or char == "\u3000", f"control character {char!r} reached the terminal"
             self._put(char, 2 if east_asian_width(char) in "WF" else 1)
 
     def _put(self, char: str, width: int) -> None:
