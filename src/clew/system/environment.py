@@ -85,10 +85,10 @@ STEERING = frozenset(
         "RIPGREP_CONFIG_PATH", "NODE_OPTIONS", "NODE_PATH", "PERL5OPT", "PERL5LIB", "PERL5DB", "RUBYOPT", "RUBYLIB",
         "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "SSH_ASKPASS", "SUDO_ASKPASS",
         "GREP_OPTIONS", "TAR_OPTIONS", "ZIPOPT", "MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS", "COLUMNS", "LINES",
-        "TERM", "COLORTERM", "FORCE_COLOR", "CLICOLOR_FORCE",
+        "TERM", "COLORTERM", "FORCE_COLOR", "CLICOLOR_FORCE", "TMUX", "TMUX_PANE", "STY", "FZF_DEFAULT_OPTS", "OLDPWD",
     }
 )  # fmt: skip
-STEERING_PREFIXES = ("GIT_", "LD_", "DYLD_", "PYTHON", "BASH_FUNC_", "CLEW_", "LESS_")
+STEERING_PREFIXES = ("GIT_", "LD_", "DYLD_", "PYTHON", "BASH_FUNC_", "CLEW_", "LESS_", "npm_config_")
 
 # What a child needs to behave: no pager, no colours, no prompt that waits for a person.
 FIXED = {

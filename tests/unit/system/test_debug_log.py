@@ -4,7 +4,7 @@ import stat
 from pathlib import Path
 
 from clew.system.clock import ManualClock
-from clew.system.debug_log import MAX_BYTES, MAX_LINE_CHARS, DebugLog, debug_log_path
+from clew.system.debug_log import MAX_BYTES, MAX_LINE_CHARS, SCANNED_CHARS, DebugLog, debug_log_path
 
 
 def log_at(path: Path) -> DebugLog:
@@ -33,7 +33,9 @@ def test_secrets_do_not_reach_the_disk(tmp_path: Path) -> None:
     filler = "x" * (MAX_LINE_CHARS - 10)
     log_at(path).write("request", f"Authorization: Bearer {canary} and {filler} {canary}")
     log_at(path).write("straddle", f"{filler} {canary}")
-    log_at(path).write("far", "password=" + "q1" * MAX_LINE_CHARS + " " + "z " * (MAX_LINE_CHARS - 14) + canary * 9)
+    block = "-----BEGIN " + "PRIVATE KEY-----\n" + ("A1b2C3d4" * 8 + "\n") * 450 + "-----END PRIVATE KEY-----"
+    far = block + " " * (SCANNED_CHARS - len(block) - 10) + canary  # the key vanishes, so the cut comes into view
+    log_at(path).write("far", far)
     assert "CANARY" not in path.read_text()
     assert "sk-ant" not in path.read_text()
 
