@@ -22,6 +22,13 @@ def shells():
     return shells
 
 
+def process():
+    """Starting and ending processes."""
+    from clew.system import process
+
+    return process
+
+
 def search():
     """Grep and Glob engines."""
     from clew.tools import search

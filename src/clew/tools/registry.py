@@ -5,17 +5,32 @@ from typing import Any
 
 from clew.tools.ask_user import AskUser
 from clew.tools.base import Tool
+from clew.tools.bash import Bash
+from clew.tools.bash_output import BashOutput
 from clew.tools.builtin import BuiltinTool
 from clew.tools.edit import Edit
 from clew.tools.glob import Glob
 from clew.tools.grep import Grep
+from clew.tools.kill_shell import KillShell
 from clew.tools.notebook_edit import NotebookEdit
 from clew.tools.read import Read
 from clew.tools.session import ToolSession
 from clew.tools.todo_write import TodoWrite
 from clew.tools.write import Write
 
-BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (Read, Edit, Write, NotebookEdit, Glob, Grep, TodoWrite, AskUser)
+BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (
+    Bash,
+    Read,
+    Edit,
+    Write,
+    Grep,
+    Glob,
+    NotebookEdit,
+    BashOutput,
+    KillShell,
+    TodoWrite,
+    AskUser,
+)
 
 
 def builtin_tools(

@@ -59,6 +59,7 @@ class ToolSession:
         self._shells = running
         self._reads: dict[str, ReadState] = {}
         self._claims: dict[CallId, tuple[str, ...]] = {}
+        self._held: dict[CallId, bool] = {}
 
     @property
     def shells(self) -> "Shells":
@@ -85,6 +86,16 @@ class ToolSession:
         """The targets fixed by `claim`, or the real paths now when nothing was judged."""
         return self._claims.pop(call_id, None) or tuple(os.path.realpath(path) for path in paths)
 
+    def claim_sandbox(self, call_id: CallId, *, held: bool) -> None:
+        """Remember what permissions were told: a command judged as held never runs free."""
+        if len(self._held) >= MAX_CLAIMS:
+            self._held.pop(next(iter(self._held)))
+        self._held[call_id] = held
+
+    def sandbox_claimed(self, call_id: CallId) -> bool:
+        """Whether this call was judged as held by the sandbox; unjudged calls are held when there is one."""
+        return self._held.pop(call_id, self.sandbox is not None and self.sandbox.enforced)
+
     def saw(self, path: str, state: ReadState) -> None:
         """The model knows this content of the file."""
         self._reads[path] = state
@@ -101,3 +112,5 @@ class ToolSession:
         """End everything that still runs."""
         if self._shells is not None:
             await self._shells.close()
+        if self.sandbox is not None:
+            self.sandbox.close()

@@ -1,0 +1,237 @@
+"""The agent's side of the warden: start a command, take its output as it comes, end it and all it started."""
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+import socket
+import struct
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from clew.system.sandbox.plan import Plan
+
+LENGTH = struct.Struct("!Q")
+PIPE_BYTES = 1 << 20
+F_SETPIPE_SZ = 1031
+READ_BYTES = 1 << 18
+DRAIN_S = 0.5
+SOURCE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from clew.system.warden import main; main()"
+
+
+class ProcessError(Exception):
+    """The command could not be started; nothing ran."""
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    """128 + n after signal n."""
+    cwd: str
+    """The directory it ended in; empty when unknown."""
+
+
+class Command(NamedTuple):
+    """What to run."""
+
+    argv: list[str]
+    cwd: str
+    env: Mapping[str, str]
+    plan: Plan | None = None
+    grace_s: float = 1.0
+    """Between SIGTERM and SIGKILL."""
+
+
+class Running:
+    """One command on its way. Output goes to the callback in the event loop's thread, piece by piece."""
+
+    def __init__(self, control: socket.socket, output: int, on_output: Callable[[bytes], None]) -> None:
+        self._control = control
+        self._output = output
+        self._on_output = on_output
+        self._loop = asyncio.get_running_loop()
+        self._messages = b""
+        self.started: asyncio.Future[int] = self._loop.create_future()
+        self.ended: asyncio.Future[Ended] = self._loop.create_future()
+        self._drained: asyncio.Future[None] = self._loop.create_future()
+        self._ending = False
+        self._loop.add_reader(control, self._on_control)
+        self._loop.add_reader(output, self._on_pipe)
+
+    async def wait(self) -> Ended:
+        """Until it ended and its output is complete. Cancelled: everything it started is gone before this returns."""
+        try:
+            ended = await asyncio.shield(self.ended)
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(DRAIN_S):
+                    await asyncio.shield(self._drained)
+            return ended
+        except asyncio.CancelledError:
+            await self.end()
+            raise
+        finally:
+            if self.ended.done():
+                self.close()
+
+    async def end(self) -> None:
+        """SIGTERM, then SIGKILL, for the command and all its descendants; returns when they are gone."""
+        if not self._ending and not self.ended.done():
+            self._ending = True
+            with contextlib.suppress(OSError):
+                self._control.send(b"x")
+        while not self.ended.done():
+            with contextlib.suppress(asyncio.CancelledError):
+                await asyncio.shield(self.ended)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the descriptors; the warden ends what still runs."""
+        if self._output >= 0:
+            self._loop.remove_reader(self._output)
+            self._take_rest()
+            os.close(self._output)
+            self._output = -1
+        if self._control.fileno() >= 0:
+            self._loop.remove_reader(self._control)
+            self._control.close()
+        self._settle(Ended(137, ""), "closed")
+
+    def _take_rest(self) -> None:
+        """What already lies in the pipe; the kernel bounds it."""
+        if not self._drained.done():
+            self._drained.set_result(None)
+        with contextlib.suppress(OSError):
+            for _ in range(PIPE_BYTES // READ_BYTES + 1):
+                data = os.read(self._output, READ_BYTES)
+                if not data:
+                    return
+                self._on_output(data)
+
+    def _on_pipe(self) -> None:
+        try:
+            data = os.read(self._output, READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            self._on_output(data)
+            return
+        self._loop.remove_reader(self._output)
+        if not self._drained.done():
+            self._drained.set_result(None)
+
+    def _on_control(self) -> None:
+        try:
+            data = self._control.recv(65_536)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if not data:
+            self._loop.remove_reader(self._control)
+            self._settle(Ended(137, ""), "the process that keeps it went away")
+            return
+        *lines, self._messages = (self._messages + data).split(b"\n")
+        for line in lines:
+            self._take(json.loads(line))
+
+    def _take(self, message: dict[str, Any]) -> None:
+        if "error" in message:
+            self._settle(Ended(126, ""), str(message["error"]))
+        elif "pid" in message and not self.started.done():
+            self.started.set_result(message["pid"])
+        elif "code" in message:
+            self._settle(Ended(message["code"], message["cwd"]), "")
+
+    def _settle(self, ended: Ended, problem: str) -> None:
+        if not self.started.done():
+            self.started.set_exception(ProcessError(problem))
+            self.started.exception()
+        if not self.ended.done():
+            self.ended.set_result(ended)
+
+
+class Warden:
+    """Starts the warden process when it is first needed, and again should it be gone."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._door: socket.socket | None = None
+
+    def warm(self) -> None:
+        """Start the warden, so that the first command need not wait for it."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        if self._door is not None:
+            self._door.close()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-S", "-c", BOOT, SOURCE_ROOT],
+                stdin=theirs,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                cwd="/",
+                env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+                start_new_session=True,
+            )
+        self._door = ours
+
+    async def start(self, command: Command, on_output: Callable[[bytes], None]) -> Running:
+        """Start a command; `ProcessError` when it cannot be started as asked."""
+        self.warm()
+        assert self._door is not None
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        read_end, write_end = os.pipe()
+        with theirs:
+            with contextlib.suppress(OSError):
+                fcntl.fcntl(read_end, F_SETPIPE_SZ, PIPE_BYTES)
+            try:
+                socket.send_fds(self._door, [b"r"], [theirs.fileno(), write_end])
+            except OSError as error:
+                ours.close()
+                os.close(read_end)
+                raise ProcessError(f"the warden does not answer: {error}") from error
+            finally:
+                os.close(write_end)
+        os.set_blocking(read_end, False)
+        ours.setblocking(False)
+        running = Running(ours, read_end, on_output)
+        request = {
+            "argv": command.argv,
+            "cwd": command.cwd,
+            "env": dict(command.env),
+            "plan": command.plan,
+            "grace_s": command.grace_s,
+            "umask": 0o022,
+        }
+        body = json.dumps(request).encode()
+        try:
+            await asyncio.get_running_loop().sock_sendall(ours, LENGTH.pack(len(body)) + body)
+            await asyncio.shield(running.started)
+        except (asyncio.CancelledError, OSError):
+            await running.end()
+            raise
+        except ProcessError:
+            running.close()
+            raise
+        return running
+
+    def close(self) -> None:
+        """End everything; the warden sees the closed door."""
+        if self._door is not None:
+            self._door.close()
+            self._door = None
+        if self._process is not None:
+            process, self._process = self._process, None
+            try:
+                process.wait(timeout=6)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()

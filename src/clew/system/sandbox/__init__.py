@@ -1,0 +1,1 @@
+"""Confinement of shell commands by the kernel."""

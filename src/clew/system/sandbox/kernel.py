@@ -1,0 +1,106 @@
+"""The Linux calls Python has no name for. Standard library only: it runs in the warden, before any site packages."""
+
+import ctypes
+import os
+import platform
+
+PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
+PR_SET_SECCOMP = 22
+PR_CAPBSET_DROP = 24
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+
+CLONE_NEWNS = 0x00020000
+CLONE_NEWIPC = 0x08000000
+CLONE_NEWUSER = 0x10000000
+CLONE_NEWPID = 0x20000000
+CLONE_NEWNET = 0x40000000
+
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 4096, 16384, 1 << 18
+MOUNT_ATTR_RDONLY = 1
+AT_RECURSIVE = 0x8000
+AT_FDCWD = -100
+
+# The same numbers on every architecture: they were assigned after the tables were unified.
+NR_MOUNT_SETATTR = 442
+NR_LANDLOCK_CREATE_RULESET, NR_LANDLOCK_ADD_RULE, NR_LANDLOCK_RESTRICT_SELF = 444, 445, 446
+LAST_CAP = 63
+
+MACHINE = platform.machine()
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def checked(result: int, what: str) -> int:
+    """The result of a call, or its error as OSError."""
+    if result == -1:
+        code = ctypes.get_errno()
+        raise OSError(code, f"{what}: {os.strerror(code)}")
+    return result
+
+
+def prctl(option: int, argument: object = 0, third: object = 0) -> int:
+    """prctl(2)."""
+    return checked(_libc.prctl(option, as_long(argument), as_long(third), 0, 0), f"prctl {option}")
+
+
+def as_long(value: object) -> object:
+    """Integers as C longs; pointers as they are."""
+    return ctypes.c_ulong(value) if isinstance(value, int) else value
+
+
+def syscall(number: int, *arguments: object) -> int:
+    """syscall(2)."""
+    return checked(_libc.syscall(ctypes.c_long(number), *(as_long(value) for value in arguments)), f"syscall {number}")
+
+
+def unshare(flags: int) -> None:
+    """unshare(2)."""
+    checked(_libc.unshare(ctypes.c_int(flags)), "unshare")
+
+
+def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:
+    """mount(2)."""
+    result = _libc.mount(
+        os.fsencode(source), os.fsencode(target), kind.encode() or None, ctypes.c_ulong(flags), data.encode() or None
+    )
+    checked(result, f"mount {target}")
+
+
+class MountAttributes(ctypes.Structure):
+    """struct mount_attr."""
+
+    _fields_ = (
+        ("set", ctypes.c_uint64),
+        ("clear", ctypes.c_uint64),
+        ("propagation", ctypes.c_uint64),
+        ("userns", ctypes.c_uint64),
+    )
+
+
+def set_read_only(path: str, *, on: bool) -> None:
+    """Make a mount and everything mounted below it read-only, or writable again."""
+    attributes = MountAttributes()
+    if on:
+        attributes.set = MOUNT_ATTR_RDONLY
+    else:
+        attributes.clear = MOUNT_ATTR_RDONLY
+    size = ctypes.sizeof(attributes)
+    syscall(NR_MOUNT_SETATTR, AT_FDCWD, os.fsencode(path), AT_RECURSIVE, ctypes.byref(attributes), size)
+
+
+class CapHeader(ctypes.Structure):
+    """struct __user_cap_header_struct."""
+
+    _fields_ = (("version", ctypes.c_uint32), ("pid", ctypes.c_int))
+
+
+def drop_capabilities() -> None:
+    """All of them, also those a program run later could gain."""
+    for capability in range(LAST_CAP + 1):
+        try:
+            prctl(PR_CAPBSET_DROP, capability)
+        except OSError:
+            break
+    header = CapHeader(0x20080522, 0)
+    checked(_libc.capset(ctypes.byref(header), (ctypes.c_uint32 * 6)()), "capset")

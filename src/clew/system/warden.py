@@ -1,0 +1,211 @@
+"""The warden: a small process that starts commands, knows all their descendants, and outlives no agent.
+
+One process per command (its keeper) is the subreaper of everything the command starts, so that nothing escapes by
+making its own session. When the agent's end of a socket closes, for whatever reason, the keeper ends what runs.
+Standard library only, one thread: it may fork safely, unlike the agent.
+"""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import struct
+import sys
+import time
+from typing import Any
+
+from clew.system.descendants import Ender, children
+from clew.system.sandbox import kernel, placeholders
+from clew.system.sandbox.confine import confine_and_run
+
+CWD_FD = 251
+LENGTH = struct.Struct("!Q")
+ORPHAN_GRACE_S = 0.3
+
+
+def main() -> None:
+    """Serve requests on descriptor 0 until the agent is gone."""
+    door = socket.socket(fileno=0)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    become_subreaper()
+    keepers: set[int] = set()
+    while True:
+        ready, _, _ = select.select([door], [], [], 1.0 if keepers else None)
+        collect(keepers)
+        if not ready:
+            continue
+        message, descriptors, _, _ = socket.recv_fds(door, 1, 3)
+        if not message:
+            break
+        keepers.add(start_keeper(door, descriptors))
+    door.close()
+    deadline = time.monotonic() + 5
+    while keepers and time.monotonic() < deadline:
+        time.sleep(0.02)
+        collect(keepers)
+    Ender().end_all(grace_s=0)
+
+
+def collect(keepers: set[int]) -> None:
+    """Bury keepers that ended; what a killed keeper left behind is ours now, and ends."""
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            break
+        if pid == 0:
+            break
+        keepers.discard(pid)
+    for pid in children(os.getpid()):
+        if pid not in keepers:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
+
+def become_subreaper() -> None:
+    """Orphans of our descendants become our children."""
+    if sys.platform == "linux":
+        kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
+
+
+def start_keeper(door: socket.socket, descriptors: list[int]) -> int:
+    """One command; its keeper is a child of ours."""
+    pid = os.fork()
+    if pid:
+        for descriptor in descriptors:
+            os.close(descriptor)
+        return pid
+    code = 1
+    try:
+        door.close()
+        control, output = descriptors
+        Keeper(socket.socket(fileno=control), output).run()
+        code = 0
+    finally:
+        os._exit(code)
+
+
+class Keeper:
+    """Starts one command, waits for it, ends what it leaves behind."""
+
+    def __init__(self, control: socket.socket, output: int) -> None:
+        self.control = control
+        self.output = output
+        self.grace_s = 2.0
+
+    def run(self) -> None:
+        become_subreaper()
+        request = self.receive()
+        if request is None:
+            return
+        self.grace_s = float(request["grace_s"])
+        plan = request["plan"]
+        names: list[str] = plan["missing"] if plan and (plan["namespaces"] or plan["kind"] == "bwrap") else []
+        held = [(path, descriptor) for path in names if (descriptor := placeholders.hold(path)) is not None]
+        try:
+            self.attend(request)
+        finally:
+            for path, descriptor in held:
+                placeholders.release(path, descriptor)
+
+    def attend(self, request: dict[str, Any]) -> None:
+        """From start to end of the command."""
+        told, tell = os.pipe()
+        failed, fail = os.pipe()
+        child = os.fork()
+        if child == 0:
+            become_command(request, self.output, tell, fail)
+        os.close(tell)
+        os.close(fail)
+        os.close(self.output)
+        with os.fdopen(failed, "rb") as pipe:
+            problem = pipe.read().decode(errors="replace")
+        if problem:
+            os.waitpid(child, 0)
+            self.send({"error": problem})
+            return
+        self.send({"pid": child})
+        ender = Ender(child)
+        self.wait(ender, skip=2 if request["plan"] else 0)
+        ender.end_all(grace_s=ORPHAN_GRACE_S)
+        code = os.waitstatus_to_exitcode(ender.status if ender.status is not None else signal.SIGKILL)
+        self.send({"code": code if code >= 0 else 128 - code, "cwd": last_line(told)})
+
+    def wait(self, ender: Ender, *, skip: int) -> None:
+        """Until the command ends, or until the agent asks or closes its end: then everything is ended."""
+        watch = os.pidfd_open(ender.main) if hasattr(os, "pidfd_open") else None
+        sources: list[Any] = [self.control] if watch is None else [self.control, watch]
+        while True:
+            ready, _, _ = select.select(sources, [], [], None if watch is not None else 0.02)
+            ender.reap()
+            if ender.status is not None:
+                return
+            if self.control in ready:
+                ender.end_all(grace_s=self.grace_s, skip=skip)
+                return
+
+    def receive(self) -> dict[str, Any] | None:
+        """The request: its length, then JSON."""
+        head = self.exactly(LENGTH.size)
+        body = self.exactly(LENGTH.unpack(head)[0]) if head else b""
+        return json.loads(body) if body else None
+
+    def exactly(self, size: int) -> bytes:
+        data = bytearray()
+        while len(data) < size:
+            piece = self.control.recv(min(size - len(data), 1 << 20))
+            if not piece:
+                return b""
+            data += piece
+        return bytes(data)
+
+    def send(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):
+            self.control.sendall(json.dumps(message).encode() + b"\n")
+
+
+def become_command(request: dict[str, Any], output: int, tell: int, fail: int) -> None:
+    """In the child: no terminal, no stdin, default signals, nothing open but its output; then the command itself."""
+    try:
+        os.setsid()
+        if sys.platform == "linux":
+            kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
+        null = os.open("/dev/null", os.O_RDONLY)
+        os.dup2(null, 0)
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.dup2(tell, CWD_FD)
+        os.dup2(fail, CWD_FD + 1, inheritable=False)
+        os.closerange(3, CWD_FD)
+        os.closerange(CWD_FD + 2, 4096)
+        for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        os.umask(request["umask"])
+        if request["plan"]:
+            confine_and_run(request["argv"], request["env"], request["cwd"], request["plan"])
+        os.chdir(request["cwd"])
+        os.execve(request["argv"][0], request["argv"], request["env"])
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            os.write(CWD_FD + 1, f"{type(error).__name__}: {error}".encode())
+    finally:
+        os._exit(127)
+
+
+def last_line(descriptor: int) -> str:
+    """What the shell said about its directory, if it could."""
+    os.set_blocking(descriptor, False)
+    try:
+        lines = os.read(descriptor, 65_536).decode(errors="surrogateescape").splitlines()
+    except BlockingIOError:
+        lines = []
+    os.close(descriptor)
+    return lines[-1] if lines else ""
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,147 @@
+"""Bash: one command, exactly as judged, in a fresh shell."""
+
+import asyncio
+import os
+import re
+from typing import Annotated, ClassVar
+
+from msgspec import Meta, Struct
+
+from clew.permissions.access import Access, ShellAccess
+from clew.protocol.display import TerminalBlock
+from clew.system.sandbox.plan import Plan
+from clew.tools.base import ToolContext, ToolResult
+from clew.tools.builtin import BuiltinTool
+from clew.tools.extras import process, shells
+from clew.tools.output_buffer import OutputBuffer
+from clew.tools.paths import problem
+
+DEFAULT_TIMEOUT_MS = 120_000
+MAX_TIMEOUT_MS = 600_000
+MAX_COMMAND_BYTES = 130_000
+HELD_BACK = re.compile(
+    r"Read-only file system|Operation not permitted|Permission denied|[Cc]ould not resolve|[Nn]etwork is unreachable"
+    r"|Temporary failure in name resolution"
+)
+HELD_BACK_HINT = "It ran in the sandbox (no network, writes only in the workspace); leave_sandbox asks the user."
+
+
+class BashParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What to run and how."""
+
+    command: str
+    timeout: Annotated[int, Meta(ge=1, description="Milliseconds")] | None = None
+    description: Annotated[str, Meta(description="What it does, in five to ten words")] = ""
+    run_in_background: bool = False
+    leave_sandbox: Annotated[bool, Meta(description="Run without the sandbox; always asks")] = False
+
+
+class Bash(BuiltinTool[BashParams]):
+    """Run it, wait, tell what came out."""
+
+    name: ClassVar[str] = "Bash"
+    params: ClassVar[type[Struct]] = BashParams
+    shell: ClassVar[bool] = True
+    max_result_chars: ClassVar[int] = 0
+
+    def accesses(self, params: BashParams, context: ToolContext) -> tuple[Access, ...]:
+        enforced = self.session.sandbox is not None and self.session.sandbox.enforced
+        held = enforced and not params.leave_sandbox
+        self.session.claim_sandbox(context.call_id, held=held)
+        leaves = enforced and params.leave_sandbox
+        return (ShellAccess(command=params.command, cwd=context.cwd, sandboxed=held, leaves_sandbox=leaves),)
+
+    async def run(self, params: BashParams, context: ToolContext) -> ToolResult:
+        held = self.session.sandbox_claimed(context.call_id)
+        if why := self._unfit(params, context.cwd, held=held):
+            return problem(why)
+        sandbox = self.session.sandbox
+        plan = sandbox.plan(self.session.roots) if held and sandbox is not None else None
+        try:
+            if params.run_in_background:
+                return await self._background(params, context.cwd, plan)
+            return await self._foreground(params, context, plan)
+        except process().ProcessError as error:
+            if plan is not None and sandbox is not None:
+                sandbox.broke(str(error))
+                return problem(f"The sandbox could not be set up, so nothing was run: {error}.")
+            return problem(f"The command could not be started: {error}.")
+
+    def _unfit(self, params: BashParams, cwd: str, *, held: bool) -> str:
+        if not self.session.shells.available:
+            return "There is no bash on this machine, so no command can run."
+        if "\0" in params.command:
+            return "A command cannot hold a NUL character; nothing was run."
+        try:
+            size = len(params.command.encode())
+        except UnicodeEncodeError:
+            return "The command is not valid text; nothing was run."
+        if size > MAX_COMMAND_BYTES:
+            return f"The command is longer than {MAX_COMMAND_BYTES:,} bytes; write it to a file and run that."
+        if held and (self.session.sandbox is None or not self.session.sandbox.enforced):
+            return (
+                "The sandbox that was to hold this command is gone, so nothing was run. Try again: the user is asked."
+            )
+        if not os.path.isdir(cwd):
+            self.session.cwd = self.session.start_dir
+            return f"The current directory {cwd} is gone; it is now {self.session.start_dir}. Nothing was run."
+        return ""
+
+    async def _foreground(self, params: BashParams, context: ToolContext, plan: Plan | None) -> ToolResult:
+        running_shells = self.session.shells
+        output = OutputBuffer(running_shells.file_for(context.call_id))
+        progress = shells().Progress(context.progress)
+
+        def take(data: bytes) -> None:
+            output.add(data)
+            progress.add(data)
+
+        limit_ms = min(params.timeout or DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS)
+        timed_out = False
+        try:
+            running = await running_shells.start(params.command, context.cwd, plan, take)
+            try:
+                async with asyncio.timeout(limit_ms / 1000) as limit:
+                    ended = await running.wait()
+            except TimeoutError:
+                if not limit.expired():
+                    raise
+                timed_out = True
+                ended = await running.wait()
+        finally:
+            progress.flush()
+            output.close()
+        text = output.text()
+        notes = [] if timed_out else self._follow(ended.cwd)
+        if timed_out:
+            notes.append(f"Timed out after {limit_ms / 1000:g} s: the command and all it started were ended.")
+        elif ended.code:
+            notes.append(f"Exit code {ended.code}.")
+        if plan is not None and ended.code and HELD_BACK.search(text):
+            notes.append(HELD_BACK_HINT)
+        block = TerminalBlock(
+            command=params.command,
+            output=text,
+            exit_code=None if timed_out else ended.code,
+            timed_out=timed_out,
+        )
+        shown = text.rstrip("\n")
+        words = "\n".join(part for part in (shown, "\n".join(notes)) if part) or "(no output)"
+        failed = timed_out or ended.code != 0
+        return ToolResult(text=words, display=(block,), is_error=failed, failed_command=failed)
+
+    def _follow(self, cwd: str) -> list[str]:
+        """Carry the directory, but never out of the roots."""
+        if not cwd or cwd == self.session.cwd or not os.path.isdir(cwd):
+            return []
+        if any(cwd == root or cwd.startswith(root.rstrip("/") + "/") for root in self.session.roots):
+            self.session.cwd = cwd
+            return []
+        return [f"The directory stays {self.session.cwd}: {cwd} is outside the workspace."]
+
+    async def _background(self, params: BashParams, cwd: str, plan: Plan | None) -> ToolResult:
+        shell = await self.session.shells.start_background(params.command, cwd, plan)
+        where = f" Its output goes to {shell.output.path}." if shell.output.path else ""
+        block = TerminalBlock(command=params.command, output="", exit_code=None, background_id=shell.id)
+        text = f"Running in the background as {shell.id}.{where} Look with BashOutput, end with KillShell."
+        return ToolResult(text=text, display=(block,))

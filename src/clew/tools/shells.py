@@ -1,0 +1,151 @@
+"""Shell commands of a session: in the foreground with a time limit, in the background with an id."""
+
+import asyncio
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from clew.system.process import SOURCE_ROOT, Command, Ended, Running, Warden
+from clew.system.process_env import tool_environment
+from clew.system.sandbox.plan import Plan
+from clew.system.sandbox.status import find_bash
+from clew.tools.output_buffer import OutputBuffer
+from clew.tools.session import ToolSession
+
+EXIT_SCRIPT = os.path.join(SOURCE_ROOT, "clew", "system", "shell_exit.sh")
+PROGRESS_S = 0.1
+PROGRESS_BYTES = 4_000
+UNREAD_BYTES = 1_000_000
+SAFE_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
+
+
+class Background:
+    """A command that runs on while the conversation does."""
+
+    def __init__(self, shell_id: str, command: str, output: OutputBuffer) -> None:
+        self.id = shell_id
+        self.command = command
+        self.output = output
+        self.ended: Ended | None = None
+        self.killed = False
+        self.task: asyncio.Task[None] | None = None
+        self.running: Running | None = None
+        self._unread = bytearray()
+        self._skipped = 0
+
+    def add(self, data: bytes) -> None:
+        """More output."""
+        self.output.add(data)
+        self._unread += data
+        if len(self._unread) > UNREAD_BYTES:
+            self._skipped += len(self._unread) - UNREAD_BYTES // 2
+            del self._unread[: -UNREAD_BYTES // 2]
+
+    def take_new(self) -> tuple[str, int]:
+        """What came since the last look, and how many bytes of it are no longer in memory."""
+        text, skipped = self._unread.decode(errors="replace"), self._skipped
+        self._unread.clear()
+        self._skipped = 0
+        return text, skipped
+
+    @property
+    def state(self) -> str:
+        """For model and people."""
+        if self.ended is None:
+            return "running"
+        return "killed" if self.killed else f"exited with code {self.ended.code}"
+
+
+class Shells:
+    """One warden, many commands."""
+
+    def __init__(self, session: ToolSession) -> None:
+        self._session = session
+        self._warden = Warden()
+        self._bash = find_bash()
+        self.background: dict[str, Background] = {}
+
+    @property
+    def available(self) -> bool:
+        """Whether there is a bash at all."""
+        return bool(self._bash)
+
+    def warm(self) -> None:
+        """Start the warden early; it costs nothing but a small process."""
+        self._warden.warm()
+
+    async def start(self, text: str, cwd: str, plan: Plan | None, on_output: Callable[[bytes], None]) -> Running:
+        """The exact text, in a fresh shell: only the directory is carried from call to call."""
+        env = tool_environment(self._session.env, tmp=plan["tmp"] if plan else "")
+        env["BASH_ENV"] = EXIT_SCRIPT
+        env["PWD"] = cwd
+        argv = [self._bash, "--noprofile", "--norc", "-c", text]
+        return await self._warden.start(Command(argv, cwd, env, plan), on_output)
+
+    def file_for(self, name: str) -> Path | None:
+        """Where output that does not fit is kept."""
+        folder = self._session.results_dir
+        if folder is None:
+            return None
+        safe = name if SAFE_NAME.fullmatch(name) else os.urandom(8).hex()
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = folder / f"{safe}.txt"
+        return path if not path.exists() else folder / f"{safe}-{os.urandom(4).hex()}.txt"
+
+    async def start_background(self, text: str, cwd: str, plan: Plan | None) -> Background:
+        """Runs until it ends, is killed, or the session closes."""
+        shell_id = f"bash_{len(self.background) + 1}"
+        shell = Background(shell_id, text, OutputBuffer(self.file_for(shell_id), always_file=True))
+        try:
+            shell.running = await self.start(text, cwd, plan, shell.add)
+        except BaseException:
+            shell.output.close()
+            raise
+        shell.task = asyncio.create_task(self._watch(shell, shell.running))
+        self.background[shell_id] = shell
+        return shell
+
+    async def _watch(self, shell: Background, running: Running) -> None:
+        shell.ended = await running.wait()
+        shell.output.close()
+
+    async def kill(self, shell: Background) -> None:
+        """End it and everything it started."""
+        if shell.running is not None and shell.ended is None:
+            shell.killed = True
+            await shell.running.end()
+            if shell.task is not None:
+                await shell.task
+
+    async def close(self) -> None:
+        """End all commands and the warden."""
+        running = [shell for shell in self.background.values() if shell.ended is None]
+        await asyncio.gather(*(self.kill(shell) for shell in running))
+        await asyncio.to_thread(self._warden.close)
+
+
+class Progress:
+    """Shows output as it comes, at most ten times a second, and only the newest part of a flood."""
+
+    def __init__(self, show: Callable[[str], None]) -> None:
+        self._show = show
+        self._pending = bytearray()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def add(self, data: bytes) -> None:
+        """Take a piece; it is shown soon."""
+        self._pending += data[-PROGRESS_BYTES:]
+        if len(self._pending) > PROGRESS_BYTES:
+            del self._pending[:-PROGRESS_BYTES]
+        if self._timer is None:
+            self._timer = asyncio.get_running_loop().call_later(PROGRESS_S, self.flush)
+
+    def flush(self) -> None:
+        """Show what waits."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        if self._pending:
+            self._show(self._pending.decode(errors="replace"))
+            self._pending.clear()

@@ -1,0 +1,260 @@
+"""Bash, BashOutput, KillShell: bounded, never hanging, nothing left behind."""
+
+import asyncio
+import os
+import resource
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.permissions.access import ShellAccess
+from clew.protocol.display import TerminalBlock
+from clew.tools.base import Tool, ToolContext
+from clew.tools.schema import decode_arguments
+from clew.tools.session import ToolSession
+
+from .conftest import Caller
+
+
+def alive(marker: str) -> list[int]:
+    """Processes whose command line holds the marker."""
+    found: list[int] = []
+    for name in os.listdir("/proc"):
+        if name.isdecimal() and int(name) != os.getpid():
+            try:
+                line = Path(f"/proc/{name}/cmdline").read_bytes()
+                state = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[0]
+            except OSError:
+                continue
+            if marker.encode() in line and state != "Z":
+                found.append(int(name))
+    return found
+
+
+async def until(condition: Callable[[], object], within_s: float = 10) -> bool:
+    """Wait for something the outside world does; False when the time is over."""
+    deadline = time.monotonic() + within_s
+    while True:
+        if condition():
+            return True
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(0.01)
+
+
+async def gone(marker: str, within_s: float) -> bool:
+    return await until(lambda: not alive(marker), within_s)
+
+
+async def appeared(path: Path) -> bool:
+    return await until(lambda: path.exists() and path.read_text().strip())
+
+
+async def test_output_and_exit_code(call: Caller):
+    good = await call("Bash", command="echo out; echo err >&2")
+    assert (good.text, good.is_error) == ("out\nerr", False)
+    bad = await call("Bash", command="echo no; exit 3")
+    assert bad.text == "no\nExit code 3."
+    assert bad.is_error
+    assert bad.failed_command
+    (block,) = bad.display
+    assert isinstance(block, TerminalBlock)
+    assert (block.exit_code, block.output) == (3, "no\n")
+    assert (await call("Bash", command="true")).text == "(no output)"
+    assert (await call("Bash", command="kill -9 $$")).text == "Exit code 137."
+
+
+async def test_only_the_directory_is_carried(call: Caller, session: ToolSession, workspace: Path):
+    (workspace / "sub").mkdir()
+    await call("Bash", command="cd sub; export LEAK=1; alias ll=ls; f() { :; }")
+    assert session.cwd == str(workspace / "sub")
+    seen = await call("Bash", command='pwd; echo "[$LEAK]"; type f ll 2>&1 | grep -c "not found"')
+    assert seen.text == f"{workspace}/sub\n[]\n2"
+    await call("Bash", command="cd ..; false")
+    assert session.cwd == str(workspace)
+    outside = await call("Bash", command="cd /")
+    assert session.cwd == str(workspace)
+    assert "outside the workspace" in outside.text
+
+
+async def test_a_vanished_directory_is_left(call: Caller, session: ToolSession, workspace: Path):
+    (workspace / "sub").mkdir()
+    await call("Bash", command="cd sub")
+    (workspace / "sub").rmdir()
+    assert "is gone" in (await call("Bash", command="pwd")).text
+    assert (await call("Bash", command="pwd")).text == str(workspace)
+
+
+async def test_the_exact_text_runs(call: Caller):
+    assert (await call("Bash", command="echo 'a  b' \"$0\" $#")).text == "a  b /bin/bash 0"
+    assert (await call("Bash", command="echo a # not b\necho c")).text == "a\nc"
+    quiet = await call("Bash", command="set -x; echo hi")
+    assert "pwd" not in quiet.text
+
+
+async def test_the_environment_is_cleaned(call: Caller, session: ToolSession):
+    session.env |= {"ANTHROPIC_API_KEY": "CANARY", "GITHUB_TOKEN": "CANARY", "LD_PRELOAD": "", "BASH_ENV": "/x"}
+    session.env |= {"GIT_DIR": "CANARY", "AWS_SECRET_ACCESS_KEY": "CANARY", "PROMPT_COMMAND": "CANARY", "KEEP": "yes"}
+    result = await call("Bash", command="env")
+    assert "CANARY" not in result.text
+    assert "KEEP=yes" in result.text
+    assert "PAGER=cat" in result.text
+    assert "BASH_ENV" not in result.text
+
+
+async def test_stdin_is_empty_and_there_is_no_terminal(call: Caller):
+    async with asyncio.timeout(10):
+        result = await call("Bash", command='cat; read x; echo "[$x]"; stty -echo 2>&1; (: > /dev/tty) 2>&1; tty')
+    lines = result.text.splitlines()
+    assert lines[0] == "[]"
+    assert "Inappropriate ioctl" in lines[1]
+    assert "No such device" in lines[2]
+    assert "not a tty" in result.text
+
+
+async def test_progress_arrives_while_it_runs(call: Caller, progress: list[str], workspace: Path):
+    task = asyncio.create_task(call("Bash", command="echo first; while [ ! -e go ]; do sleep 0.05; done; echo last"))
+    assert await until(lambda: progress)
+    assert progress == ["first\n"]
+    (workspace / "go").touch()
+    assert (await task).text == "first\nlast"
+    assert "".join(progress) == "first\nlast\n"
+
+
+async def test_long_output_is_cut_and_kept(call: Caller):
+    result = await call("Bash", command="seq 1 100000")
+    assert len(result.text) < 32_000
+    assert result.text.startswith("1\n2\n")
+    assert result.text.endswith("\n99999\n100000")
+    path = Path(result.text.split("the output is in ")[1].split(" …]")[0])
+    assert path.read_text().split() == [str(n) for n in range(1, 100_001)]
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
+async def test_a_flood_of_a_gigabyte_is_bounded(call: Caller):
+    """L37."""
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    result = await call("Bash", command="head -c 1000000000 /dev/zero | tr '\\0' 'x'; exit 5")
+    grown_kb = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
+    assert grown_kb < 100_000
+    assert len(result.text) < 32_000
+    assert "of 1,000,000,000 bytes left out" in result.text
+    assert result.text.endswith("Exit code 5.")
+
+
+async def test_a_time_limit_ends_everything(call: Caller, workspace: Path):
+    marker = f"31.{os.getpid()}01"
+    result = await call("Bash", command=f"echo begin; sleep {marker} & setsid sleep {marker} & wait", timeout=300)
+    assert result.text.startswith("begin\nTimed out after 0.3 s")
+    assert result.is_error
+    assert await gone(marker, 2)
+
+
+async def test_fifty_stubborn_children_in_new_sessions_are_gone(call: Caller, workspace: Path):
+    """L38: the command ignores SIGTERM, its children too, each in a session of its own."""
+    marker = f"32.{os.getpid()}02"
+    child = f"setsid bash -c 'trap \"\" TERM; while :; do sleep {marker}; done'"
+    script = f"trap '' TERM; for i in $(seq 50); do {child} & done; echo up > up; wait"
+    started = time.monotonic()
+    result = await call("Bash", command=script, timeout=1500)
+    assert "Timed out" in result.text
+    assert (workspace / "up").exists()
+    assert await gone(marker, 5)
+    assert time.monotonic() - started < 1.5 + 5
+
+
+async def test_what_a_command_leaves_behind_ends_with_it(call: Caller):
+    marker = f"33.{os.getpid()}03"
+    async with asyncio.timeout(10):
+        result = await call("Bash", command=f"(setsid sleep {marker} &) ; echo done")
+    assert result.text == "done"
+    assert await gone(marker, 1)
+
+
+async def test_cancelling_leaves_no_process(call: Caller, workspace: Path):
+    """TX-7: gone within 2 s."""
+    marker = f"34.{os.getpid()}04"
+    task = asyncio.create_task(
+        call("Bash", command=f"trap '' TERM; echo up > up; setsid sleep {marker} & sleep {marker}")
+    )
+    assert await appeared(workspace / "up")
+    task.cancel()
+    started = time.monotonic()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await gone(marker, 2)
+    assert time.monotonic() - started < 2
+
+
+async def test_a_fork_storm_ends(call: Caller):
+    marker = f"35.{os.getpid()}05"
+    child = f"(setsid sleep {marker} & [ $1 -gt 0 ] && spawn $(($1-1)))"
+    script = f"spawn() {{ for i in 1 2 3; do {child} & done; wait; }}; spawn 3"
+    result = await call("Bash", command=script, timeout=1000)
+    assert "Timed out" in result.text
+    assert await gone(marker, 5)
+
+
+async def test_background_runs_shows_and_ends(call: Caller, session: ToolSession, workspace: Path):
+    marker = f"36.{os.getpid()}06"
+    started = await call(
+        "Bash",
+        command=f"echo one; touch up; while [ ! -e go ]; do sleep 0.02; done; echo two >&2; sleep {marker}",
+        run_in_background=True,
+    )
+    assert started.text.startswith("Running in the background as bash_1.")
+    shell = session.shells.background["bash_1"]
+    assert await until(lambda: shell.output.total >= 4)
+    assert (await call("BashOutput", bash_id="bash_1")).text == "one\nbash_1 is running."
+    (workspace / "go").touch()
+    assert await until(lambda: shell.output.total >= 8)
+    assert (await call("BashOutput", bash_id="bash_1", filter="t.o")).text == "two\nbash_1 is running."
+    killed = await call("KillShell", shell_id="bash_1")
+    assert "were ended" in killed.text
+    assert await gone(marker, 2)
+    assert (await call("BashOutput", bash_id="bash_1")).text == "(no new output)\nbash_1 killed."
+    assert "already" in (await call("KillShell", shell_id="bash_1")).text
+    assert shell.output.path is not None
+    assert shell.output.path.read_text() == "one\ntwo\n"
+
+
+async def test_unknown_ids_and_bad_filters_are_told(call: Caller):
+    assert "no background command 'x'" in (await call("BashOutput", bash_id="x")).text
+    assert (await call("KillShell", shell_id="x")).is_error
+    await call("Bash", command="exit 4", run_in_background=True)
+    assert (await call("BashOutput", bash_id="bash_1", filter="(")).is_error
+
+
+async def test_closing_the_session_ends_background_commands(call: Caller, session: ToolSession, workspace: Path):
+    marker = f"37.{os.getpid()}07"
+    await call("Bash", command=f"setsid sleep {marker} & echo up > up; sleep {marker}", run_in_background=True)
+    assert await appeared(workspace / "up")
+    await session.close()
+    assert await gone(marker, 5)
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [("a\0b", "NUL"), ("x" * 140_000, "longer than"), ("echo \ud800", "not valid text")],
+)
+async def test_what_cannot_be_run_is_told(call: Caller, command: str, words: str):
+    result = await call("Bash", command=command)
+    assert result.is_error
+    assert words in result.text
+
+
+async def test_syntax_errors_and_binary_output(call: Caller):
+    wrong = await call("Bash", command="if then")
+    assert "syntax error" in wrong.text
+    assert "Exit code 2." in wrong.text
+    assert (await call("Bash", command="printf 'a\\377b'")).text == "a\ufffdb"
+
+
+def test_the_access_is_the_exact_command(
+    tools: dict[str, Tool[Any]], make_context: Callable[[], ToolContext], workspace: Path
+):
+    params = decode_arguments("Bash", tools["Bash"].params, {"command": " ls  -l "})
+    assert tools["Bash"].accesses(params, make_context()) == (ShellAccess(command=" ls  -l ", cwd=str(workspace)),)
