@@ -17,7 +17,7 @@ class SseEvent(Struct, frozen=True):
 class SseParser:
     """Feed bytes, get whole events. Comments, unknown fields and lines without a colon are skipped as the format asks.
 
-    An event that the end of the stream cut off is never delivered; a last event that only lacks its blank line is.
+    A last event without its blank line is delivered too: whether its data is whole is for the dialect to see.
     """
 
     def __init__(self, *, max_event_bytes: int = MAX_EVENT_BYTES) -> None:
@@ -30,7 +30,7 @@ class SseParser:
     def feed(self, data: bytes) -> list[SseEvent]:
         """The events that became whole with these bytes."""
         rest = self._rest
-        searched = len(rest)
+        searched = max(0, len(rest) - 1)  # the last byte may be a CR whose LF comes now
         rest += data
         events: list[SseEvent] = []
         start = 0

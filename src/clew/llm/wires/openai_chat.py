@@ -161,9 +161,11 @@ def _mark(messages: list[Json], ttl: str) -> None:
     """Breakpoints for a reseller of models that want them: the system prompt and the last two user messages."""
     control: Json = {"type": "ephemeral"} if ttl == "5m" else {"type": "ephemeral", "ttl": ttl}
     users = [message for message in messages if message["role"] == "user"]
+    for message in [*messages[:1], *users]:  # all as blocks, so that a mark that moves on changes nothing else
+        if isinstance(message["content"], str):
+            message["content"] = [{"type": "text", "text": message["content"]}]
     for message in [*messages[:1], *users[-2:]]:
-        content: Any = message["content"]
-        blocks: list[Json] = [{"type": "text", "text": content}] if isinstance(content, str) else content
+        blocks: list[Json] = message["content"]
         message["content"] = [*blocks[:-1], blocks[-1] | {"cache_control": control}]
 
 
