@@ -1,6 +1,7 @@
 """The conversation in view of a Claude-shaped file: the chain to the last entry, with parallel siblings restored."""
 
 from collections.abc import Sequence
+from typing import cast
 
 import msgspec
 
@@ -67,8 +68,7 @@ def conversation(tree: Tree) -> tuple[list[Entry], list[Entry]]:
         if not isinstance(entry, ChainEntry):
             kept.append(entry)
         elif entry.uuid in view:
-            # A sub-agent's own file is a conversation of its own.
-            kept.append(msgspec.structs.replace(entry, is_sidechain=False) if whole_file_is_sidechain else entry)
+            kept.append(_mended(entry, tree, alone=whole_file_is_sidechain))
             if not seen_main:
                 seen_main = True
                 kept.extend(early_sidechain)
@@ -78,6 +78,14 @@ def conversation(tree: Tree) -> tuple[list[Entry], list[Entry]]:
         else:
             abandoned.append(entry)
     return kept, abandoned
+
+
+def _mended(entry: ChainEntry, tree: Tree, *, alone: bool) -> Entry:
+    """An orphan hung where it was read; and a sub-agent's own file is a conversation of its own."""
+    parent = entry.parent_uuid
+    if parent is not None and parent not in tree.by_id:
+        entry = msgspec.structs.replace(entry, parent_uuid=tree.before[entry.uuid])
+    return cast(Entry, msgspec.structs.replace(entry, is_sidechain=False) if alone else entry)
 
 
 def _ancestors(leaf: ChainEntry | None, tree: Tree) -> set[EntryId]:

@@ -69,6 +69,9 @@ def _query(path: Path, statement: str, values: tuple[str, ...], source: Source) 
         try:
             with closing(sqlite3.connect(f"file:{quote(str(path.absolute()))}?{options}", uri=True)) as connection:
                 connection.text_factory = _text
+                if "unix-none" in options:
+                    # Keeps the journal's index in memory instead of in a file beside it.
+                    connection.execute("PRAGMA locking_mode=EXCLUSIVE")
                 cursor = connection.execute(statement, values)
                 columns = [column[0] for column in cursor.description]
                 return [dict(zip(columns, row, strict=True)) for row in cursor]
@@ -85,7 +88,9 @@ def _ways(path: Path) -> tuple[str, ...]:
         has_journal = journal.stat().st_size > 0
     except OSError:
         has_journal = False
-    return ("mode=ro&readonly_shm=1", "mode=ro&immutable=1") if has_journal else ("mode=ro&immutable=1",)
+    if not has_journal:
+        return ("mode=ro&immutable=1",)
+    return ("mode=ro&readonly_shm=1", "mode=ro&vfs=unix-none", "mode=ro&immutable=1")
 
 
 def _text(data: bytes) -> str:

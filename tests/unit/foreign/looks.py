@@ -55,10 +55,10 @@ def notes(transcript: ForeignTranscript) -> list[str]:
 
 
 def chain_is_whole(transcript: ForeignTranscript) -> bool:
-    """Every parent stands before its child, and ids are unique."""
-    seen: set[str] = set()
+    """Every parent stands before its child, and ids are unique. Sub-agents of the same file may hang anywhere."""
+    seen: set[str] = {e.uuid for e in transcript.entries if isinstance(e, ChainEntry) and e.is_sidechain}
     for entry in transcript.entries:
-        if isinstance(entry, ChainEntry):
+        if isinstance(entry, ChainEntry) and not entry.is_sidechain:
             if entry.uuid in seen or (entry.parent_uuid is not None and entry.parent_uuid not in seen):
                 return False
             seen.add(entry.uuid)

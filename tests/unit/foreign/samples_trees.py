@@ -74,6 +74,9 @@ def opencode_legacy(root: Path) -> Path:
     return whole(session / "info" / f"{OPENCODE_ID}.json", opencode_info())
 
 
+_OPEN: list[sqlite3.Connection] = []
+
+
 def opencode_db(root: Path, *, journal: bool = False) -> Path:
     path = root / ".local" / "share" / "opencode" / "opencode.db"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -97,7 +100,10 @@ def opencode_db(root: Path, *, journal: bool = False) -> Path:
             data = json.dumps({key: value for key, value in part.items() if key != "id"})
             connection.execute("INSERT INTO part VALUES (?,?,?,0,?)", (part["id"], message["id"], OPENCODE_ID, data))
     connection.commit()
-    if not journal:
+    if journal:
+        # Still open, as in a running program: closing would fold the journal in.
+        _OPEN.append(connection)
+    else:
         connection.close()
     return path
 
