@@ -14,7 +14,7 @@ from clew.transcript.deep import deep_search
 from clew.transcript.index import Hit, Row, SessionIndex, SourceFile
 from clew.transcript.ingest import ingest_entries, ingest_file
 from clew.transcript.lease import holder_of, lock_path
-from clew.transcript.resume import Match
+from clew.transcript.resume import Match, Search
 from clew.transcript.shelf import archived_id
 from clew.transcript.store import SessionStore, project_key, read_project, sessions_in
 
@@ -165,6 +165,17 @@ class Catalog:
             if lock_path(path).exists() and holder_of(path) is not None:
                 return msgspec.structs.replace(row, state="working")
         return row
+
+
+def title_search(home: Path, root: Path) -> Search:
+    """How `--resume WORDS` finds a session: the index is opened when words are looked for, and only then."""
+
+    def search(question: str) -> Iterator[Match]:
+        with Catalog(SessionStore(home)) as catalog:
+            catalog.refresh(agents=[OWN])
+            yield from catalog.matches(question, root)
+
+    return search
 
 
 def own_sources(store: SessionStore) -> Iterator[SourceFile]:

@@ -58,7 +58,6 @@ class Hunt(Generic[T]):
         """The parent that is looked for."""
         self.found = False
         """A tip of the session was seen."""
-        self.damaged = False
         self.last_session = ""
         self.cut = False
         self.reached = size
@@ -76,10 +75,10 @@ class Hunt(Generic[T]):
     def take(self, item: T, entry: Entry | None, offset: int, length: int) -> bool:
         """Keep one line; True when nothing before it can matter."""
         self._taken.append(item)
-        self._in_view += length
         if entry is None:
-            self.damaged = self._damage_behind = True
+            self._damage_behind = True
             return False
+        self._in_view += length
         self._gone |= withdrawn_by(entry)
         uuid = uuid_of(entry)
         if uuid is not None:

@@ -22,11 +22,11 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def __str__(self) -> str:
         what = self.name or "another clew"
-        return f"{what} (process {self.pid}{f' on {self.host}' if self.host != _host() else ''})"
+        return f"{what} (process {self.pid}{f' on {self.host}' if self.host not in ('', _host()) else ''})"
 
     def alive(self) -> bool:
         """Whether that very process still runs. A process of another machine counts as alive."""
-        if self.host != _host():
+        if self.host and self.host != _host():
             return True
         started = process_start(self.pid)
         if started:
