@@ -96,7 +96,8 @@ def find_session(name: str, *, agent: str | None = None) -> LoadedSession | str:
     except OSError as error:
         return f"cannot read {sanitize(name, one_line=True)}: {error.strerror or error}"
     if session.problem and not session.ledger.entries and session.agent == "unknown":
-        return f"{sanitize(name, one_line=True)} is not a transcript we can read ({sanitize(session.problem, one_line=True)})"
+        why = sanitize(session.problem, one_line=True)
+        return f"{sanitize(name, one_line=True)} is not a transcript we can read ({why})"
     return session
 
 
@@ -121,9 +122,8 @@ def _closing(shown: int, left_out: int, since: str) -> None:
     if not shown:
         print(f"No session was touched in the last {since}. Try --since 30d.")
     elif left_out:
-        print(
-            f"{left_out} older {'session' if left_out == 1 else 'sessions'} of this span left out; narrow with --since or --agent."
-        )
+        count = "1 older session" if left_out == 1 else f"{left_out} older sessions"
+        print(f"{count} of this span left out; narrow with --since or --agent.")
 
 
 def _paint(text: str, code: str) -> str:

@@ -8,7 +8,7 @@ from clew.ledger.calls import Outcome, as_object
 from clew.ledger.facts import CommandFact
 
 KEPT = 100
-_MAX_COMMAND = 400
+_MAX_COMMAND = 2000
 Purpose = Literal["test", "build", "lint", "git", "other"]
 
 _EXIT = re.compile(
@@ -29,7 +29,7 @@ _TEST = re.compile(
     r"pest|dotnet\s+test|swift\s+test|"
     r"mix\s+test|deno\s+test|bun\s+test|node\s+--test|(?:npm|pnpm|yarn|bun|make|mise|just|task|rake|hatch|pdm|"
     r"invoke|composer|sbt|lein|rails|manage\.py)"
-    r"\s+(?:run\s+|-s\s+|--silent\s+)*(?:\S*test\S*|spec|check)|runtests?\S*|run_tests\S*|\S*/tests?\.sh|bin/test)\b",
+    r"\s+(?:run\s+|-s\s+|--silent\s+)*(?:\S*test\S*|spec)|runtests?\S*|run_tests\S*|\S*/tests?\.sh|bin/test)\b",
     re.IGNORECASE,
 )
 _LINT = re.compile(
@@ -37,7 +37,7 @@ _LINT = re.compile(
     r"golangci-lint|go\s+vet|gofmt|staticcheck|"
     r"cargo\s+(?:clippy|fmt|check)|rubocop|phpstan|psalm|ktlint|detekt|swiftlint|shellcheck|hadolint|stylelint|"
     r"dart\s+analyze|"
-    r"(?:npm|pnpm|yarn|bun|make|mise|just|task)\s+(?:run\s+)?\S*(?:lint|typecheck|type-check|fmt|format)\S*|"
+    r"(?:npm|pnpm|yarn|bun|make|mise|just|task)\s+(?:run\s+)?\S*(?:lint|check|fmt|format)\S*|"
     r"pre-commit\s+run|prek\s+run)\b",
     re.IGNORECASE,
 )
@@ -98,7 +98,7 @@ def first_program(command: str) -> str:
 
 
 _SUBCOMMAND_WORDS = """
-    git npm pnpm yarn bun cargo go docker kubectl make mise just task uv pip poetry gh dotnet mvn gradle 
+    git npm pnpm yarn bun cargo go docker kubectl make mise just task uv pip poetry gh dotnet mvn gradle
     terraform helm rails mix deno
 """
 _WITH_SUBCOMMAND = frozenset(_SUBCOMMAND_WORDS.split())

@@ -76,10 +76,8 @@ class CommitsFold:
                 )
 
     def _add(self, fact: CommitFact) -> None:
-        if any(
-            known.kind == fact.kind and known.ref == fact.ref and known.subject == fact.subject
-            for known in self._facts[-8:]
-        ):
+        last = self._facts[-1] if self._facts else None
+        if last and (last.kind, last.ref, last.subject) == (fact.kind, fact.ref, fact.subject):
             return
         self._facts.append(fact)
         if len(self._facts) > KEPT:

@@ -30,8 +30,9 @@ class Request(Fact, frozen=True, kw_only=True):
     """For an answer: the agent's question it answers."""
     command: str = ""
     """For a slash command: its name with the slash."""
-    from_program: bool = False
-    """A prompt that no person typed (the task of a batch run)."""
+    restated: str = ""
+    """How the agent put the task when it began on it."""
+    restated_in: EntryId = EntryId("")
 
 
 class Rule(Fact, frozen=True, kw_only=True):
@@ -210,8 +211,6 @@ class Ledger(Struct, frozen=True, kw_only=True):
     """The session's task: the first substantive request, or the one it turned to."""
     goals: tuple[Request, ...] = ()
     """Substantive requests in order, the first included."""
-    opening_command: Request | None = None
-    """The bare slash command that began the session."""
     last_request: Request | None = None
     rules: tuple[Rule, ...] = ()
     files: tuple[FileFact, ...] = ()

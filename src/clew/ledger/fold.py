@@ -136,6 +136,8 @@ class LedgerFold:
 
     def _said(self, text: str, source: EntryId) -> None:
         self._turn.said(source)
+        if not self._texts:
+            self._goals.restate(text, source)
         self._texts.append(
             (text if len(text) <= _MAX_SAID else text[: _MAX_SAID // 2] + "\n" + text[-_MAX_SAID // 2 :], (source,))
         )
@@ -168,6 +170,8 @@ class LedgerFold:
     def _prompt(self, words: str, entry: UserEntry) -> None:
         source = (entry.uuid,)
         asked = self._question or open_question(self._texts)
+        if self._texts:
+            self._goals.heard(self._texts[-1][0])
         request = self._goals.feed(
             words, source, at=entry.timestamp, question=asked.text if asked else "", rewound=self._rewound(entry)
         )
@@ -201,8 +205,11 @@ class LedgerFold:
                 self._turn.interrupted(entry.uuid)
         elif entry.subtype == "turn_duration" and entry.duration_ms:
             self._costs.took(entry.duration_ms)
-        elif entry.subtype == "api_error" and entry.level == "error" and entry.content:
+        elif entry.subtype == "api_error" and entry.content:
+            self._turn.failed(entry.content, entry.uuid)
             self._work.failures.failed("model", entry.content, (entry.uuid,))
+        elif entry.subtype == "informational" and entry.content.startswith("Tokens: "):
+            self._turn.rested(entry.uuid)
 
     def _withdraw(self, targets: frozenset[EntryId]) -> None:
         self._turn.withdraw(targets)
@@ -237,7 +244,6 @@ class LedgerFold:
             state_detail=self._turn.detail,
             goal=self._goals.goal(),
             goals=self._goals.goals(),
-            opening_command=self._goals.opening_command(),
             last_request=self._goals.last,
             rules=self._rules.rules(),
             files=work.files.facts(),

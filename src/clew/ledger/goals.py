@@ -2,8 +2,11 @@
 
 import re
 
+from msgspec.structs import replace
+
 from clew.ledger.facts import Request, RequestKind, Sources
 from clew.ledger.words import cjk_share, sentences, typed, without_code
+from clew.protocol.ids import EntryId
 
 MAX_GOALS = 60
 _MAX_TEXT = 4000
@@ -14,8 +17,13 @@ _NOD_WORDS = """
     this both all one first second third option keep going on ahead retry again resume commit push test quit
     exit the a alright fine sounds looks to me ja nein weiter danke genau gut passt gerne bitte mach los oui non
     merci vas-y continue d'accord parfait bien sí si claro gracias sigue adelante vale perfecto bueno sim não
-    obrigado continua да нет ага ок продолжай давай дальше спасибо хорошо верно отлично угу 好 好的 好吧 是 是的 对 對 不
-    不是 继续 繼續 可以 行 嗯 谢谢 謝謝 没问题 沒問題 请继续 請繼續 开始 確認 确认 下一步 同意 はい いいえ うん お願いします おねがいします 続けて 続けてください ありがとう いいよ 네 아니요
+    obrigado continua да нет ага ок продолжай давай
+    дальше спасибо хорошо верно отлично угу 好 好的
+    好吧 是 是的 对 對 不
+    不是 继续 繼續 可以 行 嗯 谢谢 謝謝 没问题
+    沒問題 请继续 請繼續 开始 確認 确认 下一步 同意 はい
+    いいえ うん お願いします おねがいします 続けて 続けてください ありがとう いいよ 네
+    아니요
     계속 좋아 감사합니다
 """
 _NOD = frozenset(_NOD_WORDS.split())
@@ -48,6 +56,18 @@ _STOP_WORDS = """
 _STOP = frozenset(_STOP_WORDS.split())
 
 
+_HOUSEKEEPING_WORDS = """
+    add-dir agents bashes bug chat clear compact config
+    context copy cost docs doctor drop editor exit
+    export fast feedback
+    help history hooks ide install-github-app keybindings login logout map mcp memory model new output-style permissions
+    plugin privacy-settings quit read-only recap release-notes rename reset resume rewind run save settings skills stats
+    status statusline tasks theme think title todos tokens tools undo upgrade usage version vim voice web
+"""
+HOUSEKEEPING = frozenset("/" + word for word in _HOUSEKEEPING_WORDS.split())
+"""Commands to the program itself; no wish to the agent."""
+
+
 def is_reply(text: str) -> bool:
     """A nod, a number, a thank-you: words that only mean something with what came before."""
     if len(text) > 80:
@@ -77,6 +97,7 @@ class GoalsFold:
     def __init__(self) -> None:
         self._goals: list[Request] = []
         self._topic: set[str] = set()
+        self._heard = ""
         self.last: Request | None = None
         self.typed_turns = 0
 
@@ -87,7 +108,7 @@ class GoalsFold:
         if rewound:
             self._forget(rewound)
         text, command = typed(raw)
-        if not text and not command:
+        if not text and (not command or command in HOUSEKEEPING):
             return None
         kind = self._kind(text, command, question)
         request = Request(
@@ -105,6 +126,18 @@ class GoalsFold:
         if kind in ("request", "refine", "pivot") or (kind == "answer" and not is_reply(text)) or kind == "command":
             self._note(request)
         return request
+
+    def restate(self, text: str, source: EntryId) -> None:
+        """The agent's first words on the latest request, if they say the task again."""
+        if (
+            self._goals
+            and self.last is not None
+            and self._goals[-1].source == self.last.source
+            and not self._goals[-1].restated
+        ):
+            said = restatement(text)
+            if said:
+                self._goals[-1] = replace(self._goals[-1], restated=said, restated_in=source)
 
     def _note(self, request: Request) -> None:
         if len(self._goals) >= MAX_GOALS:
@@ -130,22 +163,21 @@ class GoalsFold:
             return "answer"
         return "pivot" if self._turns_away(text) else "refine"
 
+    def heard(self, text: str) -> None:
+        """What the agent talks about belongs to the topic."""
+        self._heard = text[-3000:]
+
     def _turns_away(self, text: str) -> bool:
         """A new topic: announced as one, or a full request that shares no word with what went before."""
         if _PIVOT.match(text):
             return True
         words = keywords(without_code(text)[:1500])
         first = sentences(text, limit=1)
-        return len(words) >= 12 and bool(first) and not words & self._topic
+        return len(words) >= 12 and bool(first) and not words & (self._topic | keywords(self._heard))
 
     def goals(self) -> tuple[Request, ...]:
-        """Substantive requests; bare slash commands only when nothing else was asked."""
-        real = tuple(goal for goal in self._goals if goal.kind != "command")
-        return real or tuple(self._goals)
-
-    def opening_command(self) -> Request | None:
-        """The slash command a session began with, if it did."""
-        return self._goals[0] if self._goals and self._goals[0].kind == "command" else None
+        """Substantive requests, the bare command of a user's own included where it began the work."""
+        return tuple(self._goals)
 
     def goal(self) -> Request | None:
         """The task: the latest pivot, else the first request."""
@@ -153,4 +185,29 @@ class GoalsFold:
         for goal in reversed(goals):
             if goal.kind == "pivot":
                 return goal
-        return goals[0] if goals else None
+        asked = [goal for goal in goals if goal.command != "/init" or goal.text]
+        return next(iter(asked or goals), None)
+
+
+_RESTATED = re.compile(
+    r"(?:^|\b(?:sure|okay|ok|perfect|great|absolutely|got it|understood|right)[,!.]?\s+)(?:now,?\s+)?"
+    r"(?:I'?ll|I\s+will|I'?m\s+going\s+to|let\s+me|let's)\s+(?:now\s+|first\s+|go\s+ahead\s+and\s+)?"
+    r"(?:help\s+(?:you\s+)?(?:to\s+|with\s+)?)?(?P<act>(?P<verb>\w+)\b.{12,})",
+    re.IGNORECASE,
+)
+_LOOKING_WORDS = """
+    look start begin explore check read examine inspect
+    see search find take get gather understand locate
+    go verify proceed
+    think first list view review open know use do continue dig scan see analyze analyse launch run work try be need have
+"""
+_LOOKING = frozenset(_LOOKING_WORDS.split())
+
+
+def restatement(text: str) -> str:
+    """ "I'll update both commands to show check marks" as "update both commands ..."; "" for a mere look around."""
+    for sentence in sentences(text[:1200], limit=3):
+        found = _RESTATED.search(sentence)
+        if found and found.group("verb").lower() not in _LOOKING:
+            return found.group("act").strip(" .:")
+    return ""

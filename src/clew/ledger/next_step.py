@@ -3,14 +3,14 @@
 import re
 
 from clew.ledger.facts import Said, Sources
-from clew.ledger.words import cjk_share, sentences
+from clew.ledger.words import cjk_share, passages, sentences
 
 _MAX_CHARS = 400
-_TAIL_CHARS = 6000
+_TAIL_CHARS = 3500
 
 _NEXT_STRONG = re.compile(
     r"\bnext\s+(?:steps?|up|is\b|I(?:'ll| will)|you)|^next\b[:,]|\bremaining\b|\bstill\s+(?:needs?|lacks?|todo|"
-    r"open|missing|have\s+to|has\s+to|to\s+do|uncommitted|failing)|"
+    r"open|missing|untracked|unresolved|have\s+to|has\s+to|to\s+do|uncommitted|failing)|"
     r"\bnot\s+(?:yet\s+)?(?:been\s+)?(?:pushed|committed|merged|deployed|published|tested|verified|run)\b|"
     r"\bhaven'?t\s+(?:yet\s+)?(?:been\s+)?(?:pushed|committed|tested|run|verified|merged|deployed)|"
     r"\buncommitted\b|\bunpushed\b|\bwhat(?:'s| is)\s+left\b|\bleft\s+to\s+do\b|\bneeds?\s+(?:to\s+(?:be|land)|"
@@ -18,7 +18,7 @@ _NEXT_STRONG = re.compile(
     r"\bonce\b.*\bcan\b|\bbefore\s+(?:merging|pushing|releasing|deploying)|\bpush\s+(?:it|the|whenever|when|"
     r"to)\b|\bTODO\b|\bfollow-?ups?\b|"
     r"下一步|接下来|接下來|还需要|還需要|尚未|还没有|還沒有|待办|待辦|需要(?:你|您)|次の(?:ステップ|手順)|あとは|残り(?:は|の)|まだ.{0,12}(?:ません|ない)|未(?:コミット|完了|実施)|"
-    r"следующ(?:ий|им) шаг|осталось|ещё не|еще не|остаётся|нужно (?:будет )?|необходимо|дальше|"
+    r"следующ(?:ий|им) шаг|осталось (?:\w+ )?\w+ть|ещё не (?:сделан|закоммич|запу|провер)\w*|"
     r"siguientes? pasos?|próximos? pasos?|falta\b|queda\b|quedan\b|aún no|todavía no|"
     r"nächste[rn]? schritte?|als nächstes|noch nicht|es fehlt|bleibt\b|prochaines? étapes?|il reste|reste à|"
     r"pas encore|il faut",
@@ -28,7 +28,8 @@ _NEXT_WEAK = re.compile(
     r"^(?:please\s+)?(?:you\s+(?:can|should|may|might|could|'ll\s+need\s+to|will\s+need\s+to|"
     r"need\s+to)(?:\s+now)?|now\s+you\s+can|to\s+(?:test|try|verify|use|run|apply|start)\b|try\b|run\b|test\b|"
     r"restart\b|reload\b|open\b|review\b|"
-    r"verify\b|check\b|make\s+sure\b|commit\b|push\b|let\s+me\s+know\s+(?:if|when|how)|give\s+it\s+a)|\bI(?:'ll|"
+    r"verify\b|check\b|make\s+sure\b|commit\s+(?:the|your|it|this|and|with|when|or)\b|push\b|"
+    r"let\s+me\s+know\s+(?:if|when|how)|give\s+it\s+a)|\bI(?:'ll|"
     r"\s+will|'d)\s+(?!be\b)\w+|\bI\s+recommend\b|\bI\s+suggest\b|\brecommended\b|\boptional(?:ly)?\b|"
     r"请(?:运行|测试|检查|重启|提交|确认)|請(?:執行|測試|檢查|重啟|提交|確認)|可以(?:运行|執行|开始|開始|直接)|建议|建議|してください|ことをお勧め|можно\s|рекоменду|"
     r"запустите|проверьте|"
@@ -47,7 +48,7 @@ _DONE = re.compile(
     r"moved|migrated|committed|pushed|merged|released|published|deployed|"
     r"passes|pass|passed|passing|succeeded|successful(?:ly)?|works|working|resolved|solved|finished|changed|"
     r"rewritten|rewrote|extracted|converted|built|installed|configured|"
-    r"wrote|written|cleaned|switched|set\s+up|verified|confirmed|found|reverted|green|ready|tagged|bumped|"
+    r"wrote|written|cleaned|switched|set\s+up|verified|confirmed|found|reverted|green|tagged|bumped|"
     r"now\s+\w+s)\b|"
     r"已(?:经|經)?|完成|修复|修復|通过|通過|成功|ました|完了|修正|готов|исправ|добав|обнов|созда|выполн|заверш|успешно|удал|completad|"
     r"añadid|corregid|actualiz|cread|listo|"
@@ -55,7 +56,8 @@ _DONE = re.compile(
     re.IGNORECASE,
 )
 _PREAMBLE = re.compile(
-    r"^(?:here(?:'s| is| are)|below|let me|i'll|i will|now (?:let|i'll|i)|first,? (?:let|i)|summary|changes made|"
+    r"^(?:to \w+ |here(?:'s| is| are)|below|let me|i'll|i will|now (?:let|i'll|i)|first,? (?:let|i)|summary|"
+    r"changes made|"
     r"what (?:i|was)|key |files? (?:created|updated|changed|modified)|overview|the following|以下|"
     r"perfect!?$|great!?$|excellent!?$|done!?$|fixed!?$|you'?re (?:absolutely )?right)",
     re.IGNORECASE,
@@ -76,13 +78,55 @@ def achieved(texts: list[tuple[str, Sources]]) -> Said | None:
     for back, (text, source) in enumerate(reversed(texts[-3:])):
         for index, sentence in enumerate(_body(text)[:14]):
             score = _result_score(sentence, index) - back * 1.5
-            if score > 0 and (best is None or score > best[0]):
+            if score > _LEAST and (best is None or score > best[0]):
                 best = (score, sentence, source)
+    if best is None and texts:
+        best = _lead(*texts[-1])
     return Said(text=best[1][:_MAX_CHARS], source=best[2]) if best else None
 
 
+def _lead(text: str, source: Sources) -> tuple[float, str, Sources] | None:
+    """The opening statement of an answer that reports no deed."""
+    for sentence in [_OPENING.sub("", line) for line in sentences(text[:3000], limit=12)][:6]:
+        length = len(sentence.split()) if cjk_share(sentence) <= 0.3 else len(sentence) // 2
+        plan = _FIRST_PERSON_PLAN.match(sentence) or _PREAMBLE.match(sentence) or _is_heading(sentence)
+        if length >= 6 and not plan and not sentence.endswith(("?", "？")) and not sentence.startswith("`"):
+            return 1.0, sentence.rstrip(":："), source
+    return None
+
+
+def _is_heading(sentence: str) -> bool:
+    """Title case without an end: a heading, not a statement."""
+    words = [word for word in sentence.split() if word[:1].isalpha()]
+    capital = sum(word[0].isupper() for word in words)
+    return (
+        bool(words) and not sentence.endswith((".", "!", "。")) and capital * 3 >= len(words) * 2 and len(words) <= 10
+    )
+
+
+_LEAST = 1.2
+_LABEL = re.compile(
+    r"^(?:verification|result|results|summary|details|note|status|outcome|changes made|fix|"
+    r"the fix|solution|root cause)\s*:\s+",
+    re.IGNORECASE,
+)
+_HYPOTHETICAL = re.compile(
+    r"\b(?:would(?:n'?t)?|could|might|may|if|should|whether|unless)\b|"
+    r"\bto\s+be\s+\w+ed\b",
+    re.IGNORECASE,
+)
+
+
+def _ending(text: str) -> str:
+    """The closing part of a long reply, from the start of a line."""
+    if len(text) <= _TAIL_CHARS:
+        return text
+    tail = text[-_TAIL_CHARS:]
+    return tail[tail.find("\n") + 1 :]
+
+
 def _body(text: str) -> list[str]:
-    return [_OPENING.sub("", sentence) for sentence in sentences(text[-_TAIL_CHARS:])]
+    return [_LABEL.sub("", _OPENING.sub("", sentence)) for sentence in passages(_ending(text))]
 
 
 def _result_score(sentence: str, index: int) -> float:
@@ -94,6 +138,8 @@ def _result_score(sentence: str, index: int) -> float:
     score = 3.0 if _DONE.search(sentence) else 0.0
     if not score:
         return 0.0
+    score -= 1.5 if _HYPOTHETICAL.search(sentence) else 0.0
+    score -= 1.0 if sentence.startswith("`") and sentence.find("`", 1) > len(sentence) // 2 else 0.0
     score += 0.6 if "`" in sentence or "." in sentence.rstrip(".") else 0.0
     score -= (
         index * 0.25
@@ -117,8 +163,18 @@ def announced(texts: list[tuple[str, Sources]]) -> Said | None:
     return Said(text=best[1][:_MAX_CHARS], source=best[2]) if best else None
 
 
+_COURTESY = re.compile(
+    r"^(?:please\s+)?(?:feel free|let me know|don't hesitate|if you (?:have|need|want|would like)|happy to)|"
+    r"any (?:other )?questions|"
+    r"有(?:任何)?(?:其他)?问题|不明な点|если (?:у вас|есть) вопрос|bei fragen|si tienes (?:alguna )?pregunta|n'hésite",
+    re.IGNORECASE,
+)
+
+
 def _next_score(sentence: str, *, after_heading: bool) -> float:
     length = len(sentence.split())
+    if _COURTESY.search(sentence) or _is_heading(sentence):
+        return 0.0
     if _HEADING.match(sentence) or sentence.endswith(("?", "？", ":", "：")) or (length < 3 and len(sentence) < 8):
         return 0.0
     score = (

@@ -12,7 +12,8 @@ _MAX_CHARS = 300
 _COURTESY = re.compile(
     r"anything else|any (?:other )?questions|further (?:help|assistance)|let me know|how can I (?:help|assist)|"
     r"what would you like (?:me )?to (?:do|work on)(?: next| today)?|"
-    r"make sense|sound good|还有(?:什么|其他)|還有(?:什麼|其他)|需要(?:我)?(?:其他|别的)|他に(?:何か|ご)|что-нибудь ещё|"
+    r"make sense|sound good|还有(?:什么|其他)|還有(?:什麼|其他)|"
+    r"需要(?:我)?(?:其他|别的)|他に(?:何か|ご)|что-нибудь ещё|"
     r"чем (?:ещё )?(?:могу )?помочь|"
     r"noch etwas|algo más|autre chose|what'?s next",
     re.IGNORECASE,

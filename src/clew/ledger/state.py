@@ -44,8 +44,13 @@ class TurnFold:
     def settled(self, call_id: CallId, source: EntryId) -> None:
         """A call has its result."""
         self.open_calls.pop(call_id, None)
-        if self.mark not in ("interrupted", "error"):
+        if self.mark != "interrupted":
             self._set("result", "", source)
+
+    def rested(self, source: EntryId) -> None:
+        """A program without a turn of its own (Aider) told that the reply is complete."""
+        if self.mark in ("text", "result"):
+            self._set("text", "", source)
 
     def interrupted(self, source: EntryId) -> None:
         """The user stopped the turn."""

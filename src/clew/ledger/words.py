@@ -24,6 +24,7 @@ _IDE_REQUEST = re.compile(r"^#+ *My request for [^\n]*\n", re.MULTILINE)
 _SLASH = re.compile(r"\s*(/[a-zA-Z][\w.-]*(?::[\w.-]+)*)(?=\s|$)(?!/)")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 _IMAGE = re.compile(r"\[Image(?: #\d+)?(?:: [^\]]*)?\]")
+_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\[(?:\d{1,3};)*\d{1,3}m|\x1b")
 INTERRUPT_MARKS = ("[Request interrupted by user", "[Request cancelled")
 
 
@@ -61,6 +62,8 @@ def typed(text: str) -> tuple[str, str]:
     if "[Image" in text:
         text = _IMAGE.sub(" ", text)
     text = bounded(text.strip())
+    if "m" in text and ("[3" in text or "\x1b" in text):
+        text = _ANSI.sub("", text)
     slash = _SLASH.match(text) if text.startswith("/") else None
     if slash:
         return text[slash.end() :].strip(), slash.group(1)
@@ -110,6 +113,33 @@ def sentences(text: str, *, limit: int = 60) -> list[str]:
         if len(found) >= limit:
             break
     return found
+
+
+_ITEM_HEAD = re.compile(r"\s+[—–-]\s+|:\s+|\s+\(")
+_LISTED = re.compile(r"^\s*(?:[-*+•◦▪✅✓✔☑]|\d{1,2}[.)])\s")
+
+
+def passages(text: str, *, limit: int = 60) -> list[str]:
+    """Sentences, where a line that introduces a list takes the heads of its first items along."""
+    lines: list[str] = []
+    for line in without_code(text).split("\n"):
+        if _LISTED.match(line) and lines and lines[-1].rstrip().rstrip("*").endswith((":", "：", "with")):
+            lines[-1] = f"{lines[-1].rstrip().rstrip('*')} {_item_head(line)},"
+        elif lines and lines[-1].endswith((":", "：")) and line.lstrip().startswith("`"):
+            lines[-1] = f"{lines[-1]} {line.strip()}"
+        elif _LISTED.match(line) and lines and lines[-1].endswith(","):
+            lines[-1] = f"{lines[-1]} {_item_head(line)}," if lines[-1].count(",") < 3 else lines[-1]
+        elif line.strip():
+            if lines and lines[-1].endswith(","):
+                lines[-1] = lines[-1][:-1]
+            lines.append(line)
+    return sentences("\n".join(line.rstrip(",") for line in lines), limit=limit)
+
+
+def _item_head(line: str) -> str:
+    plain = flat(line)
+    head = _ITEM_HEAD.split(plain, maxsplit=1)[0]
+    return " ".join((head if len(head) >= 4 else plain).rstrip(".,;").split()[:9])
 
 
 def is_cjk(char: str) -> bool:

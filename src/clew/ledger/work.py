@@ -101,10 +101,33 @@ class WorkFold:
             self.checks.settle(purpose, command, outcome.text, self.files.changes)
         if "git" in text or "gh " in text or "glab " in text:
             self.commits.settle(command, outcome.text, self.files.changes)
+        if not command.failed and (">" in text or "sed " in text):
+            for path, lines, created in shell_edits(text):
+                self.files.change(path, lines, 0, outcome.source, created=created)
         if not command.failed and ("rm " in text or "Remove-Item" in text):
             for path in removed_paths(text):
                 self.files.forget_deleted(path, outcome.source)
         return command.failed
+
+
+_HEREDOC = re.compile(
+    r"(?:cat|tee)\s*(?:>\s*(?P<to>[^\s<>|&;]+)\s*)?<<-?\s*['\"]?(?P<tag>\w+)['\"]?"
+    r"(?:\s*>\s*(?P<after>[^\s<>|&;]+))?[^\n]*\n"
+)
+_SED = re.compile(r"\bsed\s+(?:-[a-zA-Z]*i\S*|--in-place\S*)\s+(?:-\S+\s+)*(?:'[^']*'|\"[^\"]*\")\s+([^\s<>|&;]+)")
+
+
+def shell_edits(command: str) -> list[tuple[str, int, bool]]:
+    """Files written by here-document or edited in place: path, lines added, whether the whole file was written."""
+    found: list[tuple[str, int, bool]] = []
+    for match in _HEREDOC.finditer(command):
+        path = match.group("to") or match.group("after")
+        if path and not path.startswith(("/dev/", "/tmp/", "$")):
+            body, _, _ = command[match.end() :].partition("\n" + match.group("tag"))
+            found.append((path.strip("'\""), body.count("\n") + 1, True))
+    plain = [path.strip("'\"") for path in _SED.findall(command) if "*" not in path and "$" not in path]
+    found.extend((path, 0, False) for path in plain)
+    return found[:10]
 
 
 def removed_paths(command: str) -> list[str]:

@@ -31,6 +31,7 @@ _BUILD_CLAIM = re.compile(
 _NOISE_FILE = re.compile(
     r"(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|Cargo\.lock|uv\.lock|poetry\.lock|go\.sum)$"
 )
+_ASIDE = re.compile(r"\s*(?:,?\s+and|,|;)\s+let\s+me\s+know\b.*$", re.IGNORECASE)
 _SPEAKER = re.compile(
     r"^(?:i(?:'ve| have)\s+(?:now\s+|also\s+|successfully\s+|just\s+)*|i\s+(?=(?:added|fixed|updated|created|"
     r"removed|changed|moved|wrote|made|found|renamed|replaced)\b))",
@@ -69,7 +70,7 @@ def told(said: Said | None, ledger: Ledger, words: int) -> Clause | None:
         return None
     if ledger.language != "en" and not _same_language(said.text, ledger.language):
         return None
-    plain = _SPEAKER.sub("", said.text)
+    plain = _ASIDE.sub("", _SPEAKER.sub("", said.text))
     text = clip(polished(plain), words)
     return Clause(text=text, source=said.source) if word_cost(text) >= 2 else None
 
@@ -84,7 +85,10 @@ def work_clauses(ledger: Ledger, say: Phrases, *, mentioned: str) -> list[Clause
     found: list[Clause] = []
     commits = [item for item in ledger.commits if item.kind == "commit" and item.ref]
     if commits and commits[-1].ref not in mentioned:
-        found.append(Clause(text=say.committed.format(commits[-1].ref), source=commits[-1].source))
+        subject = clip(commits[-1].subject, 7)
+        told_too = subject and subject.casefold() not in mentioned.casefold()
+        ref = f"{commits[-1].ref} ({subject})" if told_too else commits[-1].ref
+        found.append(Clause(text=say.committed.format(ref), source=commits[-1].source))
     tags = [item for item in ledger.commits if item.kind == "tag"]
     if tags and tags[-1].ref not in mentioned:
         found.append(Clause(text=say.tagged.format(tags[-1].ref), source=tags[-1].source))
@@ -100,7 +104,11 @@ def work_clauses(ledger: Ledger, say: Phrases, *, mentioned: str) -> list[Clause
             text = say.more.format(text, len(names) - len(fresh) if say.stop == ". " else len(names))
         template = say.created if all(file.created for file in fresh) else say.changed
         found.append(Clause(text=template.format(text), source=tuple(entry for file in fresh for entry in file.source)))
-    gone = [file for file in ledger.changed_files if file.deleted and file_name(file.path) not in mentioned]
+    gone = [
+        file
+        for file in ledger.changed_files
+        if file.deleted and not file.created and file_name(file.path) not in mentioned
+    ]
     if gone and len(gone) <= 3:
         found.append(
             Clause(
@@ -125,6 +133,6 @@ def _result_clauses(ledger: Ledger, say: Phrases) -> list[Clause]:
     for kind in ("build", "lint"):
         last = next((check for check in reversed(ledger.checks) if check.kind == kind), None)
         if last and last.order >= ledger.changes and last.ok is not None:
-            good = say.build_ok if kind == "build" else say.lint_ok
+            good = say.build_ok if kind == "build" else say.lint_ok if "lint" in last.command else say.checks_ok
             found.append(Clause(text=good if last.ok else say.check_fail.format(kind), source=last.source))
     return found

@@ -59,14 +59,15 @@ _VERBS = frozenset(_VERBS_WORDS.split())
 _PROBLEM = re.compile(
     r"\b(?:fail(?:s|ed|ing|ure)?|error|bug|broken|crash(?:es|ed)?|exception|wrong|incorrect|missing|doesn'?t|"
     r"does\s+not|isn'?t|can'?t|cannot|won'?t|slow|leak|stuck|hangs?|issue|problem|regression|"
-    r"not\s+work(?:ing)?|NaN|timeout|duplicate[sd]?)\b|报错|錯誤|错误|失败|失敗|问题|問題|エラー|失敗|バグ|ошибк|не работает|падает|"
+    r"not\s+work(?:ing)?|NaN|timeout|duplicate[sd]?)\b|报错|錯誤|错误|失败|失敗|问题|問題|"
+    r"エラー|失敗|バグ|ошибк|не работает|падает|"
     r"fehler|kaputt|erreur|bogue|fallo|falla",
     re.IGNORECASE,
 )
 _META = re.compile(
     r"\b(?:step\s+by\s+step|let\s+me\s+know|any\s+questions|do\s+not\s+(?:ask|stop)|don'?t\s+(?:ask|stop|commit)|"
     r"ultrathink|think\s+(?:hard|carefully)|take\s+your\s+time|be\s+(?:concise|careful|thorough)|"
-    r"you\s+are\s+an?\b|act\s+as|as\s+an?\s+(?:ai|expert)|(?:this|that|it|which)\s+(?:is|"
+    r"^you(?:'re|\s+are)\b|act\s+as|as\s+an?\s+(?:ai|expert)|(?:this|that|it|which)\s+(?:is|"
     r"was)\s+(?:just\s+)?(?:so|because)|for\s+example|e\.g\.|note\s+that|important:|thanks)|"
     r"\b(?:ignore|disregard|forget)\s+(?:all|any|the|previous|prior|above|earlier)\b.*\b(?:instruction|rule|"
     r"prompt|message)|\b(?:recap|summary)\s+(?:must|should|has\s+to|shall)\s+(?:say|state|read)|"
@@ -88,8 +89,35 @@ _TAIL_WORDS_WORDS = """
     not so than then can should would
 """
 _TAIL_WORDS = frozenset(_TAIL_WORDS_WORDS.split())
+_INNER = re.compile(
+    r"\b(?:I|we)(?:'d|\s+would)?\s+(?:also\s+)?(?:want|like|need|love)\s+(?:you\s+|us\s+)?to\s|\bplease\s|"
+    r"\b(?:can|could)\s+you\s|\blet'?s\s",
+    re.IGNORECASE,
+)
+_DEMAND = re.compile(r"\b(?:must|should|needs?\s+to|has\s+to|have\s+to)\b", re.IGNORECASE)
+_NAMES = re.compile(r"`|\w[/_.]\w|[a-z][A-Z]|\b[A-Z]{2,}\b|#\d+")
+_PROMPT = re.compile(
+    r"^(?:\S+\s+){0,4}?[❯➜$%✗»]\s+(?:\S+\s+git:\(\S+\)\s+(?:✗\s+)?)?(?P<command>[a-z][\w./-]*(?:[ "
+    r"\t].*)?)$",
+    re.MULTILINE,
+)
+_COURTESY = re.compile(
+    r"^(?:take a look|what do you think|is that (?:ok|possible)|propose|suggest|any ideas|thoughts|"
+    r"does that make sense)",
+    re.IGNORECASE,
+)
 _URL = re.compile(r"https?://(?:www\.)?([^\s/]+)(?:/\S*)?")
 _CITE = re.compile(r"\[\^?\d+\]|[*_]{2,}|^[\"'“”‘’`]+(?=[A-Z])")
+
+
+_CORE = 13
+"""Words of the sentence that asks; what follows gets the rest."""
+_LONG_PATH = re.compile(r"(?<![\w:/])(?:~|\.{0,2})/?(?:[\w@.+-]+/){2,}([\w@+-][\w@.+-]*\.\w{1,8})\b")
+
+
+def short_paths(text: str) -> str:
+    """Files of deep folders by their name alone."""
+    return _LONG_PATH.sub(r"\1", text)
 
 
 def headline(text: str, *, words: int = 20) -> str:
@@ -97,33 +125,70 @@ def headline(text: str, *, words: int = 20) -> str:
     candidates = _candidates(text)
     if not candidates:
         return ""
-    scored = [(_score(sentence, index), -index, sentence) for index, sentence in enumerate(candidates)]
-    best_score, negative_index, best = max(scored)
-    if best_score <= -5:
+    scores = [_score(sentence, index) for index, sentence in enumerate(candidates)]
+    if len(text) > 300 and "\n" in text[:160].strip() and word_cost(candidates[0]) >= 3:
+        scores[0] += 1.5  # a first line of its own over a long text is its title
+    best = max(range(len(candidates)), key=lambda index: (scores[index], -index))
+    if scores[best] <= -5:
         return ""
-    index = -negative_index
-    chosen = polished(best)
-    cost = word_cost(chosen)
-    if index > 0 and (cost < 6 or (_POINTER.search(chosen) and cost < 14)):
-        before = polished(candidates[index - 1])
-        if before and _score(candidates[index - 1], index - 1) > -3:
-            chosen = f"{clip(before, max(6, words - min(cost, words // 2)))}: {chosen}"
-    elif cost < words - 5 and index + 1 < len(candidates):
-        after = candidates[index + 1]
-        if _score(after, index + 1) >= 2:
-            chosen = f"{chosen.rstrip('.:;, ')}; {_lower_first(polished(after))}"
+    chosen = clip(polished(candidates[best]), min(words, _CORE))
+    chosen = _with_context(chosen, candidates, scores, best, words)
+    left = words - word_cost(chosen)
+    if left >= 5 and best + 1 < len(candidates) and scores[best + 1] > -1.0:
+        after = polished(candidates[best + 1])
+        if after and word_cost(after) > 2 and not _COURTESY.search(after):
+            chosen = f"{chosen.rstrip('.:;, ')}; {_lower_first(clip(after, left))}"
     return clip(chosen, words)
+
+
+def _with_context(chosen: str, candidates: list[str], scores: list[float], best: int, words: int) -> str:
+    """What the request is about, put before it where the request alone does not say."""
+    cost = word_cost(chosen)
+    if not is_vague(chosen):
+        return chosen
+    for index in range(best - 1, max(-1, best - 4), -1):
+        before = polished(candidates[index])
+        if before and scores[index] > -3.5 and word_cost(before) + cost <= words + 12:
+            return f"{clip(before, max(6, words - min(cost, words // 2)))}: {chosen}"
+    return chosen
 
 
 def _candidates(text: str) -> list[str]:
     found: list[str] = []
-    for sentence in sentences(text, limit=80):
+    for sentence in sentences(_PROMPT.sub(_as_command, text), limit=80):
         plain = _CITE.sub("", sentence).strip()
-        if not plain or _LOGLIKE.search(plain) or len(plain) > 1200:
+        if (
+            not plain
+            or _LOGLIKE.search(plain)
+            or len(plain) > 1200
+            or not any(map(str.isalpha, plain))
+            or _is_code(plain)
+        ):
             continue
-        if any(map(str.isalpha, plain)):
-            found.append(plain)
+        found.append(_inner_request(plain))
     return found
+
+
+def _is_code(text: str) -> bool:
+    """A line of code or output rather than words."""
+    if text.startswith("`"):
+        return False
+    return sum(char in "()[]{}=<>;\\|$" for char in text) * 8 > len(text)
+
+
+def _as_command(found: re.Match[str]) -> str:
+    return f"`{found.group('command').strip()}`\n"
+
+
+def _inner_request(sentence: str) -> str:
+    """The part from "I want to" on, when what stands before only leads up to it."""
+    found = _INNER.search(sentence)
+    if not found or found.start() == 0:
+        return sentence
+    lead = sentence[: found.start()]
+    if len(lead.split()) < 4 or _PROBLEM.search(lead) or _NAMES.search(lead):
+        return sentence
+    return sentence[found.start() :]
 
 
 def _score(sentence: str, index: int) -> float:
@@ -156,10 +221,18 @@ def _score(sentence: str, index: int) -> float:
 
 def polished(sentence: str) -> str:
     """Without politeness at either end, links shortened to their host, first letter large."""
-    plain = _TRAILING.sub("", _LEADING.sub("", _URL.sub(r"\1", sentence))).strip(" .,:;—–-。，；：")
-    if not plain:
-        return ""
-    return plain[0].upper() + plain[1:]
+    plain = _TRAILING.sub("", _LEADING.sub("", short_paths(_URL.sub(r"\1", sentence)))).strip(" .,:;—–-。，；：")
+    if plain.endswith("?") and plain.split(None, 1)[0].lower() in _VERBS:
+        plain = plain[:-1]
+    return capital(plain)
+
+
+def capital(text: str) -> str:
+    """First letter large, unless the first word is a name that is written so."""
+    first = text.split(None, 1)[0] if text.split() else ""
+    if not first or not first.isascii() or not first[0].islower() or _NAMES.search(first):
+        return text[:1].upper() + text[1:] if first and not first.isascii() else text
+    return first[0].upper() + text[1:]
 
 
 def _lower_first(text: str) -> str:
@@ -177,11 +250,23 @@ def clip(text: str, words: int) -> str:
     least = len(" ".join(parts[: max(3, words * 3 // 5)]))
     cut = max((found.start() for found in _JOINT.finditer(kept) if found.start() >= least), default=-1)
     if cut > 0:
-        return kept[:cut].rstrip(" ,;:([—–-.")
+        return _balanced(kept[:cut].rstrip(" ,;:([—–-."))
     kept_words = kept.split()
     while len(kept_words) > 3 and kept_words[-1].lower().strip(",.;:") in _TAIL_WORDS:
         kept_words.pop()
-    return " ".join(kept_words).rstrip(" ,;:([—–-.") + "…"
+    return _balanced(" ".join(kept_words).rstrip(" ,;:([—–-.") + "…")
+
+
+def _balanced(text: str) -> str:
+    """Without the lone mark of a quotation that was cut."""
+    for mark in ("`", '"'):
+        if text.count(mark) % 2:
+            at = text.rfind(mark)
+            text = text[:at] + text[at + 1 :]
+    if text.count("(") > text.count(")"):
+        at = text.rfind("(")
+        text = text[:at] + text[at + 1 :]
+    return text
 
 
 def _clip_cjk(text: str, words: int) -> str:
@@ -199,4 +284,10 @@ def _clip_cjk(text: str, words: int) -> str:
 def is_imperative(text: str) -> bool:
     """The text starts with a verb that asks for something; other scripts are taken at their word."""
     first = text.split(None, 1)[0].strip("`'\".,:;!").lower() if text.split() else ""
-    return first in _VERBS or not first.isascii()
+    return first in _VERBS or not first.isascii() or bool(_DEMAND.search(text))
+
+
+def is_vague(text: str) -> bool:
+    """Too short, or pointing at things without naming one."""
+    cost = word_cost(text)
+    return cost < 6 or (cost < 15 and bool(_POINTER.search(text)) and not _NAMES.search(text))

@@ -2,7 +2,6 @@
 
 import calendar
 import time
-from heapq import merge
 from pathlib import Path
 
 from msgspec import Struct
@@ -10,8 +9,7 @@ from msgspec import Struct
 from clew.foreign.registry import read
 from clew.foreign.session import ForeignTranscript
 from clew.ledger.facts import Ledger
-from clew.ledger.fold import LedgerFold
-from clew.protocol.entries import Entry
+from clew.ledger.fold import fold
 
 
 class LoadedSession(Struct, frozen=True, kw_only=True):
@@ -31,13 +29,13 @@ class LoadedSession(Struct, frozen=True, kw_only=True):
 
 
 def load_session(path: Path, *, agent: str | None = None, session_id: str = "") -> LoadedSession:
-    """Read and fold one file. What cannot be read gives an empty ledger and a reason, never an exception of its content."""
+    """Read and fold one file. What cannot be read gives an empty ledger and a reason, never an exception."""
     return from_transcript(read(path, agent, session_id=session_id))
 
 
 def from_transcript(transcript: ForeignTranscript) -> LoadedSession:
     """Fold what a reader gave."""
-    ledger = fold_transcript(transcript)
+    ledger = fold(transcript.entries)
     problem = "" if transcript.entries else next((item.detail or item.kind for item in transcript.problems), "")
     return LoadedSession(
         path=str(transcript.path),
@@ -49,23 +47,6 @@ def from_transcript(transcript: ForeignTranscript) -> LoadedSession:
         ledger=ledger,
         problem=problem,
     )
-
-
-def fold_transcript(transcript: ForeignTranscript) -> Ledger:
-    """The ledger of a read file; agents inside it add their work at the time it was done."""
-    if transcript.sidechains and transcript.entries:
-        folding = LedgerFold(all_side=False)
-        for entry in merge(transcript.entries, transcript.sidechains, key=_time_of):
-            folding.feed(entry)
-        return folding.ledger()
-    folding = LedgerFold()
-    for entry in transcript.entries or transcript.sidechains:
-        folding.feed(entry)
-    return folding.ledger()
-
-
-def _time_of(entry: Entry) -> str:
-    return getattr(entry, "timestamp", "")
 
 
 def seconds_of(timestamp: str) -> float:

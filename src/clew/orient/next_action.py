@@ -37,9 +37,15 @@ def _unfinished(ledger: Ledger, say: Phrases, words: int) -> Clause | None:
     """What was being done when the session stopped."""
     if ledger.todos and ledger.todos.open_items:
         return Clause(text=clip(ledger.todos.open_items[0].content, words), source=ledger.todos.source)
+    if ledger.intent:
+        step = told(ledger.intent, ledger, words)
+        if step:
+            return step
     request = ledger.last_request
     if request is None:
         return None
+    if ledger.goal and request.source == ledger.goal.source and not ledger.title and len(request.text.split()) > 3:
+        return Clause(text=say.do_rerun, source=ledger.state_source)
     wanted = headline(request.text, words=words) or request.command
     if request.question and not wanted:
         wanted = clip(request.question, words)
@@ -47,7 +53,8 @@ def _unfinished(ledger: Ledger, say: Phrases, words: int) -> Clause | None:
 
 
 def _announced(ledger: Ledger, say: Phrases, words: int) -> Clause | None:
-    step = told(ledger.next_step, ledger, words)
+    repeated = ledger.next_step and ledger.result and ledger.next_step.text == ledger.result.text
+    step = None if repeated else told(ledger.next_step, ledger, words)
     if step:
         return step
     if ledger.todos and ledger.todos.open_items:

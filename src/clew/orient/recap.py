@@ -1,16 +1,22 @@
 """The recap: what you are doing, where it stands, what comes next; from facts alone, every clause with its source."""
 
+import re
+
 from msgspec import Struct
 
 from clew.ledger.facts import Ledger, Request, State
+from clew.ledger.goals import keywords
 from clew.ledger.words import word_cost
 from clew.orient.clauses import Clause, told, work_clauses
-from clew.orient.headline import clip, headline, is_imperative
+from clew.orient.headline import capital, clip, headline, is_imperative, is_vague
 from clew.orient.next_action import next_action, open_end
 from clew.orient.phrases import Phrases, phrases
 from clew.system.redact import redact
 
 MAX_WORDS = 40
+
+
+_DEFAULT_BRANCHES = frozenset({"", "main", "master", "develop", "dev", "trunk", "HEAD"})
 
 
 class FactualRecap(Struct, frozen=True, kw_only=True):
@@ -26,13 +32,16 @@ class FactualRecap(Struct, frozen=True, kw_only=True):
     last_entry_id: str
 
 
-def recap(ledger: Ledger, *, title: str = "") -> FactualRecap:
+def recap(ledger: Ledger, *, title: str = "", project: str = "") -> FactualRecap:
     """Words for a ledger. An empty session gives an empty text."""
     say = phrases(ledger.language)
     goal = goal_clauses(ledger, say, title=title)
-    goal_text = _joined(goal, say)
+    goal_text = capital(_joined(goal, say))
+    place = project_name(ledger, project)
+    if goal_text and place and place.casefold() not in goal_text.casefold():
+        goal_text = f"{place}: {goal_text}"
     standing = _standing(ledger, say, goal_text)
-    action = next_action(ledger, say) if ledger.goal or ledger.changed_files else None
+    action = next_action(ledger, say, words=11) if ledger.goal or ledger.changed_files else None
     step = _next_text(standing, action, ledger, say)
     text = _assemble(goal_text, standing, action, ledger, say)
     clauses = (*goal, *standing, *((action,) if action else ()))
@@ -48,23 +57,92 @@ def recap(ledger: Ledger, *, title: str = "") -> FactualRecap:
     )
 
 
-def goal_clauses(ledger: Ledger, say: Phrases, *, title: str = "", words: int = 18) -> list[Clause]:
-    """The task, and the latest request where that went on from it."""
+_DULL_WORDS = """
+    src app apps repo project projects workspace work code dev home root tmp temp
+    test tests demo sample testbed users user
+    documents desktop downloads build main master git github
+"""
+_DULL = frozenset(_DULL_WORDS.split())
+
+
+def project_name(ledger: Ledger, project: str = "") -> str:
+    """The folder the work is in, where its name says something."""
+    root = project or ledger.cwd or _common_folder(ledger)
+    name = root.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    if (
+        re.search(r"[0-9a-f]{7}", name)
+        or len(name) < 3
+        or len(name) > 40
+        or name.casefold() in _DULL
+        or not name[0].isalpha()
+    ):
+        return ""
+    return name
+
+
+def _common_folder(ledger: Ledger) -> str:
+    """The deepest folder that holds all files named by absolute paths."""
+    folders = [file.path.split("/")[:-1] for file in ledger.files if file.path.startswith("/")]
+    if len(folders) < 2:
+        return ""
+    shared: list[str] = []
+    for parts in zip(*folders, strict=False):
+        if len(set(parts)) > 1:
+            break
+        shared.append(parts[0])
+    return "/".join(shared) if len(shared) > 3 else ""
+
+
+def goal_clauses(ledger: Ledger, say: Phrases, *, title: str = "", words: int = 20) -> list[Clause]:
+    """The task, and the requests that went on from it as far as there is room, in their order."""
     goal = ledger.goal
     if goal is None:
         return []
-    if goal.kind == "command":
-        return [Clause(text=say.ran.format(goal.command), source=goal.source)]
-    main = headline(goal.text, words=words)
+    later = [item for item in ledger.goals if item.source != goal.source and item.kind != "command"]
+    steps = _later_steps(later)
+    main = _main_goal(goal, ledger, say, title, 18 if not steps else 14)
+    if not main.text:
+        return []
+    left = words - word_cost(main.text)
+    kept: list[Clause] = []
+    for step in reversed(steps):
+        cost = word_cost(step.text)
+        if cost > left or len(kept) == 3:
+            break
+        kept.append(step)
+        left -= cost
+    return [main, *reversed(kept)]
+
+
+def _main_goal(goal: Request, ledger: Ledger, say: Phrases, title: str, words: int) -> Clause:
     named = ledger.title or title
-    if named and word_cost(named) >= 4 and not named.startswith("New session"):
-        main = clip(named, words)
-    found = [Clause(text=main, source=goal.source)] if main else []
-    later = [item for item in ledger.goals if item is not goal and item.source != goal.source]
-    if later and found and word_cost(main) <= words:
-        last = headline(later[-1].text, words=9)
-        if last and is_imperative(last):
-            found.append(Clause(text=last[0].lower() + last[1:], source=later[-1].source))
+    if is_telling(named):
+        request = headline(goal.text, words=words)
+        text = named if len(keywords(named) & keywords(request)) * 2 > len(keywords(named)) else f"{named}: {request}"
+        return Clause(text=clip(text, words), source=goal.source)
+    if goal.kind == "command":
+        where = f" ({ledger.branch})" if ledger.branch not in _DEFAULT_BRANCHES else ""
+        did = say.ran.format(goal.command + where)
+        text = f"{did}: {goal.restated}" if goal.restated else did
+        return Clause(text=clip(text, words), source=(*goal.source, goal.restated_in) if goal.restated else goal.source)
+    main = headline(goal.text, words=words)
+    if goal.restated and is_vague(main) and len(keywords(main) & keywords(goal.restated)) * 2 <= len(keywords(main)):
+        extra = clip(goal.restated, words - min(word_cost(main), words // 2))
+        return Clause(text=f"{main}: {extra}" if main else extra, source=(*goal.source, goal.restated_in))
+    return Clause(text=main, source=goal.source)
+
+
+def is_telling(title: str) -> bool:
+    """A title that says more than a default or an id."""
+    return word_cost(title) >= 3 and not title.startswith("New session")
+
+
+def _later_steps(later: list[Request]) -> list[Clause]:
+    found: list[Clause] = []
+    for item in later:
+        text = headline(item.text, words=8 if len(later) > 1 else 11)
+        if text and is_imperative(text):
+            found.append(Clause(text=text[0].lower() + text[1:] if text[1:2].islower() else text, source=item.source))
     return found
 
 
@@ -87,7 +165,7 @@ def _standing(ledger: Ledger, say: Phrases, mentioned: str) -> list[Clause]:
     elif ledger.state == "working":
         found.append(Clause(text=say.working, source=ledger.state_source))
     else:
-        result = told(ledger.result, ledger, 14)
+        result = told(ledger.result, ledger, 13)
         if result:
             found.append(result)
             mentioned += result.text
@@ -96,8 +174,7 @@ def _standing(ledger: Ledger, say: Phrases, mentioned: str) -> list[Clause]:
 
 
 def _joined(clauses: list[Clause], say: Phrases) -> str:
-    texts = [clause.text for clause in clauses]
-    return say.then.format(*texts) if len(texts) == 2 else (texts[0] if texts else "")
+    return say.join.join(clause.text for clause in clauses)
 
 
 def _next_text(standing: list[Clause], action: Clause | None, ledger: Ledger, say: Phrases) -> str:
@@ -105,22 +182,37 @@ def _next_text(standing: list[Clause], action: Clause | None, ledger: Ledger, sa
     if action:
         parts.append(action.text)
     text = say.join.join(parts)
-    return text[:1].upper() + text[1:]
+    return capital(text)
 
 
 def _assemble(goal: str, standing: list[Clause], action: Clause | None, ledger: Ledger, say: Phrases) -> str:
     """Goal, as much of the standing as fits, then the next step: the step always keeps its place."""
-    closing = open_end(ledger, say)
-    last = action.text if action else ""
+    last = say.next.format(action.text) if action else ""
     left = MAX_WORDS - word_cost(goal) - word_cost(last)
     middle: list[str] = []
     for clause in standing:
-        cost = word_cost(clause.text)
-        if cost <= left:
-            middle.append(clause.text)
-            left -= cost
+        text = (
+            clause.text
+            if word_cost(clause.text) <= left
+            else clip(clause.text, left)
+            if left >= _LEAST and not middle
+            else ""
+        )
+        if text:
+            middle.append(text)
+            left -= word_cost(text)
+    closing = open_end(ledger, say)
     if closing and action and closing.text != action.text and word_cost(closing.text) <= left:
-        last = f"{last}{say.join}{closing.text}"
-    sentences = [part for part in (goal, say.join.join(middle), say.next.format(last) if last else "") if part]
-    text = say.stop.join(part[:1].upper() + part[1:].rstrip(".。 ") for part in sentences)
+        last = f"{last.rstrip('.!。 ')}{say.join}{closing.text}"
+    sentences = [part for part in (goal, say.join.join(middle), last) if part]
+    text = say.stop.join(_sentence(part, plain=part is goal) for part in sentences)
     return text + say.stop.strip() if text else ""
+
+
+_LEAST = 6
+"""Fewer words of a clause than this say nothing."""
+
+
+def _sentence(text: str, *, plain: bool) -> str:
+    bare = text.rstrip(".。! ")
+    return bare if plain else capital(bare)

@@ -38,4 +38,4 @@ def recap_object(session: LoadedSession, made: FactualRecap, *, now_s: float, te
 
 def make_recap(session: LoadedSession) -> FactualRecap:
     """The factual recap of a loaded session."""
-    return recap(session.ledger, title=session.title)
+    return recap(session.ledger, title=session.title, project=session.project)
