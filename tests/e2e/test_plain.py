@@ -40,13 +40,14 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 class Person:
     """Someone at a terminal: types, watches, waits for what must appear."""
 
-    def __init__(self, scenario: str, folder: Path, *, columns: int = 60, **env: str) -> None:
+    def __init__(self, scenario: str, folder: Path, *, columns: int = 60, code: str = "", **env: str) -> None:
         self.columns = columns
         self.ops_file = folder / "ops.jsonl"
         self.seen = ""
         self._raw = b""
         self.code: int | None = None
         command = [sys.executable, "-m", "unit.plain.child", scenario, str(self.ops_file)]
+        command = [sys.executable, "-c", code] if code else command
         self.pid, self._fd = pty.fork()
         if self.pid == 0:
             os.execve(sys.executable, command, environment(folder / "home", **env))
@@ -276,6 +277,35 @@ def test_hostile_text_reaches_the_terminal_as_plain_text(people: Any) -> None:
     assert "ab" in screen.text
     assert "gone" in screen.text
     assert not [char for char in screen.text if char in "\u202e\u200b\u2066" or "\x80" <= char <= "\x9f"]
+
+
+CONFIRM = """
+from clew.plain.confirm import confirm
+print("answer:", confirm(["Trust this directory?"], "Trust it?", quoted="/tmp/a\\u202eb"))
+print("next:", input())
+"""
+
+
+@pytest.mark.parametrize(("typed", "answer"), [("y", True), ("YES", True), ("", False), ("n", False), ("yo", False)])
+def test_a_question_before_the_session(people: Any, typed: str, answer: bool) -> None:
+    person = people("", code=CONFIRM)
+    before = person.mode()
+    person.sees("Trust this directory?")
+    person.sees("  | /tmp/a\\u{202E}b")
+    person.type("y\r")
+    person.sees("Trust it? [y]es / [n]o > ")
+    assert "answer" not in person.seen
+    assert person.mode() == before
+    person.type(f"{typed}\rafterwards\r")
+    person.sees(f"answer: {answer}")
+    person.sees("next: afterwards")
+
+
+def test_a_question_on_a_pipe_is_no(tmp_path: Path) -> None:
+    code = CONFIRM.replace("input()", "1")
+    env = environment(tmp_path)
+    done = subprocess.run([sys.executable, "-c", code], input=b"y\n", capture_output=True, env=env, check=True)
+    assert done.stdout.endswith(b"Nobody can answer here. Taken as no.\nanswer: False\nnext: 1\n")
 
 
 def run_on_pipes(scenario: str, given: bytes, folder: Path) -> "subprocess.CompletedProcess[bytes]":

@@ -17,6 +17,8 @@ class PlainOptions(Struct, frozen=True, kw_only=True):
     """Looked at for TERM and NO_COLOR."""
     prompt: str = ""
     """Sent at once, as if it had been typed."""
+    notes: tuple[str, ...] = ()
+    """Lines to show at the start: warnings of settings, what could not be read of a resumed session."""
     show_reasoning: bool = False
     models: Callable[[], tuple[str, ...]] = no_models
     """What /model lists."""

@@ -132,7 +132,14 @@ class PlainSession:
                 self._exit = self._code
             case _:
                 pass
-        if first and self._options.prompt and not self._closing:
+        if first:
+            self._begin()
+
+    def _begin(self) -> None:
+        """The session is there: what was to be said, and what was asked on the command line."""
+        for note in self._options.notes:
+            self._screen.line(f"Note: {note}", "warning")
+        if self._options.prompt and not self._closing:
             self._submit(self._options.prompt)
 
     def _settle(self) -> None:

@@ -170,6 +170,12 @@ async def test_the_rest_of_one_chunk_cannot_answer_the_next_prompt() -> None:
         stage.terminal.type("y\ry\ry\r")
         await stage.until(lambda: stage.output.count("Allow?") >= 2)
         assert stage.ops == [ALLOW]
+        stage.terminal.type("n\r")
+        await stage.until(lambda: len(stage.ops) == 2)
+        stage.client.push(*turn(1)[1:])
+        await stage.shows("-- ")
+        await stage.settled()
+        assert [type(op) for op in stage.ops] == [AnswerApproval, AnswerApproval]
 
 
 async def test_enter_alone_is_not_yes() -> None:

@@ -327,8 +327,9 @@ async def test_an_endless_pipe_is_not_read_into_memory() -> None:
         await stage.until(lambda: stage.terminal.paused)
 
 
-async def test_the_first_prompt_of_the_command_line_is_sent() -> None:
-    async with Stage(prompt="start here") as stage:
+async def test_the_first_prompt_of_the_command_line_is_sent_after_the_notes() -> None:
+    async with Stage(prompt="start here", notes=("2 lines were\x1b[2J unreadable",)) as stage:
+        await stage.shows("Note: 2 lines were unreadable")
         await stage.until(lambda: stage.ops == [SubmitPrompt(content="start here")])
 
 
