@@ -1,6 +1,7 @@
 """`clew` and `clew -p`: the arguments of the agent, and which front end gets the session."""
 
 import argparse
+import gc
 import os
 import select
 import sys
@@ -82,6 +83,8 @@ def add_session_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--fork-session", action="store_true", help="with resume: go on in a copy")
     group.add_argument("--resume-session-at", metavar="UUID", help="with resume: cut after this entry")
     group.add_argument("--session-id", metavar="UUID", help="use this id for the new session")
+    group.add_argument("--take-over", action="store_true", help="with resume: ask the process that has it to let go")
+    group.add_argument("--wait", action="store_true", help="with resume: wait until no other process has it")
     group.add_argument("--no-session-persistence", action="store_true", help="write nothing to disk")
 
 
@@ -113,6 +116,8 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
         parser.error("--fork-session needs --continue or --resume")
     if args.resume_session_at and args.resume is None:
         parser.error("--resume-session-at needs --resume")
+    if (args.take_over or args.wait) and (not resuming or args.fork_session):
+        parser.error("--take-over and --wait go with --continue or --resume, without --fork-session")
     if args.session_id and resuming and not args.fork_session:
         parser.error("--session-id with --resume or --continue needs --fork-session")
     if args.include_partial_messages and args.output_format != "stream-json":
@@ -128,6 +133,7 @@ def run(args: argparse.Namespace) -> int:
 
         sys.stdout.write(f"clew {__version__}\n")
         return 0
+    gc.disable()  # nothing made while starting is garbage; `settled` turns it on again
     if args.print_prompt is None:
         from clew.cli.interactive import run_interactive
 
@@ -136,7 +142,7 @@ def run(args: argparse.Namespace) -> int:
         prompt = full_prompt(args.print_prompt or args.prompt or "", sys.stdin.fileno() if sys.stdin else -1)
     except UnicodeDecodeError as error:
         return usage(f"stdin is not UTF-8 text (byte {error.object[error.start]:#04x} at offset {error.start})")
-    if not prompt.strip():
+    if not prompt.strip() and not args.continue_ and args.resume is None:
         return usage("the prompt is empty; give it after -p or through a pipe")
     from clew.cli.print_mode import run_print
 
@@ -162,6 +168,12 @@ def read_pipe(stdin: int, *, wait_s: float | None) -> str:
     except OSError:
         return ""  # closed or unreadable: there is no piped input
     return b"".join(chunks).decode("utf-8")
+
+
+def settled() -> None:
+    """Start-up is over: collect from now on, but never walk what was loaded by then."""
+    gc.freeze()
+    gc.enable()
 
 
 def usage(message: str) -> int:

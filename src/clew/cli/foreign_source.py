@@ -1,0 +1,22 @@
+"""Going on with another agent's session: a new one of ours that starts from its words and links to its file."""
+
+from pathlib import Path
+
+from clew.foreign.registry import identify, read
+from clew.foreign.seed import to_clew_session
+from clew.protocol.ids import SessionId
+from clew.transcript.chain import build_chain
+from clew.transcript.codec import encode
+from clew.transcript.errors import SessionNotFound
+from clew.transcript.fork import Fork
+
+
+def adopt(path: Path, session_id: SessionId, cwd: Path) -> Fork:
+    """Read the file (never written) and make a session of it. Raises SessionNotFound for a file that is none."""
+    if identify(path) is None:
+        raise SessionNotFound(f"{path} is no session of any agent we can read; see docs/other-agents.md")
+    transcript = read(path)
+    entries = tuple(to_clew_session(transcript, session_id, str(cwd)))
+    chain = build_chain(entries, session_id=session_id)
+    lines = tuple(encode(entry) for entry in entries)
+    return Fork(session_id=session_id, lines=lines, entries=entries, chain=chain.entries, leaf=chain.leaf)

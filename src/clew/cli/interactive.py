@@ -1,0 +1,112 @@
+"""`clew` with a person: trust, a model, the conversation, then the front end."""
+
+import argparse
+import asyncio
+import os
+import sys
+
+from clew.cli.agent import settled
+from clew.cli.conversation import Conversation, open_conversation
+from clew.cli.print_mode import failed, say
+from clew.cli.wiring import NoModel, assemble, chosen_model, connector
+from clew.cli.workspace import Workspace, open_workspace, remember_trust
+from clew.commands.base import RuleRow
+from clew.config.errors import SettingsError
+from clew.llm.connect import configured_providers
+from clew.llm.errors import LLMError, MissingCredential, UnknownModel
+from clew.plain.options import PlainOptions
+from clew.plain.run import run_plain
+from clew.system.terminal_text import sanitize
+from clew.transcript.errors import TranscriptError
+
+
+def run_interactive(args: argparse.Namespace) -> int:
+    """Start a conversation at the terminal; without a model, show where you were and how to connect one."""
+    try:
+        workspace = open_workspace(args, os.environ)
+        if not workspace.trusted and ask_trust(workspace):
+            remember_trust(workspace)
+            workspace = open_workspace(args, os.environ)
+        for warning in workspace.loaded.warnings:
+            say(warning)
+        try:
+            connector(workspace)(chosen_model(workspace))
+        except (NoModel, MissingCredential) as missing:
+            return welcome(workspace, str(missing))
+        conversation = open_conversation(args, workspace, lambda level, text: say(text))
+        for note in conversation.notes:
+            say(note)
+        return asyncio.run(converse(args, workspace, conversation))
+    except (SettingsError, UnknownModel, TranscriptError) as error:
+        return failed(str(error), 2)
+    except LLMError as error:
+        return failed(str(error), 1)
+
+
+async def converse(args: argparse.Namespace, workspace: Workspace, conversation: Conversation) -> int:
+    """The whole session at the terminal."""
+    session, toolbox = assemble(args, workspace, conversation, headless=False)
+    settled()
+
+    def rules() -> tuple[RuleRow, ...]:
+        return tuple(
+            RuleRow(decision=rule.effect, rule=rule.text, scope=rule.scope) for rule in toolbox.permits.policy.rules
+        )
+
+    options = PlainOptions(
+        home=None if args.no_session_persistence else workspace.home,
+        env=workspace.env,
+        prompt=args.prompt or "",
+        models=lambda: ready_models(workspace),
+        rules=rules,
+    )
+    code = await run_plain(session, options=options)
+    if conversation.path is not None and conversation.path.exists():
+        say(f"go on later with: clew --resume {conversation.session_id}")
+    return code
+
+
+def ready_models(workspace: Workspace) -> tuple[str, ...]:
+    """The default models of the providers that can be used now."""
+    found = configured_providers(workspace.env, workspace.settings.providers)
+    return tuple(f"{one.name}/{one.default_model}" for one in found if one.ready and one.default_model)
+
+
+def ask_trust(workspace: Workspace) -> bool:
+    """Nothing of the project is read before a person says so; without one, the answer is no."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        say(f"{workspace.root} is not trusted: its settings and memory files are not read (--trust to change that)")
+        return False
+    place = sanitize(str(workspace.root), one_line=True)
+    sys.stderr.write(
+        f"clew has not worked in {place} before.\n"
+        "If you trust it, its AGENTS.md and settings are read and its git state is looked at; "
+        "if not, clew works without them.\n"
+    )
+    while True:
+        sys.stderr.write("Trust this directory? [y/n] ")
+        sys.stderr.flush()
+        answer = sys.stdin.readline().strip().lower()
+        if answer in ("y", "yes"):
+            return True
+        if answer in ("n", "no", ""):
+            return False
+
+
+def welcome(workspace: Workspace, why: str) -> int:
+    """What clew can do without a model, and the ways to one."""
+    from clew.cli import recap  # the board is loaded only where it is shown
+
+    parser = argparse.ArgumentParser()
+    recap.add_arguments(parser)
+    sys.stdout.write("Where you were, in clew and other agents:\n\n")
+    sys.stdout.flush()
+    recap.run(parser.parse_args([]))
+    sys.stdout.write(f"\nTo talk to a model: {why}.\n")
+    for provider in configured_providers(workspace.env, workspace.settings.providers):
+        if provider.local:
+            sys.stdout.write(f"  {provider.label}: start it, then  clew --model {provider.name}/NAME\n")
+        elif provider.variable:
+            sys.stdout.write(f"  {provider.label}: export {provider.variable}=...\n")
+    sys.stdout.write("\nWithout a model: clew recap, clew sessions, clew show, clew doctor, clew --help\n")
+    return 0

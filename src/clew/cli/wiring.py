@@ -1,0 +1,146 @@
+"""The one place where the parts are put together into a session."""
+
+import argparse
+from collections.abc import Callable
+
+from clew import __version__
+from clew.cli.conversation import Conversation
+from clew.cli.toolbox import Toolbox, open_toolbox
+from clew.cli.workspace import Workspace
+from clew.engine.agent import Agent
+from clew.engine.approvals import PendingAnswers
+from clew.engine.middleware.limits import LimitCheck
+from clew.engine.middleware.steering import Steering
+from clew.engine.ports import Limits
+from clew.engine.step import StepRunner
+from clew.host.recorder import Recorder
+from clew.host.session import Session
+from clew.host.stamp import Stamp
+from clew.llm.connect import connect, default_model
+from clew.llm.model import Model
+from clew.llm.retry import RetryPolicy
+from clew.prompts.facts import FactsProbe
+from clew.prompts.memory import Memory, load_memory
+from clew.prompts.system_prompt import build_system_prompt
+from clew.protocol.events import SessionStarted
+from clew.protocol.tally import Tally
+from clew.system.clock import SystemClock
+from clew.system.git import read_head
+
+OVERLOADS_BEFORE_FALLBACK = 3
+
+
+class NoModel(Exception):
+    """No model is configured; the words say how to connect one."""
+
+
+def assemble(
+    args: argparse.Namespace, workspace: Workspace, conversation: Conversation, *, headless: bool
+) -> tuple[Session, Toolbox]:
+    """A session ready to take ops. Raises LLMError or NoModel before anything is written."""
+    settings = workspace.settings
+    probe = FactsProbe(
+        cwd=workspace.cwd,
+        project_root=workspace.root,
+        trusted=workspace.trusted,
+        env=workspace.env,
+        clock=SystemClock(),
+    )
+    connect_named = connector(workspace)
+    agent = Agent(
+        model=connect_named(chosen_model(workspace)),
+        fallback=connect_named(settings.fallback_model) if settings.fallback_model else None,
+        system=(),
+        messages=conversation.messages,
+        effort=settings.effort,
+        max_output_tokens=settings.max_output_tokens,
+    )
+    toolbox = open_toolbox(workspace, conversation)
+    agent.specs = toolbox.specs
+    agent.system = system_prompt(args, workspace, probe, headless=headless)
+    return session_of(workspace, conversation, agent, toolbox, connect_named), toolbox
+
+
+def connector(workspace: Workspace) -> Callable[[str], Model]:
+    """How a name becomes a model in this workspace. With a fallback, overload is not waited out."""
+    settings = workspace.settings
+    retry = RetryPolicy(overload_limit=OVERLOADS_BEFORE_FALLBACK if settings.fallback_model else None)
+
+    def connect_named(name: str) -> Model:
+        return connect(name, providers=settings.providers, env=workspace.env, retry=retry)
+
+    return connect_named
+
+
+def chosen_model(workspace: Workspace) -> str:
+    """The configured model, else that of the first provider that has a key."""
+    settings = workspace.settings
+    name = settings.model or default_model(workspace.env, settings.providers)
+    if not name:
+        raise NoModel(
+            "no model is configured: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or choose one with "
+            "--model provider/model (a local server needs no key: --model ollama/NAME); see docs/models.md"
+        )
+    return name
+
+
+def system_prompt(
+    args: argparse.Namespace, workspace: Workspace, probe: FactsProbe, *, headless: bool
+) -> tuple[str, ...]:
+    """Our words, the memory files the user and the trusted project bring, and where we are."""
+    memory = (
+        load_memory(home=workspace.home, project_root=workspace.root, cwd=workspace.cwd, trusted=workspace.trusted)
+        if workspace.settings.memory.enabled
+        else Memory(text="", files=(), notes=())
+    )
+    return build_system_prompt(
+        probe.finish(), memory, override=args.system_prompt, append=args.append_system_prompt, headless=headless
+    )
+
+
+def session_of(
+    workspace: Workspace,
+    conversation: Conversation,
+    agent: Agent,
+    toolbox: Toolbox,
+    connect_named: Callable[[str], Model],
+) -> Session:
+    """The actor and its subscribers, the recorder first."""
+    settings = workspace.settings
+    tally = Tally()
+    pending = PendingAnswers()
+    stamp = Stamp(
+        session_id=conversation.session_id,
+        cwd=str(workspace.cwd),
+        git_branch=read_head(workspace.repository).branch if workspace.repository and workspace.trusted else "",
+    )
+    recorder = Recorder(conversation.writer, stamp, leaf=conversation.leaf, on_lost=lambda why: session.lose(why))
+
+    def close() -> None:
+        conversation.writer.close()
+
+    session = Session(
+        started=SessionStarted(
+            session_id=conversation.session_id,
+            cwd=str(workspace.cwd),
+            model=agent.model.name,
+            permission_mode=settings.permission_mode,
+            tools=tuple(toolbox.tools),
+            version=__version__,
+            resumed=conversation.resumed,
+        ),
+        agent=agent,
+        steps=StepRunner(tools=toolbox.tools, host=toolbox.host, pending=pending),
+        pending=pending,
+        middlewares=[
+            Steering(),
+            LimitCheck(Limits(max_steps=settings.limits.max_steps, max_budget_usd=settings.limits.max_budget_usd)),
+        ],
+        subscribers=[recorder, tally],
+        tally=tally,
+        connect=connect_named,
+        set_mode=toolbox.permits.set_mode,
+        first_turn=conversation.first_turn,
+        on_close=close,
+    )
+    return session

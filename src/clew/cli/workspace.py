@@ -1,0 +1,94 @@
+"""Where a run works: directories, trust and the settings that follow from both."""
+
+import argparse
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from clew.cli._trust import TrustStore
+from clew.config.load import Loaded, load_settings
+from clew.config.schema import Settings
+from clew.system.git import Repository, find_repository
+from clew.system.git_command import GitRefused, open_git
+from clew.system.home import clew_home
+
+
+class Workspace(Struct, frozen=True, kw_only=True):
+    """Decided once, before anything of the project is read."""
+
+    cwd: Path
+    root: Path
+    """The repository around `cwd`, or `cwd` itself."""
+    home: Path
+    env: Mapping[str, str]
+    trusted: bool
+    loaded: Loaded
+    repository: Repository | None = None
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.loaded.settings
+
+    def identity(self, directory: Path) -> str:
+        """Which repository a directory belongs to, so that a moved one is found; asks git, so only when trusted."""
+        repository = find_repository(directory)
+        if repository is None or not self.trusted:
+            return ""
+        try:
+            git = open_git(repository, trusted=True, env=self.env)
+            return git.identity(directory) if git is not None else ""
+        except (GitRefused, OSError):
+            return ""
+
+
+def open_workspace(args: argparse.Namespace, env: Mapping[str, str], *, lenient: bool = False) -> Workspace:
+    """Find the project, look up trust, load settings. Raises SettingsError."""
+    cwd = Path(os.getcwd())
+    home = clew_home(env)
+    repository = find_repository(cwd)
+    root = repository.root if repository is not None else cwd
+    trust = TrustStore(home)
+    if getattr(args, "trust", False):
+        trust.remember(root)
+    trusted = trust.is_trusted(root)
+    loaded = load_settings(
+        home=home,
+        project_root=root,
+        trusted=trusted,
+        env=env,
+        settings_arg=getattr(args, "settings", None),
+        flags=flags_of(args),
+        lenient=lenient,
+    )
+    return Workspace(cwd=cwd, root=root, home=home, env=env, trusted=trusted, loaded=loaded, repository=repository)
+
+
+def remember_trust(workspace: Workspace) -> None:
+    """The user's decision, kept."""
+    TrustStore(workspace.home).remember(workspace.root)
+
+
+def flags_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The flags that are settings, under their dotted keys."""
+    named = {
+        "model": "model",
+        "fallbackModel": "fallback_model",
+        "fastModel": "fast_model",
+        "effort": "effort",
+        "permissionMode": "permission_mode",
+        "limits.maxSteps": "max_turns",
+        "limits.maxBudgetUsd": "max_budget_usd",
+    }
+    flags = {key: getattr(args, name, None) for key, name in named.items()}
+    for key, name in (
+        ("permissions.allow", "allowed_tools"),
+        ("permissions.deny", "disallowed_tools"),
+        ("permissions.additionalDirectories", "add_dir"),
+    ):
+        values: list[str] = getattr(args, name, [])
+        flags[key] = values or None
+    return flags

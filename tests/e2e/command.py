@@ -1,0 +1,85 @@
+"""Running the installed command as a person or a script would: a real process, its own home, a loopback model."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, NamedTuple
+
+CLEW = str(Path(sys.executable).parent / "clew")
+LIMIT_S = 60
+
+
+class Done(NamedTuple):
+    """A finished run."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """The one JSON document of `--output-format json`."""
+        return json.loads(self.out)
+
+    @property
+    def lines(self) -> list[dict[str, Any]]:
+        """The documents of stream-json."""
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+class Place:
+    """A home and a project of their own; runs `clew` there."""
+
+    def __init__(self, tmp_path: Path, server_url: str = "http://127.0.0.1:9") -> None:
+        self.home = tmp_path / "home"
+        self.project = tmp_path / "project"
+        self.home.mkdir()
+        self.project.mkdir()
+        self.clew_home = self.home / ".clew"
+        self.env = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(self.home),
+            "CLEW_HOME": str(self.clew_home),
+            "CLEW_MODEL": "anthropic/claude-sonnet-4-5",
+            "ANTHROPIC_API_KEY": "sk-ant-test-canary-000000000000",
+            "ANTHROPIC_BASE_URL": server_url,
+            "LANG": "C.UTF-8",
+            "PYTHONDONTWRITEBYTECODE": "1",
+        }
+
+    def run(self, *args: str, stdin: str | bytes | None = None, env: dict[str, str] | None = None) -> Done:
+        """To the end, within a bound."""
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        process = subprocess.run(
+            [CLEW, *args],
+            input=data,
+            stdin=subprocess.DEVNULL if data is None else None,
+            capture_output=True,
+            cwd=self.project,
+            env={**self.env, **(env or {})},
+            timeout=LIMIT_S,
+            check=False,
+        )
+        return Done(process.returncode, process.stdout.decode(), process.stderr.decode())
+
+    def start(self, *args: str) -> "subprocess.Popen[bytes]":
+        """A run that is still going."""
+        return subprocess.Popen(
+            [CLEW, *args],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=self.project,
+            env=self.env,
+        )
+
+    def transcripts(self) -> list[Path]:
+        """All main transcripts on disk."""
+        return sorted(self.clew_home.glob("projects/*/*.jsonl"))
+
+    def entries(self) -> list[dict[str, Any]]:
+        """The lines of the only transcript."""
+        (path,) = self.transcripts()
+        return [json.loads(line) for line in path.read_text().splitlines()]
