@@ -16,6 +16,9 @@ AGENT = "aider"
 FILE_NAME = ".aider.chat.history.md"
 _START = "# aider chat started at "
 _HEADER = re.compile(rb"^# aider chat started at (.*)$", re.MULTILINE)
+# Both begin with the newline before the run: a literal first character is what makes the search fast.
+_MARKED_RUN = re.compile(r"\n(?:####(?: .*)?  $(?:\n####(?: .*)?  $)*|>(?: .*)?  $(?:\n>(?: .*)?  $)*)", re.MULTILINE)
+_PLAIN_RUN = re.compile(r"\n(?:####(?: .*)?$(?:\n####(?: .*)?$)*|>(?: .*)?$(?:\n>(?: .*)?$)*)", re.MULTILINE)
 _REQUEST_COMMANDS = ("/ask ", "/code ", "/architect ", "/context ")
 _ANSWERED = re.compile(r"^(?:Add|Create|Allow|Run|Edit|Open|Fix|Attempt|Apply)\b.*\?.*\(Y\)es/\(N\)o")
 
@@ -74,51 +77,43 @@ def read_all(path: Path) -> tuple[ForeignTranscript, ...]:
         path = path / FILE_NAME
     source = Source(path)
     text = source.text()
-    sections = re.split(rf"^(?={re.escape(_START)})", text, flags=re.MULTILINE)
-    found_sections = [section for section in sections if section.strip()] or [""]
-    return tuple(_read_section(section, path, source) for section in found_sections)
+    before, *sections = ("\n" + text).split("\n" + _START)
+    transcripts = [_read_section("", before, path, source)] if before.strip() or not sections else []
+    for section in sections:
+        started, _, body = section.partition("\n")
+        transcripts.append(_read_section(started.strip(), body, path, source))
+    return tuple(transcripts)
 
 
 def _has_prompt(transcript: ForeignTranscript) -> bool:
     return any(isinstance(entry, UserEntry) and not entry.is_meta for entry in transcript.entries)
 
 
-def _read_section(section: str, path: Path, source: Source) -> ForeignTranscript:
-    first, _, body = section.partition("\n")
-    started = first.removeprefix(_START).strip() if first.startswith(_START) else ""
-    if not started:
-        body = section
+def _read_section(started: str, body: str, path: Path, source: Source) -> ForeignTranscript:
     build = Builder(AGENT, _session_id(started) if started else f"aider-{path.parent.name}", cwd=str(path.parent))
     build.at(started.replace(" ", "T"))
     reader = _Section(build)
-    for kind, lines in _blocks(body):
-        reader.block(kind, lines)
+    for kind, text in _blocks(body):
+        reader.block(kind, text)
     reader.finish()
     return build.transcript(path, source.problems)
 
 
-def _blocks(body: str) -> Iterator[tuple[str, list[str]]]:
+def _blocks(body: str) -> Iterator[tuple[str, str]]:
     """Runs of lines of one kind. Aider ends its own lines with two spaces, which headings of an answer lack."""
-    marked = "  \n" in body
-    kind, lines = "assistant", list[str]()
-    for line in body.split("\n"):
-        new = _kind(line, marked=marked) if line[:1] in ("#", ">") else "assistant"
-        if new != kind and not (new == "assistant" and not line.strip()):
-            if lines:
-                yield kind, lines
-            kind, lines = new, []
-        lines.append(line)
-    if lines:
-        yield kind, lines
-
-
-def _kind(line: str, *, marked: bool) -> str:
-    is_own = not marked or line.endswith("  ")
-    if line.startswith("#### ") and is_own:
-        return "user"
-    if line.startswith("> ") and is_own:
-        return "note"
-    return "assistant"
+    body = "\n" + body
+    position = 0
+    for run in (_MARKED_RUN if "  \n" in body else _PLAIN_RUN).finditer(body):
+        if answer := body[position : run.start()].strip():
+            yield "assistant", answer
+        position = run.end()
+        own = run[0].replace("  \n", "\n")
+        if own.startswith("\n#"):
+            yield "user", own.replace("\n####", "\n").replace("\n ", "\n").strip()
+        else:
+            yield "note", own.replace("\n> ", "\n").replace("\n>", "\n").strip()
+    if answer := body[position:].strip():
+        yield "assistant", answer
 
 
 class _Section:
@@ -131,18 +126,17 @@ class _Section:
         self._turn = 0
         self._answered = False
 
-    def block(self, kind: str, lines: list[str]) -> None:
+    def block(self, kind: str, text: str) -> None:
         """One run of lines."""
         if kind == "user":
             self._end_turn()
-            self._user("\n".join(line[5:].rstrip() for line in lines if line.startswith("####")).strip())
+            self._user(text)
         elif kind == "note":
-            text = "\n".join(line[2:].rstrip() for line in lines if line.startswith("> "))
             self._settle(text)
             if not self._notes.read(text):
                 self._answered = False
         else:
-            self._assistant("\n".join(lines).strip())
+            self._assistant(text)
 
     def finish(self) -> None:
         """The file ends, or the next session begins."""
@@ -165,8 +159,6 @@ class _Section:
         self.build.user(text, reading=reading)
 
     def _assistant(self, text: str) -> None:
-        if not text:
-            return
         self._settle("")
         thoughts, answer = split_thoughts(text)
         self.build.end_reply()

@@ -27,7 +27,7 @@ _REPLACE = re.compile(r"^>{5,9} REPLACE\s*$")
 
 def edits_in(text: str) -> Iterator[tuple[str, str, str]]:
     """The SEARCH/REPLACE blocks of an answer as path, old text, new text. An unclosed block is no edit."""
-    lines = text.split("\n")
+    lines = text.split("\n") if " SEARCH" in text else []
     path = ""
     index = 0
     while index < len(lines):
@@ -63,13 +63,15 @@ def _path_above(lines: list[str], index: int) -> str:
 
 def split_thoughts(text: str) -> tuple[str, str]:
     """Reasoning and answer of a reply."""
+    if "think" not in text and "THINKING" not in text:
+        return "", text
     thoughts = [found[2] for found in _THOUGHT.finditer(text)] + _MARKED_THOUGHT.findall(text)
     return "\n".join(thoughts).strip(), _MARKED_THOUGHT.sub("", _THOUGHT.sub("", text)).strip()
 
 
 def applied_edits(note: str) -> list[str]:
     """The files that a note says were changed, one mention per edit or file."""
-    return [path.strip() for path in _APPLIED.findall(note)]
+    return [path.strip() for path in _APPLIED.findall(note)] if "Applied edit to " in note else []
 
 
 class Notes:
@@ -81,12 +83,14 @@ class Notes:
     def read(self, text: str) -> bool:
         """One run of notes: facts out of it, and the text kept for people. False when it tells of a broken turn."""
         self._header(text)
-        for commit in _COMMIT.finditer(text):
+        for commit in _COMMIT.finditer(text) if "Commit " in text else ():
             call = self.build.call("", "Bash", {"command": f"git commit -m {commit[2]!r}"})
             self.build.result(call, f"[aider {commit[1]}] {commit[2]}", exit_code=0)
-        if tokens := _TOKENS.search(text) or _OLD_TOKENS.search(text):
+        tokens = _TOKENS.search(text) if "Tokens: " in text else _OLD_TOKENS.search(text) if "tokens," in text else None
+        if tokens:
             self.build.usage(Usage(input_tokens=_count(tokens[1]), output_tokens=_count(tokens[2])))
-        if error := _ERROR.search(text):
+        error = _ERROR.search(text) if any(sign in text for sign in ("Error: ", "Exception: ", "Timeout: ")) else None
+        if error:
             self.build.error(error[0][:500], kind=error[1] or error[2])
             return False
         if "KeyboardInterrupt" in text or "^C again to exit" in text:
@@ -96,11 +100,11 @@ class Notes:
         return True
 
     def _header(self, text: str) -> None:
-        if model := _MODEL.search(text):
+        if "odel" in text and (model := _MODEL.search(text)):
             self.build.model = model[1]
-        if version := _VERSION.search(text):
+        if "Aider v" in text and (version := _VERSION.search(text)):
             self.build.meta.version = version[1]
-        for folder in _FOLDER.finditer(text):
+        for folder in _FOLDER.finditer(text) if "working dir: " in text else ():
             self.build.meta.cwd = folder[1].strip()
 
 
