@@ -9,10 +9,35 @@ OwnState = Literal["", "sealed", "record", "content", "root"]
 
 # Things a person keeps in the home directory and may want edited: writing them asks, as any place outside does.
 _CONTENT = frozenset(
-    "skills commands agents plugins output-styles themes memory workflows cache agents.md claude.md clew.md prompts".split()
+    (
+        "skills",
+        "commands",
+        "agents",
+        "plugins",
+        "output-styles",
+        "themes",
+        "memory",
+        "workflows",
+        "cache",
+        "prompts",
+        "agents.md",
+        "claude.md",
+        "clew.md",
+    )
 )
 _RECORDS = frozenset(
-    "projects teams tasks workflow-runs sessions tool-results debug history.jsonl index.db exports".split()
+    (
+        "projects",
+        "teams",
+        "tasks",
+        "workflow-runs",
+        "sessions",
+        "tool-results",
+        "debug",
+        "exports",
+        "history.jsonl",
+        "index.db",
+    )
 )
 
 

@@ -83,7 +83,8 @@ class Lexer:
         self.commands = [command for command in self.commands if not command.empty]
 
     def _read(self, text: str, *, as_string: bool, scope: tuple[int, ...]) -> None:
-        self._text, self._at = text, 0
+        self._text = text
+        self._at: int = 0
         root = _Frame("commands", "", scope, 0)
         self._stack = [root]
         if as_string:

@@ -1,0 +1,186 @@
+"""The policy in force and its verdicts: places and commands first, then rules, then the mode.
+
+Order: always-deny; deny rules; ask rules; protected names; allow rules; what is proven; the mode. Deny beats ask beats
+allow, however specific. A mode can only loosen what merely asks, and never what is protected.
+"""
+
+from msgspec import Struct
+
+from clew.permissions.access import (
+    Access,
+    Decision,
+    FetchAccess,
+    FileAccess,
+    FileOp,
+    Mode,
+    ShellAccess,
+    ToolAccess,
+    Verdict,
+    strictest,
+)
+from clew.permissions.files import Finding, Places, judge_place
+from clew.permissions.paths import real
+from clew.permissions.rules import Rule, matches_host, matches_path, parse_rule
+from clew.permissions.urls import refuse_url
+from clew.protocol.events import RuleOffer
+
+_FILE_TOOLS: dict[FileOp, tuple[str, ...]] = {
+    "read": ("Read", "Grep", "NotebookRead"),
+    "list": ("Read", "Glob", "LS"),
+    "write": ("Edit", "Write", "NotebookEdit", "MultiEdit"),
+    "delete": ("Edit", "Write"),
+    "extract": ("Edit", "Write"),
+}
+
+
+class Policy(Struct, frozen=True, kw_only=True):
+    """Everything a verdict depends on besides the access itself. Build it with `make_policy`."""
+
+    places: Places
+    mode: Mode = "default"
+    rules: tuple[Rule, ...] = ()
+    trusted: bool = True
+    sandboxed: bool = False
+    """A sandbox that passed its self-test holds for shell commands."""
+
+    def matching(self, effect: Decision, tool: str) -> tuple[Rule, ...]:
+        return tuple(rule for rule in self.rules if rule.effect == effect and rule.tool in (tool, "*"))
+
+
+def make_policy(
+    *,
+    root: str,
+    home: str,
+    clew_home: str,
+    mode: Mode = "default",
+    rules: tuple[Rule, ...] = (),
+    additional: tuple[str, ...] = (),
+    trusted: bool = True,
+    sandboxed: bool = False,
+) -> Policy:
+    """Resolve the user's directories once. Project rules can only narrow: their allow rules are dropped (T2)."""
+    kept = tuple(rule for rule in rules if not (rule.scope == "project" and rule.effect == "allow"))
+    places = Places(roots=tuple(real(path) for path in (root, *additional)), home=real(home), clew_home=real(clew_home))
+    return Policy(places=places, mode=mode, rules=kept, trusted=trusted, sandboxed=sandboxed)
+
+
+def judge(access: Access, policy: Policy) -> Verdict:
+    """What permissions say about one access. Runs nothing, changes nothing."""
+    match access:
+        case ShellAccess():
+            return _shell(access, policy)
+        case FileAccess():
+            return _file(access, policy)
+        case FetchAccess():
+            return _fetch(access, policy)
+        case ToolAccess():
+            return _tool(access, policy)
+
+
+def judge_call(accesses: tuple[Access, ...], policy: Policy) -> Verdict:
+    """The verdict of a call is the strictest of what it would touch (P8)."""
+    return strictest([judge(access, policy) for access in accesses])
+
+
+def _shell(access: ShellAccess, policy: Policy) -> Verdict:
+    # Loaded with the first shell verdict only: the parser and its tables would otherwise be paid for at every start.
+    from clew.permissions.shell.verdict import judge_shell
+
+    return judge_shell(access, policy).verdict
+
+
+def _file(access: FileAccess, policy: Policy) -> Verdict:
+    places = policy.places
+    place = judge_place(access.op, access.path, access.cwd, places)
+    if place.decision == "deny":
+        return Verdict(
+            decision="deny", why=place.why, rule="always-deny" if place.absolute else "", absolute=place.absolute
+        )
+    ruled = _file_rules(access, place, policy)
+    if ruled is not None:
+        return ruled
+    writes = access.op in ("write", "delete")
+    if place.protected:
+        rule = "protected names" if writes else "secret names"
+        return _ask_file(access, place, place.why, rule, policy, offer=False)
+    if policy.mode == "plan" and writes:
+        return Verdict(decision="deny", why="plan mode changes nothing", rule="mode plan")
+    if policy.mode == "bypassPermissions":
+        return Verdict(decision="allow", why="bypass mode", rule="mode bypassPermissions")
+    if place.decision == "ask":
+        return _ask_file(access, place, place.why, "", policy)
+    if access.op == "extract" or not writes:
+        return Verdict(decision="allow", why=place.why)
+    if policy.mode == "acceptEdits" and policy.trusted:
+        return Verdict(decision="allow", why="edits inside the workspace are accepted", rule="mode acceptEdits")
+    return _ask_file(access, place, "changes a file", "", policy)
+
+
+def _file_rules(access: FileAccess, place: Finding, policy: Policy) -> Verdict | None:
+    """What the user's rules say: deny and ask see both spellings of the path, allow only the resolved one."""
+    tools = _FILE_TOOLS[access.op]
+    places = policy.places
+    root = places.roots[0] if places.roots else ""
+    given = access.path if access.path.startswith("/") else f"{access.cwd}/{access.path}"
+    effects: tuple[Decision, ...] = ("deny", "ask", "allow")
+    for effect in effects:
+        if effect == "allow" and place.protected:
+            return None
+        spellings = (place.target,) if effect == "allow" else (place.target, given)
+        for rule in policy.rules:
+            if rule.effect != effect or not (rule.tool in tools or rule.tool == "*"):
+                continue
+            if any(path and matches_path(rule, path, root, places.home) for path in spellings):
+                if effect == "allow" and policy.mode == "plan" and access.op in ("write", "delete"):
+                    return Verdict(decision="deny", why="plan mode changes nothing", rule="mode plan")
+                return Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text)
+    return None
+
+
+def _ask_file(
+    access: FileAccess, place: Finding, why: str, rule: str, policy: Policy, *, offer: bool = True
+) -> Verdict:
+    offers: tuple[RuleOffer, ...] = ()
+    if offer and place.target and not any(char in place.target for char in "*?[]()\n"):
+        tool = "Edit" if access.op in ("write", "delete", "extract") else "Read"
+        root = policy.places.inside(place.target)
+        name = place.target[len(root) + 1 :] if root and root == policy.places.roots[0] else place.target
+        offers = (RuleOffer(rule=f"{tool}({name})", covers=access.path),) if name else ()
+    return Verdict(decision="ask", why=why, rule=rule, offers=offers)
+
+
+def _fetch(access: FetchAccess, policy: Policy) -> Verdict:
+    refused, host = refuse_url(access.url)
+    if refused:
+        return Verdict(decision="deny", why=refused, rule="fetch rules")
+    effects: tuple[Decision, ...] = ("deny", "ask", "allow")
+    for effect in effects:
+        for rule in policy.matching(effect, "WebFetch"):
+            if matches_host(rule, host):
+                if effect == "allow" and len(access.url.partition("?")[2]) > 200:
+                    return Verdict(decision="ask", why="a long query could carry data out", rule=rule.text)
+                return Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text)
+    if policy.mode == "bypassPermissions":
+        return Verdict(decision="allow", why="bypass mode", rule="mode bypassPermissions")
+    offer = RuleOffer(rule=f"WebFetch(domain:{host})", covers=access.url)
+    return Verdict(decision="ask", why=f"{host} is a new host", offers=(offer,))
+
+
+def _tool(access: ToolAccess, policy: Policy) -> Verdict:
+    effects: tuple[Decision, ...] = ("deny", "ask", "allow")
+    for effect in effects:
+        for rule in policy.matching(effect, access.tool):
+            if rule.whole_tool and not (effect == "allow" and policy.mode == "plan" and not access.read_only):
+                return Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text)
+    if access.read_only:
+        return Verdict(decision="allow", why="reads only")
+    if policy.mode == "plan":
+        return Verdict(decision="deny", why="plan mode changes nothing", rule="mode plan")
+    if policy.mode == "bypassPermissions":
+        return Verdict(decision="allow", why="bypass mode", rule="mode bypassPermissions")
+    return Verdict(decision="ask", why=f"{access.tool} is not known to only read", offers=_tool_offer(access.tool))
+
+
+def _tool_offer(tool: str) -> tuple[RuleOffer, ...]:
+    rule = parse_rule(tool, "allow")
+    return (RuleOffer(rule=rule.text, covers=tool),)

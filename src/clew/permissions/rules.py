@@ -1,0 +1,185 @@
+"""Permission rules: `Tool` or `Tool(specifier)`, their scopes, and what they match.
+
+`Bash(git diff *)` whole words, a final `*` for any further words; `Read(src/**)`, `Edit(docs/*.md)` paths;
+`WebFetch(domain:example.com)` one host, `domain:*.example.com` its subdomains. A tool's name alone covers every use.
+"""
+
+import re
+from fnmatch import fnmatchcase
+from typing import Literal
+
+from msgspec import Struct
+
+from clew.permissions.access import Decision
+from clew.permissions.paths import expand_home
+
+Scope = Literal["user", "project", "session"]
+_RULE = re.compile(r"([A-Za-z_][\w.-]*|\*)(?:\((.*)\))?", re.DOTALL)
+_HOST = re.compile(r"(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
+_READ_TOOLS = ("Read", "Glob", "Grep", "LS", "NotebookRead")
+_EDIT_TOOLS = ("Edit", "Write", "NotebookEdit", "MultiEdit")
+EDIT_FAMILY = frozenset(_EDIT_TOOLS)
+READ_FAMILY = frozenset(_READ_TOOLS)
+
+
+class RuleError(ValueError):
+    """A rule that cannot be understood. The message names the rule and what is wrong."""
+
+
+class Rule(Struct, frozen=True, kw_only=True):
+    """One rule. `words` for Bash, `pattern` for paths, `host` for fetches; none of them: the whole tool."""
+
+    effect: Decision
+    text: str
+    tool: str
+    scope: Scope = "user"
+    words: tuple[str, ...] = ()
+    open_ended: bool = False
+    """Any further words may follow."""
+    pattern: str = ""
+    host: str = ""
+
+    @property
+    def whole_tool(self) -> bool:
+        return not (self.words or self.pattern or self.host)
+
+
+def parse_rule(text: str, effect: Decision, scope: Scope = "user") -> Rule:
+    """Read a rule as people write it. Raises RuleError."""
+    text = text.strip()
+    found = _RULE.fullmatch(text)
+    if found is None:
+        raise RuleError(f"permission rule {text!r}: expected Tool or Tool(specifier), for example Bash(git diff *)")
+    tool, specifier = found[1], found[2]
+    if specifier is not None and not specifier.strip():
+        raise RuleError(f"permission rule {text!r}: nothing between the parentheses; write {tool} for every use")
+    if specifier is None or specifier.strip() == "*":
+        return Rule(effect=effect, text=text, tool=tool, scope=scope)
+    specifier = specifier.strip()
+    if tool == "Bash":
+        return _bash_rule(text, specifier, effect, scope)
+    if tool == "WebFetch":
+        return _fetch_rule(text, specifier, effect, scope)
+    if tool in READ_FAMILY or tool in EDIT_FAMILY:
+        return Rule(effect=effect, text=text, tool=tool, scope=scope, pattern=specifier)
+    raise RuleError(f"permission rule {text!r}: {tool} takes no specifier; write {tool} alone")
+
+
+def _bash_rule(text: str, specifier: str, effect: Decision, scope: Scope) -> Rule:
+    if specifier.endswith(":*"):
+        specifier = specifier[:-2] + " *"
+    words = split_words(specifier)
+    if words is None:
+        raise RuleError(f"permission rule {text!r}: a quote is not closed, or the text is more than one plain command")
+    open_ended = words[-1] == "*"
+    words = words[:-1] if open_ended else words
+    if not words:
+        return Rule(effect=effect, text=text, tool="Bash", scope=scope)
+    return Rule(effect=effect, text=text, tool="Bash", scope=scope, words=tuple(words), open_ended=open_ended)
+
+
+def _fetch_rule(text: str, specifier: str, effect: Decision, scope: Scope) -> Rule:
+    kind, _, host = specifier.partition(":")
+    if kind != "domain" or not _HOST.fullmatch(host):
+        raise RuleError(f"permission rule {text!r}: expected WebFetch(domain:example.com)")
+    return Rule(effect=effect, text=text, tool="WebFetch", scope=scope, host=host.lower().rstrip("."))
+
+
+def split_words(text: str) -> list[str] | None:
+    """Words of a rule with simple quoting; None where it would be more than one plain command."""
+    words: list[str] = []
+    token = re.compile(r"""\s*((?:'[^']*'|"(?:\\.|[^"\\$`])*"|\\.|[^\s'"\\;&|<>()`$])+)""", re.DOTALL)
+    at = 0
+    text = text.rstrip()
+    while at < len(text):
+        found = token.match(text, at)
+        if found is None:
+            return None
+        words.append(_unquote(found[1]))
+        at = found.end()
+    return words or None
+
+
+def _unquote(token: str) -> str:
+    def plain(found: re.Match[str]) -> str:
+        part = found[0]
+        if part.startswith("'"):
+            return part[1:-1]
+        return re.sub(r"\\(.)", r"\1", part[1:-1] if part.startswith('"') else part)
+
+    return re.sub(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.", plain, token, flags=re.DOTALL)
+
+
+def quote_word(word: str) -> str:
+    """A word as it is written in a rule."""
+    if word and re.fullmatch(r"[\w@%+=:,./~^-]+", word):
+        return word
+    return "'" + word.replace("'", "'\\''") + "'"
+
+
+def prefix_rule(words: str, effect: Decision, scope: Scope = "user") -> Rule:
+    """A rule for commands that start with these words (the form of the case files)."""
+    return parse_rule(f"Bash({words} *)", effect, scope)
+
+
+def matches_words(rule: Rule, words: list[str]) -> bool:
+    """The rule covers these words: each whole, in order, nothing left over unless it is open-ended."""
+    if rule.whole_tool:
+        return True
+    if len(words) < len(rule.words) or (len(words) > len(rule.words) and not rule.open_ended):
+        return False
+    return all(_same(pattern, word) for pattern, word in zip(rule.words, words, strict=False))
+
+
+def _same(pattern: str, word: str) -> bool:
+    if "*" not in pattern:
+        return pattern == word
+    return re.fullmatch(".*".join(re.escape(part) for part in pattern.split("*")), word, re.DOTALL) is not None
+
+
+def matches_path(rule: Rule, target: str, root: str, home: str) -> bool:
+    """The rule's pattern covers a resolved path. Relative patterns count from the workspace root; `**` crosses folders."""
+    if rule.whole_tool:
+        return True
+    pattern = expand_home(rule.pattern, home)
+    if pattern.startswith("//"):
+        pattern = pattern[1:]
+    if not pattern.startswith("/"):
+        if not root:
+            return False
+        pattern = f"{root}/{pattern.removeprefix('./')}"
+    return _glob(pattern.split("/"), target.split("/"))
+
+
+def _glob(pattern: list[str], path: list[str]) -> bool:
+    """Component-wise, with `**` for any number of them; the table keeps it from exploding."""
+    reached = {0}
+    for part in path:
+        following: set[int] = set()
+        for at in reached:
+            while at < len(pattern) and pattern[at] == "**":
+                following.add(at)
+                at += 1
+            if at < len(pattern) and fnmatchcase(part, pattern[at]):
+                following.add(at + 1)
+        reached = following
+        if not reached:
+            return False
+    return any(all(rest == "**" for rest in pattern[at:]) for at in reached)
+
+
+def matches_host(rule: Rule, host: str) -> bool:
+    """Exact host, or a whole-label subdomain for `*.`; never a part of a label."""
+    if rule.whole_tool:
+        return True
+    if rule.host.startswith("*."):
+        return host.endswith(rule.host[1:]) and len(host) > len(rule.host) - 1
+    return host == rule.host
+
+
+def add_rule(
+    rules: tuple[Rule, ...], text: str, effect: Decision = "allow", scope: Scope = "session"
+) -> tuple[Rule, ...]:
+    """The rules with one more, unless it is already there. Raises RuleError."""
+    rule = parse_rule(text, effect, scope)
+    return rules if rule in rules else (*rules, rule)

@@ -1,0 +1,148 @@
+"""One simple command against the tables: what is proven harmless, and why not (P3, P4)."""
+
+import re
+from typing import NamedTuple
+
+from clew.permissions.files import Places
+from clew.permissions.paths import resolve
+from clew.permissions.shell.find import read_find
+from clew.permissions.shell.reads import dash_names, foreign_repository, refuse_read
+from clew.permissions.shell.spec import Spec, parse
+from clew.permissions.shell.tables import dev, files, git, search, system, text
+from clew.permissions.shell.words import Word, expand_braces
+
+ROWS: dict[str, Spec] = {**files.ROWS, **text.ROWS, **search.ROWS, **system.ROWS}
+_TEST_UNARY_PATH = frozenset({"-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-p", "-S", "-b", "-c"})
+_NUMBER = re.compile(r"-?\d{1,18}")
+
+
+class Proof(NamedTuple):
+    """`refused` is empty where the command is proven harmless. `known`: the tables have a row for it."""
+
+    refused: str
+    row: str = ""
+
+
+def prove(
+    words: list[Word], cwd: str, places: Places, covered: frozenset[str] = frozenset(), *, paths: bool = True
+) -> Proof:
+    """Judge a command without wrappers. With `covered` and without `paths`: how far an allow rule's tail may go."""
+    flat = _flatten(words)
+    if flat is None:
+        return Proof("braces make several words of one")
+    words = flat
+    name = words[0].text
+    if why := _unclear(words, cwd):
+        return Proof(why)
+    rest = words[1:]
+    if len(rest) == 1 and rest[0].text in dev.VERSION_FLAGS.get(name, ()):
+        return Proof("", f"{name} {rest[0].text}")
+    if name in ("test", "["):
+        return Proof(_refuse_test(rest, name, cwd, places), name)
+    if name == "command":
+        fine = (
+            len(rest) >= 2 and rest[0].text in ("-v", "-V") and all(not word.text.startswith("-") for word in rest[1:])
+        )
+        return Proof("" if fine else "command runs another program", "command -v")
+    if name == "find":
+        targets, why = read_find(rest, covered)
+        why = why or _refuse_paths(targets, cwd, places, here=not targets, paths=paths)
+        return Proof(why, "find")
+    if name == "git":
+        return _prove_git(rest, cwd, places, covered, paths=paths)
+    row = name
+    spec = ROWS.get(name)
+    if spec is None and rest:
+        row = f"{name} {rest[0].text}"
+        spec, rest = dev.SUBCOMMANDS.get(row), rest[1:]
+    if spec is None:
+        return Proof(f"{name} is not known to only read")
+    parsed = parse(spec, rest, covered)
+    if parsed.refused:
+        return Proof(f"{row}: {parsed.refused}", row)
+    here = spec.operands in ("paths", "pattern paths") and not parsed.paths
+    return Proof(_refuse_paths(parsed.paths, cwd, places, here=here, paths=paths), row)
+
+
+def _flatten(words: list[Word]) -> list[Word] | None:
+    out: list[Word] = []
+    for word in words:
+        expanded = expand_braces(word)
+        if expanded is None:
+            return None
+        out += expanded
+    return out
+
+
+def _unclear(words: list[Word], cwd: str) -> str:
+    name = words[0]
+    if name.raw != "[" and (not name.plain or name.globs or name.tilde):
+        return "the program's name is quoted or built from parts"
+    for word in words[1:]:
+        if not word.known:
+            return "an argument is not written out"
+        if word.glob_first and dash_names(word, cwd):
+            return "a file name that starts with a dash could become a flag"
+        if word.globs and word.text.startswith("-"):
+            return "a pattern stands in a flag"
+    return ""
+
+
+def _refuse_paths(targets: list[Word], cwd: str, places: Places, *, here: bool, paths: bool) -> str:
+    if not paths:
+        return ""
+    if here and not places.inside(resolve(cwd, cwd="/", home=places.home).target):
+        return "this reads a directory outside the workspace"
+    for target in targets:
+        if why := refuse_read(target, cwd, places):
+            return why
+    return ""
+
+
+def _refuse_test(rest: list[Word], name: str, cwd: str, places: Places) -> str:
+    if name == "[":
+        if not rest or rest[-1].text != "]":
+            return "the test is not closed"
+        rest = rest[:-1]
+    if rest and rest[0].text == "!":
+        rest = rest[1:]
+    texts = [word.text for word in rest]
+    if len(rest) == 2 and texts[0] in _TEST_UNARY_PATH:
+        return refuse_read(rest[1], cwd, places)
+    if len(rest) == 2 and texts[0] in ("-n", "-z"):
+        return ""
+    if len(rest) == 3 and texts[1] in ("=", "!=", "=="):
+        return ""
+    if len(rest) == 3 and texts[1] in ("-eq", "-ne", "-lt", "-le", "-gt", "-ge"):
+        fine = _NUMBER.fullmatch(texts[0]) and _NUMBER.fullmatch(texts[2])
+        return "" if fine else "only plain numbers are compared unasked"
+    return "this test is not proven harmless"
+
+
+def _prove_git(rest: list[Word], cwd: str, places: Places, covered: frozenset[str], *, paths: bool) -> Proof:
+    at = 0
+    while at < len(rest) and rest[at].text.startswith("-"):
+        text = rest[at].text
+        if text in git.GLOBAL_HARMLESS:
+            at += 1
+        elif text == "-C" and at + 1 < len(rest) and rest[at + 1].known and not rest[at + 1].globs:
+            if why := refuse_read(rest[at + 1], cwd, places):
+                return Proof(why, "git -C")
+            cwd = resolve(rest[at + 1].text, cwd=cwd, home=places.home).target
+            at += 2
+        else:
+            return Proof(f"git {text} is not proven harmless", "git")
+    if at >= len(rest):
+        return Proof("git alone does nothing", "git")
+    sub = rest[at].text
+    spec = git.ROWS.get(sub)
+    row = f"git {sub}"
+    if spec is None:
+        return Proof(f"{row} is not known to only read")
+    parsed = parse(spec, rest[at + 1 :], covered)
+    if parsed.refused:
+        return Proof(f"{row}: {parsed.refused}", row)
+    if not paths:
+        return Proof("", row)
+    why = foreign_repository(cwd, places) or _refuse_paths(parsed.paths, cwd, places, here=True, paths=True)
+    return Proof(why, row)

@@ -1,0 +1,215 @@
+"""Walks over the parts of an accepted text: directories, assignments, redirections, wrappers, then the tables."""
+
+import re
+
+from clew.permissions.files import Places, judge_place
+from clew.permissions.paths import resolve
+from clew.permissions.shell.lexer import Lexer
+from clew.permissions.shell.programs import ROWS, Proof, prove
+from clew.permissions.shell.reads import refuse_read
+from clew.permissions.shell.words import Command, Piece, Redirect, Word
+from clew.permissions.shell.wrappers import PROVEN_WRAPPERS, WRAPPERS
+
+_SAFE_NAMES = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|CLICOLOR|COLUMNS|LINES")
+_SAFE_VALUE = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9_.@+/-]*|")
+_SYSTEM_BIN = re.compile(r"/(?:usr/)?bin/([A-Za-z0-9_.+-]+)")
+_MAX_LOOP_VALUES = 24
+
+
+class Part:
+    """One simple command of the text with the directory it would run in, loop variables filled in."""
+
+    __slots__ = ("after_cd", "command", "cwd", "forms", "why")
+
+    def __init__(self, command: Command, cwd: str | None) -> None:
+        self.command = command
+        self.cwd = cwd
+        self.forms: list[list[Word]] = []
+        """The word lists it may become; more than one inside a loop."""
+        self.why = ""
+        """Why redirections, assignments or the directory are not proven; rules do not lift this."""
+        self.after_cd = False
+
+    @property
+    def text(self) -> str:
+        return " ".join(word.raw for word in self.command.words)
+
+
+def parts_of(lexer: Lexer, cwd: str, places: Places) -> list[Part]:
+    """The parts in order. The text has passed the grammar, so there is no substitution and no unknown variable."""
+    loops: dict[str, list[Word]] = {}
+    states: dict[tuple[int, ...], tuple[str | None, bool]] = {(): (cwd, True)}
+    parts: list[Part] = []
+    for command in lexer.commands:
+        place, fresh = _state(states, command.scope)
+        part = Part(command, place)
+        words = command.words
+        if words and words[0].raw == "for":
+            part.why = _bind(words, loops)
+            part.forms = []
+        else:
+            part.forms = _forms(words, loops)
+        part.why = part.why or _shape(command, place, places)
+        part.after_cd = place != cwd
+        parts.append(part)
+        if words and words[0].raw == "cd":
+            moved, why = _cd(command, place, places)
+            part.why = part.why or why or ("" if fresh else "a change of directory that may not happen")
+            states[command.scope] = (moved, fresh)
+        elif words or command.assigns:
+            states[command.scope] = (place, False)
+    return parts
+
+
+def _state(states: dict[tuple[int, ...], tuple[str | None, bool]], scope: tuple[int, ...]) -> tuple[str | None, bool]:
+    if scope in states:
+        return states[scope]
+    outer = scope
+    while outer not in states:
+        outer = outer[:-1]
+    states[scope] = (states[outer][0], True)
+    return states[scope]
+
+
+def _bind(words: list[Word], loops: dict[str, list[Word]]) -> str:
+    if len(words) < 4 or words[2].raw != "in" or not words[1].plain:
+        return "the loop has no list"
+    values = words[3:]
+    if len(values) > _MAX_LOOP_VALUES or any(not value.known or value.braces for value in values):
+        return "the loop's list is not written out"
+    loops[words[1].text] = values
+    return ""
+
+
+def _forms(words: list[Word], loops: dict[str, list[Word]]) -> list[list[Word]]:
+    names = {piece.text for word in words for piece in word.pieces if piece.kind == "var"}
+    if not names:
+        return [words]
+    if len(names) > 1 or not names <= loops.keys():
+        return [words]
+    name = names.pop()
+    return [[_filled(word, value) for word in words] for value in loops[name]]
+
+
+def _filled(word: Word, value: Word) -> Word:
+    """The word with the loop's value in place; the value keeps its own globs, its blanks cannot split."""
+    if word.known:
+        return word
+    if any(char.isspace() for char in value.text) and not word.raw.startswith('"'):
+        return word
+    pieces: list[Piece] = []
+    for piece in word.pieces:
+        pieces += value.pieces if piece.kind == "var" else (piece,)
+    return Word(word.raw, tuple(pieces))
+
+
+def _shape(command: Command, cwd: str | None, places: Places) -> str:
+    if cwd is None:
+        return "the directory cannot be known"
+    if command.background:
+        return "the command runs in the background"
+    for name, value in command.assigns:
+        if not command.words:
+            return "the command sets a variable"
+        if not _SAFE_NAMES.fullmatch(name) or not value.known or not _SAFE_VALUE.fullmatch(value.text):
+            return f"the command sets {name}"
+    for redirect in command.redirects:
+        if why := _refuse_redirect(redirect, cwd, places):
+            return why
+    return ""
+
+
+def _refuse_redirect(redirect: Redirect, cwd: str, places: Places) -> str:
+    target = redirect.target
+    if redirect.op in ("<<", "<<-"):
+        return "" if redirect.quoted and redirect.fd in ("", "0") else "the text below is expanded by the shell"
+    if redirect.fd not in ("", "0", "1", "2"):
+        return "the command opens another descriptor"
+    if redirect.op in (">&", "<&") and target.plain and target.text in ("1", "2"):
+        return ""
+    if redirect.op in (">", ">>", "&>", "&>>", ">|") and target.plain and target.text == "/dev/null":
+        return ""
+    if redirect.op == "<" and redirect.fd in ("", "0") and target.known and not target.globs and not target.braces:
+        return refuse_read(target, cwd, places)
+    return "the command writes to a file"
+
+
+def _cd(command: Command, cwd: str | None, places: Places) -> tuple[str | None, str]:
+    words = command.words
+    if cwd is None or command.conditional or command.pipe_from is not None:
+        return None, "a change of directory that may not happen"
+    if len(words) != 2 or not words[1].known or words[1].globs or words[1].braces or words[1].text.startswith("-"):
+        return None, "the directory cannot be known"
+    text = words[1].text
+    if words[1].tilde and not (text == "~" or text.startswith("~/")):
+        return None, "the directory cannot be known"
+    finding = judge_place("list", text, cwd, places)
+    place = resolve(text, cwd=cwd, home=places.home)
+    if finding.decision != "allow":
+        return (place.target if place.kind == "directory" else None), f"cd: {finding.why}"
+    if place.kind != "directory":
+        return None, "the directory does not exist"
+    return place.target, ""
+
+
+def prove_part(part: Part, places: Places) -> Proof:
+    """The strictest proof over everything the part may become."""
+    words = part.command.words
+    if words and words[0].raw in ("cd", "for") or not words:
+        return Proof("", words[0].raw if words else "")
+    assert part.cwd is not None
+    row = ""
+    for form in part.forms:
+        found = _unwrapped(form, part.cwd, places)
+        if found.refused:
+            return found
+        row = found.row
+    return Proof("", row)
+
+
+def _unwrapped(words: list[Word], cwd: str, places: Places) -> Proof:
+    for _ in range(4):
+        if not words:
+            return Proof("nothing to run")
+        name = words[0].text
+        by_path = _SYSTEM_BIN.fullmatch(name)
+        if by_path and words[0].plain and (by_path[1] in ROWS or by_path[1] == "git"):
+            words = [Word(by_path[1], (Piece("bare", by_path[1]),)), *words[1:]]
+            name = by_path[1]
+        if name not in PROVEN_WRAPPERS or not words[0].plain:
+            return prove(words, cwd, places)
+        if len(words) > 1 and words[1].text in ("--version", "--help", "-v", "-V") and name in ("env", "command"):
+            return prove(words, cwd, places)
+        inner = _inside_wrapper(name, words)
+        if inner is None:
+            return Proof(f"this use of {name} is not proven harmless")
+        words = inner
+    return Proof("too many wrappers")
+
+
+def _inside_wrapper(name: str, words: list[Word]) -> list[Word] | None:
+    allowed, row = PROVEN_WRAPPERS[name], WRAPPERS[name]
+    at = 1
+    while at < len(words):
+        text = words[at].text
+        if not words[at].known or words[at].globs:
+            return None
+        if text.startswith("-") and len(text) > 1:
+            flag = text.partition("=")[0] if text.startswith("--") else text[:2]
+            if name == "nice" and text[1:].isdigit():
+                at += 1
+                continue
+            if flag not in allowed:
+                return None
+            at += 2 if text in row.valued else 1
+            continue
+        assign = re.fullmatch(r"([A-Za-z_]\w*)=(.*)", text, re.DOTALL)
+        if name == "env" and assign:
+            if not _SAFE_NAMES.fullmatch(assign[1]) or not _SAFE_VALUE.fullmatch(assign[2]):
+                return None
+            at += 1
+            continue
+        break
+    if row.operands and not (at < len(words) and re.fullmatch(r"\d+(\.\d+)?[smhd]?", words[at].text)):
+        return None
+    return words[at + row.operands :] or None

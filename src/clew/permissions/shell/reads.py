@@ -1,0 +1,120 @@
+"""Which files a proven command would read: literal paths and globs against the directory in force (P5)."""
+
+import os
+import re
+from fnmatch import fnmatchcase
+
+from clew.permissions.files import Places, judge_place
+from clew.permissions.names import secret_name
+from clew.permissions.shell.words import Word, expand_braces
+
+_MAX_MATCHES = 3000
+_GLOB = re.compile(r"[*?\[]")
+# Facts about the machine that hold no secret and that everybody may read.
+_PUBLIC = frozenset(
+    (
+        "/etc/os-release",
+        "/etc/lsb-release",
+        "/etc/debian_version",
+        "/etc/issue",
+        "/etc/timezone",
+        "/etc/shells",
+        "/dev/null",
+    )
+    + ("/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/uptime", "/proc/loadavg", "/etc/redhat-release")
+)
+
+
+def refuse_read(word: Word, cwd: str, places: Places) -> str:
+    """Why reading what this word names is not proven harmless, or an empty string."""
+    words = expand_braces(word)
+    if words is None:
+        return "braces make several words of one"
+    for one in words:
+        if why := _refuse_one(one, cwd, places):
+            return why
+    return ""
+
+
+def _refuse_one(word: Word, cwd: str, places: Places) -> str:
+    text = word.text
+    if text == "-" or text == "":
+        return ""
+    if word.tilde and not (text == "~" or text.startswith("~/")):
+        return "the path names another user's home"
+    if not word.tilde and text.startswith("~"):
+        text = "./" + text
+    if word.globs:
+        return _refuse_glob(text, cwd, places)
+    if text in _PUBLIC:
+        return ""
+    finding = judge_place("read", text, cwd, places)
+    if finding.decision == "allow":
+        return ""
+    return f"{text}: {finding.why}" if len(text) < 80 else finding.why
+
+
+def _refuse_glob(text: str, cwd: str, places: Places) -> str:
+    """Expand as bash would, and judge what is there: links and secrets can hide behind a star."""
+    if text.startswith("~/"):
+        text = places.home + text[1:]
+    parts = [part for part in text.split("/") if part]
+    fronts = ["/"] if text.startswith("/") else [cwd]
+    count = 0
+    for part in parts:
+        if not _GLOB.search(part):
+            fronts = [os.path.join(front, part) for front in fronts]
+            continue
+        following: list[str] = []
+        for front in fronts:
+            finding = judge_place("list", front, cwd, places)
+            if finding.decision != "allow":
+                return f"{text}: {finding.why}"
+            for name in _names(front):
+                if not fnmatchcase(name, part) or (name.startswith(".") and not part.startswith(".")):
+                    continue
+                count += 1
+                if count > _MAX_MATCHES:
+                    return "the pattern matches too many files to be judged"
+                place = os.path.join(front, name)
+                if os.path.islink(place) or secret_name(name):
+                    inner = judge_place("read", place, cwd, places)
+                    if inner.decision != "allow":
+                        return f"{name}: {inner.why}"
+                following.append(place)
+        fronts = following
+    if _GLOB.search(parts[-1]) if parts else False:
+        return ""
+    for front in fronts:
+        finding = judge_place("read", front, cwd, places)
+        if finding.decision != "allow":
+            return f"{text}: {finding.why}"
+    return ""
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return os.listdir(directory)
+    except OSError:
+        return []
+
+
+def dash_names(word: Word, cwd: str) -> bool:
+    """A glob at the start of a word could expand to a file whose name is a flag."""
+    pattern = word.text.split("/", 1)[0]
+    return any(name.startswith("-") and fnmatchcase(name, pattern) for name in _names(cwd))
+
+
+def foreign_repository(cwd: str, places: Places) -> str:
+    """git in a nested or bare repository obeys that repository's configuration: ask first."""
+    root = places.inside(cwd)
+    if not root:
+        return "git would run outside the workspace"
+    place = cwd
+    while len(place) > len(root):
+        if os.path.lexists(os.path.join(place, ".git")):
+            return "this is another repository inside the workspace"
+        if os.path.isfile(os.path.join(place, "HEAD")) and os.path.isdir(os.path.join(place, "objects")):
+            return "this is a bare repository inside the workspace"
+        place = os.path.dirname(place)
+    return ""
