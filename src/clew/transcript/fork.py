@@ -113,20 +113,24 @@ class _Copied:
         return isinstance(entry, ContentReplacementEntry | OpaqueEntry)
 
     def parent(self, entry: Entry) -> EntryId | None:
-        """The nearest ancestor that goes along."""
-        at = parent_of(entry)
-        climbed: set[EntryId] = set()
-        while at is not None and at not in self._ids and at not in climbed:
-            climbed.add(at)
-            above = self._by_id.get(at)
-            at = parent_of(above) if above is not None else None
-        if at is not None and at in self._ids:
+        """What the entry hangs under in the copy."""
+        at = self.nearest(parent_of(entry))
+        if at is not None:
             return at
         uuid = uuid_of(entry)
         if is_boundary(entry) or uuid in self._heads or uuid is None:
             return None
         place = self._order.index(uuid)
         return self._order[place - 1] if place else None
+
+    def nearest(self, at: EntryId | None) -> EntryId | None:
+        """This entry, or its nearest ancestor, that goes along."""
+        climbed: set[EntryId] = set()
+        while at is not None and at not in self._ids and at not in climbed:
+            climbed.add(at)
+            above = self._by_id.get(at)
+            at = parent_of(above) if above is not None else None
+        return at if at in self._ids else None
 
 
 def _restamped(line: bytes, entry: Entry, kept: _Copied, new_id: SessionId, old_id: SessionId) -> bytes:
@@ -142,7 +146,7 @@ def _restamped(line: bytes, entry: Entry, kept: _Copied, new_id: SessionId, old_
         fields["parentUuid"] = kept.parent(entry)
         fields["forkedFrom"] = {"sessionId": old_id, "messageUuid": uuid}
         if isinstance(entry, ChainEntry) and entry.logical_parent_uuid is not None:
-            fields.pop("logicalParentUuid", None)
+            fields["logicalParentUuid"] = kept.nearest(entry.logical_parent_uuid)
     return seal(msgspec.json.encode(fields))
 
 

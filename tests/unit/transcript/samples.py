@@ -29,11 +29,12 @@ class Script:
         self.entries: list[Entry] = []
         self.tip: EntryId | None = None
         self._numbers = itertools.count(1)
+        self.issued = 0
         self._sidechain = sidechain
         self._agent = AgentId(agent) if agent else None
 
     def _chain(self, prefix: str, parent: Any, **more: Any) -> dict[str, Any]:
-        number = next(self._numbers)
+        number = self.issued = next(self._numbers)
         return {
             "session_id": self.session,
             "timestamp": f"2026-11-15T10:{number // 60 % 60:02d}:{number % 60:02d}.000Z",
