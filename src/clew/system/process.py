@@ -174,7 +174,7 @@ class Warden:
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", BOOT, SOURCE_ROOT],
-                stdin=theirs,
+                stdin=theirs.fileno(),
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,
                 cwd="/",
@@ -209,7 +209,6 @@ class Warden:
             "env": dict(command.env),
             "plan": command.plan,
             "grace_s": command.grace_s,
-            "umask": 0o022,
         }
         body = json.dumps(request).encode()
         try:

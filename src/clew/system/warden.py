@@ -184,7 +184,6 @@ def become_command(request: dict[str, Any], output: int, tell: int, fail: int) -
         os.closerange(CWD_FD + 2, 4096)
         for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
-        os.umask(request["umask"])
         if request["plan"]:
             confine_and_run(request["argv"], request["env"], request["cwd"], request["plan"])
         os.chdir(request["cwd"])

@@ -100,8 +100,9 @@ class Bash(BuiltinTool[BashParams]):
         timed_out = False
         try:
             running = await running_shells.start(params.command, context.cwd, plan, take)
+            limit = asyncio.timeout(limit_ms / 1000)
             try:
-                async with asyncio.timeout(limit_ms / 1000) as limit:
+                async with limit:
                     ended = await running.wait()
             except TimeoutError:
                 if not limit.expired():

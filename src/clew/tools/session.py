@@ -12,6 +12,7 @@ from clew.protocol.ids import CallId
 from clew.tools.extras import shells
 
 if TYPE_CHECKING:
+    from clew.system.http_fetch import Fetcher
     from clew.system.sandbox.policy import Sandbox
     from clew.tools.search_port import SearchProvider
     from clew.tools.shells import Shells
@@ -42,6 +43,7 @@ class ToolSession:
         sandbox: "Sandbox | None" = None,
         running: "Shells | None" = None,
         search: "SearchProvider | None" = None,
+        fetcher: "Fetcher | None" = None,
         rg_mode: str = "auto",
     ) -> None:
         self.start_dir = os.path.realpath(cwd)
@@ -53,6 +55,7 @@ class ToolSession:
         """The environment tools start from; shells get it without keys and without names that change programs."""
         self.sandbox = sandbox
         self.search = search
+        self.fetcher = fetcher
         self.rg_mode = rg_mode
         self.search_note_given = False
         self.todos: tuple[TodoItem, ...] = ()
