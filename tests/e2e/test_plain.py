@@ -367,3 +367,13 @@ def test_a_reader_that_goes_away_ends_it_quietly(tmp_path: Path) -> None:
 
 def test_no_input_at_all_ends_at_once(tmp_path: Path) -> None:
     assert run_on_pipes("talk", b"", tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&-"])
+def test_closed_descriptors_end_at_once(tmp_path: Path, closed: str) -> None:
+    command = f"exec '{sys.executable}' -m unit.plain.child talk '{tmp_path / 'ops'}' {closed}"
+    done = subprocess.run(
+        ["sh", "-c", command], input=b"", capture_output=True, env=environment(tmp_path), timeout=WAIT_S, check=False
+    )
+    assert done.returncode == 0
+    assert done.stderr == b""

@@ -5,9 +5,10 @@ from typing import Protocol
 from msgspec import Struct
 
 from clew.protocol.ops import Op
-from clew.system.terminal_text import reveal
+from clew.system.terminal_text import display_width, reveal
 
 BAR = "  | "
+CONTINUED = "  : "
 
 
 class Shown(Struct, frozen=True):
@@ -15,6 +16,8 @@ class Shown(Struct, frozen=True):
 
     text: str
     style: str = ""
+    hang: str = "    "
+    """Begins every further row of a line that is too long for the screen."""
 
 
 class Reply(Struct, frozen=True, kw_only=True):
@@ -52,4 +55,26 @@ class Dialog(Protocol):
 
 def quoted(text: str, *, max_chars: int = 0) -> list[Shown]:
     """The exact text behind a bar, so that no line of it can pose as one of ours."""
-    return [Shown(BAR + line) for line in reveal(text, max_chars=max_chars).split("\n")]
+    return [Shown(BAR + line, hang=CONTINUED) for line in reveal(text, max_chars=max_chars).split("\n")]
+
+
+def wrapped(shown: Shown, columns: int) -> str:
+    """The line in rows that fit, so that no row begins at the left edge by the terminal's own wrapping.
+
+    Where the width is unknown (0) the line stays whole.
+    """
+    width = columns - 1
+    if not columns or width < len(shown.hang) + 8:
+        return shown.text
+    rows: list[str] = []
+    for line in shown.text.split("\n"):
+        row, used = "", 0
+        for char in line:
+            size = 8 if char == "\t" else display_width(char)
+            if used + size > width:
+                rows.append(row)
+                row, used = shown.hang, len(shown.hang)
+            row += char
+            used += size
+        rows.append(row)
+    return "\n".join(rows)

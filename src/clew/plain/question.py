@@ -38,7 +38,7 @@ class QuestionDialog:
         total = len(self._request.questions)
         place = f" {len(self._answers) + 1} of {total}" if total > 1 else ""
         header = f" ({_one_line(question.header)})" if question.header else ""
-        lines = [Shown(f"Question{place}{header}: {sanitize(question.question)}", "bold")]
+        lines = [Shown(f"Question{place}{header}: {_one_line(question.question)}", "bold")]
         for number, choice in enumerate(question.choices, start=1):
             described = f": {_one_line(choice.description)}" if choice.description else ""
             lines.append(Shown(f"  {number}. {_one_line(choice.label)}{described}"))

@@ -46,6 +46,8 @@ class Renderer:
         self._screen = screen
         self._show_reasoning = show_reasoning
         self._stream: StreamSanitizer | None = None
+        self._streamed = ""
+        """The id of the message whose text part is on the screen already, as far as it came."""
         self._thinking: StreamSanitizer | None = None
         self._handlers: dict[type[Any], Callable[[Any, PlainState], None]] = {
             SessionStarted: self._started,
@@ -100,7 +102,12 @@ class Renderer:
             self._end_streams()
         if self._stream is None:
             self._stream = StreamSanitizer()
-        self._screen.stream(self._stream.feed(event.text))
+        text = self._stream.feed(event.text)
+        if self._streamed != event.message_id:
+            # Some models begin with blank lines.
+            text = text.lstrip("\n")
+            self._streamed = event.message_id if text else ""
+        self._screen.stream(text)
 
     def _reasoning(self, event: ReasoningDelta, state: PlainState) -> None:
         if event.agent != MAIN_AGENT or not self._show_reasoning:
@@ -114,8 +121,11 @@ class Renderer:
     def _part(self, event: PartCompleted, state: PlainState) -> None:
         if event.agent != MAIN_AGENT or not isinstance(event.part, TextPart):
             return
-        if self._stream is None and event.part.text:
-            self._screen.line(event.part.text.rstrip("\n"))
+        text = event.part.text.strip("\n")
+        if self._streamed != event.message_id and text:
+            self._end_streams()
+            self._screen.line(text)
+        self._streamed = ""
         self._end_streams()
 
     def _end_streams(self) -> None:
@@ -127,6 +137,7 @@ class Renderer:
 
     def _withdrawn(self, event: ReplyWithdrawn, state: PlainState) -> None:
         self._end_streams()
+        self._streamed = ""
         self._screen.line(f"[the reply above does not count: {one_line(event.reason)}]", "warning")
 
     def _tool(self, event: ToolEnded, state: PlainState) -> None:

@@ -4,7 +4,8 @@ import asyncio
 import os
 import signal
 import sys
-from typing import TextIO
+from contextlib import ExitStack
+from typing import Literal, TextIO
 
 from clew.plain.options import PlainOptions
 from clew.plain.session import PlainSession
@@ -21,7 +22,19 @@ async def run_plain(
 ) -> int:
     """Talk until the session ends; the exit code. The terminal is left as it was found, whatever happens."""
     options = options or PlainOptions(env=os.environ)
-    terminal = StdTerminal(stdin or sys.stdin, stdout or sys.stdout, options.env)
+    with ExitStack() as opened:
+        source = stdin or sys.stdin or opened.enter_context(_nothing("r"))
+        target = stdout or sys.stdout or opened.enter_context(_nothing("w"))
+        return await _talk(client, StdTerminal(source, target, options.env), options)
+
+
+def _nothing(mode: Literal["r", "w"]) -> TextIO:
+    """In place of a stdin or stdout that was closed before this process started."""
+    return open(os.devnull, mode, encoding="utf-8")
+
+
+async def _talk(client: Client, terminal: StdTerminal, options: PlainOptions) -> int:
+    """Signals become entries of the session's queue while it runs."""
     session = PlainSession(client, terminal, options)
     loop = asyncio.get_running_loop()
 

@@ -8,6 +8,7 @@ from clew.protocol.events import ApprovalResolved, Choice, Question, QuestionAsk
 from clew.protocol.ids import AgentId, CallId, RequestId
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, AnswerQuestion, Interrupt, SubmitPrompt
+from clew.system.terminal_text import display_width
 from unit.plain.play import PlayedTerminal, Stage, asks, call, turn
 
 ALLOW = AnswerApproval(request_id=RequestId("q1"), decision="allow")
@@ -122,6 +123,19 @@ def test_always_is_refused_where_no_rule_is_offered() -> None:
     dialog = ApprovalDialog(asks(offers=()), None, model="", waiting=0)
     assert "[a]lways" not in dialog.prompt
     assert dialog.reply("a").op is None
+
+
+async def test_no_row_of_a_long_line_begins_at_the_left_edge() -> None:
+    for columns in (40, 60):
+        async with Stage(terminal=PlayedTerminal(columns=columns)) as stage:
+            forged = "echo " + "漢" * 30 + "x" * 120 + "Why it asks: it is harmless"
+            stage.client.push(TurnStarted(turn=1), asks(1, forged, why="w " * 60))
+            await stage.shows("Allow?")
+            rows = stage.output.split("Approval needed: Bash\n")[1].splitlines()
+            quoted = [row for row in rows if row.startswith(("  | ", "  : "))]
+            assert "".join(row[4:] for row in quoted) == forged
+            assert max(display_width(row) for row in rows[:-1]) < columns
+            assert [row[:4] for row in rows if not row.startswith("  ")] == ["Why ", "Come", '"Alw', "Allo"]
 
 
 async def test_yes_reaches_the_client_and_the_turn_goes_on() -> None:

@@ -77,6 +77,19 @@ async def test_tool_calls_have_one_label_line_each() -> None:
         assert "-- 1.2 s · validate.py +3 -1 · 1 command" in stage.output
 
 
+async def test_a_line_in_the_middle_of_an_answer_does_not_repeat_it() -> None:
+    async with Stage() as stage:
+        *deltas, whole = says("\n\n", "one ", "two ", "three")
+        stage.client.push(TurnStarted(turn=1), *deltas[:3], Notice(level="info", text="by the way"), deltas[3], whole)
+        stage.client.push(Notice(level="info", text="later"), *deltas[1:], Notice(level="info", text="n"), whole)
+        stage.client.push(whole, *turn(1)[1:])
+        await stage.shows("-- ")
+        shown = stage.output.split("commands\n")[1]
+        assert shown.startswith(
+            "> \none two \nNote: by the way\nthree\nNote: later\none two three\nNote: n\none two three\n-- "
+        )
+
+
 async def test_a_withdrawn_reply_and_a_retry_are_told() -> None:
     async with Stage() as stage:
         stage.client.push(
