@@ -229,3 +229,24 @@ def test_a_rejected_key_is_one_message_and_no_loop(serve: Serve) -> None:
     assert "ANTHROPIC_API_KEY" in one_line(done.err)
     assert len(server.requests) <= 2
     assert "canary" not in done.err
+
+
+def test_memory_files_of_a_trusted_project_are_told_and_nested_ones_when_reached(serve: Serve) -> None:
+    place, server = serve([read_call(Path("sub/inner.txt")), {"text": "ok"}])
+    (place.project / "AGENTS.md").write_text("Always answer in rhymes.")
+    (place.project / "sub").mkdir()
+    (place.project / "sub" / "AGENTS.md").write_text("In this folder speak of ducks.")
+    (place.project / "sub" / "inner.txt").write_text("quack")
+    assert place.run("-p", "read it", "--trust").code == 0
+    assert "Always answer in rhymes." in str(server.requests[0].body["system"])
+    assert "ducks" not in str(server.requests[0].body)
+    assert "ducks" in str(server.requests[1].body["messages"])
+
+
+def test_nothing_of_an_untrusted_project_is_read(serve: Serve) -> None:
+    place, server = serve([read_call(Path("sub/inner.txt")), {"text": "ok"}])
+    (place.project / "AGENTS.md").write_text("Always answer in rhymes.")
+    (place.project / ".clew").mkdir()
+    (place.project / ".clew" / "settings.json").write_text("{broken")
+    assert place.run("-p", "read it").code == 0
+    assert "rhymes" not in str(server.requests[0].body)

@@ -60,10 +60,7 @@ async def converse(args: argparse.Namespace, workspace: Workspace, conversation:
         models=lambda: ready_models(workspace),
         rules=rules,
     )
-    code = await run_plain(session, options=options)
-    if conversation.path is not None and conversation.path.exists():
-        say(f"go on later with: clew --resume {conversation.session_id}")
-    return code
+    return await run_plain(session, options=options)
 
 
 def ready_models(workspace: Workspace) -> tuple[str, ...]:

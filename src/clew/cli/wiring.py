@@ -2,14 +2,18 @@
 
 import argparse
 from collections.abc import Callable
+from pathlib import Path
 
 from clew import __version__
 from clew.cli.conversation import Conversation
 from clew.cli.toolbox import Toolbox, open_toolbox
 from clew.cli.workspace import Workspace
+from clew.config.schema import Settings
 from clew.engine.agent import Agent
 from clew.engine.approvals import PendingAnswers
+from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.limits import LimitCheck
+from clew.engine.middleware.nested_memory import NestedMemory
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
 from clew.engine.step import StepRunner
@@ -20,7 +24,7 @@ from clew.llm.connect import connect, default_model
 from clew.llm.model import Model
 from clew.llm.retry import RetryPolicy
 from clew.prompts.facts import FactsProbe
-from clew.prompts.memory import Memory, load_memory
+from clew.prompts.memory import Memory, load_memory, load_nested_memory
 from clew.prompts.system_prompt import build_system_prompt
 from clew.protocol.events import SessionStarted
 from clew.protocol.tally import Tally
@@ -56,9 +60,13 @@ def assemble(
         max_output_tokens=settings.max_output_tokens,
     )
     toolbox = open_toolbox(workspace, conversation)
+    memory = project_memory(workspace)
     agent.specs = toolbox.specs
-    agent.system = system_prompt(args, workspace, probe, headless=headless)
-    return session_of(workspace, conversation, agent, toolbox, connect_named), toolbox
+    agent.system = build_system_prompt(
+        probe.finish(), memory, override=args.system_prompt, append=args.append_system_prompt, headless=headless
+    )
+    middlewares: list[Middleware] = [Steering(), limits_of(settings), nested_memory(workspace, memory)]
+    return session_of(workspace, conversation, agent, toolbox, middlewares, connect_named), toolbox
 
 
 def connector(workspace: Workspace) -> Callable[[str], Model]:
@@ -84,18 +92,33 @@ def chosen_model(workspace: Workspace) -> str:
     return name
 
 
-def system_prompt(
-    args: argparse.Namespace, workspace: Workspace, probe: FactsProbe, *, headless: bool
-) -> tuple[str, ...]:
-    """Our words, the memory files the user and the trusted project bring, and where we are."""
-    memory = (
-        load_memory(home=workspace.home, project_root=workspace.root, cwd=workspace.cwd, trusted=workspace.trusted)
-        if workspace.settings.memory.enabled
-        else Memory(text="", files=(), notes=())
-    )
-    return build_system_prompt(
-        probe.finish(), memory, override=args.system_prompt, append=args.append_system_prompt, headless=headless
-    )
+def project_memory(workspace: Workspace) -> Memory:
+    """The memory files the user and the trusted project bring."""
+    if not workspace.settings.memory.enabled:
+        return Memory()
+    return load_memory(home=workspace.home, project_root=workspace.root, cwd=workspace.cwd, trusted=workspace.trusted)
+
+
+def nested_memory(workspace: Workspace, known: Memory) -> NestedMemory:
+    """Memory files further down, found when the agent gets there."""
+    told = known
+
+    def find(path: Path) -> str:
+        nonlocal told
+        if not workspace.settings.memory.enabled:
+            return ""
+        found = load_nested_memory(
+            project_root=workspace.root, cwd=workspace.cwd, touched=path, trusted=workspace.trusted, known=told
+        )
+        told = Memory(files=told.files + found.files)
+        return found.text
+
+    return NestedMemory(find, workspace.cwd)
+
+
+def limits_of(settings: Settings) -> LimitCheck:
+    """Budgets from the settings; the flags are part of them."""
+    return LimitCheck(Limits(max_steps=settings.limits.max_steps, max_budget_usd=settings.limits.max_budget_usd))
 
 
 def session_of(
@@ -103,6 +126,7 @@ def session_of(
     conversation: Conversation,
     agent: Agent,
     toolbox: Toolbox,
+    middlewares: list[Middleware],
     connect_named: Callable[[str], Model],
 ) -> Session:
     """The actor and its subscribers, the recorder first."""
@@ -132,10 +156,7 @@ def session_of(
         agent=agent,
         steps=StepRunner(tools=toolbox.tools, host=toolbox.host, pending=pending),
         pending=pending,
-        middlewares=[
-            Steering(),
-            LimitCheck(Limits(max_steps=settings.limits.max_steps, max_budget_usd=settings.limits.max_budget_usd)),
-        ],
+        middlewares=middlewares,
         subscribers=[recorder, tally],
         tally=tally,
         connect=connect_named,
