@@ -104,16 +104,18 @@ class Keeper:
             return
         self.grace_s = float(request["grace_s"])
         plan = request["plan"]
-        names: list[str] = plan["missing"] if plan and (plan["namespaces"] or plan["kind"] == "bwrap") else []
+        needs_names = bool(plan) and (plan["namespaces"] or plan["kind"] == "bwrap")
+        names: list[str] = plan["missing"] if needs_names else []
         held = [(path, descriptor) for path in names if (descriptor := placeholders.hold(path)) is not None]
         try:
-            self.attend(request)
+            message = self.attend(request, skip=2 if needs_names else 0)
         finally:
             for path, descriptor in held:
                 placeholders.release(path, descriptor)
+        self.send(message)
 
-    def attend(self, request: dict[str, Any]) -> None:
-        """From start to end of the command."""
+    def attend(self, request: dict[str, Any], *, skip: int) -> dict[str, Any]:
+        """From start to end of the command; what to tell the agent."""
         told, tell = os.pipe()
         failed, fail = os.pipe()
         child = os.fork()
@@ -126,14 +128,13 @@ class Keeper:
             problem = pipe.read().decode(errors="replace")
         if problem:
             os.waitpid(child, 0)
-            self.send({"error": problem})
-            return
+            return {"error": problem}
         self.send({"pid": child})
         ender = Ender(child)
-        self.wait(ender, skip=2 if request["plan"] else 0)
+        self.wait(ender, skip=skip)
         ender.end_all(grace_s=ORPHAN_GRACE_S)
         code = os.waitstatus_to_exitcode(ender.status if ender.status is not None else signal.SIGKILL)
-        self.send({"code": code if code >= 0 else 128 - code, "cwd": last_line(told)})
+        return {"code": code if code >= 0 else 128 - code, "cwd": last_line(told)}
 
     def wait(self, ender: Ender, *, skip: int) -> None:
         """Until the command ends, or until the agent asks or closes its end: then everything is ended."""
