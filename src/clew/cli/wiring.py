@@ -30,6 +30,7 @@ from clew.protocol.events import SessionStarted
 from clew.protocol.tally import Tally
 from clew.system.clock import SystemClock
 from clew.system.git import read_head
+from clew.transcript.writer import TranscriptWriter
 
 OVERLOADS_BEFORE_FALLBACK = 3
 
@@ -138,10 +139,11 @@ def session_of(
         cwd=str(workspace.cwd),
         git_branch=read_head(workspace.repository).branch if workspace.repository and workspace.trusted else "",
     )
-    recorder = Recorder(conversation.writer, stamp, leaf=conversation.leaf, on_lost=lambda why: session.lose(why))
+    writer = conversation.writer
+    recorder = Recorder(writer, stamp, leaf=conversation.leaf, on_lost=lambda why: session.lose(why))
 
     def close() -> None:
-        conversation.writer.close()
+        writer.close()
 
     session = Session(
         started=SessionStarted(
@@ -162,6 +164,7 @@ def session_of(
         connect=connect_named,
         set_mode=toolbox.permits.set_mode,
         first_turn=conversation.first_turn,
+        hand_over=writer.hand_over if isinstance(writer, TranscriptWriter) else None,
         on_close=close,
     )
     return session

@@ -41,6 +41,7 @@ from clew.protocol.ops import (
 from clew.protocol.tally import Tally
 
 Subscriber = Callable[[Event], None]
+HAND_OVER_POLL_S = 1.0
 
 
 class Orientation(Protocol):
@@ -77,6 +78,7 @@ class Session:
         orientation: Orientation | None = None,
         compactor: Compactor | None = None,
         first_turn: int = 1,
+        hand_over: Callable[[], str] | None = None,
         on_close: Callable[[], None] | None = None,
     ) -> None:
         self._started = started
@@ -91,6 +93,9 @@ class Session:
         self._orientation = orientation
         self._compactor = compactor
         self._turns = first_turn - 1
+        self._hand_over = hand_over
+        """Lets go of the log if another process asked for it; returns who, or nothing."""
+        self._watch: asyncio.Task[None] | None = None
         self._on_close = on_close
         self._listeners: list[asyncio.Queue[Event | None]] = []
         self._turn_task: asyncio.Task[None] | None = None
@@ -125,6 +130,8 @@ class Session:
         queue: asyncio.Queue[Event | None] = asyncio.Queue()
         queue.put_nowait(self._started)
         self._listeners.append(queue)
+        if self._hand_over is not None and self._watch is None:
+            self._watch = asyncio.create_task(self._watch_for_others(self._hand_over))
         try:
             while (event := await queue.get()) is not None:
                 yield event
@@ -141,8 +148,7 @@ class Session:
             self._abort.throw()
         if self._turn_task is not None:
             await asyncio.gather(self._turn_task, return_exceptions=True)
-        if self._recap_task is not None:
-            await settle(self._recap_task)
+        await settle(*(task for task in (self._recap_task, self._watch) if task is not None))
         if self._orientation is not None:
             await self._orientation.close()
         self._publish(SessionEnded(reason=reason))
@@ -165,6 +171,14 @@ class Session:
         if self._abort is not None:
             self._abort.throw()
         self.notice("error", why, code="taken-over")
+
+    async def _watch_for_others(self, hand_over: Callable[[], str]) -> None:
+        """An idle session must let go too, so somebody has to look."""
+        while True:
+            await asyncio.sleep(HAND_OVER_POLL_S)
+            if who := hand_over():
+                self.lose(f"this session was handed over to {who}; all that was saved is there")
+                return
 
     def _prompt(self, content: Content) -> None:
         if self._lost:
