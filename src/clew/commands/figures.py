@@ -1,4 +1,4 @@
-"""Figures in words: durations, money, tokens, counts."""
+"""Figures in words: durations, money, counts, changes, paths."""
 
 
 def duration(milliseconds: int) -> str:
@@ -33,3 +33,9 @@ def count(number: int, noun: str, plural: str = "") -> str:
 def change(added: int, removed: int) -> str:
     """+3 -1, in ASCII so that every terminal and screen reader has it."""
     return f"+{added} -{removed}"
+
+
+def shown_path(path: str, cwd: str) -> str:
+    """The path as a person in the working directory would write it."""
+    root = cwd.rstrip("/") + "/"
+    return path[len(root) :] if cwd and path.startswith(root) and len(path) > len(root) else path

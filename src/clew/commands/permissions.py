@@ -4,7 +4,7 @@ from clew.commands.base import Command, CommandContext, CommandHelp, CommandResu
 from clew.protocol.ops import SetPermissionMode
 
 MODES = {
-    "default": "asks before anything that changes something or leaves the workspace",
+    "default": "asks before it changes anything",
     "plan": "reads only; nothing is changed",
     "acceptEdits": "edits files in the workspace without asking",
     "bypassPermissions": "asks for nothing; only what is always denied stays denied",

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, ModelUse, SessionFacts, usage_error
-from clew.commands.figures import change, count, duration, money
+from clew.commands.figures import change, count, duration, money, shown_path
 
 ABOUT = CommandHelp(
     name="stats",
@@ -59,7 +59,8 @@ def stats_lines(facts: SessionFacts) -> Iterator[str]:
     ]
     yield from _listed("Side queries", side)
     files = [
-        f"  {item.path} {change(item.added, item.removed)}{' (new)' if item.created else ''}" for item in facts.files
+        f"  {shown_path(item.path, facts.cwd)} {change(item.added, item.removed)}{' (new)' if item.created else ''}"
+        for item in facts.files
     ]
     yield from _listed("Files changed", files)
     yield from _listed("Denied", [f"  {denied}" for denied in facts.denials])

@@ -69,7 +69,8 @@ class ApprovalDialog:
                 covers = f"  (for: {_one_line(offer.covers)})" if offer.covers else ""
                 lines.append(Shown(f"  {number}. {_one_line(offer.rule)}{covers}"))
             if len(request.offers) > 1:
-                lines.append(Shown("  a saves all of them, a 1 3 only these"))
+                first = " ".join(str(number) for number in self._usual())
+                lines.append(Shown(f"  a alone saves {first}; a with numbers saves those"))
         if self._cut:
             lines.append(Shown("Some of the text is not shown here: v shows all of it.", "warning"))
         return tuple(lines)
@@ -101,10 +102,17 @@ class ApprovalDialog:
         chosen = numbers.replace(",", " ").split()
         if not all(number.isdecimal() and 1 <= int(number) <= len(offers) for number in chosen):
             return Reply(lines=(Shown(f"The rules have numbers 1 to {len(offers)}. Nothing was allowed."),))
-        picked = sorted({int(number) for number in chosen}) or range(1, len(offers) + 1)
+        picked = sorted({int(number) for number in chosen}) or self._usual()
         rules = tuple(offers[number - 1].rule for number in picked)
         saved = tuple(Shown(f"Saving: {_one_line(rule)}", "dim") for rule in rules)
         return Reply(op=self._answer("allow_always", rules=rules), lines=saved)
+
+    def _usual(self) -> list[int]:
+        """The first rule offered for each part. Later ones for the same part are wider and need their number."""
+        parts: dict[str, int] = {}
+        for number, offer in enumerate(self._request.offers, start=1):
+            parts.setdefault(offer.covers or offer.rule, number)
+        return list(parts.values())
 
     def _answer(self, decision: str, *, reason: str = "", rules: tuple[str, ...] = ()) -> AnswerApproval:
         return msgspec.convert(

@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from clew.commands.figures import change, count
+from clew.commands.figures import change, count, shown_path
 from clew.protocol.display import (
     Block,
     DiffBlock,
@@ -32,12 +32,6 @@ def subject_of(call: ToolCallPart | None) -> str:
         if isinstance(value, str) and value.strip():
             return value
     return next((value for value in call.arguments.values() if isinstance(value, str) and value.strip()), "")
-
-
-def shown_path(path: str, cwd: str) -> str:
-    """The path as a person in the working directory would write it."""
-    root = cwd.rstrip("/") + "/"
-    return path[len(root) :] if cwd and path.startswith(root) and len(path) > len(root) else path
 
 
 def first_line(text: str) -> str:
@@ -92,7 +86,10 @@ def call_labels(event: ToolEnded, call: ToolCallPart | None, cwd: str) -> list[L
     if event.result.is_error and not any(isinstance(block, TerminalBlock) for block in event.display):
         why = first_line(result_text(event.result)) or "no reason given"
         return [Label(event.name, subject, f" failed: {why}")]
-    told = [block_label(block, cwd) for block in event.display]
+    told = [
+        Label(f"{event.name}:", _table(block)) if isinstance(block, TableBlock) else block_label(block, cwd)
+        for block in event.display
+    ]
     return told or [Label(event.name, subject)]
 
 
@@ -122,7 +119,7 @@ def block_label(block: Block, cwd: str) -> Label:
         case TodoBlock():
             return Label(_todos(block))
         case TableBlock():
-            return Label(f"{count(len(block.rows), 'row')} of {', '.join(block.columns)}")
+            return Label(_table(block))
         case TextBlock():
             return Label(first_line(block.text))
 
@@ -144,6 +141,13 @@ def _outcome(block: TerminalBlock) -> str:
     if block.exit_code is None:
         return "killed"
     return "ok" if block.exit_code == 0 else f"exit {block.exit_code}"
+
+
+def _table(block: TableBlock) -> str:
+    """A single row says it all; of many, how many and of what."""
+    if len(block.rows) == 1:
+        return " · ".join(cell for cell in block.rows[0] if cell)
+    return f"{count(len(block.rows), 'row')} of {', '.join(block.columns)}"
 
 
 def _todos(block: TodoBlock) -> str:

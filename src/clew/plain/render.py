@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
-from clew.commands.figures import change, count, duration, money
-from clew.plain.labels import call_line, running_label, shown_path
+from clew.commands.figures import change, count, duration, money, shown_path
+from clew.plain.labels import call_line, running_label
 from clew.plain.screen import Screen
 from clew.plain.state import PlainState
 from clew.protocol.events import (

@@ -119,6 +119,20 @@ def test_answers(typed: str, op: AnswerApproval | None) -> None:
     assert reply.op is not None or reply.lines
 
 
+def test_always_alone_saves_the_narrowest_rule_of_each_part() -> None:
+    offers = (
+        RuleOffer(rule="Bash(git push)", covers="git push"),
+        RuleOffer(rule="Bash(touch z)", covers="touch z"),
+        RuleOffer(rule="Bash(touch *)", covers="touch z"),
+    )
+    dialog = ApprovalDialog(asks(offers=offers), None, model="", waiting=0)
+    assert "  a alone saves 1 2; a with numbers saves those" in [line.text for line in dialog.opening()]
+    for typed, rules in (("a", ("Bash(git push)", "Bash(touch z)")), ("a 3", ("Bash(touch *)",))):
+        op = dialog.reply(typed).op
+        assert isinstance(op, AnswerApproval)
+        assert op.rules == rules
+
+
 def test_always_is_refused_where_no_rule_is_offered() -> None:
     dialog = ApprovalDialog(asks(offers=()), None, model="", waiting=0)
     assert "[a]lways" not in dialog.prompt

@@ -5,7 +5,15 @@ from pathlib import Path
 import pytest
 
 from clew.plain.ctrl_c import Situation, meaning_of
-from clew.protocol.display import DiffBlock, FileBlock, TerminalBlock
+from clew.protocol.display import (
+    DiffBlock,
+    FileBlock,
+    MatchesBlock,
+    TableBlock,
+    TerminalBlock,
+    TodoBlock,
+    TodoItem,
+)
 from clew.protocol.events import (
     ModelChanged,
     Notice,
@@ -65,6 +73,12 @@ async def test_tool_calls_have_one_label_line_each() -> None:
                 ended(3, "Bash", TerminalBlock(command="pytest", output="", exit_code=1)),
                 call(4, "Read", file_path="/project/none"),
                 ended(4, "Read", text="no such file\nnearest: nine", is_error=True),
+                ended(5, "AskUser", TableBlock(columns=("question", "answer"), rows=(("Which?", "B"),))),
+                ended(6, "Grep", MatchesBlock(pattern="def x", matches=1, files=("a.py",))),
+                ended(7, "TodoWrite", TodoBlock(items=(TodoItem(content="a", status="completed"),))),
+                ended(8, "Bash", TerminalBlock(command="make\nmake test", output="", exit_code=None, timed_out=True)),
+                call(9, "Odd", thing="what it is about"),
+                ended(9, "Odd"),
             )
         )
         await stage.shows("-- ")
@@ -73,8 +87,13 @@ async def test_tool_calls_have_one_label_line_each() -> None:
             "* Edited validate.py +3 -1",
             "* Ran pytest: exit 1",
             "* Read none failed: no such file",
+            "* AskUser: Which? · B",
+            "* Searched def x: 1 match in 1 file",
+            "* Tasks: 1 of 1 done",
+            "* Ran make (+1 line): timed out",
+            "* Odd what it is about",
         ]
-        assert "-- 1.2 s · validate.py +3 -1 · 1 command" in stage.output
+        assert "-- 1.2 s · validate.py +3 -1 · 2 commands" in stage.output
 
 
 async def test_a_line_in_the_middle_of_an_answer_does_not_repeat_it() -> None:
