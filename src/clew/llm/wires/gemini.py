@@ -187,7 +187,7 @@ class GeminiDecoder:
                 yield from self._part(part)
             self._finish = string(candidate.get("finishReason")) or self._finish
         if self._finish in UNUSABLE and not self._called:
-            raise StreamBroken(f"the model made a tool call that cannot be read ({self._finish})")
+            raise StreamBroken(f"the model made a tool call that cannot be read ({self._finish})", retryable=True)
 
     def _part(self, part: Json) -> Iterator[ReplyEvent]:
         if text := string(part.get("text")):
