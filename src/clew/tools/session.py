@@ -1,7 +1,7 @@
 """The state tools share within one session: directory, roots, files read, shells, todos."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,8 @@ class ToolSession:
         roots: tuple[str, ...] = (),
         results_dir: Path | None = None,
         env: Mapping[str, str] | None = None,
+        key_variables: Collection[str] = (),
+        keep_variables: Collection[str] = (),
         sandbox: "Sandbox | None" = None,
         running: "Shells | None" = None,
         search: "SearchProvider | None" = None,
@@ -53,6 +55,10 @@ class ToolSession:
         self.results_dir = results_dir
         self.env: dict[str, str] = dict(os.environ if env is None else env)
         """The environment tools start from; shells get it without keys and without names that change programs."""
+        self.key_variables = frozenset(key_variables)
+        """Variables that hold our providers' keys; no command ever sees them."""
+        self.keep_variables = frozenset(keep_variables)
+        """Variables the user lets through although they look like secrets."""
         self.sandbox = sandbox
         self.search = search
         self.fetcher = fetcher

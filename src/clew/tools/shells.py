@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+from clew.system.environment import tool_environment
 from clew.system.process import SOURCE_ROOT, Command, Ended, Running, Warden
-from clew.system.process_env import tool_environment
 from clew.system.sandbox.plan import Plan
 from clew.system.sandbox.status import find_bash
 from clew.tools.output_buffer import OutputBuffer
@@ -77,7 +77,10 @@ class Shells:
 
     async def start(self, text: str, cwd: str, plan: Plan | None, on_output: Callable[[bytes], None]) -> Running:
         """The exact text, in a fresh shell: only the directory is carried from call to call."""
-        env = tool_environment(self._session.env, tmp=plan["tmp"] if plan else "")
+        session = self._session
+        env = tool_environment(session.env, key_variables=session.key_variables, keep=session.keep_variables)
+        if plan is not None:
+            env["TMPDIR"] = plan["tmp"]
         env["BASH_ENV"] = EXIT_SCRIPT
         env["PWD"] = cwd
         argv = [self._bash, "--noprofile", "--norc", "-c", text]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from clew.protocol.display import MatchesBlock
-from clew.system import search_binary
+from clew.system import environment, search_binary
 from clew.system.search_binary import choose, find_bundled
 from clew.tools import search
 from clew.tools.glob_match import glob_regex
@@ -136,6 +136,11 @@ async def test_a_program_that_cannot_run_is_named(call: Caller, tree: Path, monk
     assert "the bundled ripgrep is missing" in result.text
 
 
+@pytest.fixture
+def no_system_directories(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(environment, "SYSTEM_DIRS", ())
+
+
 def planted(directory: Path) -> Path:
     directory.mkdir(exist_ok=True)
     program = directory / "rg"
@@ -144,6 +149,7 @@ def planted(directory: Path) -> Path:
     return program
 
 
+@pytest.mark.usefixtures("no_system_directories")
 def test_planted_programs_are_never_chosen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """RG-4: neither the current directory, nor a relative entry, nor one inside the workspace."""
     workspace = tmp_path / "workspace"
@@ -157,6 +163,7 @@ def test_planted_programs_are_never_chosen(tmp_path: Path, monkeypatch: pytest.M
     assert chosen == search_binary.SearchBinary("system", str(good), "")
 
 
+@pytest.mark.usefixtures("no_system_directories")
 def test_fallbacks_explain_themselves(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """RG-1, RG-2: system with a note, then Python with a way out."""
     monkeypatch.setattr(search_binary, "find_bundled", lambda: "")
