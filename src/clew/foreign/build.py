@@ -157,7 +157,7 @@ class Builder:
                 content=text if number == 0 else "(see the first file of this patch)",
                 is_error=is_error,
             )
-            display: Any = {"display": msgspec.to_builtins(blocks)} if blocks and number == 0 else None
+            display: Any = {"display": msgspec.to_builtins(list(blocks))} if blocks and number == 0 else None
             self._user_entry((part,), is_meta=False, tool_use_result=display, source_tool_assistant_uuid=holder)
 
     def usage(self, usage: Usage) -> None:
