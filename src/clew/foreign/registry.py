@@ -95,7 +95,10 @@ def read(path: Path, agent: str | None = None, *, session_id: str = "") -> Forei
     name = agent_name(agent) if agent else identify(path)
     if name is None or (name not in READERS and name not in _READ_ONLY):
         return _unknown(path, name or "unknown")
-    return reader(name).read(path, agent=name, session_id=session_id)
+    try:
+        return reader(name).read(path, agent=name, session_id=session_id)
+    except Exception as error:  # One strange file must not hide the other sessions; it is told as a problem.
+        return _failed(path, name, error)
 
 
 def read_all(path: Path, agent: str | None = None) -> tuple[ForeignTranscript, ...]:
@@ -103,11 +106,24 @@ def read_all(path: Path, agent: str | None = None) -> tuple[ForeignTranscript, .
     name = agent_name(agent) if agent else identify(path)
     if name is None:
         return (_unknown(path, "unknown"),)
-    every = getattr(reader(name), "read_all", None)
-    return every(path) if every is not None else (read(path, name),)
+    every = getattr(reader(name), "read_all", None) if name in READERS else None
+    if every is None:
+        return (read(path, name),)
+    try:
+        return every(path)
+    except Exception as error:  # As in `read`.
+        return (_failed(path, name, error),)
 
 
 def _unknown(path: Path, agent: str) -> ForeignTranscript:
-    problem = Problem(path=str(path), offset=0, kind="unknown_format", detail="no agent we know writes such a file")
+    return _empty(path, agent, "unknown_format", "no agent we know writes such a file")
+
+
+def _failed(path: Path, agent: str, error: Exception) -> ForeignTranscript:
+    return _empty(path, agent, "reader_failed", f"{type(error).__name__}: {error}"[:200])
+
+
+def _empty(path: Path, agent: str, kind: str, detail: str) -> ForeignTranscript:
+    problem = Problem(path=str(path), offset=0, kind=kind, detail=detail)
     meta = ForeignMeta()
     return ForeignTranscript(agent=agent, session_id=path.stem, path=path, entries=(), meta=meta, problems=(problem,))

@@ -129,6 +129,15 @@ def test_deep_nesting_is_skipped(tmp_path: Path) -> None:
     assert prompts(transcript) == [GOAL]
 
 
+def test_nesting_that_still_decodes_does_not_exhaust_the_stack(tmp_path: Path) -> None:
+    inner: object = "deep"
+    for _ in range(480):
+        inner = [inner]
+    part = {"type": "tool_result", "tool_use_id": "t1", "content": inner}
+    path = jsonl(tmp_path / "x.jsonl", [claude_user("u1", None, [part]), claude_user("u2", "u1", "go")])
+    assert prompts(read(path, "claude_code")) == ["go"]
+
+
 def test_a_huge_line_is_streamed_past_in_bounded_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source_module, "MAX_LINE_BYTES", 4 * 1024 * 1024)
     path = claude_code(tmp_path)
