@@ -27,6 +27,10 @@ class NoAnswer(Exception):
     """The other side closed the connection before a byte of the answer came."""
 
 
+class Silence(TimeoutError):
+    """Nothing came for longer than we wait."""
+
+
 class Connection:
     """Used for one exchange at a time. After a whole answer it can be used again, if both sides agree."""
 
@@ -110,8 +114,11 @@ class Connection:
                 await self._writer.wait_closed()
 
     async def _receive(self, idle_s: float) -> bytes:
-        async with asyncio.timeout(idle_s):
-            return await self._reader.read(READ_BYTES)
+        try:
+            async with asyncio.timeout(idle_s):
+                return await self._reader.read(READ_BYTES)
+        except TimeoutError as error:
+            raise Silence from error
 
 
 async def tunnel(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, address: Address, proxy: Proxy) -> None:

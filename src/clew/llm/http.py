@@ -1,35 +1,35 @@
-"""HTTP to one configured host: one client kept alive, no redirects, errors that say which part failed."""
+"""HTTP to one configured host: connections kept alive, no redirects, errors that say which part failed."""
 
 import asyncio
+import os
 import socket
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Iterator
+import time
+from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import asynccontextmanager
-from typing import cast
 
-import httpx2
+import h11
 
 from clew import __version__
+from clew.llm.address import BadAddress, proxy_for, split_url
+from clew.llm.connection import CONNECT_TIMEOUT_S, Connection, NoAnswer, ProxyRefused, Silence
 from clew.llm.errors import ConnectionFailed, StreamBroken
 from clew.llm.failures import host_of
 from clew.llm.target import Target
 from clew.llm.wires.base import HttpRequest
 
-CONNECT_TIMEOUT_S = 15.0
-WRITE_TIMEOUT_S = 60.0
 KEEP_ALIVE_S = 120.0
 DRAIN_S = 0.5
 MAX_BODY_BYTES = 64 * 1024 * 1024
-LOOPBACK = ("127.", "localhost", "[::1]", "::1")
 
 
 class Answer:
     """A response whose body has not been read yet."""
 
-    def __init__(self, response: httpx2.Response) -> None:
-        self._body = response.aiter_bytes()
-        self.status = response.status_code
-        self.headers: dict[str, str] = {name.lower(): value for name, value in response.headers.items()}
+    def __init__(self, connection: Connection, head: h11.Response, idle_s: float) -> None:
+        self._body = connection.body(idle_s=idle_s)
+        self.status = head.status_code
+        self.headers: dict[str, str] = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
 
     @property
     def ok(self) -> bool:
@@ -59,7 +59,7 @@ class Answer:
             async with asyncio.timeout(DRAIN_S):
                 async for _ in self._body:
                     pass
-        except (TimeoutError, httpx2.HTTPError):
+        except (TimeoutError, OSError, h11.RemoteProtocolError):
             return
 
 
@@ -69,7 +69,7 @@ class Transport:
     def __init__(self, target: Target, *, idle_timeout_s: float) -> None:
         self._target = target
         self._idle_timeout_s = idle_timeout_s
-        self._client: httpx2.AsyncClient | None = None
+        self._idle: list[Connection] = []
         self.reached = False
         """Whether the host has answered anything yet."""
 
@@ -79,98 +79,97 @@ class Transport:
         if not request.url.startswith(self._target.base_url.rstrip("/")):
             raise ConnectionFailed(f"refused to send a key outside {host_of(self._target)}", retryable=False)
         idle_s = self._idle_timeout_s if patience_s is None else patience_s
-        response = await self._send(request, idle_s)
+        connection, head = await self._exchange(request, idle_s)
         self.reached = True
         try:
-            yield Answer(response)
-        except (httpx2.HTTPError, OSError) as error:
-            if isinstance(error, httpx2.ReadTimeout):
+            yield Answer(connection, head, idle_s)
+        except (OSError, h11.RemoteProtocolError) as error:
+            if isinstance(error, TimeoutError):
                 words = f"{host_of(self._target)} sent nothing for {idle_s:g} s, the reply is incomplete"
             else:
                 words = f"the connection to {host_of(self._target)} broke before the reply was complete"
             raise StreamBroken(words, retryable=True) from error
         finally:
-            await response.aclose()
+            await self._put_back(connection)
 
-    async def _send(self, request: HttpRequest, idle_s: float) -> httpx2.Response:
+    async def _exchange(self, request: HttpRequest, idle_s: float) -> tuple[Connection, h11.Response]:
+        """Send on a kept connection or a new one. A kept one that turns out to be dead is replaced, once."""
         try:
-            client = self._ensure_client()
-            built = client.build_request(
-                request.method,
-                request.url,
-                content=request.body,
-                headers=[*request.headers, *self._target.auth_headers()],
-                timeout=httpx2.Timeout(idle_s, connect=CONNECT_TIMEOUT_S, write=WRITE_TIMEOUT_S),
-            )
-            return await client.send(built, stream=True)
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError) as error:
+            address, path = split_url(request.url)
+            headers = [
+                ("host", address.netloc),
+                ("user-agent", f"clew/{__version__}"),
+                ("accept-encoding", "identity"),
+                *request.headers,
+                *self._target.auth_headers(),
+            ]
+            kept = self._take_kept()
+            if kept is not None:
+                try:
+                    return kept, await self._ask(kept, request, path, headers, idle_s)
+                except (NoAnswer, ConnectionError):
+                    pass  # the server closed it while it lay idle; nothing was answered, so asking again is safe
+            connection = await Connection.open(address, proxy_for(address, os.environ))
+            return connection, await self._ask(connection, request, path, headers, idle_s)
+        except (OSError, ValueError, NoAnswer, ProxyRefused, h11.ProtocolError, asyncio.IncompleteReadError) as error:
             raise failure_to_reach(error, self._target, idle_s=idle_s) from error
+
+    async def _ask(
+        self, connection: Connection, request: HttpRequest, path: str, headers: list[tuple[str, str]], idle_s: float
+    ) -> h11.Response:
+        try:
+            await connection.send(request.method, path, headers, request.body)
+            return await connection.head(idle_s=idle_s)
+        except BaseException:
+            await connection.close()
+            raise
+
+    def _take_kept(self) -> Connection | None:
+        while self._idle:
+            connection = self._idle.pop()
+            if connection.reusable() and time.monotonic() - connection.idle_since < KEEP_ALIVE_S:
+                return connection
+        return None
+
+    async def _put_back(self, connection: Connection) -> None:
+        if connection.reusable():
+            connection.idle_since = time.monotonic()
+            self._idle.append(connection)
+        else:
+            await connection.close()
 
     async def close(self) -> None:
         """Drop the connections."""
-        if self._client is not None:
-            await self._client.aclose()
-            self._client = None
-
-    def _ensure_client(self) -> httpx2.AsyncClient:
-        if self._client is None:
-            base_url = self._target.base_url
-            loopback = host_of(self._target).startswith(LOOPBACK)
-            plain = base_url.startswith("http://") and loopback
-            self._client = httpx2.AsyncClient(
-                # Loading the system's certificates costs more than everything else here; without TLS there is no use.
-                verify=ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT) if plain else True,
-                trust_env=not loopback,
-                follow_redirects=False,
-                headers={"user-agent": f"clew/{__version__}", "accept-encoding": "identity"},
-                limits=httpx2.Limits(max_connections=20, keepalive_expiry=KEEP_ALIVE_S),
-            )
-        return self._client
+        while self._idle:
+            await self._idle.pop().close()
 
 
 def failure_to_reach(error: Exception, target: Target, *, idle_s: float) -> ConnectionFailed:
-    """The error behind an exception of the HTTP client, told apart by its cause."""
+    """The error behind an exception of the connection, told apart by its cause."""
     host = host_of(target)
-    causes = list(_causes(error))
-    if any("407" in str(cause) for cause in causes if isinstance(cause, httpx2.ProxyError)):
+    if isinstance(error, ProxyRefused) and error.status == 407:
         words = "the proxy asks for a login (HTTP 407); put user and password into HTTPS_PROXY or HTTP_PROXY"
         return ConnectionFailed(words, status=407, retryable=False)
-    if any(isinstance(cause, ssl.SSLError) for cause in causes):
-        reason = next(_ssl_words(cause) for cause in causes if isinstance(cause, ssl.SSLError))
-        hint = "check the address and the clock; for a private certificate authority set SSL_CERT_FILE"
-        return ConnectionFailed(f"no secure connection to {host}: {reason}; {hint}", retryable=False)
-    if any(isinstance(cause, socket.gaierror) for cause in causes):
-        return ConnectionFailed(f"the name {host} cannot be resolved; check the network and the base URL")
-    if any(isinstance(cause, ConnectionRefusedError) for cause in causes):
-        return ConnectionFailed(f"{host} refused the connection; is the server running there?")
-    if isinstance(error, httpx2.ProxyError):
+    if isinstance(error, ProxyRefused | asyncio.IncompleteReadError):
         return ConnectionFailed(f"the proxy failed on the way to {host}; check HTTPS_PROXY and HTTP_PROXY")
-    if isinstance(error, httpx2.ConnectTimeout):
-        return ConnectionFailed(f"no connection to {host} within {CONNECT_TIMEOUT_S:g} s; check the network")
-    if isinstance(error, httpx2.TimeoutException):
+    if isinstance(error, ssl.SSLError):
+        hint = "check the address and the clock; for a private certificate authority set SSL_CERT_FILE"
+        return ConnectionFailed(f"no secure connection to {host}: {_ssl_words(error)}; {hint}", retryable=False)
+    if isinstance(error, socket.gaierror):
+        return ConnectionFailed(f"the name {host} cannot be resolved; check the network and the base URL")
+    if isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
+        return ConnectionFailed(f"{host} refused the connection; is the server running there?")
+    if isinstance(error, Silence):
         return ConnectionFailed(f"{host} did not answer for {idle_s:g} s")
-    if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol | ValueError):
-        return ConnectionFailed(
-            f"{target.base_url!r} is not a usable base URL; it starts with https://", retryable=False
-        )
-    if isinstance(error, httpx2.RemoteProtocolError | httpx2.ReadError | httpx2.WriteError):
+    if isinstance(error, TimeoutError):
+        return ConnectionFailed(f"no connection to {host} within {CONNECT_TIMEOUT_S:g} s; check the network")
+    if isinstance(error, BadAddress):
+        return ConnectionFailed(f"the base URL {target.base_url!r} is not usable: {error}", retryable=False)
+    if isinstance(error, h11.LocalProtocolError):  # its words would quote the header, which may hold a secret
+        return ConnectionFailed(f"a header configured for {host} is not valid; check the settings", retryable=False)
+    if isinstance(error, NoAnswer | h11.RemoteProtocolError | ConnectionError):
         return ConnectionFailed(f"{host} closed the connection without an answer")
     return ConnectionFailed(f"no connection to {host}: {_first_line(error)}")
-
-
-def _causes(error: BaseException | None) -> Iterator[BaseException]:
-    """The exception and everything that led to it, also inside groups."""
-    seen: set[int] = set()
-    todo: list[BaseException | None] = [error]
-    while todo:
-        one = todo.pop()
-        if one is None or id(one) in seen:
-            continue
-        seen.add(id(one))
-        yield one
-        todo += [one.__cause__, one.__context__]
-        if isinstance(one, BaseExceptionGroup):
-            todo += cast(BaseExceptionGroup[BaseException], one).exceptions
 
 
 def _ssl_words(error: ssl.SSLError) -> str:
