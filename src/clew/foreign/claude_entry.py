@@ -218,12 +218,13 @@ def _part(raw: Json) -> Part:
             return TextPart(text=_words(raw) or f"[{as_str(kind) or 'unknown'} part]")
 
 
-def _words(content: Any) -> str:
+def _words(content: Any, depth: int = 0) -> str:
     if isinstance(content, str):
         return content
     if isinstance(content, dict):
         return as_str(cast(Json, content).get("text"))
-    return "\n".join(_words(item) for item in as_list(content))
+    # Nobody nests words this deep; a hostile file does, to exhaust the stack.
+    return "\n".join(_words(item, depth + 1) for item in as_list(content)) if depth < 8 else ""
 
 
 def refine(entry: Entry) -> Entry:
