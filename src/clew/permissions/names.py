@@ -4,42 +4,39 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
+from clew.permissions.word_set import word_set
 
 # A write below one of these always asks: they run programs, configure agents, or steer editors and servers.
-_PROTECTED_DIRECTORIES = _set(
-    """.git .hg .svn .clew .claude .codex .cursor .gemini .qwen .opencode .continue .windsurf .kiro .amazonq .roo .cline
-    .zed .junie .goose .kilocode .trae .crush .factory .augment .copilot .aider .kimi .vibe .agents
-    .vscode .idea .devcontainer .husky
-    .githooks .circleci .direnv .ssh .gnupg .aws .azure .kube .docker .config .buildkite .mvn .yarn .fleet"""
+_PROTECTED_DIRECTORIES = word_set(
+    """.git .hg .svn .clew .claude .codex .cursor .gemini .qwen .opencode .continue .windsurf .kiro .amazonq .roo
+    .cline .zed .junie .goose .kilocode .trae .crush .factory .augment .copilot .aider .kimi .vibe .agents
+    .vscode .idea .devcontainer .husky .githooks .circleci .direnv .ssh .gnupg .aws .azure .kube .docker
+    .config .buildkite .mvn .yarn .fleet"""
 )
-_PROTECTED_FILES = _set(
+_PROTECTED_FILES = word_set(
     """.mcp.json mcp.json .envrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pypirc .netrc .gitconfig .gitmodules
-    .gitattributes .pre-commit-config.yaml .pre-commit-config.yml .pre-commit-hooks.yaml .gitlab-ci.yml .travis.yml
-    .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile .zlogin .zlogout
-    .kshrc .cshrc .tcshrc .login .inputrc .xinitrc .xsession .xprofile .vimrc .exrc .gvimrc .nvimrc .emacs
-    .tmux.conf .screenrc
-    .lesskey .wgetrc .curlrc .mailcap lefthook.yml .lefthook.yml jenkinsfile .mise.toml mise.toml .aider.conf.yml
-    .cursorrules .windsurfrules .clinerules .roomodes .env .pdbrc .gdbinit .lldbinit .irbrc .pythonrc .ackrc
-    .ripgreprc .htaccess azure-pipelines.yml bitbucket-pipelines.yml .goosehints opencode.json .pth"""
+    .gitattributes .pre-commit-config.yaml .pre-commit-config.yml .pre-commit-hooks.yaml .gitlab-ci.yml
+    .travis.yml .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile
+    .zlogin .zlogout .kshrc .cshrc .tcshrc .login .inputrc .xinitrc .xsession .xprofile .vimrc .exrc .gvimrc
+    .nvimrc .emacs .tmux.conf .screenrc .lesskey .wgetrc .curlrc .mailcap lefthook.yml .lefthook.yml
+    jenkinsfile .mise.toml mise.toml .aider.conf.yml .cursorrules .windsurfrules .clinerules .roomodes .env
+    .pdbrc .gdbinit .lldbinit .irbrc .pythonrc .ackrc .ripgreprc .htaccess azure-pipelines.yml
+    bitbucket-pipelines.yml .goosehints opencode.json .pth"""
 )
 _PROTECTED_PAIRS = ((".github", "workflows"), (".github", "actions"), ("fish", "config.fish"), ("fish", "conf.d"))
 
-_SECRET_FILES = _set(
-    """.netrc _netrc .npmrc .pypirc .pgpass .my.cnf .git-credentials .htpasswd .dockercfg .vault-token .boto .s3cfg
-    credentials credentials.json credentials.toml credentials.yml credentials.yaml secrets.json secrets.yml secrets.yaml
-    secrets.toml secrets.env secret.key master.key kubeconfig .bash_history .zsh_history .python_history
-    .node_repl_history .psql_history .mysql_history .sqlite_history .rediscli_history .lesshst .viminfo
-    id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk shadow gshadow sudoers .envrc .yarnrc.yml
-    application_default_credentials.json terraform.tfstate hub gh_token .token token.json auth.json
-    .mysql_secret"""
+_SECRET_FILES = word_set(
+    """.netrc _netrc .npmrc .pypirc .pgpass .my.cnf .git-credentials .htpasswd .dockercfg .vault-token .boto
+    .s3cfg credentials credentials.json credentials.toml credentials.yml credentials.yaml secrets.json
+    secrets.yml secrets.yaml secrets.toml secrets.env secret.key master.key kubeconfig .bash_history
+    .zsh_history .python_history .node_repl_history .psql_history .mysql_history .sqlite_history
+    .rediscli_history .lesshst .viminfo id_rsa id_dsa id_ecdsa id_ed25519 id_ecdsa_sk id_ed25519_sk shadow
+    gshadow sudoers .envrc .yarnrc.yml application_default_credentials.json terraform.tfstate hub gh_token
+    .token token.json auth.json .mysql_secret"""
 )
-_SECRET_DIRECTORIES = _set(
-    """.ssh .gnupg .aws .azure .gcloud .kube .password-store .mozilla .thunderbird keyrings gcloud .docker .1password
-    .bitwarden .electrum .oci .terraform.d"""
+_SECRET_DIRECTORIES = word_set(
+    """.ssh .gnupg .aws .azure .gcloud .kube .password-store .mozilla .thunderbird keyrings gcloud .docker
+    .1password .bitwarden .electrum .oci .terraform.d"""
 )
 _SECRET_ENDINGS = (
     ".pem",
@@ -55,7 +52,7 @@ _SECRET_ENDINGS = (
     ".asc",
     ".gpg",
 )
-_PUBLIC_ENV = frozenset({"example", "sample", "template", "dist", "defaults", "schema", "test"})
+_PUBLIC_ENV = word_set("""example sample template dist defaults schema test""")
 _DROPPED = re.compile(
     "[\u00ad\u034f\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]"
 )

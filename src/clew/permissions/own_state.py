@@ -4,41 +4,16 @@ import os
 from typing import Literal
 
 from clew.permissions.names import components
+from clew.permissions.word_set import word_set
 
 OwnState = Literal["", "sealed", "record", "content", "root"]
 
 # Things a person keeps in the home directory and may want edited: writing them asks, as any place outside does.
-_CONTENT = frozenset(
-    (
-        "skills",
-        "commands",
-        "agents",
-        "plugins",
-        "output-styles",
-        "themes",
-        "memory",
-        "workflows",
-        "cache",
-        "prompts",
-        "agents.md",
-        "claude.md",
-        "clew.md",
-    )
+_CONTENT = word_set(
+    """skills commands agents plugins output-styles themes memory workflows cache prompts agents.md claude.md
+    clew.md"""
 )
-_RECORDS = frozenset(
-    (
-        "projects",
-        "teams",
-        "tasks",
-        "workflow-runs",
-        "sessions",
-        "tool-results",
-        "debug",
-        "exports",
-        "history.jsonl",
-        "index.db",
-    )
-)
+_RECORDS = word_set("""projects teams tasks workflow-runs sessions tool-results debug exports history.jsonl index.db""")
 
 
 def own_state(path: str, clew_home: str) -> OwnState:

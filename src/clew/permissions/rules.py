@@ -138,7 +138,7 @@ def _same(pattern: str, word: str) -> bool:
 
 
 def matches_path(rule: Rule, target: str, root: str, home: str) -> bool:
-    """The rule's pattern covers a resolved path. Relative patterns count from the workspace root; `**` crosses folders."""
+    """The pattern covers a resolved path. Relative patterns count from the workspace root; `**` crosses folders."""
     if rule.whole_tool:
         return True
     pattern = expand_home(rule.pattern, home)

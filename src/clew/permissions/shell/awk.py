@@ -3,6 +3,7 @@
 import re
 
 from clew.permissions.shell.spec import Parsed
+from clew.permissions.word_set import word_set
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\n]+|\#[^\n]*|\\\n)
@@ -15,19 +16,14 @@ _TOKEN = re.compile(
 _REGEX = re.compile(r"/(?:\\[^\n]|[^/\\\n])++/")
 _OPEN_BRACKET = re.compile(r"\[[^\]]*$")
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_WORDS = _set(
+_WORDS = word_set(
     """BEGIN END if else while for do in next nextfile exit break continue delete return function print printf"""
 )
-_CALLS = _set(
-    """length substr split gsub sub match sprintf index tolower toupper int sqrt exp log sin cos atan2 rand srand strftime
-    systime mktime gensub asort asorti patsplit and or xor lshift rshift compl isarray typeof"""
+_CALLS = word_set(
+    """length substr split gsub sub match sprintf index tolower toupper int sqrt exp log sin cos atan2 rand srand
+    strftime systime mktime gensub asort asorti patsplit and or xor lshift rshift compl isarray typeof"""
 )
-_FORBIDDEN = _set(
+_FORBIDDEN = word_set(
     """system getline close fflush ENVIRON PROCINFO ARGV ARGC FUNCTAB SYMTAB include load namespace extension"""
 )
 # After these a slash may divide or start a pattern, and versions of awk differ; a wrong guess could hide a command.

@@ -9,111 +9,26 @@ from clew.permissions.own_state import own_state
 from clew.permissions.paths import beneath
 from clew.permissions.shell.scan import Effective, Scan, filtered_find
 from clew.permissions.shell.values import Value
+from clew.permissions.word_set import word_set
 
-_CRITICAL = frozenset(
-    (
-        "/",
-        "/bin",
-        "/boot",
-        "/dev",
-        "/etc",
-        "/home",
-        "/lib",
-        "/lib32",
-        "/lib64",
-        "/opt",
-        "/proc",
-        "/root",
-        "/run",
-        "/sbin",
-    )
-    + (
-        "/srv",
-        "/sys",
-        "/usr",
-        "/usr/bin",
-        "/usr/lib",
-        "/usr/sbin",
-        "/usr/local",
-        "/usr/share",
-        "/var",
-        "/var/lib",
-        "/var/log",
-    )
-    + (
-        "/Users",
-        "/System",
-        "/Library",
-        "/Applications",
-        "/private",
-        "/private/etc",
-        "/private/var",
-        "/Volumes",
-        "/cores",
-    )
+_CRITICAL = word_set(
+    """/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /opt /proc /root /run /sbin /srv /sys /usr /usr/bin
+    /usr/lib /usr/sbin /usr/local /usr/share /var /var/lib /var/log /Users /System /Library /Applications
+    /private /private/etc /private/var /Volumes /cores"""
 )
 _CATCH_ALL = re.compile(r"[*?.!\[\]^]*\*[*?]*|\.\*|\?+|\.\?\*|\.\[[^\]]*\]\*|\{[^}]*\*[^}]*\}")
-_RECURSIVE_MODES = frozenset({"chmod", "chown", "chgrp", "setfacl", "chattr", "chcon"})
-_DISK_TOOLS = frozenset(
-    (
-        "wipefs",
-        "blkdiscard",
-        "shred",
-        "mkswap",
-        "fdisk",
-        "sfdisk",
-        "cfdisk",
-        "gdisk",
-        "sgdisk",
-        "parted",
-        "cryptsetup",
-        "dd",
-        "tee",
-    )
-    + (
-        "badblocks",
-        "hdparm",
-        "cp",
-        "mv",
-        "install",
-        "truncate",
-        "ddrescue",
-        "dcfldd",
-        "pv",
-        "ln",
-        "rsync",
-        "mke2fs",
-        "newfs",
-        "rm",
-    )
+_RECURSIVE_MODES = word_set("""chmod chown chgrp setfacl chattr chcon""")
+_DISK_TOOLS = word_set(
+    """wipefs blkdiscard shred mkswap fdisk sfdisk cfdisk gdisk sgdisk parted cryptsetup dd tee badblocks hdparm
+    cp mv install truncate ddrescue dcfldd pv ln rsync mke2fs newfs rm"""
 )
-_SHOWS_DISK = frozenset({"-l", "--list", "print", "-n", "--no-act", "-I", "-i", "luksDump", "status"})
-_WRITES = frozenset({">", ">>", ">|", "&>", "&>>", ">&", "<>"})
-_SPEAKS_ONLY = frozenset({"echo", "printf", "true", "false", ":", "basename", "dirname", "which", "type", "realpath"})
-_LISTS_ONLY = frozenset(
-    {"ls", "stat", "du", "file", "tree", "cd", "pushd", "test", "[", "readlink", "find", "dir", "exa", "eza", "pwd"}
-)
-_READS_ONLY = frozenset(
-    (
-        "cat",
-        "head",
-        "tail",
-        "less",
-        "more",
-        "bat",
-        "wc",
-        "grep",
-        "egrep",
-        "fgrep",
-        "rg",
-        "diff",
-        "jq",
-        "sed",
-        "awk",
-        "gawk",
-        "nl",
-    )
-    + ("sort", "uniq", "cut", "tac", "od", "xxd", "hexdump", "strings", "md5sum", "sha256sum", "cmp", "column", "clew")
+_SHOWS_DISK = word_set("""-l --list print -n --no-act -I -i luksDump status""")
+_WRITES = word_set("""> >> >| &> &>> >& <>""")
+_SPEAKS_ONLY = word_set("""echo printf true false : basename dirname which type realpath""")
+_LISTS_ONLY = word_set("""ls stat du file tree cd pushd test [ readlink find dir exa eza pwd""")
+_READS_ONLY = word_set(
+    """cat head tail less more bat wc grep egrep fgrep rg diff jq sed awk gawk nl sort uniq cut tac od xxd
+    hexdump strings md5sum sha256sum cmp column clew"""
 )
 _COARSE = re.compile(r"(?:^|[\s;&|(])rm\s+(?:-[-\w]+\s+)+(?:/|~|\$HOME|\$\{HOME\})(?:\*|/)?(?=[\s;&|)]|$)")
 
@@ -176,8 +91,8 @@ def _refuse_critical(found: Effective, places: Places) -> str:
         deletes = any(value.text == "-delete" for value in argv) and not filtered_find(argv)
         if deletes and any(_critical(value, found.cwd, places) for value in operands if not value.text.startswith("(")):
             return "this deletes the system or a home directory"
-    elif name == "rsync" and any(flag.startswith("--del") for flag in flags):
-        if operands and _critical(operands[-1], found.cwd, places):
+    elif name == "rsync" and operands and any(flag.startswith("--del") for flag in flags):
+        if _critical(operands[-1], found.cwd, places):
             return "this empties the system or a home directory"
     return _refuse_disk(name, argv, found.cwd)
 
@@ -214,7 +129,7 @@ def _is_recursive(flag: str) -> bool:
 
 
 def _absolute(text: str, cwd: str | None) -> str:
-    # "$/home/x" is a variable that lost its name; nothing sane is called so, and the guess that it is a path is the safe one.
+    # "$/home/x" is a variable that lost its name; taking it for the path behind it is the safe guess.
     text = text.removeprefix("$") if text.startswith("$/") else text
     if text.startswith("/"):
         path = os.path.normpath(text)

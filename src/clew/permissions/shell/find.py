@@ -1,22 +1,19 @@
 """find's expression language: tests and printing; no action that writes or runs (CVE-2026-24887)."""
 
 from clew.permissions.shell.words import Word
+from clew.permissions.word_set import word_set
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
-_PLAIN = _set(
-    """-print -print0 -ls -prune -quit -not ! -o -or -a -and ( ) , -true -false -depth -d -mount -xdev -readable -writable
-    -executable -empty -nouser -nogroup -daystart -noleaf -ignore_readdir_race -warn -nowarn -help --help -version --version"""
+_PLAIN = word_set(
+    """-print -print0 -ls -prune -quit -not ! -o -or -a -and ( ) , -true -false -depth -d -mount -xdev -readable
+    -writable -executable -empty -nouser -nogroup -daystart -noleaf -ignore_readdir_race -warn -nowarn -help
+    --help -version --version"""
 )
-_VALUED = _set(
-    """-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -mtime -mmin -atime
-    -amin -ctime -cmin -newermt -newerat -newerct -maxdepth -mindepth -perm -user -group -uid -gid -links -inum -lname
-    -ilname -printf -fstype -used -context"""
+_VALUED = word_set(
+    """-name -iname -path -ipath -wholename -iwholename -regex -iregex -regextype -type -xtype -size -mtime -mmin
+    -atime -amin -ctime -cmin -newermt -newerat -newerct -maxdepth -mindepth -perm -user -group -uid -gid
+    -links -inum -lname -ilname -printf -fstype -used -context"""
 )
-_PATH_VALUED = _set("-newer -anewer -cnewer -samefile -newermm")
+_PATH_VALUED = word_set("-newer -anewer -cnewer -samefile -newermm")
 
 
 def read_find(words: list[Word], covered: frozenset[str] = frozenset()) -> tuple[list[Word], str]:

@@ -11,49 +11,23 @@ from tree_sitter import Node
 
 from clew.permissions.shell.lexer import Lexer
 from clew.permissions.shell.parser import parse_tree
+from clew.permissions.word_set import word_set
 
 MAX_CHARS = 10_000
 MAX_PARTS = 50
 MAX_LEVELS = 8
 _JOINED = re.compile(r"\S\\\n|\\\n\S")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-_HIDDEN = frozenset({"Cc", "Cf", "Zl", "Zp", "Zs", "Co", "Cs", "Cn"})
-_ACCEPTED = frozenset(
-    (
-        "program",
-        "list",
-        "pipeline",
-        "command",
-        "command_name",
-        "word",
-        "raw_string",
-        "string",
-        "string_content",
-        "number",
-    )
-    + ("concatenation", "comment", "redirected_statement", "file_redirect", "file_descriptor")
-    + (
-        "negated_command",
-        "compound_statement",
-        "subshell",
-        "if_statement",
-        "elif_clause",
-        "else_clause",
-        "for_statement",
-    )
-    + (
-        "do_group",
-        "variable_name",
-        "variable_assignment",
-        "simple_expansion",
-        "expansion",
-        "test_command",
-        "test_operator",
-    )
-    + ("unary_expression", "binary_expression", "heredoc_redirect", "heredoc_start", "heredoc_body", "heredoc_end")
+_HIDDEN = word_set("""Cc Cf Zl Zp Zs Co Cs Cn""")
+_ACCEPTED = word_set(
+    """program list pipeline command command_name word raw_string string string_content number concatenation
+    comment redirected_statement file_redirect file_descriptor negated_command compound_statement subshell
+    if_statement elif_clause else_clause for_statement do_group variable_name variable_assignment
+    simple_expansion expansion test_command test_operator unary_expression binary_expression heredoc_redirect
+    heredoc_start heredoc_body heredoc_end"""
 )
 _LEVELS = frozenset({"compound_statement", "subshell", "if_statement", "for_statement"})
-_WORD_NODES = frozenset({"word", "raw_string", "string", "number", "concatenation", "simple_expansion", "expansion"})
+_WORD_NODES = word_set("""word raw_string string number concatenation simple_expansion expansion""")
 
 
 def unreadable(text: str) -> str:

@@ -46,7 +46,7 @@ _TEXT_KINDS = ("double", "param")
 class _Frame:
     """Where the lexer stands: a command list, a double-quoted string or a parameter expansion."""
 
-    __slots__ = ("close", "command", "heredocs", "kind", "last", "pending", "pieces", "scope", "start")
+    __slots__ = ("close", "command", "heredocs", "kind", "last", "naming", "pending", "pieces", "scope", "start")
 
     def __init__(self, kind: str, close: str, scope: tuple[int, ...], start: int) -> None:
         self.kind = kind
@@ -58,6 +58,7 @@ class _Frame:
         self.pending: tuple[str, str] | None = None
         self.heredocs: list[tuple[Command, int, str, bool, bool]] = []
         self.last: Command | None = None
+        self.naming = False
 
 
 class Lexer:
@@ -203,6 +204,8 @@ class Lexer:
         else:
             operator = self._text[self._at : self._at + 2]
             operator = operator if operator in ("&&", "||", ";;", "|&", ";&") else char
+            # Only `case` has these, and the grammar does not accept it: nothing is proven where they appear.
+            self.complete = self.complete and operator not in (";;", ";&")
             self._end_command(frame, operator)
             self._at += len(operator)
 
@@ -249,11 +252,16 @@ class Lexer:
         if frame.pending is not None:
             self._add_redirect(frame, word)
             return
+        if frame.naming:
+            self.functions.add(word.text)
+            frame.naming = False
+            return
         assign = _ASSIGN.match(word.raw) if not command.words else None
         if assign:
             command.assigns.append((assign[1], _after(word, assign.end())))
         elif not command.words and word.raw in KEYWORDS:
             command.conditional = command.conditional or word.raw not in ("{", "}", "!")
+            frame.naming = word.raw == "function"
         else:
             command.words.append(word)
 

@@ -4,6 +4,7 @@ from clew.permissions.rules import quote_word
 from clew.permissions.shell.proof import Part
 from clew.permissions.shell.tables.dev import RULE_ONLY
 from clew.permissions.shell.wrappers import SHELLS, WRAPPERS
+from clew.permissions.word_set import word_set
 from clew.protocol.events import RuleOffer
 
 # Saving a rule for these would save a rule for anything.
@@ -12,32 +13,20 @@ _NEVER = (
     | WRAPPERS.keys()
     | {"eval", "source", ".", "su", "python", "python3", "node", "perl", "ruby", "php", "ssh", "export"}
 )
-_PREFIXES = frozenset(
-    (
-        ("npm", "test"),
-        ("npm", "run"),
-        ("pnpm", "run"),
-        ("yarn", "run"),
-        ("cargo", "build"),
-        ("cargo", "check"),
-        ("cargo", "test"),
-        ("cargo", "clippy"),
-        ("cargo", "fmt"),
-        ("go", "build"),
-        ("go", "test"),
-        ("go", "vet"),
-        ("git", "add"),
-        ("git", "commit"),
-        ("git", "fetch"),
-        ("git", "switch"),
-    )
-)
-_SINGLE = frozenset({"pytest", "ruff", "mypy", "pyright", "tsc", "eslint", "prettier", "black", "mkdir", "touch"})
+_PREFIXES = {
+    "npm": word_set("test run"),
+    "pnpm": word_set("test run"),
+    "yarn": word_set("test run"),
+    "cargo": word_set("build check test clippy fmt"),
+    "go": word_set("build test vet"),
+    "git": word_set("add commit fetch switch"),
+}
+_SINGLE = word_set("""pytest ruff mypy pyright tsc eslint prettier black mkdir touch""")
 _MAX_RULE = 200
 
 
 def offers_for(part: Part) -> tuple[RuleOffer, ...]:
-    """The exact rule first; then, for common development commands, the rule for the same command with other arguments."""
+    """The exact rule first; then, for common development commands, one for the same command with other arguments."""
     words = part.command.words
     if len(part.forms) != 1 or any(not word.known or word.globs or word.braces or word.tilde for word in words):
         return ()
@@ -57,7 +46,7 @@ def offers_for(part: Part) -> tuple[RuleOffer, ...]:
 def _prefix(texts: list[str]) -> list[str]:
     if texts[0] in _SINGLE:
         return texts[:1]
-    if tuple(texts[:2]) in _PREFIXES:
+    if len(texts) > 1 and texts[1] in _PREFIXES.get(texts[0], ()):
         count = 3 if texts[1] == "run" else 2
         return texts[:count] if len(texts) >= count and not any(text.startswith("-") for text in texts[:count]) else []
     return []

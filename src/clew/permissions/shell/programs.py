@@ -9,10 +9,12 @@ from clew.permissions.shell.find import read_find
 from clew.permissions.shell.reads import dash_names, foreign_repository, refuse_read
 from clew.permissions.shell.spec import Spec, parse
 from clew.permissions.shell.tables import dev, files, git, search, system, text
-from clew.permissions.shell.words import Word, expand_braces
+from clew.permissions.shell.words import Piece, Word, expand_braces
+from clew.permissions.word_set import word_set
 
 ROWS: dict[str, Spec] = {**files.ROWS, **text.ROWS, **search.ROWS, **system.ROWS}
-_TEST_UNARY_PATH = frozenset({"-e", "-f", "-d", "-r", "-w", "-x", "-s", "-L", "-h", "-p", "-S", "-b", "-c"})
+_TEST_UNARY_PATH = word_set("""-e -f -d -r -w -x -s -L -h -p -S -b -c""")
+_FIXED_FLAG = re.compile(r"--[a-z][a-z-]*=")
 _NUMBER = re.compile(r"-?\d{1,18}")
 
 
@@ -50,6 +52,8 @@ def prove(
         return Proof(why, "find")
     if name == "git":
         return _prove_git(rest, cwd, places, covered, paths=paths)
+    if name == "tar" and rest and re.fullmatch(r"[tvzjJ]*f", rest[0].text) and "t" in rest[0].text:
+        rest = [Word("-" + rest[0].text, (Piece("bare", "-" + rest[0].text),)), *rest[1:]]
     row = name
     spec = ROWS.get(name)
     if spec is None and rest:
@@ -83,7 +87,7 @@ def _unclear(words: list[Word], cwd: str) -> str:
             return "an argument is not written out"
         if word.glob_first and dash_names(word, cwd):
             return "a file name that starts with a dash could become a flag"
-        if word.globs and word.text.startswith("-"):
+        if word.globs and word.text.startswith("-") and not _FIXED_FLAG.match(word.text):
             return "a pattern stands in a flag"
     return ""
 
@@ -135,6 +139,8 @@ def _prove_git(rest: list[Word], cwd: str, places: Places, covered: frozenset[st
     if at >= len(rest):
         return Proof("git alone does nothing", "git")
     sub = rest[at].text
+    if any(word.text == "--help" for word in rest):
+        return Proof("git's help starts a pager", "git")
     spec = git.ROWS.get(sub)
     row = f"git {sub}"
     if spec is None:

@@ -155,7 +155,7 @@ def _cd(command: Command, cwd: str | None, places: Places) -> tuple[str | None, 
 def prove_part(part: Part, places: Places) -> Proof:
     """The strictest proof over everything the part may become."""
     words = part.command.words
-    if words and words[0].raw in ("cd", "for") or not words:
+    if (words and words[0].raw in ("cd", "for")) or not words:
         return Proof("", words[0].raw if words else "")
     assert part.cwd is not None
     row = ""

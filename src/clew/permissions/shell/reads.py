@@ -7,21 +7,14 @@ from fnmatch import fnmatchcase
 from clew.permissions.files import Places, judge_place
 from clew.permissions.names import secret_name
 from clew.permissions.shell.words import Word, expand_braces
+from clew.permissions.word_set import word_set
 
 _MAX_MATCHES = 3000
 _GLOB = re.compile(r"[*?\[]")
 # Facts about the machine that hold no secret and that everybody may read.
-_PUBLIC = frozenset(
-    (
-        "/etc/os-release",
-        "/etc/lsb-release",
-        "/etc/debian_version",
-        "/etc/issue",
-        "/etc/timezone",
-        "/etc/shells",
-        "/dev/null",
-    )
-    + ("/proc/cpuinfo", "/proc/meminfo", "/proc/version", "/proc/uptime", "/proc/loadavg", "/etc/redhat-release")
+_PUBLIC = word_set(
+    """/etc/os-release /etc/lsb-release /etc/debian_version /etc/issue /etc/timezone /etc/shells /dev/null
+    /proc/cpuinfo /proc/meminfo /proc/version /proc/uptime /proc/loadavg /etc/redhat-release"""
 )
 
 
@@ -58,38 +51,48 @@ def _refuse_glob(text: str, cwd: str, places: Places) -> str:
     """Expand as bash would, and judge what is there: links and secrets can hide behind a star."""
     if text.startswith("~/"):
         text = places.home + text[1:]
+    if secret := secret_name(text) or secret_name(text.replace("*", "")):
+        return f"{secret} may hold secrets"
     parts = [part for part in text.split("/") if part]
     fronts = ["/"] if text.startswith("/") else [cwd]
-    count = 0
     for part in parts:
         if not _GLOB.search(part):
             fronts = [os.path.join(front, part) for front in fronts]
             continue
         following: list[str] = []
         for front in fronts:
-            finding = judge_place("list", front, cwd, places)
-            if finding.decision != "allow":
-                return f"{text}: {finding.why}"
-            for name in _names(front):
-                if not fnmatchcase(name, part) or (name.startswith(".") and not part.startswith(".")):
-                    continue
-                count += 1
-                if count > _MAX_MATCHES:
-                    return "the pattern matches too many files to be judged"
-                place = os.path.join(front, name)
-                if os.path.islink(place) or secret_name(name):
-                    inner = judge_place("read", place, cwd, places)
-                    if inner.decision != "allow":
-                        return f"{name}: {inner.why}"
-                following.append(place)
+            matches, why = _matches(front, part, cwd, places)
+            if why:
+                return f"{text}: {why}"
+            following += matches
+        if len(following) > _MAX_MATCHES:
+            return "the pattern matches too many files to be judged"
         fronts = following
-    if _GLOB.search(parts[-1]) if parts else False:
+    if parts and _GLOB.search(parts[-1]):
         return ""
     for front in fronts:
         finding = judge_place("read", front, cwd, places)
         if finding.decision != "allow":
             return f"{text}: {finding.why}"
     return ""
+
+
+def _matches(front: str, part: str, cwd: str, places: Places) -> tuple[list[str], str]:
+    """The entries of one directory that a pattern takes, and why one of them must not be read unasked."""
+    finding = judge_place("list", front, cwd, places)
+    if finding.decision != "allow":
+        return [], finding.why
+    found: list[str] = []
+    for name in _names(front):
+        if not fnmatchcase(name, part) or (name.startswith(".") and not part.startswith(".")):
+            continue
+        place = os.path.join(front, name)
+        if os.path.islink(place) or secret_name(name):
+            inner = judge_place("read", place, cwd, places)
+            if inner.decision != "allow":
+                return [], f"{name}: {inner.why}"
+        found.append(place)
+    return found, ""
 
 
 def _names(directory: str) -> list[str]:

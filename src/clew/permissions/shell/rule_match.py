@@ -78,7 +78,7 @@ def _covers(rule: Rule, words: list[Word], part: Part, places: Places) -> bool:
 
 
 def _tail_reaches_further(rule: Rule, words: list[Word], tail: list[Word], cwd: str, places: Places) -> bool:
-    """Words after the rule's own: for known programs the tables bound them, for others a list of dangerous flags does."""
+    """Words after the rule's own: the tables bound them for known programs, a list of dangerous flags for others."""
     name = words[0].text
     covered = frozenset(rule.words)
     if name in dev.RULE_ONLY:

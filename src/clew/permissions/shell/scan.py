@@ -11,6 +11,7 @@ from clew.permissions.shell.lexer import Lexer
 from clew.permissions.shell.values import Value, Variables
 from clew.permissions.shell.words import Command, Redirect
 from clew.permissions.shell.wrappers import SHELLS, WRAPPERS, base_name, inner_command
+from clew.permissions.word_set import word_set
 
 _MAX_TEXTS = 64
 _MAX_EFFECTIVE = 20_000
@@ -30,8 +31,8 @@ _TEXT_FLAGS: dict[str, tuple[str, ...]] = {
     "sort": ("--compress-program",),
     "rg": ("--pre",),
 }
-_ALL_TEXT = frozenset({"eval", "watch", "parallel", "trap", "tmux", "screen"})
-_EXEC_FLAGS = frozenset({"-exec", "-execdir", "-ok", "-okdir", "-x", "-X", "--exec", "--exec-batch"})
+_ALL_TEXT = word_set("""eval watch parallel trap tmux screen""")
+_EXEC_FLAGS = word_set("""-exec -execdir -ok -okdir -x -X --exec --exec-batch""")
 
 
 class Effective(NamedTuple):
@@ -128,6 +129,10 @@ class Scan:
         rest = argv[at + 1 :]
         end = next((index for index, value in enumerate(rest) if value.text in (";", "+")), len(rest))
         roots = [value for value in starts if value in argv[1:at]][:4] if not filtered_find(argv[1:at]) else []
+        if roots and rest and base_name(rest[0].text) == "rm":
+            # find itself descends, so the inner rm need not be recursive to empty the tree.
+            rest = [rest[0], Value("-r"), *rest[1:]]
+            end += 1
         body = [one for value in rest[:end] for one in (roots if value.text == "{}" and roots else [value])]
         if end < len(rest) - 1:
             self._unwrap_more(Effective([argv[0], *rest[end + 1 :]], found.cwd))

@@ -3,7 +3,7 @@
 A row is written in a small language, so that the tables stay readable:
 `-a` a flag; `-n:` a flag with a value; `-f@` a flag with a path; `--long`, `--long=` (value, attached or next word),
 `--long=?` (value only attached), `--long=@` (path); `-#` numbers such as -20; `--pair==` a flag with two values.
-Operands: `none`, `text` (any), `paths`, `path` (at most one), `pattern paths` (first is text), `check` (a function decides).
+Operands: `none`, `text` (any), `paths`, `path` (at most one), `pattern paths` (the first is text).
 """
 
 from collections.abc import Callable

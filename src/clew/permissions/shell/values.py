@@ -18,12 +18,12 @@ class Variables:
 
     def __init__(self, home: str) -> None:
         self._home = home
-        self._values: dict[str, list[str]] = {}
+        self._values: dict[str, list[Value]] = {}
 
     def bind(self, name: str, values: list[Value]) -> None:
         """Several values: one of them, at some time. A part that is unknown forgets the name."""
         if all(value.known for value in values) and len(values) <= 32:
-            self._values[name] = [value.text for value in values]
+            self._values[name] = values
         else:
             self._values.pop(name, None)
 
@@ -42,6 +42,7 @@ class Variables:
         texts = [""]
         known = True
         splits = False
+        globs = word.globs
         for piece in word.pieces:
             if piece.kind in ("bare", "quoted"):
                 choices = [piece.text]
@@ -49,23 +50,24 @@ class Variables:
                 found = self._lookup(piece.text, cwd)
                 splits = splits or not word.raw.startswith('"')
                 known = known and found is not None
-                choices = found or [""]
+                globs = globs or any(value.globs for value in found or ())
+                choices = [value.text for value in found or ()] or [""]
             else:
                 known, choices = False, [""]
             texts = [text + choice for text in texts for choice in choices][:64]
         if splits and known:
             texts = [part for text in texts for part in text.split()] or texts[:1]
-        globs = word.globs or (splits and any("*" in text for text in texts))
+        globs = globs or (splits and any("*" in text for text in texts))
         return [Value(text, known, globs) for text in texts]
 
-    def _lookup(self, name: str, cwd: str | None) -> list[str] | None:
+    def _lookup(self, name: str, cwd: str | None) -> list[Value] | None:
         if name in self._values:
             return self._values[name]
         if name == "HOME":
-            return [self._home]
+            return [Value(self._home)]
         if name == "PWD" and cwd is not None:
-            return [cwd]
-        return [" "] if name == "IFS" else None
+            return [Value(cwd)]
+        return [Value(" ")] if name == "IFS" else None
 
     def _tilde(self, text: str, cwd: str | None) -> tuple[str, bool]:
         user, slash, rest = text[1:].partition("/")

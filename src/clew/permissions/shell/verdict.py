@@ -53,7 +53,7 @@ def judge_shell(access: ShellAccess, policy: Policy) -> ShellVerdict:
 
 
 def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, cwd: str, policy: Policy) -> Verdict:
-    """A mode, a whole-tool rule or the sandbox may answer for a person, except where something protected is at stake."""
+    """A mode, a whole-tool rule or the sandbox may answer for a person, unless something protected is at stake."""
     if policy.mode == "plan":
         return Verdict(
             decision="deny", why=f"plan mode runs only what is proven harmless: {asking.why}", rule="mode plan"

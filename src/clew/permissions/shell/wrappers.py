@@ -45,7 +45,8 @@ WRAPPERS: dict[str, Wrapper] = {
     "setpriv": _row("--reuid --regid --groups --inh-caps"),
     "prlimit": _row(),
     "xargs": _row(
-        "-n -P -I -L -d -E -s -a -J -R --max-args --max-procs --replace --max-lines --delimiter --arg-file --eof --max-chars"
+        "-n -P -I -L -d -E -s -a -J -R --max-args --max-procs --replace --max-lines --delimiter --arg-file "
+        "--eof --max-chars"
     ),
     "parallel": _row("-j -a --jobs --arg-file --colsep -n -N"),
     "watch": _row("-n --interval"),

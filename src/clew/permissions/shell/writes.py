@@ -2,12 +2,11 @@
 
 from clew.permissions.files import Places, judge_place
 from clew.permissions.shell.scan import Scan
+from clew.permissions.word_set import word_set
 
-_OUT = frozenset({">", ">>", ">|", "&>", "&>>", "<>"})
-_WRITERS = frozenset(
-    {"tee", "cp", "mv", "ln", "install", "touch", "rm", "rmdir", "chmod", "chown", "truncate", "dd", "sponge"}
-)
-_EDITORS = frozenset({"sed", "perl", "ed", "ex", "vim", "nano"})
+_OUT = word_set("""> >> >| &> &>> <>""")
+_WRITERS = word_set("""tee cp mv ln install touch rm rmdir chmod chown truncate dd sponge""")
+_EDITORS = word_set("""sed perl ed ex vim nano""")
 
 
 def protected_write(scan: Scan, places: Places) -> str:

@@ -1,24 +1,23 @@
 """Development tools: their versions and lists, never anything that loads a project's code or plugins."""
 
 from clew.permissions.shell.spec import Parsed, Spec
+from clew.permissions.word_set import word_set
 
-# Each of these prints and ends, and looks at no project file that could name a program. Left out on purpose: yarn, pnpm
-# and corepack (run the version or the plugins the project names), pytest, mypy, eslint and the like (load project plugins),
+# Each of these prints and ends, and looks at no project file that could name a program. Left out on purpose: yarn,
+# pnpm and corepack (run the version or the plugins the project names), pytest, mypy, eslint (load project plugins),
 # mvn and gradle (read project launch options), terraform and gh (ask the network).
+_PRINTS_VERSION = word_set(
+    """python python3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy3 ruby php node deno
+    bun npm pip pip3 uv ruff rustc cargo rustup gcc g++ clang clang++ cc c++ make gmake cmake ninja ld as gdb
+    lldb tar gzip zip unzip bash sh zsh curl wget rsync docker podman gpg sqlite3 psql mysql redis-cli vim
+    nvim tmux perl javac kotlin scala swift dotnet ghc stack cabal elixir opam julia R Rscript jq yq rg fd fzf
+    bat tree shellcheck shfmt pandoc ffmpeg convert magick env sudo xargs find sed awk gawk grep helm kubectl
+    poetry pipx conda mamba protoc git java"""
+)
 VERSION_FLAGS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys(
-        (
-            "python python3 python3.9 python3.10 python3.11 python3.12 python3.13 python3.14 pypy3 ruby php node deno bun npm "
-            "pip pip3 uv ruff rustc cargo rustup gcc g++ clang clang++ cc c++ make gmake cmake ninja ld as gdb lldb tar gzip zip unzip "
-            "bash sh zsh curl wget ssh rsync docker podman git gpg openssl sqlite3 psql mysql redis-cli vim nvim tmux "
-            "perl lua go java javac kotlin scala swift dotnet ghc stack cabal elixir erl ocaml opam julia R Rscript "
-            "jq yq rg fd fzf bat tree shellcheck shfmt pandoc ffmpeg convert magick env sudo xargs find sed awk gawk grep "
-            "helm kubectl poetry pipx conda mamba protoc"
-        ).split(),
-        ("--version", "--help"),
-    ),
+    **dict.fromkeys(_PRINTS_VERSION, ("--version", "--help")),
     **dict.fromkeys(("python", "python3", "perl"), ("--version", "-V", "-VV", "--help", "-h", "-v")),
-    **dict.fromkeys(("node", "ruby", "php", "npm", "deno", "bun", "lua"), ("--version", "-v", "--help", "-h")),
+    **dict.fromkeys(("node", "ruby", "php", "npm", "deno", "bun"), ("--version", "-v", "--help", "-h")),
     **dict.fromkeys(
         ("gcc", "g++", "clang", "clang++", "cc", "c++"), ("--version", "-v", "--help", "-dumpversion", "-dumpmachine")
     ),
@@ -28,11 +27,8 @@ VERSION_FLAGS: dict[str, tuple[str, ...]] = {
     "ssh": ("-V",),
     "openssl": ("version",),
     "unzip": ("-v",),
-    "env": ("--version", "--help"),
     "git": ("--version", "version"),
 }
-# Interpreters of the version that `-v` or `--help` starts, not of project code; a bare interpreter would wait for input.
-del VERSION_FLAGS["lua"], VERSION_FLAGS["erl"], VERSION_FLAGS["ocaml"]
 
 
 def _npm_list(parsed: Parsed) -> str:

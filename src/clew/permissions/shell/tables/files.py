@@ -21,10 +21,14 @@ def _lists_only(parsed: Parsed) -> str:
 
 ROWS: dict[str, Spec] = {
     "ls": Spec(
-        "-a -A -b -B -c -C -d -f -F -g -G -h -i -k -l -L -m -n -N -o -p -q -Q -r -R -s -S -t -T: -u -U -v -w: -x -X -Z -1 -I: "
-        "--all --almost-all --author --block-size= --color=? --directory --escape --file-type --classify=? --format= --full-time "
-        "--group-directories-first --hide= --human-readable --hyperlink=? --ignore= --ignore-backups --indicator-style= --inode "
-        "--kibibytes --literal --no-group --numeric-uid-gid --quote-name --quoting-style= --recursive --reverse --show-control-chars "
+        "-a -A -b -B -c -C -d -f -F -g -G -h -i -k -l -L -m -n -N -o -p -q -Q -r -R -s -S -t -T: -u -U -v "
+        "-w: -x -X -Z -1 -I: "
+        "--all --almost-all --author --block-size= --color=? --directory --escape --file-type --classify=? "
+        "--format= --full-time "
+        "--group-directories-first --hide= --human-readable --hyperlink=? --ignore= --ignore-backups "
+        "--indicator-style= --inode "
+        "--kibibytes --literal --no-group --numeric-uid-gid --quote-name --quoting-style= --recursive "
+        "--reverse --show-control-chars "
         "--si --size --sort= --time= --time-style= --width= --zero"
     ),
     "dir": Spec("-a -A -l -h -1 -R --all --color=?"),
@@ -36,15 +40,20 @@ ROWS: dict[str, Spec] = {
         "-a -l -h -T -R -r -s: -L: -1 --long --all --tree --level= --sort= --reverse --icons --git-ignore --color="
     ),
     "tree": Spec(
-        "-a -d -f -i -s -h -D -F -C -n -p -u -g -L: -P: -I: -v -t -c -U -r -x -N -Q -J -X --dirsfirst --filesfirst --noreport "
-        "--prune --gitignore --du --si --charset= --filelimit= --matchdirs --ignore-case --sort= --timefmt= --inodes"
+        "-a -d -f -i -s -h -D -F -C -n -p -u -g -L: -P: -I: -v -t -c -U -r -x -N -Q -J -X --dirsfirst "
+        "--filesfirst --noreport "
+        "--prune --gitignore --du --si --charset= --filelimit= --matchdirs --ignore-case --sort= --timefmt= "
+        "--inodes"
     ),
     "du": Spec(
-        "-a -b -c -d: -h -H -k -m -s -S -t: -x -0 -B: --all --apparent-size --block-size= --bytes --total --max-depth= "
-        "--human-readable --si --summarize --separate-dirs --threshold= --time=? --one-file-system --exclude= --inodes --null"
+        "-a -b -c -d: -h -H -k -m -s -S -t: -x -0 -B: --all --apparent-size --block-size= --bytes --total "
+        "--max-depth= "
+        "--human-readable --si --summarize --separate-dirs --threshold= --time=? --one-file-system "
+        "--exclude= --inodes --null"
     ),
     "df": Spec(
-        "-a -B: -h -H -i -k -l -P -t: -T -x: --all --block-size= --total --human-readable --si --inodes --local --output=? "
+        "-a -B: -h -H -i -k -l -P -t: -T -x: --all --block-size= --total --human-readable --si --inodes "
+        "--local --output=? "
         "--portability --type= --print-type --exclude-type="
     ),
     "stat": Spec("-c: -f -t -x -r -s -n -F --format= --printf= --file-system --terse"),
@@ -56,7 +65,8 @@ ROWS: dict[str, Spec] = {
         "-f -e -m -n -q -s -v -z --canonicalize --canonicalize-existing --canonicalize-missing --no-newline --zero"
     ),
     "realpath": Spec(
-        "-e -m -L -P -q -s -z --relative-to=@ --relative-base=@ --canonicalize-existing --canonicalize-missing --strip --zero"
+        "-e -m -L -P -q -s -z --relative-to=@ --relative-base=@ --canonicalize-existing "
+        "--canonicalize-missing --strip --zero"
     ),
     "basename": Spec("-a -s: -z --multiple --suffix= --zero", "text"),
     "dirname": Spec("-z --zero", "text"),
@@ -74,17 +84,23 @@ ROWS: dict[str, Spec] = {
     "sum": Spec("-r -s --sysv"),
     "cmp": Spec("-b -i: -l -n: -s --print-bytes --ignore-initial= --verbose --bytes= --quiet --silent"),
     "diff": Spec(
-        "-a -b -B -c -C: -d -e -E -H -i -I: -l -n -N -p -q -r -s -S: -t -T -u -U: -v -w -W: -x: -y -Z --brief --color=? "
-        "--context=? --exclude= --expand-tabs --ignore-all-space --ignore-blank-lines --ignore-case --ignore-matching-lines= "
-        "--ignore-space-change --ignore-tab-expansion --ignore-trailing-space --label= --left-column --minimal --new-file "
-        "--no-dereference --normal --recursive --report-identical-files --show-c-function --side-by-side --speed-large-files "
-        "--starting-file= --strip-trailing-cr --suppress-common-lines --tabsize= --text --unchanged-group-format= --unified=? "
+        "-a -b -B -c -C: -d -e -E -H -i -I: -l -n -N -p -q -r -s -S: -t -T -u -U: -v -w -W: -x: -y -Z "
+        "--brief --color=? "
+        "--context=? --exclude= --expand-tabs --ignore-all-space --ignore-blank-lines --ignore-case "
+        "--ignore-matching-lines= "
+        "--ignore-space-change --ignore-tab-expansion --ignore-trailing-space --label= --left-column "
+        "--minimal --new-file "
+        "--no-dereference --normal --recursive --report-identical-files --show-c-function --side-by-side "
+        "--speed-large-files "
+        "--starting-file= --strip-trailing-cr --suppress-common-lines --tabsize= --text "
+        "--unchanged-group-format= --unified=? "
         "--unidirectional-new-file --width= -#"
     ),
     "diff3": Spec("-A -e -E -m -T -x -X -3 -a -i --text"),
     "diffstat": Spec("-p: -w: -l -f: -s -t"),
     "tar": Spec(
-        "-t -f@ -v -z -j -J --list --file=@ --verbose --gzip --bzip2 --xz --zstd --exclude= --wildcards --no-wildcards "
+        "-t -f@ -v -z -j -J --list --file=@ --verbose --gzip --bzip2 --xz --zstd --exclude= --wildcards "
+        "--no-wildcards "
         "--strip-components= --full-time --numeric-owner -a --auto-compress",
         "text",
         _tar_lists,

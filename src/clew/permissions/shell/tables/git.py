@@ -8,28 +8,45 @@ from clew.permissions.shell.spec import Parsed, Spec
 _SIGNATURE = re.compile(r"%G")
 
 _PRETTY = (
-    "--oneline --format= --pretty=? --abbrev=? --abbrev-commit --no-abbrev-commit --decorate=? --no-decorate --date= --relative-date "
-    "--encoding= --expand-tabs=? --no-expand-tabs --color=? --no-color --notes=? --no-notes --clear-decorations --decorate-refs= "
+    "--oneline --format= --pretty=? --abbrev=? --abbrev-commit --no-abbrev-commit --decorate=? "
+    "--no-decorate --date= --relative-date "
+    "--encoding= --expand-tabs=? --no-expand-tabs --color=? --no-color --notes=? --no-notes "
+    "--clear-decorations --decorate-refs= "
 )
 _DIFF = (
-    "-p -u -s -U: -M=? -C=? -D -B=? -R -a -b -w -W -z -S: -G: -O: -l: -X=? --patch --no-patch --unified= --raw --patch-with-raw --minimal "
-    "--patience --histogram --diff-algorithm= --anchored= --stat=? --compact-summary --numstat --shortstat --dirstat=? --summary "
-    "--name-only --name-status --submodule=? --color-moved=? --color-moved-ws= --word-diff=? --word-diff-regex= --color-words=? "
-    "--no-renames --find-renames=? --find-copies=? --find-copies-harder --rename-empty --no-rename-empty --check --full-index --binary "
-    "--diff-filter= --pickaxe-all --pickaxe-regex --relative=? --no-relative --text --ignore-space-at-eol --ignore-cr-at-eol "
-    "--ignore-space-change --ignore-all-space --ignore-blank-lines --inter-hunk-context= --function-context --no-ext-diff "
-    "--no-textconv --exit-code --quiet --src-prefix= --dst-prefix= --no-prefix --default-prefix --line-prefix= --ignore-submodules=? "
-    "--ita-invisible-in-index --merge-base --cached --staged --base --ours --theirs -0 -1 -2 -3 --cc -c --combined-all-paths --indent-heuristic"
-).replace("-O: ", "")
+    "-p -u -s -U: -M=? -C=? -D -B=? -R -a -b -w -W -z -S: -G: -l: -X=? --patch --no-patch --unified= "
+    "--raw --patch-with-raw --minimal "
+    "--patience --histogram --diff-algorithm= --anchored= --stat=? --compact-summary --numstat "
+    "--shortstat --dirstat=? --summary "
+    "--name-only --name-status --submodule=? --color-moved=? --color-moved-ws= --word-diff=? "
+    "--word-diff-regex= --color-words=? "
+    "--no-renames --find-renames=? --find-copies=? --find-copies-harder --rename-empty --no-rename-empty "
+    "--check --full-index --binary "
+    "--diff-filter= --pickaxe-all --pickaxe-regex --relative=? --no-relative --text "
+    "--ignore-space-at-eol --ignore-cr-at-eol "
+    "--ignore-space-change --ignore-all-space --ignore-blank-lines --inter-hunk-context= "
+    "--function-context --no-ext-diff "
+    "--no-textconv --exit-code --quiet --src-prefix= --dst-prefix= --no-prefix --default-prefix "
+    "--line-prefix= --ignore-submodules=? "
+    "--ita-invisible-in-index --merge-base --cached --staged --base --ours --theirs -0 -1 -2 -3 --cc -c "
+    "--combined-all-paths --indent-heuristic"
+)
 _WALK = (
-    "-# -n: -i -E -F -P -q --max-count= --skip= --since= --after= --until= --before= --author= --committer= --grep= --all-match --invert-grep "
-    "--regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --merges --no-merges --min-parents= --max-parents= "
-    "--first-parent --exclude-first-parent-only --not --all --branches=? --tags=? --remotes=? --glob= --exclude= --reflog --alternate-refs "
-    "--stdin-never --cherry-mark --cherry-pick --cherry --left-right --left-only --right-only --walk-reflogs -g --boundary --simplify-by-decoration --full-history "
-    "--dense --sparse --simplify-merges --ancestry-path=? --date-order --author-date-order --topo-order --reverse --graph "
-    "--no-graph --show-linear-break=? --parents --children --left-right --follow --source --use-mailmap --no-mailmap --mailmap "
-    "--log-size -L: --count --full-diff -t -m --diff-merges= --no-diff-merges --remerge-diff --root --name-rev"
-).replace("--stdin-never ", "")
+    "-# -n: -i -E -F -P -q --max-count= --skip= --since= --after= --until= --before= --author= "
+    "--committer= --grep= --all-match --invert-grep "
+    "--regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --merges --no-merges "
+    "--min-parents= --max-parents= "
+    "--first-parent --exclude-first-parent-only --not --all --branches=? --tags=? --remotes=? --glob= "
+    "--exclude= --reflog --alternate-refs "
+    "--cherry-mark --cherry-pick --cherry --left-right --left-only --right-only "
+    "--walk-reflogs -g --boundary --simplify-by-decoration --full-history "
+    "--dense --sparse --simplify-merges --ancestry-path=? --date-order --author-date-order --topo-order "
+    "--reverse --graph "
+    "--no-graph --show-linear-break=? --parents --children --left-right --follow --source --use-mailmap "
+    "--no-mailmap --mailmap "
+    "--log-size -L: --count --full-diff -t -m --diff-merges= --no-diff-merges --remerge-diff --root "
+    "--name-rev"
+)
 
 
 def _revisions(parsed: Parsed) -> str:
@@ -98,13 +115,16 @@ def _cat_file(parsed: Parsed) -> str:
 
 _LOG = Spec(_PRETTY + _DIFF + " " + _WALK, "paths", _revisions)
 _BRANCH = (
-    "-a -r -l -v -vv -q -i --all --remotes --list --verbose --show-current --contains=? --no-contains=? --merged=? --no-merged=? --points-at= "
+    "-a -r -l -v -vv -q -i --all --remotes --list --verbose --show-current --contains=? --no-contains=? "
+    "--merged=? --no-merged=? --points-at= "
     "--sort= --format= --color=? --no-color --column=? --no-column --abbrev=? --ignore-case"
 )
 ROWS: dict[str, Spec] = {
     "status": Spec(
-        "-s -b -v -u=? -z --short --branch --show-stash --porcelain=? --long --verbose --untracked-files=? --ignore-submodules=? "
-        "--ignored=? --column=? --no-column --ahead-behind --no-ahead-behind --renames --no-renames --find-renames=?"
+        "-s -b -v -u=? -z --short --branch --show-stash --porcelain=? --long --verbose --untracked-files=? "
+        "--ignore-submodules=? "
+        "--ignored=? --column=? --no-column --ahead-behind --no-ahead-behind --renames --no-renames "
+        "--find-renames=?"
     ),
     "log": _LOG,
     "show": _LOG,
@@ -125,25 +145,31 @@ ROWS: dict[str, Spec] = {
     ),
     "reflog": Spec(_PRETTY + _WALK + " -p --stat=?", "text", _reflog),
     "blame": Spec(
-        "-b -c -e -f -l -L: -M=? -C=? -n -p -s -t -w --root --show-stats --reverse --first-parent --porcelain --line-porcelain --incremental "
-        "--date= --score-debug --show-name --show-number --show-email --since= --abbrev= --color-lines --color-by-age --ignore-rev=",
+        "-b -c -e -f -l -L: -M=? -C=? -n -p -s -t -w --root --show-stats --reverse --first-parent "
+        "--porcelain --line-porcelain --incremental "
+        "--date= --score-debug --show-name --show-number --show-email --since= --abbrev= --color-lines "
+        "--color-by-age --ignore-rev=",
         "paths",
         _revisions,
     ),
     "annotate": Spec("-b -l -L: -t -e -w -s", "paths", _revisions),
     "grep": Spec(
-        "-a -A: -b -B: -c -C: -e: -E -f@ -F -G -h -H -i -I -l -L -m: -n -o -p -P -q -r -v -w -W -z -# --after-context= --and --or --not "
-        "--all-match --before-context= --basic-regexp --break --cached --color=? --column --context= --count --extended-regexp "
-        "--files-with-matches --files-without-match --fixed-strings --full-name --function-context --heading --ignore-case "
-        "--invert-match --line-number --max-count= --max-depth= --name-only --no-color --no-index-never --null --only-matching "
-        "--perl-regexp --quiet --recursive --show-function --text --threads= --untracked --exclude-standard --word-regexp".replace(
-            "--no-index-never ", ""
-        ),
+        "-a -A: -b -B: -c -C: -e: -E -f@ -F -G -h -H -i -I -l -L -m: -n -o -p -P -q -r -v -w -W -z -# "
+        "--after-context= --and --or --not "
+        "--all-match --before-context= --basic-regexp --break --cached --color=? --column --context= --count "
+        "--extended-regexp "
+        "--files-with-matches --files-without-match --fixed-strings --full-name --function-context --heading "
+        "--ignore-case "
+        "--invert-match --line-number --max-count= --max-depth= --name-only --no-color "
+        "--null --only-matching "
+        "--perl-regexp --quiet --recursive --show-function --text --threads= --untracked --exclude-standard "
+        "--word-regexp",
         "pattern paths",
     ),
     "branch": Spec(_BRANCH, "text", _lists("--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged")),
     "tag": Spec(
-        "-l -n=? -i --list --contains=? --no-contains=? --merged=? --no-merged=? --points-at= --sort= --format= --color=? --column=? --no-column",
+        "-l -n=? -i --list --contains=? --no-contains=? --merged=? --no-merged=? --points-at= --sort= "
+        "--format= --color=? --column=? --no-column",
         "text",
         _lists("-l", "--list", "--contains", "--no-contains", "--merged", "--no-merged", "-n"),
     ),
@@ -157,21 +183,28 @@ ROWS: dict[str, Spec] = {
     "notes": Spec("--ref=", "text", _first_is("list", "show")),
     "bisect": Spec("", "text", _first_is("log")),
     "config": Spec(
-        "--get --get-all --global --local --system --worktree --show-origin --show-scope --type= --bool --int --path --bool-or-int --name-only --default= -z --null",
+        "--get --get-all --global --local --system --worktree --show-origin --show-scope --type= --bool "
+        "--int --path --bool-or-int --name-only --default= -z --null",
         "text",
         _config_reads,
     ),
     "rev-parse": Spec(
-        "-q --abbrev-ref=? --short=? --verify --quiet --symbolic --symbolic-full-name --show-toplevel --show-prefix --show-cdup --git-dir "
-        "--git-common-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository --is-shallow-repository "
-        "--show-superproject-working-tree --all --branches=? --tags=? --remotes=? --glob= --revs-only --no-revs --flags --no-flags "
-        "--default= --not --since= --until= --git-path= --show-object-format=? --disambiguate= --sq --local-env-vars",
+        "-q --abbrev-ref=? --short=? --verify --quiet --symbolic --symbolic-full-name --show-toplevel "
+        "--show-prefix --show-cdup --git-dir "
+        "--git-common-dir --absolute-git-dir --is-inside-work-tree --is-inside-git-dir --is-bare-repository "
+        "--is-shallow-repository "
+        "--show-superproject-working-tree --all --branches=? --tags=? --remotes=? --glob= --revs-only "
+        "--no-revs --flags --no-flags "
+        "--default= --not --since= --until= --git-path= --show-object-format=? --disambiguate= --sq "
+        "--local-env-vars",
         "paths",
         _revisions,
     ),
     "ls-files": Spec(
-        "-c -d -m -o -i -s -u -k -t -v -f -z -x: -X@ --cached --deleted --modified --others --ignored --stage --unmerged --killed --directory "
-        "--no-empty-directory --exclude= --exclude-from=@ --exclude-per-directory= --exclude-standard --error-unmatch --full-name "
+        "-c -d -m -o -i -s -u -k -t -v -f -z -x: -X@ --cached --deleted --modified --others --ignored "
+        "--stage --unmerged --killed --directory "
+        "--no-empty-directory --exclude= --exclude-from=@ --exclude-per-directory= --exclude-standard "
+        "--error-unmatch --full-name "
         "--abbrev=? --debug --eol --deduplicate --recurse-submodules --sparse --format= --resolve-undo"
     ),
     "ls-tree": Spec(
@@ -183,20 +216,23 @@ ROWS: dict[str, Spec] = {
     "merge-base": Spec("-a --all --octopus --independent --is-ancestor --fork-point", "text"),
     "merge-tree": Spec("--name-only --messages --no-messages -z", "text", _one_operand),
     "describe": Spec(
-        "--all --tags --contains --abbrev=? --candidates= --exact-match --debug --long --match= --exclude= --always --first-parent --dirty=? --broken=?",
+        "--all --tags --contains --abbrev=? --candidates= --exact-match --debug --long --match= --exclude= "
+        "--always --first-parent --dirty=? --broken=?",
         "text",
     ),
     "name-rev": Spec("--tags --refs= --exclude= --all --name-only --no-undefined --always", "text"),
     "count-objects": Spec("-v -H --verbose --human-readable", "none"),
     "for-each-ref": Spec(
-        "--count= --sort= --format= --points-at= --merged=? --no-merged=? --contains=? --no-contains=? --ignore-case --color=? --exclude=",
+        "--count= --sort= --format= --points-at= --merged=? --no-merged=? --contains=? --no-contains=? "
+        "--ignore-case --color=? --exclude=",
         "text",
     ),
     "show-ref": Spec(
         "-h -d -s -q --head --heads --branches --tags --dereference --hash=? --verify --quiet --abbrev=?", "text"
     ),
     "show-branch": Spec(
-        "-r -a --remotes --all --current --topo-order --date-order --sparse --more= --list --merge-base --sha1-name --color=? --no-color",
+        "-r -a --remotes --all --current --topo-order --date-order --sparse --more= --list --merge-base "
+        "--sha1-name --color=? --no-color",
         "text",
     ),
     "symbolic-ref": Spec("-q --quiet --short", "text", _one_operand),

@@ -4,7 +4,7 @@ import re
 
 from clew.permissions.shell.spec import Parsed, Spec
 
-_PS_COLUMNS = re.compile(r"[a-z%_,=:A-Z0-9]+")
+_PS_COLUMNS = re.compile(r"[-+a-z%_,=:A-Z0-9]+")
 _PS_HIDDEN = frozenset({"environ", "env"})
 
 
@@ -57,7 +57,8 @@ ROWS: dict[str, Spec] = {
     "uptime": Spec("-p -s --pretty --since", "none"),
     "nproc": Spec("--all --ignore=", "none"),
     "date": Spec(
-        "-u -I -R -d: -j --utc --universal --iso-8601=? --rfc-3339= --rfc-email --date= -Iseconds -Idate -Iminutes -Ihours",
+        "-u -I -R -d: -j --utc --universal --iso-8601=? --rfc-3339= --rfc-email --date= -Iseconds -Idate "
+        "-Iminutes -Ihours",
         "text",
         _date_only_shows,
     ),
@@ -77,7 +78,8 @@ ROWS: dict[str, Spec] = {
     "tty": Spec("-s --silent --quiet", "none"),
     "sleep": Spec("", "text", _short_sleep),
     "ps": Spec(
-        "-A -a -d -e -f -F -l -j -L -m -T -u: -U: -p: -C: -o: -g: -H -w -y -N -x -r --forest --format= --headers --no-headers --pid= "
+        "-A -a -d -e -f -F -l -j -L -m -T -u: -U: -p: -C: -o: -g: -H -w -y -N -x -r --forest --format= "
+        "--headers --no-headers --pid= "
         "--ppid= --sort= --user= --width= --cols= -ef -eF -ely -aux -ww",
         "text",
         _ps,

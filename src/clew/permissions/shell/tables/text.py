@@ -14,28 +14,35 @@ ROWS: dict[str, Spec] = {
     "echo": Spec("-n -e -E", "text"),
     "printf": Spec("", "text", _printf),
     "cat": Spec(
-        "-A -b -e -E -n -s -t -T -u -v --show-all --number-nonblank --show-ends --number --squeeze-blank --show-tabs --show-nonprinting"
+        "-A -b -e -E -n -s -t -T -u -v --show-all --number-nonblank --show-ends --number --squeeze-blank "
+        "--show-tabs --show-nonprinting"
     ),
     "tac": Spec("-b -r -s: --before --regex --separator="),
     "rev": Spec("-0 --zero"),
     "nl": Spec(
-        "-b: -d: -f: -h: -i: -l: -n: -p -s: -v: -w: --body-numbering= --number-format= --number-width= --number-separator="
+        "-b: -d: -f: -h: -i: -l: -n: -p -s: -v: -w: --body-numbering= --number-format= --number-width= "
+        "--number-separator="
     ),
     "head": Spec("-c: -n: -q -v -z -# --bytes= --lines= --quiet --silent --verbose --zero-terminated"),
     "tail": Spec("-c: -n: -q -v -z -r -# --bytes= --lines= --quiet --silent --verbose --zero-terminated"),
     "wc": Spec("-c -m -l -L -w --bytes --chars --lines --max-line-length --words --total="),
     "sort": Spec(
-        "-b -c -C -d -f -g -h -i -k: -m -M -n -r -R -s -S: -t: -u -V -z --ignore-leading-blanks --dictionary-order --ignore-case "
-        "--general-numeric-sort --human-numeric-sort --ignore-nonprinting --key= --merge --month-sort --numeric-sort --reverse "
-        "--random-sort --sort= --stable --field-separator= --unique --version-sort --zero-terminated --check=? --parallel= --buffer-size="
+        "-b -c -C -d -f -g -h -i -k: -m -M -n -r -R -s -S: -t: -u -V -z --ignore-leading-blanks "
+        "--dictionary-order --ignore-case "
+        "--general-numeric-sort --human-numeric-sort --ignore-nonprinting --key= --merge --month-sort "
+        "--numeric-sort --reverse "
+        "--random-sort --sort= --stable --field-separator= --unique --version-sort --zero-terminated "
+        "--check=? --parallel= --buffer-size="
     ),
     "uniq": Spec(
-        "-c -d -D -f: -i -s: -u -w: -z --count --repeated --all-repeated=? --skip-fields= --ignore-case --skip-chars= --unique "
+        "-c -d -D -f: -i -s: -u -w: -z --count --repeated --all-repeated=? --skip-fields= --ignore-case "
+        "--skip-chars= --unique "
         "--check-chars= --zero-terminated --group=?",
         "path",
     ),
     "cut": Spec(
-        "-b: -c: -d: -f: -n -s -z --bytes= --characters= --delimiter= --fields= --complement --only-delimited --output-delimiter="
+        "-b: -c: -d: -f: -n -s -z --bytes= --characters= --delimiter= --fields= --complement "
+        "--only-delimited --output-delimiter="
     ),
     "tr": Spec("-c -C -d -s -t --complement --delete --squeeze-repeats --truncate-set1", "text"),
     "paste": Spec("-d: -s -z --delimiters= --serial"),
@@ -50,7 +57,8 @@ ROWS: dict[str, Spec] = {
     "unexpand": Spec("-a -t: --all --first-only --tabs="),
     "pr": Spec("-# -d -h: -l: -n -t -w: -m -W: --columns= --header= --length="),
     "od": Spec(
-        "-A: -j: -N: -S: -t: -v -w: -a -b -c -d -f -i -l -o -s -x --address-radix= --skip-bytes= --read-bytes= --format= --width=?"
+        "-A: -j: -N: -S: -t: -v -w: -a -b -c -d -f -i -l -o -s -x --address-radix= --skip-bytes= "
+        "--read-bytes= --format= --width=?"
     ),
     "hexdump": Spec("-b -c -C -d -e: -n: -o -s: -v -x --canonical --length= --skip="),
     "hd": Spec("-n: -s: -v"),
@@ -79,8 +87,10 @@ ROWS: dict[str, Spec] = {
     "mawk": Spec("-F: -v:", "text", check_awk),
     "nawk": Spec("-F: -v:", "text", check_awk),
     "jq": Spec(
-        "-r -c -s -n -e -S -a -j -C -M -R --raw-output --compact-output --slurp --null-input --exit-status --sort-keys --ascii-output "
-        "--join-output --raw-output0 --color-output --monochrome-output --raw-input --tab --indent= --seq --stream --arg== --argjson== "
+        "-r -c -s -n -e -S -a -j -C -M -R --raw-output --compact-output --slurp --null-input --exit-status "
+        "--sort-keys --ascii-output "
+        "--join-output --raw-output0 --color-output --monochrome-output --raw-input --tab --indent= --seq "
+        "--stream --arg== --argjson== "
         "--unbuffered",
         "text",
         check_jq,
