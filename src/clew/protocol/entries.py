@@ -6,7 +6,7 @@ stand outside the chain, and the last one of a key counts. Lines are never edite
 
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from clew.protocol.ids import AgentId, CallId, EntryId, RequestId, SessionId
 from clew.protocol.messages import AssistantMessage, UserMessage
@@ -47,7 +47,7 @@ class UserEntry(ChainEntry, frozen=True, kw_only=True, tag="user"):
     is_compact_summary: bool = False
     tool_use_result: Any = None
     """Structured form of a tool result. Ours is `{"display": [Block, ...]}`; other programs have their own."""
-    source_tool_assistant_uuid: EntryId | None = None
+    source_tool_assistant_uuid: EntryId | None = field(default=None, name="sourceToolAssistantUUID")
     """The assistant entry that holds the call this result answers (also its parent)."""
     permission_mode: str = ""
 
