@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from clew.plain.approval import ApprovalDialog
-from clew.plain.dialog import Dialog, Shown, wrapped
+from clew.plain.dialog import Dialog, Shown
 from clew.plain.editor import Editor
 from clew.plain.question import QuestionDialog
 from clew.plain.screen import Screen
@@ -136,4 +136,4 @@ class Asking:
 
     def _show(self, lines: tuple[Shown, ...]) -> None:
         for shown in lines:
-            self._screen.line(wrapped(shown, self._screen.columns), shown.style)
+            self._screen.line(shown.text, shown.style, hang=shown.hang)

@@ -5,7 +5,7 @@ from typing import Protocol
 from msgspec import Struct
 
 from clew.protocol.ops import Op
-from clew.system.terminal_text import display_width, reveal
+from clew.system.terminal_text import reveal
 
 BAR = "  | "
 CONTINUED = "  : "
@@ -56,25 +56,3 @@ class Dialog(Protocol):
 def quoted(text: str, *, max_chars: int = 0) -> list[Shown]:
     """The exact text behind a bar, so that no line of it can pose as one of ours."""
     return [Shown(BAR + line, hang=CONTINUED) for line in reveal(text, max_chars=max_chars).split("\n")]
-
-
-def wrapped(shown: Shown, columns: int) -> str:
-    """The line in rows that fit, so that no row begins at the left edge by the terminal's own wrapping.
-
-    Where the width is unknown (0) the line stays whole.
-    """
-    width = columns - 1
-    if not columns or width < len(shown.hang) + 8:
-        return shown.text
-    rows: list[str] = []
-    for line in shown.text.split("\n"):
-        row, used = "", 0
-        for char in line:
-            size = 8 if char == "\t" else display_width(char)
-            if used + size > width:
-                rows.append(row)
-                row, used = shown.hang, len(shown.hang)
-            row += char
-            used += size
-        rows.append(row)
-    return "\n".join(rows)

@@ -80,6 +80,12 @@ def running_label(call: ToolCallPart, cwd: str) -> Label:
     return Label(call.name, short_command(shown_path(subject_of(call), cwd)), " is still running")
 
 
+def denied_label(name: str, call: ToolCallPart | None, reason: str, cwd: str) -> Label:
+    """For a call that a rule or a person did not allow."""
+    why = f": {first_line(reason)}" if reason else ""
+    return Label(f"Denied: {name}", short_command(shown_path(subject_of(call), cwd)), why)
+
+
 def call_labels(event: ToolEnded, call: ToolCallPart | None, cwd: str) -> list[Label]:
     """What the call came to: nearly always one label, more for a call with several blocks."""
     subject = short_command(shown_path(subject_of(call), cwd))

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any
 
 from clew.commands.figures import change, count, duration, money, shown_path
-from clew.plain.labels import call_line, running_label
+from clew.plain.labels import call_line, denied_label, running_label
 from clew.plain.screen import Screen
 from clew.plain.state import PlainState
 from clew.protocol.events import (
@@ -46,8 +46,9 @@ class Renderer:
         self._screen = screen
         self._show_reasoning = show_reasoning
         self._stream: StreamSanitizer | None = None
-        self._streamed = ""
-        """The id of the message whose text part is on the screen already, as far as it came."""
+        self._message = ""
+        self._words = ""
+        """What was streamed of this message and is in no completed part yet."""
         self._thinking: StreamSanitizer | None = None
         self._handlers: dict[type[Any], Callable[[Any, PlainState], None]] = {
             SessionStarted: self._started,
@@ -102,12 +103,13 @@ class Renderer:
             self._end_streams()
         if self._stream is None:
             self._stream = StreamSanitizer()
+        if self._message != event.message_id:
+            self._message, self._words = event.message_id, ""
+        # Some models begin with blank lines.
+        started = bool(self._words.strip("\n"))
+        self._words += event.text
         text = self._stream.feed(event.text)
-        if self._streamed != event.message_id:
-            # Some models begin with blank lines.
-            text = text.lstrip("\n")
-            self._streamed = event.message_id if text else ""
-        self._screen.stream(text)
+        self._screen.stream(text if started else text.lstrip("\n"))
 
     def _reasoning(self, event: ReasoningDelta, state: PlainState) -> None:
         if event.agent != MAIN_AGENT or not self._show_reasoning:
@@ -121,12 +123,13 @@ class Renderer:
     def _part(self, event: PartCompleted, state: PlainState) -> None:
         if event.agent != MAIN_AGENT or not isinstance(event.part, TextPart):
             return
-        text = event.part.text.strip("\n")
-        if self._streamed != event.message_id and text:
-            self._end_streams()
-            self._screen.line(text)
-        self._streamed = ""
         self._end_streams()
+        text = event.part.text.strip("\n")
+        if self._message == event.message_id and text in self._words:
+            # Words of the next part may have been streamed before this one was told to be complete.
+            self._words = self._words.replace(text, "", 1)
+        elif text:
+            self._screen.text(text)
 
     def _end_streams(self) -> None:
         for stream in (self._stream, self._thinking):
@@ -137,13 +140,19 @@ class Renderer:
 
     def _withdrawn(self, event: ReplyWithdrawn, state: PlainState) -> None:
         self._end_streams()
-        self._streamed = ""
+        self._message = ""
         self._screen.line(f"[the reply above does not count: {one_line(event.reason)}]", "warning")
 
     def _tool(self, event: ToolEnded, state: PlainState) -> None:
         self._end_streams()
         who = agent_mark(event.agent)
-        label = call_line(event, state.call(event.result.call_id), state.facts.cwd, self._room(2 + len(who)))
+        call = state.call(event.result.call_id)
+        denied = state.denied.get(event.result.call_id)
+        room = self._room(2 + len(who))
+        if denied is None:
+            label = call_line(event, call, state.facts.cwd, room)
+        else:
+            label = denied_label(event.name, call, denied, state.facts.cwd).text(room)
         self._screen.line(f"* {who}{label}", "error" if event.result.is_error else "dim")
 
     def _retry(self, event: RetryScheduled, state: PlainState) -> None:

@@ -2,6 +2,7 @@
 
 from clew.plain.editor import Editor, Layout
 from clew.plain.terminal import OutputGone, Terminal
+from clew.plain.wrap import wrap
 from clew.system.terminal_text import display_width, sanitize
 
 STYLES = {"dim": "2", "bold": "1", "warning": "33", "error": "31"}
@@ -31,9 +32,13 @@ class Screen:
         """A line is being asked for."""
         return self._open
 
-    def line(self, text: str, style: str = "") -> None:
-        """Show text as lines of their own."""
-        safe = sanitize(text)
+    def text(self, text: str) -> None:
+        """Show somebody's words as they are, on lines of their own."""
+        self._put(self._break() + sanitize(text) + "\n")
+
+    def line(self, text: str, style: str = "", *, hang: str = "  ") -> None:
+        """Show a line of ours; what does not fit goes on behind `hang`."""
+        safe = wrap(sanitize(text), self.columns, hang)
         code = STYLES.get(style, "") if self._terminal.colour else ""
         if code:
             safe = "\n".join(f"\x1b[{code}m{part}\x1b[0m" if part else part for part in safe.split("\n"))

@@ -128,7 +128,8 @@ class PlainSession:
                 self._expecting_turn = False
             case SessionEnded():
                 if self._state.facts.turns:
-                    self._screen.line(f"Continue with: clew --resume {self._state.facts.session_id}", "dim")
+                    # Not broken into rows: it is there to be copied.
+                    self._screen.text(f"Continue with: clew --resume {self._state.facts.session_id}")
                 self._exit = self._code
             case _:
                 pass

@@ -40,6 +40,8 @@ class PlainState(Struct, frozen=True, kw_only=True):
     """Announced calls that have no result yet."""
     waiting: tuple[Waiting, ...] = ()
     """What a person must answer, oldest first."""
+    denied: dict[CallId, str] = {}
+    """Calls of this turn that were not allowed, with the reason."""
     turn_files: tuple[FileChange, ...] = ()
     turn_commands: int = 0
     last_reason: str = ""
@@ -75,7 +77,9 @@ def _(event: SessionStarted, state: PlainState) -> PlainState:
 def _(event: TurnStarted, state: PlainState) -> PlainState:
     if event.agent != MAIN_AGENT:
         return state
-    return replace(state, facts=replace(state.facts, working=True), step=0, calls=(), turn_files=(), turn_commands=0)
+    return replace(
+        state, facts=replace(state.facts, working=True), step=0, calls=(), denied={}, turn_files=(), turn_commands=0
+    )
 
 
 @fold.register
@@ -164,17 +168,13 @@ def _(event: Waiting, state: PlainState) -> PlainState:
 @fold.register
 def _(event: ApprovalResolved, state: PlainState) -> PlainState:
     waiting = tuple(item for item in state.waiting if item.request_id != event.request_id)
-    facts = state.facts
+    facts, denied = state.facts, state.denied
     if event.decision == "deny":
+        denied = {**denied, event.call_id: event.reason}
         facts = replace(facts, denials=(*facts.denials, f"{event.tool}: {event.subject}"))
     elif event.decision == "allow_always" and event.rule:
         facts = replace(facts, saved_rules=(*facts.saved_rules, event.rule))
-    return replace(state, waiting=waiting, facts=facts)
-
-
-def answered(state: PlainState, request: Waiting) -> PlainState:
-    """The person has answered this one; nothing waits for it any more here."""
-    return replace(state, waiting=tuple(item for item in state.waiting if item.request_id != request.request_id))
+    return replace(state, waiting=waiting, facts=facts, denied=denied)
 
 
 @fold.register

@@ -65,7 +65,7 @@ class PlayedTerminal:
     """Keeps what was written; bytes come from the test."""
 
     def __init__(
-        self, *, interactive: bool = True, editing: bool = False, colour: bool = False, columns: int = 60
+        self, *, interactive: bool = True, editing: bool = False, colour: bool = False, columns: int = 100
     ) -> None:
         self.interactive = interactive
         self.editing = editing

@@ -135,8 +135,10 @@ async def test_output_does_not_corrupt_a_line_that_is_being_typed() -> None:
         stage.client.push(TextDelta(message_id=MessageId("m1"), text="nd\nthird"), Notice(level="info", text="n"))
         await stage.settled()
         assert picture(stage).lines == [
-            *Emulator(30).feed("clew 0.1 · local/scripted · default\n").lines[:-1],
-            *Emulator(30).feed("/project · /help lists commands\n").lines[:-1],
+            "clew 0.1 · local/scripted ·",
+            "  default",
+            "/project · /help lists",
+            "  commands",
             "first line",
             "seco",
             "nd",

@@ -15,6 +15,7 @@ from clew.protocol.display import (
     TodoItem,
 )
 from clew.protocol.events import (
+    ApprovalResolved,
     ModelChanged,
     Notice,
     PromptAccepted,
@@ -25,7 +26,7 @@ from clew.protocol.events import (
     TextDelta,
     TurnStarted,
 )
-from clew.protocol.ids import AgentId, EntryId, MessageId
+from clew.protocol.ids import AgentId, CallId, EntryId, MessageId, RequestId
 from clew.protocol.ops import Close, Interrupt, Op, RequestRecap, SetModel, SetPermissionMode, SetTitle, SubmitPrompt
 from clew.protocol.usage import Usage
 from unit.plain.play import PlayedTerminal, ScriptedClient, Stage, call, ended, says, turn
@@ -107,6 +108,42 @@ async def test_a_line_in_the_middle_of_an_answer_does_not_repeat_it() -> None:
         assert shown.startswith(
             "> \none two \nNote: by the way\nthree\nNote: later\none two three\nNote: n\none two three\n-- "
         )
+
+
+async def test_parts_that_are_completed_late_are_not_repeated() -> None:
+    async with Stage() as stage:
+        *first, first_whole = says("one, ")
+        *second, second_whole = says("two")
+        stage.client.push(TurnStarted(turn=1), *first, *second, first_whole, second_whole, *turn(1)[1:])
+        await stage.shows("-- ")
+        assert stage.output.split("commands\n")[1].startswith("> \none, two\n-- ")
+
+
+async def test_a_denied_call_is_told_as_such() -> None:
+    async with Stage() as stage:
+        stage.client.push(
+            TurnStarted(turn=1),
+            call(1, command="rm -rf /"),
+            ApprovalResolved(
+                request_id=RequestId("x"),
+                call_id=CallId("c1"),
+                tool="Bash",
+                subject="rm -rf /",
+                decision="deny",
+                reason="never allowed",
+            ),
+            ended(1, text="Not allowed: never allowed", is_error=True),
+        )
+        await stage.shows("* Denied: Bash rm -rf /: never allowed\n")
+
+
+async def test_long_lines_of_ours_break_at_blanks_and_words_of_the_model_stay_whole() -> None:
+    async with Stage(terminal=PlayedTerminal(columns=30)) as stage:
+        long = "the quick brown fox jumps over the lazy dog"
+        stage.client.push(Notice(level="info", text=long), *turn(1, *says(long)))
+        await stage.shows("-- ")
+        assert "Note: the quick brown fox \n  jumps over the lazy dog\n" in stage.output
+        assert f"\n{long}\n" in stage.output
 
 
 async def test_a_withdrawn_reply_and_a_retry_are_told() -> None:

@@ -1,0 +1,33 @@
+"""Long lines in rows that fit the screen, broken after a blank where there is one. Nothing is lost or added."""
+
+from clew.system.terminal_text import display_width
+
+TAB_COLUMNS = 8
+MIN_ROW = 8
+
+
+def wrap(text: str, columns: int, hang: str = "") -> str:
+    """Each line in rows of less than `columns`; further rows of a line begin with `hang`. 0 columns: as it is."""
+    width = columns - 1
+    if columns <= 0 or width < len(hang) + MIN_ROW:
+        return text
+    return "\n".join(row for line in text.split("\n") for row in _rows(line, width, hang))
+
+
+def _rows(line: str, width: int, hang: str) -> list[str]:
+    if len(line) * 2 <= width or ("\t" not in line and display_width(line) <= width):
+        return [line]
+    rows: list[str] = []
+    start, used, blank = 0, 0, -1
+    margin = ""
+    for index, char in enumerate(line):
+        size = TAB_COLUMNS if char == "\t" else display_width(char)
+        if used + size > width:
+            cut = blank + 1 if blank >= start else index
+            rows.append(margin + line[start:cut])
+            margin, start, blank = hang, cut, -1
+            used = len(hang) + display_width(line[start:index])
+        if char == " ":
+            blank = index
+        used += size
+    return [*rows, margin + line[start:]]
