@@ -13,6 +13,8 @@ from clew.llm.address import Address, Proxy
 CONNECT_TIMEOUT_S = 15.0
 WRITE_TIMEOUT_S = 60.0
 READ_BYTES = 65_536
+EYEBALLS_S = 0.25
+"""A name's next address is tried after this, so that a dead IPv6 route does not hold up the start."""
 
 
 class ProxyRefused(Exception):
@@ -34,11 +36,20 @@ class Silence(TimeoutError):
 class Connection:
     """Used for one exchange at a time. After a whole answer it can be used again, if both sides agree."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, absolute: str = "") -> None:
+    def __init__(
+        self,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+        *,
+        absolute: str = "",
+        proxy: Proxy | None = None,
+    ) -> None:
         self._reader = reader
         self._writer = writer
         self._absolute = absolute
         """Put before the path where a proxy wants the whole address."""
+        login = proxy.authorization if proxy else ""
+        self._proxy_headers = [("proxy-authorization", login)] if login else []
         self._http = h11.Connection(h11.CLIENT, max_incomplete_event_size=256 * 1024)
         self.idle_since = 0.0
 
@@ -50,12 +61,12 @@ class Connection:
                 context = tls_context() if address.secure else None
                 name = address.host if address.secure else None
                 reader, writer = await asyncio.open_connection(
-                    address.host, address.port, ssl=context, server_hostname=name
+                    address.host, address.port, ssl=context, server_hostname=name, happy_eyeballs_delay=EYEBALLS_S
                 )
                 return cls(reader, writer)
             reader, writer = await asyncio.open_connection(proxy.host, proxy.port)
             if not address.secure:
-                return cls(reader, writer, absolute=f"http://{address.netloc}")
+                return cls(reader, writer, absolute=f"http://{address.netloc}", proxy=proxy)
             try:
                 await tunnel(reader, writer, address, proxy)
                 await writer.start_tls(tls_context(), server_hostname=address.host)
@@ -67,7 +78,8 @@ class Connection:
     async def send(self, method: str, path: str, headers: Sequence[tuple[str, str]], body: bytes) -> None:
         """Write a whole request."""
         target = f"{self._absolute}{path}"
-        request = h11.Request(method=method, target=target, headers=[*headers, ("content-length", str(len(body)))])
+        length = ("content-length", str(len(body)))
+        request = h11.Request(method=method, target=target, headers=[*headers, *self._proxy_headers, length])
         data = [self._http.send(request), self._http.send(h11.Data(data=body)), self._http.send(h11.EndOfMessage())]
         self._writer.write(b"".join(piece for piece in data if piece))
         async with asyncio.timeout(WRITE_TIMEOUT_S):

@@ -1,6 +1,7 @@
 """HTTP to one configured host: connections kept alive, no redirects, errors that say which part failed."""
 
 import asyncio
+import errno
 import os
 import socket
 import ssl
@@ -21,6 +22,8 @@ from clew.llm.wires.base import HttpRequest
 KEEP_ALIVE_S = 120.0
 DRAIN_S = 0.5
 MAX_BODY_BYTES = 64 * 1024 * 1024
+REFUSED = f"[Errno {errno.ECONNREFUSED}]"
+"""How asyncio words it when a name has several addresses and all refuse."""
 
 
 class Answer:
@@ -157,16 +160,17 @@ def failure_to_reach(error: Exception, target: Target, *, idle_s: float) -> Conn
         return ConnectionFailed(f"no secure connection to {host}: {_ssl_words(error)}; {hint}", retryable=False)
     if isinstance(error, socket.gaierror):
         return ConnectionFailed(f"the name {host} cannot be resolved; check the network and the base URL")
-    if isinstance(error, ConnectionRefusedError) or "Connect call failed" in str(error):
+    if isinstance(error, ConnectionRefusedError) or REFUSED in str(error):
         return ConnectionFailed(f"{host} refused the connection; is the server running there?")
     if isinstance(error, Silence):
         return ConnectionFailed(f"{host} did not answer for {idle_s:g} s")
     if isinstance(error, TimeoutError):
         return ConnectionFailed(f"no connection to {host} within {CONNECT_TIMEOUT_S:g} s; check the network")
     if isinstance(error, BadAddress):
-        return ConnectionFailed(f"the base URL {target.base_url!r} is not usable: {error}", retryable=False)
+        return ConnectionFailed(f"the base URL of {target.provider} is not usable: {error}", retryable=False)
     if isinstance(error, h11.LocalProtocolError):  # its words would quote the header, which may hold a secret
-        return ConnectionFailed(f"a header configured for {host} is not valid; check the settings", retryable=False)
+        words = f"a header for {host} is not valid; check the key and the `headers` of {target.provider}"
+        return ConnectionFailed(words, retryable=False)
     if isinstance(error, NoAnswer | h11.RemoteProtocolError | ConnectionError):
         return ConnectionFailed(f"{host} closed the connection without an answer")
     return ConnectionFailed(f"no connection to {host}: {_first_line(error)}")

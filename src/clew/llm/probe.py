@@ -8,8 +8,8 @@ import msgspec
 from msgspec import Struct
 
 from clew.config.schema import Provider
+from clew.llm.address import LOOPBACK
 from clew.llm.connect import all_rows, base_url_of
-from clew.llm.http import LOOPBACK
 from clew.llm.providers import ProviderRow
 
 PROBE_S = 0.3

@@ -1,0 +1,329 @@
+"""What can go wrong on the way, each with its own words: L30, L35, redirects, HTML, stalls; keys stay at home."""
+
+import asyncio
+import contextlib
+import json
+import socket
+import ssl
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.llm.errors import BadResponse, ConnectionFailed, PromptTooLong, StreamBroken
+from clew.llm.remote import RemoteModel
+from clew.llm.reply import PartDone, ReplyDone, ReplyEvent, TextChunk
+from clew.llm.retry import RetryPolicy
+from clew.protocol.messages import TextPart
+from fakes.model_server import BODIES, ModelServer, fill
+from wires.support import DIALECTS, KEY, Sleeps, ask, collect, failure, parts_in, remote, target
+
+QUICK = RetryPolicy(max_attempts=1, idle_timeout_s=0.2)
+
+
+def base(dialect: str, server: ModelServer) -> str:
+    return server.url if dialect in ("anthropic", "gemini") else f"{server.url}/v1"
+
+
+async def told(url: str, dialect: str = "anthropic", policy: RetryPolicy = QUICK) -> str:
+    """The one line a person reads."""
+    model = remote(dialect, url, policy=policy)
+    error = await failure(model, ask("hi"))
+    await model.close()
+    assert KEY not in str(error)
+    assert "\n" not in str(error)
+    return f"{type(error).__name__}: {error}"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+@contextlib.contextmanager
+def raw_server(answer: bytes, *, context: ssl.SSLContext | None = None) -> Iterator[tuple[int, list[bytes]]]:
+    """A server that says one thing to everybody and remembers what it heard."""
+    heard: list[bytes] = []
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def serve() -> None:
+        while True:
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return
+            with contextlib.suppress(OSError), connection:
+                stream = context.wrap_socket(connection, server_side=True) if context else connection
+                heard.append(stream.recv(65536))
+                stream.sendall(answer)
+
+    thread = threading.Thread(target=serve, daemon=True)
+    thread.start()
+    try:
+        yield listener.getsockname()[1], heard
+    finally:
+        listener.shutdown(socket.SHUT_RDWR)
+        listener.close()
+        thread.join(5)
+
+
+def no_names(*_: Any, **__: Any) -> Any:
+    raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
+
+
+async def test_every_failure_has_its_own_words(monkeypatch: pytest.MonkeyPatch):
+    with monkeypatch.context() as offline:
+        offline.setattr(socket, "getaddrinfo", no_names)
+        unresolved = await told("http://api.example.org")
+    lines = {
+        "refused": await told(f"http://127.0.0.1:{free_port()}"),
+        "dns": unresolved,
+        "url": await told("ftp://127.0.0.1:9"),
+    }
+    with ModelServer([{"fault": "html"}]) as server:
+        lines["html"] = await told(server.url)
+    with ModelServer([{"fault": "wrong_type"}]) as server:
+        lines["type"] = await told(server.url)
+    with ModelServer([{"fault": "redirect", "location": "https://evil.example/steal"}]) as server:
+        lines["redirect"] = await told(server.url)
+    with ModelServer([{"fault": "hang"}]) as server:
+        lines["silence"] = await told(server.url)
+    with ModelServer([{"fault": "reset"}]) as server:
+        lines["reset"] = await told(server.url)
+    with raw_server(b"\x15\x03\x01\x00\x02\x02\x28") as (port, _):
+        lines["tls"] = await told(f"https://127.0.0.1:{port}")
+    with raw_server(b"HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n") as (port, _):
+        monkeypatch.setenv("HTTPS_PROXY", f"http://user:proxypass@127.0.0.1:{port}")
+        lines["proxy"] = await told("https://api.example.org")
+    expected = {
+        "refused": "refused the connection",
+        "dns": "cannot be resolved",
+        "url": "not usable",
+        "html": "web page",
+        "type": "text/plain instead of an event stream",
+        "redirect": "redirects to evil.example",
+        "silence": "did not answer for 0.2 s",
+        "reset": "closed the connection",
+        "tls": "no secure connection",
+        "proxy": "asks for a login",
+    }
+    for kind, words in expected.items():
+        assert words in lines[kind], (kind, lines[kind])
+        assert lines[kind].startswith(("ConnectionFailed", "BadResponse")), lines[kind]
+        assert "proxypass" not in lines[kind]
+    assert len(set(lines.values())) == len(lines)
+
+
+@pytest.fixture
+def self_signed(tmp_path: Path) -> ssl.SSLContext:
+    """A server context whose certificate no authority signed."""
+    certificate, key = tmp_path / "c.pem", tmp_path / "k.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
+    try:
+        subprocess.run([*command, "-out", str(certificate), "-keyout", str(key)], check=True, capture_output=True)
+    except FileNotFoundError:
+        pytest.skip("makes a certificate with the openssl program, which is not installed")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate, key)
+    return context
+
+
+async def test_a_certificate_nobody_vouches_for_is_refused_and_the_key_is_not_sent(self_signed: ssl.SSLContext):
+    """The handshake fails before any byte of the request, and it is not tried again."""
+    with raw_server(b"HTTP/1.1 200 OK\r\n\r\n", context=self_signed) as (port, heard):
+        line = await told(f"https://localhost:{port}", policy=RetryPolicy())
+    assert "certificate" in line
+    assert "SSL_CERT_FILE" in line
+    assert heard == []
+
+
+async def test_redirects_are_never_followed_and_the_other_host_hears_nothing():
+    with ModelServer([{"text": "stolen"}]) as other:
+        with ModelServer([{"fault": "redirect", "location": f"{other.url}/v1/messages"}]) as server:
+            line = await told(server.url)
+            assert server.requests[0].headers["x-api-key"] == KEY
+        assert other.requests == []
+    assert line.startswith("BadResponse")
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_the_key_goes_into_one_header_and_not_into_the_address(dialect: str):
+    with ModelServer([{"text": "ok"}]) as server:
+        model = remote(dialect, base(dialect, server))
+        await collect(model, ask("hi"))
+        await model.close()
+        sent = server.requests[0]
+    header = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}.get(dialect, "authorization")
+    assert KEY in sent.headers[header]
+    assert [name for name, value in sent.headers.items() if KEY in value] == [header]
+    assert KEY not in sent.path
+    assert KEY.encode() not in sent.raw
+
+
+async def test_a_loopback_server_is_not_asked_through_a_proxy(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{free_port()}")
+    with ModelServer([{"text": "ok"}]) as server:
+        model = remote("anthropic", server.url)
+        assert parts_in(await collect(model, ask("hi"))) == [TextPart(text="ok")]
+        await model.close()
+
+
+async def test_l30_a_slow_stream_is_not_a_stall():
+    """Byte by byte, the whole slower than the idle limit, no gap as long as it."""
+    slow = {"fault": "trickle", "text": "ok", "bytes": 40, "delay_s": 0.02}
+    with ModelServer([slow]) as server:
+        model = remote("anthropic", server.url, policy=RetryPolicy(max_attempts=1, idle_timeout_s=0.4))
+        started = asyncio.get_running_loop().time()
+        events = await collect(model, ask("hi"))
+        assert asyncio.get_running_loop().time() - started > 0.4
+        await model.close()
+    assert parts_in(events) == [TextPart(text="ok")]
+
+
+async def test_a_stream_that_stalls_is_broken_with_the_time():
+    with ModelServer([{"fault": "stall", "text": "some words and then nothing", "after": 5}]) as server:
+        model = remote("anthropic", server.url, policy=QUICK)
+        seen: list[ReplyEvent] = []
+        with pytest.raises(StreamBroken, match=r"sent nothing for 0\.2 s"):
+            await collect(model, ask("hi"), seen)
+        await model.close()
+    assert any(isinstance(event, TextChunk) for event in seen)
+
+
+async def test_a_stream_that_never_closes_ends_with_its_own_end():
+    """After message_stop the server keeps the connection open and silent: the reply is complete all the same."""
+    with ModelServer([{"parts": [{"text": "ok"}], "fault": "stall", "after": 7}]) as server:
+        model = remote("anthropic", server.url)
+        events = await collect(model, ask("hi"))
+        await model.close()
+    assert isinstance(events[-1], ReplyDone)
+
+
+async def test_one_connection_serves_all_steps():
+    with ModelServer([{"text": "ok"}] * 5) as server:
+        accepted = count_connections(server)
+        model = remote("anthropic", server.url)
+        for _ in range(5):
+            await collect(model, ask("hi"))
+        await model.close()
+    assert len(accepted) == 1
+
+
+def count_connections(server: ModelServer) -> list[socket.socket]:
+    seen: list[socket.socket] = []
+    talk = server._talk
+
+    def counted(connection: socket.socket) -> None:
+        seen.append(connection)
+        talk(connection)
+
+    server._talk = counted
+    return seen
+
+
+async def test_closing_a_stream_early_drops_the_connection():
+    with ModelServer([{"parts": [{"text": "a"}, {"wait": "gate"}, {"text": "b"}]}]) as server:
+        model = remote("anthropic", server.url)
+        stream = model.stream(ask("hi"))
+        async for event in stream:
+            if isinstance(event, PartDone):
+                break
+        await stream.aclose()
+        await asyncio.wait_for(model.close(), 5)
+
+
+async def test_a_part_arrives_while_the_stream_still_runs():
+    script = [{"parts": [{"call": "Read", "arguments": {"file_path": "x"}}, {"wait": "gate"}, {"text": "later"}]}]
+    for dialect in ("anthropic", "openai-responses", "gemini"):
+        with ModelServer(list(script)) as server:
+            model = remote(dialect, base(dialect, server))
+            stream = model.stream(ask("hi"))
+            async with asyncio.timeout(5):
+                async for event in stream:
+                    if isinstance(event, PartDone):
+                        break
+            server.release("gate")
+            rest = [event async for event in stream]
+            await model.close()
+        assert parts_in(rest) == [TextPart(text="later")]
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("streamed", [True, False])
+async def test_prompt_too_long_is_recognised_in_every_dialect(dialect: str, streamed: bool):
+    with ModelServer([{"fault": "prompt_too_long"}] * 2) as server:
+        model = remote(dialect, base(dialect, server))
+        with pytest.raises(PromptTooLong):
+            await (collect(model, ask("hi")) if streamed else model.complete(ask("hi")))
+        await model.close()
+        assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_the_output_limit_is_a_stop_reason(dialect: str):
+    with ModelServer([{"fault": "output_limit", "text": "half"}]) as server:
+        model = remote(dialect, base(dialect, server))
+        events = await collect(model, ask("hi"))
+        await model.close()
+    assert isinstance(events[-1], ReplyDone)
+    assert events[-1].stop_reason == "max_tokens"
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_junk_in_the_stream_is_a_broken_stream_and_the_whole_reply_still_works(dialect: str):
+    with ModelServer([{"fault": "malformed", "text": "ok"}] * 2) as server:
+        model = remote(dialect, base(dialect, server))
+        assert isinstance(await failure(model, ask("hi")), StreamBroken)
+        assert (await model.complete(ask("hi"))).parts == (TextPart(text="ok"),)
+        await model.close()
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+async def test_a_server_that_ignores_streaming_is_understood(dialect: str):
+    with ModelServer([{"text": "ok"}]) as server:
+        model = remote(dialect, base(dialect, server))
+        whole = await model.complete(ask("hi"))
+        body = {"body": as_body(dialect), "content_type": "application/json"}
+        await model.close()
+    with ModelServer([body]) as server:
+        model = remote(dialect, base(dialect, server))
+        events = await collect(model, ask("hi"))
+        await model.close()
+    assert tuple(parts_in(events)) == whole.parts
+
+
+def as_body(dialect: str) -> str:
+    name = {"openai-chat": "chat", "openai-responses": "responses"}.get(dialect, dialect)
+    return json.dumps(BODIES[name](fill({"text": "ok"}, 1, "m")))
+
+
+@pytest.mark.parametrize("body", ["", "[]", "{", "null", "<html>", "7"])
+async def test_a_whole_reply_that_is_none_is_a_bad_response(body: str):
+    with ModelServer([{"body": body}]) as server:
+        model = remote("anthropic", server.url, policy=QUICK)
+        with pytest.raises(BadResponse):
+            await model.complete(ask("hi"))
+        await model.close()
+
+
+async def test_a_header_that_is_not_valid_does_not_leak():
+    with ModelServer([{"text": "ok"}]) as server:
+        where = target("anthropic", server.url, headers=(("x-secret", f"bad\nvalue {KEY}"),))
+        model = RemoteModel(where, QUICK, sleep=Sleeps())
+        error = await failure(model, ask("hi"))
+        await model.close()
+    assert isinstance(error, ConnectionFailed)
+    assert KEY not in str(error)
+    assert "headers" in str(error)
+
+
+async def test_a_target_never_sends_outside_its_base_url():
+    model = remote("anthropic", "http://127.0.0.1:9", policy=QUICK)
+    request: Any = model._wire.encode(ask("hi"), target("anthropic", "http://127.0.0.1:10"), stream=True)
+    with pytest.raises(ConnectionFailed, match="outside"):
+        async with model._transport.open(request):
+            pass
