@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar
 from msgspec import Meta, Struct
 
 from clew.permissions.access import Access, ShellAccess
-from clew.protocol.display import TerminalBlock
+from clew.protocol.display import TerminalBlock, TextBlock
 from clew.system.sandbox.plan import Plan
 from clew.tools.base import ToolContext, ToolResult
 from clew.tools.builtin import BuiltinTool
@@ -82,6 +82,8 @@ class Bash(BuiltinTool[BashParams]):
             return (
                 "The sandbox that was to hold this command is gone, so nothing was run. Try again: the user is asked."
             )
+        if not held and self.session.sandbox is not None and self.session.sandbox.required:
+            return f"The settings let no command run outside the sandbox. {self.session.sandbox.why_not}".strip()
         if not os.path.isdir(cwd):
             self.session.cwd = self.session.start_dir
             return f"The current directory {cwd} is gone; it is now {self.session.start_dir}. Nothing was run."
@@ -129,7 +131,15 @@ class Bash(BuiltinTool[BashParams]):
         shown = text.rstrip("\n")
         words = "\n".join(part for part in (shown, "\n".join(notes)) if part) or "(no output)"
         failed = timed_out or ended.code != 0
-        return ToolResult(text=words, display=(block,), is_error=failed, failed_command=failed)
+        return ToolResult(text=words, display=(block, *self._warning()), is_error=failed, failed_command=failed)
+
+    def _warning(self) -> tuple[TextBlock, ...]:
+        """Once per session: the user hears that commands are not held, and why."""
+        sandbox = self.session.sandbox
+        if sandbox is None or self.session.sandbox_note_given or not sandbox.why_not:
+            return ()
+        self.session.sandbox_note_given = True
+        return (TextBlock(text=f"Sandbox: {sandbox.why_not}."),)
 
     def _follow(self, cwd: str) -> list[str]:
         """Carry the directory, but never out of the roots."""
@@ -145,4 +155,4 @@ class Bash(BuiltinTool[BashParams]):
         where = f" Its output goes to {shell.output.path}." if shell.output.path else ""
         block = TerminalBlock(command=params.command, output="", exit_code=None, background_id=shell.id)
         text = f"Running in the background as {shell.id}.{where} Look with BashOutput, end with KillShell."
-        return ToolResult(text=text, display=(block,))
+        return ToolResult(text=text, display=(block, *self._warning()))

@@ -29,6 +29,13 @@ def process():
     return process
 
 
+def sandbox_status():
+    """The self-test of the sandbox."""
+    from clew.system.sandbox import status
+
+    return status
+
+
 def search():
     """Grep and Glob engines."""
     from clew.tools import search

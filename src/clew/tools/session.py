@@ -64,6 +64,7 @@ class ToolSession:
         self.fetcher = fetcher
         self.rg_mode = rg_mode
         self.search_note_given = False
+        self.sandbox_note_given = False
         self.todos: tuple[TodoItem, ...] = ()
         self._shells = running
         self._reads: dict[str, ReadState] = {}

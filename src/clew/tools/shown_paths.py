@@ -1,9 +1,12 @@
 """Paths as search results show them: short, newest first, with one note on how the search was done."""
 
 import os
+from typing import TYPE_CHECKING
 
-from clew.system.search_binary import SearchBinary
 from clew.tools.session import ToolSession
+
+if TYPE_CHECKING:
+    from clew.system.search_binary import SearchBinary
 
 TIMEOUT_WORDS = "The search timed out: these results are only a part. Narrow the path or the pattern."
 
@@ -28,7 +31,7 @@ def modified_ns(path: str) -> int:
         return 0
 
 
-def search_note(session: ToolSession, binary: SearchBinary, *, timed_out: bool) -> list[str]:
+def search_note(session: ToolSession, binary: "SearchBinary", *, timed_out: bool) -> list[str]:
     """A time-out is always told; which program searched, once per session and only when it is a fallback."""
     notes = [TIMEOUT_WORDS] if timed_out else []
     if binary.note and not session.search_note_given:

@@ -9,9 +9,11 @@ from typing import Any
 import pytest
 
 from clew.permissions.access import ShellAccess
+from clew.protocol.display import TextBlock
 from clew.system.sandbox.policy import Sandbox
 from clew.system.sandbox.status import Attempt, SandboxStatus, find_bwrap, probe_now
 from clew.tools.base import Tool, ToolContext
+from clew.tools.sandboxing import open_sandbox
 from clew.tools.schema import decode_arguments
 from clew.tools.session import ToolSession
 
@@ -61,7 +63,7 @@ def held(session: ToolSession, kind: str, home: Path, tmp_path: Path) -> Sandbox
     vault = tmp_path / "vault"
     vault.mkdir()
     (vault / "key").write_text("CANARY-VAULT")
-    session.sandbox = Sandbox(KINDS[kind], home=str(home), hidden=(str(vault),))
+    session.sandbox = Sandbox(lambda: KINDS[kind], home=str(home), hidden=(str(vault),))
     return session.sandbox
 
 
@@ -167,7 +169,7 @@ async def test_there_is_no_network(call: Caller, held: Sandbox, repo: Path, list
 async def test_network_when_the_user_allows_it(
     call: Caller, session: ToolSession, kind: str, repo: Path, listener: socket.socket, home: Path
 ):
-    session.sandbox = Sandbox(KINDS[kind], network=True, home=str(home))
+    session.sandbox = Sandbox(lambda: KINDS[kind], network=True, home=str(home))
     await call("Bash", command=f"exec 3<>/dev/tcp/127.0.0.1/{listener.getsockname()[1]}")
     listener.accept()[0].close()
 
@@ -228,13 +230,56 @@ async def test_a_sandbox_that_breaks_runs_nothing_and_asks_from_then_on(
     call: Caller, session: ToolSession, tools: dict[str, Tool[Any]], make_context: Callable[[], ToolContext], repo: Path
 ):
     broken = SandboxStatus(kind="bwrap", bwrap="/nonexistent/bwrap")
-    session.sandbox = Sandbox(broken)
+    session.sandbox = Sandbox(lambda: broken)
     result = await call("Bash", command="touch src/ran")
     assert "nothing was run" in result.text
     assert not (repo / "src" / "ran").exists()
     assert not session.sandbox.enforced
     assert "commands ask instead" in session.sandbox.why_not
     assert not judged(tools, make_context()).sandboxed
+
+
+async def test_without_a_sandbox_the_user_hears_once(call: Caller, session: ToolSession):
+    session.sandbox = Sandbox(lambda: SandboxStatus(why="no kernel support"))
+    first, second = await call("Bash", command="true"), await call("Bash", command="true")
+    assert first.display[1:] == (TextBlock(text="Sandbox: no kernel support."),)
+    assert len(second.display) == 1
+
+
+async def test_a_required_sandbox_lets_nothing_past(call: Caller, session: ToolSession, kind: str, repo: Path):
+    session.sandbox = Sandbox(lambda: KINDS[kind], required=True)
+    assert (await call("Bash", command="touch src/out", leave_sandbox=True)).is_error
+    assert not (await call("Bash", command="touch src/in")).is_error
+    session.sandbox.broke("test")
+    assert (await call("Bash", command="touch src/out")).is_error
+    assert sorted(os.listdir(repo / "src")) == ["a.py", "in"]
+
+
+async def test_extra_writable_places_come_from_the_user(
+    call: Caller, session: ToolSession, kind: str, repo: Path, tmp_path: Path
+):
+    extra = tmp_path / "extra"
+    (extra / "sub").mkdir(parents=True)
+    session.sandbox = Sandbox(lambda: KINDS[kind], writable=(str(extra),))
+    assert not (await call("Bash", command=f"touch {extra}/sub/x")).is_error
+    assert (extra / "sub" / "x").exists()
+
+
+def test_opening_follows_the_settings(tmp_path: Path):
+    assert open_sandbox(mode="off", network=False, clew_home=tmp_path) is None
+    made = open_sandbox(mode="required", network=True, clew_home=tmp_path)
+    assert made is not None
+    assert (made.required, made.network, made.enforced) == (True, True, True)
+    remembered = (tmp_path / "cache" / "sandbox.json").stat()
+    assert remembered.st_mode & 0o777 == 0o600
+    again = open_sandbox(mode="auto", network=False, clew_home=tmp_path)
+    assert again is not None
+    assert again.status == made.status
+    assert (tmp_path / "cache" / "sandbox.json").stat().st_mtime_ns == remembered.st_mtime_ns
+    (tmp_path / "cache" / "sandbox.json").write_text("{broken")
+    mended = open_sandbox(mode="auto", network=False, clew_home=tmp_path)
+    assert mended is not None
+    assert mended.enforced
 
 
 async def test_a_call_judged_as_held_never_runs_free(

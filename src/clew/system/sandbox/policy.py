@@ -1,41 +1,59 @@
 """The sandbox of one session: its status, its temporary directory, and the plan for each command."""
 
+import contextlib
 import os
-import shutil
-import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from clew.system.sandbox.names import hidden_paths, protected_paths
 from clew.system.sandbox.plan import Plan
-from clew.system.sandbox.status import SandboxStatus
+
+if TYPE_CHECKING:
+    from clew.system.sandbox.status import SandboxStatus
 
 
 class Sandbox:
-    """Holds shell commands. Roots come from the user; nothing here takes a word from a model."""
+    """Holds shell commands. Roots come from the user; nothing here takes a word from a model.
+
+    `find_status` is asked once, when the first command comes: a session without commands pays nothing.
+    """
 
     def __init__(
         self,
-        status: SandboxStatus,
+        find_status: "Callable[[], SandboxStatus]",
         *,
         network: bool = False,
-        home: str = "",
+        required: bool = False,
+        writable: Sequence[str] = (),
         hidden: Sequence[str] = (),
+        home: str = "",
     ) -> None:
-        self.status = status
         self.network = network
+        self.required = required
+        """No command may run without it, not even with the user's consent."""
+        self._find_status = find_status
+        self._status: SandboxStatus | None = None
+        self._writable = tuple(os.path.realpath(path) for path in writable)
         self._home = os.path.realpath(home or os.path.expanduser("~"))
         self._hidden = tuple(hidden)
         self._tmp = ""
         self._broken = ""
 
     @property
+    def status(self) -> "SandboxStatus":
+        """What this machine enforces."""
+        if self._status is None:
+            self._status = self._find_status()
+        return self._status
+
+    @property
     def enforced(self) -> bool:
         """Whether a command started now would be held."""
-        return self.status.enforced and not self._broken
+        return not self._broken and self.status.enforced
 
     @property
     def why_not(self) -> str:
-        """What to tell the user when it is not."""
+        """What to tell the user when it is not, or when it is weaker than it could be; empty when all is well."""
         return self._broken or self.status.why
 
     def broke(self, reason: str) -> None:
@@ -46,27 +64,30 @@ class Sandbox:
     def tmp(self) -> str:
         """The session's own temporary directory, made when first needed."""
         if not self._tmp:
-            self._tmp = os.path.realpath(tempfile.mkdtemp(prefix="clew-"))
+            path = os.path.join(os.path.realpath("/tmp"), f"clew-{os.getuid()}-{os.urandom(8).hex()}")
+            os.mkdir(path, 0o700)
+            self._tmp = path
         return self._tmp
 
     def plan(self, roots: tuple[str, ...]) -> Plan:
         """For the next command; looked up anew each time, because files come and go."""
+        places = (*roots, *(path for path in self._writable if os.path.isdir(path)))
         existing: list[str] = []
         missing: list[str] = []
-        for root in roots:
+        for root in places:
             there, absent = protected_paths(root, self._home)
             existing += there
             missing += absent
         alone = self.status.kind == "landlock" and not self.status.namespaces
-        git = [path for root in roots if os.path.isdir(path := os.path.join(root, ".git")) and not os.path.islink(path)]
+        git = [os.path.join(root, ".git") for root in places]
         return {
             "kind": self.status.kind,
             "namespaces": self.status.namespaces,
-            "writable": unprotected_entries(roots, existing) if alone else list(roots),
-            "pinned": git,
+            "writable": unprotected_entries(places, existing) if alone else list(places),
+            "pinned": [path for path in git if os.path.isdir(path) and not os.path.islink(path)],
             "protected": existing,
             "missing": missing,
-            "hidden": hidden_paths(self._home, self._hidden, roots),
+            "hidden": hidden_paths(self._home, self._hidden, places),
             "tmp": self.tmp,
             "network": self.network,
             "bwrap": self.status.bwrap,
@@ -75,7 +96,7 @@ class Sandbox:
     def close(self) -> None:
         """Remove the temporary directory."""
         if self._tmp:
-            shutil.rmtree(self._tmp, ignore_errors=True)
+            remove_tree(self._tmp)
             self._tmp = ""
 
 
@@ -89,3 +110,17 @@ def unprotected_entries(roots: tuple[str, ...], protected: list[str]) -> list[st
             if not any(secret == path or secret.startswith(path + "/") for secret in protected) and name != ".git":
                 found.append(path)
     return found
+
+
+def remove_tree(path: str) -> None:
+    """Everything below, never through a link. Small, because `shutil` takes longer to import than to be missed."""
+    for folder, directories, files in os.walk(path, topdown=False):
+        for name in files:
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, name))
+        for name in directories:
+            entry = os.path.join(folder, name)
+            with contextlib.suppress(OSError):
+                (os.unlink if os.path.islink(entry) else os.rmdir)(entry)
+    with contextlib.suppress(OSError):
+        os.rmdir(path)

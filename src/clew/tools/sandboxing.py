@@ -1,0 +1,26 @@
+"""Making the sandbox of a session from the user's settings."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from clew.system.sandbox.policy import Sandbox
+from clew.tools.extras import sandbox_status
+
+
+def open_sandbox(
+    *, mode: str, network: bool, writable: Sequence[str] = (), home: str = "", clew_home: Path
+) -> Sandbox | None:
+    """None when the user switched it off. `mode` is auto, required or off, as in the settings.
+
+    The machine is tested when the first command comes, once per boot; our own state is hidden from commands.
+    """
+    if mode == "off":
+        return None
+    return Sandbox(
+        lambda: sandbox_status().current_status(clew_home / "cache"),
+        network=network,
+        required=mode == "required",
+        writable=writable,
+        hidden=(str(clew_home),),
+        home=home,
+    )
