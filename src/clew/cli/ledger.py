@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from clew.cli.recap import find_session
+from clew.cli.recap import locate
 from clew.ledger.facts import Fact, Ledger
-from clew.orient.load import LoadedSession
+from clew.orient.load import LoadedSession, load_session
 from clew.system.redact import redact
 from clew.system.terminal_text import sanitize
 
@@ -25,9 +25,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the ledger."""
-    session = find_session(args.session, agent=None if args.agent == "all" else args.agent)
-    if isinstance(session, str):
-        print(f"clew ledger: {session}", file=sys.stderr)
+    place = locate(args.session, agent=None if args.agent == "all" else args.agent, homes={})
+    if isinstance(place, str):
+        print(f"clew ledger: {place}", file=sys.stderr)
+        return 1
+    path, agent, session_id = place
+    try:
+        session = load_session(path, agent=agent, session_id=session_id)
+    except OSError as error:
+        print(f"clew ledger: cannot read {sanitize(args.session, one_line=True)}: {error.strerror}", file=sys.stderr)
+        return 1
+    if session.agent == "unknown":
+        print(f"clew ledger: {sanitize(args.session, one_line=True)} is not a transcript we can read", file=sys.stderr)
         return 1
     if args.json:
         sys.stdout.write(redact(msgspec.json.encode(ledger_object(session)).decode()) + "\n")

@@ -11,10 +11,12 @@ import msgspec
 
 from clew.foreign.registry import READERS, agent_name
 from clew.orient.board import MAX_ROWS, recent, rows
-from clew.orient.load import LoadedSession, load_session
-from clew.orient.report import make_recap, recap_object, state_now
+from clew.orient.opening import open_session
+from clew.orient.recap_cache import RecapCache
+from clew.orient.report import Report, age_of, recap_object, state_now
 from clew.system.home import clew_home
 from clew.system.terminal_text import sanitize
+from clew.transcript.errors import TranscriptError
 from clew.transcript.store import SessionStore
 
 HELP = "where did I leave off: one session, or everything touched lately"
@@ -34,10 +36,7 @@ _COLOURS = {
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments."""
     parser.add_argument(
-        "session",
-        nargs="*",
-        metavar="SESSION|FILE",
-        help="a session id or a transcript of any agent; without: all recent ones",
+        "session", nargs="*", metavar="SESSION|FILE", help="a session of ours, or any agent's transcript"
     )
     parser.add_argument("--since", default="7d", metavar="AGE", help="how far back, such as 12h, 7d, 2w (default 7d)")
     parser.add_argument("--agent", default="all", metavar="NAME|all", help="only this agent's sessions")
@@ -58,64 +57,83 @@ def run(args: argparse.Namespace) -> int:
         print(f"clew recap: {error}", file=sys.stderr)
         return 2
     if args.session:
-        return _named(args)
+        return _named(args, homes)
     board = recent(clew_home(), since_s=since_s, agents=agents, homes=homes, limit=MAX_ROWS)
     shown = 0
-    for row in rows(board.found):
+    for report in rows(board.found, RecapCache(clew_home())):
         shown += 1
-        _print(row.session, args, alone=False)
+        _print(report, args, alone=False)
     if not args.json:
         _closing(shown, board.left_out, args.since)
     return 0
 
 
-def _named(args: argparse.Namespace) -> int:
+def _named(args: argparse.Namespace, homes: dict[str, Path]) -> int:
     code = 0
     for name in args.session:
-        session = find_session(name, agent=None if args.agent == "all" else args.agent)
-        if isinstance(session, str):
-            print(f"clew recap: {session}", file=sys.stderr)
+        report = find_report(name, agent=None if args.agent == "all" else args.agent, homes=homes)
+        if isinstance(report, str):
+            print(f"clew recap: {report}", file=sys.stderr)
             code = 1
             continue
-        _print(session, args, alone=len(args.session) == 1)
+        _print(report, args, alone=len(args.session) == 1)
     return code
 
 
-def find_session(name: str, *, agent: str | None = None) -> LoadedSession | str:
-    """The session a person means by a path or an id; a sentence when there is none."""
-    path = Path(name)
-    if not path.exists():
-        found = SessionStore(clew_home()).find(name) if "/" not in name else None
-        if found is None:
-            return f"no session or file named {sanitize(name, one_line=True)}; `clew sessions` lists what there is"
-        path = found
-    if path.is_dir():
-        return f"{sanitize(name, one_line=True)} is a directory; name a transcript file in it"
+def find_report(name: str, *, agent: str | None, homes: dict[str, Path]) -> Report | str:
+    """The session a person means by a path, an id or words; a sentence when there is none."""
+    place = locate(name, agent=agent, homes=homes)
+    if isinstance(place, str):
+        return place
+    path, found_agent, session_id = place
     try:
-        session = load_session(path, agent=agent)
+        report = RecapCache(clew_home()).report(path, agent=found_agent, session_id=session_id)
     except OSError as error:
         return f"cannot read {sanitize(name, one_line=True)}: {error.strerror or error}"
-    if session.problem and not session.ledger.entries and session.agent == "unknown":
-        why = sanitize(session.problem, one_line=True)
+    if report.problem and not report.entries and report.agent == "unknown":
+        why = sanitize(report.problem, one_line=True)
         return f"{sanitize(name, one_line=True)} is not a transcript we can read ({why})"
-    return session
+    return report
 
 
-def _print(session: LoadedSession, args: argparse.Namespace, *, alone: bool) -> None:
-    made = make_recap(session)
+def locate(name: str, *, agent: str | None, homes: dict[str, Path]) -> tuple[Path, str | None, str] | str:
+    """File, agent and session id of what a person named."""
+    path = Path(name)
+    if path.is_dir():
+        return f"{sanitize(name, one_line=True)} is a directory; name a transcript file in it"
+    if path.exists():
+        return path, agent, ""
+    try:
+        opened = open_session(SessionStore(clew_home()), name, Path.cwd(), homes=homes)
+    except TranscriptError as error:
+        return sanitize(str(error), one_line=True)
+    return opened.path, opened.agent, "" if opened.agent == "clew" else opened.session_id
+
+
+def _print(report: Report, args: argparse.Namespace, *, alone: bool) -> None:
     now_s = time.time()
+    words = _model_words(report) if args.llm else ""
     if args.json:
-        sys.stdout.write(msgspec.json.encode(recap_object(session, made, now_s=now_s)).decode() + "\n")
+        sys.stdout.write(msgspec.json.encode(recap_object(report, now_s=now_s, text=words)).decode() + "\n")
+        sys.stdout.flush()
         return
-    text = sanitize(made.text, one_line=True) or "Nothing was asked in this session yet."
+    text = sanitize(words or report.text, one_line=True) or "Nothing was asked in this session yet."
     if alone:
         print(text)
         return
-    age = now_s - session.updated_s
-    state = state_now(session.ledger, age)
-    where = sanitize(Path(session.project.replace("\\", "/")).name or session.project or "?", one_line=True)
-    print(f"{_paint(where, '1')}  {session.agent}  {age_words(age)}  {_paint(state, _COLOURS.get(state, '0'))}")
-    print(f"  {text}")
+    age = age_of(report, now_s)
+    state = state_now(report.state, age)
+    where = sanitize(Path(report.project.replace("\\", "/")).name or report.project or "?", one_line=True)
+    print(f"{_paint(where, '1')}  {report.agent}  {age_words(age)}  {_paint(state, _COLOURS.get(state, '0'))}")
+    print(f"  {text.removeprefix(where + ': ')}", flush=True)
+
+
+def _model_words(report: Report) -> str:
+    import asyncio
+
+    from clew.cli.recap_words import rephrased  # models and their network code are loaded for --llm only
+
+    return asyncio.run(rephrased(report))
 
 
 def _closing(shown: int, left_out: int, since: str) -> None:

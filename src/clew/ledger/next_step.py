@@ -129,13 +129,16 @@ def _body(text: str) -> list[str]:
     return [_LABEL.sub("", _OPENING.sub("", sentence)) for sentence in passages(_ending(text))]
 
 
+_DEFINITION = re.compile(r"^[`\w./:-]+(?:\s[\w./-]+)?\s+[-—–]\s+[A-Z]|^[A-Z][\w ]{1,30}:\s+`")
+
+
 def _result_score(sentence: str, index: int) -> float:
     length = len(sentence.split())
     if cjk_share(sentence) > 0.3:
         length = len(sentence) // 2
     if sentence.endswith(("?", "？")) or _FIRST_PERSON_PLAN.match(sentence) or _PREAMBLE.match(sentence) or length < 3:
         return 0.0
-    score = 3.0 if _DONE.search(sentence) else 0.0
+    score = 3.0 if _DONE.search(sentence) and not _DEFINITION.match(sentence) else 0.0
     if not score:
         return 0.0
     score -= 1.5 if _HYPOTHETICAL.search(sentence) else 0.0
@@ -173,7 +176,7 @@ _COURTESY = re.compile(
 
 def _next_score(sentence: str, *, after_heading: bool) -> float:
     length = len(sentence.split())
-    if _COURTESY.search(sentence) or _is_heading(sentence):
+    if _COURTESY.search(sentence) or _is_heading(sentence) or _DEFINITION.match(sentence):
         return 0.0
     if _HEADING.match(sentence) or sentence.endswith(("?", "？", ":", "：")) or (length < 3 and len(sentence) < 8):
         return 0.0

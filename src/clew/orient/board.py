@@ -6,9 +6,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from clew.foreign.registry import discover
-from clew.orient.load import LoadedSession, load_session
-from clew.orient.recap import FactualRecap
-from clew.orient.report import make_recap
+from clew.orient.recap_cache import RecapCache
+from clew.orient.report import Report
 from clew.transcript.store import SessionStore
 
 MAX_ROWS = 40
@@ -24,13 +23,6 @@ class Found(Struct, frozen=True, kw_only=True):
     session_id: str
     mtime: float
     size: int
-
-
-class Row(Struct, frozen=True, kw_only=True):
-    """One line of the board."""
-
-    session: LoadedSession
-    recap: FactualRecap
 
 
 class Board(Struct, frozen=True, kw_only=True):
@@ -78,12 +70,16 @@ def _ours(home: Path) -> Iterator[Found]:
         yield Found(agent="clew", path=path, session_id=path.stem, mtime=info.st_mtime, size=info.st_size)
 
 
-def rows(found: Iterable[Found]) -> Iterator[Row]:
+def rows(found: Iterable[Found], cache: RecapCache) -> Iterator[Report]:
     """The rows one by one, so that the first is seen before the last is read. Sessions without a word are left out."""
     for item in found:
         if item.size > MAX_BYTES:
             continue
-        session = load_session(item.path, agent=item.agent, session_id=item.session_id if item.agent != "clew" else "")
-        made = make_recap(session)
-        if made.text:
-            yield Row(session=session, recap=made)
+        try:
+            report = cache.report(
+                item.path, agent=item.agent, session_id="" if item.agent == "clew" else item.session_id
+            )
+        except OSError:
+            continue  # it went away, or is not ours to read, between the listing and now
+        if report.text:
+            yield report

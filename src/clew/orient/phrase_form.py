@@ -34,6 +34,8 @@ class Phrases(NamedTuple):
     working: str
     todo: str
     agents: str
+    agents_done: str
+    turn_ended: str
     edit_failed: str
     then: str
     do_review: str
@@ -82,6 +84,8 @@ ENGLISH = Phrases(
     working="cut off in the middle of the work",
     todo="{} of {} tasks done",
     agents="{} agents running",
+    agents_done="{} agents finished",
+    turn_ended="the turn ended",
     edit_failed="an edit of {} failed",
     then="{}, then {}",
     do_review="review and commit",

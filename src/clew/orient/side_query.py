@@ -1,0 +1,163 @@
+"""The one path for model calls that are not the conversation: stamped, single flight, capped, booked, switchable."""
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple
+
+from clew.llm.errors import LLMError
+from clew.llm.model import Model
+from clew.llm.reply import Reply
+from clew.llm.request import ModelRequest
+from clew.orient.daily_cap import DailyCap
+from clew.orient.dialog import one_message, reply_text
+from clew.protocol.entries import SideQueryEntry
+from clew.protocol.ids import EntryId, SessionId
+from clew.system.clock import Clock, SystemClock, iso_utc
+from clew.system.redact import redact
+
+
+class Stamp(NamedTuple):
+    """What a result is about. A result whose stamp is not the current one any more is dropped."""
+
+    session_id: str
+    last_entry_id: str
+
+
+class Query(NamedTuple):
+    """One question to the fast model. No tools, one attempt."""
+
+    purpose: str
+    system: str
+    text: str
+    max_output_tokens: int
+    temperature: float = 0.3
+
+
+class SideQueries:
+    """Asks the fast model, or says in the debug log why not. Nothing it does ever raises into the session."""
+
+    def __init__(
+        self,
+        model: Model | None,
+        *,
+        cap: DailyCap,
+        current: Callable[[], Stamp],
+        book: Callable[[SideQueryEntry], None],
+        log: Callable[[str], None],
+        enabled: bool = True,
+        timeout_s: float = 15.0,
+        clock: Clock | None = None,
+    ) -> None:
+        self._model = model
+        self._cap = cap
+        self._current = current
+        self._book = book
+        self._log = log
+        self._enabled = enabled
+        self._timeout_s = timeout_s
+        self._clock = clock or SystemClock()
+        self._running: dict[str, tuple[Stamp, asyncio.Task[Reply]]] = {}
+
+    @property
+    def available(self) -> bool:
+        """Whether a query could be sent at all."""
+        return self._enabled and self._model is not None
+
+    async def ask(self, query: Query) -> str | None:
+        """The reply's words; None when there is none to use, with the reason in the debug log."""
+        stamp = self._current()
+        model = self._model
+        refusal = self._refusal(query, stamp)
+        if model is None or refusal:
+            return self._none(query, refusal or "no fast model")
+        request = ModelRequest(
+            system=(query.system,),
+            messages=one_message(redact(query.text)),
+            max_output_tokens=query.max_output_tokens,
+            temperature=query.temperature,
+            purpose=f"side-query:{query.purpose}",
+        )
+        task = asyncio.ensure_future(model.complete(request))
+        self._running[query.purpose] = (stamp, task)
+        try:
+            reply = await asyncio.wait_for(asyncio.shield(task), self._timeout_s)
+        except TimeoutError:
+            task.cancel()
+            return self._failed(query, model, stamp, f"timeout after {self._timeout_s:g} s")
+        except asyncio.CancelledError:
+            if task.cancelled() and not _is_cancelling():
+                return self._failed(query, model, stamp, "aborted")
+            task.cancel()
+            raise
+        except LLMError as error:
+            return self._failed(query, model, stamp, f"{type(error).__name__}: {error}")
+        finally:
+            if self._running.get(query.purpose) == (stamp, task):
+                del self._running[query.purpose]
+        return self._settled(query, model, stamp, reply)
+
+    def abort(self, *, unless: Stamp | None = None) -> None:
+        """Stop what is in flight; with `unless`, only what is about something else."""
+        for purpose, (stamp, task) in list(self._running.items()):
+            if stamp != unless:
+                self._log(f"side query {purpose}: aborted, its key is stale")
+                task.cancel()
+
+    def _refusal(self, query: Query, stamp: Stamp) -> str:
+        if not self._enabled:
+            return "side queries are switched off"
+        if not self._cap.allows():
+            return f"the daily cap of ${self._cap.limit_usd:g} is used up"
+        running = self._running.get(query.purpose)
+        if running is None:
+            return ""
+        if running[0] == stamp:
+            return "one is in flight already"
+        running[1].cancel()
+        return ""
+
+    def _settled(self, query: Query, model: Model, stamp: Stamp, reply: Reply) -> str | None:
+        cost = model.cost_usd(reply.usage) if reply.usage is not None else None
+        self._cap.add(cost or 0.0)
+        text = reply_text(None, reply.parts).strip()
+        stale = self._current() != stamp
+        outcome = "stale" if stale else "ok" if text else "empty"
+        self._book(
+            SideQueryEntry(
+                session_id=SessionId(stamp.session_id),
+                timestamp=iso_utc(self._clock.wall_s()),
+                purpose=query.purpose,
+                model=reply.model or model.name,
+                usage=reply.usage,
+                cost_usd=cost,
+                outcome=outcome,
+            )
+        )
+        if stale:
+            return self._none(query, "the session went on meanwhile, result dropped")
+        return text or self._none(query, "empty reply")
+
+    def _failed(self, query: Query, model: Model, stamp: Stamp, reason: str) -> None:
+        self._book(
+            SideQueryEntry(
+                session_id=SessionId(stamp.session_id),
+                timestamp=iso_utc(self._clock.wall_s()),
+                purpose=query.purpose,
+                model=model.name,
+                outcome=reason.split(":")[0],
+            )
+        )
+        return self._none(query, reason)
+
+    def _none(self, query: Query, reason: str) -> None:
+        self._log(f"side query {query.purpose}: {reason}")
+
+
+def _is_cancelling() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
+
+
+def stamp_of(session_id: str, last_entry_id: EntryId | str) -> Stamp:
+    """The key of a session at an entry."""
+    return Stamp(session_id, last_entry_id)
