@@ -99,7 +99,7 @@ class Running:
         if self._control.fileno() >= 0:
             self._loop.remove_reader(self._control)
             self._control.close()
-        self._settle(Ended(137, ""), "closed")
+        self._settle(Ended(137, ""))
 
     def _take_rest(self) -> None:
         """What already lies in the pipe; the kernel bounds it."""
@@ -135,7 +135,7 @@ class Running:
             data = b""
         if not data:
             self._loop.remove_reader(self._control)
-            self._settle(Ended(137, ""), "the process that keeps it went away")
+            self._settle(Ended(137, ""))
             return
         *lines, self._messages = (self._messages + data).split(b"\n")
         for line in lines:
@@ -143,16 +143,20 @@ class Running:
 
     def _take(self, message: dict[str, Any]) -> None:
         if "error" in message:
-            self._settle(Ended(126, ""), str(message["error"]))
+            self._settle(Ended(126, ""), problem=str(message["error"]))
         elif "pid" in message and not self.started.done():
             self.started.set_result(message["pid"])
         elif "code" in message:
-            self._settle(Ended(message["code"], message["cwd"]), "")
+            self._settle(Ended(message["code"], message["cwd"]))
 
-    def _settle(self, ended: Ended, problem: str) -> None:
+    def _settle(self, ended: Ended, *, problem: str = "") -> None:
+        """Only what the keeper reports counts as "not started": one that was killed may have started the command."""
         if not self.started.done():
-            self.started.set_exception(ProcessError(problem))
-            self.started.exception()
+            if problem:
+                self.started.set_exception(ProcessError(problem))
+                self.started.exception()
+            else:
+                self.started.set_result(0)
         if not self.ended.done():
             self.ended.set_result(ended)
 

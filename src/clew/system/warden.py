@@ -34,8 +34,7 @@ def main() -> None:
     become_subreaper()
     keepers: set[int] = set()
     while True:
-        ready, _, _ = select.select([door], [], [], 1.0 if keepers else None)
-        collect(keepers)
+        ready, _, _ = select.select([door], [], [], 1.0 if collect(keepers) else None)
         if not ready:
             continue
         message, descriptors, _, _ = socket.recv_fds(door, 1, 3)
@@ -50,13 +49,14 @@ def main() -> None:
     Ender().end_all(grace_s=0)
 
 
-def collect(keepers: set[int]) -> None:
-    """Bury keepers that ended; what a killed keeper left behind is ours now, and ends."""
+def collect(keepers: set[int]) -> bool:
+    """Bury keepers that ended; what a killed keeper left behind is ours now, and ends. False: nobody is left."""
     while True:
         try:
             pid, _ = os.waitpid(-1, os.WNOHANG)
         except ChildProcessError:
-            break
+            keepers.clear()
+            return False
         if pid == 0:
             break
         keepers.discard(pid)
@@ -64,6 +64,7 @@ def collect(keepers: set[int]) -> None:
         if pid not in keepers:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
+    return True
 
 
 def become_subreaper() -> None:
@@ -183,7 +184,7 @@ def become_command(request: dict[str, Any], output: int, tell: int, fail: int) -
         os.dup2(fail, CWD_FD + 1, inheritable=False)
         os.closerange(3, CWD_FD)
         os.closerange(CWD_FD + 2, 4096)
-        for number in (signal.SIGPIPE, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
         if request["plan"]:
             confine_and_run(request["argv"], request["env"], request["cwd"], request["plan"])

@@ -1,0 +1,160 @@
+"""The warden: nothing outlives the agent, and a command that cannot start is told apart from one that failed."""
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from clew.system.process import Command, ProcessError, Warden
+
+AGENT = """
+import asyncio, os, sys
+from clew.system.process import Command, Warden
+
+async def main():
+    text = f"trap '' TERM; setsid sleep {sys.argv[1]} & sleep {sys.argv[1]} & echo up; wait"
+    started = asyncio.Event()
+    command = Command(["/bin/bash", "-c", text], "/", dict(os.environ))
+    running = await Warden().start(command, lambda data: started.set())
+    await started.wait()
+    print("up", flush=True)
+    await running.wait()
+
+asyncio.run(main())
+"""
+
+
+def alive(marker: str) -> list[str]:
+    found: list[str] = []
+    for name in os.listdir("/proc"):
+        if name.isdecimal():
+            try:
+                line = Path(f"/proc/{name}/cmdline").read_bytes()
+                state = Path(f"/proc/{name}/stat").read_text().rpartition(")")[2].split()[0]
+            except OSError:
+                continue
+            if marker.encode() in line and state != "Z":
+                found.append(name)
+    return found
+
+
+def gone(marker: str, within_s: float) -> bool:
+    deadline = time.monotonic() + within_s
+    while alive(marker):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+def empties(file: Path, within_s: float) -> bool:
+    deadline = time.monotonic() + within_s
+    while file.read_text().strip():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
+@pytest.fixture
+async def warden() -> AsyncIterator[Warden]:
+    made = Warden()
+    yield made
+    made.close()
+
+
+def bash(text: str) -> Command:
+    return Command(["/bin/bash", "-c", text], "/", {"PATH": "/usr/bin:/bin"})
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_a_killed_agent_takes_its_commands_along():
+    """L40: SIGKILL of the agent; children in other sessions that ignore SIGTERM end within 5 s."""
+    marker = f"41.{os.getpid()}1"
+    agent = subprocess.Popen([sys.executable, "-c", AGENT, marker], stdout=subprocess.PIPE, start_new_session=True)
+    assert agent.stdout is not None
+    with agent.stdout:
+        assert agent.stdout.readline() == b"up\n"
+        assert alive(f"sleep\0{marker}")
+        os.kill(agent.pid, signal.SIGKILL)
+        agent.wait()
+    assert gone(marker, 5)
+
+
+async def test_output_code_and_directory(warden: Warden, tmp_path: Path):
+    output = bytearray()
+    running = await warden.start(bash("echo a; echo b >&2; exit 7"), output.extend)
+    ended = await running.wait()
+    assert (ended.code, bytes(output)) == (7, b"a\nb\n")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        Command(["/nonexistent/program"], "/", {}),
+        Command(["/bin/bash", "-c", "true"], "/nonexistent/dir", {}),
+        Command(["/bin/bash", "-c", "x" * 200_000], "/", {}),
+    ],
+)
+async def test_what_cannot_start_is_an_error(warden: Warden, command: Command):
+    with pytest.raises(ProcessError):
+        await warden.start(command, lambda _: None)
+    running = await warden.start(bash("exit 3"), lambda _: None)
+    assert (await running.wait()).code == 3
+
+
+async def test_a_command_that_kills_its_keeper_gains_nothing(warden: Warden):
+    marker = f"42.{os.getpid()}2"
+    running = await warden.start(bash(f"setsid sleep {marker} & kill -9 $PPID; sleep {marker}"), lambda _: None)
+    async with asyncio.timeout(10):
+        ended = await running.wait()
+    assert ended.code == 137
+    assert await asyncio.to_thread(gone, marker, 5)
+
+
+async def test_a_dead_warden_is_replaced(warden: Warden):
+    await (await warden.start(bash("true"), lambda _: None)).wait()
+    assert warden._process is not None
+    warden._process.kill()
+    warden._process.wait()
+    assert (await (await warden.start(bash("exit 4"), lambda _: None)).wait()).code == 4
+
+
+async def test_many_at_once(warden: Warden):
+    async def one(number: int) -> tuple[int, bytes]:
+        output = bytearray()
+        running = await warden.start(bash(f"echo {number}; exit {number}"), output.extend)
+        return (await running.wait()).code, bytes(output)
+
+    results = await asyncio.gather(*(one(number) for number in range(30)))
+    assert results == [(number, f"{number}\n".encode()) for number in range(30)]
+
+
+async def test_no_descriptor_or_process_is_left(warden: Warden):
+    """L10 in small: the same after 40 commands as after 5."""
+
+    async def some(count: int) -> int:
+        for _ in range(count):
+            await (await warden.start(bash("true"), lambda _: None)).wait()
+        return len(os.listdir("/proc/self/fd"))
+
+    first = await some(5)
+    assert await some(40) == first
+    assert warden._process is not None
+    children = Path(f"/proc/{warden._process.pid}/task/{warden._process.pid}/children")
+    assert await asyncio.to_thread(empties, children, 5)
+
+
+async def test_nothing_is_inherited(warden: Warden):
+    output = bytearray()
+    running = await warden.start(bash("ls /proc/self/fd; echo ignored:; trap -p"), output.extend)
+    await running.wait()
+    descriptors, _, ignored = output.decode().partition("ignored:\n")
+    assert set(descriptors.split()) <= {"0", "1", "2", "3", "251"}
+    assert ignored == ""
