@@ -8,7 +8,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from clew.cli._trust import TrustStore
+from clew.permissions.trust import TrustStore
 from clew.config.load import Loaded, load_settings
 from clew.config.schema import Settings
 from clew.system.git import Repository, find_repository

@@ -83,6 +83,8 @@ class Outcome:
                 for denial in self.tally.denials
             ],
         }
+        if self.tally.side_queries:
+            document["side_queries"] = msgspec.to_builtins(self.tally.side_queries)
         if ended is not None and ended.error:
             document["error"] = ended.error
         return document

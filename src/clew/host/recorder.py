@@ -12,6 +12,7 @@ from clew.protocol.entries import (
     KnownEntry,
     LastPromptEntry,
     ModeEntry,
+    SideQueryEntry,
     SystemEntry,
     TombstoneEntry,
     TurnResultEntry,
@@ -27,6 +28,7 @@ from clew.protocol.events import (
     PromptAccepted,
     RecapReady,
     ReplyWithdrawn,
+    SideQueryBooked,
     StepEnded,
     TitleChanged,
     ToolEnded,
@@ -199,6 +201,17 @@ class Recorder:
             case RecapReady():
                 data = {"lastEntryId": event.last_entry_id, "away": event.away, "source": event.source}
                 self._system("away_summary", event.text, data=data)
+            case SideQueryBooked():
+                self._keyed(
+                    SideQueryEntry(
+                        purpose=event.purpose,
+                        model=event.model,
+                        usage=event.usage,
+                        cost_usd=event.cost_usd,
+                        outcome=event.outcome,
+                        **self.stamp.keyed(),
+                    )
+                )
             case PermissionModeChanged():
                 self._keyed(ModeEntry(permission_mode=event.mode, **self.stamp.keyed()))
             case _:

@@ -263,6 +263,16 @@ class RecapReady(DurableEvent, frozen=True, kw_only=True, tag="recap.ready"):
     source: Literal["facts", "model"] = "facts"
 
 
+class SideQueryBooked(DurableEvent, frozen=True, kw_only=True, tag="side_query.booked"):
+    """A model call that was not the conversation has ended; at any time, also between turns."""
+
+    purpose: str
+    model: str
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    outcome: str = "ok"
+
+
 class ModelChanged(LiveEvent, frozen=True, kw_only=True, tag="model.changed"):
     """Later requests go to another model."""
 
@@ -308,6 +318,7 @@ Durable = (
     | BatchLabelled
     | TitleChanged
     | RecapReady
+    | SideQueryBooked
     | PermissionModeChanged
 )
 Event = Live | Durable

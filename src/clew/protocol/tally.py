@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from clew.protocol.events import ApprovalResolved, Event, StepEnded
+from clew.protocol.events import ApprovalResolved, Event, SideQueryBooked, StepEnded
 from clew.protocol.usage import Usage
 
 
@@ -15,11 +15,19 @@ class ModelTally(Struct):
     requests: int = 0
 
 
+class SideTally(Struct):
+    """What side queries of one purpose used."""
+
+    requests: int = 0
+    cost_usd: float = 0.0
+
+
 class Tally:
     """Sums over the session, for limits and for the result."""
 
     def __init__(self) -> None:
         self.models: dict[str, ModelTally] = {}
+        self.side_queries: dict[str, SideTally] = {}
         self.api_ms = 0
         self.denials: list[ApprovalResolved] = []
 
@@ -35,6 +43,10 @@ class Tally:
                 totals.cost_usd = None
             else:
                 totals.cost_usd += event.cost_usd
+        elif isinstance(event, SideQueryBooked):
+            side = self.side_queries.setdefault(event.purpose, SideTally())
+            side.requests += 1
+            side.cost_usd += event.cost_usd or 0.0
         elif isinstance(event, ApprovalResolved) and event.decision == "deny":
             self.denials.append(event)
 
@@ -45,5 +57,6 @@ class Tally:
 
     @property
     def cost_usd(self) -> float:
-        """All money known to be spent."""
-        return sum(totals.cost_usd or 0.0 for totals in self.models.values())
+        """All money known to be spent, side queries included."""
+        spoken = sum(totals.cost_usd or 0.0 for totals in self.models.values())
+        return spoken + sum(side.cost_usd for side in self.side_queries.values())
