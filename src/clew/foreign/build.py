@@ -58,7 +58,8 @@ class Builder:
         self._parent: EntryId | None = None
         self._reply = 0
         self._in_reply = False
-        self._calls: dict[str, tuple[Call, EntryId, int]] = {}
+        self._calls: dict[str, tuple[Call, EntryId, int, str]] = {}
+        self._call_ids: set[str] = set()
 
     def rename(self, session_id: str) -> None:
         """The file names its session itself; before the first entry only."""
@@ -111,8 +112,13 @@ class Builder:
             self._assistant(ReasoningPart(text=text, provider=self.agent))
 
     def call(self, call_id: str, name: str, arguments: Json, *, raw: str | None = None) -> str:
-        """A tool call, under our name where the meaning is clear. Returns the id its result must name."""
-        call_id = call_id or f"{self._prefix}-{self._count}"
+        """A tool call, under our name where the meaning is clear. Returns the id its result must name.
+
+        Some agents count ids anew after a compaction; a repeated one is made unique, and results go to the latest.
+        """
+        given = call_id or f"{self._prefix}-{self._count}"
+        call_id = given if given not in self._call_ids else f"{given}~{self._count}"
+        self._call_ids.add(call_id)
         calls = translate(name, arguments)
         for number, call in enumerate(calls):
             same = call.name == name and call.arguments == arguments
@@ -125,8 +131,8 @@ class Builder:
             )
             self._assistant(part)
             if number == 0:
-                self._calls[call_id] = (call, self._parent or EntryId(""), len(calls))
-        return call_id
+                self._calls[given] = (call, self._parent or EntryId(""), len(calls), call_id)
+        return given
 
     def has_call(self, call_id: str) -> bool:
         """Whether a call of this id was made and still waits for its result."""
@@ -142,7 +148,7 @@ class Builder:
         diffs: tuple[DiffBlock, ...] = (),
     ) -> None:
         """What a call came to. An exit code other than 0 is an error and stays readable in the text."""
-        call, holder, count = self._calls.pop(call_id, (None, None, 1))
+        call, holder, count, call_id = self._calls.pop(call_id, (None, None, 1, call_id))
         if exit_code:
             is_error = True
             if not _tells_exit_code(text, exit_code):

@@ -161,6 +161,9 @@ class _Rollout:
                 self.build.system("interrupted", as_str(payload.get("reason")) or "interrupted")
             case "error" | "stream_error":
                 self._error(payload, ends_turn=kind == "error")
+            case "thread_rolled_back":
+                self.build.undo(max(1, as_int(payload.get("num_turns"))))
+                self.items.forget()
             case "thread_name_updated":
                 self.build.title(as_str(payload.get("thread_name")))
             case "patch_apply_end":

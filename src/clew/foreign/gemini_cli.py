@@ -163,7 +163,7 @@ def _reply(build: Builder, message: Json) -> None:
     ids = [build.call(as_str(call.get("id")), as_str(call.get("name")), as_dict(call.get("args"))) for call in calls]
     for part in dicts(message.get("parts")):
         if call := as_dict(part.get("functionCall")):
-            build.call(as_str(call.get("id")), as_str(call.get("name")), as_dict(call.get("args")))
+            build.call(first_str(call, "id", "name"), as_str(call.get("name")), as_dict(call.get("args")))
     if tokens := as_dict(message.get("tokens")):
         build.usage(token_usage(tokens))
     for call_id, call in zip(ids, calls, strict=True):

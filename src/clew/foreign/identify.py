@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from clew.foreign.shapes import Json, as_dict, as_str
-from clew.foreign.source import Source
+from clew.foreign.source import BOM, Source
 
 _HEAD_BYTES = 256 * 1024
 _MAX_RECORDS = 40
@@ -40,7 +40,7 @@ class Sample:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = path.name
-        self.head = Source(path).head(_HEAD_BYTES)
+        self.head = Source(path).head(_HEAD_BYTES).removeprefix(BOM)
         self.text = self.head.decode("utf-8", "replace")
         self.records = _records(self.head)
 
@@ -159,6 +159,8 @@ def _of_json_head(sample: Sample) -> str | None:
         return "opencode"
     if sample.has("session", "items") and sample.has("role"):
         return "codex"
+    if sample.text.lstrip().startswith("[") and sample.has("role", "parts"):
+        return _gemini_or_qwen(sample.path)
     if sample.has("agentType") and sample.name.endswith(".meta.json"):
         return "claude_code"
     if sample.name == "state.json" and (

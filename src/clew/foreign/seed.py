@@ -96,7 +96,7 @@ class _Seed:
     def _copy_user(self, entry: UserEntry) -> None:
         content = entry.message.content
         if not isinstance(content, str):
-            content = tuple(_shown(part) for part in content)
+            content = tuple(_shown(part) for part in content if self._belongs(part))
         if not content:
             return
         holder = self._holder(content)
@@ -121,6 +121,10 @@ class _Seed:
         for part in parts:
             if isinstance(part, ToolCallPart):
                 self._calls[part.id] = added
+
+    def _belongs(self, part: Part) -> bool:
+        """A result whose call is not in the history would make it invalid for every provider."""
+        return not isinstance(part, ToolResultPart) or part.call_id in self._calls
 
     def _holder(self, content: str | tuple[Part, ...]) -> EntryId | None:
         for part in content:

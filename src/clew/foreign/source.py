@@ -14,6 +14,7 @@ from clew.foreign.session import Problem
 MAX_LINE_BYTES = 32 * 1024 * 1024
 MAX_FILE_BYTES = 192 * 1024 * 1024
 """For formats that are one JSON value or one text: larger files are reported, not read."""
+BOM = b"\xef\xbb\xbf"
 _CHUNK = 1024 * 1024
 _LONE_SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
@@ -102,7 +103,7 @@ class Source:
 
     def text(self) -> str:
         """The whole file as text; bytes that are not UTF-8 become replacement characters."""
-        return self.whole().decode("utf-8", "replace").replace("\r\n", "\n")
+        return self.whole().removeprefix(BOM).decode("utf-8", "replace").replace("\r\n", "\n")
 
     def head(self, limit: int) -> bytes:
         """The first bytes, for telling formats apart."""
@@ -129,5 +130,5 @@ class Source:
 
 def _mended(data: bytes) -> bytes:
     """Valid UTF-8 without lone surrogate escapes, which JavaScript programs write when they cut text."""
-    text = data.decode("utf-8", "replace").encode()
+    text = data.removeprefix(BOM).decode("utf-8", "replace").encode()
     return _LONE_SURROGATE.sub(rb"\\ufffd", text)

@@ -37,6 +37,7 @@ for _kind, _names in {
     "fetch": "webfetch web_fetch fetchurl fetch_url fetch",
     "search": "websearch web_search google_web_search searchweb",
     "task": "task agent spawn_agent delegate_to_agent subagent",
+    "ask": "askuserquestion ask_user_question request_user_input ask_user askuser question ask_followup_question",
 }.items():
     for _name in _names.split():
         _KINDS[_name] = _kind
@@ -230,6 +231,18 @@ def _task(arguments: Json) -> list[Call]:
     return [Call("Task", found)]
 
 
+def _ask(arguments: Json) -> list[Call]:
+    questions = [item for item in dicts(arguments.get("questions")) if as_str(item.get("question"))]
+    if not questions and (question := first_str(arguments, "question", "prompt", "message")):
+        questions = [{"question": question, "options": as_list(arguments.get("options") or arguments.get("choices"))}]
+    return [Call("AskUserQuestion", {"questions": [_question(item) for item in questions]})] if questions else []
+
+
+def _question(item: Json) -> Json:
+    options = [as_dict(option) or {"label": as_str(option)} for option in as_list(item.get("options"))]
+    return {"question": item["question"], "header": as_str(item.get("header")), "options": options}
+
+
 _TRANSLATORS: dict[str, Callable[[Json], list[Call]]] = {
     "shell": _shell,
     "read": _read,
@@ -243,4 +256,5 @@ _TRANSLATORS: dict[str, Callable[[Json], list[Call]]] = {
     "fetch": _fetch,
     "search": _search,
     "task": _task,
+    "ask": _ask,
 }

@@ -184,3 +184,14 @@ def test_unknown_records_are_kept_verbatim(tmp_path: Path) -> None:
     kept = [entry for entry in read(path).entries if isinstance(entry, OpaqueEntry)]
     assert [entry.type for entry in kept] == ["world_state", "event_msg.collab_spawn_end"]
     assert kept[0].raw == odd
+
+
+def test_turns_that_were_rolled_back_are_apart(tmp_path: Path) -> None:
+    lines = [META, message("user", "one"), message("user", "two"), message("assistant", "done wrongly")]
+    path = jsonl(
+        tmp_path / "x.jsonl", [*lines, event("thread_rolled_back", num_turns=1), message("user", "two, rightly")]
+    )
+    transcript = read(path)
+    assert prompts(transcript) == ["one", "two, rightly"]
+    assert said(transcript) == []
+    assert len(transcript.abandoned) == 2

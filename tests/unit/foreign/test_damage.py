@@ -120,6 +120,17 @@ def test_bad_utf8_and_lone_surrogates_become_replacement_characters(tmp_path: Pa
     assert prompts(read(path, "claude_code"))[1] == "cut \U0001f600 off \ufffd"
 
 
+@pytest.mark.parametrize("name", ["claude_code", "gemini_cli", "aider", "codex"])
+def test_a_byte_order_mark_and_windows_line_ends_do_not_matter(tmp_path: Path, name: str) -> None:
+    agent, lay_out = SAMPLES[name]
+    path = lay_out(tmp_path)
+    plain = read(path)
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n"))
+    assert identify(path) == agent
+    changed = read(path)
+    assert (prompts(changed), said(changed), changed.problems) == (prompts(plain), said(plain), ())
+
+
 def test_deep_nesting_is_skipped(tmp_path: Path) -> None:
     path = claude_code(tmp_path)
     deep = b'{"type": "user", "x": ' + b"[" * 100_000 + b"]" * 100_000 + b"}\n"

@@ -214,3 +214,29 @@ def test_copilot_announces_a_call_twice(tmp_path: Path) -> None:
     transcript = read(copilot_cli(tmp_path))
     assert [call.id for call in calls(transcript)] == ["p1"]
     assert results(transcript) == [("p1", "no", True)]
+
+
+def test_repeated_call_ids_are_made_unique(tmp_path: Path) -> None:
+    call = {"id": "Shell:0", "function": {"name": "Shell", "arguments": '{"command": "ls"}'}}
+    step = [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "Shell:0", "content": "a"},
+    ]
+    transcript = read(jsonl(tmp_path / "x.jsonl", [{"role": "_checkpoint", "id": 0}, *step, *step]), "kimi_cli")
+    ids = [made.id for made in calls(transcript)]
+    assert len(set(ids)) == 2
+    assert [call_id for call_id, _, _ in results(transcript)] == ids
+
+
+def test_a_saved_gemini_chat_is_the_bare_history(tmp_path: Path) -> None:
+    history = [
+        {"role": "user", "parts": [{"text": GOAL}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "read_file", "args": {"file_path": "a"}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "read_file", "response": {"output": "get()"}}}]},
+        {"role": "model", "parts": [{"text": ANSWER}]},
+    ]
+    transcript = read(whole(tmp_path / "checkpoint-x.json", history))
+    assert transcript.agent == "gemini_cli"
+    assert prompts(transcript) == [GOAL]
+    assert [text for _, text, _ in results(transcript)] == ["get()"]
+    assert said(transcript) == [ANSWER]

@@ -122,3 +122,10 @@ def test_pictures_of_another_machine_are_named_not_opened(tmp_path: Path) -> Non
     parts = parts_of(entry.message)
     assert parts[1] == TextPart(text="[image: file:///etc/passwd]")
     assert parts[2] == image_part("data:image/png;base64,AAAA")
+
+
+def test_results_without_a_call_stay_behind(tmp_path: Path) -> None:
+    lost = [{"type": "tool_result", "tool_use_id": "gone", "content": "of a lost call"}]
+    path = jsonl(tmp_path / "x.jsonl", [claude_user("u1", None, "go"), claude_user("u2", "u1", lost)])
+    entries = to_clew_session(read(path), "new", "/here")
+    assert [entry.message.content for entry in entries if isinstance(entry, UserEntry)] == ["go"]

@@ -138,3 +138,12 @@ def test_a_patch_given_to_the_shell_is_still_a_patch() -> None:
 
 def test_an_unclosed_patch_is_read_to_its_end() -> None:
     assert [change.path for change in parse_patch("*** Begin Patch\n*** Update File: a\n+x")] == ["a"]
+
+
+def test_questions_to_the_user_look_alike() -> None:
+    asked = {"questions": [{"id": "q", "header": "DB", "question": "Which?", "options": [{"label": "a"}, "b"]}]}
+    whole = {"questions": [{"question": "Which?", "header": "DB", "options": [{"label": "a"}, {"label": "b"}]}]}
+    assert translate("request_user_input", asked) == [("AskUserQuestion", whole)]
+    plain = {"questions": [{"question": "Which?", "header": "", "options": [{"label": "a"}]}]}
+    assert translate("ask_user", {"question": "Which?", "choices": ["a"]}) == [("AskUserQuestion", plain)]
+    assert translate("ask_user", {"other": 1}) == [("ask_user", {"other": 1})]
