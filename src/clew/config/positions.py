@@ -6,7 +6,7 @@ from collections.abc import Iterator
 import msgspec
 
 Path = tuple[str, ...]
-_TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_TOKEN = r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+'
 
 
 def position(text: str, offset: int) -> tuple[int, int]:
@@ -37,7 +37,7 @@ def _keys(text: str) -> Iterator[tuple[Path, int]]:
     trail: list[str] = []
     expect_key = False
     lists = 0
-    for match in _TOKEN.finditer(text):
+    for match in re.finditer(_TOKEN, text):
         token = match[0]
         if token in "[]":
             lists += 1 if token == "[" else -1

@@ -20,7 +20,7 @@ MAX_DEPTH = 5
 Level = Literal["user", "project"]
 
 
-_FRAME = re.compile(r"<(/?)(?=memory-file)", re.IGNORECASE)
+_FRAME = r"(?i)<(/?)(?=memory-file)"
 
 
 class MemoryFile(Struct, frozen=True, kw_only=True):
@@ -147,7 +147,7 @@ class _Collector:
             )
         )
         # The text must not be able to close its own frame and speak as something else.
-        text = _FRAME.sub(r"&lt;\1", found.text)
+        text = re.sub(_FRAME, r"&lt;\1", found.text)
         cut = "".join(f"\n[{note}]" for note in found.notes)
         self._parts.append(f'<memory-file path="{shown}" from="{level}">\n{text}{cut}\n</memory-file>')
 

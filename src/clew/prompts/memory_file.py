@@ -10,14 +10,11 @@ from msgspec import Struct
 MAX_FILE_BYTES = 32_000
 
 # Characters that people do not see and models do read. Joiners stay: several scripts and emoji need them.
-_INVISIBLE = re.compile(
+_INVISIBLE = (
     "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff"
     "\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-_SECRET_NAMES = re.compile(
-    r"^(?:\.env(?:\..*)?|\.netrc|\.npmrc|\.pypirc|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|kdbx))$",
-    re.IGNORECASE,
-)
+_SECRET_NAMES = r"(?i)\.env(?:\..*)?|\.netrc|\.npmrc|\.pypirc|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|kdbx)"
 
 
 class MemoryFileError(Exception):
@@ -51,7 +48,7 @@ def read_memory_file(path: Path, *, within: Path | None) -> MemoryText | None:
     if info.st_size > MAX_FILE_BYTES:
         notes.append(f"only the first {MAX_FILE_BYTES // 1000} kB of {info.st_size // 1000} kB are used")
     text = _decode(data, notes)
-    visible = _INVISIBLE.sub("", text)
+    visible = re.sub(_INVISIBLE, "", text)
     if len(visible) != len(text):
         notes.append(f"{len(text) - len(visible)} invisible characters removed")
     identity = (info.st_dev, info.st_ino)
@@ -63,7 +60,7 @@ def _check_bounds(path: Path, real: str, root: str) -> None:
         link = " through a link" if os.path.normpath(path).startswith(root) else ""
         raise MemoryFileError(f"leads outside the project{link}")
     inside = os.path.relpath(real, root)
-    if ".git" in inside.split("/") or _SECRET_NAMES.match(os.path.basename(real)):
+    if ".git" in inside.split("/") or re.fullmatch(_SECRET_NAMES, os.path.basename(real)):
         raise MemoryFileError("may hold secrets")
 
 

@@ -47,26 +47,29 @@ def find_shell(env: Mapping[str, str], *, outside: Iterable[Path] = ()) -> Shell
     return Shell(path=path, version=bash_version(path)) if path else None
 
 
-_BASH_MARK = re.compile(rb"@\(#\)Bash version (\d+\.\d+(?:\.\d+)?)")
-_BASH_BANNER = re.compile(r"version (\d+\.\d+(?:\.\d+)?)")
+_BASH_MARK = b"@(#)Bash version "
 
 
 def bash_version(path: str) -> str:
     """The version, read from the mark every bash carries in its binary (no process); else by asking it."""
     try:
         with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            start = data.find(b"@(#)Bash version ")
-            found = _BASH_MARK.match(data[start : start + 64]) if start >= 0 else None
-            if found:
-                return found[1].decode()
+            start = data.find(_BASH_MARK)
+            if start >= 0:
+                return _leading_version(data[start + len(_BASH_MARK) : start + 64].decode(errors="replace"))
     except (OSError, ValueError):
         pass  # unreadable or empty: asking may still work
     try:
         done = subprocess.run([path, "--version"], capture_output=True, timeout=2, env={"LC_ALL": "C"}, check=False)
     except (OSError, subprocess.SubprocessError):
         return ""
-    banner = _BASH_BANNER.search(done.stdout.decode(errors="replace"))
-    return banner[1] if banner else ""
+    return _leading_version(done.stdout.decode(errors="replace").partition(" version ")[2])
+
+
+def _leading_version(text: str) -> str:
+    """`5.2.15` of `5.2.15(1)-release`."""
+    end = next((at for at, letter in enumerate(text) if letter not in "0123456789."), len(text))
+    return text[:end].strip(".")
 
 
 def platform_words() -> str:
@@ -100,7 +103,7 @@ FIXED = {
     "CLEW": "1",
 }
 
-_SECRET_NAME = re.compile(
+_SECRET_NAME = (
     r"(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?|APIKEY|ACCESS_KEY_ID|AUTH|PAT|DSN|COOKIE)"
     r"(?:$|_(?:ID|VALUE|BASE64|B64|\d+)$)|(?:API|SECRET|ACCESS|PRIVATE)_?KEY|PASSWORD|_CONNECTION_STRING$"
 )
@@ -111,7 +114,7 @@ _NOT_SECRET = frozenset({"SSH_AUTH_SOCK", "XAUTHORITY", "GPG_AGENT_INFO", "DBUS_
 def is_secret_name(name: str) -> bool:
     """Does a variable of this name usually hold a secret?"""
     upper = name.upper()
-    return upper not in _NOT_SECRET and _SECRET_NAME.search(upper) is not None
+    return upper not in _NOT_SECRET and re.search(_SECRET_NAME, upper) is not None
 
 
 def tool_environment(
@@ -142,11 +145,8 @@ def secret_values(env: Mapping[str, str], *, key_variables: Iterable[str] = ()) 
     return [value for name, value in env.items() if len(value) >= 8 and (name in keys or is_secret_name(name))]
 
 
-_URL_PASSWORD = re.compile(r"://[^/\s:@]+:[^/\s@]+@")
-
-
 def _has_url_password(value: str) -> bool:
-    return "://" in value and _URL_PASSWORD.search(value) is not None
+    return "://" in value and re.search(r"://[^/\s:@]*:[^/\s@]+@", value) is not None
 
 
 def _runnable(path: str) -> bool:

@@ -1,8 +1,8 @@
 """What secrets look like: tokens with a known beginning, and values assigned to names that promise a secret."""
 
 import re
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 
 Span = tuple[int, int]
 
@@ -43,21 +43,22 @@ _TOKENS: tuple[tuple[str, str], ...] = (
 
 
 @cache
-def _token(pattern: str) -> re.Pattern[str]:
-    return re.compile(rf"(?<![A-Za-z0-9_-]){pattern}")
+def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
+    """Compiled on first use: most runs never redact anything, and every run imports this."""
+    return re.compile(pattern, flags)
 
 
 def token_spans(text: str) -> Iterator[Span]:
     """Tokens that carry their kind in their first letters."""
     for start, pattern in _TOKENS:
         if start in text:
-            for match in _token(pattern).finditer(text):
+            for match in _compiled(rf"(?<![A-Za-z0-9_-]){pattern}").finditer(text):
                 if start != "sk-" or looks_random(match[0]):
                     yield match.span()
 
 
 # The body may be broken by real or escaped newlines, quotes and headers; prose after a bare mark is not a body.
-_KEY_BLOCK = re.compile(
+_KEY_BLOCK = (
     r"""-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----"""
     r"""(?:(?:\\[nr]|\s)*[A-Z][A-Za-z-]+: [^\n\\]*)*"""
     r"""(?:(?:\\[nr]|[\s"'+,>|])*[A-Za-z0-9+/=]{16,})+(?:(?:\\[nr]|[\s"'+,>|])*[A-Za-z0-9+/=]{1,15}(?![A-Za-z0-9]))?"""
@@ -68,17 +69,17 @@ _KEY_BLOCK = re.compile(
 def key_block_spans(text: str) -> Iterator[Span]:
     """Private keys in armour, also when the end was cut off."""
     if "PRIVATE KEY" in text:
-        for match in _KEY_BLOCK.finditer(text):
+        for match in _compiled(_KEY_BLOCK).finditer(text):
             yield match.span()
 
 
-_URL_LOGIN = re.compile(r"://([^/\s:@\"'<>]*):([^/\s@\"'<>]+)@")
+_URL_LOGIN = r"://([^/\s:@\"'<>]*):([^/\s@\"'<>]+)@"
 
 
 def url_spans(text: str) -> Iterator[Span]:
     """Passwords in URLs; the user name stays."""
     if "://" in text:
-        for match in _URL_LOGIN.finditer(text):
+        for match in _compiled(_URL_LOGIN).finditer(text):
             if not is_placeholder(match[2]):
                 yield match.span(2)
 
@@ -101,58 +102,67 @@ _NAMES: tuple[tuple[str, bool], ...] = (
     ("credential", False),
     ("_key", False),
 )
-_QUERY_VALUE = re.compile(r"[^\s&#\"'<>]{16,}")
-_REFERENCE = re.compile(r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+[!?]?")
+_BARE_REST = r"""[^\s"'`,;&|<>(){}\[\]\\]*"""
+_QUERY_VALUE = r"""(?P<bare>[^\s&#"'<>]{16,512})"""
+_REFERENCE = r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+[!?]?"
 # After the word: the rest of the name, an operator, and a value, quoted or bare.
-_ASSIGNED = re.compile(
-    r"""(?P<rest>(?:key|value)?s?(?:(?=[A-Z0-9_-])[A-Za-z0-9_-]*)?)(?![A-Za-z0-9])\\?["']?\]?\s{0,3}(?P<op>=>|:=|=|:|\s(?=\S))\s{0,3}"""
-    r"""(?:\\?(?P<quote>["'`])(?P<quoted>[^"'`\r\n]{1,4096}?)\\?(?P=quote)|(?P<bare>[^\s"'`,;&|<>(){}\[\]\\]{1,4096}))"""
+_ASSIGNED = (
+    r"""(?P<rest>(?:key|value)?s?(?:(?=[A-Z0-9_-])[A-Za-z0-9_-]*)?)(?![A-Za-z0-9])\\?["']?\]?"""
+    r"""\s{0,3}(?P<op>=>|:=|=|:|\s(?=\S))\s{0,3}"""
+    r"""(?:\\?(?P<quote>["'`])(?P<quoted>[^"'`\r\n]{1,1024}?)\\?(?P=quote)|(?P<bare>[^\s"'`,;&|<>(){}\[\]\\]{1,512}))"""
 )
-_AUTHORIZATION = re.compile(
-    r"""authorization\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?(?P<scheme>[A-Za-z0-9-]+\s+)?(?P<value>[^\s"',;\\]{6,})""",
-    re.IGNORECASE,
+_AUTHORIZATION = (
+    r"""\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?(?P<scheme>[A-Za-z0-9-]{1,32}\s{1,8})?(?P<bare>[^\s"',;\\]{6,512})"""
 )
 _SCHEMES = frozenset({"bearer", "basic", "token", "digest", "apikey", "negotiate"})
-_BEARER = re.compile(r"bearer\s+(?P<value>[A-Za-z0-9._~+/=-]{16,})", re.IGNORECASE)
+_BEARER = r"\s{1,8}(?P<bare>[A-Za-z0-9._~+/=-]{16,512})"
 
 
 def assignment_spans(text: str) -> Iterator[Span]:
     """Values that stand behind a telling name: `password=…`, `"api_key": "…"`, `--token …`, `Authorization: …`."""
     lower = ascii_lower(text)
-    yield from _header_spans(text, lower)
-    for word, short in _NAMES:
-        for at in _occurrences(lower, word):
-            match = _ASSIGNED.match(text, at + len(word))
-            if match and _is_secret(match, text, at, word=word, short=short):
-                yield match.span("quoted" if match["quote"] else "bare")
+    yield from _judged(text, lower, "authorization", _AUTHORIZATION, _is_authorization)
+    yield from _judged(text, lower, "bearer", _BEARER, lambda match: looks_random(match["bare"]))
     for word in ("signature=", "sig=", "key="):
-        for at in _occurrences(lower, word):
-            match = _QUERY_VALUE.match(text, at + len(word))
-            if match and text[at - 1 : at] in ("?", "&") and looks_random(match[0]):
-                yield match.span()
+        yield from _judged(text, lower, word, word + _QUERY_VALUE, _is_query_secret)
+    for word, short in _NAMES:
+        judge = partial(_is_secret, word=word, short=short)
+        yield from _judged(text, lower, word, word + _ASSIGNED, judge)
 
 
-def _header_spans(text: str, lower: str) -> Iterator[Span]:
-    for at in _occurrences(lower, "authorization"):
-        match = _AUTHORIZATION.match(text, at)
-        if match and not is_placeholder(match["value"]):
-            scheme = (match["scheme"] or "").strip().lower()
-            if scheme in _SCHEMES or looks_random(match["value"]):
-                yield match.span("value")
-    for at in _occurrences(lower, "bearer"):
-        match = _BEARER.match(text, at)
-        if match and looks_random(match["value"]):
-            yield match.span("value")
+def _judged(text: str, lower: str, word: str, pattern: str, judge: Callable[[re.Match[str]], bool]) -> Iterator[Span]:
+    """The values behind a word that the judge finds secret. Only a bounded stretch of each is judged: linear time."""
+    done = 0
+    matcher = _compiled(f"(?i:{word}){pattern.removeprefix(word)}") if word in lower else None
+    for at in _occurrences(lower, word) if matcher else ():
+        match = matcher.match(text, at) if matcher and at >= done else None
+        if match is None or not judge(match):
+            continue
+        kind = "bare" if match["bare"] is not None else "quoted"
+        start, done = match.span(kind)
+        rest = _compiled(_BARE_REST).match(text, done) if kind == "bare" else None
+        done = rest.end() if rest else done  # names inside a value are part of it
+        yield start, done
 
 
-def _is_secret(match: re.Match[str], text: str, at: int, *, word: str, short: bool) -> bool:
+def _is_authorization(match: re.Match[str]) -> bool:
+    scheme = (match["scheme"] or "").strip().lower()
+    return not is_placeholder(match["bare"]) and (scheme in _SCHEMES or looks_random(match["bare"]))
+
+
+def _is_query_secret(match: re.Match[str]) -> bool:
+    return match.string[match.start() - 1 : match.start()] in ("?", "&") and looks_random(match["bare"])
+
+
+def _is_secret(match: re.Match[str], *, word: str, short: bool) -> bool:
     """Does this assignment hold a secret, rather than a type, a call, a variable or a placeholder?"""
+    text, at = match.string, match.start()
     quoted, operator = match["quote"] is not None, match["op"]
     value: str = match["quoted"] if quoted else match["bare"]
     if len(value) < 4 or is_placeholder(value):
         return False
     begin = at
-    while begin and (text[begin - 1].isalnum() or text[begin - 1] in "_-."):
+    while begin > max(0, at - 64) and (text[begin - 1].isalnum() or text[begin - 1] in "_-."):
         begin -= 1
     name = text[begin : match.end("rest")]
     if name.isupper() and match["rest"][:1].isalpha():
@@ -160,7 +170,7 @@ def _is_secret(match: re.Match[str], text: str, at: int, *, word: str, short: bo
     if operator.isspace():
         # Only a command-line option takes its value after a blank.
         return name.startswith("-") and not value.startswith("-") and (short or looks_random(value))
-    if not quoted and (text[match.end() : match.end() + 1] in ("(", "[") or _REFERENCE.fullmatch(value)):
+    if not quoted and (text[match.end() : match.end() + 1] in ("(", "[") or _compiled(_REFERENCE).fullmatch(value)):
         return False
     if word == "_key" and not name.isupper() and not looks_random(value, strict=True):
         return False
@@ -184,6 +194,7 @@ def _repeats_name(value: str, name: str) -> bool:
 
 def looks_random(value: str, *, strict: bool = False) -> bool:
     """Letters and digits mixed as no word is. `strict` also excludes hashes and uuids, which are rarely secret."""
+    value = value[:64]
     if len(value) < 12 or " " in value:
         return False
     digits = sum(letter.isdigit() for letter in value)
