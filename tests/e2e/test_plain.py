@@ -13,11 +13,13 @@ import sys
 import termios
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from fakes.model_server import ModelServer
 from unit.plain.vt import Screen
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -40,17 +42,16 @@ def environment(home: Path, **more: str) -> dict[str, str]:
 class Person:
     """Someone at a terminal: types, watches, waits for what must appear."""
 
-    def __init__(self, scenario: str, folder: Path, *, columns: int = 60, code: str = "", **env: str) -> None:
+    def __init__(self, command: list[str], folder: Path, *, columns: int = 60, **env: str) -> None:
         self.columns = columns
         self.ops_file = folder / "ops.jsonl"
         self.seen = ""
         self._raw = b""
         self.code: int | None = None
-        command = [sys.executable, "-m", "unit.plain.child", scenario, str(self.ops_file)]
-        command = [sys.executable, "-c", code] if code else command
         self.pid, self._fd = pty.fork()
         if self.pid == 0:
-            os.execve(sys.executable, command, environment(folder / "home", **env))
+            os.chdir(folder)
+            os.execve(command[0], command, environment(folder / "home", **env))
         fcntl.ioctl(self._fd, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
 
     @property
@@ -112,8 +113,9 @@ class Person:
 def people(tmp_path: Path) -> Iterator[Any]:
     present: list[Person] = []
 
-    def come(scenario: str, **more: Any) -> Person:
-        present.append(Person(scenario, tmp_path, **more))
+    def come(scenario: str, *, command: list[str] | None = None, **more: Any) -> Person:
+        child = [sys.executable, "-m", "unit.plain.child", scenario, str(tmp_path / "ops.jsonl")]
+        present.append(Person(command or child, tmp_path, **more))
         return present[-1]
 
     yield come
@@ -164,7 +166,7 @@ def test_the_prompt_appears_after_300_ms_without_keys(people: Any) -> None:
 
 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
-def test_ctrl_c_interrupts_then_quits_and_restores_the_terminal(people: Any, term: str) -> None:
+def test_ctrl_c_interrupts_and_the_terminal_is_restored(people: Any, term: str) -> None:
     person = people("endless", TERM=term)
     before = person.mode()
     person.sees("> ")
@@ -175,7 +177,19 @@ def test_ctrl_c_interrupts_then_quits_and_restores_the_terminal(people: Any, ter
     person.sees("Interrupted")
     assert [op["op"] for op in person.ops] == ["prompt.submit", "interrupt"]
     person.sees("> ", times=2)
-    person.type("\x03\x03")
+    person.type("/quit\r")
+    assert person.exits() == 0
+    assert person.mode() == before
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_ctrl_c_twice_quits_when_idle(people: Any, term: str) -> None:
+    person = people("talk", TERM=term)
+    before = person.mode()
+    person.sees("> ")
+    person.type("\x03")
+    person.sees("(Ctrl-C again quits")
+    person.type("\x03")
     assert person.exits() == 0
     assert person.mode() == before
 
@@ -288,7 +302,7 @@ print("next:", input())
 
 @pytest.mark.parametrize(("typed", "answer"), [("y", True), ("YES", True), ("", False), ("n", False), ("yo", False)])
 def test_a_question_before_the_session(people: Any, typed: str, answer: bool) -> None:
-    person = people("", code=CONFIRM)
+    person = people("", command=[sys.executable, "-c", CONFIRM])
     before = person.mode()
     person.sees("Trust this directory?")
     person.sees("  | /tmp/a\\u{202E}b")
@@ -377,3 +391,103 @@ def test_closed_descriptors_end_at_once(tmp_path: Path, closed: str) -> None:
     )
     assert done.returncode == 0
     assert done.stderr == b""
+
+
+CLEW = [sys.executable, "-m", "clew", "--plain", "--trust", "--model", "anthropic/claude-test"]
+
+
+@pytest.fixture
+def clew(people: Any) -> Iterator[Any]:
+    """The whole program at a terminal, with a model from a script."""
+    with ExitStack() as servers:
+
+        def start(*replies: dict[str, Any], **more: Any) -> tuple[Person, ModelServer]:
+            server = servers.enter_context(ModelServer([*replies]))
+            keys = {"ANTHROPIC_API_KEY": "sk-test-0123456789", "ANTHROPIC_BASE_URL": server.url}
+            person = people("", command=CLEW, **keys, **more)
+            person.sees("> ")
+            return person, server
+
+        yield start
+
+
+def bash(command: str) -> dict[str, Any]:
+    return {"calls": [{"call": "Bash", "arguments": {"command": command, "description": "a step"}}]}
+
+
+def test_whole_an_edit_is_approved_and_told(clew: Any, tmp_path: Path) -> None:
+    target = tmp_path / "a.py"
+    target.write_text("x = 1\n")
+    edit = {"file_path": str(target), "old_string": "x = 1", "new_string": "x = 2"}
+    person, _ = clew(
+        {"calls": [{"call": "Read", "arguments": {"file_path": str(target)}}]},
+        {"calls": [{"call": "Edit", "arguments": edit}]},
+        {"text": "Done."},
+    )
+    person.type("change it\r")
+    person.sees("Allow?")
+    assert "* Read a.py (1 line)" in person.seen
+    assert "old_string:\r\n  | x = 1\r\n" in person.seen
+    assert target.read_text() == "x = 1\n"
+    person.type("y\r")
+    person.sees("Done.")
+    person.sees("a.py +1 -1 · 3 steps")
+    assert target.read_text() == "x = 2\n"
+    person.type("/stats\r")
+    person.sees("1 turn, 3 steps")
+    person.type("/quit\r")
+    assert person.exits() == 0
+
+
+def test_whole_a_denial_with_a_reason_reaches_the_model(clew: Any, tmp_path: Path) -> None:
+    person, server = clew(bash("touch marker"), {"text": "As you wish."})
+    person.type("go\r")
+    person.sees("  | touch marker")
+    person.sees("Allow?")
+    person.type("n use a branch instead\r")
+    person.sees("* Denied: Bash touch marker: use a branch instead")
+    person.sees("As you wish.")
+    assert "use a branch instead" in json.dumps(server.requests[-1].body["messages"])
+    assert not (tmp_path / "marker").exists()
+
+
+def test_whole_ctrl_c_stops_a_running_command_and_the_session_goes_on(clew: Any, tmp_path: Path) -> None:
+    person, _ = clew(bash(f"echo started > {tmp_path}/mark; sleep 1000"), {"text": "Still here."})
+    person.type("go\r")
+    person.sees("Allow?")
+    person.type("y\r")
+    deadline = time.monotonic() + WAIT_S
+    while not (tmp_path / "mark").exists():
+        assert time.monotonic() < deadline, person.seen
+        person.read(0.05)
+    person.type("\x03")
+    person.sees("Interrupted")
+    person.sees("-- ")
+    person.type("and now?\r")
+    person.sees("Still here.")
+    person.sees("-- ", times=2)
+    person.type("\x04")
+    assert person.exits() == 0
+
+
+def test_whole_words_typed_while_the_agent_works_reach_its_next_request(clew: Any) -> None:
+    person, server = clew(
+        {"parts": [{"text": "Looking"}, {"wait": "gate"}, {"call": "Bash", "arguments": {"command": "true"}}]},
+        {"text": "With tabs then."},
+    )
+    person.type("go\r")
+    person.sees("Looking")
+    person.type("use tabs\r")
+    person.sees("use tabs")
+    server.release("gate")
+    person.sees("With tabs then.")
+    assert "use tabs" in json.dumps(server.requests[1].body["messages"])
+
+
+def test_whole_an_unknown_command_sends_nothing(clew: Any) -> None:
+    person, server = clew({"text": "never"})
+    person.type("/halp\r")
+    person.sees("Did you mean /help?")
+    person.type("/quit\r")
+    assert person.exits() == 0
+    assert [request for request in server.requests if b"messages" in request.raw] == []

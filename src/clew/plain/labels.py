@@ -48,7 +48,7 @@ def short_command(command: str) -> str:
 
 
 class Label(Struct, frozen=True):
-    """Words around a subject. Where room is short the subject gives way, never the outcome after it."""
+    """Words around a subject. Where room is short the subject gives way, not an outcome of up to half a line."""
 
     verb: str
     subject: str = ""
@@ -59,7 +59,8 @@ class Label(Struct, frozen=True):
         """One sanitised line of at most this width; 0 for no limit."""
         verb, subject, outcome = (sanitize(part, one_line=True) for part in (self.verb, self.subject, self.outcome))
         head, tail = f"{verb} " if subject else verb, outcome
-        if columns:
+        if columns and subject:
+            tail = clip(tail, columns // 2)
             room = max(columns - display_width(head) - display_width(tail), MIN_SUBJECT)
             subject = clip_left(subject, room) if self.is_path else clip(subject, room)
         line = f"{head}{subject}{tail}"

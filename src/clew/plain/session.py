@@ -222,6 +222,9 @@ class PlainSession:
             return
         if not self._terminal.interactive and not self._asking.active:
             self._screen.open_input(MORE if self._composer.pending else PROMPT)
+        if self._terminal.editing and not self._screen.input_open and typed.text:
+            # Typed and sent at one stroke while the agent works: the line was never drawn.
+            self._screen.line(f"{STEER}{typed.text}")
         self._screen.close_input(None if self._terminal.interactive else typed.text)
         if self._asking.active:
             op = self._asking.reply(typed.text)
