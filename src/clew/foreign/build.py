@@ -3,7 +3,7 @@
 import re
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any, TypeGuard
+from typing import Any, NamedTuple, TypeGuard
 
 import msgspec
 
@@ -41,6 +41,14 @@ from clew.protocol.usage import Usage
 EPOCH = "1970-01-01T00:00:00.000Z"
 
 
+class _Open(NamedTuple):
+    """A call that waits for its result, and the entry that holds it."""
+
+    id: CallId
+    call: Call | None
+    holder: EntryId | None
+
+
 class Builder:
     """Collects the entries of one session in order. Ids are derived from the session id and the position."""
 
@@ -58,7 +66,7 @@ class Builder:
         self._parent: EntryId | None = None
         self._reply = 0
         self._in_reply = False
-        self._calls: dict[str, tuple[Call, EntryId, int, str]] = {}
+        self._calls: dict[str, list[_Open]] = {}
         self._call_ids: set[str] = set()
 
     def rename(self, session_id: str) -> None:
@@ -119,19 +127,20 @@ class Builder:
         given = call_id or f"{self._prefix}-{self._count}"
         call_id = given if given not in self._call_ids else f"{given}~{self._count}"
         self._call_ids.add(call_id)
-        calls = translate(name, arguments)
-        for number, call in enumerate(calls):
+        made: list[_Open] = []
+        for number, call in enumerate(translate(name, arguments)):
             same = call.name == name and call.arguments == arguments
+            own_id = CallId(call_id if number == 0 else f"{call_id}#{number + 1}")
             part = ToolCallPart(
-                id=CallId(call_id if number == 0 else f"{call_id}#{number + 1}"),
+                id=own_id,
                 name=call.name,
                 arguments=call.arguments,
                 raw_arguments=raw,
                 data=None if same else {"foreign": {"name": name, "arguments": arguments if number == 0 else {}}},
             )
             self._assistant(part)
-            if number == 0:
-                self._calls[given] = (call, self._parent or EntryId(""), len(calls), call_id)
+            made.append(_Open(own_id, call, self._parent))
+        self._calls[given] = made
         return given
 
     def has_call(self, call_id: str) -> bool:
@@ -148,23 +157,25 @@ class Builder:
         diffs: tuple[DiffBlock, ...] = (),
     ) -> None:
         """What a call came to. An exit code other than 0 is an error and stays readable in the text."""
-        call, holder, count, call_id = self._calls.pop(call_id, (None, None, 1, call_id))
+        made = self._calls.pop(call_id, None) or [_Open(CallId(call_id), None, None)]
         if exit_code:
             is_error = True
             if not _tells_exit_code(text, exit_code):
                 text = f"Exit code {exit_code}\n{text}"
-        blocks: tuple[Block, ...] = diffs
-        if call is not None and call.name == "Bash" and exit_code is not None:
-            command = str(call.arguments.get("command", ""))
-            blocks = (*blocks, TerminalBlock(command=command, output=text, exit_code=exit_code))
-        for number in range(count):
+        for number, (open_call, blocks) in enumerate(zip(made, _share_out(diffs, made), strict=True)):
+            call = open_call.call
+            if call is not None and call.name == "Bash" and exit_code is not None:
+                command = str(call.arguments.get("command", ""))
+                blocks.append(TerminalBlock(command=command, output=text, exit_code=exit_code))
             part = ToolResultPart(
-                call_id=CallId(call_id if number == 0 else f"{call_id}#{number + 1}"),
+                call_id=open_call.id,
                 content=text if number == 0 else "(see the first file of this patch)",
                 is_error=is_error,
             )
-            display: Any = {"display": msgspec.to_builtins(list(blocks))} if blocks and number == 0 else None
-            self._user_entry((part,), is_meta=False, tool_use_result=display, source_tool_assistant_uuid=holder)
+            display: Any = {"display": msgspec.to_builtins(blocks)} if blocks else None
+            self._user_entry(
+                (part,), is_meta=False, tool_use_result=display, source_tool_assistant_uuid=open_call.holder
+            )
 
     def usage(self, usage: Usage) -> None:
         """Tokens of the reply that was just read."""
@@ -316,6 +327,20 @@ class Builder:
                 if not isinstance(entry, OpaqueEntry) and entry.timestamp == EPOCH:
                     self.entries[index] = msgspec.structs.replace(entry, timestamp=moment)
             self._time = self._time or moment
+
+
+def _share_out(diffs: tuple[DiffBlock, ...], made: list[_Open]) -> list[list[Block]]:
+    """Each diff to the call that names its file, so that no change counts twice; the first call takes the rest."""
+    shares: list[list[Block]] = [[] for _ in made]
+    for diff in diffs:
+        place = 0
+        for number, open_call in enumerate(made):
+            path = str(open_call.call.arguments.get("file_path", "")) if open_call.call else ""
+            if path and (diff.path.endswith(path) or path.endswith(diff.path)):
+                place = number
+                break
+        shares[place].append(diff)
+    return shares
 
 
 def _tells_exit_code(text: str, code: int) -> bool:

@@ -7,7 +7,7 @@ from clew.protocol.entries import AssistantEntry, OpaqueEntry, SystemEntry, Turn
 from clew.protocol.usage import Usage
 
 from .looks import calls, hidden, notes, prompts, results, said
-from .samples_lines import CODEX_ID, codex, codex_line
+from .samples_lines import CODEX_ID, PATCH, codex, codex_line
 from .writing import ANSWER, GOAL, Json, jsonl, whole
 
 
@@ -195,3 +195,21 @@ def test_turns_that_were_rolled_back_are_apart(tmp_path: Path) -> None:
     assert prompts(transcript) == ["one", "two, rightly"]
     assert said(transcript) == []
     assert len(transcript.abandoned) == 2
+
+
+def test_the_diffs_of_a_patch_go_to_the_calls_of_their_files(tmp_path: Path) -> None:
+    changes = {
+        "/x/retry.py": {"type": "add", "content": "TRIES = 3\n"},
+        "/x/fetch.py": {"type": "update", "unified_diff": "@@ -1 +1 @@\n-get()\n+get(retry=3)"},
+    }
+    path = jsonl(
+        tmp_path / "x.jsonl",
+        [
+            META,
+            item("custom_tool_call", name="apply_patch", input=PATCH, call_id="c1"),
+            event("patch_apply_end", call_id="c1", success=True, changes=changes),
+            item("custom_tool_call_output", call_id="c1", output="ok"),
+        ],
+    )
+    shown = [e.tool_use_result["display"] for e in read(path).entries if isinstance(e, UserEntry)]
+    assert [[block["path"] for block in blocks] for blocks in shown] == [["/x/fetch.py"], ["/x/retry.py"]]
