@@ -49,20 +49,29 @@ async def _ask(provider: str, base_url: str, timeout_s: float) -> LocalServer | 
         async with asyncio.timeout(timeout_s):
             reader, writer = await asyncio.open_connection(host.strip("[]"), int(port), limit=MAX_BYTES)
             try:
-                target = f"/{path.rstrip('/')}/models"
-                writer.write(f"GET {target} HTTP/1.0\r\nhost: {host_port}\r\naccept: application/json\r\n\r\n".encode())
-                answer = await reader.read(MAX_BYTES)
-                while not reader.at_eof() and len(answer) < MAX_BYTES:
-                    answer += await reader.read(MAX_BYTES)
+                lines = (f"GET /{path.rstrip('/')}/models HTTP/1.0", f"host: {host_port}", "connection: close", "", "")
+                writer.write("\r\n".join(lines).encode())
+                head = await reader.readuntil(b"\r\n\r\n")
+                body = await _body(reader, head)
             finally:
                 writer.close()
-    except (OSError, TimeoutError):
+    except (OSError, TimeoutError, ValueError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
         return None
-    return _parse(provider, base_url, answer)
+    return _parse(provider, base_url, head, body)
 
 
-def _parse(provider: str, base_url: str, answer: bytes) -> LocalServer | None:
-    head, _, body = answer.partition(b"\r\n\r\n")
+async def _body(reader: asyncio.StreamReader, head: bytes) -> bytes:
+    """As many bytes as announced, or all until the end; never more than the bound."""
+    for line in head.lower().split(b"\r\n"):
+        if line.startswith(b"content-length:"):
+            return await reader.readexactly(min(MAX_BYTES, int(line.partition(b":")[2])))
+    body = b""
+    while len(body) < MAX_BYTES and (data := await reader.read(MAX_BYTES)):
+        body += data
+    return body
+
+
+def _parse(provider: str, base_url: str, head: bytes, body: bytes) -> LocalServer | None:
     if b" 200" not in head.partition(b"\r\n")[0]:
         return None
     start, end = body.find(b"{"), body.rfind(b"}")
