@@ -1,0 +1,224 @@
+"""The checks of `clew doctor`, one function each. They read, run harmless programs, and change nothing."""
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from clew.config.load import Loaded
+from clew.config.schema import Sandbox as SandboxSettings
+from clew.llm.connect import configured_providers
+from clew.permissions.trust import TrustStore
+from clew.system.environment import bash_version, find_program, platform_words
+from clew.system.sandbox.status import probe_now
+from clew.system.search_binary import SearchBinary, choose
+from clew.tools.search_python import search_files
+from clew.tools.search_query import Query
+
+State = Literal["ok", "info", "warning", "problem"]
+PROBE_TIMEOUT_S = 10
+NEEDLE = "clew-doctor-needle"
+
+
+class Check(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One finding."""
+
+    name: str
+    state: State
+    summary: str
+    details: tuple[str, ...] = ()
+    data: dict[str, Any] = {}
+
+
+def check_python() -> Check:
+    """The interpreter that runs us."""
+    version = ".".join(str(part) for part in sys.version_info[:3])
+    summary = f"{version} at {sys.executable} on {platform_words()}"
+    return Check(name="python", state="ok", summary=summary, data={"version": version, "path": sys.executable})
+
+
+def check_bash(env: Mapping[str, str], roots: tuple[str, ...]) -> Check:
+    """The one shell commands run in."""
+    path = find_program("bash", env=env, outside=[Path(root) for root in roots])
+    if not path:
+        return Check(name="bash", state="problem", summary="not found: shell commands cannot run; install bash")
+    version = bash_version(path)
+    data = {"path": path, "version": version}
+    return Check(name="bash", state="ok", summary=f"{version or 'version unknown'} at {path}", data=data)
+
+
+def check_git(env: Mapping[str, str], roots: tuple[str, ...]) -> Check:
+    """Never asked inside the project: its version says enough."""
+    path = find_program("git", env=env, outside=[Path(root) for root in roots])
+    if not path:
+        return Check(name="git", state="warning", summary="not found: branch, changes and moved projects are not seen")
+    version = output_of([path, "--version"]).removeprefix("git version ")
+    state: State = "ok" if version else "problem"
+    summary = f"{version or 'does not answer'} at {path}"
+    return Check(name="git", state=state, summary=summary, data={"path": path, "version": version})
+
+
+def check_sandbox(settings: SandboxSettings) -> Check:
+    """What the kernel enforces, by trying to break out just now."""
+    status = probe_now()
+    details: list[str] = []
+    for attempt in status.tried:
+        held = [name.replace("_", " ") for name, ok in attempt.checks.items() if ok]
+        failed = [name.replace("_", " ") for name, ok in attempt.checks.items() if not ok]
+        kind = attempt.kind + (" with namespaces" if attempt.namespaces else "")
+        details.append(f"self-test of {kind}: " + ("held" if not failed else "did NOT hold " + ", ".join(failed)))
+        details += ["held: " + ", ".join(held)] if held and not failed else []
+    if status.why:
+        details.append(status.why)
+    data = {
+        "kind": status.kind or None,
+        "label": status.label,
+        "enforced": status.enforced,
+        "namespaces": status.namespaces,
+        "landlock_abi": status.abi,
+        "bubblewrap": status.bwrap or None,
+        "mode": settings.mode,
+        "network": settings.network,
+        "self_test": [{"kind": a.kind, "namespaces": a.namespaces, "checks": a.checks} for a in status.tried],
+    }
+    network = "network allowed by settings" if settings.network else "no network"
+    summary = f"{status.label} (Landlock ABI {status.abi or 'none'}), {network}, mode {settings.mode}"
+    state: State = "ok" if status.enforced and not status.why else "warning"
+    if not status.enforced and settings.mode == "required":
+        state = "problem"
+    if settings.mode == "off":
+        state, summary = "warning", f"switched off in the settings; this machine offers: {status.label}"
+    return Check(name="sandbox", state=state, summary=summary, details=tuple(details), data=data)
+
+
+def check_search(env: Mapping[str, str], roots: tuple[str, ...]) -> Check:
+    """Mode, path, version, and a search that must find something (RG-6)."""
+    binary = choose("auto", env.get("PATH", ""), untrusted=roots)
+    version = (
+        output_of([binary.path, "--version"]).split("\n")[0] if binary.path else f"Python {sys.version.split()[0]}"
+    )
+    works = probe_search(binary)
+    data = {"mode": binary.mode, "path": binary.path or None, "version": version, "working": works, "note": binary.note}
+    state: State = "problem" if not works else "warning" if binary.mode != "bundled" else "ok"
+    words = "live search found what it should" if works else "live search did NOT find what it should"
+    degraded = "degraded: " if binary.mode == "python" else ""
+    summary = (
+        f"{degraded}{binary.mode}, {version or 'version unknown'}{' at ' + binary.path if binary.path else ''}; {words}"
+    )
+    return Check(name="search", state=state, summary=summary, details=(binary.note,) if binary.note else (), data=data)
+
+
+def probe_search(binary: SearchBinary) -> bool:
+    """Search a file of our own."""
+    with tempfile.TemporaryDirectory(prefix="clew-doctor-") as folder:
+        Path(folder, "hay").write_text(f"hay\n{NEEDLE}\nhay\n", encoding="ascii")
+        if binary.mode == "python":
+            found = search_files(Query(pattern=NEEDLE, root=os.path.realpath(folder)), PROBE_TIMEOUT_S)
+            return len(found.rows) == 1
+        arguments = [binary.path, "--no-config", "--files-with-matches", "-e", NEEDLE, "--", folder]
+        return output_of(arguments).endswith("/hay")
+
+
+def check_terminal(env: Mapping[str, str]) -> Check:
+    """What the screen can do."""
+    tty = sys.stdout.isatty()
+    encoding = (sys.stdout.encoding or "unknown").lower()
+    try:
+        columns, rows = os.get_terminal_size()
+        size = f", {columns}x{rows}"
+    except OSError:
+        size = ""
+    name = env.get("TERM", "") or "not set"
+    summary = f"{'terminal' if tty else 'no terminal on stdout'}, TERM {name}{size}, {encoding}"
+    utf8 = encoding.replace("-", "") == "utf8"
+    details = () if utf8 else ("the output encoding is not UTF-8: set LC_ALL=C.UTF-8 or your language's UTF-8 locale",)
+    data = {"tty": tty, "term": env.get("TERM", ""), "encoding": encoding, "no_color": "NO_COLOR" in env}
+    return Check(name="terminal", state="ok" if utf8 else "warning", summary=summary, details=details, data=data)
+
+
+def check_home(home: Path) -> Check:
+    """Our own state is private and writable."""
+    data: dict[str, Any] = {"path": str(home)}
+    try:
+        status = home.stat()
+    except FileNotFoundError:
+        return Check(name="home", state="info", summary=f"{home} does not exist yet", data=data)
+    except OSError as error:
+        return Check(name="home", state="problem", summary=f"{home}: {error.strerror}", data=data)
+    mode = stat.S_IMODE(status.st_mode)
+    data |= {"mode": f"{mode:04o}", "writable": os.access(home, os.W_OK), "own": status.st_uid == os.getuid()}
+    if not stat.S_ISDIR(status.st_mode):
+        return Check(name="home", state="problem", summary=f"{home} is not a directory", data=data)
+    if not data["writable"]:
+        return Check(
+            name="home", state="problem", summary=f"{home} cannot be written: sessions are not kept", data=data
+        )
+    if mode & 0o077 or not data["own"]:
+        details = (f"others may look into it: chmod 700 {home}",) if data["own"] else ("it belongs to another user",)
+        return Check(name="home", state="warning", summary=f"{home}, mode {mode:04o}", details=details, data=data)
+    return Check(name="home", state="ok", summary=f"{home}, private", data=data)
+
+
+def check_settings(loaded: Loaded) -> Check:
+    """Broken layers are named and left out."""
+    details = (*loaded.problems, *loaded.warnings, *(f"not read before trust: {path}" for path in loaded.unread))
+    data = {"problems": list(loaded.problems), "warnings": list(loaded.warnings), "unread": list(loaded.unread)}
+    if loaded.problems:
+        summary = "a settings file is broken and was left out"
+        return Check(name="settings", state="problem", summary=summary, details=details, data=data)
+    if loaded.warnings:
+        return Check(name="settings", state="warning", summary="read, with remarks", details=details, data=data)
+    return Check(name="settings", state="ok", summary="read without remarks", details=details, data=data)
+
+
+def check_providers(loaded: Loaded, env: Mapping[str, str]) -> Check:
+    """Which models could be asked. No request is sent, no key is shown."""
+    found = configured_providers(env, loaded.settings.providers)
+    ready = [provider for provider in found if provider.ready and not provider.local]
+    local = [provider for provider in found if provider.ready and provider.local]
+    data = {
+        "ready": [provider.name for provider in ready],
+        "local": [provider.name for provider in local],
+        "missing_key": {provider.name: provider.variable for provider in found if not provider.ready},
+    }
+    if not ready:
+        variables = ", ".join(provider.variable for provider in found if not provider.ready and provider.variable)
+        details = (f"set one of {variables}", "or start a local server; recap, sessions, search and show need no model")
+        return Check(name="providers", state="warning", summary="no key is set", details=details, data=data)
+    details = tuple(f"{provider.label}: {provider.base_url} (key from {provider.variable})" for provider in ready)
+    summary = ", ".join(provider.name for provider in ready)
+    return Check(name="providers", state="ok", summary=summary, details=details, data=data)
+
+
+def check_trust(store: TrustStore, root: Path | None, *, trusted: bool) -> Check:
+    """Whether this project may bring its own files."""
+    if root is None:
+        return Check(name="trust", state="problem", summary="the current directory does not exist any more")
+    data = {"root": str(root), "trusted": trusted}
+    if store.problem:
+        return Check(name="trust", state="problem", summary=store.problem, data=data)
+    words = "trusted" if trusted else "not trusted yet: nothing of it runs or is read as settings"
+    return Check(name="trust", state="ok" if trusted else "info", summary=f"{root} is {words}", data=data)
+
+
+def output_of(argv: list[str]) -> str:
+    """What a program prints, run outside the project; empty when it fails."""
+    try:
+        done = subprocess.run(
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=PROBE_TIMEOUT_S,
+            cwd="/",
+            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stdout.decode(errors="replace").strip()
