@@ -14,6 +14,7 @@ from clew.config.errors import SettingsError, SettingsKeyError
 from clew.config.load import Loaded, Scope, load_settings, settings_path
 from clew.config.narrow import may_stand_in_project, narrow
 from clew.config.walk import dotted, split_key, suggestion, type_at
+from clew.permissions.trust import TrustStore
 from clew.system.git import find_project_root
 from clew.system.home import clew_home
 from clew.system.terminal_text import sanitize
@@ -36,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for action in (put, where):
         action.add_argument("--scope", choices=["user", "project", "local"], default="user")
     for action in (get, show):
-        action.add_argument("--trust", action="store_true", help="read this project's files although it is not trusted")
+        action.add_argument("--trust", action="store_true", help="read this project's files this once")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -57,8 +58,9 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _load(args: argparse.Namespace) -> Loaded:
-    root = find_project_root(Path.cwd())
-    return load_settings(home=clew_home(), project_root=root, trusted=args.trust, env=os.environ)
+    home, root = clew_home(), find_project_root(Path.cwd())
+    trusted = args.trust or TrustStore(home).is_trusted(root)
+    return load_settings(home=home, project_root=root, trusted=trusted, env=os.environ)
 
 
 def _file(scope: Scope) -> Path:

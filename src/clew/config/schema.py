@@ -99,8 +99,15 @@ class Limits(Section, frozen=True, kw_only=True):
     """Budgets that bite. null: no limit of that kind."""
 
     max_turns: Positive | None = None
+    """Model requests of one `clew -p` run, as `--max-turns`."""
     max_steps: Positive | None = None
+    """Model requests of one turn, in every mode."""
     max_budget_usd: Money | None = None
+
+    def step_limit(self, *, headless: bool) -> int | None:
+        """The smallest limit that holds for one turn; a `clew -p` run is one turn."""
+        limits = (self.max_steps, self.max_turns if headless else None)
+        return min((limit for limit in limits if limit is not None), default=None)
 
 
 class Foreign(Section, frozen=True, kw_only=True):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from clew.cli.main import run
+from clew.permissions.trust import TrustStore
 
 from .conftest import Layers
 
@@ -105,6 +106,13 @@ def test_an_untrusted_project_is_mentioned_not_read(here: Layers, capsys: pytest
     here.project("garbage")
     assert run(["config", "get", "model"]) == 0
     assert "not trusted" in capsys.readouterr().err
+
+
+def test_a_trusted_project_is_read(here: Layers, capsys: pytest.CaptureFixture[str]) -> None:
+    here.project({"limits": {"maxTurns": 4}})
+    TrustStore(here.home).remember(here.root)
+    assert run(["config", "get", "limits.maxTurns"]) == 0
+    assert capsys.readouterr() == ("4\n", "")
 
 
 def test_a_broken_user_file_is_named_and_can_be_mended(here: Layers, capsys: pytest.CaptureFixture[str]) -> None:
