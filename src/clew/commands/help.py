@@ -11,9 +11,9 @@ ABOUT = CommandHelp(
 
 TYPING = (
     "Typing:",
-    "  Enter sends. A backslash at the end of a line continues it;",
+    "  Enter sends. A backslash at the end continues the line;",
     '  """ alone on a line opens and closes a block.',
-    "  While the agent works, what you send joins at its next step.",
+    "  While the agent works, your words join at its next step.",
     "  Ctrl-C interrupts the agent; twice quits. Ctrl-D quits.",
     "  A prompt that starts with a slash: type the slash twice.",
 )
@@ -23,8 +23,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     """All commands, or the usage of one."""
     wanted = argument.strip().removeprefix("/").lower()
     if not wanted:
-        width = max((len(about.usage) for about in context.catalogue), default=0)
-        rows = [f"  {about.usage.ljust(min(width, 26))}  {about.summary}" for about in context.catalogue]
+        rows = [f"  {about.usage} - {about.summary}" for about in context.catalogue]
         return CommandResult(lines=("Commands:", *rows, *TYPING))
     for about in context.catalogue:
         if wanted == about.name or wanted in about.aliases:

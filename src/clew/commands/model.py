@@ -6,8 +6,11 @@ from clew.protocol.ops import SetModel
 ABOUT = CommandHelp(
     name="model",
     usage="/model [NAME]",
-    summary="Show the model and the known ones, or use another from the next request on.",
-    details=("NAME is provider/model, a bare model name, or a number of the list.",),
+    summary="Show the model, or use another.",
+    details=(
+        "It takes effect with the next request.",
+        "NAME is provider/model, a bare model name, or a number of the list.",
+    ),
 )
 
 

@@ -13,7 +13,7 @@ MODES = {
 ABOUT = CommandHelp(
     name="permissions",
     usage="/permissions [mode NAME]",
-    summary="Show the permission mode and rules, or change the mode.",
+    summary="Show mode and rules, or change the mode.",
     details=tuple(f"  {name}: {meaning}" for name, meaning in MODES.items()),
 )
 

@@ -5,7 +5,7 @@ from clew.commands.base import Command, CommandContext, CommandHelp, CommandResu
 ABOUT = CommandHelp(
     name="quit",
     usage="/quit",
-    summary="End the session. Everything is kept; continue it later with clew -c.",
+    summary="End the session; clew -c continues it.",
     aliases=("exit", "q"),
 )
 

@@ -6,7 +6,7 @@ from clew.protocol.ops import RequestRecap
 ABOUT = CommandHelp(
     name="recap",
     usage="/recap [why | --llm]",
-    summary="Where you are and what comes next, in at most 40 words.",
+    summary="Where you are and what comes next.",
     details=(
         "  why: explain the last decision to show a recap or not.",
         "  --llm: let the fast model rephrase it, if one is configured. Without it no model is called.",

@@ -8,7 +8,7 @@ from clew.commands.figures import change, count, duration, money, shown_path
 ABOUT = CommandHelp(
     name="stats",
     usage="/stats",
-    summary="Turns, time, tokens, cost, files and denials of this session.",
+    summary="Time, tokens, cost, files, denials.",
     aliases=("cost", "usage"),
 )
 MAX_ROWS = 20

@@ -6,7 +6,7 @@ from clew.protocol.ops import SetTitle
 ABOUT = CommandHelp(
     name="title",
     usage="/title [TEXT]",
-    summary="Show the session's title, or give it your own, which always wins.",
+    summary="Show the title, or give one, which stays.",
     aliases=("rename",),
 )
 MAX_CHARS = 200

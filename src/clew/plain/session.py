@@ -245,7 +245,7 @@ class PlainSession:
         context = CommandContext(facts=self._state.facts, models=options.models, rules=options.rules)
         result = run_command(text, context)
         for line in result.lines:
-            self._screen.line(line, "error" if result.is_error else "")
+            self._screen.line(line, "error" if result.is_error else "", hang="      ")
         for op in result.ops:
             self._send(op)
         if result.leave:

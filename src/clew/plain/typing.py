@@ -1,5 +1,6 @@
 """What arrives from the keyboard or a pipe, as whole lines: edited here, or collected by the terminal."""
 
+import codecs
 from collections.abc import Iterator
 
 from msgspec import Struct
@@ -75,6 +76,7 @@ class LineInput:
         self._interactive = interactive
         self._pending = b""
         self._ended = False
+        self._begun = False
 
     def feed(self, data: bytes) -> Iterator[Typed]:
         """The lines that were completed; the last line of a pipe needs no newline."""
@@ -87,6 +89,9 @@ class LineInput:
             self._ended = True
             return
         self._ended = False
+        if not self._begun and not self._interactive:
+            data = data.removeprefix(codecs.BOM_UTF8)
+        self._begun = True
         *lines, self._pending = (self._pending + data).split(b"\n")
         for line in lines:
             yield _decoded(line)

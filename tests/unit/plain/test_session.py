@@ -365,7 +365,7 @@ def answer_each(client: ScriptedClient, op: Op) -> None:
 async def test_a_pipe_gives_one_prompt_per_line_in_order() -> None:
     stage = Stage(client=ScriptedClient(answer_each), terminal=PlayedTerminal(interactive=False))
     async with stage:
-        stage.terminal.type("first\nsecond \\\nline\n\nlast")
+        stage.terminal.type("\ufefffirst\r\nsecond \\\nline\n\nlast")
         stage.terminal.type(b"")
         assert await stage.code() == 0
         assert stage.ops == [
