@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("session", nargs="*", metavar="SESSION", help="with an action: ids, titles or paths")
     parser.add_argument("--agent", default="all", metavar="NAME", help="clew, claude_code, codex, … or all (default)")
     parser.add_argument("--search", metavar="TEXT", help="sessions that hold all these words")
+    parser.add_argument("--deep", action="store_true", help="with --search: look through whole files if need be")
     parser.add_argument("--project", nargs="?", const=".", metavar="DIR", help="only this project (default: here)")
     parser.add_argument("--all", action="store_true", help="no limit on the number of rows")
     parser.add_argument("--limit", type=int, default=30, metavar="N", help="at most N rows (default 30)")
@@ -79,7 +80,8 @@ def _list(store: SessionStore, args: argparse.Namespace, homes: Mapping[str, Pat
         waiting = catalog.refresh(agents=agents, budget_s=budget)
         limit = -1 if args.all else max(1, args.limit)
         if args.search is not None:
-            hits = catalog.search(args.search, agents=agents or (), limit=limit if limit > 0 else 10_000)
+            many = limit if limit > 0 else 10_000
+            hits = catalog.search(args.search, agents=agents or (), limit=many, deep=args.deep or None)
             _print_hits(hits, as_json=args.json)
         else:
             project = Path(args.project) if args.project else None
@@ -166,7 +168,7 @@ def _print_hits(hits: list[Hit], *, as_json: bool) -> None:
         )
         return
     if not hits:
-        print("Nothing found.")
+        print("Nothing found. --deep looks through the files themselves, the middle of long output included.")
         return
     tty = sys.stdout.isatty()
     width = os.get_terminal_size().columns if tty else 160

@@ -20,6 +20,8 @@ from clew.transcript.store import SessionStore, project_key, read_project, sessi
 
 OWN = "clew"
 _DAY_S = 86_400.0
+_QUICK_BYTES = 64 * 1024 * 1024
+_BATCH_BYTES = 16 * 1024 * 1024
 
 
 class Catalog:
@@ -80,12 +82,17 @@ class Catalog:
         chosen = found if limit < 0 else found[:limit]
         return [self._live(row) for row in chosen]
 
-    def search(self, question: str, *, agents: Sequence[str] = (), limit: int = 20) -> list[Hit]:
-        """Sessions that hold the words; when the index has none, the files of ours and our kin are looked through."""
+    def search(
+        self, question: str, *, agents: Sequence[str] = (), limit: int = 20, deep: bool | None = None
+    ) -> list[Hit]:
+        """Sessions that hold the words. When the index has none, the files themselves are looked through: always with
+        `deep`, by default when they are few enough not to be waited for."""
         hits = self._index.search(question, agents=agents, limit=limit)
-        if hits or not question.strip():
+        if hits or not question.strip() or deep is False:
             return hits
         rows = {row.path: row for row in self.rows(agents=agents) if row.path.endswith(".jsonl")}
+        if deep is None and sum(row.size for row in rows.values()) > _QUICK_BYTES:
+            return []
         return [
             Hit(row=rows[str(hit.path)], role="tool", uuid=hit.uuid, text=hit.text, spans=hit.spans)
             for hit in deep_search((Path(path) for path in rows), question, limit=limit)
@@ -125,13 +132,20 @@ class Catalog:
         # With a deadline the newest come first, because they are looked at first.
         changed.sort(key=lambda source: source.mtime, reverse=budget_s is not None)
         deadline = self._clock() + budget_s if budget_s is not None else None
-        self._waiting = []
-        for number, source in enumerate(changed):
-            if deadline is not None and self._clock() > deadline:
-                self._waiting = changed[number:]
-                break
-            self._ingest(source)
+        self._waiting = changed
+        while self._waiting and not (deadline is not None and self._clock() > deadline):
+            self._waiting = self._waiting[self._ingest_some(self._waiting) :]
         return len(self._waiting)
+
+    def _ingest_some(self, sources: Sequence[SourceFile]) -> int:
+        """As many files as make a batch: enough to be worth a merge, few enough that others need not wait long."""
+        done = size = 0
+        with self._index.batch():
+            while done < len(sources) and size < _BATCH_BYTES:
+                self._ingest(sources[done])
+                size += sources[done].size
+                done += 1
+        return done
 
     def _ingest(self, source: SourceFile) -> None:
         if source.agent == OWN:

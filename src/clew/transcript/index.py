@@ -116,15 +116,25 @@ class SessionIndex:
             if number is not None and not start:
                 self._forget_documents(db, number)
             number = self._put_row(db, number, source, digest, offset, state)
-            for document in found:
-                if document.text.strip():
-                    added = db.execute(
-                        "INSERT INTO documents (session, role, uuid, text) VALUES (?, ?, ?, ?)",
-                        (number, document.role, document.uuid, document.text),
-                    )
-                    db.execute(
-                        "INSERT INTO words (rowid, body) VALUES (?, ?)", (added.lastrowid, indexed(document.text))
-                    )
+            self._add_documents(db, number, [document for document in found if document.text.strip()])
+
+    @contextlib.contextmanager
+    def batch(self) -> Generator[None]:
+        """Several puts in one go: the words of many small files are merged once, not once for each."""
+        with self._transaction():
+            yield
+
+    def _add_documents(self, db: sqlite3.Connection, session: int, found: list[Document]) -> None:
+        first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM documents").fetchone()[0]
+        numbered = list(enumerate(found, first))
+        db.executemany(
+            "INSERT INTO documents (id, session, role, uuid, text) VALUES (?, ?, ?, ?, ?)",
+            [(number, session, document.role, document.uuid, document.text) for number, document in numbered],
+        )
+        db.executemany(
+            "INSERT INTO words (rowid, body) VALUES (?, ?)",
+            [(number, indexed(document.text)) for number, document in numbered],
+        )
 
     def forget(self, gone: Iterable[tuple[str, str, str]]) -> None:
         """Drop sessions whose files are no more."""
@@ -156,22 +166,26 @@ class SessionIndex:
             return []
         where, values = _filters(agents, ())
         chosen = self._db.execute(
-            "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?", (query, _SEARCHED_DOCUMENTS)
+            f"SELECT d.id, d.session FROM (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?) w "
+            f"JOIN documents d ON d.id = w.rowid JOIN sessions s ON s.id = d.session {where}",
+            (query, _SEARCHED_DOCUMENTS, *values),
         )
-        hits: dict[int, Hit] = {}
-        for (number,) in chosen:
-            row = self._db.execute(
-                f"SELECT d.session, d.role, d.uuid, d.text, {_COLUMNS} FROM documents d "
-                f"JOIN sessions s ON s.id = d.session {where or 'WHERE 1'} AND d.id = ?",
-                (*values, number),
-            ).fetchone()
-            if row is None or row[0] in hits:
-                continue
-            text, spans = excerpt(row[3], question)
-            hits[row[0]] = Hit(row=_row(row[4:]), role=row[1], uuid=row[2], text=text, spans=tuple(spans))
-            if len(hits) >= limit:
+        best: dict[int, int] = {}
+        for number, session in chosen:
+            best.setdefault(session, number)
+            if len(best) >= limit:
                 break
-        return sorted(hits.values(), key=lambda hit: -hit.row.activity)
+        hits = [self._hit(number, question) for number in best.values()]
+        return sorted(hits, key=lambda hit: -hit.row.activity)
+
+    def _hit(self, document: int, question: str) -> Hit:
+        row = self._db.execute(
+            f"SELECT d.role, d.uuid, d.text, {_COLUMNS} FROM documents d JOIN sessions s ON s.id = d.session "
+            "WHERE d.id = ?",
+            (document,),
+        ).fetchone()
+        text, spans = excerpt(row[2], question)
+        return Hit(row=_row(row[3:]), role=row[0], uuid=row[1], text=text, spans=tuple(spans))
 
     def _put_row(
         self, db: sqlite3.Connection, number: int | None, source: SourceFile, digest: Digest, offset: int, state: str
@@ -217,6 +231,9 @@ class SessionIndex:
 
     @contextlib.contextmanager
     def _transaction(self) -> Generator[sqlite3.Connection]:
+        if self._db.in_transaction:
+            yield self._db
+            return
         self._db.execute("BEGIN IMMEDIATE")
         try:
             yield self._db
@@ -270,7 +287,8 @@ def _connect(path: str) -> sqlite3.Connection:
     db = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
     try:
         db.execute("PRAGMA journal_mode = WAL")
-        db.execute("PRAGMA synchronous = NORMAL")
+        db.execute("PRAGMA synchronous = OFF")  # a cache: what a power cut damages is built anew
+        db.execute("PRAGMA cache_size = -32000")
         version = db.execute("PRAGMA user_version").fetchone()[0]
         if version not in (0, VERSION):
             raise sqlite3.DatabaseError(f"index of another version: {version}")

@@ -1,6 +1,6 @@
 """The tables of the index. A change of shape changes the version, and the file is built anew."""
 
-VERSION = 1
+VERSION = 2
 
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS sessions (
@@ -16,4 +16,5 @@ SCHEMA = (
     "CREATE INDEX IF NOT EXISTS documents_session ON documents (session)",
     "CREATE VIRTUAL TABLE IF NOT EXISTS words USING fts5 "
     "(body, content = '', tokenize = 'unicode61 remove_diacritics 2')",
+    "INSERT INTO words (words, rank) VALUES ('hashsize', 16000000)",
 )

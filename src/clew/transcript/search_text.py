@@ -15,8 +15,8 @@ from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart, resul
 
 MAX_TEXT = 16_000
 _MAX_CALL = 1_000
-_RESULT_HEAD = 1_500
-_RESULT_TAIL = 500
+_RESULT_HEAD = 1_000
+_RESULT_TAIL = 400
 _CONTEXT = 60
 
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002ffff"
@@ -43,7 +43,7 @@ def documents(entry: Entry) -> Iterator[Document]:
             elif isinstance(part, ToolResultPart):
                 text = result_text(part)
                 if len(text) > _RESULT_HEAD + _RESULT_TAIL:
-                    text = f"{text[:_RESULT_HEAD]}\n…\n{text[-_RESULT_TAIL:]}"
+                    text = f"{text[:_RESULT_HEAD]}\n...\n{text[-_RESULT_TAIL:]}"
                 yield Document(role="tool", text=text, uuid=entry.uuid)
     elif isinstance(entry, AssistantEntry):
         for part in entry.message.content:
