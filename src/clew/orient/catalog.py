@@ -133,15 +133,18 @@ class Catalog:
         changed.sort(key=lambda source: source.mtime, reverse=budget_s is not None)
         deadline = self._clock() + budget_s if budget_s is not None else None
         self._waiting = changed
-        while self._waiting and not (deadline is not None and self._clock() > deadline):
-            self._waiting = self._waiting[self._ingest_some(self._waiting) :]
+        while self._waiting and not self._late(deadline):
+            self._waiting = self._waiting[self._ingest_some(self._waiting, deadline) :]
         return len(self._waiting)
 
-    def _ingest_some(self, sources: Sequence[SourceFile]) -> int:
+    def _late(self, deadline: float | None) -> bool:
+        return deadline is not None and self._clock() > deadline
+
+    def _ingest_some(self, sources: Sequence[SourceFile], deadline: float | None) -> int:
         """As many files as make a batch: enough to be worth a merge, few enough that others need not wait long."""
         done = size = 0
         with self._index.batch():
-            while done < len(sources) and size < _BATCH_BYTES:
+            while done < len(sources) and size < _BATCH_BYTES and (not done or not self._late(deadline)):
                 self._ingest(sources[done])
                 size += sources[done].size
                 done += 1

@@ -167,7 +167,8 @@ class SessionIndex:
         where, values = _filters(agents, ())
         chosen = self._db.execute(
             f"SELECT d.id, d.session FROM (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?) w "
-            f"JOIN documents d ON d.id = w.rowid JOIN sessions s ON s.id = d.session {where}",
+            f"JOIN documents d ON d.id = w.rowid JOIN sessions s ON s.id = d.session {where} "
+            "ORDER BY d.id DESC",
             (query, _SEARCHED_DOCUMENTS, *values),
         )
         best: dict[int, int] = {}

@@ -219,7 +219,7 @@ def test_what_the_index_leaves_out_is_found_in_the_files(store: SessionStore, ca
 def test_with_a_deadline_the_newest_come_first_and_the_rest_is_named(store: SessionStore, tmp_path: Path) -> None:
     for number in range(4):
         put(store, f"s{number}", f"prompt {number}", at=1_000_000 + number)
-    ticks = iter([0.0, 0.5, 0.9, 5.0, 5.0, 5.0])
+    ticks = iter([0.0, 0.5, 0.9, 5.0, 5.0])
     with Catalog(store, env={"HOME": str(tmp_path)}, clock=lambda: next(ticks)) as catalog:
         assert catalog.refresh(budget_s=1.0) == 2
         rows = catalog.rows()
