@@ -6,6 +6,7 @@ from pathlib import Path
 
 from clew import __version__
 from clew.cli.conversation import Conversation
+from clew.cli.orientation import late_orientation
 from clew.cli.toolbox import Toolbox, open_toolbox
 from clew.cli.workspace import Workspace
 from clew.config.schema import Settings
@@ -14,11 +15,13 @@ from clew.engine.approvals import PendingAnswers
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.limits import LimitCheck
 from clew.engine.middleware.nested_memory import NestedMemory
+from clew.engine.middleware.reminders import Reminders
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
 from clew.engine.step import StepRunner
+from clew.host.late_orientation import LateOrientation
 from clew.host.recorder import Recorder
-from clew.host.session import Session
+from clew.host.session import Session, Subscriber
 from clew.host.stamp import Stamp
 from clew.llm.connect import connect, default_model
 from clew.llm.model import Model
@@ -26,10 +29,12 @@ from clew.llm.retry import RetryPolicy
 from clew.prompts.facts import FactsProbe
 from clew.prompts.memory import Memory, load_memory, load_nested_memory
 from clew.prompts.system_prompt import build_system_prompt
-from clew.protocol.events import SessionStarted
+from clew.protocol.entries import ChainEntry, SystemEntry
+from clew.protocol.events import Event, RecapReady, SessionStarted
 from clew.protocol.tally import Tally
 from clew.system.clock import SystemClock
 from clew.system.git import read_head
+from clew.transcript.store import SessionStore, read_project
 from clew.transcript.writer import TranscriptWriter
 
 OVERLOADS_BEFORE_FALLBACK = 3
@@ -66,8 +71,41 @@ def assemble(
     agent.system = build_system_prompt(
         probe.finish(), memory, override=args.system_prompt, append=args.append_system_prompt, headless=headless
     )
-    middlewares: list[Middleware] = [Steering(), limits_of(settings), nested_memory(workspace, memory)]
-    return session_of(workspace, conversation, agent, toolbox, middlewares, connect_named), toolbox
+    reminders = Reminders()
+    middlewares: list[Middleware] = [Steering(), limits_of(settings), nested_memory(workspace, memory), reminders]
+    orientation: LateOrientation | None = None
+    if not headless or asks_fast_model(settings):
+        orientation = late_orientation(
+            workspace, conversation, agent.model.name, connect_named, session=lambda: session
+        )
+    subscribers = [share_recaps(reminders)] if settings.recap.share_with_model else []
+    session = session_of(
+        workspace,
+        conversation,
+        agent,
+        toolbox,
+        middlewares,
+        connect_named,
+        orientation,
+        subscribers,
+        greet=not headless,
+    )
+    return session, toolbox
+
+
+def asks_fast_model(settings: Settings) -> bool:
+    """Whether the user wants model words even in a run that nobody watches; facts can be had from the log later."""
+    return settings.titles.model == "on" or settings.summaries.tool_batches == "model"
+
+
+def share_recaps(reminders: Reminders) -> Subscriber:
+    """The model learns what the user was told about where things stand."""
+
+    def share(event: Event) -> None:
+        if isinstance(event, RecapReady):
+            reminders.add(f"[The user was shown this recap: {event.text}]")
+
+    return share
 
 
 def connector(workspace: Workspace) -> Callable[[str], Model]:
@@ -129,6 +167,10 @@ def session_of(
     toolbox: Toolbox,
     middlewares: list[Middleware],
     connect_named: Callable[[str], Model],
+    orientation: LateOrientation | None,
+    subscribers: list[Subscriber],
+    *,
+    greet: bool,
 ) -> Session:
     """The actor and its subscribers, the recorder first."""
     settings = workspace.settings
@@ -140,10 +182,19 @@ def session_of(
         git_branch=read_head(workspace.repository).branch if workspace.repository and workspace.trusted else "",
     )
     writer = conversation.writer
-    recorder = Recorder(writer, stamp, leaf=conversation.leaf, on_lost=lambda why: session.lose(why))
+    recorder = Recorder(
+        writer,
+        stamp,
+        leaf=conversation.leaf,
+        last_recap=last_recap(conversation),
+        on_entry=orientation.feed if orientation is not None else None,
+        on_lost=lambda why: session.lose(why),
+    )
 
-    def close() -> None:
+    async def close() -> None:
+        await toolbox.session.close()
         writer.close()
+        note_project(workspace, conversation)
 
     session = Session(
         started=SessionStarted(
@@ -159,7 +210,9 @@ def session_of(
         steps=StepRunner(tools=toolbox.tools, host=toolbox.host, pending=pending),
         pending=pending,
         middlewares=middlewares,
-        subscribers=[recorder, tally],
+        subscribers=[recorder, tally, *subscribers],
+        orientation=orientation,
+        greet=greet and conversation.resumed and settings.recap.enabled,
         tally=tally,
         connect=connect_named,
         set_mode=toolbox.permits.set_mode,
@@ -168,3 +221,23 @@ def session_of(
         on_close=close,
     )
     return session
+
+
+def last_recap(conversation: Conversation) -> str:
+    """The recap that is already the last word of the log, so that it is not written again."""
+    last = next((entry for entry in reversed(conversation.entries) if isinstance(entry, ChainEntry)), None)
+    if isinstance(last, SystemEntry) and last.subtype == "away_summary" and last.uuid == conversation.leaf:
+        return last.content
+    return ""
+
+
+def note_project(workspace: Workspace, conversation: Conversation) -> None:
+    """Remember which repository the sessions belong to, so that they are found after a move. Costs nothing twice."""
+    store = SessionStore(workspace.home)
+    known = read_project(store.project_dir(workspace.root))
+    if conversation.path is None or not conversation.path.exists() or (known is not None and known.identity):
+        return
+    try:
+        store.remember_project(workspace.root, identity=workspace.identity(workspace.root))
+    except OSError:
+        return  # a full disk was told already when the log could not be written

@@ -56,10 +56,12 @@ class Recorder:
         stamp: Stamp,
         *,
         leaf: EntryId | None = None,
+        last_recap: str = "",
         on_entry: Callable[[KnownEntry], None] | None = None,
         on_lost: Callable[[str], None] | None = None,
     ) -> None:
-        """`on_lost` is told once, in words, when another process has taken the session over."""
+        """`last_recap`: the text at the leaf, if a recap is the last thing there. `on_lost` is told once, in words,
+        when another process has taken the session over."""
         self._writer = writer
         self._on_entry = on_entry
         self._on_lost = on_lost
@@ -72,6 +74,7 @@ class Recorder:
         self._reply_model = ""
         self._usage_written = True
         self._last_prompt = ""
+        self._recap_at_leaf = last_recap
 
     def __call__(self, event: Event) -> None:
         """Record one event."""
@@ -198,9 +201,10 @@ class Recorder:
                 self._keyed(CustomTitleEntry(custom_title=event.title, **self.stamp.keyed()))
             case TitleChanged(source="facts" | "model" as source):
                 self._keyed(AiTitleEntry(ai_title=event.title, source=source, **self.stamp.keyed()))
-            case RecapReady():
+            case RecapReady() if event.text != self._recap_at_leaf:
                 data = {"lastEntryId": event.last_entry_id, "away": event.away, "source": event.source}
                 self._system("away_summary", event.text, data=data)
+                self._recap_at_leaf = event.text
             case SideQueryBooked():
                 self._keyed(
                     SideQueryEntry(
@@ -231,6 +235,7 @@ class Recorder:
     def _chain(self, entry: UserEntry | AssistantEntry | SystemEntry) -> None:
         self._keyed(entry)
         self.leaf = entry.uuid
+        self._recap_at_leaf = ""
 
     def _keyed(self, entry: KnownEntry) -> None:
         if self._lost:

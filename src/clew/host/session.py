@@ -1,7 +1,7 @@
 """The session actor: ops in, events out, one turn at a time."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from typing import Literal, Protocol
 
 from clew.engine.abort import Abort, settle
@@ -79,7 +79,8 @@ class Session:
         compactor: Compactor | None = None,
         first_turn: int = 1,
         hand_over: Callable[[], str] | None = None,
-        on_close: Callable[[], None] | None = None,
+        on_close: Callable[[], Awaitable[None]] | None = None,
+        greet: bool = False,
     ) -> None:
         self._started = started
         self._agent = agent
@@ -97,6 +98,8 @@ class Session:
         """Lets go of the log if another process asked for it; returns who, or nothing."""
         self._watch: asyncio.Task[None] | None = None
         self._on_close = on_close
+        self._greet = greet
+        """Tell the first front end where things stand."""
         self._listeners: list[asyncio.Queue[Event | None]] = []
         self._turn_task: asyncio.Task[None] | None = None
         self._abort: Abort | None = None
@@ -119,7 +122,7 @@ class Session:
             case SetPermissionMode():
                 self._change_mode(op.mode)
             case SetTitle():
-                self._publish(TitleChanged(title=op.title, source="user"))
+                self.publish(TitleChanged(title=op.title, source="user"))
             case RequestRecap():
                 self._start_recap(op)
             case Close():
@@ -132,6 +135,9 @@ class Session:
         self._listeners.append(queue)
         if self._hand_over is not None and self._watch is None:
             self._watch = asyncio.create_task(self._watch_for_others(self._hand_over))
+        if self._greet:
+            self._greet = False
+            self._start_recap(RequestRecap())
         try:
             while (event := await queue.get()) is not None:
                 yield event
@@ -151,18 +157,18 @@ class Session:
         await settle(*(task for task in (self._recap_task, self._watch) if task is not None))
         if self._orientation is not None:
             await self._orientation.close()
-        self._publish(SessionEnded(reason=reason))
+        self.publish(SessionEnded(reason=reason))
         for queue in self._listeners:
             queue.put_nowait(None)
         await self._agent.model.close()
         if self._agent.fallback is not None:
             await self._agent.fallback.close()
         if self._on_close is not None:
-            self._on_close()
+            await self._on_close()
 
     def notice(self, level: Literal["info", "warning", "error"], text: str, *, code: str = "") -> None:
         """Tell front ends something that is not part of the conversation."""
-        self._publish(Notice(level=level, text=text, code=code))
+        self.publish(Notice(level=level, text=text, code=code))
 
     def lose(self, why: str) -> None:
         """Another process has the session now: stop here, and take nothing more."""
@@ -206,9 +212,9 @@ class Session:
         )
         try:
             async for event in run_turn(turn, prompt, steps=self._steps, middlewares=self._middlewares):
-                self._publish(event)
+                self.publish(event)
         except Exception as error:  # task boundary: say what broke, stay usable
-            self._publish(
+            self.publish(
                 TurnEnded(
                     turn=turn.number,
                     reason="model_error",
@@ -222,7 +228,7 @@ class Session:
         finally:
             self._abort = None
 
-    def _publish(self, event: Event) -> None:
+    def publish(self, event: Event) -> None:
         """Subscribers first (the recorder before all), then front ends, then what follows from it."""
         for subscriber in self._subscribers:
             subscriber(event)
@@ -230,31 +236,31 @@ class Session:
             queue.put_nowait(event)
         if self._orientation is not None:
             for following in self._orientation.after(event):
-                self._publish(following)
+                self.publish(following)
 
     async def _use_model(self, name: str) -> None:
         try:
             model = self._connect(name)
         except LLMError as error:
-            self._publish(Notice(level="error", text=str(error), code="model"))
+            self.publish(Notice(level="error", text=str(error), code="model"))
             return
         self._agent.use_model(model)
-        self._publish(ModelChanged(model=model.name, reason="user"))
+        self.publish(ModelChanged(model=model.name, reason="user"))
 
     def _change_mode(self, mode: str) -> None:
         try:
             self._set_mode(mode)
         except ValueError as error:
-            self._publish(Notice(level="error", text=str(error), code="mode"))
+            self.publish(Notice(level="error", text=str(error), code="mode"))
             return
-        self._publish(PermissionModeChanged(mode=mode))
+        self.publish(PermissionModeChanged(mode=mode))
 
     def _start_recap(self, op: RequestRecap) -> None:
         if self._orientation is None:
-            self._publish(Notice(level="info", text="recaps are off in this session", code="recap"))
+            self.publish(Notice(level="info", text="recaps are off in this session", code="recap"))
             return
         if self._recap_task is None or self._recap_task.done():
             self._recap_task = asyncio.create_task(self._recap(self._orientation, model=op.model))
 
     async def _recap(self, orientation: Orientation, *, model: bool) -> None:
-        self._publish(await orientation.recap(model=model))
+        self.publish(await orientation.recap(model=model))

@@ -1,0 +1,26 @@
+"""Hidden words that join before the next request: what the user was shown and the model should know."""
+
+from collections import deque
+from collections.abc import Iterable
+
+from clew.engine.intake import accept
+from clew.engine.turn import Turn
+from clew.protocol.events import Event
+
+
+class Reminders:
+    """Filled by whoever has something to say; each is said once."""
+
+    def __init__(self) -> None:
+        self._waiting: deque[str] = deque()
+
+    def add(self, text: str) -> None:
+        """Say this before the next request."""
+        self._waiting.append(text)
+
+    async def before_step(self, turn: Turn) -> Iterable[Event]:
+        """All of them, in order."""
+        events: list[Event] = []
+        while self._waiting:
+            events.append(accept(turn, self._waiting.popleft(), hidden=True))
+        return events

@@ -1,0 +1,146 @@
+"""Words for facts while a session runs: labels after each batch, titles and recaps after each turn."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from clew.orient.label_query import LabelDesk, is_large, model_label
+from clew.orient.labels import Settled, batch_label
+from clew.orient.narrator import Narrator
+from clew.orient.side_query import SideQueries
+from clew.orient.titles import next_title
+from clew.protocol.entries import Entry
+from clew.protocol.events import (
+    BatchLabelled,
+    Event,
+    Notice,
+    PartCompleted,
+    RecapReady,
+    ReplyWithdrawn,
+    StepEnded,
+    TitleChanged,
+    ToolEnded,
+    TurnEnded,
+)
+from clew.protocol.ids import CallId, EntryId
+from clew.protocol.messages import TextPart, ToolCallPart
+
+
+class OrientationSettings(Struct, frozen=True, kw_only=True):
+    """What the user wants of it."""
+
+    labels: Literal["facts", "model", "off"] = "facts"
+    recap: bool = True
+    recap_model: bool = False
+    """Let the fast model rephrase recaps nobody asked for by hand."""
+    title_model: bool = False
+
+
+class Orientation:
+    """Follows recorded entries and events; publishes what follows from them. Model calls run beside the session."""
+
+    def __init__(
+        self,
+        narrator: Narrator,
+        settings: OrientationSettings,
+        *,
+        queries: SideQueries | None,
+        publish: Callable[[Event], None],
+    ) -> None:
+        self._narrator = narrator
+        self._settings = settings
+        self._queries = queries
+        self._publish = publish
+        self._desk = LabelDesk()
+        self._calls: dict[CallId, ToolCallPart] = {}
+        self._ended: dict[CallId, ToolEnded] = {}
+        self._intent = ""
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def feed(self, entry: Entry) -> None:
+        """One more entry of the log, old or new."""
+        self._narrator.feed(entry)
+
+    def after(self, event: Event) -> Sequence[Event]:
+        """Labels at once; titles and model words follow as soon as they are ready."""
+        match event:
+            case PartCompleted(part=TextPart(text=text)):
+                self._intent = text
+            case PartCompleted(part=ToolCallPart() as call):
+                self._calls[call.id] = call
+            case ToolEnded():
+                self._ended[event.result.call_id] = event
+            case ReplyWithdrawn():
+                self._forget()
+            case StepEnded():
+                return self._label()
+            case TurnEnded():
+                self._forget()
+                return self._retitle()
+            case _:
+                pass
+        return ()
+
+    async def recap(self, *, model: bool) -> Event:
+        """Where you are, now."""
+        told = await self._narrator.tell(with_model=model or self._settings.recap_model)
+        if told is None:
+            return Notice(level="info", text="there is nothing to recap yet", code="recap")
+        return RecapReady(
+            text=told.text, away=told.away, last_entry_id=EntryId(told.key.last_entry_id), source=told.source
+        )
+
+    async def close(self) -> None:
+        """What is still asked is not needed any more."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _label(self) -> Sequence[Event]:
+        batch = [
+            Settled(call, ended.result, ended.display)
+            for call_id, call in self._calls.items()
+            if (ended := self._ended.get(call_id)) is not None
+        ]
+        intent = self._intent
+        self._forget()
+        if not batch or self._settings.labels == "off":
+            return ()
+        call_ids = tuple(item.call.id for item in batch)
+        self._desk.opened(call_ids)
+        if self._settings.labels == "model" and self._queries is not None and is_large(batch):
+            self._start(self._better_label(batch, intent, self._queries))
+        label = batch_label(batch)
+        return (BatchLabelled(call_ids=call_ids, label=label),) if label else ()
+
+    async def _better_label(self, batch: Sequence[Settled], intent: str, queries: SideQueries) -> None:
+        call_ids = tuple(item.call.id for item in batch)
+        label = await model_label(batch, intent, queries)
+        if label and self._desk.accepts(call_ids):
+            self._publish(BatchLabelled(call_ids=call_ids, label=label, source="model"))
+
+    def _retitle(self) -> Sequence[Event]:
+        """A title from facts at once; the fast model's may follow."""
+        title = next_title(self._narrator.ledger())
+        if not title:
+            return ()
+        if self._settings.title_model:
+            self._start(self._better_title())
+        return (TitleChanged(title=title, source="facts"),)
+
+    async def _better_title(self) -> None:
+        named = await self._narrator.title(with_model=True)
+        if named is not None and named[1] == "model":
+            self._publish(TitleChanged(title=named[0], source="model"))
+
+    def _forget(self) -> None:
+        self._calls.clear()
+        self._ended.clear()
+        self._intent = ""
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
