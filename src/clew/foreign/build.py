@@ -1,30 +1,24 @@
-"""Entries from other agents' records: one linear chain with stable ids, times that never run empty, our tool names."""
+"""What other agents' records say, as entries: the words a reader has for users, models, tools and programs."""
 
-import re
-from hashlib import blake2b
-from pathlib import Path
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any
 
 import msgspec
 
-from clew.foreign.listing import modified
-from clew.foreign.session import ForeignMeta, ForeignTranscript, Problem
-from clew.foreign.shapes import Json, iso_time
-from clew.foreign.tool_names import Call, translate
+from clew.foreign.chain import Chain
+from clew.foreign.open_calls import OpenCalls
+from clew.foreign.shapes import Json
 from clew.foreign.user_text import UserText, read_user_text
-from clew.protocol.display import Block, DiffBlock, TerminalBlock
+from clew.protocol.display import DiffBlock
 from clew.protocol.entries import (
     AiTitleEntry,
     AssistantEntry,
     CustomTitleEntry,
-    Entry,
-    KnownEntry,
     OpaqueEntry,
     SystemEntry,
     TurnResultEntry,
     UserEntry,
 )
-from clew.protocol.ids import CallId, EntryId, MessageId, SessionId
+from clew.protocol.ids import EntryId, MessageId
 from clew.protocol.messages import (
     AssistantMessage,
     ImagePart,
@@ -32,53 +26,22 @@ from clew.protocol.messages import (
     Part,
     ReasoningPart,
     TextPart,
-    ToolCallPart,
-    ToolResultPart,
     UserMessage,
 )
 from clew.protocol.usage import Usage
 
-EPOCH = "1970-01-01T00:00:00.000Z"
+_USAGE_REACH = 40
+"""How many entries back the reply may stand that a token count belongs to."""
 
 
-class _Open(NamedTuple):
-    """A call that waits for its result, and the entry that holds it."""
-
-    id: CallId
-    call: Call | None
-    holder: EntryId | None
-
-
-class Builder:
-    """Collects the entries of one session in order. Ids are derived from the session id and the position."""
+class Builder(Chain):
+    """Takes a session as its records tell it, in order."""
 
     def __init__(self, agent: str, session_id: str, *, cwd: str = "", started: Any = None) -> None:
-        self.agent = agent
-        self.meta = ForeignMeta(cwd=cwd)
-        self.entries: list[Entry] = []
-        self.abandoned: list[Entry] = []
-        self.session_id = SessionId(session_id)
-        self.model = ""
-        self._prefix = _id_prefix(agent, session_id)
-        self._count = 0
-        self._time = iso_time(started)
-        self._undated = 0
-        self._parent: EntryId | None = None
+        super().__init__(agent, session_id, cwd=cwd, started=started)
+        self._calls = OpenCalls()
         self._reply = 0
         self._in_reply = False
-        self._calls: dict[str, list[_Open]] = {}
-        self._call_ids: set[str] = set()
-
-    def rename(self, session_id: str) -> None:
-        """The file names its session itself; before the first entry only."""
-        if session_id and not self.entries:
-            self.session_id = SessionId(session_id)
-            self._prefix = _id_prefix(self.agent, session_id)
-
-    def at(self, moment: Any) -> None:
-        """Later entries happened then; an unreadable time keeps the one before."""
-        if stamp := iso_time(moment):
-            self._time = stamp
 
     def user(self, text: str, *, images: tuple[Part, ...] = (), reading: UserText | None = None) -> None:
         """A text of role user; wrappers come off, and what no person typed is marked."""
@@ -101,11 +64,11 @@ class Builder:
     def summary(self, text: str) -> None:
         """What stands for the history before a boundary."""
         if text.strip():
-            self._user_entry(text, is_meta=False, is_compact_summary=True)
+            self._user_entry(text, is_compact_summary=True)
 
     def boundary(self, summary: str, **data: Any) -> None:
         """The other agent compacted: the model's view starts anew with a summary."""
-        logical, self._parent = self._parent, None
+        logical, self.parent = self.parent, None
         self.system("compact_boundary", "Conversation compacted", compact=data or {}, logical=logical)
         self.summary(summary)
 
@@ -120,27 +83,11 @@ class Builder:
             self._assistant(ReasoningPart(text=text, provider=self.agent))
 
     def call(self, call_id: str, name: str, arguments: Json, *, raw: str | None = None) -> str:
-        """A tool call, under our name where the meaning is clear. Returns the id its result must name.
-
-        Some agents count ids anew after a compaction; a repeated one is made unique, and results go to the latest.
-        """
-        given = call_id or f"{self._prefix}-{self._count}"
-        call_id = given if given not in self._call_ids else f"{given}~{self._count}"
-        self._call_ids.add(call_id)
-        made: list[_Open] = []
-        for number, call in enumerate(translate(name, arguments)):
-            same = call.name == name and call.arguments == arguments
-            own_id = CallId(call_id if number == 0 else f"{call_id}#{number + 1}")
-            part = ToolCallPart(
-                id=own_id,
-                name=call.name,
-                arguments=call.arguments,
-                raw_arguments=raw,
-                data=None if same else {"foreign": {"name": name, "arguments": arguments if number == 0 else {}}},
-            )
+        """A tool call, under our name where the meaning is clear. Returns the id its result must name."""
+        given = call_id or f"{self.id_prefix}-{len(self.entries)}"
+        for part in self._calls.announce(given, name, arguments, raw):
             self._assistant(part)
-            made.append(_Open(own_id, call, self._parent))
-        self._calls[given] = made
+            self._calls.held(given, self.parent)
         return given
 
     def has_call(self, call_id: str) -> bool:
@@ -156,30 +103,14 @@ class Builder:
         exit_code: int | None = None,
         diffs: tuple[DiffBlock, ...] = (),
     ) -> None:
-        """What a call came to. An exit code other than 0 is an error and stays readable in the text."""
-        made = self._calls.pop(call_id, None) or [_Open(CallId(call_id), None, None)]
-        if exit_code:
-            is_error = True
-            if not _tells_exit_code(text, exit_code):
-                text = f"Exit code {exit_code}\n{text}"
-        for number, (open_call, blocks) in enumerate(zip(made, _share_out(diffs, made), strict=True)):
-            call = open_call.call
-            if call is not None and call.name == "Bash" and exit_code is not None:
-                command = str(call.arguments.get("command", ""))
-                blocks.append(TerminalBlock(command=command, output=text, exit_code=exit_code))
-            part = ToolResultPart(
-                call_id=open_call.id,
-                content=text if number == 0 else "(see the first file of this patch)",
-                is_error=is_error,
-            )
-            display: Any = {"display": msgspec.to_builtins(blocks)} if blocks else None
-            self._user_entry(
-                (part,), is_meta=False, tool_use_result=display, source_tool_assistant_uuid=open_call.holder
-            )
+        """What a call came to. An exit code other than 0 is an error."""
+        settled = self._calls.settle(call_id, text, is_error=is_error, exit_code=exit_code, diffs=diffs)
+        for part, display, holder in settled:
+            self._user_entry((part,), tool_use_result=display, source_tool_assistant_uuid=holder)
 
     def usage(self, usage: Usage) -> None:
         """Tokens of the reply that was just read."""
-        for index in range(len(self.entries) - 1, max(-1, len(self.entries) - 40), -1):
+        for index in range(len(self.entries) - 1, max(-1, len(self.entries) - _USAGE_REACH), -1):
             entry = self.entries[index]
             if isinstance(entry, AssistantEntry):
                 message = msgspec.structs.replace(entry.message, usage=usage)
@@ -198,9 +129,9 @@ class Builder:
     ) -> None:
         """A note inside the chain that the model does not read."""
         self._in_reply = False
-        self._add(
+        self.add(
             SystemEntry(
-                **self._chain(),
+                **self.place(),
                 subtype=subtype,
                 content=content,
                 level=level,
@@ -221,9 +152,9 @@ class Builder:
         if not title.strip():
             return
         if by_user:
-            entry = CustomTitleEntry(session_id=self.session_id, timestamp=self._now(), custom_title=title)
+            entry = CustomTitleEntry(session_id=self.session_id, timestamp=self.now(), custom_title=title)
         else:
-            entry = AiTitleEntry(session_id=self.session_id, timestamp=self._now(), ai_title=title, source="model")
+            entry = AiTitleEntry(session_id=self.session_id, timestamp=self.now(), ai_title=title, source="model")
         self.entries.append(entry)
         self.meta.title = title
 
@@ -233,7 +164,7 @@ class Builder:
         self.entries.append(
             TurnResultEntry(
                 session_id=self.session_id,
-                timestamp=self._now(),
+                timestamp=self.now(),
                 reason=reason,
                 turn=turn,
                 steps=steps,
@@ -246,119 +177,21 @@ class Builder:
         """A record of a kind we do not know, kept as it is."""
         self.entries.append(OpaqueEntry(type=kind or "unknown", raw=raw))
 
-    def undo(self, turns: int) -> None:
-        """The user took back the last turns: their entries leave the conversation."""
-        for index in range(len(self.entries) - 1, -1, -1):
-            entry = self.entries[index]
-            if isinstance(entry, UserEntry) and _is_prompt(entry):
-                turns -= 1
-                if turns <= 0:
-                    self.abandoned.extend(self.entries[index:])
-                    del self.entries[index:]
-                    self._parent = entry.parent_uuid
-                    self._in_reply = False
-                    return
-
     def end_reply(self) -> None:
         """What follows of the model belongs to another reply."""
         self._in_reply = False
 
-    def transcript(self, path: Path, problems: list[Problem]) -> ForeignTranscript:
-        """Everything collected, with what the entries say about model and times."""
-        if self._undated:
-            self._date_the_undated(path)
-        meta = self.meta
-        meta.model = meta.model or self.model
-        meta.started = meta.started or next((e.timestamp for e in self.entries if not isinstance(e, OpaqueEntry)), "")
-        meta.updated = meta.updated or self._time
-        return ForeignTranscript(
-            agent=self.agent,
-            session_id=self.session_id,
-            path=path,
-            entries=tuple(self.entries),
-            meta=meta,
-            problems=tuple(problems),
-            abandoned=tuple(self.abandoned),
-        )
-
     def _user_entry(self, content: str | tuple[Part, ...], **fields: Any) -> None:
         self._in_reply = False
-        self._add(UserEntry(**self._chain(), message=UserMessage(content=content), **fields))
+        self.add(UserEntry(**self.place(), message=UserMessage(content=content), **fields))
 
     def _assistant(self, part: Part) -> None:
         if not self._in_reply:
             self._reply += 1
             self._in_reply = True
-        message = AssistantMessage(
-            id=MessageId(f"msg_{self._prefix}_{self._reply}"), model=self.model or self.agent, content=(part,)
-        )
-        self._add(AssistantEntry(**self._chain(), message=message))
-
-    def _add(self, entry: UserEntry | AssistantEntry | SystemEntry) -> None:
-        self._parent = entry.uuid
-        self.entries.append(entry)
-
-    def _chain(self) -> dict[str, Any]:
-        self._count += 1
-        prefix, number = self._prefix, f"{self._count:012x}"
-        return {
-            "session_id": self.session_id,
-            "timestamp": self._now(),
-            "uuid": f"{prefix[:8]}-{prefix[8:12]}-{prefix[12:16]}-{prefix[16:20]}-{number}",
-            "parent_uuid": self._parent,
-            "is_sidechain": False,
-            "user_type": "external",
-            "cwd": self.meta.cwd,
-            "version": self.meta.version,
-            "git_branch": self.meta.branch,
-        }
-
-    def _now(self) -> str:
-        if not self._time:
-            self._undated = len(self.entries) + 1
-        return self._time or EPOCH
-
-    def _date_the_undated(self, path: Path) -> None:
-        """Entries before the first known time take that time; without any, the time of the file."""
-        moment = next((entry.timestamp for entry in self.entries[self._undated :] if _has_time(entry)), "")
-        moment = moment or self._time or iso_time(modified(path))
-        if moment:
-            for index, entry in enumerate(self.entries[: self._undated]):
-                if not isinstance(entry, OpaqueEntry) and entry.timestamp == EPOCH:
-                    self.entries[index] = msgspec.structs.replace(entry, timestamp=moment)
-            self._time = self._time or moment
-
-
-def _share_out(diffs: tuple[DiffBlock, ...], made: list[_Open]) -> list[list[Block]]:
-    """Each diff to the call that names its file, so that no change counts twice; the first call takes the rest."""
-    shares: list[list[Block]] = [[] for _ in made]
-    for diff in diffs:
-        place = 0
-        for number, open_call in enumerate(made):
-            path = str(open_call.call.arguments.get("file_path", "")) if open_call.call else ""
-            if path and (diff.path.endswith(path) or path.endswith(diff.path)):
-                place = number
-                break
-        shares[place].append(diff)
-    return shares
-
-
-def _tells_exit_code(text: str, code: int) -> bool:
-    return re.search(rf"(?i)exit(?:ed)?(?: with)?(?: code)?:? {code}\b", text[:400] + " " + text[-400:]) is not None
-
-
-def _has_time(entry: Entry) -> TypeGuard[KnownEntry]:
-    return not isinstance(entry, OpaqueEntry)
-
-
-def _is_prompt(entry: UserEntry) -> bool:
-    content = entry.message.content
-    is_result = not isinstance(content, str) and any(isinstance(part, ToolResultPart) for part in content)
-    return not entry.is_meta and not entry.is_compact_summary and not is_result
-
-
-def _id_prefix(agent: str, session_id: str) -> str:
-    return blake2b(f"{agent}:{session_id}".encode("utf-8", "replace"), digest_size=10).hexdigest()
+        message_id = MessageId(f"msg_{self.id_prefix}_{self._reply}")
+        message = AssistantMessage(id=message_id, model=self.model, content=(part,))
+        self.add(AssistantEntry(**self.place(), message=message))
 
 
 def image_part(url: str, media_type: str = "") -> ImagePart:
