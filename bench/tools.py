@@ -1,0 +1,128 @@
+"""Tools: search over 50,000 files against plain ripgrep, sandboxed against plain commands, reads, specs."""
+
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Awaitable, Callable, Iterable
+from pathlib import Path
+
+from bench.report import Row
+from clew.protocol.ids import CallId
+from clew.system.sandbox.policy import Sandbox
+from clew.system.sandbox.status import SandboxStatus, probe_now
+from clew.system.search_binary import find_bundled
+from clew.tools.base import ToolContext
+from clew.tools.bash import Bash, BashParams
+from clew.tools.grep import Grep, GrepParams
+from clew.tools.read import Read, ReadParams
+from clew.tools.registry import builtin_tools
+from clew.tools.session import ToolSession
+
+FILES = 50_000
+ROUNDS = 15
+
+
+def context(session: ToolSession, number: int) -> ToolContext:
+    """As the dispatcher makes it."""
+
+    async def nobody(_: object) -> None:
+        return None
+
+    return ToolContext(call_id=CallId(f"bench-{number}"), cwd=session.cwd, progress=lambda _: None, ask=nobody)
+
+
+async def median_ms(work: Callable[[int], Awaitable[object]], rounds: int = ROUNDS) -> float:
+    """Of some rounds after one to warm up."""
+    await work(-1)
+    taken: list[float] = []
+    for number in range(rounds):
+        started = time.perf_counter()
+        await work(number)
+        taken.append((time.perf_counter() - started) * 1000)
+    return statistics.median(taken)
+
+
+def make_tree(top: Path) -> None:
+    """Many small files, one in a hundred with the needle."""
+    for number in range(FILES):
+        folder = top / f"d{number // 500:03}"
+        if number % 500 == 0:
+            folder.mkdir()
+        text = "needle = 1\n" if number % 100 == 0 else "hay = 0\n"
+        (folder / f"f{number}.py").write_text("import os\n" * 20 + text)
+
+
+async def search_row(top: Path) -> Row:
+    """Grep within 1.5 x of the program it uses, run by hand with the same meaning."""
+    rg = find_bundled()
+    if not rg:
+        return Row("Grep over 50,000 files", "no bundled ripgrep here", "<= 1.5 x rg", None)
+    session = ToolSession(cwd=str(top))
+    grep = Grep(session)
+
+    async def ours(number: int) -> None:
+        await grep.run(GrepParams(pattern="needle"), context(session, number))
+
+    async def plain(_: int) -> None:
+        await asyncio.to_thread(subprocess.run, [rg, "-l", "needle", str(top)], stdout=subprocess.DEVNULL)
+
+    theirs_ms = await median_ms(plain, 5)
+    ours_ms = await median_ms(ours, 5)
+    ratio = ours_ms / theirs_ms
+    return Row("Grep over 50,000 files", f"{ratio:.2f} x rg ({ours_ms:.0f} ms)", "<= 1.5 x rg", ratio <= 1.5)
+
+
+async def command_rows(top: Path) -> list[Row]:
+    """The same command without and with each sandbox of this machine."""
+    found = probe_now()
+    kinds: dict[str, SandboxStatus] = {found.label: found} if found.enforced else {}
+    if found.abi and found.kind == "bwrap":
+        kinds["Landlock with namespaces"] = SandboxStatus(kind="landlock", namespaces=True, abi=found.abi)
+    session = ToolSession(cwd=str(top))
+    bash = Bash(session)
+
+    async def run(number: int) -> None:
+        await bash.run(BashParams(command="true"), context(session, number))
+
+    bare_ms = await median_ms(run)
+    rows = [Row("Bash `true`, no sandbox", f"{bare_ms:.1f} ms", "-", None)]
+    for label, status in kinds.items():
+        with_sandbox = Sandbox(lambda status=status: status)
+        session.sandbox = with_sandbox
+        extra_ms = await median_ms(run) - bare_ms
+        with_sandbox.close()
+        rows.append(Row(f"Bash `true` in {label}", f"+{extra_ms:.1f} ms", "<= +15 ms", extra_ms <= 15))
+    session.sandbox = None
+    await session.close()
+    return rows
+
+
+async def read_row(top: Path) -> Row:
+    """One read, permission and transcript not included."""
+    session = ToolSession(cwd=str(top))
+    read = Read(session)
+    params = ReadParams(file_path="d000/f1.py")
+    taken_ms = await median_ms(lambda number: read.run(params, context(session, number)), 200)
+    return Row("Read of a small file", f"{taken_ms:.2f} ms", "<= 1 ms", taken_ms <= 1)
+
+
+def spec_row() -> Row:
+    """What every first request carries."""
+    specs = [tool.spec() for tool in builtin_tools(ToolSession(cwd=os.getcwd()))]
+    size = sum(len(json.dumps([s.name, s.description, s.schema], separators=(",", ":"))) for s in specs)
+    return Row("tool specs", f"{size} bytes", "<= 9000 bytes", size <= 9_000)
+
+
+def rows() -> Iterable[Row]:
+    """All figures, in one tree."""
+    with tempfile.TemporaryDirectory(prefix="clew-bench-") as folder:
+        top = Path(folder)
+        make_tree(top)
+        yield spec_row()
+        yield asyncio.run(read_row(top))
+        yield asyncio.run(search_row(top))
+        yield from asyncio.run(command_rows(top / "d000"))
