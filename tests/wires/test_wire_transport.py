@@ -5,7 +5,6 @@ import contextlib
 import json
 import socket
 import ssl
-import subprocess
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -118,23 +117,11 @@ async def test_every_failure_has_its_own_words(monkeypatch: pytest.MonkeyPatch):
     assert len(set(lines.values())) == len(lines)
 
 
-@pytest.fixture
-def self_signed(tmp_path: Path) -> ssl.SSLContext:
-    """A server context whose certificate no authority signed."""
-    certificate, key = tmp_path / "c.pem", tmp_path / "k.pem"
-    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1", "-subj", "/CN=localhost"]
-    try:
-        subprocess.run([*command, "-out", str(certificate), "-keyout", str(key)], check=True, capture_output=True)
-    except FileNotFoundError:
-        pytest.skip("makes a certificate with the openssl program, which is not installed")
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate, key)
-    return context
-
-
-async def test_a_certificate_nobody_vouches_for_is_refused_and_the_key_is_not_sent(self_signed: ssl.SSLContext):
+async def test_a_certificate_nobody_vouches_for_is_refused_and_the_key_is_not_sent(
+    self_signed: tuple[ssl.SSLContext, Path],
+):
     """The handshake fails before any byte of the request, and it is not tried again."""
-    with raw_server(b"HTTP/1.1 200 OK\r\n\r\n", context=self_signed) as (port, heard):
+    with raw_server(b"HTTP/1.1 200 OK\r\n\r\n", context=self_signed[0]) as (port, heard):
         line = await told(f"https://localhost:{port}", policy=RetryPolicy())
     assert "certificate" in line
     assert "SSL_CERT_FILE" in line
@@ -308,6 +295,12 @@ async def test_a_whole_reply_that_is_none_is_a_bad_response(body: str):
         with pytest.raises(BadResponse):
             await model.complete(ask("hi"))
         await model.close()
+
+
+async def test_a_compressed_answer_is_told():
+    gzip = {"body": "zzz", "headers": {"content-encoding": "gzip"}}
+    with ModelServer([gzip]) as server:
+        assert "compressed (gzip)" in await told(server.url)
 
 
 async def test_a_header_that_is_not_valid_does_not_leak():

@@ -7,8 +7,8 @@ from contextlib import aclosing
 
 import msgspec
 
-from clew.llm.errors import LLMError, StreamBroken
-from clew.llm.failures import failure_of, not_a_model, request_id_of
+from clew.llm.errors import BadResponse, LLMError, StreamBroken
+from clew.llm.failures import failure_of, host_of, not_a_model, request_id_of
 from clew.llm.http import Answer, Transport
 from clew.llm.reply import Reply, ReplyEvent, ReplyStarted
 from clew.llm.request import ModelRequest
@@ -95,6 +95,7 @@ class RemoteModel:
             try:
                 patience_s = max(self._policy.idle_timeout_s, WHOLE_REPLY_PATIENCE_S)
                 async with self._transport.open(encoded, patience_s=patience_s) as answer:
+                    self._check_plain(answer)
                     return await self._whole(answer, taken)
             except LLMError as error:
                 notice = schedule.after(error, reached=self._transport.reached)
@@ -103,6 +104,7 @@ class RemoteModel:
     async def _attempt(self, encoded: HttpRequest, taken: frozenset[str]) -> AsyncGenerator[ReplyEvent]:
         """One request. ReplyStarted is held back until something follows it, so that a retry stays invisible."""
         async with self._transport.open(encoded) as answer:
+            self._check_plain(answer)
             if not answer.ok or answer.content_type == "application/json":
                 for event in events_of(await self._whole(answer, taken)):
                     yield event
@@ -140,6 +142,12 @@ class RemoteModel:
         except StreamBroken as error:  # the bytes ended early: the same request may well succeed
             error.retryable = True
             raise
+
+    def _check_plain(self, answer: Answer) -> None:
+        """We ask for no compression: it would only delay a stream."""
+        coding = answer.headers.get("content-encoding", "identity").lower()
+        if coding not in ("identity", ""):
+            raise BadResponse(f"{host_of(self.target)} answered compressed ({coding[:20]}), which was not asked for")
 
     async def _whole(self, answer: Answer, taken: frozenset[str]) -> Reply:
         if not answer.ok:
