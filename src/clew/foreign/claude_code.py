@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 
 from clew.foreign.claude_chain import Tree, conversation
-from clew.foreign.claude_entry import Lenient, refine
+from clew.foreign.claude_entry import Lenient
+from clew.foreign.claude_refine import refine
 from clew.foreign.listing import entries_in, found
 from clew.foreign.session import ForeignMeta, ForeignSession, ForeignTranscript
 from clew.foreign.shapes import as_dict, as_str
