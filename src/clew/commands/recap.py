@@ -14,15 +14,19 @@ ABOUT = CommandHelp(
     aliases=("away", "catchup"),
 )
 
+NONE_YET = (
+    "No recap was shown yet. This front end shows one when a session is resumed and when you ask; "
+    "it does not watch whether you are away."
+)
+
 
 def _why(context: CommandContext) -> CommandResult:
     facts = context.facts
-    if facts.recap_why:
-        return CommandResult(lines=(facts.recap_why,))
-    if facts.recap:
-        words = "by the fast model, checked against the facts" if facts.recap_source == "model" else "from facts alone"
-        return CommandResult(lines=(f"The last recap was written {words}:", facts.recap))
-    return CommandResult(lines=("No recap was shown or considered yet in this session.",))
+    if not facts.recap:
+        return CommandResult(lines=(facts.recap_why or NONE_YET,))
+    words = "by the fast model, checked against the facts" if facts.recap_source == "model" else "from facts alone"
+    told = (f"The last recap was written {words}: {facts.recap}", facts.recap_why)
+    return CommandResult(lines=tuple(line for line in told if line))
 
 
 def run(context: CommandContext, argument: str) -> CommandResult:

@@ -39,6 +39,11 @@ def first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "")
 
 
+def last_line(text: str) -> str:
+    """The last line with something on it: where programs say what went wrong, and test runners what they counted."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
+
+
 def short_command(command: str) -> str:
     """The first line of a command, and how many more there are."""
     lines = [line for line in command.splitlines() if line.strip()]
@@ -147,7 +152,10 @@ def _outcome(block: TerminalBlock) -> str:
         return "timed out"
     if block.exit_code is None:
         return "killed"
-    return "ok" if block.exit_code == 0 else f"exit {block.exit_code}"
+    if block.exit_code == 0:
+        return "ok"
+    last = last_line(block.output)
+    return f"exit {block.exit_code}{': ' + last if last else ''}"
 
 
 def _table(block: TableBlock) -> str:

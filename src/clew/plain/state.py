@@ -5,7 +5,7 @@ from functools import singledispatch
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clew.commands.base import FileChange, ModelUse, SessionFacts
+from clew.commands.base import FileChange, ModelUse, SessionFacts, SideUse
 from clew.protocol.display import DiffBlock, TerminalBlock
 from clew.protocol.events import (
     ApprovalRequested,
@@ -17,6 +17,7 @@ from clew.protocol.events import (
     QuestionAsked,
     RecapReady,
     SessionStarted,
+    SideQueryBooked,
     StepEnded,
     StepStarted,
     TitleChanged,
@@ -184,7 +185,24 @@ def _(event: TitleChanged, state: PlainState) -> PlainState:
 
 @fold.register
 def _(event: RecapReady, state: PlainState) -> PlainState:
-    return replace(state, facts=replace(state.facts, recap=event.text, recap_source=event.source))
+    facts = state.facts
+    greeted = facts.resumed and not facts.turns and not facts.recap
+    why = "It was shown because the session was resumed." if greeted else "It was shown because you asked for it."
+    return replace(state, facts=replace(facts, recap=event.text, recap_source=event.source, recap_why=why))
+
+
+@fold.register
+def _(event: SideQueryBooked, state: PlainState) -> PlainState:
+    return replace(state, facts=replace(state.facts, side=with_side_query(state.facts.side, event)))
+
+
+def with_side_query(side: tuple[SideUse, ...], event: SideQueryBooked) -> tuple[SideUse, ...]:
+    """The table with one more call for this purpose. One call without a price makes the sum unknown."""
+    rows = {use.purpose: use for use in side}
+    known = rows.get(event.purpose, SideUse(purpose=event.purpose, cost_usd=0.0))
+    cost = None if known.cost_usd is None or event.cost_usd is None else known.cost_usd + event.cost_usd
+    rows[event.purpose] = SideUse(purpose=event.purpose, requests=known.requests + 1, cost_usd=cost)
+    return tuple(rows.values())
 
 
 @fold.register

@@ -71,7 +71,7 @@ async def test_tool_calls_have_one_label_line_each() -> None:
                 call(2, "Edit", file_path="/project/validate.py"),
                 ended(2, "Edit", DiffBlock(path="/project/validate.py", patch="", added=3, removed=1)),
                 call(3, "Bash", command="pytest"),
-                ended(3, "Bash", TerminalBlock(command="pytest", output="", exit_code=1)),
+                ended(3, "Bash", TerminalBlock(command="pytest", output="..F\n1 failed in 1s\n", exit_code=1)),
                 call(4, "Read", file_path="/project/none"),
                 ended(4, "Read", text="no such file\nnearest: nine", is_error=True),
                 ended(5, "AskUser", TableBlock(columns=("question", "answer"), rows=(("Which?", "B"),))),
@@ -86,7 +86,7 @@ async def test_tool_calls_have_one_label_line_each() -> None:
         assert [line for line in stage.output.splitlines() if line.startswith("*")] == [
             "* Read src/x.py (lines 1-40)",
             "* Edited validate.py +3 -1",
-            "* Ran pytest: exit 1",
+            "* Ran pytest: exit 1: 1 failed in 1s",
             "* Read none failed: no such file",
             "* AskUser: Which? · B",
             "* Searched def x: 1 match in 1 file",
