@@ -9,7 +9,13 @@ SettingsError
 
 
 class SettingsError(Exception):
-    """Bad settings. The message is one line: what, where, what to do."""
+    """Bad settings. The message is one line: what, where, what to do.
+
+    Keys and values in it come from files, so whatever does not print is escaped.
+    """
+
+    def __init__(self, words: str) -> None:
+        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in words))
 
 
 class SettingsFileError(SettingsError):

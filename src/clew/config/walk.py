@@ -1,5 +1,6 @@
 """Walking settings by dotted key: which keys exist, what type each has, which one was probably meant."""
 
+import re
 from typing import Any, Literal, cast, get_args, get_origin
 
 import msgspec
@@ -56,22 +57,20 @@ def leaf_keys(kind: Any = Settings, prefix: tuple[str, ...] = ()) -> list[tuple[
 
 
 def dotted(path: tuple[str, ...]) -> str:
-    """`limits.maxTurns`; a part that itself holds a dot is quoted."""
-    return ".".join(f'"{part}"' if "." in part or not part else part for part in path)
+    """`limits.maxTurns`; a part that is not a plain word is quoted as in JSON, so that the whole stays one line."""
+    plain = (part.replace("-", "").replace("_", "").isalnum() for part in path)
+    return ".".join(
+        part if word else msgspec.json.encode(part).decode() for part, word in zip(path, plain, strict=True)
+    )
 
 
 def split_key(key: str) -> tuple[str, ...]:
-    """The parts of a dotted key; parts in double quotes may hold dots."""
-    parts: list[str] = []
-    rest = key
-    while rest:
-        if rest[0] == '"' and (end := rest.find('"', 1)) > 0:
-            parts.append(rest[1:end])
-            rest = rest[end + 1 :].removeprefix(".")
-        else:
-            part, _, rest = rest.partition(".")
-            parts.append(part)
-    return tuple(parts)
+    """The parts of a dotted key; parts in double quotes may hold dots. The opposite of `dotted`."""
+    parts = re.findall(r'"(?:[^"\\]|\\.)*"|[^.]+', key)
+    try:
+        return tuple(msgspec.json.decode(part, type=str) if part[0] == '"' else part for part in parts)
+    except msgspec.DecodeError:
+        return tuple(parts)  # quotes that do not pair: no key has this name, and the answer will say so
 
 
 def nearest(word: str, words: list[str]) -> str:

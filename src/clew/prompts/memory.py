@@ -58,7 +58,8 @@ def load_nested_memory(*, project_root: Path, cwd: Path, touched: Path, trusted:
     """The memory files between the working directory and a file that a tool touched, as far as not yet known."""
     collector = _Collector(project_root=project_root, trusted=trusted, known=known.files)
     if trusted:
-        for directory in _down_to(project_root, touched if touched.is_dir() else touched.parent):
+        place = Path(os.path.normpath(cwd / touched))
+        for directory in _down_to(project_root, place if os.path.isdir(place) else place.parent):
             if directory != project_root and not cwd.is_relative_to(directory):
                 for name in PROJECT_NAMES:
                     collector.add(directory / name, level="project")

@@ -44,8 +44,10 @@ def test_the_smallest_limit_counts() -> None:
 
 
 def test_dotted_keys_round_trip() -> None:
-    for path in [("a",), ("a", "b.c", "d"), ("x.y",), ("a", "", "b")]:
+    for path in [("a",), ("a", "b.c", "d"), ("x.y",), ("a", "", "b"), ("a", 'q"\n\\', "é-_1")]:
         assert split_key(dotted(path)) == path
+        assert "\n" not in dotted(path)
+    assert split_key('a."b') == ("a", '"b')
 
 
 def test_edit_distance() -> None:

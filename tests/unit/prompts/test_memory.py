@@ -236,6 +236,15 @@ def test_text_cannot_leave_its_frame(place: Place) -> None:
     assert text.count("<memory-file ") == 1
 
 
+def test_nested_memory_behind_a_link_outside_is_refused(place: Place) -> None:
+    (place.outside / "AGENTS.md").write_text("CANARY-outside")
+    (place.root / "vendor").symlink_to(place.outside)
+    touched = place.root / "vendor" / "x.py"
+    found = load_nested_memory(project_root=place.root, cwd=place.root, touched=touched, trusted=True, known=Memory())
+    assert found.text == ""
+    assert "leads outside the project" in found.notes[0]
+
+
 def test_a_working_directory_outside_the_root_sees_the_root_only(place: Place) -> None:
     place.cwd = place.outside
     (place.outside / "AGENTS.md").write_text("outside words")
@@ -270,4 +279,8 @@ def test_nested_directories_come_when_they_are_touched(place: Place) -> None:
     assert "# Memory files" not in first.text
     both = Memory(files=known.files + first.files)
     assert nested(both) == Memory()
+    relative = load_nested_memory(
+        project_root=place.root, cwd=place.root, touched=Path("x/../lib/deep"), trusted=True, known=known
+    )
+    assert relative == first
     assert nested(known, trusted=False) == Memory()
