@@ -131,9 +131,8 @@ class Orientation:
         return (TitleChanged(title=title, source="facts"),)
 
     async def _better_title(self) -> None:
-        named = await self._narrator.title(with_model=True)
-        if named is not None and named[1] == "model":
-            self._publish(TitleChanged(title=named[0], source="model"))
+        if title := await self._narrator.better_title():
+            self._publish(TitleChanged(title=title, source="model"))
 
     def _forget(self) -> None:
         self._calls.clear()

@@ -90,3 +90,10 @@ class Narrator:
             await model_title(ledger, self._dialog.lines(), self._queries) if with_model and self._queries else None
         )
         return better or (made, "facts")
+
+    async def better_title(self) -> str | None:
+        """The fast model's title for what the facts have already named; None when there is none to use."""
+        if self._queries is None:
+            return None
+        made = await model_title(self._fold.ledger(), self._dialog.lines(), self._queries)
+        return made[0] if made else None
