@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from bench.clocked_server import Arrivals, clocked_server
 from bench.log_kills import SESSION, prompt, survive_kills, two_writers
 from bench.log_samples import Author
 from bench.processes import CLEW, Server, clew_env, model_server, run
@@ -47,8 +48,9 @@ def resume(folder: Path, author: Author) -> Iterator[Row]:
     for name, (size, boundary) in sizes.items():
         path = store.project_dir(project) / f"{name}.jsonl"
         author.write(path, name, size, boundary_before_end=boundary)
-    with model_server({"replies": [], "last": {"text": "Hello."}}) as server:
-        taken = {name: [first_request(server, name, folder, project) for _ in range(ROUNDS)] for name in sizes}
+    with clocked_server() as server:
+        rounds = [{name: first_request(server, name, folder, project) for name in sizes} for _ in range(ROUNDS)]
+    taken = {name: [measured[name] for measured in rounds] for name in sizes}
     first_s = {name: statistics.median(item[0] for item in runs) for name, runs in taken.items()}
     rss_mb = {name: max(item[1] for item in runs) for name, runs in taken.items()}
     ratio = first_s["large"] / first_s["small"]
@@ -62,11 +64,12 @@ def resume(folder: Path, author: Author) -> Iterator[Row]:
         yield Row(f"reading alone, {size}", f"{timed(lambda path=path: load(path)) * 1000:.0f} ms", "-", None)
 
 
-def first_request(server: Server, session: str, folder: Path, project: Path) -> tuple[float, float]:
+def first_request(server: Arrivals, session: str, folder: Path, project: Path) -> tuple[float, float]:
     """Seconds until the request arrived, and the peak memory in MB."""
-    before = len(server.requests())
-    done = run([CLEW, "-p", "hi", "--resume", session], clew_env(str(folder), server), str(project))
-    return server.requests()[before]["at"] - done.started, done.rss_mb
+    before = len(server.at)
+    env = clew_env(str(folder), Server(server.url))
+    done = run([CLEW, "-p", "hi", "--resume", session], env, str(project))
+    return server.at[before] - done.started, done.rss_mb
 
 
 def catalog(folder: Path, author: Author) -> Iterator[Row]:
