@@ -8,6 +8,11 @@ SettingsError
 """
 
 
+def printable(words: str) -> str:
+    """The words on one line, with an escape for whatever a terminal would not show."""
+    return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in words)
+
+
 class SettingsError(Exception):
     """Bad settings. The message is one line: what, where, what to do.
 
@@ -15,7 +20,7 @@ class SettingsError(Exception):
     """
 
     def __init__(self, words: str) -> None:
-        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in words))
+        super().__init__(printable(words))
 
 
 class SettingsFileError(SettingsError):

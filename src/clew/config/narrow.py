@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from clew.config.errors import printable
 from clew.config.text import Raw
 from clew.config.walk import as_object, dotted
 
@@ -22,7 +23,7 @@ class Refusal(Struct, frozen=True, kw_only=True):
     why: str
 
     def __str__(self) -> str:
-        return f'{self.file}: "{self.key}" ignored: {self.why}'
+        return printable(f'{self.file}: "{self.key}" ignored: {self.why}')
 
 
 def _any(_new: Any, _old: Any) -> bool:

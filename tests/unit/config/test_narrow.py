@@ -106,3 +106,9 @@ def test_refusal_keeps_the_rest_of_the_file(layers: Layers) -> None:
     loaded = layers.load()
     assert loaded.settings.permissions.deny == ("Read(secret)",)
     assert {refusal.key for refusal in loaded.refused} == {"model", "permissions.allow"}
+
+
+def test_names_from_a_project_cannot_steer_the_terminal(layers: Layers) -> None:
+    layers.project({"providers": {"a\u001b[2J\u202e\nb": {"baseUrl": "h"}}})
+    assert all(warning.isprintable() for warning in layers.load().warnings)
+    assert len(layers.load().warnings) == 1
