@@ -1,9 +1,21 @@
 """An argument parser that says what is wrong in one line, with the nearest right word."""
 
 import argparse
+import os
 import re
 import sys
 from typing import NoReturn
+
+
+class HelpPage(argparse.RawDescriptionHelpFormatter):
+    """As wide as the terminal. argparse would load `shutil` to find out, with each argument that is declared."""
+
+    def __init__(self, prog: str) -> None:
+        try:
+            columns = os.get_terminal_size().columns
+        except OSError:  # not a terminal
+            columns = 100
+        super().__init__(prog, width=max(40, columns - 2))
 
 
 class OneLineParser(argparse.ArgumentParser):
@@ -15,7 +27,7 @@ class OneLineParser(argparse.ArgumentParser):
             description=description,
             epilog=epilog,
             allow_abbrev=False,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
+            formatter_class=HelpPage,
         )
 
     def error(self, message: str) -> NoReturn:

@@ -1,0 +1,85 @@
+"""What is loaded on the way to the first request, and what must not be."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+from e2e.command import Place
+from fakes.model_server import ModelServer
+
+REPORT = """
+import atexit, json, sys
+from clew.llm import remote
+seen = []
+send = remote.Transport.open
+def spy(self, *args, **kwargs):
+    if not seen:
+        seen.extend(sorted(sys.modules))
+    return send(self, *args, **kwargs)
+remote.Transport.open = spy
+atexit.register(lambda: sys.stderr.write("MODULES " + json.dumps(seen)))
+sys.argv = ["clew", "-p", "hi"]
+from clew.cli.entry import main
+main()
+"""
+ROOMS = {
+    "cli",
+    "config",
+    "engine",
+    "headless",
+    "host",
+    "llm",
+    "permissions",
+    "prompts",
+    "protocol",
+    "system",
+    "tools",
+    "transcript",
+}
+HEAVY = {
+    "anyio",
+    "asyncio.windows_events",
+    "ctypes",
+    "difflib",
+    "email",
+    "hypothesis",
+    "html.parser",
+    "http.client",
+    "httpx",
+    "httpx2",
+    "importlib.resources",
+    "mcp",
+    "pathspec",
+    "pydantic",
+    "pypdf",
+    "rich",
+    "shutil",
+    "sqlite3",
+    "textual",
+    "tree_sitter",
+    "tree_sitter_bash",
+    "urllib.request",
+    "xml",
+    "zipfile",
+}
+
+
+def test_version_loads_nothing_of_ours_but_the_entry() -> None:
+    code = "import sys; from clew.cli.entry import main; main(['--version']); print(*sorted(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = [name for name in done.stdout.splitlines()[1].split() if name.startswith("clew")]
+    assert loaded == ["clew", "clew.cli", "clew.cli.entry"]
+
+
+def test_only_what_is_needed_is_loaded_before_the_first_request(tmp_path: Path) -> None:
+    with ModelServer([{"text": "hi"}]) as server:
+        place = Place(tmp_path, server.url)
+        done = subprocess.run(
+            [sys.executable, "-c", REPORT], capture_output=True, text=True, cwd=place.project, env=place.env, check=True
+        )
+    modules = set(json.loads(done.stderr.partition("MODULES ")[2]))
+    assert modules
+    assert not modules & HEAVY, f"loaded too early: {sorted(modules & HEAVY)}"
+    rooms = {name.split(".")[1] for name in modules if name.startswith("clew.")}
+    assert rooms <= ROOMS, f"rooms loaded too early: {sorted(rooms - ROOMS)}"
