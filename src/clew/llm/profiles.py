@@ -6,6 +6,7 @@ from clew.llm.profile import LEVELS, UNKNOWN, UNKNOWN_LOCAL, Price, Profile, Thi
 
 _FOUR = ("low", "medium", "high", "max")
 _THREE = ("low", "medium", "high")
+_TO_XHIGH = ("low", "medium", "high", "xhigh")
 
 
 def _claude(window: int, output: int, price: Price | None, efforts: tuple[str, ...] = LEVELS) -> Profile:
@@ -96,7 +97,7 @@ def rows() -> tuple[tuple[str, Profile], ...]:
         ("claude-opus-4-8*", _claude(million, 128_000, _price(5, 25, 0.5, 6.25))),
         ("claude-opus-4-7*", _claude(million, 128_000, _price(5, 25, 0.5, 6.25))),
         ("claude-opus-4-6*", _claude(million, 128_000, _price(5, 25, 0.5, 6.25), _FOUR)),
-        ("claude-sonnet-4-6*", _claude(million, 64_000, _price(3, 15, 0.3, 3.75), _FOUR)),
+        ("claude-sonnet-4-6*", _claude(million, 64_000, _price(3, 15, 0.3, 3.75), _THREE)),
         ("claude-opus-4-5*", _old_claude(64_000, _price(5, 25, 0.5, 6.25))),
         ("claude-opus-4*", _old_claude(32_000, _price(15, 75, 1.5, 18.75))),
         ("claude-sonnet-4*", _old_claude(64_000, _price(3, 15, 0.3, 3.75))),
@@ -111,8 +112,15 @@ def rows() -> tuple[tuple[str, Profile], ...]:
         ("gpt-5.6-sol*", _gpt(_price(4, 20, 0.4, 5, long))),
         ("gpt-5.6-terra*", _gpt(_price(2, 12, 0.2, 2.5, long))),
         ("gpt-5.6-luna*", _gpt(_price(0.2, 1.2, 0.02, 0.25, long))),
-        ("gpt-5*", _gpt(None, window=400_000, efforts=_THREE)),
-        ("gpt-5.5*", _gpt(None, efforts=("low", "medium", "high", "xhigh"))),
+        ("gpt-5*", _gpt(_price(1.25, 10, 0.125), window=400_000, efforts=_THREE)),
+        ("gpt-5-mini*", _gpt(_price(0.25, 2, 0.025), window=400_000, efforts=_THREE)),
+        ("gpt-5-nano*", _gpt(_price(0.05, 0.4, 0.005), window=400_000, efforts=_THREE)),
+        ("gpt-5.1*", _gpt(_price(1.25, 10, 0.125), window=400_000, efforts=_THREE)),
+        ("gpt-5.2*", _gpt(_price(1.75, 14, 0.175), window=400_000, efforts=_TO_XHIGH)),
+        ("gpt-5.3*", _gpt(None, window=400_000, efforts=_TO_XHIGH)),
+        ("gpt-5.4*", _gpt(None, window=400_000, efforts=_TO_XHIGH)),
+        ("gpt-5.5*", _gpt(None, efforts=_TO_XHIGH)),
+        ("gpt-5.6*", _gpt(None)),
         ("gpt-4*", Profile(window=128_000, max_output=16_384, default_output=16_384)),
         ("gpt-4.1*", Profile(window=1_047_576, max_output=32_768, default_output=32_000, price=_price(2, 8, 0.5))),
         ("gpt-4o*", Profile(window=128_000, max_output=16_384, default_output=16_384, price=_price(2.5, 10, 1.25))),
@@ -121,7 +129,7 @@ def rows() -> tuple[tuple[str, Profile], ...]:
         ("o3*", _gpt(None, window=200_000, efforts=_THREE)),
         ("o4*", _gpt(None, window=200_000, efforts=_THREE)),
         ("gemini-*", _gemini("level", None)),
-        ("gemini-3-pro*", _gemini("level", _price(2, 12, 0.2, long=200_000))),
+        ("gemini-3-pro*", _gemini("level", _price(2, 12, 0.2, long=200_000), ("low", "high"))),
         ("gemini-3.1-pro*", _gemini("level", _price(2, 12, 0.2, long=200_000))),
         ("gemini-3-flash*", _gemini("level", _price(0.5, 3, 0.05))),
         ("gemini-3.5-flash*", _gemini("level", _price(1.5, 9, 0.15))),
