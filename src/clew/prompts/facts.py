@@ -10,7 +10,7 @@ from clew.system.environment import Shell, find_shell, platform_words
 from clew.system.git import Head, describe, find_repository, read_head
 from clew.system.git_command import GitRefused, Running, open_git
 
-GIT_PATIENCE_S = 0.1
+GIT_PATIENCE_S = 0.05
 """A status that takes longer is left out: the model can ask for it, the user should not wait for it."""
 
 

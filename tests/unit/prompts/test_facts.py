@@ -30,7 +30,8 @@ def probe(root: Path, *, trusted: bool) -> FactsProbe:
     return FactsProbe(cwd=root, project_root=root, trusted=trusted, env=ENV, clock=ManualClock(1_700_000_000))
 
 
-def test_facts_of_a_trusted_repository(repository: Path) -> None:
+def test_facts_of_a_trusted_repository(repository: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(facts_module, "GIT_PATIENCE_S", 30.0)
     facts = probe(repository, trusted=True).finish()
     assert facts.git == "branch trunk, no uncommitted changes"
     assert facts.cwd == str(repository)
