@@ -140,8 +140,9 @@ def test_a_conversation_and_a_clean_end(people: Any) -> None:
     assert person.seen.count("\x1b[?2004h") == person.seen.count("\x1b[?2004l") == 1
 
 
-def test_keys_typed_ahead_do_not_answer_an_approval(people: Any) -> None:
-    person = people("approve")
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_keys_typed_ahead_do_not_answer_an_approval(people: Any, term: str) -> None:
+    person = people("approve", TERM=term)
     person.sees("> ")
     person.type("go\ry\ry\r")
     person.sees("Approval needed")

@@ -15,19 +15,24 @@ def wrap(text: str, columns: int, hang: str = "") -> str:
 
 
 def _rows(line: str, width: int, hang: str) -> list[str]:
-    if len(line) * 2 <= width or ("\t" not in line and display_width(line) <= width):
+    if _size(line) <= width:
         return [line]
     rows: list[str] = []
     start, used, blank = 0, 0, -1
     margin = ""
     for index, char in enumerate(line):
-        size = TAB_COLUMNS if char == "\t" else display_width(char)
-        if used + size > width:
+        size = _size(char)
+        while used + size > width and index > start:
             cut = blank + 1 if blank >= start else index
             rows.append(margin + line[start:cut])
             margin, start, blank = hang, cut, -1
-            used = len(hang) + display_width(line[start:index])
+            used = len(hang) + _size(line[start:index])
         if char == " ":
             blank = index
         used += size
     return [*rows, margin + line[start:]]
+
+
+def _size(text: str) -> int:
+    """Columns, with every tab at its widest. `display_width` counts a tab as one."""
+    return display_width(text) + (TAB_COLUMNS - 1) * text.count("\t")
