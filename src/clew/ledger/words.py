@@ -37,8 +37,8 @@ def bounded(text: str, limit: int = MAX_TYPED) -> str:
     """Head and tail of a long text."""
     if len(text) <= limit:
         return text
-    head = limit * 3 // 4
-    return text[:head] + "\n" + text[-(limit - head) :]
+    head = limit * 3 // 4 - 1
+    return text[:head] + "\n" + text[-(limit - head - 1) :]
 
 
 def typed(text: str) -> tuple[str, str]:

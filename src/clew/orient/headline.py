@@ -131,7 +131,8 @@ def headline(text: str, *, words: int = 20) -> str:
     best = max(range(len(candidates)), key=lambda index: (scores[index], -index))
     if scores[best] <= -5:
         return ""
-    chosen = clip(polished(candidates[best]), min(words, _CORE))
+    chosen = polished(candidates[best])
+    chosen = chosen if word_cost(chosen) <= words else clip(chosen, min(words, _CORE))
     chosen = _with_context(chosen, candidates, scores, best, words)
     left = words - word_cost(chosen)
     if left >= 5 and best + 1 < len(candidates) and scores[best + 1] > -1.0:
@@ -146,16 +147,21 @@ def _with_context(chosen: str, candidates: list[str], scores: list[float], best:
     cost = word_cost(chosen)
     if not is_vague(chosen):
         return chosen
+    parts = [chosen]
     for index in range(best - 1, max(-1, best - 4), -1):
         before = polished(candidates[index])
-        if before and scores[index] > -3.5 and word_cost(before) + cost <= words + 12:
-            return f"{clip(before, max(6, words - min(cost, words // 2)))}: {chosen}"
-    return chosen
+        if before and scores[index] > -3.5 and word_cost(before) + cost <= words + (12 if len(parts) == 1 else 0):
+            parts.insert(0, clip(before, max(6, words - min(cost, words // 2))))
+            cost += word_cost(parts[0])
+        if len(parts) == 3:
+            break
+    return ": ".join(parts)
 
 
 def _candidates(text: str) -> list[str]:
     found: list[str] = []
-    for sentence in sentences(_PROMPT.sub(_as_command, text), limit=80):
+    lines = [line for line in _PROMPT.sub(_as_command, text).split("\n") if not _LOGLIKE.search(line)]
+    for sentence in sentences("\n".join(lines), limit=80):
         plain = _CITE.sub("", sentence).strip()
         if (
             not plain

@@ -40,7 +40,7 @@ def recap(ledger: Ledger, *, title: str = "", project: str = "") -> FactualRecap
     place = project_name(ledger, project)
     if goal_text and place and place.casefold() not in goal_text.casefold():
         goal_text = f"{place}: {goal_text}"
-    standing = _standing(ledger, say, goal_text)
+    standing = [clause for clause in _standing(ledger, say, goal_text) if clause.source]
     action = next_action(ledger, say, words=11) if ledger.goal or ledger.changed_files else None
     step = _next_text(standing, action, ledger, say)
     text = _assemble(goal_text, standing, action, ledger, say)

@@ -1,0 +1,26 @@
+"""The user's language from what they typed."""
+
+import pytest
+
+from clew.ledger.language import detect
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Please fix the failing test in `src/a.py` and push it", "en"),
+        ("请修复登录页面的错误", "zh"),
+        ("請幫我檢查一下 go.mod 裡面的版本", "zh-TW"),
+        ("ログイン画面のバグを直してください", "ja"),
+        ("Исправь ошибку в парсере, пожалуйста", "ru"),
+        ("Bitte mach den Test wieder grün, er ist nicht stabil", "de"),
+        ("Corrige le test qui échoue dans le module, s'il te plaît", "fr"),
+        ("Corrige la prueba que falla en el módulo de pagos, por favor", "es"),
+        ("로그인 버그를 고쳐 주세요", "ko"),
+        ("أصلح الخطأ في صفحة الدخول", "ar"),
+        ("", "en"),
+        ("```\nпривет\n```", "en"),
+    ],
+)
+def test_detect(text: str, language: str) -> None:
+    assert detect(text) == language
