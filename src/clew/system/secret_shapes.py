@@ -51,10 +51,18 @@ def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
 def token_spans(text: str) -> Iterator[Span]:
     """Tokens that carry their kind in their first letters."""
     for start, pattern in _TOKENS:
-        if start in text:
-            for match in _compiled(rf"(?<![A-Za-z0-9_-]){pattern}").finditer(text):
-                if start != "sk-" or looks_random(match[0]):
-                    yield match.span()
+        done = 0
+        for at in _occurrences(text, start):
+            inside_a_word = at and (text[at - 1].isalnum() or text[at - 1] in "_-") and not _is_escape(text, at - 1)
+            match = None if inside_a_word or at < done else _compiled(pattern).match(text, at)
+            if match and (start != "sk-" or looks_random(match[0])):
+                done = match.end()
+                yield match.span()
+
+
+def _is_escape(text: str, at: int) -> bool:
+    """Is this letter the end of `\\n`, `\\t` or `\\r` in escaped text?"""
+    return text[at] in "ntr" and at > 0 and text[at - 1] == "\\"
 
 
 # The body may be broken by real or escaped newlines, quotes and headers; prose after a bare mark is not a body.

@@ -37,6 +37,7 @@ SHAPES = [
     "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxMjM0NTY3ODkwIn0." + R,
 ]
 FRAMES = [
+    '{{"t":"line\\n{}"}}',
     "{}",
     "key: {}",
     '"{}"',
