@@ -106,3 +106,20 @@ def test_ccusage_counts_the_same_totals(session: tuple[Place, Done]) -> None:
     assert totals["cacheCreationTokens"] == usage["cache_creation_input_tokens"] == 100
     assert totals["cacheReadTokens"] == usage["cache_read_input_tokens"] == 2000
     assert totals["totalCost"] == pytest.approx(done.result["total_cost_usd"])
+
+
+def test_tw9_each_result_hangs_under_the_block_that_asked(session: tuple[Place, Done]) -> None:
+    place, _ = session
+    (path,) = place.transcripts()
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    asked: dict[str, str] = {}
+    results = 0
+    for line in lines:
+        content = line.get("message", {}).get("content", [])
+        for part in content if isinstance(content, list) else []:
+            if part["type"] == "tool_use":
+                asked[part["id"]] = line["uuid"]
+            elif part["type"] == "tool_result":
+                results += 1
+                assert line["parentUuid"] == line["sourceToolAssistantUUID"] == asked[part["tool_use_id"]]
+    assert results == len(asked) == 4

@@ -157,7 +157,12 @@ class Catalog:
             except OSError:
                 ingest_entries(self._index, source, (), problems=1)
             return
-        transcript = registry.read(Path(source.path), source.agent, session_id=source.session_id)
+        try:
+            transcript = registry.read(Path(source.path), source.agent, session_id=source.session_id)
+        except (OSError, ValueError, sqlite3.Error):
+            # Another agent's file, or database, that cannot be read. It must not look like damage of our own index.
+            ingest_entries(self._index, source, (), problems=1)
+            return
         meta = transcript.meta
         updated = msgspec.structs.replace(
             source, title=meta.title or source.title, cwd=meta.cwd or source.cwd, project=meta.cwd or source.cwd
@@ -171,9 +176,12 @@ class Catalog:
         others = None if agents is None else [registry.agent_name(name) for name in agents if name != OWN]
         if others is None or others:
             names.update(registry.READERS if others is None else others)
-            for session in registry.discover(self._homes, self._env, agents=others):
-                if not session.is_subagent:
-                    yield _foreign_source(session)
+            try:
+                for session in registry.discover(self._homes, self._env, agents=others):
+                    if not session.is_subagent:
+                        yield _foreign_source(session)
+            except (OSError, sqlite3.Error):
+                return  # what was found so far is listed; another agent's store is in use or damaged
 
     def _live(self, row: Row) -> Row:
         """A session that stopped in the middle of its work may be working right now."""

@@ -16,6 +16,7 @@ from clew.transcript.reader import iterate, load
 from clew.transcript.resume import resolve_session
 from clew.transcript.store import SessionStore
 
+_REFRESH_S = 10.0
 _WHOLE_BYTES = 256 * 1024 * 1024
 
 
@@ -44,8 +45,12 @@ def open_session(
     env: Mapping[str, str] | None = None,
 ) -> Opened:
     """Find a session by path, id, title or words, and read it. Raises SessionNotFound or AmbiguousSession."""
+    try:
+        return open_file(resolve_session(store, query, cwd), store)
+    except SessionNotFound:
+        pass  # neither a path nor an id of ours: now the index is worth opening
     with Catalog(store, homes=homes, env=env) as catalog:
-        catalog.refresh()
+        catalog.refresh(budget_s=_REFRESH_S)
         try:
             path = resolve_session(store, query, cwd, search=lambda text: catalog.matches(text, cwd))
         except SessionNotFound:

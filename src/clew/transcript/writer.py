@@ -82,7 +82,7 @@ class TranscriptWriter:
         self._leased = leased
         self._name = name
         self._background = background
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()  # whoever is notified may ask about this writer
         self._queue: deque[bytes] = deque()
         self._written_of_first = 0
         self._expected_size = -1
@@ -110,7 +110,7 @@ class TranscriptWriter:
     def sync(self) -> bool:
         """Retry what waits, then force it to disk."""
         with self._lock:
-            if self._lost or not self._materialised or not self._drain():
+            if not self._materialised or not self._drained():
                 return False
             if self._synced:
                 return True
@@ -135,11 +135,18 @@ class TranscriptWriter:
     def close(self) -> None:
         """Write and sync what can be, then release the session. Idempotent."""
         with self._lock:
-            if self._materialised and not self._lost and self._drain():
+            if self._materialised and self._drained():
                 self._try_fsync()
             if self._queue and self._materialised:
                 self._notify("error", f"{len(self._queue)} entries of {self.path.name} could not be saved")
             self._let_go()
+
+    def _drained(self) -> bool:
+        """Like `_drain`, for callers that have nothing new to write: a lost session is simply not saved to."""
+        try:
+            return not self._lost and self._drain()
+        except LeaseLost:
+            return False
 
     def _drain(self) -> bool:
         try:

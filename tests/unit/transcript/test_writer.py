@@ -485,3 +485,24 @@ def test_a_lease_without_flock_holder_is_free(path: Path) -> None:
     lock_path(path).write_bytes(b'{"pid": %d, "started": "another:1", "token": "x"}' % os.getpid())
     assert holder_of(path) is None
     acquire(path).release()
+
+
+def test_a_lost_session_does_not_raise_from_sync_or_close(path: Path) -> None:
+    first = open_writer(path)
+    first.append(conversation(1)[0])
+    lease = take_over(path, wait_s=0, force=True)
+    assert first.sync() is False
+    first.close()
+    lease.release()
+
+
+def test_a_notified_host_may_look_at_the_writer(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    disk = Disk(monkeypatch)
+    disk.error = errno.ENOSPC
+    seen: list[bool] = []
+    sink = TranscriptWriter(path, SESSION, notify=lambda level, text: seen.append(sink.sync()))
+    sink.append(conversation(1)[0])
+    assert seen == [False]
+    disk.error = None
+    assert sink.sync()
+    sink.close()
