@@ -118,10 +118,7 @@ def odd_name(path: str) -> str:
     """Why a name must be shown before it is used, or an empty string."""
     if HIDDEN_IN_NAME.search(path):
         return "the name holds control, invisible or direction-changing characters"
-    if any(part in ("..", ".") or "/" in part for part in map(_compat, path.split("/")) if part not in ("", "..", ".")):
+    parts = [part for part in path.split("/") if part not in ("", ".", "..") and not part.isascii()]
+    if any(read in ("..", ".") or "/" in read or "\\" in read for read in (normalize("NFKC", part) for part in parts)):
         return "the name holds look-alikes of dots or slashes"
     return ""
-
-
-def _compat(part: str) -> str:
-    return part if part.isascii() else normalize("NFKC", part)

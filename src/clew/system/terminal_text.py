@@ -14,6 +14,7 @@ from clew.system.unicode_marks import (
     BIDI,
     CONTROLS,
     LINE_SEPARATORS,
+    PICTOGRAPH,
     STACKING,
     SURROGATES,
     TAGS,
@@ -43,7 +44,8 @@ _SEQUENCE = re.compile(
 _UNFINISHED = re.compile(
     rf"(?:(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f]){_PAYLOAD}\x1b?|(?:\x1b\[|\x9b)[0-?]*+[ -/]*+|\x1b[ -/]*+)\Z"
 )
-_HELD_JOINT = re.compile(r".[\u200c\u200d\ufe0e\ufe0f]+\Z", re.DOTALL)
+# A pictograph is held too: whether a selector belongs to it is seen with the next chunk.
+_HELD_JOINT = re.compile(rf"(?:.[\u200c\u200d\ufe0e\ufe0f]+|{PICTOGRAPH.pattern})\Z", re.DOTALL)
 _STRAY = re.compile(f"[{CONTROLS}{SURROGATES}]+")
 _MARKED = re.compile(f"[{BIDI}{TAGS}]")
 _MARK_RUN = re.compile(f"([{BIDI}{TAGS}]{{4}})[{BIDI}{TAGS}]+")

@@ -30,6 +30,7 @@ _READS_ONLY = word_set(
     """cat head tail less more bat wc grep egrep fgrep rg diff jq sed awk gawk nl sort uniq cut tac od xxd
     hexdump strings md5sum sha256sum cmp column clew"""
 )
+_MAX_LOOKUPS = 4000
 _COARSE = re.compile(r"(?:^|[\s;&|(])rm\s+(?:-[-\w]+\s+)+(?:/|~|\$HOME|\$\{HOME\})(?:\*|/)?(?=[\s;&|)]|$)")
 
 
@@ -37,37 +38,40 @@ def always_denied(scan: Scan, places: Places) -> str:
     """Why the text is refused in every mode, or an empty string."""
     if scan.fork_bomb:
         return "this starts copies of itself without end"
+    own = _OwnLookup(places)
     for found in scan.effective:
-        if why := _refuse(found, places):
+        if why := _refuse(found, places, own):
             return why
     return ""
 
 
-def coarse_denied(text: str) -> str:
-    """For texts too long to be read: the plainest forms only. They ask in any case."""
-    return "this deletes the system or the home directory" if _COARSE.search(text) else ""
+def coarse_denied(text: str, places: Places) -> str:
+    """For texts too long to be read whole: the plainest forms only. They are never allowed unasked in any case."""
+    if _COARSE.search(text):
+        return "this deletes the system or the home directory"
+    return "this long text names clew's own state" if places.clew_home in text else ""
 
 
-def _refuse(found: Effective, places: Places) -> str:
+def _refuse(found: Effective, places: Places, own: "_OwnLookup") -> str:
     for redirect, values in found.redirects:
         if redirect.op in _WRITES and not (redirect.op == ">&" and values and values[0].text.isdigit()):
             for value in values:
-                if why := _refuse_write(value, found.cwd, places):
+                if why := _refuse_write(value, found.cwd, own):
                     return why
         elif redirect.op == "<":
             for value in values:
-                if _own(value, found.cwd, places) == "sealed":
+                if own.state(value, found.cwd) == "sealed":
                     return "this reads clew's own sealed state"
     if not found.argv:
         return ""
-    return _refuse_critical(found, places) or _refuse_own(found, places)
+    return _refuse_critical(found, places) or _refuse_own(found, own)
 
 
-def _refuse_write(value: Value, cwd: str | None, places: Places) -> str:
+def _refuse_write(value: Value, cwd: str | None, own: "_OwnLookup") -> str:
     path = _absolute(value.text, cwd)
     if path and is_disk(path):
         return "this overwrites a disk or memory device"
-    if _own(value, cwd, places) in ("sealed", "record", "root"):
+    if own.state(value, cwd) in ("sealed", "record", "root"):
         return "this changes clew's own state"
     return ""
 
@@ -91,9 +95,9 @@ def _refuse_critical(found: Effective, places: Places) -> str:
         deletes = any(value.text == "-delete" for value in argv) and not filtered_find(argv)
         if deletes and any(_critical(value, found.cwd, places) for value in operands if not value.text.startswith("(")):
             return "this deletes the system or a home directory"
-    elif name == "rsync" and operands and any(flag.startswith("--del") for flag in flags):
-        if _critical(operands[-1], found.cwd, places):
-            return "this empties the system or a home directory"
+    empties = name == "rsync" and any(flag.startswith("--del") for flag in flags)
+    if empties and any(_critical(value, found.cwd, places) for value in operands[-1:]):
+        return "this empties the system or a home directory"
     return _refuse_disk(name, argv, found.cwd)
 
 
@@ -195,18 +199,34 @@ def _own(value: Value, cwd: str | None, places: Places) -> str:
     return ""
 
 
+class _OwnLookup:
+    """Remembers what each word means, and stops looking at words when a text has absurdly many."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+        self._seen: dict[tuple[Value, str | None], str] = {}
+
+    def state(self, value: Value, cwd: str | None) -> str:
+        key = (value, cwd)
+        known = self._seen.get(key)
+        if known is None:
+            known = _own(value, cwd, self._places) if len(self._seen) < _MAX_LOOKUPS else ""
+            self._seen[key] = known
+        return known
+
+
 def _may_write(found: Effective) -> bool:
     """A reading program with a flag that edits in place or names an output."""
     return any(value.text.startswith(("-i", "--in-place", "-o", "--output", "-w", "-pi")) for value in found.argv[1:])
 
 
-def _refuse_own(found: Effective, places: Places) -> str:
+def _refuse_own(found: Effective, own: _OwnLookup) -> str:
     """Own state among the arguments: sealed files are closed to everything, records to everything that may write."""
     name = found.name
     if name in _SPEAKS_ONLY:
         return ""
     for value in found.argv[1:]:
-        state = _own(value, found.cwd, places)
+        state = own.state(value, found.cwd)
         if state == "sealed" and name not in _LISTS_ONLY:
             return "this touches clew's own sealed state"
         if state in ("record", "root") and name not in _LISTS_ONLY and (name not in _READS_ONLY or _may_write(found)):

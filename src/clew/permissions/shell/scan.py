@@ -15,6 +15,8 @@ from clew.permissions.word_set import word_set
 
 _MAX_TEXTS = 64
 _MAX_EFFECTIVE = 20_000
+_MAX_WORK = 150_000
+"""Characters of texts inside texts; the first text is always read."""
 _TEXT_FLAGS: dict[str, tuple[str, ...]] = {
     "su": ("-c", "--command"),
     "runuser": ("-c", "--command"),
@@ -58,9 +60,11 @@ class Scan:
         self._home = home
         self._texts: list[tuple[str, str | None]] = [(text, cwd)]
         self._read = 0
-        while self._texts and self._read < _MAX_TEXTS and len(self.effective) < _MAX_EFFECTIVE:
+        work = 0
+        while self._texts and self._read < _MAX_TEXTS and len(self.effective) < _MAX_EFFECTIVE and work < _MAX_WORK:
             body, place = self._texts.pop(0)
             self._read += 1
+            work += len(body)
             self._scan(Lexer(body), place)
         self.opaque = self.opaque or bool(self._texts)
 
@@ -112,6 +116,7 @@ class Scan:
             return self._find_exec(found)
         if name == "git" and any(value.text in ("run", "foreach") for value in argv[1:4]):
             at = next(index for index, value in enumerate(argv) if value.text in ("run", "foreach"))
+            self._queue(" ".join(value.text for value in argv[at + 1 :]), found.cwd, known=True)
             return argv[at + 1 :]
         if name not in WRAPPERS:
             return []

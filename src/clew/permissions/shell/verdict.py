@@ -7,7 +7,7 @@ from clew.permissions.paths import real
 from clew.permissions.policy import Policy
 from clew.permissions.rules import Rule
 from clew.permissions.shell.catastrophe import always_denied, coarse_denied
-from clew.permissions.shell.grammar import unproven, unreadable
+from clew.permissions.shell.grammar import MAX_CHARS, unproven, unreadable
 from clew.permissions.shell.lexer import Lexer
 from clew.permissions.shell.offers import offers_for
 from clew.permissions.shell.proof import Part, parts_of, prove_part
@@ -39,7 +39,7 @@ def judge_shell(access: ShellAccess, policy: Policy) -> ShellVerdict:
     text, places = access.command, policy.places
     cwd = real(access.cwd)
     scan = Scan(text, cwd, places.home)
-    refused = always_denied(scan, places) or (coarse_denied(text) if scan.opaque and len(text) > 10_000 else "")
+    refused = always_denied(scan, places) or (coarse_denied(text, places) if len(text) > MAX_CHARS else "")
     if refused:
         return ShellVerdict(Verdict(decision="deny", why=refused, rule="always-deny", absolute=True))
     for effect in ("deny", "ask"):

@@ -1,0 +1,95 @@
+"""The permission engine under random and hostile load (L47, L48)."""
+
+import subprocess
+import time
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from clew.permissions.access import FileAccess, ShellAccess
+from clew.permissions.paths import resolve
+from clew.permissions.policy import judge, make_policy
+from clew.permissions.shell.lexer import Lexer
+from clew.permissions.word_set import word_set
+from unit.permissions.world import World
+
+POLICY = make_policy(root="/nonexistent/ws", home="/nonexistent/home", clew_home="/nonexistent/home/.clew")
+PIECES = word_set(
+    """ls cat rm echo git log find . -exec -delete {} + ; && || | & ( ) { } < > >> 2>&1 >/dev/null $( ` ' " \\ $x ${x}
+    ${x:- $(( )) [[ ]] [ ] if then fi for in do done while case esac function f() time ! # ~ / * ? {a,b} <<EOF EOF <<<"""
+)
+shellish = st.lists(st.sampled_from([*sorted(PIECES), "\n", " ", "\t", "\\\n", "é", "\u202e"]), max_size=24).map(
+    " ".join
+)
+
+
+@given(st.one_of(st.text(max_size=200), shellish, shellish.map(lambda text: text.replace(" ", ""))))
+@settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_no_text_raises(text: str) -> None:
+    verdict = judge(ShellAccess(command=text, cwd="/nonexistent/ws"), POLICY)
+    assert verdict.decision in ("allow", "ask", "deny")
+    assert verdict.why
+
+
+@given(shellish)
+@settings(max_examples=150, deadline=None)
+def test_what_bash_cannot_parse_is_never_allowed(text: str) -> None:
+    if judge(ShellAccess(command=text, cwd="/nonexistent/ws"), POLICY).decision != "allow":
+        return
+    checked = subprocess.run(["bash", "-n", "-c", text], capture_output=True, check=False)
+    assert checked.returncode == 0, (text, checked.stderr)
+
+
+@given(st.text(max_size=60), st.sampled_from(["read", "list", "write", "delete", "extract"]))
+@settings(max_examples=400, deadline=None)
+def test_no_path_raises(path: str, op: str) -> None:
+    if "\ud800" <= max(path, default=" ") <= "\udfff":
+        return
+    judge(FileAccess(op=op, path=path, cwd="/nonexistent/ws"), POLICY)  # pyright: ignore[reportArgumentType] (a sampled literal)
+    resolve(path, cwd="/nonexistent", home="/nonexistent/home")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ls " + "a" * 1_000_000,
+        "ls; " * 10_000 + "touch x",
+        "ls\n" * 250_000,
+        "$(" * 1_000 + "ls" + ")" * 1_000,
+        "(" * 1_000 + "ls" + ")" * 1_000,
+        "`" * 100_000,
+        '"$(' * 50_000,
+        "{ " * 1_000 + "ls; " + "} ;" * 1_000,
+        "bash -c '" * 500 + "ls" + "'" * 500,
+        "eval " * 5_000 + "ls",
+        "sudo " * 50_000 + "ls",
+        "cat <<A\n" * 20_000,
+        "a=$a$a;" * 20_000,
+        "x" * 500_000 + "\n" + "rm -rf /",
+        "[" * 5_000 + "*" * 5_000,
+        "sed '" + "s/a/b/;" * 1_000 + "' f",
+        "awk '" + "(" * 3_000 + "' f",
+        "\x00" * 100_000,
+    ],
+    ids=lambda text: text[:12].encode("unicode_escape").decode(),
+)
+def test_huge_and_deep_commands_are_answered_in_time(world: World, text: str) -> None:
+    world.command("ls")
+    started = time.perf_counter()
+    got = world.command(text)
+    assert got in ("ask", "deny")
+    assert time.perf_counter() - started < 5, (
+        "budget is 1 s on an idle machine (bench/permissions.py); 5 s leaves room for a busy one"
+    )
+
+
+def test_a_catastrophe_at_the_end_of_a_long_text_is_still_denied(world: World) -> None:
+    assert world.command("ls; " * 3_000 + "rm -rf /") == "deny"
+    assert world.command("ls; " * 300_000 + "rm -rf /") == "deny"
+
+
+@given(shellish)
+@settings(max_examples=200, deadline=None)
+def test_the_lexer_sees_a_command_wherever_bash_would(text: str) -> None:
+    assert all(command.words or command.assigns or command.redirects for command in Lexer(text).commands)
