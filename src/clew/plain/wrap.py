@@ -23,7 +23,9 @@ def _rows(line: str, width: int, hang: str) -> list[str]:
     for index, char in enumerate(line):
         size = _size(char)
         while used + size > width and index > start:
-            cut = blank + 1 if blank >= start else index
+            # After a blank, if what follows it then fits behind the margin.
+            at_blank = blank >= start and len(hang) + _size(line[blank + 1 : index]) + size <= width
+            cut = blank + 1 if at_blank else index
             rows.append(margin + line[start:cut])
             margin, start, blank = hang, cut, -1
             used = len(hang) + _size(line[start:index])
