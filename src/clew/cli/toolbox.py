@@ -44,7 +44,7 @@ def open_toolbox(workspace: Workspace, conversation: Conversation) -> Toolbox:
         results_dir=conversation.results_dir,
         env=workspace.env,
     )
-    permits = Permits(policy_of(workspace, saved), save=saved.add)
+    permits = Permits(policy_of(workspace, saved), save=saved.add, results_dir=conversation.results_dir)
     tools = {tool.name: tool for tool in builtin_tools(session)}
     return Toolbox(tools=tools, host=SessionTools(session, permits), permits=permits, session=session)
 

@@ -1,11 +1,13 @@
 """Permissions of a running session: the policy in force, and what the user adds to it."""
 
+import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import cast, get_args
 
 import msgspec
 
-from clew.permissions.access import Access, Mode, Verdict
+from clew.permissions.access import Access, FileAccess, Mode, Verdict
 from clew.permissions.policy import Policy, judge_call
 from clew.permissions.rules import RuleError, add_rule
 
@@ -15,14 +17,25 @@ MODES = get_args(Mode)
 class Permits:
     """Mode and rules can change while a session runs; each verdict uses what is in force at that moment."""
 
-    def __init__(self, policy: Policy, *, save: Callable[[tuple[str, ...]], None]) -> None:
-        """`save` keeps rules for later sessions; it says itself when it cannot."""
+    def __init__(
+        self, policy: Policy, *, save: Callable[[tuple[str, ...]], None], results_dir: Path | None = None
+    ) -> None:
+        """`save` keeps rules for later sessions. `results_dir`: long results this session wrote itself; the model was
+        told to read them there."""
         self.policy = policy
         self._save = save
+        self._results_dir = results_dir
 
     def judge(self, accesses: tuple[Access, ...]) -> Verdict:
         """What permissions say now."""
-        return judge_call(accesses, self.policy)
+        return judge_call(tuple(access for access in accesses if not self._own_result(access)), self.policy)
+
+    def _own_result(self, access: Access) -> bool:
+        """Whether this reads a result that was spilled, wherever links lead."""
+        if self._results_dir is None or not isinstance(access, FileAccess) or access.op not in ("read", "list"):
+            return False
+        target = Path(os.path.realpath(os.path.join(access.cwd, access.path)))
+        return target.is_relative_to(os.path.realpath(self._results_dir))
 
     def remember(self, rules: tuple[str, ...]) -> None:
         """The user said "always" to exactly these rules."""
