@@ -63,7 +63,7 @@ def test_the_picture_is_output_above_and_the_typed_line_below(columns: int, scri
 @settings(max_examples=200, deadline=None)
 @given(
     text=st.text(alphabet="ab 漢字🎉\t\n-", max_size=120),
-    columns=st.integers(12, 60),
+    columns=st.integers(14, 60),
     hang=st.sampled_from(["", "  ", "  : "]),
 )
 def test_wrapping_fits_and_loses_nothing(text: str, columns: int, hang: str) -> None:
