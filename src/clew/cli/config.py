@@ -93,13 +93,13 @@ def _set(args: argparse.Namespace) -> int:
     if not path or (args.value is None) == (not args.unset):
         raise SettingsKeyError("give a key and a value, or a key and --unset")
     if args.unset:
-        if not remove_value(file, path):
+        if not remove_value(file, path, private=scope == "user"):
             raise SettingsKeyError(f'"{args.key}" is not set in {file}')
         return 0
     value = typed_value(path, args.value)
     if scope != "user":
         _check_narrows(path, value, file)
-    write_value(file, path, value)
+    write_value(file, path, value, private=scope == "user")
     return 0
 
 

@@ -37,18 +37,22 @@ def typed_value(path: KeyPath, text: str) -> Any:
     raise SettingsKeyError(f"{problem_with(path, tries[-1])}{_hint(kind, tries[-1])}")
 
 
-def write_value(file: Path, path: KeyPath, value: Any) -> None:
-    """Set a key. Other keys, their order and the indentation stay."""
-    with _locked(file):
+def write_value(file: Path, path: KeyPath, value: Any, *, private: bool = True) -> None:
+    """Set a key. Other keys, their order and the indentation stay.
+
+    `private` is the user's own file: only for the user's eyes, and a link is followed. A file inside a project
+    keeps its mode, and a link there is refused: the project must not choose what we write to.
+    """
+    with _locked(file, private=private):
         raw, indent = _read(file)
         _set(raw, path, value, file)
         check(raw, str(file))
-        _write(file, raw, indent)
+        _write(file, raw, indent, private=private)
 
 
-def remove_value(file: Path, path: KeyPath) -> bool:
+def remove_value(file: Path, path: KeyPath, *, private: bool = True) -> bool:
     """Take a key out, a misspelt one too. False when it was not there. Sections left empty go with it."""
-    with _locked(file):
+    with _locked(file, private=private):
         raw, indent = _read(file)
         trail: list[Raw] = [raw]
         for name in path[:-1]:
@@ -62,7 +66,7 @@ def remove_value(file: Path, path: KeyPath) -> bool:
         for parent, name in zip(reversed(trail[:-1]), reversed(path[:-1]), strict=True):
             if not parent[name]:
                 del parent[name]
-        _write(file, raw, indent)
+        _write(file, raw, indent, private=private)
         return True
 
 
@@ -88,9 +92,11 @@ def _read(file: Path) -> tuple[Raw, int]:
 
 
 @contextmanager
-def _locked(file: Path) -> Generator[None]:
+def _locked(file: Path, *, private: bool) -> Generator[None]:
     """One writer at a time: two changes made at once must both be in the file afterwards."""
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if not private and (file.is_symlink() or file.parent.is_symlink()):
+        raise SettingsFileError(str(file), "is behind a link inside the project; replace it by a real file first")
+    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
     held = os.open(os.path.dirname(os.path.realpath(file)), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -99,13 +105,13 @@ def _locked(file: Path) -> Generator[None]:
         os.close(held)
 
 
-def _write(file: Path, raw: Raw, indent: int) -> None:
+def _write(file: Path, raw: Raw, indent: int, *, private: bool) -> None:
     """Write beside the file, sync, rename over it, sync the directory. A link keeps pointing where it did."""
     target = os.path.realpath(file)
     try:
-        mode = os.stat(target).st_mode & 0o700
+        mode = os.stat(target).st_mode & (0o700 if private else 0o777)
     except FileNotFoundError:
-        mode = 0o600
+        mode = 0o600 if private else 0o666
     draft = f"{target}.{token_hex(6)}.tmp"
     descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
     try:

@@ -91,6 +91,31 @@ def test_a_link_stays_a_link(tmp_path: Path) -> None:
     assert json.loads(real.read_text()) == {"model": "a/b"}
 
 
+def test_a_project_file_keeps_its_mode(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text("{}")
+    file.chmod(0o644)
+    write_value(file, ("limits", "maxTurns"), 3, private=False)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o644
+
+
+@pytest.mark.parametrize("linked", ["file", "directory"])
+def test_a_link_inside_a_project_is_not_written_through(tmp_path: Path, linked: str) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    folder = tmp_path / "project" / ".clew"
+    file = folder / "settings.json"
+    folder.parent.mkdir()
+    if linked == "file":
+        folder.mkdir()
+        file.symlink_to(outside / "settings.json")
+    else:
+        folder.symlink_to(outside)
+    with pytest.raises(SettingsError, match="behind a link"):
+        write_value(file, ("limits", "maxTurns"), 3, private=False)
+    assert list(outside.iterdir()) == []
+
+
 def test_a_broken_file_is_left_as_it_was(tmp_path: Path) -> None:
     file = tmp_path / "settings.json"
     for content in ('{"model": ', '{"modle": "x"}', '{"limits": 3}'):
