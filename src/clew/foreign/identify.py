@@ -99,8 +99,21 @@ def _of_record(record: Json, sample: Sample) -> str | None:
     return _of_other_record(record, kind, role, sample)
 
 
+def _of_message_tree(record: Json, kind: str, sample: Sample) -> str | None:
+    if kind == "session_start" and "id" in record:
+        return "droid"
+    is_entry = kind == "message" and "id" in record and as_str(as_dict(record.get("message")).get("role"))
+    if not is_entry and not (kind == "session" and "cwd" in record):
+        return None
+    if ".factory" in sample.path.parts:
+        return "droid"
+    return "openclaw" if "openclaw" in sample.text or ".openclaw" in sample.path.parts else "pi"
+
+
 def _of_other_record(record: Json, kind: str, role: str, sample: Sample) -> str | None:
     message = as_dict(record.get("message"))
+    if agent := _of_message_tree(record, kind, sample):
+        return agent
     if role in _KIMI_ROLES or (kind == "metadata" and "protocol_version" in record):
         return "kimi_cli"
     if kind.startswith(_KIMI_CODE_TYPES) and ("time" in record or "timestamp" in record or "input" in record):

@@ -42,6 +42,9 @@ READERS: dict[str, str] = {
     "swe_agent": "clew.foreign.swe_agent",
     "mini_swe_agent": "clew.foreign.mini_swe_agent",
     "copilot_cli": "clew.foreign.copilot_cli",
+    "pi": "clew.foreign.pi",
+    "openclaw": "clew.foreign.openclaw",
+    "droid": "clew.foreign.droid",
 }
 """Agent name to module. A module is imported when its agent is first asked for."""
 

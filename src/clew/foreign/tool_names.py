@@ -126,7 +126,7 @@ def _edit(arguments: Json) -> list[Call]:
 
 
 def _side(edit: Json, side: str) -> str | None:
-    for key in (f"{side}_string", f"{side}String", f"{side}_str", f"{side}Str", side, f"{side}_text"):
+    for key in (f"{side}_string", f"{side}String", f"{side}_str", f"{side}Str", side, f"{side}Text"):
         if isinstance(edit.get(key), str):
             return edit[key]
     return None

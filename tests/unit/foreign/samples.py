@@ -4,7 +4,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 from .samples_lines import claude_code, codex, gemini_cli, gemini_jsonl, qwen_code
-from .samples_text import aider, copilot_cli, cursor_agent, cursor_export, mini_swe_agent, specstory, swe_agent
+from .samples_text import (
+    aider,
+    copilot_cli,
+    cursor_agent,
+    cursor_export,
+    droid,
+    mini_swe_agent,
+    openclaw,
+    pi,
+    specstory,
+    swe_agent,
+)
 from .samples_trees import (
     kimi_code,
     kimi_context,
@@ -35,5 +46,8 @@ SAMPLES: dict[str, tuple[str, Callable[[Path], Path]]] = {
     "swe_agent": ("swe_agent", swe_agent),
     "mini_swe_agent": ("mini_swe_agent", mini_swe_agent),
     "copilot_cli": ("copilot_cli", copilot_cli),
+    "pi": ("pi", pi),
+    "openclaw": ("openclaw", openclaw),
+    "droid": ("droid", droid),
 }
 """Name of the sample, the agent that writes such files, and what lays one out below a folder."""

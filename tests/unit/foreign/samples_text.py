@@ -132,6 +132,45 @@ def mini_swe_agent(root: Path) -> Path:
     return whole(root / "runs" / "repo-1.traj.json", value)
 
 
+def message_tree(path: Path, header: Json) -> Path:
+    line: Callable[[str, str, Json], Json] = lambda own, parent, message: {  # noqa: E731 - a local shape
+        "type": "message",
+        "id": own,
+        "parentId": parent,
+        "timestamp": "2026-05-01T10:00:00.000Z",
+        "message": message,
+    }
+    edit = {"path": "fetch.py", "oldText": "get()", "newText": "get(retry=3)"}
+    call = {"type": "toolCall", "id": "c1", "name": "edit", "arguments": edit}
+    usage = {"input": 9, "output": 2, "cacheRead": 3, "cacheWrite": 1}
+    return jsonl(
+        path,
+        [
+            header,
+            line("m1", header["id"], {"role": "user", "content": [{"type": "text", "text": "a first try"}]}),
+            line("m2", header["id"], {"role": "user", "content": [{"type": "text", "text": GOAL}]}),
+            line("m3", "m2", {"role": "assistant", "content": [call], "model": "some-model", "usage": usage}),
+            line("m4", "m3", {"role": "toolResult", "toolCallId": "c1", "content": "no match", "isError": True}),
+            line("m5", "m4", {"role": "assistant", "content": [{"type": "text", "text": ANSWER}]}),
+        ],
+    )
+
+
+def pi(root: Path) -> Path:
+    header = {"type": "session", "version": 3, "id": "88888888-0000", "cwd": "/home/sam/fetcher"}
+    return message_tree(root / ".pi" / "agent" / "sessions" / "--home-sam-fetcher--" / "2026_88888888.jsonl", header)
+
+
+def openclaw(root: Path) -> Path:
+    header = {"type": "session", "version": 3, "id": "openclaw-1", "cwd": "/home/sam/fetcher"}
+    return message_tree(root / ".openclaw" / "agents" / "main" / "sessions" / "openclaw-1.jsonl", header)
+
+
+def droid(root: Path) -> Path:
+    header = {"type": "session_start", "id": "99999999-0000", "title": "Retry", "cwd": "/home/sam/fetcher"}
+    return message_tree(root / ".factory" / "sessions" / "-home-sam-fetcher" / "99999999-0000.jsonl", header)
+
+
 def copilot_cli(root: Path) -> Path:
     line: Callable[[str, Json], Json] = lambda kind, data: {  # noqa: E731 - a local shape
         "type": kind,

@@ -1,6 +1,9 @@
 """The other agents: what is particular to each format."""
 
+from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from clew.foreign.registry import read, read_all
 from clew.protocol.entries import AssistantEntry, CustomTitleEntry, TurnResultEntry, UserEntry
@@ -9,7 +12,18 @@ from clew.protocol.usage import Usage
 
 from .looks import calls, hidden, notes, prompts, results, said
 from .samples_lines import GEMINI_ID, gemini_cli, gemini_jsonl, gemini_messages, qwen_code, qwen_line
-from .samples_text import aider, copilot_cli, cursor_agent, cursor_export, mini_swe_agent, specstory, swe_agent
+from .samples_text import (
+    aider,
+    copilot_cli,
+    cursor_agent,
+    cursor_export,
+    droid,
+    mini_swe_agent,
+    openclaw,
+    pi,
+    specstory,
+    swe_agent,
+)
 from .samples_trees import kimi_code, kimi_context, kimi_wire, opencode_export, opencode_info, opencode_messages
 from .writing import ANSWER, GOAL, jsonl, whole
 
@@ -214,6 +228,16 @@ def test_copilot_announces_a_call_twice(tmp_path: Path) -> None:
     transcript = read(copilot_cli(tmp_path))
     assert [call.id for call in calls(transcript)] == ["p1"]
     assert results(transcript) == [("p1", "no", True)]
+
+
+@pytest.mark.parametrize("lay_out", [pi, openclaw, droid])
+def test_the_message_tree_follows_its_last_branch(tmp_path: Path, lay_out: Callable[[Path], Path]) -> None:
+    transcript = read(lay_out(tmp_path))
+    assert prompts(transcript) == [GOAL]
+    assert transcript.meta.cwd == "/home/sam/fetcher"
+    assert [(call.name, call.arguments["new_string"]) for call in calls(transcript)] == [("Edit", "get(retry=3)")]
+    assert results(transcript) == [("c1", "no match", True)]
+    assert said(transcript) == [ANSWER]
 
 
 def test_repeated_call_ids_are_made_unique(tmp_path: Path) -> None:

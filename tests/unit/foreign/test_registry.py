@@ -89,6 +89,9 @@ VARIABLES = {
     "KIMI_CODE_HOME": ("kimi_code", ".kimi-code"),
     "CURSOR_CONFIG_DIR": ("cursor_agent", ".cursor"),
     "COPILOT_HOME": ("copilot_cli", ".copilot"),
+    "PI_CODING_AGENT_DIR": ("pi", ".pi/agent"),
+    "OPENCLAW_STATE_DIR": ("openclaw", ".openclaw"),
+    "FACTORY_HOME": ("droid", ".factory"),
 }
 
 
