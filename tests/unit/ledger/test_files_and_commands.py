@@ -40,7 +40,7 @@ def test_our_own_diff_blocks_count_more_than_guesses() -> None:
 
 
 def test_patches_of_both_dialects() -> None:
-    mine = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n+z\n*** Add File: b.py\n+1\n*** Delete File: c.py\n*** End Patch"
+    mine = "*** Begin Patch\n*** Update File: a.py\n@@\n-x\n+y\n+z\n*** Add File: b.py\n+1\n*** Delete File: c.py\n"
     assert patch_changes(mine) == [("a.py", 2, 1, "update"), ("b.py", 1, 0, "add"), ("c.py", 0, 0, "delete")]
     unified = "--- a/src/x.c\n+++ b/src/x.c\n@@ -1 +1 @@\n-old\n+new\n--- /dev/null\n+++ b/n.txt\n@@ -0,0 +1 @@\n+hi"
     assert patch_changes(unified) == [("src/x.c", 1, 1, "update"), ("n.txt", 1, 0, "add")]

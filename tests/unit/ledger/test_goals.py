@@ -56,7 +56,7 @@ def test_slash_commands_of_the_program_are_no_goals() -> None:
 
 
 def test_the_words_after_a_command_are_the_goal() -> None:
-    text = "<command-message>plan</command-message><command-name>/plan</command-name><command-args>port the parser</command-args>"
+    text = "<command-name>/plan</command-name><command-args>port the parser</command-args>"
     ledger = Talk().user(text).ledger()
     assert ledger.goal is not None
     assert (ledger.goal.text, ledger.goal.command) == ("port the parser", "/plan")

@@ -59,7 +59,8 @@ def test_a_question_by_tool_waits_for_its_result() -> None:
 
 
 def test_result_and_next_step_are_told_apart() -> None:
-    text = "I've added the `--json` flag to report.py.\n\n## Next steps\n- Run the full suite on staging\n\nLet me know if you have questions!"
+    text = "I've added the `--json` flag to report.py.\n\n## Next steps\n- Run the full suite on staging\n\n"
+    text += "Let me know if you have questions!"
     ledger = asked().agent(text).ledger()
     assert ledger.result is not None
     assert ledger.result.text == "I've added the `--json` flag to report.py."

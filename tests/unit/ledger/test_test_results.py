@@ -15,7 +15,7 @@ RUNS = [
     ("mocha", "  12 passing (30ms)\n  2 failing", (12, 2, 0)),
     (
         "cargo",
-        "test result: ok. 5 passed; 0 failed; 1 ignored; 0 measured\ntest result: FAILED. 2 passed; 1 failed; 0 ignored",
+        "test result: ok. 5 passed; 0 failed; 1 ignored\ntest result: FAILED. 2 passed; 1 failed; 0 ignored",
         (7, 1, 1),
     ),
     ("maven", "[INFO] Tests run: 8, Failures: 1, Errors: 1, Skipped: 2", (4, 2, 2)),

@@ -1,0 +1,211 @@
+"""Labels of tool batches, by code and by model, and the line of a turn."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from clew.llm.scripted import Say, ScriptedModel
+from clew.orient.label_query import LabelDesk, bounded, clean_label, is_large, label_mode, model_label, question
+from clew.orient.labels import Settled, batch_label
+from clew.orient.rollup import duration_words, turn_line
+from clew.protocol.entries import TurnResultEntry
+from clew.protocol.ids import CallId
+from clew.protocol.messages import ToolCallPart, ToolResultPart
+from clew.system.terminal_width import display_width
+from unit.ledger.talk import Talk
+from unit.orient.test_side_query import Desk
+
+
+def done(name: str, text: str = "ok", *, error: bool = False, **arguments: Any) -> Settled:
+    call = ToolCallPart(id=CallId("c1"), name=name, arguments=arguments)
+    return Settled(call, ToolResultPart(call_id=CallId("c1"), content=text, is_error=error))
+
+
+def edit(path: str, old: str = "a", new: str = "b", *, error: bool = False) -> Settled:
+    return done("Edit", error=error, file_path=path, old_string=old, new_string=new)
+
+
+@pytest.mark.parametrize(
+    ("batch", "label"),
+    [
+        ([], ""),
+        (
+            [
+                edit("/p/validate.py", "x\na", "x\nb\nc\nd"),
+                done("Bash", "1 failed, 14 passed in 1s", error=True, command="pytest"),
+            ],
+            "Edited validate.py +3 −1 · 14 passed, 1 failed",
+        ),
+        ([done("Read", file_path="/p/a.py")], "Read a.py"),
+        ([done("Read", file_path=f"/p/{name}.py") for name in "abc"], "Read a.py, b.py, c.py"),
+        ([done("Read", file_path=f"/p/{name}.py") for name in "abcde"], "Read a.py, b.py and 3 more"),
+        ([done("Read", "no such file", error=True, file_path="/p/a.py")], "Read of a.py failed"),
+        ([done("Write", "File created", file_path="/p/n.py", content="1\n2")], "Created n.py +2"),
+        ([edit("/p/a.py", error=True)], "Edit of a.py failed"),
+        (
+            [edit("/p/a.py"), edit("/p/b.py", error=True), edit("/p/c.py", error=True)],
+            "Edited a.py +1 −1 · 2 of 3 edits failed (b.py, c.py)",
+        ),
+        ([done("Bash", command="git status")], "Ran git status"),
+        ([done("Bash", "Exit code 2", error=True, command="make all")], "make all failed (exit 2)"),
+        ([done("Grep", pattern="parse_date"), done("Glob", pattern="**/*.py")], "Searched parse_date, **/*.py"),
+        ([done("WebFetch", url="https://docs.python.org/3/x")], "Fetched docs.python.org"),
+        ([done("Task", description="Look for callers")], "Agent: Look for callers"),
+        (
+            [done("TodoWrite", todos=[{"content": "a", "status": "completed"}, {"content": "b", "status": "pending"}])],
+            "Tasks 1/2 done",
+        ),
+        ([done("mcp__db__query")], "Used mcp__db__query"),
+    ],
+)
+def test_labels_from_facts(batch: list[Settled], label: str) -> None:
+    assert batch_label(batch) == label
+
+
+def test_a_label_fits_a_hundred_columns_also_in_chinese() -> None:
+    wide = [edit(f"/p/这是一个非常长的文件名字用来测试宽度{number}.py") for number in range(6)]
+    for batch in (wide, [done("Bash", command="x" * 500)], [done("Grep", pattern="y" * 300) for _ in range(9)]):
+        assert 0 < display_width(batch_label(batch)) <= 100
+
+
+def test_untrusted_names_are_cleaned() -> None:
+    assert "\x1b" not in batch_label([done("Read", file_path="/p/\x1b[31mred.py")])
+    assert "\n" not in batch_label([done("Task", description="a\nb")])
+
+
+@pytest.mark.parametrize(
+    ("reply", "label"),
+    [
+        ("Fixed date parser", "Fixed date parser"),
+        ("Fixed date parser\nBecause it was broken", "Fixed date parser"),
+        ('"Fixed it up"', "Fixed it up"),
+        ("'Fixed it up'", "Fixed it up"),
+        ("`Fixed it up`", "Fixed it up"),
+        ("- Fixed it up", "Fixed it up"),
+        ("* Fixed it up", "Fixed it up"),
+        ("• Fixed it up", "Fixed it up"),
+        ("Label: Fixed it up", "Fixed it up"),
+        ("Summary:Fixed it up", "Fixed it up"),
+        ("“Fixed it up”", "Fixed it up"),
+        ("「修复解析器」", "修复解析器"),
+        ("标签：修复解析器", "修复解析器"),
+        ("**Fixed** _parser_", "Fixed parser"),
+        ("修复了日期解析", "修复了日期解析"),
+        ("", ""),
+        ("   \n\n ", ""),
+        ("API Error: 529", ""),
+        ("Error: overloaded", ""),
+        ("I cannot do that", ""),
+        ("I can't say", ""),
+        ("I can’t say", ""),
+        ("Unable to comply", ""),
+        ("Failed to generate", ""),
+        ("Sorry, no", ""),
+        ("Request failed", ""),
+        ("抱歉，我不知道", ""),
+        ("对不起", ""),
+        ("无法生成", ""),
+        ("我无法回答", ""),
+        ("请求失败", ""),
+    ],
+)
+def test_cleaning_of_model_labels(reply: str, label: str) -> None:
+    assert clean_label(reply) == label
+
+
+def test_a_long_label_is_cut() -> None:
+    assert display_width(clean_label("x" * 200)) <= 100
+
+
+def test_fields_are_bounded_before_they_are_encoded() -> None:
+    assert bounded({"a": 1}) == '{"a":1}'
+    assert bounded("word") == '"word"'
+    assert bounded(7) == "7"
+    cut = bounded("x" * 500, 50)
+    assert (len(cut), cut[-3:]) == (50, "...")
+    assert bounded(None) == "[none]"
+    assert len(bounded("x" * 10_000_000)) <= 300
+    assert len(bounded({"field": "x" * 10_000_000})) <= 300
+    circle: list[object] = []
+    circle.append(circle)
+    assert len(bounded(circle)) <= 300
+    assert bounded(object()) == "[cannot be shown]"
+
+
+LARGE = [
+    done("Read", file_path="/p/a.py"),
+    done("Grep", pattern="x"),
+    edit("/p/a.py"),
+    done("Bash", command="ls"),
+    done("Glob", pattern="*"),
+]
+
+
+def test_only_large_mixed_batches_are_worth_a_model() -> None:
+    assert is_large(LARGE)
+    assert not is_large(LARGE[:3])
+    assert not is_large([done("Read", file_path="a")] * 9)
+
+
+async def test_the_model_sees_good_calls_and_a_short_intent(tmp_path: Path) -> None:
+    model = ScriptedModel([Say("- “Traced parse_date callers”")])
+    desk = Desk(tmp_path, model)
+    batch = [*LARGE, done("Bash", "SECRET FAILURE", error=True, command="boom")]
+    assert await model_label(batch, "i" * 500, desk.queries) == "Traced parse_date callers"
+    asked = str(model.requests[0].messages[0].content)
+    assert "SECRET FAILURE" not in asked
+    assert "i" * 200 in asked
+    assert "i" * 201 not in asked
+    assert model.requests[0].max_output_tokens == 60
+    assert desk.booked[0].purpose == "tool-use-summary"
+
+
+async def test_no_good_call_no_model_no_label(tmp_path: Path) -> None:
+    model = ScriptedModel([Say("x")])
+    assert await model_label([done("Bash", error=True, command="x")], "", Desk(tmp_path, model).queries) == ""
+    assert await model_label(LARGE, "", Desk(tmp_path, None).queries) == ""
+    assert model.requests == []
+
+
+def test_question_bounds_every_field() -> None:
+    asked = question([done("Bash", "o" * 10_000, command="c" * 10_000)], "")
+    assert len(asked) < 800
+    assert "..." in asked
+
+
+def test_labels_never_come_late_onto_a_newer_batch() -> None:
+    desk = LabelDesk()
+    first, second = (CallId("a"), CallId("b")), (CallId("c"),)
+    desk.opened(first)
+    assert desk.accepts(first)
+    desk.opened(second)
+    assert not desk.accepts(first)
+    assert desk.accepts(second)
+    assert not desk.accepts(())
+
+
+def test_the_environment_counts_more_than_the_setting() -> None:
+    assert label_mode("facts", {}) == "facts"
+    assert label_mode("facts", {"CLEW_TOOL_BATCH_LABELS": "model"}) == "model"
+    assert label_mode("model", {"CLEW_TOOL_BATCH_LABELS": "OFF"}) == "off"
+    assert label_mode("model", {"CLEW_TOOL_BATCH_LABELS": "perhaps"}) == "model"
+
+
+def test_the_line_of_a_turn() -> None:
+    talk = Talk().user("Fix the date parser please")
+    before = talk.ledger()
+    talk.edit("/p/dates.py", "a", "b\nc").bash("pytest", "14 passed in 1s").bash(
+        "git commit -am x", "[main abc1234] Fix"
+    )
+    ended = talk.ended(cost=0.034).entries[-1]
+    assert isinstance(ended, TurnResultEntry)
+    line = turn_line(before, talk.ledger(), ended)
+    assert line == "dates.py +2 −1 · 2 commands · 14 passed · committed abc1234 · 1.5 s · $0.03"
+
+
+@pytest.mark.parametrize(
+    ("ms", "words"), [(400, "0.4 s"), (12_000, "12 s"), (185_000, "3 min 5 s"), (3_720_000, "1 h 2 min")]
+)
+def test_durations(ms: int, words: str) -> None:
+    assert duration_words(ms) == words

@@ -1,0 +1,83 @@
+"""Titles: at once from facts, following a pivot, naming tickets; the user's own wins."""
+
+from pathlib import Path
+
+import pytest
+
+from clew.llm.errors import Overloaded
+from clew.llm.scripted import Fail, Say, ScriptedModel
+from clew.orient.dialog import dialog_of
+from clew.orient.titles import clean_title, fact_title, model_title, next_title
+from clew.protocol.entries import AiTitleEntry, CustomTitleEntry
+from clew.system.terminal_width import display_width
+from unit.ledger.talk import SESSION, Talk
+from unit.orient.test_side_query import Desk
+
+
+def asked(text: str = "Please fix the leap year bug in dates.py") -> Talk:
+    return Talk().user(text).agent("I fixed it.")
+
+
+def test_from_facts_at_once() -> None:
+    assert fact_title(asked().ledger()) == "Fix the leap year bug in dates.py"
+    assert fact_title(Talk().ledger()) == ""
+
+
+@pytest.mark.parametrize("mark", ["PAY-1234", "#482"])
+def test_tickets_are_named(mark: str) -> None:
+    text = f"There is a long story behind this one. Fix the leap year bug. It was reported in {mark} by the shop."
+    assert mark in fact_title(asked(text).ledger())
+
+
+def test_pull_requests_are_named() -> None:
+    talk = asked().bash("gh pr create", "https://github.com/o/r/pull/88")
+    assert "#88" in fact_title(talk.ledger())
+
+
+def test_titles_are_short_and_clean() -> None:
+    title = fact_title(asked("Rewrite \x1b[31m" + "the importer and every caller of it " * 20).ledger())
+    assert display_width(title) <= 70
+    assert "\x1b" not in title
+
+
+def test_the_users_title_always_wins() -> None:
+    talk = asked().add(CustomTitleEntry(session_id=SESSION, timestamp="", custom_title="Mine"))
+    ledger = talk.user("New task: draw the logo").ledger()
+    assert (ledger.title, ledger.title_by) == ("Mine", "user")
+    assert next_title(ledger) == ""
+
+
+def test_a_made_title_follows_a_pivot_only() -> None:
+    talk = asked().add(
+        AiTitleEntry(session_id=SESSION, timestamp="", ai_title="Leap years in dates.py", source="model")
+    )
+    assert next_title(talk.ledger()) == ""
+    assert next_title(talk.user("Also handle centuries").ledger()) == ""
+    assert "logo" in next_title(talk.user("New task: draw the company logo as SVG").ledger())
+
+
+@pytest.mark.parametrize(
+    ("reply", "title"),
+    [
+        ("Fix leap years", "Fix leap years"),
+        ("Title: **Fix leap years.**\nmore", "Fix leap years"),
+        ("「修复闰年」", "修复闰年"),
+        ('"Fix `dates.py`"', "Fix dates.py"),
+        ("...", ""),
+        ("", ""),
+        ("Fix  two   spaces", "Fix two spaces"),
+    ],
+)
+def test_cleaning(reply: str, title: str) -> None:
+    assert clean_title(reply) == title
+
+
+async def test_the_model_refines_within_the_facts(tmp_path: Path) -> None:
+    talk = asked()
+    ledger, dialog = talk.ledger(), dialog_of(talk.entries)
+    model = ScriptedModel([Say("Leap year bug in dates.py"), Say("Rewrite of orders.py"), Fail(Overloaded("x"))])
+    desk = Desk(tmp_path, model)
+    assert await model_title(ledger, dialog, desk.queries) == ("Leap year bug in dates.py", "model")
+    assert await model_title(ledger, dialog, desk.queries) is None
+    assert await model_title(ledger, dialog, desk.queries) is None
+    assert model.requests[0].temperature == 0.2
