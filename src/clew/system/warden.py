@@ -6,6 +6,7 @@ Standard library only, one thread: it may fork safely, unlike the agent.
 """
 
 import contextlib
+import gc
 import json
 import os
 import select
@@ -23,15 +24,18 @@ from clew.system.sandbox.confine import confine_and_run
 CWD_FD = 251
 LENGTH = struct.Struct("!Q")
 ORPHAN_GRACE_S = 0.3
+LINGER_S = 1.0
 
 
 def main() -> None:
     """Serve requests on descriptor 0 until the agent is gone."""
+    gc.disable()  # a collection in a forked child would copy pages for nothing
     door = socket.socket(fileno=0)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
     become_subreaper()
+    life = os.pipe()
     keepers: set[int] = set()
     while True:
         ready, _, _ = select.select([door], [], [], 1.0 if collect(keepers) else None)
@@ -40,8 +44,9 @@ def main() -> None:
         message, descriptors, _, _ = socket.recv_fds(door, 1, 3)
         if not message:
             break
-        keepers.add(start_keeper(door, descriptors))
+        keepers.add(start_keeper(door, descriptors, life))
     door.close()
+    os.close(life[1])
     deadline = time.monotonic() + 5
     while keepers and time.monotonic() < deadline:
         time.sleep(0.02)
@@ -73,7 +78,7 @@ def become_subreaper() -> None:
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
 
 
-def start_keeper(door: socket.socket, descriptors: list[int]) -> int:
+def start_keeper(door: socket.socket, descriptors: list[int], life: tuple[int, int]) -> int:
     """One command; its keeper is a child of ours."""
     pid = os.fork()
     if pid:
@@ -83,8 +88,9 @@ def start_keeper(door: socket.socket, descriptors: list[int]) -> int:
     code = 1
     try:
         door.close()
+        os.close(life[1])
         control, output = descriptors
-        Keeper(socket.socket(fileno=control), output).run()
+        Keeper(socket.socket(fileno=control), output, life[0]).run()
         code = 0
     finally:
         os._exit(code)
@@ -93,9 +99,11 @@ def start_keeper(door: socket.socket, descriptors: list[int]) -> int:
 class Keeper:
     """Starts one command, waits for it, ends what it leaves behind."""
 
-    def __init__(self, control: socket.socket, output: int) -> None:
+    def __init__(self, control: socket.socket, output: int, life: int) -> None:
         self.control = control
         self.output = output
+        self.life = life
+        """Readable when the warden is about to end."""
         self.grace_s = 2.0
 
     def run(self) -> None:
@@ -107,13 +115,23 @@ class Keeper:
         plan = request["plan"]
         needs_names = bool(plan) and (plan["namespaces"] or plan["kind"] == "bwrap")
         names: list[str] = plan["missing"] if needs_names else []
-        held = [(path, descriptor) for path in names if (descriptor := placeholders.hold(path)) is not None]
+        held = {path: descriptor for path in names if (descriptor := placeholders.hold(path)) is not None}
         try:
             message = self.attend(request, skip=2 if needs_names else 0)
+            for path in [path for path in held if path in plan["files"]]:
+                placeholders.release(path, held.pop(path))
+            self.send(message)
+            self.linger(bool(held))
         finally:
-            for path, descriptor in held:
+            for path, descriptor in held.items():
                 placeholders.release(path, descriptor)
-        self.send(message)
+
+    def linger(self, needed: bool) -> None:
+        """The next command will need the same placeholders; making and removing them each time is slow on a busy
+        disk. Names of files are not kept: others may want to create those."""
+        self.control.close()
+        if needed:
+            select.select([self.life], [], [], LINGER_S)
 
     def attend(self, request: dict[str, Any], *, skip: int) -> dict[str, Any]:
         """From start to end of the command; what to tell the agent."""

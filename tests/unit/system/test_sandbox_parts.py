@@ -71,6 +71,7 @@ def plan(tmp_path: Path) -> Plan:
         "pinned": ["/w/s/.git"],
         "protected": ["/w/s/.git/config"],
         "missing": ["/w/s/.mcp.json"],
+        "files": ["/w/s/.mcp.json"],
         "hidden": [str(tmp_path)],
         "tmp": "/tmp/clew-x",
         "network": False,

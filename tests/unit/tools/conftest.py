@@ -1,5 +1,7 @@
 """A session in a fresh workspace, and a way to call tools as the dispatcher does."""
 
+import asyncio
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,6 +22,17 @@ class Caller(Protocol):
     """Runs one tool call."""
 
     async def __call__(self, name: str, **arguments: Any) -> ToolResult: ...
+
+
+async def until(condition: Callable[[], object], within_s: float = 10) -> bool:
+    """Wait for something the outside world does; False when the time is over."""
+    deadline = time.monotonic() + within_s
+    while True:
+        if condition():
+            return True
+        if time.monotonic() > deadline:
+            return False
+        await asyncio.sleep(0.01)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from clew.tools.base import Tool, ToolContext
 from clew.tools.schema import decode_arguments
 from clew.tools.session import ToolSession
 
-from .conftest import Caller
+from .conftest import Caller, until
 
 
 def alive(marker: str) -> list[int]:
@@ -32,17 +32,6 @@ def alive(marker: str) -> list[int]:
             if marker.encode() in line and state != "Z":
                 found.append(int(name))
     return found
-
-
-async def until(condition: Callable[[], object], within_s: float = 10) -> bool:
-    """Wait for something the outside world does; False when the time is over."""
-    deadline = time.monotonic() + within_s
-    while True:
-        if condition():
-            return True
-        if time.monotonic() > deadline:
-            return False
-        await asyncio.sleep(0.01)
 
 
 async def gone(marker: str, within_s: float) -> bool:

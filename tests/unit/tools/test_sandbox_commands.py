@@ -17,7 +17,7 @@ from clew.tools.sandboxing import open_sandbox
 from clew.tools.schema import decode_arguments
 from clew.tools.session import ToolSession
 
-from .conftest import Caller
+from .conftest import Caller, until
 
 FOUND = probe_now()
 KINDS: dict[str, SandboxStatus] = {}
@@ -119,12 +119,24 @@ async def test_protected_names_stay_as_they_are(call: Caller, held: Sandbox, rep
     assert (repo / ".git" / "config").read_text() == "[core]\n"
     assert os.listdir(repo / ".git" / "hooks") == []
     assert (repo / ".clew" / "settings.json").read_text() == "{}"
-    assert sorted(name for name in os.listdir(repo) if name.startswith(".")) == [".clew", ".git"]
+    assert not (repo / ".mcp.json").exists()
+    assert not (repo / ".envrc").exists()
+    assert [path for path in repo.glob(".*/**/*") if path.is_file() and ".clew" not in path.parts] == [
+        repo / ".git" / "config"
+    ]
+    assert await until(lambda: sorted(name for name in os.listdir(repo) if name.startswith(".")) == [".clew", ".git"])
 
 
 async def test_a_missing_repository_cannot_be_planted(call: Caller, held: Sandbox, workspace: Path):
     await call("Bash", command="git init . ; mkdir .git; echo evil > .git/config; true")
-    assert not (workspace / ".git").exists()
+    assert not (workspace / ".git" / "config").exists()
+    assert await until(lambda: not (workspace / ".git").exists())
+
+
+async def test_closing_takes_the_placeholders_away(call: Caller, session: ToolSession, held: Sandbox, workspace: Path):
+    await call("Bash", command="true")
+    await session.close()
+    assert os.listdir(workspace) == []
 
 
 async def test_placeholders_do_not_show_in_git(call: Caller, held: Sandbox, workspace: Path, kind: str):

@@ -61,3 +61,8 @@ def hidden_paths(home: str, extra: tuple[str, ...], roots: tuple[str, ...]) -> l
         if os.path.exists(real) and not any(root == real or root.startswith(real + "/") for root in roots):
             found.append(real)
     return list(dict.fromkeys(found))
+
+
+def is_file_name(path: str) -> bool:
+    """Whether a protected name is usually a file."""
+    return os.path.basename(path) in (*PROTECTED_FILES, *PROTECTED_AT_HOME)

@@ -17,6 +17,8 @@ class Plan(TypedDict):
     """Existing paths that stay read-only inside writable ones."""
     missing: list[str]
     """Protected names that do not exist; placeholders stand there while the command runs."""
+    files: list[str]
+    """Those of the missing names that would be files."""
     hidden: list[str]
     tmp: str
     """The session's own directory, seen as /tmp."""

@@ -5,7 +5,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from clew.system.sandbox.names import hidden_paths, protected_paths
+from clew.system.sandbox.names import hidden_paths, is_file_name, protected_paths
 from clew.system.sandbox.plan import Plan
 
 if TYPE_CHECKING:
@@ -87,6 +87,7 @@ class Sandbox:
             "pinned": [path for path in git if os.path.isdir(path) and not os.path.islink(path)],
             "protected": existing,
             "missing": missing,
+            "files": [path for path in missing if is_file_name(path)],
             "hidden": hidden_paths(self._home, self._hidden, places),
             "tmp": self.tmp,
             "network": self.network,

@@ -73,6 +73,7 @@ def plan_for(top: str, kind: str, *, namespaces: bool, bwrap: str) -> Plan:
         "pinned": [f"{top}/ws/.git"],
         "protected": [f"{top}/ws/.git/config"],
         "missing": [],
+        "files": [],
         "hidden": [f"{top}/hidden"],
         "tmp": f"{top}/tmp",
         "network": False,
