@@ -7,6 +7,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from clew.system.files import open_directory
+
 MAX_FILE_BYTES = 32_000
 
 # Characters that people do not see and models do read. Joiners stay: several scripts and emoji need them.
@@ -65,9 +67,14 @@ def _check_bounds(path: Path, real: str, root: str) -> None:
 
 
 def _read(real: str) -> tuple[bytes, os.stat_result]:
+    folder, name = os.path.split(real)
     try:
-        # The path is already resolved: a link in its place now is a swap, not a convenience.
-        descriptor = os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+        # The path is already resolved: a link anywhere in it now is a swap, not a convenience (F2).
+        held = open_directory(folder)
+        try:
+            descriptor = os.open(name, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW, dir_fd=held)
+        finally:
+            os.close(held)
     except FileNotFoundError:
         raise MemoryFileError("is a broken link") from None
     except OSError as error:

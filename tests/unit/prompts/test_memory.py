@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.prompts import Memory, load_memory, load_nested_memory
+from clew.prompts import Memory, load_memory, load_nested_memory, memory_file
 from clew.prompts.memory import MAX_DEPTH, MAX_FILES, MAX_TOTAL_CHARS
 from clew.prompts.memory_file import MAX_FILE_BYTES
 
@@ -143,6 +143,27 @@ def test_a_memory_file_that_is_a_link_outside_is_refused(place: Place) -> None:
     memory = place.load()
     assert memory.text == ""
     assert memory.notes == ("AGENTS.md: left out: it leads outside the project through a link",)
+
+
+def test_a_directory_swapped_for_a_link_meanwhile_is_not_followed(
+    place: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """F2: the check and the opening are two moments; what lies between them must not matter."""
+    (place.outside / "note.md").write_text("CANARY-outside")
+    place.write("docs/note.md", "fine")
+    place.write("AGENTS.md", "@docs/note.md")
+    real_check = memory_file._check_bounds
+
+    def check_then_swap(path: Path, real: str, root: str) -> None:
+        real_check(path, real, root)
+        if real.endswith("docs/note.md"):
+            (place.root / "docs").rename(place.root / "moved")
+            (place.root / "docs").symlink_to(place.outside)
+
+    monkeypatch.setattr(memory_file, "_check_bounds", check_then_swap)
+    memory = place.load()
+    assert "CANARY" not in memory.text
+    assert "left out" in memory.notes[0]
 
 
 def test_the_user_may_import_from_anywhere(place: Place) -> None:
