@@ -46,6 +46,22 @@ def test_every_shared_file_reads_and_stays_as_it_is(path: Path) -> None:
     assert (hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns) == before
 
 
+OTHERS = {
+    "other/copilot-cli": "copilot_cli",
+    "other/fixtures/agent-sessions/copilot": "copilot_cli",
+    "other/fixtures/agent-sessions/droid": "droid",
+    "other/fixtures/agent-sessions/openclaw": "openclaw",
+}
+
+
+@pytest.mark.parametrize("folder", OTHERS)
+def test_the_agents_read_as_a_bonus(folder: str) -> None:
+    for path in (path for path in (ROOT / folder).rglob("*") if path.is_file()):
+        transcript = read(path)
+        assert (transcript.agent, transcript.problems) == (OTHERS[folder], ())
+        assert any(isinstance(entry, UserEntry) for entry in transcript.entries)
+
+
 EXPECTED_PROMPTS = {
     "claude-code/projects/-Users-soph-Work-entire-devenv-cli/c26d2153-23c8-42ed-ab6c-808579b64e5b.jsonl": 5,
     "claude-code/projects/-path-to-Demo/fe5e1c67-53e7-4862-81ae-d0e013e3270b.jsonl": 2,
