@@ -25,7 +25,8 @@ _PATCH_COMMAND = re.compile(r"\s*(?:cd [^\n;&|]+&& *)?apply_?patch\b[^\n]*<<")
 _KINDS: dict[str, str] = {}
 for _kind, _names in {
     "shell": "bash shell exec_command local_shell local_shell_call container.exec run_shell_command run_terminal_cmd"
-    " run_terminal_command execute_command terminal execute_bash shell_command run_command runcommand execute run_terminal",
+    " run_terminal_command run_terminal execute_command terminal execute_bash shell_command run_command runcommand"
+    " execute",
     "read": "read read_file readfile view view_file open_file read_many_files cat readfile_v2",
     "write": "write write_file writefile create_file create file_write",
     "edit": "edit replace edit_file str_replace strreplacefile strreplace search_replace multiedit multi_edit",
@@ -115,7 +116,6 @@ def _edit(arguments: Json) -> list[Call]:
         if isinstance(code, str):
             return [Call("Edit", {"file_path": path, "old_string": "", "new_string": code})]
         return _write(arguments)
-        )
     found: Json = {
         "file_path": path,
         "old_string": "\n".join(old for old, _ in whole),
