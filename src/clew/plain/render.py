@@ -47,7 +47,8 @@ class Renderer:
         self._show_reasoning = show_reasoning
         self._stream: StreamSanitizer | None = None
         self._message = ""
-        self._words = ""
+        self._begun = False
+        self._words: list[str] = []
         """What was streamed of this message and is in no completed part yet."""
         self._thinking: StreamSanitizer | None = None
         self._handlers: dict[type[Any], Callable[[Any, PlainState], None]] = {
@@ -104,12 +105,14 @@ class Renderer:
         if self._stream is None:
             self._stream = StreamSanitizer()
         if self._message != event.message_id:
-            self._message, self._words = event.message_id, ""
-        # Some models begin with blank lines.
-        started = bool(self._words.strip("\n"))
-        self._words += event.text
+            self._message, self._words, self._begun = event.message_id, [], False
+        self._words.append(event.text)
         text = self._stream.feed(event.text)
-        self._screen.stream(text if started else text.lstrip("\n"))
+        if not self._begun:
+            # Some models begin with blank lines.
+            text = text.lstrip("\n")
+            self._begun = bool(text)
+        self._screen.stream(text)
 
     def _reasoning(self, event: ReasoningDelta, state: PlainState) -> None:
         if event.agent != MAIN_AGENT or not self._show_reasoning:
@@ -125,9 +128,10 @@ class Renderer:
             return
         self._end_streams()
         text = event.part.text.strip("\n")
-        if self._message == event.message_id and text in self._words:
+        streamed = "".join(self._words) if self._message == event.message_id else ""
+        if text and text in streamed:
             # Words of the next part may have been streamed before this one was told to be complete.
-            self._words = self._words.replace(text, "", 1)
+            self._words = [streamed.replace(text, "", 1)]
         elif text:
             self._screen.text(text)
 

@@ -23,7 +23,7 @@ from clew.protocol.events import Event, Notice, SessionEnded, ToolStarted, TurnE
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
 
-Kind = Literal["event", "bytes", "interrupt", "terminate", "resumed", "guard", "slow", "over"]
+Kind = Literal["event", "bytes", "interrupt", "terminate", "resumed", "guard", "slow", "settle", "over"]
 
 PROMPT = "> "
 MORE = "... "
@@ -110,6 +110,8 @@ class PlainSession:
                 self._asking.check_guard()
             case "slow":
                 self._renderer.still_running(payload, self._state)
+            case "settle":
+                pass
             case "over":
                 self._exit = self._code
 
@@ -159,9 +161,10 @@ class PlainSession:
         elif self._busy():
             self._steer_line()
         elif self._queued:
+            # One line at a time: what it starts may have to end before the next one is taken.
             self._terminal.hold(paused=False)
             self._on_line(self._queued.popleft())
-            self._settle()
+            self.post("settle")
         elif self._input_ended:
             self._end_of_pipe()
         else:
@@ -178,6 +181,7 @@ class PlainSession:
         rest = self._composer.rest()
         if rest and rest.strip():
             self._on_input(rest)
+            self.post("settle")
             return
         reason = self._state.last_reason
         outcome = EXIT_INTERRUPTED if reason == "interrupted" else 0 if reason in ("", "completed") else 1

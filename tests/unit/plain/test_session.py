@@ -377,6 +377,24 @@ async def test_a_pipe_gives_one_prompt_per_line_in_order() -> None:
         assert stage.output.index("answer 1") < stage.output.index("> second")
 
 
+async def test_many_piped_lines_wait_and_are_all_taken() -> None:
+    async with Stage(terminal=PlayedTerminal(interactive=False)) as stage:
+        stage.terminal.type("go\n" + "/version\n" * 990)
+        stage.terminal.type(b"")
+        await stage.until(lambda: len(stage.ops) == 1)
+        stage.client.push(*turn(1))
+        assert await stage.code() == 0
+        assert stage.output.count("> /version\nclew 0.1\n") == 990
+
+
+async def test_a_block_that_the_pipe_never_closed_is_taken_at_its_end() -> None:
+    async with Stage(terminal=PlayedTerminal(interactive=False)) as stage:
+        stage.terminal.type('"""\n/version')
+        stage.terminal.type(b"")
+        assert await stage.code() == 0
+        assert "\nclew 0.1\n" in stage.output
+
+
 async def test_a_pipe_whose_last_turn_failed_exits_with_1() -> None:
     def fail(client: ScriptedClient, op: Op) -> None:
         if isinstance(op, SubmitPrompt):
