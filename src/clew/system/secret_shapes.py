@@ -115,12 +115,12 @@ _QUERY_VALUE = r"""(?P<bare>[^\s&#"'<>]{16,512})"""
 _REFERENCE = r"[A-Za-z_]\w*(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+[!?]?"
 # After the word: the rest of the name, an operator, and a value, quoted or bare.
 _ASSIGNED = (
-    r"""(?P<rest>(?:key|value)?s?(?:(?=[A-Z0-9_-])[A-Za-z0-9_-]*)?)(?![A-Za-z0-9])\\?["']?\]?"""
+    r"""(?P<rest>(?:key|value)?s?(?:(?=[A-Z0-9_-])[A-Za-z0-9_-]*)?)(?![A-Za-z0-9])\\{0,7}["']?\]?"""
     r"""\s{0,3}(?P<op>=>|:=|=|:|\s(?=\S))\s{0,3}"""
-    r"""(?:\\?(?P<quote>["'`])(?P<quoted>[^"'`\r\n]{1,1024}?)\\?(?P=quote)|(?P<bare>[^\s"'`,;&|<>(){}\[\]\\]{1,512}))"""
+    r"""(?:\\{0,7}(?P<quote>["'`])(?P<quoted>[^"'`\r\n]{1,1024}?)\\{0,7}(?P=quote)|(?P<bare>[^\s"'`,;&|<>(){}\[\]\\]{1,512}))"""
 )
 _AUTHORIZATION = (
-    r"""\\?["']?\s{0,3}[:=]\s{0,3}\\?["']?(?P<scheme>[A-Za-z0-9-]{1,32}\s{1,8})?(?P<bare>[^\s"',;\\]{6,512})"""
+    r"""\\{0,7}["']?\s{0,3}[:=]\s{0,3}\\{0,7}["']?(?P<scheme>[A-Za-z0-9-]{1,32}\s{1,8})?(?P<bare>[^\s"',;\\]{6,512})"""
 )
 _SCHEMES = frozenset({"bearer", "basic", "token", "digest", "apikey", "negotiate"})
 _BEARER = r"\s{1,8}(?P<bare>[A-Za-z0-9._~+/=-]{16,512})"
@@ -169,6 +169,8 @@ def _is_secret(match: re.Match[str], *, word: str, short: bool) -> bool:
     value: str = match["quoted"] if quoted else match["bare"]
     if len(value) < 4 or is_placeholder(value):
         return False
+    if not quoted and text[match.end("rest") : match.end("rest") + 8].lstrip("\\")[:1] in ('"', "'"):
+        return False  # a number, a word or a variable behind a quoted key: JSON must stay JSON
     begin = at
     while begin > max(0, at - 64) and (text[begin - 1].isalnum() or text[begin - 1] in "_-."):
         begin -= 1

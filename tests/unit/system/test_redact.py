@@ -235,3 +235,21 @@ def test_hostile_repetition_takes_linear_time(unit: str) -> None:
         return time.process_time() - begin
 
     assert cost(400_000) < 40 * cost(40_000) + 0.2
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"password": 123456789, "token": 1234567890123, "secret": None, "api_key": True, "ok": "x"},
+        {"password": "hunter2", "nested": [{"Authorization": "Bearer " + R, "n": 1}], "z": 'quote " and \\ back'},
+        {"text": f"export TOKEN={R}\nnext line", "private": KEY, "lines": KEY.splitlines(keepends=True)},
+        {"a": json.dumps({"password": "hunter2", "b": json.dumps({"token": R})})},
+        {"url": "https://ada:hunter2@h/x?sig=" + R, "end": 1},
+    ],
+)
+def test_json_stays_json(value: dict[str, object]) -> None:
+    """Exports and debug output are redacted after encoding."""
+    found = redact(json.dumps(value))
+    assert list(json.loads(found)) == list(value)
+    assert "hunter2" not in found
+    assert R[:12] not in found
