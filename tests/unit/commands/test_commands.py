@@ -3,6 +3,7 @@
 import pytest
 
 from clew.commands.base import (
+    Command,
     CommandContext,
     CommandResult,
     FileChange,
@@ -49,8 +50,8 @@ def test_every_command_has_help_and_help_changes_nothing(name: str, flag: str) -
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.help.name)
-def test_an_argument_without_sense_prints_usage_and_does_nothing(command: object) -> None:
-    name = getattr(command, "help").name  # noqa: B009 - the parametrised value is untyped here
+def test_an_argument_without_sense_prints_usage_and_does_nothing(command: Command) -> None:
+    name = command.help.name
     text = {"title": "/title " + "x" * 300, "model": "/model a b c"}.get(name, f"/{name} no such thing")
     result = run(text)
     assert result.is_error

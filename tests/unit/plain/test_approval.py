@@ -1,5 +1,8 @@
 """Approvals and questions: what is shown, what counts as an answer, and what never does (U1, I19, I39, I40)."""
 
+import asyncio
+from typing import Any
+
 import pytest
 
 from clew.plain.approval import ApprovalDialog
@@ -14,9 +17,9 @@ from unit.plain.play import PlayedTerminal, Stage, asks, call, turn
 ALLOW = AnswerApproval(request_id=RequestId("q1"), decision="allow")
 
 
-def shown(request: object = None, *, arguments: dict[str, object] | None = None, **more: object) -> str:
+def shown(*, arguments: dict[str, object] | None = None, **more: Any) -> str:
     part = ToolCallPart(id=CallId("c1"), name="Bash", arguments=arguments) if arguments is not None else None
-    dialog = ApprovalDialog(asks(**more), part, model="m", waiting=0)  # pyright: ignore[reportArgumentType]
+    dialog = ApprovalDialog(asks(**more), part, model="m", waiting=0)
     return "\n".join(line.text for line in dialog.opening()) + "\n" + dialog.prompt
 
 
@@ -181,8 +184,6 @@ async def test_the_quiet_time_starts_again_with_every_key() -> None:
     async with Stage(terminal=PlayedTerminal(editing=True), guard_s=0.1) as stage:
         stage.client.push(TurnStarted(turn=1), asks(1))
         await stage.shows("Approval needed")
-        import asyncio
-
         for _ in range(6):
             stage.terminal.type("y")
             await asyncio.sleep(0.04)

@@ -24,9 +24,11 @@ from clew.protocol.events import (
     RetryScheduled,
     StepEnded,
     TextDelta,
+    ToolStarted,
     TurnStarted,
 )
 from clew.protocol.ids import AgentId, CallId, EntryId, MessageId, RequestId
+from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import Close, Interrupt, Op, RequestRecap, SetModel, SetPermissionMode, SetTitle, SubmitPrompt
 from clew.protocol.usage import Usage
 from unit.plain.play import PlayedTerminal, ScriptedClient, Stage, call, ended, says, turn
@@ -429,8 +431,7 @@ async def test_typed_lines_are_remembered(tmp_path: Path) -> None:
 
 async def test_a_slow_call_is_mentioned() -> None:
     async with Stage(slow_call_s=0.01) as stage:
-        from clew.protocol.events import ToolStarted
-
         announced = call(1, "Bash", command="make all")
-        stage.client.push(TurnStarted(turn=1), announced, ToolStarted(call=announced.part))  # pyright: ignore[reportArgumentType]
+        assert isinstance(announced.part, ToolCallPart)
+        stage.client.push(TurnStarted(turn=1), announced, ToolStarted(call=announced.part))
         await stage.shows("  Bash make all is still running\n")

@@ -35,6 +35,7 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import AgentId, CallId, EntryId, MessageId, RequestId, SessionId
+from clew.system.terminal_text import display_width
 from unit.plain.play import PlayedTerminal, ScriptedClient, Stage, asks, call, ended, says, turn
 
 CASES = Path(__file__).resolve().parents[4] / "shared" / "cases" / "terminal_escape.jsonl"
@@ -185,6 +186,4 @@ async def test_an_error_of_another_width_fits_narrow_screens() -> None:
         assert labels[0].startswith("* Edited …")
         assert labels[0].endswith("字.py +3 -1")
         assert labels[1].endswith("…: exit 2")
-        from clew.system.terminal_text import display_width
-
         assert all(display_width(label) <= 39 for label in labels)

@@ -1,6 +1,7 @@
 """The fold over events: figures for /stats, what waits, and what is forgotten when a turn ends."""
 
 from functools import reduce
+from typing import Literal
 
 from clew.commands.base import FileChange, ModelUse, SideUse
 from clew.plain.state import PlainState, fold
@@ -73,13 +74,13 @@ def test_turns_of_other_agents_are_not_ours() -> None:
     assert state.facts.turns == 0
 
 
-def resolved(decision: str, rule: str = "") -> ApprovalResolved:
+def resolved(decision: Literal["allow", "allow_always", "deny"], rule: str = "") -> ApprovalResolved:
     return ApprovalResolved(
         request_id=RequestId("q1"),
         call_id=CallId("c1"),
         tool="Bash",
         subject="git push",
-        decision=decision,  # pyright: ignore[reportArgumentType] - parametrised by the caller
+        decision=decision,
         rule=rule,
     )
 
