@@ -17,7 +17,8 @@ from unit.permissions.world import World
 POLICY = make_policy(root="/nonexistent/ws", home="/nonexistent/home", clew_home="/nonexistent/home/.clew")
 PIECES = word_set(
     """ls cat rm echo git log find . -exec -delete {} + ; && || | & ( ) { } < > >> 2>&1 >/dev/null $( ` ' " \\ $x ${x}
-    ${x:- $(( )) [[ ]] [ ] if then fi for in do done while case esac function f() time ! # ~ / * ? {a,b} <<EOF EOF <<<"""
+    ${x:- $(( )) [[ ]] [ ] if then fi for in do done while case esac function f() time ! # ~ / * ? {a,b}
+    <<EOF EOF <<<"""
 )
 shellish = st.lists(st.sampled_from([*sorted(PIECES), "\n", " ", "\t", "\\\n", "é", "\u202e"]), max_size=24).map(
     " ".join
@@ -76,11 +77,11 @@ def test_no_path_raises(path: str, op: str) -> None:
 )
 def test_huge_and_deep_commands_are_answered_in_time(world: World, text: str) -> None:
     world.command("ls")
-    started = time.perf_counter()
+    started = time.process_time()
     got = world.command(text)
     assert got in ("ask", "deny")
-    assert time.perf_counter() - started < 5, (
-        "budget is 1 s on an idle machine (bench/permissions.py); 5 s leaves room for a busy one"
+    assert time.process_time() - started < 2, (
+        "the budget is 1 s (bench/permissions.py); the rest is room for slower machines"
     )
 
 

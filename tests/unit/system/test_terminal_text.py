@@ -50,9 +50,9 @@ def shown(case: dict[str, Any]) -> str:
         stream = StreamSanitizer()
         return "".join([*(stream.feed(chunk) for chunk in given), stream.flush()])
     if isinstance(given, dict):
-        given = (
-            bytes.fromhex(given["hex"]) if "hex" in given else "".join(text * count for text, count in given["parts"])
-        )
+        if "hex" in given:
+            return sanitize(bytes.fromhex(given["hex"]))
+        given = "".join(text * count for text, count in given["parts"])
     if case["context"] == "approval_command":
         return reveal(given)
     return sanitize(given, one_line="RAW_NEWLINE" in case["must_not_emit"])

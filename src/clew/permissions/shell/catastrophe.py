@@ -86,7 +86,7 @@ def _refuse_critical(found: Effective, places: Places) -> str:
             if (recursive or value.globs) and _critical(value, found.cwd, places):
                 return "this deletes the system, a home directory or clew's own state"
     elif name in _RECURSIVE_MODES and recursive:
-        if any(_critical(value, found.cwd, places) for value in operands[1:]):
+        if any(_critical(value, found.cwd, places) for value in operands):
             return "this changes modes or owners of the whole system or home"
     elif name == "mv":
         if any(_critical(value, found.cwd, places) for value in operands[:-1]):

@@ -6,8 +6,8 @@ from clew.permissions.shell.spec import Parsed
 
 _STRING = re.compile(r'"(?:\\[^(]|[^"\\])*"')
 _JQ_REACHES_OUT = re.compile(
-    r"(?<![.\w$])(?:env|import|include|input_filename|modulemeta|get_search_list|input_line_number|debug|stderr|halt_error|"
-    r"getpath/1|\$__prog_args)\b|\$ENV|\$__prog"
+    r"(?<![.\w$])(?:env|import|include|input_filename|modulemeta|get_search_list|input_line_number|debug|stderr|halt_error)\b"
+    r"|\$ENV|\$__prog"
 )
 _YQ_PLAIN = re.compile(r"[\w.\[\]\"'| ,*-]*")
 _YQ_REACHES_OUT = re.compile(r"\b(?:env|strenv|load|load_\w+|envsubst|eval|splitDoc|system)\b")
@@ -17,7 +17,10 @@ def check_jq(parsed: Parsed) -> str:
     """The first operand is the filter; the rest are files."""
     if not parsed.operands:
         return "jq has no filter"
-    program = _STRING.sub('""', parsed.operands[0].text)
+    program = parsed.operands[0].text
+    if "\\(" not in program:
+        # With interpolation a string holds code, and its end cannot be told this simply: then all of it is looked at.
+        program = _STRING.sub('""', program)
     if _JQ_REACHES_OUT.search(program):
         return "this jq filter may read more than its input"
     parsed.paths.extend(parsed.operands[1:])

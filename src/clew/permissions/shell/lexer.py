@@ -10,7 +10,7 @@ import re
 from clew.permissions.shell.ansi_c import decode_ansi_c
 from clew.permissions.shell.words import Command, Piece, Redirect, Word
 
-_MAX_WORK = 400_000
+_MAX_WORK = 250_000
 _MAX_COMMANDS = 20_000
 _LONG_TEXT = 20_000
 _PLAIN = re.compile(r"[^\s;&|()<>'\"\\$`#]+")
@@ -18,6 +18,8 @@ _IN_DOUBLE = re.compile(r"[^\"\\$`]+")
 _IN_PARAM = re.compile(r"[^}'\"\\$`]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]")
 _SIMPLE_PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\}")
+_DEFAULT_PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*:?[-=][^}$`'\"\\]*)\}")
+_EDITED_PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?=[:%#/?^,])")
 _ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]]*\])?\+?=")
 _REDIRECT = re.compile(r"&>>|&>|<<<|<<-|<<|<&|>&|<>|>>|>\||<|>")
 KEYWORDS = frozenset(
@@ -333,7 +335,12 @@ class Lexer:
                 pieces.append(Piece("var", simple[1]))
                 self._at = simple.end()
                 return
-            pieces.append(Piece("opaque", ""))
+            if default := _DEFAULT_PARAM.match(text, at + 2):
+                pieces.append(Piece("var", default[1]))
+                self._at = default.end()
+                return
+            edited = _EDITED_PARAM.match(text, at + 2)
+            pieces.append(Piece("var", edited[1]) if edited else Piece("opaque", ""))
             self._push("param", "}", at + 2)
         elif following == "'" and not quoted:
             decoded, end = decode_ansi_c(text, at + 2)

@@ -6,7 +6,7 @@ from clew.permissions.files import Places, judge_place
 from clew.permissions.paths import resolve
 from clew.permissions.shell.lexer import Lexer
 from clew.permissions.shell.programs import ROWS, Proof, prove
-from clew.permissions.shell.reads import refuse_read
+from clew.permissions.shell.reads import refuse_read, splits
 from clew.permissions.shell.words import Command, Piece, Redirect, Word
 from clew.permissions.shell.wrappers import PROVEN_WRAPPERS, WRAPPERS
 
@@ -48,7 +48,7 @@ def parts_of(lexer: Lexer, cwd: str, places: Places) -> list[Part]:
             part.why = _bind(words, loops)
             part.forms = []
         else:
-            part.forms = _forms(words, loops)
+            part.forms = _forms(words, loops, place)
         part.why = part.why or _shape(command, place, places)
         part.after_cd = place != cwd
         parts.append(part)
@@ -81,21 +81,21 @@ def _bind(words: list[Word], loops: dict[str, list[Word]]) -> str:
     return ""
 
 
-def _forms(words: list[Word], loops: dict[str, list[Word]]) -> list[list[Word]]:
+def _forms(words: list[Word], loops: dict[str, list[Word]], cwd: str | None) -> list[list[Word]]:
     names = {piece.text for word in words for piece in word.pieces if piece.kind == "var"}
     if not names:
         return [words]
     if len(names) > 1 or not names <= loops.keys():
         return [words]
     name = names.pop()
-    return [[_filled(word, value) for word in words] for value in loops[name]]
+    return [[_filled(word, value, cwd) for word in words] for value in loops[name]]
 
 
-def _filled(word: Word, value: Word) -> Word:
-    """The word with the loop's value in place; the value keeps its own globs, its blanks cannot split."""
+def _filled(word: Word, value: Word, cwd: str | None) -> Word:
+    """The word with the loop's value in place. An unquoted variable whose value could split stays unknown, and asks."""
     if word.known:
         return word
-    if any(char.isspace() for char in value.text) and not word.raw.startswith('"'):
+    if not word.raw.startswith('"') and (cwd is None or splits(value, cwd)):
         return word
     pieces: list[Piece] = []
     for piece in word.pieces:

@@ -102,6 +102,19 @@ def _names(directory: str) -> list[str]:
         return []
 
 
+def splits(word: Word, cwd: str) -> bool:
+    """The word, or a file name it matches, holds blanks: without quotes the shell would make several words of it."""
+    if any(char.isspace() for char in word.text):
+        return True
+    if not word.globs:
+        return False
+    folder, _, pattern = word.text.rpartition("/")
+    if _GLOB.search(folder) or word.tilde:
+        return True
+    names = _names(os.path.join(cwd, folder))
+    return any(fnmatchcase(name, pattern) and re.search(r"[\s*?\[]", name) for name in names)
+
+
 def dash_names(word: Word, cwd: str) -> bool:
     """A glob at the start of a word could expand to a file whose name is a flag."""
     pattern = word.text.split("/", 1)[0]

@@ -232,6 +232,10 @@ def _piped_text(command: Command, variables: Variables) -> str:
     if name in ("echo", "printf"):
         values = [value for word in source.words[1:] for value in variables.expand(word, None)]
         return " ".join(value.text for value in values if not value.text.startswith("-")).replace("\\n", "\n")
+    if name == "find":
+        values = [value for word in source.words[1:] for value in variables.expand(word, None)]
+        starts = [value.text for value in values if value.text.startswith("/")]
+        return "" if filtered_find(values) else " ".join(starts)
     if name == "cat":
         return "\n".join(redirect.body for redirect in source.redirects if redirect.body)
     return ""

@@ -1,8 +1,11 @@
 """Words as the deny side reads them: variables and tildes filled in where they can be known."""
 
+import re
 from typing import NamedTuple
 
 from clew.permissions.shell.words import Word, expand_braces
+
+_DEFAULT = re.compile(r"(\w+)(:?[-=])(.*)", re.DOTALL)
 
 
 class Value(NamedTuple):
@@ -61,12 +64,21 @@ class Variables:
         return [Value(text, known, globs) for text in texts]
 
     def _lookup(self, name: str, cwd: str | None) -> list[Value] | None:
+        """The value, or for `${name:-default}` the default where the name is not set here."""
+        with_default = _DEFAULT.fullmatch(name)
+        if with_default is None:
+            return self._value(name, cwd)
+        return self._value(with_default[1], cwd) or [Value(with_default[3])]
+
+    def _value(self, name: str, cwd: str | None) -> list[Value] | None:
         if name in self._values:
             return self._values[name]
         if name == "HOME":
             return [Value(self._home)]
         if name == "PWD" and cwd is not None:
             return [Value(cwd)]
+        if name in ("USER", "LOGNAME"):
+            return [Value(self._home.rsplit("/", 1)[-1])]
         return [Value(" ")] if name == "IFS" else None
 
     def _tilde(self, text: str, cwd: str | None) -> tuple[str, bool]:

@@ -54,11 +54,12 @@ ROWS: dict[str, Spec] = {
     "df": Spec(
         "-a -B: -h -H -i -k -l -P -t: -T -x: --all --block-size= --total --human-readable --si --inodes "
         "--local --output=? "
-        "--portability --type= --print-type --exclude-type="
+        "--portability --type= --print-type --exclude-type=",
+        "text",
     ),
     "stat": Spec("-c: -f -t -x -r -s -n -F --format= --printf= --file-system --terse"),
     "file": Spec(
-        "-b -i -L -h -k -N -n -r -s -z -0 --brief --mime --mime-type --mime-encoding --extension --no-dereference",
+        "-b -i -L -h -k -N -n -r -0 --brief --mime --mime-type --mime-encoding --extension --no-dereference",
         needs_operand=True,
     ),
     "readlink": Spec(
@@ -84,7 +85,7 @@ ROWS: dict[str, Spec] = {
     "sum": Spec("-r -s --sysv"),
     "cmp": Spec("-b -i: -l -n: -s --print-bytes --ignore-initial= --verbose --bytes= --quiet --silent"),
     "diff": Spec(
-        "-a -b -B -c -C: -d -e -E -H -i -I: -l -n -N -p -q -r -s -S: -t -T -u -U: -v -w -W: -x: -y -Z "
+        "-a -b -B -c -C: -d -e -E -H -i -I: -n -N -p -q -r -s -S: -t -T -u -U: -v -w -W: -x: -y -Z "
         "--brief --color=? "
         "--context=? --exclude= --expand-tabs --ignore-all-space --ignore-blank-lines --ignore-case "
         "--ignore-matching-lines= "
@@ -105,8 +106,8 @@ ROWS: dict[str, Spec] = {
         "text",
         _tar_lists,
     ),
-    "unzip": Spec("-l -v -Z -q", "pattern paths", _lists_only),
-    "zipinfo": Spec("-1 -2 -s -m -l -v -h -t -z -T", "pattern paths"),
+    "unzip": Spec("-l -v -Z -q", "paths", _lists_only),
+    "zipinfo": Spec("-1 -2 -s -m -l -v -h -t -z -T"),
     "zcat": Spec("-f"),
     "bzcat": Spec("-s"),
     "xzcat": Spec(""),

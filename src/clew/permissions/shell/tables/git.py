@@ -166,7 +166,7 @@ ROWS: dict[str, Spec] = {
         "--word-regexp",
         "pattern paths",
     ),
-    "branch": Spec(_BRANCH, "text", _lists("--list", "-l", "--contains", "--no-contains", "--merged", "--no-merged")),
+    "branch": Spec(_BRANCH, "text", _lists("--list", "--contains", "--no-contains", "--merged", "--no-merged")),
     "tag": Spec(
         "-l -n=? -i --list --contains=? --no-contains=? --merged=? --no-merged=? --points-at= --sort= "
         "--format= --color=? --column=? --no-column",
@@ -214,7 +214,6 @@ ROWS: dict[str, Spec] = {
     ),
     "cat-file": Spec("-t -s -e -p --allow-unknown-type", "text", _cat_file),
     "merge-base": Spec("-a --all --octopus --independent --is-ancestor --fork-point", "text"),
-    "merge-tree": Spec("--name-only --messages --no-messages -z", "text", _one_operand),
     "describe": Spec(
         "--all --tags --contains --abbrev=? --candidates= --exact-match --debug --long --match= --exclude= "
         "--always --first-parent --dirty=? --broken=?",
@@ -241,7 +240,6 @@ ROWS: dict[str, Spec] = {
     "check-attr": Spec("-a -z --all --cached", "text"),
     "check-mailmap": Spec("", "text"),
     "check-ref-format": Spec("--branch --normalize --allow-onelevel", "text"),
-    "diff-pairs": Spec("", "none"),
     "version": Spec("--build-options", "none"),
 }
 # Options before the subcommand: those with a value, and those that change nothing that matters here.

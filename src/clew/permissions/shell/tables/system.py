@@ -3,9 +3,13 @@
 import re
 
 from clew.permissions.shell.spec import Parsed, Spec
+from clew.permissions.word_set import word_set
 
-_PS_COLUMNS = re.compile(r"[-+a-z%_,=:A-Z0-9]+")
-_PS_HIDDEN = frozenset({"environ", "env"})
+_PS_COLUMNS = word_set(
+    """pid ppid pgid sid user uid ruser ruid euser euid group gid comm cmd args command ucmd %cpu %mem pcpu pmem
+    rss vsz sz time etime etimes cputime stat state s tty tt tname start stime start_time lstart ni nice pri
+    psr nlwp lwp tid wchan size f c"""
+)
 
 
 def _date_only_shows(parsed: Parsed) -> str:
@@ -13,12 +17,18 @@ def _date_only_shows(parsed: Parsed) -> str:
 
 
 def _ps(parsed: Parsed) -> str:
+    """ps reads an option cluster it does not understand again in BSD style, where `e` prints environments."""
     for word in parsed.operands:
-        if not word.text.isdigit() and set(word.text) - set("auxwflrsjTHkmNtghLv"):
+        if not word.text.isdigit() and set(word.text) - set("auxwflrsjTH"):
             return "this form of ps may print environments"
-    for value in (*parsed.flags.get("-o", ()), *parsed.flags.get("--format", ()), *parsed.flags.get("--sort", ())):
-        if not _PS_COLUMNS.fullmatch(value) or set(re.split("[,=:]", value)) & _PS_HIDDEN:
-            return "these columns of ps are not proven harmless"
+    for flag in ("-o", "--format", "--sort"):
+        for value in parsed.flags.get(flag, ()):
+            columns = {column.lstrip("+-").partition("=")[0].partition(":")[0] for column in value.split(",")}
+            if not columns <= _PS_COLUMNS:
+                return "these columns of ps are not proven harmless"
+    for flag in ("-p", "--pid", "--ppid"):
+        if not all(re.fullmatch(r"\d+(,\d+)*", value) for value in parsed.flags.get(flag, ())):
+            return "these process numbers could be read as options"
     return ""
 
 
@@ -29,10 +39,6 @@ def _short_sleep(parsed: Parsed) -> str:
 
 def _no_slash(parsed: Parsed) -> str:
     return "" if all(word.text for word in parsed.operands) else "an empty name"
-
-
-def _free(parsed: Parsed) -> str:
-    return "" if all(not value.startswith("-") for value in parsed.flags.get("-s", ())) else "bad interval"
 
 
 ROWS: dict[str, Spec] = {
@@ -64,7 +70,7 @@ ROWS: dict[str, Spec] = {
     ),
     "cal": Spec("-1 -3 -y -m -j -w -n: -A: -B: --three --year", "text"),
     "ncal": Spec("-1 -3 -y -m: -j -w -b -h", "text"),
-    "free": Spec("-b -k -m -g -h -l -t -w --bytes --kibi --mebi --gibi --human --lohi --total --wide", "none", _free),
+    "free": Spec("-b -k -m -g -h -l -t -w --bytes --kibi --mebi --gibi --human --lohi --total --wide", "none"),
     "vmstat": Spec("-a -d -D -m -s -S: -t -w", "none"),
     "lscpu": Spec("-a -b -c -e=? -J -p=? -x --all --extended=? --json --parse=? --hex", "none"),
     "lsblk": Spec(
@@ -78,9 +84,8 @@ ROWS: dict[str, Spec] = {
     "tty": Spec("-s --silent --quiet", "none"),
     "sleep": Spec("", "text", _short_sleep),
     "ps": Spec(
-        "-A -a -d -e -f -F -l -j -L -m -T -u: -U: -p: -C: -o: -g: -H -w -y -N -x -r --forest --format= "
-        "--headers --no-headers --pid= "
-        "--ppid= --sort= --user= --width= --cols= -ef -eF -ely -aux -ww",
+        "-A -a -e -f -F -l -j -L -T -p: -o: -H -w -y --forest --format= --headers --no-headers --pid= --ppid= --sort= "
+        "--user= --width= --cols= -aux -ww",
         "text",
         _ps,
     ),
