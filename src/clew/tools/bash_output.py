@@ -9,9 +9,11 @@ from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import TerminalBlock
 from clew.tools.base import ToolContext, ToolResult
 from clew.tools.builtin import BuiltinTool
+from clew.tools.extras import search_worker
 from clew.tools.paths import problem
 
 MAX_CHARS = 30_000
+FILTER_TIMEOUT_S = 3.0
 
 
 class BashOutputParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -39,12 +41,16 @@ class BashOutput(BuiltinTool[BashOutputParams]):
         if shell is None:
             return problem(f"There is no background command {params.bash_id!r}; known: {', '.join(known) or 'none'}.")
         try:
-            wanted = re.compile(params.filter) if params.filter else None
+            re.compile(params.filter or "")
         except re.error as error:
             return problem(f"filter is no valid regular expression: {error}.")
         new, skipped = shell.take_new()
-        if wanted is not None:
-            new = "\n".join(line for line in new.splitlines() if wanted.search(line))
+        if params.filter and new:
+            matching = await search_worker().ask_filter(new.splitlines(), params.filter, FILTER_TIMEOUT_S)
+            if matching is None:
+                shell.give_back(new)
+                return problem("The filter took too long; use a simpler one. No output was lost.")
+            new = "\n".join(matching)
         notes = [f"{shell.id} {'is running' if shell.ended is None else shell.state}."]
         cut = max(len(new) - MAX_CHARS, 0)
         if cut or skipped:

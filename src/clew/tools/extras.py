@@ -43,11 +43,11 @@ def search():
     return search
 
 
-def search_python():
+def search_worker():
     """The searcher for machines without ripgrep (pathspec)."""
-    from clew.tools import search_python
+    from clew.tools import search_worker
 
-    return search_python
+    return search_worker
 
 
 def web():

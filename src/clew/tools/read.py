@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+from io import BufferedReader
 from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
@@ -48,24 +49,26 @@ class Read(BuiltinTool[ReadParams]):
         given = self.session.locate(params.file_path, context.cwd)
         (target,) = self.session.claimed(context.call_id, given)
         try:
-            descriptor = open_regular(target)
+            with os.fdopen(open_regular(target), "rb") as file:
+                return await self._read(target, file, params)
         except OSError as error:
             return describe_os_error(error, target, doing="reading")
-        with os.fdopen(descriptor, "rb") as file:
-            status = os.fstat(descriptor)
-            form = FORMS.get(os.path.splitext(target)[1].lower())
-            if form is not None or target.endswith(".ipynb"):
-                return await read_forms().read_form(form or "notebook", file, target, params.pages, self._note)
-            if status.st_size <= WHOLE_FILE_BYTES:
-                return self._whole(target, file.read(WHOLE_FILE_BYTES + 1), status, params)
-            head = file.peek(SNIFF_BYTES)[:SNIFF_BYTES]
-            encoding = sniff(head, whole=False)
-            if encoding is None:
-                return binary(target, status.st_size)
-            first, count = window(params)
-            shown = await asyncio.to_thread(window_of_file, file, encoding, first, count)
-            self.session.saw(target, state_of(status, b""))
-            return text_result(target, shown, encoding)
+
+    async def _read(self, target: str, file: BufferedReader, params: ReadParams) -> ToolResult:
+        status = os.fstat(file.fileno())
+        form = FORMS.get(os.path.splitext(target)[1].lower())
+        if form is not None or target.endswith(".ipynb"):
+            return await read_forms().read_form(form or "notebook", file, target, params.pages, self._note)
+        if status.st_size <= WHOLE_FILE_BYTES:
+            # Kernel files say they are empty and may have nothing to give right now: then read answers None.
+            return self._whole(target, file.read(WHOLE_FILE_BYTES + 1) or b"", status, params)
+        encoding = sniff(file.peek(SNIFF_BYTES)[:SNIFF_BYTES], whole=False)
+        if encoding is None:
+            return binary(target, status.st_size)
+        first, count = window(params)
+        shown = await asyncio.to_thread(window_of_file, file, encoding, first, count)
+        self.session.saw(target, state_of(status, b""))
+        return text_result(target, shown, encoding)
 
     def _note(self, path: str, state: ReadState) -> None:
         self.session.saw(path, state)

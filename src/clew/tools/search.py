@@ -4,7 +4,7 @@ import asyncio
 from typing import NamedTuple
 
 from clew.system.search_binary import SearchBinary, choose
-from clew.tools.extras import search_python
+from clew.tools.extras import search_worker
 from clew.tools.search_query import Found, Query
 from clew.tools.session import ToolSession
 
@@ -34,7 +34,7 @@ async def grep(session: ToolSession, query: Query) -> tuple[Found, SearchBinary]
     """Search file contents."""
     binary = binary_for(session)
     if binary.mode == "python":
-        return await asyncio.to_thread(search_python().search_files, query, TIMEOUT_S), binary
+        return await search_worker().ask_search(query, TIMEOUT_S), binary
     separator = b"\0" if query.mode == "files_with_matches" else b"\n"
     output = await run_ripgrep(session, binary, rg_arguments(query), query.max_lines, separator=separator)
     return parse(output, query), binary
@@ -44,7 +44,7 @@ async def files_below(session: ToolSession, root: str) -> tuple[list[str], Searc
     """All files below a directory that are not ignored, relative to it; True when the time was not enough."""
     binary = binary_for(session)
     if binary.mode == "python":
-        files, timed_out = await asyncio.to_thread(search_python().list_files, root, TIMEOUT_S)
+        files, timed_out = await search_worker().ask_files(root, TIMEOUT_S)
         return files, binary, timed_out
     output = await run_ripgrep(session, binary, [*COMMON, "--files", "--null", "--", root], 0, separator=b"\0")
     skip = len(root.rstrip("/").encode()) + 1

@@ -49,6 +49,10 @@ class Background:
         self._skipped = 0
         return text, skipped
 
+    def give_back(self, text: str) -> None:
+        """Output that was taken and not shown after all."""
+        self._unread[:0] = text.encode()
+
     @property
     def state(self) -> str:
         """For model and people."""

@@ -7,6 +7,7 @@ from clew.protocol.display import DiffBlock
 
 MAX_DIFF_LINES = 20_000
 MAX_PATCH_CHARS = 100_000
+MAX_HINT_LINES = 5_000
 
 
 def diff_block(path: str, before: str, after: str, *, created: bool = False) -> DiffBlock:
@@ -42,7 +43,7 @@ def nearest_line(wanted: str, lines: list[str]) -> int | None:
     best, best_ratio = None, 0.6
     matcher = difflib.SequenceMatcher(autojunk=False)
     matcher.set_seq2(probe)
-    for index, line in enumerate(lines[:MAX_DIFF_LINES]):
+    for index, line in enumerate(lines[:MAX_HINT_LINES]):
         matcher.set_seq1(line.strip()[:400])
         if matcher.real_quick_ratio() > best_ratio and matcher.quick_ratio() > best_ratio:
             ratio = matcher.ratio()

@@ -12,6 +12,7 @@ import pytest
 
 from clew.permissions.access import ShellAccess
 from clew.protocol.display import TerminalBlock
+from clew.tools import bash_output
 from clew.tools.base import Tool, ToolContext
 from clew.tools.schema import decode_arguments
 from clew.tools.session import ToolSession
@@ -217,6 +218,17 @@ async def test_unknown_ids_and_bad_filters_are_told(call: Caller):
     assert (await call("KillShell", shell_id="x")).is_error
     await call("Bash", command="exit 4", run_in_background=True)
     assert (await call("BashOutput", bash_id="bash_1", filter="(")).is_error
+
+
+async def test_a_filter_that_explodes_is_ended(call: Caller, session: ToolSession, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(bash_output, "FILTER_TIMEOUT_S", 0.0)
+    await call("Bash", command="printf 'a%.0s' $(seq 60); echo '!'", run_in_background=True)
+    shell = session.shells.background["bash_1"]
+    assert await until(lambda: shell.ended is not None)
+    async with asyncio.timeout(10):
+        slow = await call("BashOutput", bash_id="bash_1", filter="(a|aa)+$")
+    assert "took too long" in slow.text
+    assert (await call("BashOutput", bash_id="bash_1")).text.startswith("a" * 60 + "!\n")
 
 
 async def test_closing_the_session_ends_background_commands(call: Caller, session: ToolSession, workspace: Path):

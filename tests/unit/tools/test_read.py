@@ -122,6 +122,13 @@ async def test_encodings(call: Caller, workspace: Path, data: bytes, shown: str,
     assert f"Encoding: {label}" in result.text
 
 
+@pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="kernel files exist on Linux only")
+@pytest.mark.parametrize("path", ["/proc/kmsg", "/proc/self/mem", "/proc/self/pagemap", "/proc/cpuinfo"])
+async def test_kernel_files_do_not_hang(call: Caller, path: str):
+    async with asyncio.timeout(5):
+        assert (await call("Read", file_path=path)).text
+
+
 async def test_an_empty_file_says_so(call: Caller, workspace: Path):
     (workspace / "a.txt").touch()
     assert (await call("Read", file_path="a.txt")).text.endswith("is empty.")

@@ -1,5 +1,6 @@
 """Grep and Glob: the same answers from ripgrep and from Python, limits labelled, planted programs never run."""
 
+import asyncio
 import os
 import shutil
 import sys
@@ -124,6 +125,17 @@ async def test_a_slow_search_is_labelled(
     monkeypatch.setattr(search, "choose", lambda *_a, **_k: search_binary.SearchBinary("bundled", str(slow), ""))
     result = await call("Grep", pattern="x")
     assert result.text.splitlines()[0] == "a.py"
+    assert "timed out" in result.text
+
+
+async def test_a_pattern_that_explodes_is_ended(
+    call: Caller, session: ToolSession, tree: Path, monkeypatch: pytest.MonkeyPatch
+):
+    session.rg_mode = "python"
+    (tree / "long.txt").write_text("a" * 60 + "!\n")
+    monkeypatch.setattr(search, "TIMEOUT_S", 0.5)
+    async with asyncio.timeout(15):
+        result = await call("Grep", pattern="(a|aa)+$", glob="long.txt")
     assert "timed out" in result.text
 
 

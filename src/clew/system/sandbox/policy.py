@@ -71,7 +71,7 @@ class Sandbox:
 
     def plan(self, roots: tuple[str, ...]) -> Plan:
         """For the next command; looked up anew each time, because files come and go."""
-        places = (*roots, *(path for path in self._writable if os.path.isdir(path)))
+        places = tuple(path for path in (*roots, *self._writable) if os.path.isdir(path))
         existing: list[str] = []
         missing: list[str] = []
         for root in places:
