@@ -168,7 +168,10 @@ def _of_json_head(sample: Sample) -> str | None:
         return "swe_agent"
     if sample.has("projectHash") or sample.has("sessionId", "messages", "startTime"):
         return _gemini_or_qwen(sample.path)
-    if sample.has("sessionID") or sample.has("projectID") or sample.has("info", "messages", "slug"):
+    is_stored_part = "part" in sample.path.parts[-3:-1] and sample.has("id", "type")
+    if is_stored_part or sample.has("sessionID") or sample.has("messageID") or sample.has("projectID"):
+        return "opencode"
+    if sample.has("info", "messages", "slug"):
         return "opencode"
     if sample.has("session", "items") and sample.has("role"):
         return "codex"
@@ -201,22 +204,18 @@ def _of_folder(path: Path) -> str | None:
 
 _PLACES = {
     ".claude": "claude_code",
-    "claude-code": "claude_code",
     ".codex": "codex",
-    "codex": "codex",
     ".gemini": "gemini_cli",
-    "gemini-cli": "gemini_cli",
     ".qwen": "qwen_code",
-    "qwen-code": "qwen_code",
     "opencode": "opencode",
     ".kimi": "kimi_cli",
     ".kimi-code": "kimi_cli",
-    "kimi-cli": "kimi_cli",
     ".cursor": "cursor",
     ".specstory": "cursor",
     ".copilot": "copilot_cli",
     ".clew": "clew",
 }
+_SESSION_FOLDERS = {"projects", "sessions", "archived_sessions", "chats", "storage", "history", "session-state"}
 
 
 def _of_place(path: Path) -> str | None:
@@ -227,7 +226,7 @@ def _of_place(path: Path) -> str | None:
         return "swe_agent"
     if path.name.startswith("rollout-"):
         return "codex"
-    for part in reversed(path.parts):
-        if part in _PLACES:
+    for number, part in enumerate(path.parts):
+        if part in _PLACES and _SESSION_FOLDERS.intersection(path.parts[number + 1 : -1]):
             return _PLACES[part]
     return None

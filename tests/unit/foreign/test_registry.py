@@ -159,6 +159,20 @@ def test_an_unknown_file_is_a_problem_not_an_exception(tmp_path: Path, content: 
     assert [problem.kind for problem in transcript.problems] == ["unknown_format"]
 
 
+def test_the_place_speaks_for_damaged_sessions_only(tmp_path: Path) -> None:
+    for folder in ("codex/docs", ".claude/commands", ".codex"):
+        note = tmp_path / folder / "notes.json"
+        note.parent.mkdir(parents=True)
+        note.write_text("{}")
+        assert identify(note) is None
+    path = claude_code(tmp_path)
+    path.write_bytes(b"\x00" * 100)
+    assert identify(path) == "claude_code"
+    transcript = read(path)
+    assert transcript.entries == ()
+    assert [problem.kind for problem in transcript.problems] == ["damaged"]
+
+
 def test_missing_files_and_pipes_do_not_hang(tmp_path: Path) -> None:
     pipe = tmp_path / "rollout-x.jsonl"
     os.mkfifo(pipe)
