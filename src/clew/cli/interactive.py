@@ -7,16 +7,16 @@ import sys
 
 from clew.cli.agent import settled
 from clew.cli.conversation import Conversation, open_conversation
-from clew.cli.print_mode import failed, say
+from clew.cli.print_mode import failed, say, unread_notes
 from clew.cli.wiring import NoModel, assemble, chosen_model, connector
 from clew.cli.workspace import Workspace, open_workspace, remember_trust
 from clew.commands.base import RuleRow
 from clew.config.errors import SettingsError
 from clew.llm.connect import configured_providers
 from clew.llm.errors import LLMError, MissingCredential, UnknownModel
+from clew.plain.confirm import confirm
 from clew.plain.options import PlainOptions
 from clew.plain.run import run_plain
-from clew.system.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
 
 
@@ -34,8 +34,6 @@ def run_interactive(args: argparse.Namespace) -> int:
         except (NoModel, MissingCredential) as missing:
             return welcome(workspace, str(missing))
         conversation = open_conversation(args, workspace, lambda level, text: say(text))
-        for note in conversation.notes:
-            say(note)
         return asyncio.run(converse(args, workspace, conversation))
     except (SettingsError, UnknownModel, TranscriptError) as error:
         return failed(str(error), 2)
@@ -45,22 +43,24 @@ def run_interactive(args: argparse.Namespace) -> int:
 
 async def converse(args: argparse.Namespace, workspace: Workspace, conversation: Conversation) -> int:
     """The whole session at the terminal."""
-    session, toolbox = assemble(args, workspace, conversation, headless=False)
+    assembled = assemble(args, workspace, conversation, headless=False)
     settled()
 
     def rules() -> tuple[RuleRow, ...]:
         return tuple(
-            RuleRow(decision=rule.effect, rule=rule.text, scope=rule.scope) for rule in toolbox.permits.policy.rules
+            RuleRow(decision=rule.effect, rule=rule.text, scope=rule.scope)
+            for rule in assembled.toolbox.permits.policy.rules
         )
 
     options = PlainOptions(
         home=None if args.no_session_persistence else workspace.home,
         env=workspace.env,
         prompt=args.prompt or "",
+        notes=(*unread_notes(workspace), *assembled.notes, *conversation.notes),
         models=lambda: ready_models(workspace),
         rules=rules,
     )
-    return await run_plain(session, options=options)
+    return await run_plain(assembled.session, options=options)
 
 
 def ready_models(workspace: Workspace) -> tuple[str, ...]:
@@ -74,20 +74,17 @@ def ask_trust(workspace: Workspace) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         say(f"{workspace.root} is not trusted: its settings and memory files are not read (--trust to change that)")
         return False
-    place = sanitize(str(workspace.root), one_line=True)
-    sys.stderr.write(
-        f"clew has not worked in {place} before.\n"
-        "If you trust it, its AGENTS.md and settings are read and its git state is looked at; "
-        "if not, clew works without them.\n"
+    return confirm(
+        [
+            "clew has not worked in this directory before.",
+            "If you trust it, its memory files and settings are read and its git state is looked at;",
+            "if not, clew works without them.",
+        ],
+        "Trust this directory?",
+        quoted=str(workspace.root),
+        stdin=sys.stdin,
+        stdout=sys.stderr,
     )
-    while True:
-        sys.stderr.write("Trust this directory? [y/n] ")
-        sys.stderr.flush()
-        answer = sys.stdin.readline().strip().lower()
-        if answer in ("y", "yes"):
-            return True
-        if answer in ("n", "no", ""):
-            return False
 
 
 def welcome(workspace: Workspace, why: str) -> int:

@@ -43,12 +43,20 @@ def continuation(conversation: Conversation) -> str:
 
 async def converse(args: argparse.Namespace, workspace: Workspace, conversation: Conversation, prompt: str) -> int:
     """The whole run."""
-    session, _ = assemble(args, workspace, conversation, headless=True)
+    assembled = assemble(args, workspace, conversation, headless=True)
     settled()
+    if args.verbose:
+        for note in (*unread_notes(workspace), *assembled.notes):
+            say(note)
     options = HeadlessOptions(
         output_format=args.output_format, partial=args.include_partial_messages, verbose=args.verbose
     )
-    return await run_headless(session, prompt, options, out=sys.stdout, err=sys.stderr)
+    return await run_headless(assembled.session, prompt, options, out=sys.stdout, err=sys.stderr)
+
+
+def unread_notes(workspace: Workspace) -> list[str]:
+    """What of the project was left alone because nobody trusts it yet."""
+    return [f"{path} is not read: the directory is not trusted (see --trust)" for path in workspace.loaded.unread]
 
 
 def say(text: str) -> None:

@@ -85,7 +85,7 @@ def _list(store: SessionStore, args: argparse.Namespace, homes: Mapping[str, Pat
             _print_hits(hits, as_json=args.json)
         else:
             project = Path(args.project) if args.project else None
-            rows = catalog.rows(agents=agents or (), project=project)
+            rows = catalog.rows(agents=agents or (), project=project, limit=limit + 1 if limit > 0 else -1)
             _print_rows(rows, limit=limit, as_json=args.json)
     if waiting:
         sys.stderr.write(f"clew sessions: {waiting} sessions are not read yet; run it again for the rest\n")
@@ -152,7 +152,7 @@ def _print_rows(rows: list[Row], *, limit: int, as_json: bool) -> None:
     for row in shown:
         print(row_line(row, width=width))
     if len(shown) < len(rows):
-        print(f"… {len(rows) - len(shown)} more; --all shows them")
+        print("… more; --all shows them, --limit N so many")
 
 
 def _print_hits(hits: list[Hit], *, as_json: bool) -> None:

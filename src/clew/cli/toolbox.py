@@ -11,10 +11,13 @@ from clew.config.schema import Permissions
 from clew.host.permits import Permits
 from clew.host.saved_rules import SavedRules
 from clew.host.tool_host import SessionTools
+from clew.llm.connect import key_variables
 from clew.permissions.access import Decision
 from clew.permissions.policy import Policy, make_policy
 from clew.permissions.rules import Rule, RuleError, parse_rule
 from clew.protocol.tools import ToolSpec
+from clew.system.environment import secret_values
+from clew.system.redact import register_secrets
 from clew.tools.base import Tool
 from clew.tools.registry import builtin_tools
 from clew.tools.session import ToolSession
@@ -43,7 +46,10 @@ def open_toolbox(workspace: Workspace, conversation: Conversation) -> Toolbox:
         roots=(str(workspace.root), *workspace.settings.permissions.additional_directories),
         results_dir=conversation.results_dir,
         env=workspace.env,
+        key_variables=key_variables(workspace.settings.providers),
+        keep_variables=workspace.settings.tool_environment.keep,
     )
+    register_secrets(secret_values(workspace.env, key_variables=session.key_variables))
     permits = Permits(policy_of(workspace, saved), save=saved.add, results_dir=conversation.results_dir)
     tools = {tool.name: tool for tool in builtin_tools(session)}
     return Toolbox(tools=tools, host=SessionTools(session, permits), permits=permits, session=session)

@@ -2,7 +2,10 @@
 
 import argparse
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
+
+from msgspec import Struct
 
 from clew import __version__
 from clew.cli.conversation import Conversation
@@ -44,35 +47,43 @@ class NoModel(Exception):
     """No model is configured; the words say how to connect one."""
 
 
+class Assembled(Struct, kw_only=True):
+    """A session ready to take ops."""
+
+    session: Session
+    toolbox: Toolbox
+    notes: tuple[str, ...] = ()
+    """What a person should know before it starts."""
+
+
 def assemble(
     args: argparse.Namespace, workspace: Workspace, conversation: Conversation, *, headless: bool
-) -> tuple[Session, Toolbox]:
-    """A session ready to take ops. Raises LLMError or NoModel before anything is written."""
+) -> Assembled:
+    """Put a session together. Raises LLMError, NoModel or SettingsError before anything is written."""
     settings = workspace.settings
-    probe = FactsProbe(
-        cwd=workspace.cwd,
-        project_root=workspace.root,
-        trusted=workspace.trusted,
-        env=workspace.env,
-        clock=SystemClock(),
-    )
     connect_named = connector(workspace)
-    agent = Agent(
-        model=connect_named(chosen_model(workspace)),
-        fallback=connect_named(settings.fallback_model) if settings.fallback_model else None,
-        system=(),
-        messages=conversation.messages,
-        effort=settings.effort,
-        max_output_tokens=settings.max_output_tokens,
-    )
-    toolbox = open_toolbox(workspace, conversation)
-    memory = project_memory(workspace)
-    agent.specs = toolbox.specs
-    agent.system = build_system_prompt(
-        probe.finish(), memory, override=args.system_prompt, append=args.append_system_prompt, headless=headless
-    )
+    with closing(facts_probe(workspace)) as probe:
+        agent = Agent(
+            model=connect_named(chosen_model(workspace)),
+            fallback=connect_named(settings.fallback_model) if settings.fallback_model else None,
+            system=(),
+            messages=conversation.messages,
+            effort=settings.effort,
+            max_output_tokens=settings.max_output_tokens,
+        )
+        toolbox = open_toolbox(workspace, conversation)
+        memory = project_memory(workspace)
+        agent.specs = toolbox.specs
+        agent.system = build_system_prompt(
+            probe.finish(), memory, override=args.system_prompt, append=args.append_system_prompt, headless=headless
+        )
     reminders = Reminders()
-    middlewares: list[Middleware] = [Steering(), limits_of(settings), nested_memory(workspace, memory), reminders]
+    middlewares: list[Middleware] = [
+        Steering(),
+        limits_of(settings, headless=headless),
+        nested_memory(workspace, memory),
+        reminders,
+    ]
     orientation: LateOrientation | None = None
     if not headless or asks_fast_model(settings):
         orientation = late_orientation(
@@ -90,7 +101,18 @@ def assemble(
         subscribers,
         greet=not headless,
     )
-    return session, toolbox
+    return Assembled(session=session, toolbox=toolbox, notes=memory.notes)
+
+
+def facts_probe(workspace: Workspace) -> FactsProbe:
+    """Starts to look at the place; git works while the rest is put together."""
+    return FactsProbe(
+        cwd=workspace.cwd,
+        project_root=workspace.root,
+        trusted=workspace.trusted,
+        env=workspace.env,
+        clock=SystemClock(),
+    )
 
 
 def asks_fast_model(settings: Settings) -> bool:
@@ -155,9 +177,10 @@ def nested_memory(workspace: Workspace, known: Memory) -> NestedMemory:
     return NestedMemory(find, workspace.cwd)
 
 
-def limits_of(settings: Settings) -> LimitCheck:
+def limits_of(settings: Settings, *, headless: bool) -> LimitCheck:
     """Budgets from the settings; the flags are part of them."""
-    return LimitCheck(Limits(max_steps=settings.limits.max_steps, max_budget_usd=settings.limits.max_budget_usd))
+    limits = settings.limits
+    return LimitCheck(Limits(max_steps=limits.step_limit(headless=headless), max_budget_usd=limits.max_budget_usd))
 
 
 def session_of(

@@ -8,9 +8,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from clew.permissions.trust import TrustStore
 from clew.config.load import Loaded, load_settings
 from clew.config.schema import Settings
+from clew.permissions.trust import TrustStore
 from clew.system.git import Repository, find_repository
 from clew.system.git_command import GitRefused, open_git
 from clew.system.home import clew_home
@@ -80,7 +80,7 @@ def flags_of(args: argparse.Namespace) -> dict[str, Any]:
         "fastModel": "fast_model",
         "effort": "effort",
         "permissionMode": "permission_mode",
-        "limits.maxSteps": "max_turns",
+        "limits.maxTurns": "max_turns",
         "limits.maxBudgetUsd": "max_budget_usd",
     }
     flags = {key: getattr(args, name, None) for key, name in named.items()}

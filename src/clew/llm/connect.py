@@ -166,6 +166,12 @@ def configured_providers(env: Mapping[str, str], providers: Mapping[str, Provide
     return found
 
 
+def key_variables(providers: Mapping[str, Provider]) -> frozenset[str]:
+    """Every variable that may hold a key of ours: none of them goes to tools, and their values are redacted."""
+    named = {variable for row in all_rows(providers).values() for variable, _ in row.keys}
+    return frozenset(named | {override.key_env for override in providers.values() if override.key_env})
+
+
 def _key(
     row: ProviderRow, override: Provider, env: Mapping[str, str], *, checked: bool = True
 ) -> tuple[str, Auth, Secret]:
