@@ -5,7 +5,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.llm.errors import LLMError, Overloaded, PromptTooLong, RateLimited, StreamBroken
@@ -155,6 +155,7 @@ def test_think_tags_of_local_servers_become_reasoning():
     assert parts_in(elsewhere) == [TextPart(text="<think>as text</think>")]
 
 
+@settings(deadline=None)
 @given(
     st.sampled_from(["<think>a<b></think>c</think>", "  <think>x", "<thinking>no", "plain <think>", "<", ""]), st.data()
 )
@@ -232,6 +233,7 @@ ANY_JSON = st.recursive(
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
+@settings(deadline=None)
 @given(st.dictionaries(st.sampled_from(KEYS), ANY_JSON, max_size=5))
 def test_any_json_gives_events_or_one_of_our_errors(dialect: str, value: dict[str, Any]):
     with contextlib.suppress(LLMError):
@@ -261,6 +263,21 @@ def test_errors_inside_a_stream_are_told_apart():
     for where, event, kind in table:
         with pytest.raises(kind):
             decoded(where, sse(event))
+
+
+def test_responses_reasoning_goes_back_without_what_requests_may_not_carry():
+    item = {
+        "type": "reasoning",
+        "id": "rs_1",
+        "summary": [],
+        "encrypted_content": "e",
+        "status": "completed",
+        "content": None,
+    }
+    done = {"type": "response.completed", "response": {"id": "r"}}
+    events = decoded(target("openai-responses"), sse({"type": "response.output_item.done", "item": item}, done))
+    echo = {"type": "reasoning", "id": "rs_1", "summary": [], "encrypted_content": "e"}
+    assert parts_in(events) == [ReasoningPart(provider="openai", data=echo)]
 
 
 def test_gemini_refuses_a_prompt_and_cannot_write_a_call():

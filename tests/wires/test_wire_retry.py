@@ -15,12 +15,13 @@ from clew.llm.errors import (
     ServerFailed,
     StreamBroken,
 )
-from clew.llm.failures import retry_after_s
+from clew.llm.failures import failure_of, retry_after_s
 from clew.llm.reply import PartDone, ReplyEvent, ReplyStarted, Retrying
 from clew.llm.retry import RetryPolicy, Schedule
+from clew.llm.target import Secret
 from clew.protocol.messages import TextPart
 from fakes.model_server import ModelServer
-from wires.support import DIALECTS, KEY, Sleeps, ask, collect, failure, parts_in, remote
+from wires.support import DIALECTS, KEY, Sleeps, ask, collect, failure, parts_in, remote, target
 
 FALLBACK = RetryPolicy(overload_limit=3)
 
@@ -59,6 +60,23 @@ async def test_pr_6_l32_a_refused_key_is_told_once_and_never_printed(dialect: st
     assert KEY not in str(error)
     assert KEY not in repr(error)
     assert KEY not in repr(model.target)
+
+
+@pytest.mark.parametrize(
+    ("key", "echoed"),
+    [
+        ("corp.token.of.another.shape", "corp.token.of.another.shape"),
+        ("k", "sk-somebody-elses-0123456"),
+        ("k", "AIzaSyA0123456789"),
+    ],
+)
+def test_a_key_that_a_server_repeats_is_cut_out(key: str, echoed: str):
+    where = target("anthropic", key=Secret(key))
+    body = f'{{"error": {{"message": "bad key\\n {echoed} given"}}}}'.encode()
+    error = failure_of(401, {}, body, where, now_s=0)
+    assert "bad key" in str(error)
+    assert echoed not in str(error)
+    assert "\n" not in str(error)
 
 
 @pytest.mark.parametrize("fault", ["overloaded", "rate_limited", "server_error"])

@@ -3,7 +3,7 @@
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.llm.errors import StreamBroken
@@ -37,12 +37,14 @@ def test_byte_by_byte():
     assert parse([STREAM[i : i + 1] for i in range(len(STREAM))]) == EXPECTED
 
 
+@settings(deadline=None)
 @given(st.lists(st.integers(0, len(STREAM)), max_size=12))
 def test_any_cut(cuts: list[int]):
     edges = [0, *sorted(cuts), len(STREAM)]
     assert parse([STREAM[a:b] for a, b in pairwise(edges)]) == EXPECTED
 
 
+@settings(deadline=None)
 @given(st.lists(st.binary(max_size=40), max_size=20))
 def test_any_bytes_are_survived(pieces: list[bytes]):
     assert parse(pieces) == parse([b"".join(pieces)])

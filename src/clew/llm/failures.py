@@ -30,6 +30,9 @@ OVERLOAD = r"(?i)overload|capacity|unavailable|high demand|try again later"
 QUOTA = r"(?i)insufficient_quota|exceeded your current quota|billing|credit balance|insufficient balance"
 KEYLIKE = r"\b(?:sk|pk|rk|gsk|xai|key)-[A-Za-z0-9_*.-]{6,}|\bAIza[A-Za-z0-9_*-]{8,}"
 
+MIN_KEY_CHARS = 6
+"""A shorter "key", as local servers get, is no secret and would only cut words apart."""
+
 STREAM_STATUS = {
     "overloaded_error": 529,
     "rate_limit_error": 429,
@@ -154,7 +157,7 @@ def _obj(value: Any) -> dict[str, Any]:
 
 def _clean(words: str, target: Target) -> str:
     """One line, of bounded length, without anything that looks like a key."""
-    if target.key:
+    if len(target.key.reveal()) >= MIN_KEY_CHARS:
         words = words.replace(target.key.reveal(), "…")
     words = " ".join(re.sub(KEYLIKE, "…", words).split())
     return words if len(words) <= 300 else words[:299] + "…"
