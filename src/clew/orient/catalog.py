@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -16,7 +16,7 @@ from clew.transcript.ingest import ingest_entries, ingest_file
 from clew.transcript.lease import holder_of, lock_path
 from clew.transcript.resume import Match, Search
 from clew.transcript.shelf import archived_id
-from clew.transcript.store import SessionStore, project_key, read_project, sessions_in
+from clew.transcript.store import SessionStore, project_key, read_project, session_files
 
 OWN = "clew"
 _DAY_S = 86_400.0
@@ -66,21 +66,24 @@ class Catalog:
             self._index = self._index.rebuilt()
             return self._refresh(agents, budget_s)
 
-    def rows(
-        self, *, agents: Sequence[str] = (), project: Path | None = None, limit: int = -1, archived: bool = True
-    ) -> list[Row]:
-        """Sessions, newest first."""
+    def rows(self, *, agents: Sequence[str] = (), project: Path | None = None, limit: int = -1) -> list[Row]:
+        """Sessions, newest first. A file dated in the future stands last, not above all that happens from now on."""
+        chosen = self._projects_inside(project) if project is not None else ()
+        if chosen is None:
+            return []
+        future = time.time() + _DAY_S
+        found = self._index.rows(agents=agents, projects=chosen, limit=limit, not_after=future)
         waiting = {(source.agent, source.path, source.session_id): source for source in self._waiting}
-        found = [row for row in self._index.rows(agents=agents) if (row.agent, row.path, row.session_id) not in waiting]
-        found += [_unread(source) for source in waiting.values() if not agents or source.agent in agents]
-        if project is not None:
-            root = os.path.realpath(project)
-            found = [row for row in found if _inside(row.project or row.cwd, root)]
-        if not archived:
-            found = [row for row in found if not row.archived]
-        found = sorted(map(_sane, found), key=lambda row: (-row.activity, row.path))
-        chosen = found if limit < 0 else found[:limit]
-        return [self._live(row) for row in chosen]
+        if waiting and project is None:
+            found = [row for row in found if (row.agent, row.path, row.session_id) not in waiting]
+            found += [_unread(source) for source in waiting.values() if not agents or source.agent in agents]
+            found.sort(key=lambda row: (-row.activity if row.activity <= future else 0.0, row.path))
+        return [self._live(row) for row in (found if limit < 0 else found[:limit])]
+
+    def _projects_inside(self, project: Path) -> list[str] | None:
+        """The projects of the list that lie in this directory; None when there are none."""
+        root = os.path.realpath(project)
+        return [place for place in self._index.projects() if _inside(place, root)] or None
 
     def search(
         self, question: str, *, agents: Sequence[str] = (), limit: int = 20, deep: bool | None = None
@@ -208,11 +211,18 @@ def own_sources(store: SessionStore) -> Iterator[SourceFile]:
     for folder in store.project_dirs():
         record = read_project(folder)
         root = record.root if record else ""
-        yield from _stated(sessions_in(folder), root=root, archived=False)
-    for folder in sorted(store.archive.glob("*")):
-        record = read_project(store.projects / folder.name)
-        packed = sorted(folder.glob("*.jsonl.gz"))
-        yield from _stated(packed, root=record.root if record else "", archived=True)
+        for item in session_files(folder):
+            yield from _stated(item, item.name.removesuffix(".jsonl"), root=root, archived=False)
+    try:
+        shelves = [item for item in os.scandir(store.archive) if item.is_dir(follow_symlinks=False)]
+    except OSError:
+        return
+    for shelf in shelves:
+        record = read_project(store.projects / shelf.name)
+        for item in os.scandir(shelf.path):
+            if item.name.endswith(".jsonl.gz") and item.is_file(follow_symlinks=False):
+                name = archived_id(Path(item.name))
+                yield from _stated(item, name, root=record.root if record else "", archived=True)
 
 
 def project_name(row: Row) -> str:
@@ -227,22 +237,20 @@ def same_project(row: Row, root: Path) -> bool:
     return bool(path) and project_key(Path(path)) == project_key(root)
 
 
-def _stated(paths: Iterable[Path], *, root: str, archived: bool) -> Iterator[SourceFile]:
-    for path in paths:
-        try:
-            info = path.stat()
-        except OSError:
-            continue
-        name = archived_id(path) if archived else path.stem
-        yield SourceFile(
-            agent=OWN,
-            path=str(path),
-            session_id=name,
-            size=info.st_size,
-            mtime=info.st_mtime,
-            project=root,
-            archived=archived,
-        )
+def _stated(item: os.DirEntry[str], session_id: str, *, root: str, archived: bool) -> Iterator[SourceFile]:
+    try:
+        info = item.stat(follow_symlinks=False)
+    except OSError:
+        return  # it went away while we looked
+    yield SourceFile(
+        agent=OWN,
+        path=item.path,
+        session_id=session_id,
+        size=info.st_size,
+        mtime=info.st_mtime,
+        project=root,
+        archived=archived,
+    )
 
 
 def _foreign_source(session: ForeignSession) -> SourceFile:
@@ -271,12 +279,6 @@ def _unread(source: SourceFile) -> Row:
         size=source.size,
         archived=source.archived,
     )
-
-
-def _sane(row: Row) -> Row:
-    """A file dated in the future must not stand above everything that happens from now on."""
-    limit = time.time() + _DAY_S
-    return row if row.activity <= limit else msgspec.structs.replace(row, activity=0.0)
 
 
 def _inside(path: str, root: str) -> bool:

@@ -109,14 +109,14 @@ class _Builder:
     def _walk(self, tip: int) -> list[int]:
         """From the tip to the root, returned root first. Withdrawn entries are passed through."""
         path: list[int] = []
-        seen: set[int] = set()
+        seen: dict[int, int] = {}  # each entry that was passed, with its place in the path
         self.segment: frozenset[int] = frozenset()
         number: int | None = tip
         while number is not None:
             if number in seen:
                 self.flaws.append(Flaw(number, "cycle"))
                 break
-            seen.add(number)
+            seen[number] = len(path)
             entry = self.entries[number]
             if uuid_of(entry) not in self.gone:
                 path.append(number)
@@ -142,7 +142,7 @@ class _Builder:
         self.flaws.append(Flaw(number, "orphan", parent))
         return None
 
-    def _beyond(self, number: int, path: list[int], seen: set[int]) -> int | None:
+    def _beyond(self, number: int, path: list[int], seen: dict[int, int]) -> int | None:
         """At a root: nothing lies beyond it, unless a boundary keeps a segment. `path` is leaf first here."""
         entry = self.entries[number]
         if not is_boundary(entry) or not isinstance(entry, SystemEntry):
@@ -155,15 +155,15 @@ class _Builder:
         head, anchor, tail = named
         kept = self._segment(head, tail, seen)
         place = self.at.get(anchor)
-        if kept is None or place not in path:
+        if kept is None or place not in seen:
             self.flaws.append(Flaw(number, "segment", "the whole history is used"))
             return self.at.get(entry.logical_parent_uuid) if entry.logical_parent_uuid else None
         self.segment = frozenset(kept)
-        spot = path.index(place)
+        spot = seen[place]
         path[spot:spot] = [index for index in kept if uuid_of(self.entries[index]) not in self.gone]
         return None
 
-    def _segment(self, head: EntryId, tail: EntryId, seen: set[int]) -> list[int] | None:
+    def _segment(self, head: EntryId, tail: EntryId, seen: dict[int, int]) -> list[int] | None:
         """The entries from tail to head, if that walk succeeds."""
         kept: list[int] = []
         walked = set(seen)

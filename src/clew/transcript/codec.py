@@ -100,10 +100,12 @@ def _from_object(value: dict[str, Any]) -> tuple[Entry | None, str]:
         return OpaqueEntry(type=kind if isinstance(kind, str) else "", raw=value), ""
     if kind in CHAIN_TYPES and not isinstance(value.get("uuid"), str):
         return OpaqueEntry(type=kind, raw=value), "no-id"
-    entry = lenient_entry(kind, value)
+    rootless = kind in CHAIN_TYPES and "parentUuid" not in value
+    # A link that is missing altogether is damage, not a root: the empty name lets the chain say and mend it.
+    entry = lenient_entry(kind, {**value, "parentUuid": ""} if rootless else value)
     if entry is None:
         return OpaqueEntry(type=kind, raw=value), "bad-entry"
-    return entry, ""
+    return entry, "bad-entry" if rootless else ""
 
 
 @functools.cache

@@ -9,18 +9,20 @@ import msgspec
 
 from clew.protocol.entries import (
     AiTitleEntry,
+    AssistantEntry,
     ChainEntry,
     ContentReplacementEntry,
     CustomTitleEntry,
     Entry,
     OpaqueEntry,
     SessionSourceEntry,
+    SystemEntry,
 )
 from clew.protocol.ids import EntryId, SessionId
 from clew.transcript.chain import build_chain
 from clew.transcript.codec import decode, encode, seal
 from clew.transcript.files import open_read
-from clew.transcript.links import is_boundary, parent_of, preserved_segment, uuid_of
+from clew.transcript.links import is_boundary, parent_of, uuid_of
 from clew.transcript.reader import Loaded
 
 _fields: msgspec.json.Decoder[dict[str, msgspec.Raw]] = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -44,14 +46,20 @@ def fork_session(loaded: Loaded, new_id: SessionId, *, timestamp: str, title: st
     """
     kept = _Copied(loaded)
     lines = [_source_line(loaded, new_id, timestamp)]
+    spoken: dict[EntryId, bytes] = {}
     fd = open_read(Path(loaded.path))
     try:
-        for number, entry in enumerate(loaded.entries):
-            if kept.wants(number, entry, titled=bool(title)):
-                offset, length = loaded.spans[number]
-                lines.append(_restamped(os.pread(fd, length, offset), entry, kept, new_id, loaded.session_id))
+        for entry, (offset, length) in zip(loaded.entries, loaded.spans, strict=True):
+            if kept.wants(entry, titled=bool(title)):
+                line = _restamped(os.pread(fd, length, offset), entry, kept, new_id, loaded.session_id)
+                uuid = uuid_of(entry)
+                if uuid is None:
+                    lines.append(line)
+                else:
+                    spoken[uuid] = line
     finally:
         os.close(fd)
+    lines.extend(spoken[uuid] for uuid in kept.order)
     if title:
         lines.append(encode(CustomTitleEntry(session_id=new_id, timestamp=timestamp, custom_title=title)))
     entries = tuple(_entries(lines))
@@ -92,20 +100,22 @@ class _Copied:
 
     def __init__(self, loaded: Loaded) -> None:
         self._by_id: dict[EntryId, Entry] = {}
-        for entry in loaded.entries:
+        written: dict[EntryId, int] = {}
+        for number, entry in enumerate(loaded.entries):
             uuid = uuid_of(entry)
-            if uuid is not None:
-                self._by_id.setdefault(uuid, entry)
-        self._order: list[EntryId] = [uuid for entry in loaded.chain if (uuid := uuid_of(entry)) is not None]
-        self._ids = set(self._order)
-        self._heads = {named[0] for entry in loaded.chain if (named := preserved_segment(entry)) is not None}
+            if uuid is not None and uuid not in written:
+                self._by_id[uuid] = entry
+                written[uuid] = number
+        self.order: list[EntryId] = [uuid for entry in loaded.chain if (uuid := uuid_of(entry)) is not None]
+        self._place = {uuid: place for place, uuid in enumerate(self.order)}
+        self.preserved, self.keepers = _preserved(loaded.chain, written)
         self._seen: set[EntryId] = set()
 
-    def wants(self, number: int, entry: Entry, *, titled: bool) -> bool:
+    def wants(self, entry: Entry, *, titled: bool) -> bool:
         """Entries of the chain once each; of the others what shapes the view, and what nobody here knows."""
         uuid = uuid_of(entry)
         if uuid is not None:
-            fresh = uuid in self._ids and uuid not in self._seen
+            fresh = uuid in self._place and uuid not in self._seen
             self._seen.add(uuid)
             return fresh
         if isinstance(entry, CustomTitleEntry | AiTitleEntry):
@@ -113,24 +123,46 @@ class _Copied:
         return isinstance(entry, ContentReplacementEntry | OpaqueEntry)
 
     def parent(self, entry: Entry) -> EntryId | None:
-        """What the entry hangs under in the copy."""
-        at = self.nearest(parent_of(entry))
-        if at is not None:
-            return at
+        """What the entry hangs under in the copy. A preserved segment takes its place between anchor and the rest."""
         uuid = uuid_of(entry)
-        if is_boundary(entry) or uuid in self._heads or uuid is None:
+        if uuid is None or is_boundary(entry):
             return None
-        place = self._order.index(uuid)
-        return self._order[place - 1] if place else None
+        before = self.before(uuid)
+        if before in self.preserved and uuid not in self.preserved:
+            return before
+        return self.nearest(parent_of(entry)) or before
+
+    def before(self, uuid: EntryId) -> EntryId | None:
+        """The entry that stands before this one in the conversation."""
+        place = self._place[uuid]
+        return self.order[place - 1] if place else None
 
     def nearest(self, at: EntryId | None) -> EntryId | None:
         """This entry, or its nearest ancestor, that goes along."""
         climbed: set[EntryId] = set()
-        while at is not None and at not in self._ids and at not in climbed:
+        while at is not None and at not in self._place and at not in climbed:
             climbed.add(at)
             above = self._by_id.get(at)
             at = parent_of(above) if above is not None else None
-        return at if at in self._ids else None
+        return at if at in self._place else None
+
+
+def _preserved(chain: tuple[Entry, ...], written: dict[EntryId, int]) -> tuple[dict[EntryId, Entry], set[EntryId]]:
+    """Entries that come after a boundary in the conversation but before it in the file, and the boundaries that
+    kept them."""
+    found: dict[EntryId, Entry] = {}
+    keepers: set[EntryId] = set()
+    boundary: EntryId | None = None
+    for entry in chain:
+        uuid = uuid_of(entry)
+        if uuid is None:
+            continue
+        if is_boundary(entry):
+            boundary = uuid
+        elif boundary is not None and written[uuid] < written[boundary]:
+            found[uuid] = entry
+            keepers.add(boundary)
+    return found, keepers
 
 
 def _restamped(line: bytes, entry: Entry, kept: _Copied, new_id: SessionId, old_id: SessionId) -> bytes:
@@ -145,8 +177,14 @@ def _restamped(line: bytes, entry: Entry, kept: _Copied, new_id: SessionId, old_
     if uuid is not None:
         fields["parentUuid"] = kept.parent(entry)
         fields["forkedFrom"] = {"sessionId": old_id, "messageUuid": uuid}
-        if isinstance(entry, ChainEntry) and entry.logical_parent_uuid is not None:
-            fields["logicalParentUuid"] = kept.nearest(entry.logical_parent_uuid)
+    if isinstance(entry, ChainEntry) and entry.logical_parent_uuid is not None:
+        fields["logicalParentUuid"] = kept.before(entry.uuid)
+    if isinstance(entry, SystemEntry) and entry.compact_metadata and uuid in kept.keepers:
+        metadata = {name: value for name, value in entry.compact_metadata.items() if name != "preservedSegment"}
+        fields["compactMetadata"] = metadata
+    preserved = kept.preserved.get(uuid) if uuid is not None else None
+    if isinstance(preserved, AssistantEntry):
+        fields["message"] = preserved.message  # without its usage, which describes the context before the boundary
     return seal(msgspec.json.encode(fields))
 
 

@@ -147,13 +147,26 @@ class SessionIndex:
                     self._forget_documents(db, row[0])
                     db.execute("DELETE FROM sessions WHERE id = ?", row)
 
-    def rows(self, *, agents: Sequence[str] = (), limit: int = -1, projects: Sequence[str] = ()) -> list[Row]:
-        """Sessions, the last written first."""
+    def rows(
+        self,
+        *,
+        agents: Sequence[str] = (),
+        projects: Sequence[str] = (),
+        limit: int = -1,
+        not_after: float = float("inf"),
+    ) -> list[Row]:
+        """Sessions, the last written first; those dated after `not_after` come last."""
         where, values = _filters(agents, projects)
         found = self._db.execute(
-            f"SELECT {_COLUMNS} FROM sessions s {where} ORDER BY activity DESC, path LIMIT ?", (*values, limit)
+            f"SELECT {_COLUMNS} FROM sessions s {where} "
+            "ORDER BY CASE WHEN activity > ? THEN 0 ELSE activity END DESC, path LIMIT ?",
+            (*values, not_after, limit),
         )
         return [_row(row) for row in found]
+
+    def projects(self) -> list[str]:
+        """The directories that sessions belong to."""
+        return [name for (name,) in self._db.execute(f"SELECT DISTINCT {_PLACE} FROM sessions s") if name]
 
     def count(self) -> int:
         """How many sessions are known."""
@@ -271,6 +284,7 @@ class SessionIndex:
         return SessionIndex(self._path)
 
 
+_PLACE = "coalesce(nullif(s.project, ''), s.cwd)"
 _NAMES = tuple(Row.__struct_fields__)
 _COLUMNS = ", ".join(f"s.{name}" for name in _NAMES)
 
@@ -308,9 +322,9 @@ def _connect(path: str) -> sqlite3.Connection:
 def _filters(agents: Sequence[str], projects: Sequence[str]) -> tuple[str, list[str]]:
     clauses: list[str] = []
     values: list[str] = []
-    for column, chosen in (("agent", agents), ("project", projects)):
+    for column, chosen in (("s.agent", agents), (_PLACE, projects)):
         if chosen:
-            clauses.append(f"s.{column} IN ({', '.join('?' for _ in chosen)})")
+            clauses.append(f"{column} IN ({', '.join('?' for _ in chosen)})")
             values.extend(chosen)
     return (f"WHERE {' AND '.join(clauses)}" if clauses else ""), values
 

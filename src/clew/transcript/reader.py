@@ -22,6 +22,8 @@ from clew.transcript.scan import Line, backward, forward
 from clew.transcript.view import messages_of, replacements_of
 
 _MAX_PASSES = 4
+_DAMAGED_LINKS = {"no-id", "bad-entry"}
+"""Kinds of damage after which an entry is still used, but may not be what others name as their parent."""
 
 
 class Loaded(msgspec.Struct, frozen=True, kw_only=True):
@@ -160,9 +162,9 @@ def _assembled(path: Path, session_id: str, size: int, hunt: Hunt[Located], *, s
     for found in located:
         if found.problem:
             problems.append(Problem(path=str(path), offset=found.offset, kind=found.problem))
-        if found.entry is None:
+        if found.entry is None or found.problem in _DAMAGED_LINKS:
             gaps.append(len(entries))
-        else:
+        if found.entry is not None:
             entries.append(found.entry)
             spans.append((found.offset, found.length))
     chain = build_chain(entries, session_id=session_id, sidechain=sidechain, gaps=gaps)

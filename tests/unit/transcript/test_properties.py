@@ -11,6 +11,7 @@ from clew.protocol.entries import ChainEntry, Entry
 from clew.protocol.ids import SessionId
 from clew.transcript.chain import build_chain
 from clew.transcript.fork import fork_session
+from clew.transcript.links import is_boundary
 from clew.transcript.reader import load
 from clew.transcript.repair import repair
 from clew.transcript.view import view
@@ -65,7 +66,8 @@ def play(steps: list[tuple[str, int]]) -> Script:
         elif kind == "note":
             script.system("away_summary", content="recap")
         elif kind == "snip":
-            gone = chain[number % len(chain)].uuid
+            spoken = [entry for entry in chain if not is_boundary(entry)]
+            gone = spoken[number % len(spoken)].uuid
             script.system("snip_boundary", data={"removedUuids": [gone]})
         elif kind == "side":
             script.entries.extend(_side(number))
