@@ -11,7 +11,8 @@ import msgspec
 from clew.foreign import registry
 from clew.foreign.session import ForeignSession
 from clew.transcript.deep import deep_search
-from clew.transcript.index import Hit, Row, SessionIndex, SourceFile
+from clew.transcript.index import SessionIndex
+from clew.transcript.index_rows import Hit, Row, SourceFile
 from clew.transcript.ingest import ingest_entries, ingest_file
 from clew.transcript.lease import holder_of, lock_path
 from clew.transcript.resume import Match, Search

@@ -3,71 +3,19 @@
 import contextlib
 import os
 import sqlite3
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
-from clew.protocol.entries import Entry
 from clew.transcript.digest import Digest
 from clew.transcript.files import FILE_MODE, make_private_dir
+from clew.transcript.index_rows import COLUMNS, PLACE, Hit, Row, SourceFile, filters, key_of, row_of
 from clew.transcript.index_schema import SCHEMA, VERSION
-from clew.transcript.search_text import Document, documents, excerpt, indexed, match_query
+from clew.transcript.search_text import Document, excerpt, indexed, match_query
 
 _BUSY_S = 10.0
 _SEARCHED_DOCUMENTS = 2000
-
-
-class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
-    """A file that holds a session, as the disk shows it."""
-
-    agent: str
-    path: str
-    session_id: str
-    size: int
-    mtime: float
-    project: str = ""
-    cwd: str = ""
-    title: str = ""
-    archived: bool = False
-
-
-class Row(msgspec.Struct, frozen=True, kw_only=True):
-    """One session in a list."""
-
-    agent: str
-    path: str
-    session_id: str
-    project: str = ""
-    cwd: str = ""
-    branch: str = ""
-    title: str = ""
-    first_prompt: str = ""
-    last_prompt: str = ""
-    last_at: str = ""
-    """When the last entry was written, by the entry's own clock."""
-    mtime: float = 0.0
-    activity: float = 0.0
-    """Sorting key, seconds: the file's time, whatever a clock wrote into the entries."""
-    state: str = ""
-    turns: int = 0
-    cost_usd: float | None = None
-    size: int = 0
-    recap: str = ""
-    model: str = ""
-    archived: bool = False
-    problems: int = 0
-
-
-class Hit(msgspec.Struct, frozen=True, kw_only=True):
-    """Where a session holds what was asked for."""
-
-    row: Row
-    role: str
-    uuid: str
-    text: str
-    spans: tuple[tuple[int, int], ...]
-    """Positions of the hits in `text`."""
 
 
 class SessionIndex:
@@ -89,7 +37,7 @@ class SessionIndex:
     def start_of(self, source: SourceFile) -> tuple[int, Digest]:
         """Where to go on reading a file that only grows, and the digest so far. A file that shrank starts anew."""
         row = self._db.execute(
-            "SELECT offset, digest FROM sessions WHERE agent = ? AND path = ? AND session_id = ?", _key(source)
+            "SELECT offset, digest FROM sessions WHERE agent = ? AND path = ? AND session_id = ?", key_of(source)
         ).fetchone()
         if row is None or row[0] > source.size or not row[1]:
             return 0, Digest()
@@ -108,7 +56,7 @@ class SessionIndex:
         """Record what was read between `start` and `offset`. Another process that was faster wins."""
         with self._transaction() as db:
             row = db.execute(
-                "SELECT id, offset FROM sessions WHERE agent = ? AND path = ? AND session_id = ?", _key(source)
+                "SELECT id, offset FROM sessions WHERE agent = ? AND path = ? AND session_id = ?", key_of(source)
             ).fetchone()
             if row is not None and start and row[1] != start:
                 return
@@ -156,17 +104,17 @@ class SessionIndex:
         not_after: float = float("inf"),
     ) -> list[Row]:
         """Sessions, the last written first; those dated after `not_after` come last."""
-        where, values = _filters(agents, projects)
+        where, values = filters(agents, projects)
         found = self._db.execute(
-            f"SELECT {_COLUMNS} FROM sessions s {where} "
+            f"SELECT {COLUMNS} FROM sessions s {where} "
             "ORDER BY CASE WHEN activity > ? THEN 0 ELSE activity END DESC, path LIMIT ?",
             (*values, not_after, limit),
         )
-        return [_row(row) for row in found]
+        return [row_of(row) for row in found]
 
     def projects(self) -> list[str]:
         """The directories that sessions belong to."""
-        return [name for (name,) in self._db.execute(f"SELECT DISTINCT {_PLACE} FROM sessions s") if name]
+        return [name for (name,) in self._db.execute(f"SELECT DISTINCT {PLACE} FROM sessions s") if name]
 
     def count(self) -> int:
         """How many sessions are known."""
@@ -177,7 +125,7 @@ class SessionIndex:
         query = match_query(question)
         if not query:
             return []
-        where, values = _filters(agents, ())
+        where, values = filters(agents, ())
         chosen = self._db.execute(
             f"SELECT d.id, d.session FROM (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?) w "
             f"JOIN documents d ON d.id = w.rowid JOIN sessions s ON s.id = d.session {where} "
@@ -194,12 +142,12 @@ class SessionIndex:
 
     def _hit(self, document: int, question: str) -> Hit:
         row = self._db.execute(
-            f"SELECT d.role, d.uuid, d.text, {_COLUMNS} FROM documents d JOIN sessions s ON s.id = d.session "
+            f"SELECT d.role, d.uuid, d.text, {COLUMNS} FROM documents d JOIN sessions s ON s.id = d.session "
             "WHERE d.id = ?",
             (document,),
         ).fetchone()
         text, spans = excerpt(row[2], question)
-        return Hit(row=_row(row[3:]), role=row[0], uuid=row[1], text=text, spans=tuple(spans))
+        return Hit(row=row_of(row[3:]), role=row[0], uuid=row[1], text=text, spans=tuple(spans))
 
     def _put_row(
         self, db: sqlite3.Connection, number: int | None, source: SourceFile, digest: Digest, offset: int, state: str
@@ -284,17 +232,6 @@ class SessionIndex:
         return SessionIndex(self._path)
 
 
-_PLACE = "coalesce(nullif(s.project, ''), s.cwd)"
-_NAMES = tuple(Row.__struct_fields__)
-_COLUMNS = ", ".join(f"s.{name}" for name in _NAMES)
-
-
-def texts_of(entries: Iterable[Entry]) -> Iterator[Document]:
-    """The searchable words of some entries."""
-    for entry in entries:
-        yield from documents(entry)
-
-
 def _connect(path: str) -> sqlite3.Connection:
     if path != ":memory:":
         # Created here for its mode; SQLite gives its side files the same one.
@@ -317,21 +254,3 @@ def _connect(path: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
-
-
-def _filters(agents: Sequence[str], projects: Sequence[str]) -> tuple[str, list[str]]:
-    clauses: list[str] = []
-    values: list[str] = []
-    for column, chosen in (("s.agent", agents), (_PLACE, projects)):
-        if chosen:
-            clauses.append(f"{column} IN ({', '.join('?' for _ in chosen)})")
-            values.extend(chosen)
-    return (f"WHERE {' AND '.join(clauses)}" if clauses else ""), values
-
-
-def _key(source: SourceFile) -> tuple[str, str, str]:
-    return source.agent, source.path, source.session_id
-
-
-def _row(values: Sequence[object]) -> Row:
-    return msgspec.convert(dict(zip(_NAMES, values, strict=True)), Row, strict=False)

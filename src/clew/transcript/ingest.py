@@ -7,7 +7,8 @@ from pathlib import Path
 from clew.protocol.entries import Entry
 from clew.transcript.codec import decode
 from clew.transcript.digest import Digest
-from clew.transcript.index import SessionIndex, SourceFile
+from clew.transcript.index import SessionIndex
+from clew.transcript.index_rows import SourceFile
 from clew.transcript.reader import Located, iterate
 from clew.transcript.search_text import Document, documents
 
