@@ -84,7 +84,7 @@ def keywords(text: str) -> set[str]:
     """Words that carry the topic; for Chinese and Japanese, pairs of characters."""
     found: set[str] = set()
     for word in _WORD.findall(text.casefold()):
-        if cjk_share(word) > 0.5:
+        if not word.isascii() and cjk_share(word) > 0.5:
             found.update(word[index : index + 2] for index in range(len(word) - 1))
         elif len(word) > 2 and word not in _STOP:
             found.add(word[:-1] if word.endswith("s") and len(word) > 4 else word)
@@ -195,6 +195,7 @@ _RESTATED = re.compile(
     r"(?:help\s+(?:you\s+)?(?:to\s+|with\s+)?)?(?P<act>(?P<verb>\w+)\b.{12,})",
     re.IGNORECASE,
 )
+_ANNOUNCES = re.compile(r"I'll|I will|I'm going|[Ll]et me|[Ll]et's|i'll")
 _LOOKING_WORDS = """
     look start begin explore check read examine inspect
     see search find take get gather understand locate
@@ -206,7 +207,10 @@ _LOOKING = frozenset(_LOOKING_WORDS.split())
 
 def restatement(text: str) -> str:
     """ "I'll update both commands to show check marks" as "update both commands ..."; "" for a mere look around."""
-    for sentence in sentences(text[:1200], limit=3):
+    head = text[:600]
+    if not _ANNOUNCES.search(head):
+        return ""
+    for sentence in sentences(head, limit=3):
         found = _RESTATED.search(sentence)
         if found and found.group("verb").lower() not in _LOOKING:
             return found.group("act").strip(" .:")

@@ -104,6 +104,7 @@ def _is_heading(sentence: str) -> bool:
     )
 
 
+_TESTS_ONLY = re.compile(r"\btests?\b.*\bpass|测试.*通过|測試.*通過", re.IGNORECASE)
 _LEAST = 1.2
 _LABEL = re.compile(
     r"^(?:verification|result|results|summary|details|note|status|outcome|changes made|fix|"
@@ -141,6 +142,7 @@ def _result_score(sentence: str, index: int) -> float:
     score = 3.0 if _DONE.search(sentence) and not _DEFINITION.match(sentence) else 0.0
     if not score:
         return 0.0
+    score -= 1.0 if length < 8 and _TESTS_ONLY.search(sentence) else 0.0
     score -= 1.5 if _HYPOTHETICAL.search(sentence) else 0.0
     score -= 1.0 if sentence.startswith("`") and sentence.find("`", 1) > len(sentence) // 2 else 0.0
     score += 0.6 if "`" in sentence or "." in sentence.rstrip(".") else 0.0

@@ -31,7 +31,10 @@ def open_question(texts: list[tuple[str, Sources]]) -> Said | None:
     if not texts:
         return None
     text, source = texts[-1]
-    closing = sentences(text[-2500:], limit=200)[-_LAST:]
+    tail = text[-2500:]
+    if "?" not in tail and "？" not in tail and "؟" not in tail:
+        return None
+    closing = sentences(tail, limit=200)[-_LAST:]
     for sentence in reversed(closing):
         if not sentence.endswith(("?", "？", "؟")) or _COURTESY.search(sentence):
             continue

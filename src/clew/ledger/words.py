@@ -152,13 +152,15 @@ def is_cjk(char: str) -> bool:
 
 def cjk_share(text: str) -> float:
     """Share of such characters among the letters."""
+    if text.isascii():
+        return 0.0
     letters = [char for char in text if char.isalpha()]
     return sum(map(is_cjk, letters)) / len(letters) if letters else 0.0
 
 
 def word_cost(text: str) -> int:
     """Length in words, where two Chinese or Japanese characters weigh as one word."""
-    cjk = sum(map(is_cjk, text))
+    cjk = 0 if text.isascii() else sum(map(is_cjk, text))
     if not cjk:
         return len(text.split())
     rest = "".join(" " if is_cjk(char) else char for char in text)

@@ -33,8 +33,11 @@ _NOISE_FILE = re.compile(
 )
 _ASIDE = re.compile(r"\s*(?:,?\s+and|,|;)\s+let\s+me\s+know\b.*$", re.IGNORECASE)
 _SPEAKER = re.compile(
-    r"^(?:i(?:'ve| have)\s+(?:now\s+|also\s+|successfully\s+|just\s+)*|i\s+(?=(?:added|fixed|updated|created|"
-    r"removed|changed|moved|wrote|made|found|renamed|replaced)\b))",
+    r"^(?:next\s+steps?|remaining|what(?:'s|\s+is)\s+left|todo)\s*:\s*|^(?:now,?\s+)?(?:i(?:'ve|"
+    r"\s+have)\s+(?!to\b|not\b)|"
+    r"i(?:'ll|\s+will|'m\s+going\s+to)\s+|let\s+me\s+|let's\s+|i\s+then\s+|you\s+can\s+(?:now\s+)?|"
+    r"i\s+(?=(?:\w+ed|made|wrote|split|found|built|ran|put|set|took|cut|kept)\b))(?:now\s+|also\s+|"
+    r"successfully\s+|just\s+)*",
     re.IGNORECASE,
 )
 
@@ -80,7 +83,7 @@ def _same_language(text: str, language: str) -> bool:
     return found == language or (found.startswith("zh") and language.startswith("zh"))
 
 
-def work_clauses(ledger: Ledger, say: Phrases, *, mentioned: str) -> list[Clause]:
+def work_clauses(ledger: Ledger, say: Phrases, *, mentioned: str, said: str = "") -> list[Clause]:
     """What was done, from what the tools did: files, tests, checks, commits, tasks."""
     found: list[Clause] = []
     commits = [item for item in ledger.commits if item.kind == "commit" and item.ref]
@@ -115,16 +118,21 @@ def work_clauses(ledger: Ledger, say: Phrases, *, mentioned: str) -> list[Clause
                 text=say.deleted.format(say.listed.join(file_name(file.path) for file in gone)), source=gone[-1].source
             )
         )
-    found.extend(_result_clauses(ledger, say))
+    found.extend(_result_clauses(ledger, say, said))
     return found
 
 
-def _result_clauses(ledger: Ledger, say: Phrases) -> list[Clause]:
+def failing(count: int, say: Phrases) -> str:
+    """How many tests fail."""
+    return say.test_fails if count == 1 else say.tests_fail.format(count)
+
+
+def _result_clauses(ledger: Ledger, say: Phrases, said: str) -> list[Clause]:
     found: list[Clause] = []
-    if ledger.tests:
+    if ledger.tests and not (_TEST_CLAIM.search(said) and ledger.tests[-1].ok):
         run = ledger.tests[-1]
         if run.failed:
-            found.append(Clause(text=say.tests_fail.format(run.failed), source=run.source))
+            found.append(Clause(text=failing(run.failed, say), source=run.source))
         elif run.ok and run.order >= ledger.changes:
             text = say.tests_pass.format(run.passed) if run.passed and run.passed > 1 else say.tests_ok
             found.append(Clause(text=text, source=run.source))

@@ -9,7 +9,8 @@ _LEADING = re.compile(
     r"(?:hi|hello|hey|ok(?:ay)?|so|now|well|also|and|then|great|thanks?(?:\s+you)?|cool|nice|perfect|yes|yeah|no|"
     r"right|alright|hmm+|actually|first(?:ly)?|next|"
     r"again|but|oh|sure|yep|finally|as\s+a\s+first\s+step|btw|by\s+the\s+way)\b[,.!:;\s]+"
-    r"|(?:please|pls|kindly|just)\b[,\s]+"
+    r"|(?:please|pls|kindly|just)\b[,\s]+|(?:new|next|another)\s+(?:task|topic|request)\s*[:,.]\s*|"
+    r"i\s+want\s+(?=an?\s|the\s)"
     r"|(?:can|could|would|will)\s+(?:you|we|u)\s+(?:please\s+|also\s+|maybe\s+|kindly\s+|just\s+|help\s+(?:me|"
     r"us)\s+(?:to\s+)?)*"
     r"|(?:i|we)(?:'d|\s+would)?\s+(?:really\s+)?(?:like|love|want|need|wish)\s+(?:(?:for\s+)?(?:you|us|claude|"
@@ -47,7 +48,7 @@ _VERBS_WORDS = """
     figure fill find finish fix follow format generate get give handle have help identify implement import
     improve include initialize inline insert inspect install integrate introduce investigate keep learn link
     lint list load locate log look lower make measure merge migrate minimize mock modernise modernize modify
-    move name normalize open optimise optimize organize outline parse patch pin plan port prepare prevent print
+    move name normalize open optimise optimize organize outline parse patch pick pin plan port prepare prevent print
     propose publish pull push put read rebase rebuild recreate redesign reduce refactor refresh regenerate
     register release remove rename reorganize replace reproduce rerun resolve restore restructure return revert
     review rewrite rework rollback run save scan schedule search see select separate set setup ship show shrink
@@ -95,7 +96,7 @@ _INNER = re.compile(
     re.IGNORECASE,
 )
 _DEMAND = re.compile(r"\b(?:must|should|needs?\s+to|has\s+to|have\s+to)\b", re.IGNORECASE)
-_NAMES = re.compile(r"`|\w[/_.]\w|[a-z][A-Z]|\b[A-Z]{2,}\b|#\d+")
+_NAMES = re.compile(r"`|\w[/_.]\w|[a-z][A-Z]|\b(?!OK\b)[A-Z]{2,}\b|#\d+")
 _PROMPT = re.compile(
     r"^(?:\S+\s+){0,4}?[❯➜$%✗»]\s+(?:\S+\s+git:\(\S+\)\s+(?:✗\s+)?)?(?P<command>[a-z][\w./-]*(?:[ "
     r"\t].*)?)$",
@@ -150,6 +151,8 @@ def _with_context(chosen: str, candidates: list[str], scores: list[float], best:
     parts = [chosen]
     for index in range(best - 1, max(-1, best - 4), -1):
         before = polished(candidates[index])
+        if _POINTER.search(before) and not _NAMES.search(before):
+            continue
         if before and scores[index] > -3.5 and word_cost(before) + cost <= words + (12 if len(parts) == 1 else 0):
             parts.insert(0, clip(before, max(6, words - min(cost, words // 2))))
             cost += word_cost(parts[0])

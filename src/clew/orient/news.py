@@ -2,7 +2,7 @@
 
 from clew.ledger.facts import Ledger
 from clew.ledger.words import word_cost
-from clew.orient.clauses import Clause, file_name
+from clew.orient.clauses import Clause, failing, file_name
 from clew.orient.headline import clip
 from clew.orient.phrases import Phrases, phrases
 from clew.system.redact import redact
@@ -56,7 +56,7 @@ def _work(before: Ledger, after: Ledger, say: Phrases) -> list[Clause]:
     run = after.tests[-1] if after.tests else None
     if run and run not in before.tests:
         if run.failed:
-            found.append(Clause(text=say.tests_fail.format(run.failed), source=run.source))
+            found.append(Clause(text=failing(run.failed, say), source=run.source))
         elif run.ok:
             text = say.tests_pass.format(run.passed) if run.passed and run.passed > 1 else say.tests_ok
             found.append(Clause(text=text, source=run.source))

@@ -1,10 +1,15 @@
 """What comes next: what waits for the user, what the agent announced, what the facts leave open."""
 
+import re
+
 from clew.ledger.facts import Ledger
 from clew.ledger.question import offered_act
 from clew.orient.clauses import Clause, file_name, told
 from clew.orient.headline import clip, headline
 from clew.orient.phrases import Phrases
+
+_UNDONE = re.compile(r"\b(?:not|n't)\b.*\b(?:pushed|committed)|\buncommitted\b|\bunpushed\b", re.IGNORECASE)
+"""A short remark that says no more than what the facts leave open anyway."""
 
 
 def next_action(ledger: Ledger, say: Phrases, *, words: int = 16) -> Clause | None:
@@ -55,7 +60,7 @@ def _unfinished(ledger: Ledger, say: Phrases, words: int) -> Clause | None:
 def _announced(ledger: Ledger, say: Phrases, words: int) -> Clause | None:
     repeated = ledger.next_step and ledger.result and ledger.next_step.text == ledger.result.text
     step = None if repeated else told(ledger.next_step, ledger, words)
-    if step:
+    if step and not (_UNDONE.search(step.text) and len(step.text.split()) <= 7):
         return step
     if ledger.todos and ledger.todos.open_items:
         return Clause(text=clip(ledger.todos.open_items[0].content, words), source=ledger.todos.source)

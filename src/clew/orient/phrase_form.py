@@ -18,6 +18,7 @@ class Phrases(NamedTuple):
     tests_pass: str
     tests_ok: str
     tests_fail: str
+    test_fails: str
     lint_ok: str
     checks_ok: str
     build_ok: str
@@ -68,6 +69,7 @@ ENGLISH = Phrases(
     tests_pass="{} tests pass",
     tests_ok="tests pass",
     tests_fail="{} tests fail",
+    test_fails="1 test fails",
     lint_ok="lint is clean",
     checks_ok="checks pass",
     build_ok="the build passes",

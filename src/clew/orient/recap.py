@@ -98,7 +98,8 @@ def goal_clauses(ledger: Ledger, say: Phrases, *, title: str = "", words: int = 
     goal = ledger.goal
     if goal is None:
         return []
-    later = [item for item in ledger.goals if item.source != goal.source and item.kind != "command"]
+    at = next((index for index, item in enumerate(ledger.goals) if item.source == goal.source), 0)
+    later = [item for item in ledger.goals[at + 1 :] if item.kind != "command"]
     steps = _later_steps(later)
     main = _main_goal(goal, ledger, say, title, 18 if not steps else 14)
     if not main.text:
@@ -169,7 +170,8 @@ def _standing(ledger: Ledger, say: Phrases, mentioned: str) -> list[Clause]:
         if result:
             found.append(result)
             mentioned += result.text
-    found.extend(work_clauses(ledger, say, mentioned=mentioned))
+    said = found[0].text if found else ""
+    found.extend(work_clauses(ledger, say, mentioned=mentioned, said=said))
     return found
 
 
@@ -201,7 +203,7 @@ def _assemble(goal: str, standing: list[Clause], action: Clause | None, ledger: 
         if text:
             middle.append(text)
             left -= word_cost(text)
-    closing = open_end(ledger, say)
+    closing = open_end(ledger, say) if ledger.state in ("idle", "asking") else None
     if closing and action and closing.text != action.text and word_cost(closing.text) <= left:
         last = f"{last.rstrip('.!。 ')}{say.join}{closing.text}"
     sentences = [part for part in (goal, say.join.join(middle), last) if part]

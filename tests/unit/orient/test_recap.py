@@ -39,7 +39,7 @@ def test_every_clause_has_a_source_in_the_session() -> None:
 @pytest.mark.parametrize(
     ("talk", "expected"),
     [
-        (flag_talk().bash("git commit -am x", "[main 1a2b3c4] Add --json"), "push it"),
+        (flag_talk().bash("git commit -am x", "[main 1a2b3c4] Add --json").agent("Committed it."), "push it"),
         (
             flag_talk().bash("pytest", "2 failed, 14 passed in 0.4s", error=True).agent("Two fail."),
             "fix the failing tests",
@@ -194,7 +194,7 @@ def test_news_since_leaving() -> None:
     after = talk.bash("git commit -am x", "[main beef123] Document it").agent("Shall I push it to the server?").ledger()
     line, clauses = news(before, after)
     assert line.startswith("While you were away: the agent asks: Shall I push it to the server?")
-    assert "1 tests fail" in line
+    assert "1 test fails" in line
     assert "beef123" in line
     assert "README.md changed" in line
     assert all(clause.source for clause in clauses)
