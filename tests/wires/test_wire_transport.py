@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from clew.llm.connection import tls_context
 from clew.llm.errors import BadResponse, ConnectionFailed, PromptTooLong, StreamBroken
 from clew.llm.remote import RemoteModel
 from clew.llm.reply import PartDone, ReplyDone, ReplyEvent, TextChunk
@@ -44,8 +45,10 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def raw_server(answer: bytes, *, context: ssl.SSLContext | None = None) -> Iterator[tuple[int, list[bytes]]]:
-    """A server that says one thing to everybody and remembers what it heard."""
+def raw_server(
+    answer: bytes, *, context: ssl.SSLContext | None = None, hold: threading.Event | None = None
+) -> Iterator[tuple[int, list[bytes]]]:
+    """A server that says one thing to everybody and remembers what it heard. With `hold` it then stays silent."""
     heard: list[bytes] = []
     listener = socket.create_server(("127.0.0.1", 0))
 
@@ -59,6 +62,8 @@ def raw_server(answer: bytes, *, context: ssl.SSLContext | None = None) -> Itera
                 stream = context.wrap_socket(connection, server_side=True) if context else connection
                 heard.append(stream.recv(65536))
                 stream.sendall(answer)
+                if hold is not None:
+                    hold.wait(10)
 
     thread = threading.Thread(target=serve, daemon=True)
     thread.start()
@@ -221,6 +226,30 @@ async def test_closing_a_stream_early_drops_the_connection():
                 break
         await stream.aclose()
         await asyncio.wait_for(model.close(), 5)
+
+
+async def test_a_dropped_tls_stream_does_not_wait_for_the_other_side(
+    self_signed: tuple[ssl.SSLContext, Path], monkeypatch: pytest.MonkeyPatch
+):
+    """The server never answers the end of TLS; closing politely would wait for it."""
+    context, certificate = self_signed
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    tls_context.cache_clear()
+    head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+    words = b'data: {"id":"c","choices":[{"delta":{"content":"hi"}}]}\n\n'
+    gate = threading.Event()
+    with raw_server(head + words, context=context, hold=gate) as (port, _):
+        model = remote("openai-chat", f"https://localhost:{port}/v1")
+        stream = model.stream(ask("hi"))
+        async for event in stream:
+            if isinstance(event, TextChunk):
+                break
+        started = asyncio.get_running_loop().time()
+        await stream.aclose()
+        await model.close()
+        assert asyncio.get_running_loop().time() - started < 0.8
+        gate.set()
+    tls_context.cache_clear()
 
 
 async def test_a_part_arrives_while_the_stream_still_runs():
