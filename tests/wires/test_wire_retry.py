@@ -43,6 +43,7 @@ async def test_pr_5_retry_after_is_waited_for_and_seen(dialect: str):
     assert sleeps.seconds == [notice.delay_s]
     assert (notice.attempt, notice.max_attempts) == (2, 10)
     assert "429" in notice.reason
+    assert "lower the rate" not in notice.reason
     assert parts_in(events) == [TextPart(text="ok")]
 
 

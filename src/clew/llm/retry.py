@@ -55,7 +55,7 @@ class Schedule:
             attempt=self._failed + 1,
             max_attempts=self._allowed(error, reached=reached),
             delay_s=delay_s,
-            reason=str(error),
+            reason=_without_advice(str(error)),
         )
 
     def _allowed(self, error: LLMError, *, reached: bool) -> int:
@@ -92,6 +92,11 @@ class Schedule:
             retryable=error.retryable,
             retry_after_s=error.retry_after_s,
         )
+
+
+def _without_advice(message: str) -> str:
+    """What happened, without the last clause, which says what to do when nothing more is tried."""
+    return message.rpartition("; ")[0] or message
 
 
 def may_pass(error: LLMError) -> bool:
