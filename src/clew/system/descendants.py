@@ -7,15 +7,31 @@ import sys
 import time
 
 POLL_S = 0.005
+HAS_LISTS = os.path.exists(f"/proc/{os.getpid()}/task/{os.getpid()}/children")
+"""Some kernels are built without lists of children; then every process is looked at."""
 
 
 def children(pid: int) -> list[int]:
     """The children of every thread of a process."""
+    if not HAS_LISTS:
+        return children_by_scan(pid)
     found: list[int] = []
     with contextlib.suppress(OSError):
         for task in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{task}/children", "rb") as file:
                 found += (int(word) for word in file.read().split())
+    return found
+
+
+def children_by_scan(parent: int) -> list[int]:
+    """The children of a process, by asking all processes for their parent."""
+    found: list[int] = []
+    for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+        if name.isdecimal():
+            with contextlib.suppress(OSError):
+                with open(f"/proc/{name}/stat", "rb") as file:
+                    if int(file.read().rpartition(b")")[2].split()[1]) == parent:
+                        found.append(int(name))
     return found
 
 

@@ -157,7 +157,7 @@ class Keeper:
 
     def wait(self, ender: Ender, *, skip: int) -> None:
         """Until the command ends, or until the agent asks or closes its end: then everything is ended."""
-        watch = os.pidfd_open(ender.main) if hasattr(os, "pidfd_open") else None
+        watch = pidfd(ender.main)
         sources: list[Any] = [self.control] if watch is None else [self.control, watch]
         while True:
             ready, _, _ = select.select(sources, [], [], None if watch is not None else 0.02)
@@ -186,6 +186,14 @@ class Keeper:
     def send(self, message: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):
             self.control.sendall(json.dumps(message).encode() + b"\n")
+
+
+def pidfd(pid: int) -> int | None:
+    """A descriptor that becomes readable when the process ends; None where the system has none or forbids it."""
+    try:
+        return os.pidfd_open(pid)
+    except (AttributeError, OSError):
+        return None
 
 
 def become_command(request: dict[str, Any], output: int, tell: int, fail: int) -> None:

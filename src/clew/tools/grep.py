@@ -84,6 +84,8 @@ class Grep(BuiltinTool[GrepParams]):
                 0, f"Only the first {head or len(lines)} rows are shown; narrow the search or raise head_limit."
             )
             lines = lines[:head] if head else lines
+        if found.withheld:
+            notes.append(f"{found.withheld} files that may hold secrets are left out; name one as path to search it.")
         if found.error:
             notes.append(f"Some files could not be searched: {found.error[:300]}")
         body = (

@@ -3,9 +3,10 @@
 import asyncio
 from typing import NamedTuple
 
+from clew.permissions.names import secret_name
 from clew.system.search_binary import SearchBinary, choose
 from clew.tools.extras import search_worker
-from clew.tools.search_query import Found, Query
+from clew.tools.search_query import Found, Query, count_matches
 from clew.tools.session import ToolSession
 
 TIMEOUT_S = 20.0
@@ -34,10 +35,28 @@ async def grep(session: ToolSession, query: Query) -> tuple[Found, SearchBinary]
     """Search file contents."""
     binary = binary_for(session)
     if binary.mode == "python":
-        return await search_worker().ask_search(query, TIMEOUT_S), binary
-    separator = b"\0" if query.mode == "files_with_matches" else b"\n"
-    output = await run_ripgrep(session, binary, rg_arguments(query), query.max_lines, separator=separator)
-    return parse(output, query), binary
+        found = await search_worker().ask_search(query, TIMEOUT_S)
+    else:
+        separator = b"\0" if query.mode == "files_with_matches" else b"\n"
+        output = await run_ripgrep(session, binary, rg_arguments(query), query.max_lines, separator=separator)
+        found = parse(output, query)
+    return withhold(session, query, found), binary
+
+
+def withhold(session: ToolSession, query: Query, found: Found) -> Found:
+    """A search of a directory does not show what reading file by file would have to ask for."""
+    secret = {path for path, _ in found.rows if path and path != query.root and is_withheld(session, query.root, path)}
+    if not secret:
+        return found
+    rows = [row for row in found.rows if row[0] not in secret]
+    return found._replace(rows=rows, matches=count_matches(rows, query.mode), withheld=len(secret))
+
+
+def is_withheld(session: ToolSession, root: str, path: str) -> bool:
+    """By the host's policy, or else by names that hold secrets."""
+    if session.withheld is not None:
+        return session.withheld(path)
+    return bool(secret_name(path[len(root.rstrip("/")) + 1 :]))
 
 
 async def files_below(session: ToolSession, root: str) -> tuple[list[str], SearchBinary, bool]:
@@ -138,17 +157,10 @@ def parse(output: Output, query: Query) -> Found:
         rows = [(path.decode(errors="surrogateescape"), "") for path in output.lines]
         return Found(rows, len(rows), output.timed_out, output.cut, error)
     rows: list[tuple[str, str]] = []
-    matches = 0
     for line in output.lines:
         path, nul, rest = line.partition(b"\0")
-        text = rest.decode(errors="replace").rstrip("\r")
-        if not nul:
-            rows.append(("", path.decode(errors="replace")))
-            continue
-        rows.append((path.decode(errors="surrogateescape"), text))
-        if query.mode == "count":
-            matches += int(text) if text.isdecimal() else 0
+        if nul:
+            rows.append((path.decode(errors="surrogateescape"), rest.decode(errors="replace").rstrip("\r")))
         else:
-            digits = len(text) - len(text.lstrip("0123456789"))
-            matches += text[digits : digits + 1] == ":"
-    return Found(rows, matches, output.timed_out, output.cut, error)
+            rows.append(("", path.decode(errors="replace")))
+    return Found(rows, count_matches(rows, query.mode), output.timed_out, output.cut, error)

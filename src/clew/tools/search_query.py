@@ -27,3 +27,14 @@ class Found(NamedTuple):
     timed_out: bool
     cut: bool
     error: str
+    withheld: int = 0
+    """Files with matches that are not shown, because reading them would ask."""
+
+
+def count_matches(rows: list[tuple[str, str]], mode: str) -> int:
+    """Matches among rows; lines of context do not count."""
+    if mode == "files_with_matches":
+        return len(rows)
+    if mode == "count":
+        return sum(int(text) for _, text in rows if text.isdecimal())
+    return sum(text.lstrip("0123456789").startswith(":") for path, text in rows if path)

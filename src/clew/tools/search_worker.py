@@ -63,7 +63,7 @@ async def ask_search(query: Query, timeout_s: float) -> Found:
     found = await ask({"query": query._asdict(), "timeout_s": timeout_s}, timeout_s)
     if found is None:
         return Found([], 0, True, False, "")
-    rows, matches, timed_out, cut, error = found
+    rows, matches, timed_out, cut, error = found[:5]
     return Found([(path, text) for path, text in rows], matches, timed_out, cut, error)
 
 

@@ -1,7 +1,7 @@
 """The state tools share within one session: directory, roots, files read, shells, todos."""
 
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,6 +47,7 @@ class ToolSession:
         search: "SearchProvider | None" = None,
         fetcher: "Fetcher | None" = None,
         rg_mode: str = "auto",
+        withheld: Callable[[str], bool] | None = None,
     ) -> None:
         self.start_dir = os.path.realpath(cwd)
         self.cwd = self.start_dir
@@ -63,6 +64,8 @@ class ToolSession:
         self.search = search
         self.fetcher = fetcher
         self.rg_mode = rg_mode
+        self.withheld = withheld
+        """Whether a search leaves out the content of a file (by its path); None: names that hold secrets."""
         self.search_note_given = False
         self.sandbox_note_given = False
         self.todos: tuple[TodoItem, ...] = ()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.system import descendants
 from clew.system.process import Command, ProcessError, Warden
 
 AGENT = """
@@ -149,6 +150,15 @@ async def test_no_descriptor_or_process_is_left(warden: Warden):
     assert warden._process is not None
     children = Path(f"/proc/{warden._process.pid}/task/{warden._process.pid}/children")
     assert await asyncio.to_thread(empties, children, 5)
+
+
+def test_children_are_found_either_way():
+    with subprocess.Popen(["sleep", "60"]) as child:
+        try:
+            assert child.pid in descendants.children(os.getpid())
+            assert child.pid in descendants.children_by_scan(os.getpid())
+        finally:
+            child.kill()
 
 
 async def test_nothing_is_inherited(warden: Warden):

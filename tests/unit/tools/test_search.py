@@ -79,6 +79,22 @@ async def test_multiline(call: Caller, tree: Path, searcher: str):
     assert result.text == "a.py"
 
 
+async def test_secrets_are_left_out_of_a_wide_search(call: Caller, session: ToolSession, tree: Path, searcher: str):
+    (tree / ".env").write_text("alpha_token=CANARY\n")
+    (tree / "key.pem").write_text("alpha CANARY\n")
+    wide = await call("Grep", pattern="alpha", output_mode="content")
+    assert "CANARY" not in wide.text
+    assert "2 files that may hold secrets are left out" in wide.text
+    (block,) = wide.display
+    assert isinstance(block, MatchesBlock)
+    assert block.matches == 4
+    assert "CANARY" in (await call("Grep", pattern="alpha", output_mode="content", path=".env")).text
+    session.withheld = lambda path: path.endswith("a.py")
+    chosen = await call("Grep", pattern="alpha")
+    assert "a.py" not in chosen.text.splitlines()
+    assert "1 files" in chosen.text
+
+
 async def test_no_match_differs_from_an_error(call: Caller, tree: Path, searcher: str):
     none = await call("Grep", pattern="nothing like this")
     assert not none.is_error
