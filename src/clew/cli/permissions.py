@@ -5,15 +5,19 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
+from clew.config.errors import SettingsError
+from clew.config.load import load_settings
 from clew.permissions.access import Decision, FileAccess, FileOp, Mode, ShellAccess, Verdict
 from clew.permissions.archive import refuse_archive, refuse_member
 from clew.permissions.policy import Policy, judge, make_policy
 from clew.permissions.rules import Rule, RuleError, parse_rule, prefix_rule
 from clew.permissions.shell.verdict import judge_shell
+from clew.permissions.trust import TrustStore
 from clew.system.home import clew_home
 from clew.system.terminal_text import reveal, sanitize, warnings
 
@@ -168,15 +172,28 @@ def _policy(workspace: str, mode: Mode = "default", rules: tuple[Rule, ...] = ()
     return make_policy(root=workspace, home=home, clew_home=str(clew_home()), mode=mode, rules=rules)
 
 
+def _saved_rules(root: Path, *, trusted: bool) -> tuple[Rule, ...]:
+    """The rules of the settings in force; a rule that cannot be understood is reported, not skipped."""
+    loaded = load_settings(home=clew_home(), project_root=root, trusted=trusted, env=os.environ)
+    saved = loaded.settings.permissions
+    lists: dict[Decision, tuple[str, ...]] = {"deny": saved.deny, "ask": saved.ask, "allow": saved.allow}
+    return tuple(parse_rule(text, effect) for effect, texts in lists.items() for text in texts)
+
+
 def _explain(args: argparse.Namespace) -> int:
+    root = Path.cwd()
+    trusted = TrustStore(clew_home()).is_trusted(root)
     try:
-        rules = tuple(parse_rule(text, effect) for effect in ("allow", "deny") for text in getattr(args, effect))
-    except RuleError as problem:
+        given = tuple(parse_rule(text, effect) for effect in ("allow", "deny") for text in getattr(args, effect))
+        rules = (*given, *_saved_rules(root, trusted=trusted))
+    except (RuleError, SettingsError) as problem:
         print(f"clew permissions explain: {problem}", file=sys.stderr)
         return 2
-    policy = _policy(os.getcwd(), _MODES[args.mode], rules)
+    policy = _policy(str(root), _MODES[args.mode], rules)
     found = judge_shell(ShellAccess(command=args.command, cwd=os.getcwd()), policy)
     verdict = found.verdict
+    if not trusted:
+        print("note: this directory is not trusted yet; until then every command asks. With trust it would be:")
     print(f"{verdict.decision}: {sanitize(verdict.why, one_line=True)}" + _rule(verdict.rule))
     for warning in warnings(args.command):
         print(f"  note: {warning}")
@@ -193,10 +210,19 @@ def _rule(rule: str) -> str:
 
 
 def _list(args: argparse.Namespace) -> int:
-    policy = _policy(os.getcwd())
-    places = policy.places
+    root = Path.cwd()
+    trusted = TrustStore(clew_home()).is_trusted(root)
+    try:
+        rules = _saved_rules(root, trusted=trusted)
+    except (RuleError, SettingsError) as problem:
+        print(f"clew permissions list: {problem}", file=sys.stderr)
+        return 2
+    places = _policy(str(root), rules=rules).places
     print(f"workspace  {sanitize(', '.join(places.roots), one_line=True)}")
     print(f"own state  {sanitize(places.clew_home, one_line=True)} (settings, trust and keys are closed to every tool)")
+    print(f"trusted    {'yes' if trusted else 'not yet: project settings are not read, and every command asks'}")
+    for rule in rules:
+        print(f"{rule.effect:10} {sanitize(rule.text, one_line=True)}")
     print("always deny  root, home directories, disks, fork bombs, clew's own state")
     print("always ask   protected names (.git, agents' settings, shell start files, ...), secrets, places outside")
     return 0

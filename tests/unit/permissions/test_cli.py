@@ -79,7 +79,8 @@ def test_explain_names_parts_rules_and_offers(
 ) -> None:
     assert run(monkeypatch, b"", "explain", "ls && git push origin main") == 0
     out = capsys.readouterr().out
-    assert out.startswith("ask: ")
+    assert out.startswith("note: this directory is not trusted yet")
+    assert "\nask: " in out
     assert "allow ls" in out
     assert "always: Bash(git push origin main)" in out
 
@@ -102,8 +103,21 @@ def test_bad_usage_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
 
 
 def test_list(world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    (world.clew_home / "settings.json").write_text('{"permissions": {"deny": ["Bash(git push *)"]}}')
     assert run(monkeypatch, b"", "list") == 0
-    assert str(world.workspace) in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert str(world.workspace) in out
+    assert "deny       Bash(git push *)" in out
+    assert run(monkeypatch, b"", "explain", "git push") == 0
+    assert "deny: your rule says deny  [Bash(git push *)]" in capsys.readouterr().out
+
+
+def test_a_broken_saved_rule_is_reported(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (world.clew_home / "settings.json").write_text('{"permissions": {"allow": ["Bash(git"]}}')
+    assert run(monkeypatch, b"", "list") == 2
+    assert "Bash(git" in capsys.readouterr().err
 
 
 def test_the_parser_is_not_loaded_before_the_first_shell_verdict() -> None:

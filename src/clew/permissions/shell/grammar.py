@@ -16,7 +16,7 @@ from clew.permissions.word_set import word_set
 MAX_CHARS = 10_000
 MAX_PARTS = 50
 MAX_LEVELS = 8
-_JOINED = re.compile(r"\S\\\n|\\\n\S")
+_JOINED = re.compile(r"\S\\\n")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 _HIDDEN = word_set("""Cc Cf Zl Zp Zs Co Cs Cn""")
 _ACCEPTED = word_set(

@@ -13,6 +13,7 @@ from clew.permissions.shell.wrappers import PROVEN_WRAPPERS, WRAPPERS
 _SAFE_NAMES = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|CLICOLOR|COLUMNS|LINES")
 _SAFE_VALUE = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9_.@+/-]*|")
 _SYSTEM_BIN = re.compile(r"/(?:usr/)?bin/([A-Za-z0-9_.+-]+)")
+_LOOP_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _MAX_LOOP_VALUES = 24
 
 
@@ -54,8 +55,9 @@ def parts_of(lexer: Lexer, cwd: str, places: Places) -> list[Part]:
         parts.append(part)
         if words and words[0].raw == "cd":
             moved, why = _cd(command, place, places)
-            part.why = part.why or why or ("" if fresh else "a change of directory that may not happen")
-            states[command.scope] = (moved, fresh)
+            part.why = part.why or why
+            # After another command has run, this one may not: whatever follows would run in an unknown directory.
+            states[command.scope] = (moved if fresh else None, fresh)
         elif words or command.assigns:
             states[command.scope] = (place, False)
     return parts
@@ -72,8 +74,11 @@ def _state(states: dict[tuple[int, ...], tuple[str | None, bool]], scope: tuple[
 
 
 def _bind(words: list[Word], loops: dict[str, list[Word]]) -> str:
-    if len(words) < 4 or words[2].raw != "in" or not words[1].plain:
+    if len(words) < 4 or words[2].raw != "in":
         return "the loop has no list"
+    if not _LOOP_NAME.fullmatch(words[1].raw):
+        # PATH, IFS and their like steer what the body runs; the shell's own variables are all upper case.
+        return "the loop sets a variable that programs may read"
     values = words[3:]
     if len(values) > _MAX_LOOP_VALUES or any(not value.known or value.braces for value in values):
         return "the loop's list is not written out"

@@ -3,7 +3,8 @@
 A row is written in a small language, so that the tables stay readable:
 `-a` a flag; `-n:` a flag with a value; `-f@` a flag with a path; `--long`, `--long=` (value, attached or next word),
 `--long=?` (value only attached), `--long=@` (path); `-#` numbers such as -20; `--pair==` a flag with two values.
-Operands: `none`, `text` (any), `paths`, `path` (at most one), `pattern paths` (the first is text).
+Operands: `none`, `text` (any), `paths`, `path` (at most one), `pattern paths` (the first is text),
+`anything` (every word is text, also one that looks like a flag).
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from typing import Literal, NamedTuple
 
 from clew.permissions.shell.words import Piece, Word
 
-Operands = Literal["none", "text", "paths", "path", "pattern paths"]
+Operands = Literal["none", "text", "paths", "path", "pattern paths", "anything"]
 
 
 class Parsed(NamedTuple):
@@ -176,6 +177,9 @@ class _Reader:
 
 def parse(spec: Spec, words: list[Word], covered: frozenset[str] = frozenset()) -> Parsed:
     """Read the words after the program's name. `covered`: flags that a user's rule names itself."""
+    if spec.operands == "anything":
+        parsed = Parsed({}, words, [])
+        return parsed._replace(refused=spec.check(parsed) if spec.check else "")
     reader = _Reader(spec, words, covered)
     refused = reader.read()
     operands = reader.operands

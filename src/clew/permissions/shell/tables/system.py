@@ -41,11 +41,20 @@ def _no_slash(parsed: Parsed) -> str:
     return "" if all(word.text for word in parsed.operands) else "an empty name"
 
 
+def _tput(parsed: Parsed) -> str:
+    shown = {"cols", "lines", "colors", "longname"}
+    return "" if {word.text for word in parsed.operands} <= shown else "this changes the terminal"
+
+
+def _shows_limits(parsed: Parsed) -> str:
+    return "" if "-a" in parsed.flags else "only the list of limits is shown unasked"
+
+
 ROWS: dict[str, Spec] = {
     "pwd": Spec("-L -P --logical --physical", "none"),
-    "true": Spec("", "text"),
-    "false": Spec("", "text"),
-    ":": Spec("", "text"),
+    "true": Spec("", "anything"),
+    "false": Spec("", "anything"),
+    ":": Spec("", "anything"),
     "whoami": Spec("", "none"),
     "logname": Spec("", "none"),
     "id": Spec("-a -g -G -n -r -u -z --group --groups --name --real --user --zero", "text"),
@@ -81,6 +90,9 @@ ROWS: dict[str, Spec] = {
     "lsmem": Spec("-a -b -J -n -r", "none"),
     "locale": Spec("-a -m -c -k --all-locales", "text"),
     "getconf": Spec("-a", "text"),
+    "tput": Spec("", "text", _tput),
+    "ulimit": Spec("-a", "none", _shows_limits),
+    "umask": Spec("-S -p", "none"),
     "tty": Spec("-s --silent --quiet", "none"),
     "sleep": Spec("", "text", _short_sleep),
     "ps": Spec(

@@ -7,12 +7,14 @@ from clew.permissions.shell.spec import Parsed, Spec
 
 
 def _printf(parsed: Parsed) -> str:
-    return "" if parsed.operands else "would print nothing"
+    if not parsed.operands:
+        return "would print nothing"
+    return "would set a variable" if parsed.operands[0].text.startswith("-v") else ""
 
 
 ROWS: dict[str, Spec] = {
-    "echo": Spec("-n -e -E", "text"),
-    "printf": Spec("", "text", _printf),
+    "echo": Spec("", "anything"),
+    "printf": Spec("", "anything", _printf),
     "cat": Spec(
         "-A -b -e -E -n -s -t -T -u -v --show-all --number-nonblank --show-ends --number --squeeze-blank "
         "--show-tabs --show-nonprinting"
@@ -69,7 +71,7 @@ ROWS: dict[str, Spec] = {
     "basenc": Spec("-d -i -w: --base64 --base64url --base32 --base16 --decode --wrap=", "path"),
     "iconv": Spec("-f: -t: -c -l -s --from-code= --to-code= --list --silent"),
     "seq": Spec("-f: -s: -w --format= --separator= --equal-width -# -1", "text"),
-    "expr": Spec("", "text"),
+    "expr": Spec("", "anything"),
     "factor": Spec("", "text"),
     "numfmt": Spec(
         "--from= --to= --field= --format= --suffix= --padding= --header=? --round= --grouping -d: --delimiter=", "text"
