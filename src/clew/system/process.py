@@ -19,6 +19,7 @@ PIPE_BYTES = 1 << 20
 F_SETPIPE_SZ = 1031
 READ_BYTES = 1 << 18
 DRAIN_S = 0.5
+END_LIMIT_S = 10.0
 SOURCE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from clew.system.warden import main; main()"
 
@@ -79,15 +80,24 @@ class Running:
                 self.close()
 
     async def end(self) -> None:
-        """SIGTERM, then SIGKILL, for the command and all its descendants; returns when they are gone."""
+        """SIGTERM, then SIGKILL, for the command and all its descendants; returns when they are gone.
+
+        A process that hangs in the kernel cannot be ended by anyone: after a while the keeper is left alone with it.
+        """
         if not self._ending and not self.ended.done():
             self._ending = True
             with contextlib.suppress(OSError):
                 self._control.send(b"x")
-        while not self.ended.done():
-            with contextlib.suppress(asyncio.CancelledError):
-                await asyncio.shield(self.ended)
+        deadline = self._loop.time() + END_LIMIT_S
+        cancelled: asyncio.CancelledError | None = None
+        while not self.ended.done() and (left := deadline - self._loop.time()) > 0:
+            try:
+                await asyncio.wait({self.ended}, timeout=left)
+            except asyncio.CancelledError as error:
+                cancelled = error
         self.close()
+        if cancelled is not None:
+            raise cancelled
 
     def close(self) -> None:
         """Let go of the descriptors; the warden ends what still runs."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.system import descendants
+from clew.system import descendants, process
 from clew.system.process import Command, ProcessError, Warden
 
 AGENT = """
@@ -168,3 +168,27 @@ async def test_nothing_is_inherited(warden: Warden):
     descriptors, _, ignored = output.decode().partition("ignored:\n")
     assert set(descriptors.split()) <= {"0", "1", "2", "3", "251"}
     assert ignored == ""
+
+
+async def test_a_second_cancel_is_not_lost(warden: Warden):
+    """However often it is cancelled, everything is gone first, and the cancel still arrives."""
+    marker = f"43.{os.getpid()}3"
+    running = await warden.start(bash(f"trap '' TERM; sleep {marker} & sleep {marker}; sleep {marker}"), lambda _: None)
+    task = asyncio.create_task(running.wait())
+    await asyncio.sleep(0)
+    task.cancel()
+    await asyncio.sleep(0.1)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert running.ended.done()
+    assert await asyncio.to_thread(gone, marker, 1)
+
+
+async def test_a_keeper_that_cannot_finish_does_not_hold_us(warden: Warden, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(process, "END_LIMIT_S", 0.2)
+    running = await warden.start(bash("trap '' TERM; while :; do sleep 0.1; done"), lambda _: None)
+    started = time.monotonic()
+    await running.end()
+    assert time.monotonic() - started < 0.9
+    assert running.ended.result().code == 137
