@@ -34,8 +34,9 @@ _MODES: dict[str, Mode] = {
 _OPS: tuple[FileOp, ...] = ("read", "list", "write", "delete", "extract")
 _EFFECTS: tuple[Decision, ...] = ("allow", "ask", "deny")
 _MEMBER_COUNT = re.compile(r"(\d[\d,_]*) (?:members|files|entries)")
-_MEMBER_LINK = re.compile(r".+ (?:->|link to|=>) .+|.*\b(?:sym|hard)?link\b.* (?:to|->) .*")
-_MEMBER_DEVICE = re.compile(r".*\b(?:device|fifo|socket|named pipe)\b.*(?:node|member|entry)?")
+_MEMBER_KIND = re.compile(
+    r".+ -> .+|.*\b(?:symlink|hardlink|hard link|link to|device|fifo|socket|named pipe|setuid|bomb)\b.*"
+)
 _MEMBER_SIZE = re.compile(r".*?(\d[\d,_.]*) ?([kMGT])i?B\b.*")
 
 
@@ -133,10 +134,8 @@ def _refuse_described_member(path: str) -> str:
     """Cases describe some members in words: a count, a link with its target, a device, a size."""
     if count := _MEMBER_COUNT.fullmatch(path):
         return refuse_archive(int(re.sub("[,_]", "", count[1])), 0)
-    if _MEMBER_LINK.fullmatch(path):
-        return refuse_member(path, "symlink")
-    if _MEMBER_DEVICE.fullmatch(path) and " " in path:
-        return refuse_member(path, "device")
+    if " " in path and _MEMBER_KIND.fullmatch(path):
+        return refuse_member(path, "other")
     if " " in path and (size := _MEMBER_SIZE.fullmatch(path)):
         number = float(re.sub("[,_]", "", size[1]).rstrip("."))
         return refuse_member("member", size_bytes=int(number * 1000 ** ("kMGT".index(size[2]) + 1)))

@@ -15,7 +15,7 @@ MAX_DEPTH = 64
 def refuse_member(name: str, kind: MemberKind = "file", *, size_bytes: int = 0) -> str:
     """Why this member must not be unpacked, or an empty string."""
     if kind not in ("file", "directory"):
-        return f"archive member is a {kind}"
+        return f"archive member is no plain file ({kind})"
     if not name or "\0" in name or len(name.encode("utf-8", "surrogatepass")) > 4095:
         return "archive member has no usable name"
     unified = name.replace("\\", "/")

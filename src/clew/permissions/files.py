@@ -52,7 +52,7 @@ def is_disk(path: str) -> bool:
 
 _PROBLEMS = {
     "empty": "the path is empty",
-    "nul": "the path holds a NUL byte",
+    "nul": "the path holds a NUL byte or cannot be encoded",
     "too long": "the path is longer than the system allows",
     "link loop": "the path is a loop of links",
     "not a directory": "a part of the path is a file, not a directory",
@@ -106,6 +106,8 @@ def _special(op: FileOp, place: Resolved, lexical: str) -> Finding | None:
         return Finding(decision="deny", why="this shows memory, descriptors or environments of processes")
     if any(beneath(path, "/proc") or beneath(path, "/sys") for path in (*paths, *place.links)):
         return Finding(decision="ask", why="this is a view into the running system", protected=op != "read")
+    if place.target == "/dev/null":
+        return Finding(decision="ask", why="this is the null device, not a file")
     if any(beneath(path, "/dev") and not beneath(path, "/dev/shm") for path in paths):
         return Finding(decision="deny", why="this is a device or an inherited descriptor")
     return None

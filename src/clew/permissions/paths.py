@@ -1,12 +1,14 @@
 """Paths as the kernel would walk them: every component resolved, links counted, what stands there looked at."""
 
 import os
+import re
 import stat
 from typing import Literal, NamedTuple
 
 MAX_LINKS = 40
 MAX_PATH = 4095
 MAX_NAME = 255
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|file:/")
 
 PathProblem = Literal["", "empty", "nul", "too long", "link loop", "not a directory", "url", "other user", "drive"]
 Kind = Literal["missing", "file", "directory", "link", "fifo", "socket", "device", "unreadable"]
@@ -50,9 +52,11 @@ def _unusable(path: str) -> PathProblem:
         return "empty"
     if "\0" in path:
         return "nul"
-    if "://" in path.split("/x")[0][:32] and path.split("://")[0].replace("+", "").isalnum():
-        return "url"
-    if path.startswith("file:/"):
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError:
+        return "nul"
+    if _URL.match(path):
         return "url"
     if path.startswith("~") and not (path == "~" or path.startswith("~/")):
         return "other user" if path[1:].split("/")[0].replace("-", "").replace("_", "").isalnum() else ""

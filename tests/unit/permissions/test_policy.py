@@ -81,6 +81,10 @@ def shell(world: World, command: str, policy: Policy, *, leaves_sandbox: bool = 
         ("extract", "ok\\..\\..\\evil", "default", "deny"),
         ("extract", ".git/hooks/x", "default", "deny"),
         ("extract", "C:\\evil", "default", "deny"),
+        ("read", "\ud800x", "default", "deny"),
+        ("read", "https://a.example/x", "default", "ask"),
+        ("write", "/dev/null", "acceptEdits", "ask"),
+        ("read", "/dev/zero", "default", "deny"),
     ],
 )
 def test_files(world: World, op: FileOp, path: str, mode: Mode, decision: Decision) -> None:

@@ -8,6 +8,7 @@ heredoc bodies) are queued and read as well. The allow side only believes it whe
 import re
 
 from clew.permissions.shell.ansi_c import decode_ansi_c
+from clew.permissions.shell.frame import Frame, merged, value_of
 from clew.permissions.shell.words import Command, Piece, Redirect, Word
 
 _MAX_WORK = 250_000
@@ -45,24 +46,6 @@ KEYWORDS = frozenset(
 _TEXT_KINDS = ("double", "param")
 
 
-class _Frame:
-    """Where the lexer stands: a command list, a double-quoted string or a parameter expansion."""
-
-    __slots__ = ("close", "command", "heredocs", "kind", "last", "naming", "pending", "pieces", "scope", "start")
-
-    def __init__(self, kind: str, close: str, scope: tuple[int, ...], start: int) -> None:
-        self.kind = kind
-        self.close = close
-        self.scope = scope
-        self.command = Command(start, scope)
-        self.pieces: list[Piece] | None = None
-        self.start = start
-        self.pending: tuple[str, str] | None = None
-        self.heredocs: list[tuple[Command, int, str, bool, bool]] = []
-        self.last: Command | None = None
-        self.naming = False
-
-
 class Lexer:
     """One reading of one text. `commands` in order of appearance; `complete` is false when a limit or a cut hit."""
 
@@ -88,11 +71,11 @@ class Lexer:
     def _read(self, text: str, *, as_string: bool, scope: tuple[int, ...]) -> None:
         self._text = text
         self._at: int = 0
-        root = _Frame("commands", "", scope, 0)
+        root = Frame("commands", "", scope, 0)
         self._stack = [root]
         if as_string:
             root.pieces = []
-            self._stack.append(_Frame("double", "", scope, 0))
+            self._stack.append(Frame("double", "", scope, 0))
         size = len(text)
         while self._at < size and self._scopes + len(self.commands) < _MAX_COMMANDS:
             frame = self._stack[-1]
@@ -109,7 +92,7 @@ class Lexer:
 
     # Inside double quotes and ${...}
 
-    def _step_text(self, frame: _Frame) -> None:
+    def _step_text(self, frame: Frame) -> None:
         text, at = self._text, self._at
         pieces = self._owner().pieces
         run = (_IN_DOUBLE if frame.kind == "double" else _IN_PARAM).match(text, at)
@@ -137,13 +120,13 @@ class Lexer:
         else:
             self._at += 1
 
-    def _owner(self) -> _Frame:
+    def _owner(self) -> Frame:
         """The command list whose word is being read."""
         return next(frame for frame in reversed(self._stack) if frame.kind == "commands")
 
     # In a command list
 
-    def _step_commands(self, frame: _Frame) -> None:
+    def _step_commands(self, frame: Frame) -> None:
         text, at = self._text, self._at
         run = _PLAIN.match(text, at)
         if run:
@@ -185,7 +168,7 @@ class Lexer:
             self._open_word(frame, at).append(Piece("bare", char))
             self._at += 1
 
-    def _hash(self, frame: _Frame) -> None:
+    def _hash(self, frame: Frame) -> None:
         if frame.pieces is not None:
             frame.pieces.append(Piece("bare", "#"))
             self._at += 1
@@ -193,7 +176,7 @@ class Lexer:
         end = self._text.find("\n", self._at)
         self._at = end if end >= 0 else len(self._text)
 
-    def _operator(self, frame: _Frame, char: str) -> None:
+    def _operator(self, frame: Frame, char: str) -> None:
         self._end_word(frame)
         if char == "(":
             if frame.command.words:
@@ -211,13 +194,13 @@ class Lexer:
             self._end_command(frame, operator)
             self._at += len(operator)
 
-    def _close_list(self, frame: _Frame) -> None:
+    def _close_list(self, frame: Frame) -> None:
         self._end_command(frame, ")")
         self._at += 1
         if frame.close == ")" and len(self._stack) > 1:
             self._stack.pop()
 
-    def _redirect(self, frame: _Frame) -> None:
+    def _redirect(self, frame: Frame) -> None:
         text, at = self._text, self._at
         if text[at] in "<>" and text[at + 1 : at + 2] == "(":
             self._open_word(frame, at).append(Piece("opaque", ""))
@@ -235,21 +218,21 @@ class Lexer:
         frame.pending = (fd, found[0])
         self._at = found.end()
 
-    def _open_word(self, frame: _Frame, at: int) -> list[Piece]:
+    def _open_word(self, frame: Frame, at: int) -> list[Piece]:
         if frame.pieces is None:
             frame.pieces, frame.start = [], at
             if frame.command.empty:
                 frame.command.start = at
         return frame.pieces
 
-    def _end_word(self, frame: _Frame) -> None:
+    def _end_word(self, frame: Frame) -> None:
         pieces = frame.pieces
         if pieces is None:
             return
         frame.pieces = None
         # The written form only matters for texts short enough to be allowed; keeping it for all would be quadratic.
         end = self._at if len(self._text) <= _LONG_TEXT else min(self._at, frame.start + 256)
-        word = Word(self._text[frame.start : end], _merged(pieces))
+        word = Word(self._text[frame.start : end], merged(pieces))
         command = frame.command
         if frame.pending is not None:
             self._add_redirect(frame, word)
@@ -260,14 +243,14 @@ class Lexer:
             return
         assign = _ASSIGN.match(word.raw) if not command.words else None
         if assign:
-            command.assigns.append((assign[1], _after(word, assign.end())))
+            command.assigns.append((assign[1], value_of(word, assign.end())))
         elif not command.words and word.raw in KEYWORDS:
             command.conditional = command.conditional or word.raw not in ("{", "}", "!")
             frame.naming = word.raw == "function"
         else:
             command.words.append(word)
 
-    def _add_redirect(self, frame: _Frame, word: Word) -> None:
+    def _add_redirect(self, frame: Frame, word: Word) -> None:
         fd, op = frame.pending or ("", "")
         frame.pending = None
         frame.command.redirects.append(Redirect(fd, op, word))
@@ -275,7 +258,7 @@ class Lexer:
             quoted = any(char in word.raw for char in "'\"\\")
             frame.heredocs.append((frame.command, len(frame.command.redirects) - 1, word.text, op == "<<-", quoted))
 
-    def _end_command(self, frame: _Frame, operator: str) -> None:
+    def _end_command(self, frame: Frame, operator: str) -> None:
         self._end_word(frame)
         command = frame.command
         frame.pending = None
@@ -292,7 +275,7 @@ class Lexer:
             frame.last = None
         frame.command = following
 
-    def _read_heredocs(self, frame: _Frame) -> None:
+    def _read_heredocs(self, frame: Frame) -> None:
         for command, index, delimiter, dashed, quoted in frame.heredocs:
             lines: list[str] = []
             while self._at < len(self._text):
@@ -370,7 +353,7 @@ class Lexer:
     def _push(self, kind: str, close: str, at: int) -> None:
         owner = self._owner()
         scope = owner.scope if kind in _TEXT_KINDS else self._new_scope(owner.scope)
-        self._stack.append(_Frame(kind, close, scope, at))
+        self._stack.append(Frame(kind, close, scope, at))
         self.max_depth = max(self.max_depth, len(self._stack))
         self._at = at
 
@@ -378,22 +361,3 @@ class Lexer:
         """A subshell's own directory. Very deep nesting shares one scope, so that depth stays cheap."""
         self._scopes += 1
         return (*parent, self._scopes) if len(parent) < 40 else parent
-
-
-def _merged(pieces: list[Piece]) -> tuple[Piece, ...]:
-    if len(pieces) < 2:
-        return tuple(pieces)
-    merged: list[Piece] = []
-    for piece in pieces:
-        if merged and merged[-1].kind == piece.kind and piece.kind in ("bare", "quoted"):
-            merged[-1] = Piece(piece.kind, merged[-1].text + piece.text)
-        else:
-            merged.append(piece)
-    return tuple(merged)
-
-
-def _after(word: Word, offset: int) -> Word:
-    """The value of an assignment word."""
-    first = word.pieces[0]
-    rest = Piece("bare", first.text[offset:]) if first.kind == "bare" else Piece("opaque", "")
-    return Word(word.raw[offset:], (rest, *word.pieces[1:]))
