@@ -83,8 +83,8 @@ def _same_language(text: str, language: str) -> bool:
     return found == language or (found.startswith("zh") and language.startswith("zh"))
 
 
-def work_clauses(ledger: Ledger, say: Phrases, *, mentioned: str, said: str = "") -> list[Clause]:
-    """What was done, from what the tools did: files, tests, checks, commits, tasks."""
+def commit_clauses(ledger: Ledger, say: Phrases, *, mentioned: str) -> list[Clause]:
+    """What left the working tree: the last commit, tag and pull request."""
     found: list[Clause] = []
     commits = [item for item in ledger.commits if item.kind == "commit" and item.ref]
     if commits and commits[-1].ref not in mentioned:
@@ -98,6 +98,12 @@ def work_clauses(ledger: Ledger, say: Phrases, *, mentioned: str, said: str = ""
     opened = [item for item in ledger.commits if item.kind == "pr"]
     if opened and opened[-1].ref not in mentioned:
         found.append(Clause(text=say.opened.format(opened[-1].ref), source=opened[-1].source))
+    return found
+
+
+def work_clauses(ledger: Ledger, say: Phrases, *, mentioned: str, said: str = "") -> list[Clause]:
+    """What was done, from what the tools did: files, tests, checks, commits, tasks."""
+    found = commit_clauses(ledger, say, mentioned=mentioned)
     files = main_files(ledger)
     names = [file_name(file.path) for file in files]
     fresh = [file for file in files[:2] if file_name(file.path) not in mentioned]

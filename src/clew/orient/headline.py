@@ -139,7 +139,7 @@ def headline(text: str, *, words: int = 20) -> str:
     if left >= 5 and best + 1 < len(candidates) and scores[best + 1] > -1.0:
         after = polished(candidates[best + 1])
         if after and word_cost(after) > 2 and not _COURTESY.search(after):
-            chosen = f"{chosen.rstrip('.:;, ')}; {_lower_first(clip(after, left))}"
+            chosen = f"{chosen.rstrip('.:;, ')}; {lower_first(clip(after, left))}"
     return clip(chosen, words)
 
 
@@ -244,7 +244,8 @@ def capital(text: str) -> str:
     return first[0].upper() + text[1:]
 
 
-def _lower_first(text: str) -> str:
+def lower_first(text: str) -> str:
+    """For the middle of a sentence; names and "I" stay as they are."""
     return text[0].lower() + text[1:] if len(text) > 1 and text[1].islower() else text
 
 
@@ -293,7 +294,7 @@ def _clip_cjk(text: str, words: int) -> str:
 def is_imperative(text: str) -> bool:
     """The text starts with a verb that asks for something; other scripts are taken at their word."""
     first = text.split(None, 1)[0].strip("`'\".,:;!").lower() if text.split() else ""
-    return first in _VERBS or not first.isascii() or bool(_DEMAND.search(text))
+    return first in _VERBS or not first.isascii() or bool(_DEMAND.search(text) or _PROBLEM.search(text))
 
 
 def is_vague(text: str) -> bool:

@@ -33,6 +33,7 @@ class Phrases(NamedTuple):
     limited: str
     failed: str
     working: str
+    busy: str
     todo: str
     agents: str
     agents_done: str
@@ -84,6 +85,7 @@ ENGLISH = Phrases(
     limited="stopped by a limit",
     failed="the run failed: {}",
     working="cut off in the middle of the work",
+    busy="the agent is at work",
     todo="{} of {} tasks done",
     agents="{} agents running",
     agents_done="{} agents finished",

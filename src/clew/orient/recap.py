@@ -7,8 +7,8 @@ from msgspec import Struct
 from clew.ledger.facts import Ledger, Request, State
 from clew.ledger.goals import keywords
 from clew.ledger.words import word_cost
-from clew.orient.clauses import Clause, told, work_clauses
-from clew.orient.headline import capital, clip, headline, is_imperative, is_vague
+from clew.orient.clauses import Clause, commit_clauses, told, work_clauses
+from clew.orient.headline import capital, clip, headline, is_imperative, is_vague, lower_first
 from clew.orient.next_action import next_action, open_end
 from clew.orient.phrases import Phrases, phrases
 from clew.system.redact import redact
@@ -32,16 +32,18 @@ class FactualRecap(Struct, frozen=True, kw_only=True):
     last_entry_id: str
 
 
-def recap(ledger: Ledger, *, title: str = "", project: str = "") -> FactualRecap:
-    """Words for a ledger. An empty session gives an empty text."""
+def recap(ledger: Ledger, *, title: str = "", project: str = "", live: bool = False) -> FactualRecap:
+    """Words for a ledger; `live`: its session is being worked on now. An empty session gives an empty text."""
     say = phrases(ledger.language)
     goal = goal_clauses(ledger, say, title=title)
     goal_text = capital(_joined(goal, say))
     place = project_name(ledger, project)
     if goal_text and place and place.casefold() not in goal_text.casefold():
         goal_text = f"{place}: {goal_text}"
-    standing = [clause for clause in _standing(ledger, say, goal_text) if clause.source]
+    standing = [clause for clause in _standing(ledger, say, goal_text, live=live) if clause.source]
     action = next_action(ledger, say, words=11) if ledger.goal or ledger.changed_files else None
+    if live and ledger.state == "working":
+        action = Clause(text=say.do_wait, source=ledger.state_source)
     step = _next_text(standing, action, ledger, say)
     text = _assemble(goal_text, standing, action, ledger, say)
     clauses = (*goal, *standing, *((action,) if action else ()))
@@ -153,7 +155,7 @@ def _request_words(request: Request | None) -> str:
     return headline(request.text, words=30) or request.text or request.command
 
 
-def _standing(ledger: Ledger, say: Phrases, mentioned: str) -> list[Clause]:
+def _standing(ledger: Ledger, say: Phrases, mentioned: str, *, live: bool) -> list[Clause]:
     found: list[Clause] = []
     if ledger.state == "failed":
         found.append(
@@ -164,13 +166,16 @@ def _standing(ledger: Ledger, say: Phrases, mentioned: str) -> list[Clause]:
     elif ledger.state == "interrupted":
         found.append(Clause(text=say.stopped, source=ledger.state_source))
     elif ledger.state == "working":
-        found.append(Clause(text=say.working, source=ledger.state_source))
+        found.append(Clause(text=say.busy if live else say.working, source=ledger.state_source))
     else:
-        result = told(ledger.result, ledger, 13)
+        commits = commit_clauses(ledger, say, mentioned=mentioned + (ledger.result.text if ledger.result else ""))
+        found.extend(commits)
+        result = told(ledger.result, ledger, 13 if not commits else 10)
         if result:
             found.append(result)
             mentioned += result.text
-    said = found[0].text if found else ""
+    said = " ".join(clause.text for clause in found)
+    mentioned += said
     found.extend(work_clauses(ledger, say, mentioned=mentioned, said=said))
     return found
 
@@ -183,13 +188,14 @@ def _next_text(standing: list[Clause], action: Clause | None, ledger: Ledger, sa
     parts = [clause.text for clause in standing[:2]]
     if action:
         parts.append(action.text)
+    parts = [part if index == 0 else lower_first(part) for index, part in enumerate(parts)]
     text = say.join.join(parts)
     return capital(text)
 
 
 def _assemble(goal: str, standing: list[Clause], action: Clause | None, ledger: Ledger, say: Phrases) -> str:
     """Goal, as much of the standing as fits, then the next step: the step always keeps its place."""
-    last = say.next.format(action.text) if action else ""
+    last = say.next.format(lower_first(action.text)) if action else ""
     left = MAX_WORDS - word_cost(goal) - word_cost(last)
     middle: list[str] = []
     for clause in standing:
@@ -201,7 +207,7 @@ def _assemble(goal: str, standing: list[Clause], action: Clause | None, ledger: 
             else ""
         )
         if text:
-            middle.append(text)
+            middle.append(lower_first(text) if middle else text)
             left -= word_cost(text)
     closing = open_end(ledger, say) if ledger.state in ("idle", "asking") else None
     if closing and action and closing.text != action.text and word_cost(closing.text) <= left:

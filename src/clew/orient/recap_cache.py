@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import time
 from pathlib import Path
 
 import msgspec
@@ -34,7 +35,9 @@ class RecapCache:
         kept = _read(place)
         if kept and (kept.version, kept.size, kept.mtime_ns) == (_version(), info.st_size, info.st_mtime_ns):
             return kept.report
-        report = make_report(load_session(path, agent=agent, session_id=session_id))
+        report = make_report(load_session(path, agent=agent, session_id=session_id), now_s=time.time())
+        if report.state == "working":
+            return report  # whether it still works is a question of the time, not of the file
         self._write(place, _Kept(version=_version(), size=info.st_size, mtime_ns=info.st_mtime_ns, report=report))
         return report
 

@@ -34,9 +34,10 @@ class Report(Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
-def make_report(session: LoadedSession) -> Report:
-    """The report of a loaded session."""
-    made = make_recap(session)
+def make_report(session: LoadedSession, *, now_s: float | None = None) -> Report:
+    """The report of a loaded session; with `now_s`, work that goes on is told as such."""
+    live = now_s is not None and now_s - session.updated_s <= STALE_S
+    made = make_recap(session, live=live)
     return Report(
         file=session.path,
         agent=session.agent,
@@ -56,9 +57,9 @@ def make_report(session: LoadedSession) -> Report:
     )
 
 
-def make_recap(session: LoadedSession) -> FactualRecap:
+def make_recap(session: LoadedSession, *, live: bool = False) -> FactualRecap:
     """The factual recap of a loaded session."""
-    return recap(session.ledger, title=session.title, project=session.project)
+    return recap(session.ledger, title=session.title, project=session.project, live=live)
 
 
 def age_of(report: Report, now_s: float) -> float:
