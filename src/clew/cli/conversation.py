@@ -78,6 +78,10 @@ def chosen_source(args: argparse.Namespace, workspace: Workspace, store: Session
         return newest_session(store, workspace.root, identity=workspace.identity)
     if args.resume is None:
         return None
+    if not args.resume.strip():
+        from clew.cli.picker import pick_session  # the board is loaded only where somebody chooses from it
+
+        return pick_session(workspace.home)
     from clew.orient.catalog import OWN, Catalog  # the index is opened only to look for a session by words
 
     def search(words: str) -> list[Match]:

@@ -21,6 +21,7 @@ from clew.protocol.events import (
     ModelChanged,
     Notice,
     PermissionModeChanged,
+    RecapReady,
     SessionEnded,
     SessionStarted,
     TitleChanged,
@@ -137,7 +138,7 @@ class Session:
             self._watch = asyncio.create_task(self._watch_for_others(self._hand_over))
         if self._greet:
             self._greet = False
-            self._start_recap(RequestRecap())
+            self._start_recap(RequestRecap(), asked=False)
         try:
             while (event := await queue.get()) is not None:
                 yield event
@@ -255,12 +256,14 @@ class Session:
             return
         self.publish(PermissionModeChanged(mode=mode))
 
-    def _start_recap(self, op: RequestRecap) -> None:
+    def _start_recap(self, op: RequestRecap, *, asked: bool = True) -> None:
         if self._orientation is None:
             self.publish(Notice(level="info", text="recaps are off in this session", code="recap"))
             return
         if self._recap_task is None or self._recap_task.done():
-            self._recap_task = asyncio.create_task(self._recap(self._orientation, model=op.model))
+            self._recap_task = asyncio.create_task(self._recap(self._orientation, model=op.model, asked=asked))
 
-    async def _recap(self, orientation: Orientation, *, model: bool) -> None:
-        self.publish(await orientation.recap(model=model))
+    async def _recap(self, orientation: Orientation, *, model: bool, asked: bool) -> None:
+        told = await orientation.recap(model=model)
+        if asked or isinstance(told, RecapReady):
+            self.publish(told)

@@ -1,0 +1,58 @@
+"""`clew --resume` without a name: the recent sessions with their recaps, and a number to choose by."""
+
+import sys
+import time
+from pathlib import Path
+
+from clew.cli.recap import age_words
+from clew.orient.board import Found, recent
+from clew.orient.recap_cache import RecapCache
+from clew.orient.report import Report
+from clew.system.terminal_text import clip, sanitize
+from clew.transcript.errors import SessionNotFound
+
+SHOWN = 12
+LOOK_BACK_S = 90 * 86_400.0
+COLUMNS = 100
+
+
+def pick_session(home: Path) -> Path:
+    """Ask which session to go on with, ours or another agent's. Raises SessionNotFound when none is chosen."""
+    found = recent(home, since_s=time.time() - LOOK_BACK_S, limit=SHOWN).found
+    if not found:
+        raise SessionNotFound("there is no session to go on with yet")
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise SessionNotFound(
+            "name the session to resume: its id, title, words from it, or a file; `clew sessions` lists them"
+        )
+    cache = RecapCache(home)
+    for number, session in enumerate(found, 1):
+        for line in row(number, session, report_of(cache, session)):
+            sys.stderr.write(f"{line}\n")
+    while True:
+        sys.stderr.write(f"Go on with which? [1-{len(found)}, Enter for none] ")
+        sys.stderr.flush()
+        answer = sys.stdin.readline().strip()
+        if not answer:
+            raise SessionNotFound("no session was chosen")
+        if answer.isascii() and answer.isdigit() and 1 <= int(answer) <= len(found):
+            return found[int(answer) - 1].path
+
+
+def report_of(cache: RecapCache, session: Found) -> Report | None:
+    """The recap, if the file can be read."""
+    try:
+        return cache.report(session.path, agent=session.agent, session_id=session.session_id)
+    except OSError:
+        return None
+
+
+def row(number: int, session: Found, report: Report | None) -> tuple[str, str]:
+    """Two lines: what it is, and where it stands."""
+    age = age_words(max(0.0, time.time() - session.mtime))
+    project = Path(report.project).name if report is not None and report.project else ""
+    title = (report.title or report.goal or report.last_request) if report is not None else ""
+    where = " · ".join(part for part in (session.agent, project, age) if part)
+    head = f"{number:>2}. {title or session.session_id}  ({where})"
+    text = report.text if report is not None else "cannot be read"
+    return clip(sanitize(head, one_line=True), COLUMNS), clip(f"    {sanitize(text, one_line=True)}", COLUMNS)
