@@ -20,8 +20,8 @@ DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 600_000
 MAX_COMMAND_BYTES = 130_000
 HELD_BACK = re.compile(
-    r"Read-only file system|Operation not permitted|Permission denied|[Cc]ould not resolve|[Nn]etwork is unreachable"
-    r"|Temporary failure in name resolution"
+    r"Read-only file system|Operation not permitted|Permission denied|Device or resource busy|[Cc]ould not resolve"
+    r"|[Nn]etwork is unreachable|Temporary failure in name resolution"
 )
 HELD_BACK_HINT = "It ran in the sandbox (no network, writes only in the workspace); leave_sandbox asks the user."
 

@@ -1,7 +1,10 @@
 """Real commands in the sandbox of this machine: what holds, what is shown, what leaving it means."""
 
+import json
 import os
 import socket
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -11,7 +14,7 @@ import pytest
 from clew.permissions.access import ShellAccess
 from clew.protocol.display import TextBlock
 from clew.system.sandbox.policy import Sandbox
-from clew.system.sandbox.status import Attempt, SandboxStatus, find_bwrap, probe_now
+from clew.system.sandbox.status import Attempt, SandboxStatus, find_bash, find_bwrap
 from clew.tools.base import Tool, ToolContext
 from clew.tools.sandboxing import open_sandbox
 from clew.tools.schema import decode_arguments
@@ -19,17 +22,33 @@ from clew.tools.session import ToolSession
 
 from .conftest import Caller, until
 
-FOUND = probe_now()
-KINDS: dict[str, SandboxStatus] = {}
-if FOUND.kind:
-    bare = {"abi": FOUND.abi, "bwrap": find_bwrap()}
-    if FOUND.kind == "bwrap":
-        KINDS["bwrap"] = FOUND
-    if FOUND.abi:
-        KINDS["namespaces"] = SandboxStatus(kind="landlock", namespaces=True, **bare)
-        KINDS["landlock"] = SandboxStatus(kind="landlock", namespaces=False, **bare)
+TRY = """
+import json, sys
+from clew.system.sandbox import selftest
+kind, namespaces, bwrap, bash = sys.argv[1:]
+print(json.dumps(selftest.attempt(kind, namespaces=namespaces == "yes", bwrap=bwrap, bash=bash)))
+"""
 
-pytestmark = pytest.mark.skipif(not KINDS, reason=f"no sandbox on this machine: {FOUND.why}")
+
+def holds(status: SandboxStatus) -> bool:
+    """Whether this kind works here: what is present decides what is tested."""
+    words = [status.kind, "yes" if status.namespaces else "no", status.bwrap, find_bash()]
+    done = subprocess.run([sys.executable, "-c", TRY, *words], capture_output=True, text=True, check=False)
+    return done.returncode == 0 and all(json.loads(done.stdout).values())
+
+
+CANDIDATES = {
+    "bwrap": SandboxStatus(kind="bwrap", bwrap=find_bwrap()),
+    "namespaces": SandboxStatus(kind="landlock", namespaces=True),
+    "landlock": SandboxStatus(kind="landlock"),
+}
+KINDS = {
+    name: status
+    for name, status in CANDIDATES.items()
+    if sys.platform == "linux" and (status.bwrap or name != "bwrap") and holds(status)
+}
+
+pytestmark = pytest.mark.skipif(not KINDS, reason="no sandbox holds on this machine")
 
 
 @pytest.fixture(params=sorted(KINDS))
