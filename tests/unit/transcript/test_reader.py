@@ -321,3 +321,16 @@ def test_encoding_survives_the_round_trip(tmp_path: Path) -> None:
     path = script.write(tmp_path)
     assert [found.entry for found in iterate(path)] == script.entries
     assert b"".join(encode(entry) for entry in script.entries) == path.read_bytes()
+
+
+def test_a_preserved_segment_is_read_no_further_than_its_head(tmp_path: Path) -> None:
+    script = Script()
+    for number in range(200):
+        script.user(f"old {number}")
+        script.assistant("answer")
+    head = script.user("keep me")
+    tail = script.assistant("kept")
+    script.boundary(preservedSegment={"headUuid": head, "anchorUuid": f"u{script.issued + 2}", "tailUuid": tail})
+    loaded = load(script.write(tmp_path))
+    assert [text_of(message.content) for message in loaded.messages] == ["Summary so far.", "keep me", "kept"]
+    assert len(loaded.entries) == 4

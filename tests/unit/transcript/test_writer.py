@@ -16,7 +16,7 @@ from clew.protocol.entries import CustomTitleEntry, Entry, UserEntry
 from clew.protocol.ids import SessionId
 from clew.transcript import files, writer
 from clew.transcript.errors import LeaseLost, SessionBusy, UnsafeTranscript
-from clew.transcript.lease import acquire, holder_of, lock_path, take_over
+from clew.transcript.lease import acquire, append_lock, holder_of, lock_path, take_over
 from clew.transcript.reader import iterate, load
 from clew.transcript.writer import NullWriter, TranscriptWriter
 
@@ -506,3 +506,17 @@ def test_a_notified_host_may_look_at_the_writer(path: Path, monkeypatch: pytest.
     disk.error = None
     assert sink.sync()
     sink.close()
+
+
+def test_a_holder_inside_a_write_is_not_displaced(path: Path) -> None:
+    """Between its look at the lease and its write nobody may take the session, else a line could come after ours."""
+    first = open_writer(path)
+    first.append(conversation(1)[0])
+    fd = files.open_append(path, create=False)
+    try:
+        with append_lock(fd), pytest.raises(SessionBusy):
+            take_over(path, wait_s=0, force=True)
+        assert first.append(title()), "and it keeps the session"
+    finally:
+        os.close(fd)
+        first.close()
