@@ -216,6 +216,10 @@ class LedgerFold:
         self._work.withdraw(targets)
         self._texts = [item for item in self._texts if not targets.intersection(item[1])]
 
+    def key(self) -> tuple[str, EntryId]:
+        """Session and last entry, without the cost of a whole ledger."""
+        return self._session, self._last_id
+
     def ledger(self) -> Ledger:
         """The facts so far."""
         work = self._work

@@ -6,6 +6,8 @@ from clew.ledger.facts import Limit, Sources, State
 from clew.protocol.entries import TurnResultEntry
 from clew.protocol.ids import CallId, EntryId
 
+UNANSWERED = "unanswered"
+"""Detail of a state: the last request has no reply at all."""
 _LIMITED = frozenset({"max_turns", "max_budget", "output_limit", "prompt_too_long"})
 _QUOTA = re.compile(
     r"usage limit|rate.?limit|quota|limit (?:reached|exceeded)|too many requests|\b429\b|credit balance|"
@@ -28,7 +30,7 @@ class TurnFold:
     def prompt(self, source: EntryId) -> None:
         """The user said something: a new turn."""
         self.open_calls.clear()
-        self._set("prompt", "", source)
+        self._set("prompt", UNANSWERED, source)
         self.closed = False
         self.limit = None
 

@@ -8,13 +8,15 @@ from msgspec import Struct
 from clew.ledger.facts import Ledger
 from clew.ledger.fold import LedgerFold
 from clew.orient.dialog import DialogFold
+from clew.orient.load import seconds_of
 from clew.orient.news import news
 from clew.orient.recap import FactualRecap, recap
 from clew.orient.rephrase import rephrase
-from clew.orient.report import recap_data
+from clew.orient.report import STALE_S, recap_data
 from clew.orient.side_query import SideQueries, Stamp
 from clew.orient.titles import model_title, next_title
 from clew.protocol.entries import Entry
+from clew.system.clock import Clock, SystemClock
 
 
 class Told(Struct, frozen=True, kw_only=True):
@@ -31,7 +33,15 @@ class Told(Struct, frozen=True, kw_only=True):
 class Narrator:
     """Holds the ledger of a running session. It reads entries and writes nothing."""
 
-    def __init__(self, *, project: str = "", queries: SideQueries | None = None, log: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        *,
+        project: str = "",
+        queries: SideQueries | None = None,
+        log: Callable[[str], None],
+        clock: Clock | None = None,
+    ) -> None:
+        self._clock = clock or SystemClock()
         self._fold = LedgerFold()
         self._dialog = DialogFold()
         self._project = project
@@ -50,8 +60,7 @@ class Narrator:
 
     def key(self) -> Stamp:
         """What a recap made now would be about."""
-        ledger = self._fold.ledger()
-        return Stamp(ledger.session_id, ledger.last_entry_id)
+        return Stamp(*self._fold.key())
 
     def leave(self) -> None:
         """The user went away: news are counted from here."""
@@ -59,12 +68,17 @@ class Narrator:
 
     def factual(self) -> FactualRecap:
         """The recap from facts alone."""
-        return recap(self._fold.ledger(), project=self._project)
+        return self._recap(self._fold.ledger())
+
+    def _recap(self, ledger: Ledger) -> FactualRecap:
+        """A session that wrote something just now is at work; one that was resumed in the middle was cut off."""
+        fresh = self._clock.wall_s() - seconds_of(ledger.last_at) <= STALE_S
+        return recap(ledger, project=self._project, live=fresh)
 
     async def tell(self, *, with_model: bool = False) -> Told | None:
         """The recap; in the fast model's words where that is wanted, possible and borne out. None: nothing to tell."""
         ledger = self._fold.ledger()
-        made = recap(ledger, project=self._project)
+        made = self._recap(ledger)
         if not made.text:
             return None
         words = None

@@ -34,6 +34,7 @@ class Phrases(NamedTuple):
     failed: str
     working: str
     busy: str
+    unanswered: str
     todo: str
     agents: str
     agents_done: str
@@ -86,6 +87,7 @@ ENGLISH = Phrases(
     failed="the run failed: {}",
     working="cut off in the middle of the work",
     busy="the agent is at work",
+    unanswered="the last request has no answer yet",
     todo="{} of {} tasks done",
     agents="{} agents running",
     agents_done="{} agents finished",

@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from clew.ledger.facts import Ledger, Request, State
 from clew.ledger.goals import keywords
+from clew.ledger.state import UNANSWERED
 from clew.ledger.words import word_cost
 from clew.orient.clauses import Clause, commit_clauses, told, work_clauses
 from clew.orient.headline import capital, clip, headline, is_imperative, is_vague, lower_first
@@ -166,7 +167,8 @@ def _standing(ledger: Ledger, say: Phrases, mentioned: str, *, live: bool) -> li
     elif ledger.state == "interrupted":
         found.append(Clause(text=say.stopped, source=ledger.state_source))
     elif ledger.state == "working":
-        found.append(Clause(text=say.busy if live else say.working, source=ledger.state_source))
+        cut = say.unanswered if ledger.state_detail == UNANSWERED else say.working
+        found.append(Clause(text=say.busy if live else cut, source=ledger.state_source))
     else:
         commits = commit_clauses(ledger, say, mentioned=mentioned + (ledger.result.text if ledger.result else ""))
         found.extend(commits)

@@ -14,7 +14,9 @@ from clew.orient.load import load_session, seconds_of
 from clew.orient.narrator import Narrator
 from clew.orient.recap_cache import RecapCache
 from clew.orient.report import state_now
+from clew.orient.side_query import Stamp
 from clew.protocol.ids import SessionId
+from clew.system.clock import ManualClock
 from clew.transcript.store import SessionStore
 from unit.ledger.talk import SESSION, Talk
 
@@ -185,6 +187,17 @@ def test_ages() -> None:
     assert [age_words(s) for s in (5, 300, 7200, 200_000, 3_000_000)] == ["5s", "5m", "2h", "2d", "4w"]
     assert seconds_of("1970-01-02T00:00:00.500Z") == 86400.5
     assert seconds_of("yesterday") == 0.0
+
+
+def test_work_that_goes_on_is_not_called_cut_off() -> None:
+    clock = ManualClock(seconds_of("2026-03-01T10:00:30.000Z"))
+    narrator = Narrator(log=[].append, clock=clock)
+    for entry in Talk().user("Add a --json flag to the report command").call("Bash", command="ls").entries:
+        narrator.feed(entry)
+    assert "the agent is at work" in narrator.factual().text.casefold()
+    clock.advance(3600)
+    assert "cut off in the middle" in narrator.factual().text.casefold()
+    assert narrator.key() == Stamp(SESSION, "e2")
 
 
 async def test_the_narrator_tells_recap_news_and_title() -> None:
