@@ -51,10 +51,10 @@ def run(args: argparse.Namespace) -> int:
         return _list(_load(args), as_json=args.json) if args.action == "list" else _get(_load(args), args.key)
     except SettingsError as error:
         return _complain(str(error), code=2)
-    except BrokenPipeError:
-        raise  # the reader has gone; the caller ends quietly
     except OSError as error:
-        return _complain(f"{error.filename or 'settings'}: {(error.strerror or str(error)).lower()}", code=1)
+        if error.filename is None:
+            raise  # not about a settings file: stdout, or the current directory
+        return _complain(f"{error.filename}: {(error.strerror or str(error)).lower()}", code=1)
 
 
 def _load(args: argparse.Namespace) -> Loaded:

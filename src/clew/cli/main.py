@@ -6,6 +6,7 @@ import sys
 from importlib import import_module
 from typing import Protocol, cast
 
+from clew.cli import streams
 from clew.cli.parser import OneLineParser
 
 COMMANDS = {
@@ -36,15 +37,42 @@ class Command(Protocol):
 
 def run(argv: list[str]) -> int:
     """Run a command line and return its exit code. A closed pipe ends quietly, Ctrl-C with 130."""
+    streams.prepare()
     try:
-        return dispatch(argv)
+        try:
+            return dispatch(argv)
+        finally:
+            sys.stdout.flush()
     except SystemExit as stop:
         return stop.code if isinstance(stop.code, int) else 2
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.drop(sys.stdout)
         return 0
+    except OSError as error:
+        streams.drop(sys.stdout)
+        return system_error(error)
+    except (
+        Exception
+    ) as error:  # the last boundary: a bug of ours is one line too, and its place is shown when asked for
+        if "--verbose" in argv:
+            raise
+        what = " ".join(f"{type(error).__name__}: {error}".split())
+        sys.stderr.write(f"clew: internal error: {ascii(what)[1:-1]}; run it again with --verbose to see where\n")
+        return 1
+
+
+def system_error(error: OSError) -> int:
+    """One line about what the system refused."""
+    try:
+        os.getcwd()
+    except FileNotFoundError:
+        sys.stderr.write("clew: the current directory does not exist any more; go to another one\n")
+        return 2
+    where = f"{ascii(str(error.filename))[1:-1]}: " if error.filename else ""
+    sys.stderr.write(f"clew: {where}{error.strerror or ascii(str(error))}\n")
+    return 1
 
 
 def dispatch(argv: list[str]) -> int:
@@ -54,6 +82,20 @@ def dispatch(argv: list[str]) -> int:
         parser = OneLineParser(f"clew {argv[0]}", description=command.HELP)
         command.add_arguments(parser)
         return command.run(parser.parse_args(argv[1:]))
+    if argv and (meant := misspelt(argv[0])):
+        sys.stderr.write(
+            f"clew: there is no command {argv[0]!r}; did you mean clew {meant}? (as a prompt: clew -- ...)\n"
+        )
+        return 2
     from clew.cli import agent
 
     return agent.run(agent.parse(argv))
+
+
+def misspelt(word: str) -> str:
+    """The command a single first word nearly is: sent as a prompt it would cost money and help nobody."""
+    if not word.isalpha():
+        return ""
+    from difflib import get_close_matches  # only for a lone word that is no command
+
+    return next(iter(get_close_matches(word.lower(), COMMANDS, n=1, cutoff=0.8)), "")
