@@ -66,9 +66,13 @@ def add_permission_arguments(parser: argparse.ArgumentParser) -> None:
     modes = ["default", "plan", "acceptEdits", "bypassPermissions"]
     group.add_argument("--permission-mode", choices=modes)
     group.add_argument(
-        "--allowed-tools", action="append", default=[], metavar="RULE", help="allow by rule, e.g. 'Bash(git diff *)'"
+        "--allowed-tools",
+        action="append",
+        default=[],
+        metavar="RULES",
+        help="allow by rules, e.g. 'Read, Bash(git diff *)'",
     )
-    group.add_argument("--disallowed-tools", action="append", default=[], metavar="RULE")
+    group.add_argument("--disallowed-tools", action="append", default=[], metavar="RULES", help="deny by rules")
     group.add_argument("--add-dir", action="append", default=[], metavar="DIR", help="one more directory to work in")
     group.add_argument("--trust", action="store_true", help="trust this directory from now on")
 
@@ -124,6 +128,27 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
         parser.error("--include-partial-messages needs --output-format stream-json")
     if args.print_prompt and args.prompt:
         parser.error(f"two prompts given: {args.print_prompt!r} and {args.prompt!r}")
+    if args.print_prompt is None and args.output_format != "text":
+        parser.error("--output-format needs -p")
+    if args.print_prompt is None and args.max_turns is not None:
+        parser.error(
+            "--max-turns needs -p; a conversation is bounded by --max-budget-usd or the setting limits.maxSteps"
+        )
+    check_words(parser, args)
+
+
+def check_words(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
+    """Texts must be UTF-8, whatever the locale says, and directories must be there."""
+    for name in ("prompt", "print_prompt", "system_prompt", "append_system_prompt"):
+        text: str | None = getattr(args, name)
+        try:
+            setattr(args, name, text and os.fsencode(text).decode("utf-8"))
+        except UnicodeError:
+            parser.error(f"the {name.replace('_', ' ')} is not UTF-8 text")
+    for directory in args.add_dir:
+        if not os.path.isdir(os.path.expanduser(directory)):
+            problem = "not a directory" if os.path.exists(os.path.expanduser(directory)) else "no such directory"
+            parser.error(f"--add-dir {directory}: {problem}")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -79,5 +79,10 @@ def rules_of(permissions: Permissions, workspace: Workspace) -> tuple[Rule, ...]
     try:
         return tuple(parse_rule(text, effect) for effect, texts in lists for text in texts)
     except RuleError as error:
-        places = {source.place for sources in workspace.loaded.sources.values() for source in sources}
+        places = {
+            source.place
+            for key, sources in workspace.loaded.sources.items()
+            if key.startswith("permissions.")
+            for source in sources
+        }
         raise SettingsError(f"{error} (in {', '.join(sorted(places)) or 'the settings'})") from error

@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 from msgspec import Struct
@@ -27,6 +27,7 @@ from clew.host.recorder import Recorder
 from clew.host.session import Session, Subscriber
 from clew.host.stamp import Stamp
 from clew.llm.connect import connect, default_model
+from clew.llm.errors import MissingCredential
 from clew.llm.model import Model
 from clew.llm.retry import RetryPolicy
 from clew.prompts.facts import FactsProbe
@@ -62,6 +63,7 @@ def assemble(
     """Put a session together. Raises LLMError, NoModel or SettingsError before anything is written."""
     settings = workspace.settings
     connect_named = connector(workspace)
+    check_fast_model(settings, connect_named)
     with closing(facts_probe(workspace)) as probe:
         agent = Agent(
             model=connect_named(chosen_model(workspace)),
@@ -139,6 +141,14 @@ def connector(workspace: Workspace) -> Callable[[str], Model]:
         return connect(name, providers=settings.providers, env=workspace.env, retry=retry)
 
     return connect_named
+
+
+def check_fast_model(settings: Settings, connect_named: Callable[[str], Model]) -> None:
+    """A name that means no model is told now; a key that is missing only leaves side queries out."""
+    if settings.fast_model in ("", "none"):
+        return
+    with suppress(MissingCredential):
+        connect_named(settings.fast_model)
 
 
 def chosen_model(workspace: Workspace) -> str:

@@ -87,8 +87,20 @@ def flags_of(args: argparse.Namespace) -> dict[str, Any]:
     for key, name in (
         ("permissions.allow", "allowed_tools"),
         ("permissions.deny", "disallowed_tools"),
-        ("permissions.additionalDirectories", "add_dir"),
     ):
-        values: list[str] = getattr(args, name, [])
-        flags[key] = values or None
+        flags[key] = [rule for text in getattr(args, name, []) for rule in split_rules(text)] or None
+    flags["permissions.additionalDirectories"] = getattr(args, "add_dir", []) or None
     return flags
+
+
+def split_rules(text: str) -> list[str]:
+    """`Read, Bash(echo a,b)` is two rules: commas inside parentheses belong to the rule."""
+    rules = [""]
+    depth = 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth <= 0:
+            rules.append("")
+        else:
+            rules[-1] += letter
+    return [rule.strip() for rule in rules]
