@@ -3,7 +3,7 @@
 import asyncio
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 from typing import Literal, TextIO
 
@@ -13,10 +13,12 @@ from clew.headless.outcome import Outcome
 from clew.headless.printer import Printer
 from clew.headless.stream_json import StreamJson
 from clew.protocol.client import Client
-from clew.protocol.events import ApprovalRequested, Event, QuestionAsked, SessionStarted, TurnEnded
+from clew.protocol.events import ApprovalRequested, ApprovalResolved, Event, QuestionAsked, SessionStarted, TurnEnded
 from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, Interrupt, SubmitPrompt
 
 OutputFormat = Literal["text", "json", "stream-json"]
+NAMED_DENIALS = 3
+SUBJECT_CHARS = 60
 NOBODY = "nobody can answer in this run; allow it by a rule or a permission mode"
 
 
@@ -66,9 +68,19 @@ def finish(outcome: Outcome, output_format: OutputFormat, printer: Printer) -> N
         printer.document(outcome.result())
     elif outcome.answer:
         printer.text(outcome.answer)
+    if output_format == "text" and outcome.tally.denials:
+        printer.error(denied(outcome.tally.denials))
     ended = outcome.ended
     if ended is not None and ended.reason != "completed":
         printer.error(ended.error or {"interrupted": "interrupted"}.get(ended.reason, f"stopped: {ended.reason}"))
+
+
+def denied(denials: Sequence[ApprovalResolved]) -> str:
+    """What the answer alone would hide: things were left undone because nobody could be asked."""
+    count = f"{len(denials)} calls were" if len(denials) > 1 else "1 call was"
+    named = "; ".join(f"{denial.tool} {denial.subject[:SUBJECT_CHARS]}".strip() for denial in denials[:NAMED_DENIALS])
+    more = ", ..." if len(denials) > NAMED_DENIALS else ""
+    return f"{count} not allowed: {named}{more} (see --allowed-tools and --permission-mode)"
 
 
 @contextmanager

@@ -1,0 +1,161 @@
+"""What a newcomer runs into first: odd streams, odd words, odd places. One clear line each, never a traceback."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from e2e.command import CLEW, LIMIT_S, Done, Place
+from fakes.model_server import ModelServer
+
+ANSWER = "grüße 中文 😀"
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Iterator[Place]:
+    """A place whose model always gives the same answer."""
+    with ModelServer({"replies": [], "last": {"text": ANSWER}}) as server:
+        yield Place(tmp_path, server.url)
+
+
+def shell(place: Place, line: str, **env: str) -> Done:
+    """A line of shell in the project; `$CLEW` is the command."""
+    done = subprocess.run(
+        ["bash", "-c", line],
+        cwd=place.project,
+        env={**place.env, "CLEW": CLEW, **env},
+        capture_output=True,
+        timeout=LIMIT_S,
+        check=False,
+    )
+    return Done(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def one_line(done: Done, *words: str) -> None:
+    """What went wrong is said once, for a person."""
+    assert len(done.err.splitlines()) == 1, done.err
+    assert "Traceback" not in done.err
+    for word in words:
+        assert word in done.err
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", "<&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_no_accident(place: Place, closed: str) -> None:
+    done = shell(place, f"$CLEW -p hi --no-session-persistence </dev/null {closed}")
+    assert (done.code, done.err) == (0, "")
+
+
+@pytest.mark.parametrize("closed", ["<&-", "<&- >&- 2>&-"])
+def test_a_conversation_without_streams_ends_at_once(place: Place, closed: str) -> None:
+    done = shell(place, f"$CLEW {closed}")
+    assert done.code == 0
+    assert "Traceback" not in done.err
+
+
+def test_a_full_disk_under_stdout_is_told_in_one_line(place: Place) -> None:
+    done = shell(place, "$CLEW -p hi </dev/null >/dev/full")
+    assert done.code == 1
+    one_line(done, "No space left on device")
+
+
+@pytest.mark.parametrize("command", ["config list", "sessions", "--help", "-V --plain"])
+def test_every_command_tells_a_full_disk_in_one_line(place: Place, command: str) -> None:
+    done = shell(place, f"$CLEW {command} </dev/null >/dev/full")
+    assert done.code == 1
+    one_line(done, "No space left on device")
+
+
+@pytest.mark.parametrize("output", ["text", "json"])
+def test_output_is_utf_8_whatever_the_locale(place: Place, output: str) -> None:
+    ascii_only = {"LC_ALL": "POSIX", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    done = shell(place, f"$CLEW -p 'schöne 中文' --output-format {output} </dev/null", **ascii_only)
+    assert (done.code, done.err) == (0, "")
+    assert ANSWER in done.out
+    (path,) = place.transcripts()
+    assert "schöne 中文" in path.read_text(encoding="utf-8")
+
+
+def test_a_prompt_that_is_not_text_is_refused(place: Place) -> None:
+    done = shell(place, "$CLEW -p $'abc\\xff' </dev/null")
+    assert done.code == 2
+    one_line(done, "UTF-8")
+    assert place.transcripts() == []
+
+
+@pytest.mark.parametrize("command", ["$CLEW -p hi", "$CLEW", "$CLEW config list", "$CLEW -c -p hi"])
+def test_a_directory_that_is_gone(place: Place, command: str) -> None:
+    done = shell(place, f"mkdir gone; cd gone; rmdir ../gone; {command} </dev/null")
+    assert done.code == 2
+    one_line(done, "directory", "does not exist")
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["sesions"], ["clew sessions"]),
+        (["recaps"], ["clew recap"]),
+        (["docter"], ["clew doctor"]),
+        (["--output-format", "json"], ["--output-format", "-p"]),
+        (["--max-turns", "3"], ["--max-turns", "-p"]),
+        (["-p", "hi", "--add-dir", "nowhere"], ["nowhere", "no such directory"]),
+        (["-p", "hi", "--add-dir", "file.txt"], ["file.txt", "not a directory"]),
+        (["-p", "hi", "--fast-model", "nonsense"], ["nonsense"]),
+    ],
+)
+def test_words_that_cannot_be_meant(place: Place, args: list[str], words: list[str]) -> None:
+    (place.project / "file.txt").write_text("x")
+    done = place.run(*args)
+    assert (done.code, done.out) == (2, "")
+    one_line(done, *words)
+
+
+def test_a_word_that_is_no_command_is_a_prompt(place: Place) -> None:
+    assert ANSWER in place.run("explain").out
+    assert ANSWER in place.run("--", "sesions").out
+
+
+def test_a_wrong_rule_names_where_it_stands_and_nothing_else(place: Place) -> None:
+    done = place.run("-p", "hi", "--allowed-tools", "Bash(")
+    assert done.code == 2
+    one_line(done, "command line")
+    assert "CLEW_MODEL" not in done.err
+
+
+def test_several_rules_in_one_word(tmp_path: Path) -> None:
+    write = {"call": "Bash", "arguments": {"command": "touch made.txt"}}
+    with ModelServer([{"calls": [write]}, {"text": "ok"}]) as server:
+        place = Place(tmp_path, server.url)
+        rules = "Read, Bash(touch *), Bash(echo a,b)"
+        done = place.run("-p", "go", "--trust", "--allowed-tools", rules, env={"CLEW_SANDBOX": "off"})
+    assert (done.code, done.err) == (0, "")
+    assert (place.project / "made.txt").exists()
+
+
+def test_what_was_denied_is_told_where_the_answer_alone_would_hide_it(tmp_path: Path) -> None:
+    calls: list[dict[str, Any]] = [
+        {"call": "Write", "arguments": {"file_path": "a.txt", "content": "x"}},
+        {"call": "Write", "arguments": {"file_path": "b.txt", "content": "x"}},
+    ]
+    with ModelServer([{"calls": calls}, {"text": "All done."}]) as server:
+        place = Place(tmp_path, server.url)
+        done = place.run("-p", "go")
+    assert (done.code, done.out) == (0, "All done.\n")
+    one_line(done, "2", "Write", "a.txt", "--allowed-tools")
+    assert not (place.project / "a.txt").exists()
+
+
+def test_a_bug_is_one_line_and_shows_its_place_when_asked(place: Place) -> None:
+    """Settings of a kind nobody thought of must not end in a traceback either."""
+    broken = place.project / "sitecustomize.py"
+    broken.write_text(
+        "import clew.cli.main as main\ndef dispatch(argv): raise KeyError('x')\nmain.dispatch = dispatch\n"
+    )
+    env = {"PYTHONPATH": str(place.project)}
+    done = place.run("-p", "hi", env=env)
+    assert done.code == 1
+    one_line(done, "internal error", "KeyError", "--verbose")
+    assert "Traceback" in place.run("-p", "hi", "--verbose", env=env).err
+    os.unlink(broken)
