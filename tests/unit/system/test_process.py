@@ -187,8 +187,10 @@ async def test_a_second_cancel_is_not_lost(warden: Warden):
 
 async def test_a_keeper_that_cannot_finish_does_not_hold_us(warden: Warden, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(process, "END_LIMIT_S", 0.2)
-    patient = bash("trap '' TERM; while :; do sleep 0.1; done")._replace(grace_s=4.0)
-    running = await warden.start(patient, lambda _: None)
+    patient = bash("trap '' TERM; echo up; while :; do sleep 0.1; done")._replace(grace_s=4.0)
+    up = asyncio.Event()
+    running = await warden.start(patient, lambda _: up.set())
+    await up.wait()
     started = time.monotonic()
     await running.end()
     assert time.monotonic() - started < 3
