@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from clew.orient.catalog import Catalog, project_name
+from clew.foreign.registry import READERS, agent_name
+from clew.orient.catalog import OWN, Catalog, project_name
 from clew.system.home import clew_home
 from clew.system.terminal_text import clip, display_width, sanitize
 from clew.transcript.errors import TranscriptError
@@ -73,18 +74,27 @@ def parse_homes(given: list[str]) -> dict[str, Path]:
     return homes
 
 
+def known_agent(name: str) -> str:
+    """An agent by any of its names; ValueError lists those there are."""
+    found = agent_name(name)
+    if found not in {OWN, *READERS}:
+        raise ValueError(f"no agent {name!r}; there are {', '.join([OWN, *READERS])} and all")
+    return found
+
+
 def _list(store: SessionStore, args: argparse.Namespace, homes: Mapping[str, Path]) -> int:
-    agents = None if args.agent == "all" else [args.agent]
+    agents = None if args.agent == "all" else [known_agent(args.agent)]
+    project = Path(args.project) if args.project else None
     with Catalog(store, homes=homes) as catalog:
         budget = _LIST_BUDGET_S if args.search is None else _SEARCH_BUDGET_S
         waiting = catalog.refresh(agents=agents, budget_s=budget)
         limit = -1 if args.all else max(1, args.limit)
         if args.search is not None:
             many = limit if limit > 0 else 10_000
-            hits = catalog.search(args.search, agents=agents or (), limit=many, deep=args.deep or None)
+            deep = args.deep or None
+            hits = catalog.search(args.search, agents=agents or (), project=project, limit=many, deep=deep)
             _print_hits(hits, as_json=args.json)
         else:
-            project = Path(args.project) if args.project else None
             rows = catalog.rows(agents=agents or (), project=project, limit=limit + 1 if limit > 0 else -1)
             _print_rows(rows, limit=limit, as_json=args.json)
     if waiting:

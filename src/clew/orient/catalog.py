@@ -87,14 +87,23 @@ class Catalog:
         return [place for place in self._index.projects() if _inside(place, root)] or None
 
     def search(
-        self, question: str, *, agents: Sequence[str] = (), limit: int = 20, deep: bool | None = None
+        self,
+        question: str,
+        *,
+        agents: Sequence[str] = (),
+        project: Path | None = None,
+        limit: int = 20,
+        deep: bool | None = None,
     ) -> list[Hit]:
         """Sessions that hold the words. When the index has none, the files themselves are looked through: always with
         `deep`, by default when they are few enough not to be waited for."""
-        hits = self._index.search(question, agents=agents, limit=limit)
-        if hits or not question.strip() or deep is False:
+        chosen = self._projects_inside(project) if project is not None else ()
+        if chosen is None or not question.strip():
+            return []
+        hits = self._index.search(question, agents=agents, projects=chosen, limit=limit)
+        if hits or deep is False:
             return hits
-        rows = {row.path: row for row in self.rows(agents=agents) if row.path.endswith(".jsonl")}
+        rows = {row.path: row for row in self.rows(agents=agents, project=project) if row.path.endswith(".jsonl")}
         if deep is None and sum(row.size for row in rows.values()) > _QUICK_BYTES:
             return []
         return [

@@ -120,12 +120,14 @@ class SessionIndex:
         """How many sessions are known."""
         return self._db.execute("SELECT count(*) FROM sessions").fetchone()[0]
 
-    def search(self, question: str, *, agents: Sequence[str] = (), limit: int = 20) -> list[Hit]:
+    def search(
+        self, question: str, *, agents: Sequence[str] = (), projects: Sequence[str] = (), limit: int = 20
+    ) -> list[Hit]:
         """Sessions that hold all the words, newest words first; one hit for each session, titles count too."""
         query = match_query(question)
         if not query:
             return []
-        where, values = filters(agents, ())
+        where, values = filters(agents, projects)
         chosen = self._db.execute(
             f"SELECT d.id, d.session FROM (SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid DESC LIMIT ?) w "
             f"JOIN documents d ON d.id = w.rowid JOIN sessions s ON s.id = d.session {where} "

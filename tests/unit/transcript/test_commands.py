@@ -84,7 +84,12 @@ def test_the_project_filter(path: Path, tmp_path: Path, capsys: pytest.CaptureFi
     SessionStore(tmp_path / "home").remember_project(tmp_path)
     clew(["sessions", "--project", "--json"])
     assert len(json.loads(out(capsys))) == 1
-    clew(["sessions", "--project", str(tmp_path / "home" / "user"), "--json"])
+    for more in ([], ["--search", "inner"]):
+        clew(["sessions", "--project", str(tmp_path / "home" / "user"), "--json", *more])
+        assert json.loads(out(capsys)) == []
+    clew(["sessions", "--project", "--search", "inner", "--agent", "clew", "--json"])
+    assert len(json.loads(out(capsys))) == 1
+    clew(["sessions", "--agent", "Claude", "--json"])
     assert json.loads(out(capsys)) == []
 
 
@@ -108,6 +113,7 @@ def test_archive_restore_trash_and_size(path: Path, capsys: pytest.CaptureFixtur
         (["sessions", "archive"], 2, "which session"),
         (["sessions", "trash", "nosuch"], 1, "nosuch"),
         (["sessions", "restore", "../x"], 1, "valid id"),
+        (["sessions", "--agent", "nobody"], 2, "claude_code"),
         (["sessions", "--home", "codex"], 2, "AGENT=DIR"),
         (["sessions", "--home", "codex=/no/such"], 2, "does not exist"),
         (["show", "nosuch"], 1, "nosuch"),
