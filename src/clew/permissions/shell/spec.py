@@ -35,6 +35,8 @@ class Spec(NamedTuple):
     check: Callable[[Parsed], str] | None = None
     """Looks at what flags alone cannot tell; says why not, or nothing."""
     needs_operand: bool = False
+    flags_first: bool = False
+    """The program takes every word after its first operand as an operand, also one that looks like a flag."""
     network: bool = False
     """Never allowed by itself: the row only bounds what an allow rule for a prefix may cover."""
 
@@ -84,6 +86,8 @@ class _Reader:
 
     def __init__(self, spec: Spec, words: list[Word], covered: frozenset[str]) -> None:
         self.row = _flags_of(spec.flags)
+        # Where a second operand is an output file, a late "flag" may be taken for it (xxd does).
+        self.flags_first = spec.flags_first or spec.operands == "path"
         self.words = words
         self.covered = covered
         self.flags: dict[str, list[str]] = {}
@@ -102,6 +106,8 @@ class _Reader:
             if len(text) < 2 or not text.startswith("-"):
                 self.operands.append(word)
                 continue
+            if self.flags_first and self.operands:
+                return f"{text} after an operand is not a flag"
             refused = self._long(text) if text.startswith("--") else self._short(text)
             if refused:
                 return refused

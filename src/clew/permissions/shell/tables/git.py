@@ -187,6 +187,7 @@ ROWS: dict[str, Spec] = {
         "--int --path --bool-or-int --name-only --default= -z --null",
         "text",
         _config_reads,
+        flags_first=True,
     ),
     "rev-parse": Spec(
         "-q --abbrev-ref=? --short=? --verify --quiet --symbolic --symbolic-full-name --show-toplevel "
@@ -216,7 +217,7 @@ ROWS: dict[str, Spec] = {
     "merge-base": Spec("-a --all --octopus --independent --is-ancestor --fork-point", "text"),
     "describe": Spec(
         "--all --tags --contains --abbrev=? --candidates= --exact-match --debug --long --match= --exclude= "
-        "--always --first-parent --dirty=? --broken=?",
+        "--always --first-parent",
         "text",
     ),
     "name-rev": Spec("--tags --refs= --exclude= --all --name-only --no-undefined --always", "text"),
