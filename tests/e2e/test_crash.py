@@ -13,7 +13,7 @@ from bench.log_kills import SESSION, fork, prompt, survive_kills, two_writers, w
 
 from clew.protocol.entries import UserEntry
 from clew.transcript.errors import SessionBusy
-from clew.transcript.lease import Lease, take_over
+from clew.transcript.lease import Lease, acquire, take_over
 from clew.transcript.reader import iterate, load
 from clew.transcript.writer import TranscriptWriter
 from e2e.command import Place
@@ -35,6 +35,33 @@ def test_two_writers_never_interleave(tmp_path: Path) -> None:
     contest = two_writers(tmp_path, 400)
     assert contest.interleaved == 0
     assert contest.won > 0
+
+
+def test_l18_of_two_that_resume_at_the_same_moment_one_writes(tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+
+    def resume(go: int, told: int, done: int) -> None:
+        os.read(go, 1)
+        try:
+            lease = acquire(path)
+        except SessionBusy:
+            os.write(told, b"b")
+            return
+        os.write(told, b"w")
+        os.read(done, 1)
+        lease.release()
+
+    for _ in range(40):
+        go, told, done = os.pipe(), os.pipe(), os.pipe()
+        children = [fork(lambda go=go, told=told, done=done: resume(go[0], told[1], done[0])) for _ in range(2)]
+        os.write(go[1], b"..")
+        answers = os.read(told[0], 1) + os.read(told[0], 1)
+        os.write(done[1], b".")
+        for child in children:
+            assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert sorted(answers) == sorted(b"bw")
+        for end in (*go, *told, *done):
+            os.close(end)
 
 
 def test_e03_a_stopped_holder_that_wakes_writes_nothing_more(tmp_path: Path) -> None:
