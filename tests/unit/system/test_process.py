@@ -45,6 +45,15 @@ def alive(marker: str) -> list[str]:
     return found
 
 
+def came(marker: str, *, count: int) -> bool:
+    deadline = time.monotonic() + 10
+    while len(alive(marker)) < count:
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.02)
+    return True
+
+
 def gone(marker: str, within_s: float) -> bool:
     deadline = time.monotonic() + within_s
     while alive(marker):
@@ -82,7 +91,7 @@ def test_a_killed_agent_takes_its_commands_along():
     assert agent.stdout is not None
     with agent.stdout:
         assert agent.stdout.readline() == b"up\n"
-        assert alive(f"sleep\0{marker}")
+        assert came(f"sleep\0{marker}", count=2)
         os.kill(agent.pid, signal.SIGKILL)
         agent.wait()
     assert gone(marker, 5)
