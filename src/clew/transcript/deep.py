@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from clew.transcript.codec import decode_object
+from clew.transcript.codec import MAX_LINE_BYTES, decode_object
 from clew.transcript.errors import TranscriptError
 from clew.transcript.files import open_read
 from clew.transcript.search_text import excerpt
@@ -56,6 +56,8 @@ def _lines_with(path: Path, needles: list[bytes]) -> Iterator[bytes]:
             position += len(data)
             end = data.rfind(b"\n")
             block, carry = (carry + data[: end + 1], data[end + 1 :]) if end >= 0 else (b"", carry + data)
+            if len(carry) > MAX_LINE_BYTES:
+                carry = b""  # a line that no reader of ours takes; its rest is no JSON and is passed over
             if needles[0] in block:
                 yield from (line for line in block.split(b"\n") if all(needle in line for needle in needles))
         if all(needle in carry for needle in needles):

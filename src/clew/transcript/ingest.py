@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from clew.protocol.entries import Entry
-from clew.transcript.codec import decode
+from clew.transcript.codec import MAX_LINE_BYTES, decode
 from clew.transcript.digest import Digest
 from clew.transcript.index import SessionIndex
 from clew.transcript.index_rows import SourceFile
@@ -52,7 +52,7 @@ def _lines(source: SourceFile, start: int) -> Iterator[Located]:
         return
     offset = 0
     with gzip.open(source.path) as packed:
-        for line in packed:
+        while line := packed.readline(MAX_LINE_BYTES):
             entry, problem = decode(line.rstrip(b"\n"))
             if offset >= start:
                 yield Located(offset, len(line) - 1, entry, problem, ended=True)
