@@ -399,12 +399,12 @@ CLEW = [sys.executable, "-m", "clew", "--plain", "--trust", "--model", "anthropi
 
 @pytest.fixture
 def clew(people: Any) -> Iterator[Any]:
-    """The whole program at a terminal, with a model from a script."""
+    """The whole program at a terminal, with a model from a script. Without a sandbox, so that commands ask."""
     with ExitStack() as servers:
 
         def start(*replies: dict[str, Any], **more: Any) -> tuple[Person, ModelServer]:
             server = servers.enter_context(ModelServer([*replies]))
-            keys = {"ANTHROPIC_API_KEY": "sk-test-0123456789", "ANTHROPIC_BASE_URL": server.url}
+            keys = {"ANTHROPIC_API_KEY": "sk-test-0123456789", "ANTHROPIC_BASE_URL": server.url, "CLEW_SANDBOX": "off"}
             person = people("", command=CLEW, **keys, **more)
             person.sees("> ")
             return person, server

@@ -20,6 +20,7 @@ from clew.system.environment import secret_values
 from clew.system.redact import register_secrets
 from clew.tools.base import Tool
 from clew.tools.registry import builtin_tools
+from clew.tools.sandboxing import open_sandbox
 from clew.tools.session import ToolSession
 from clew.transcript.store import SessionStore
 
@@ -48,6 +49,13 @@ def open_toolbox(workspace: Workspace, conversation: Conversation) -> Toolbox:
         env=workspace.env,
         key_variables=key_variables(workspace.settings.providers),
         keep_variables=workspace.settings.tool_environment.keep,
+        sandbox=open_sandbox(
+            mode=workspace.settings.sandbox.mode,
+            network=workspace.settings.sandbox.network,
+            writable=workspace.settings.sandbox.writable_paths,
+            home=workspace.env.get("HOME", ""),
+            clew_home=workspace.home,
+        ),
     )
     register_secrets(secret_values(workspace.env, key_variables=session.key_variables))
     permits = Permits(policy_of(workspace, saved), save=saved.add, results_dir=conversation.results_dir)
