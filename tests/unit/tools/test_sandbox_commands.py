@@ -101,6 +101,14 @@ async def test_the_workspace_and_temp_are_writable(call: Caller, held: Sandbox, 
     assert (repo / "src" / "b.py").read_text() == "new\n"
 
 
+async def test_a_cleaned_temporary_directory_is_made_again(call: Caller, held: Sandbox, repo: Path):
+    first = held.tmp
+    os.rmdir(first)
+    result = await call("Bash", command='echo x > "$TMPDIR/y"; cat "$TMPDIR/y"')
+    assert result.text == "x"
+    assert held.tmp != first
+
+
 async def test_new_names_at_the_top(call: Caller, held: Sandbox, repo: Path, kind: str):
     result = await call("Bash", command="touch top.txt && mkdir build && touch build/x")
     if kind == "landlock":

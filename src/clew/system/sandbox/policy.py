@@ -62,8 +62,8 @@ class Sandbox:
 
     @property
     def tmp(self) -> str:
-        """The session's own temporary directory, made when first needed."""
-        if not self._tmp:
+        """The session's own temporary directory, made when first needed, and again when a cleaner took it."""
+        if not self._tmp or not os.path.isdir(self._tmp):
             path = os.path.join(os.path.realpath("/tmp"), f"clew-{os.getuid()}-{os.urandom(8).hex()}")
             os.mkdir(path, 0o700)
             self._tmp = path
