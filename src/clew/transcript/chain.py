@@ -18,6 +18,7 @@ from clew.transcript.links import (
     uuid_of,
     withdrawn,
 )
+from clew.transcript.replies import Replies, Reply
 
 
 class Flaw(msgspec.Struct, frozen=True):
@@ -179,35 +180,29 @@ class _Builder:
 
     def _with_siblings(self, path: list[int]) -> list[int]:
         """One reply's parts stand together, followed by the results of its calls in call order."""
-        groups = self._reply_groups(path)
-        if not groups:
-            return path
+        replies = Replies(self.entries, self.at)
+        wanted = {replies.of(number) for number in path if isinstance(self.entries[number], AssistantEntry)}
+        groups: dict[Reply, list[int]] = {reply: [] for reply in wanted}
+        for uuid, number in self.at.items():
+            entry = self.entries[number]
+            if isinstance(entry, AssistantEntry) and self._usable(entry, uuid):
+                reply = replies.of(number)
+                if reply in groups:
+                    groups[reply].append(number)
+        groups = {reply: self._by_depth(members) for reply, members in groups.items()}
         results = self._results(groups)
         placed: set[int] = set()
         ordered: list[int] = []
         for number in path:
             if number in placed:
                 continue
-            entry = self.entries[number]
-            group = groups.get(entry.message.id) if isinstance(entry, AssistantEntry) else None
-            run = [number] if group is None else [*group, *self._answers(group, results)]
+            group = groups[replies.of(number)] if isinstance(self.entries[number], AssistantEntry) else None
+            run = [*group, *self._answers(group, results)] if group else [number]
             for item in run:
                 if item not in placed:
                     placed.add(item)
                     ordered.append(item)
         return ordered
-
-    def _reply_groups(self, path: list[int]) -> dict[str, list[int]]:
-        groups: dict[str, list[int]] = {}
-        for number in path:
-            entry = self.entries[number]
-            if isinstance(entry, AssistantEntry) and entry.message.id:
-                groups.setdefault(entry.message.id, [])
-        for uuid, number in self.at.items():
-            entry = self.entries[number]
-            if isinstance(entry, AssistantEntry) and entry.message.id in groups and self._usable(entry, uuid):
-                groups[entry.message.id].append(number)
-        return {key: self._by_depth(members) for key, members in groups.items()}
 
     def _by_depth(self, members: list[int]) -> list[int]:
         """Parts of a reply follow their parents, whatever the order of the lines."""
@@ -239,7 +234,7 @@ class _Builder:
             at = found
         return None
 
-    def _results(self, groups: dict[str, list[int]]) -> dict[tuple[str, EntryId], int]:
+    def _results(self, groups: dict[Reply, list[int]]) -> dict[tuple[str, EntryId], int]:
         """Result entries by call and by the entry they hang under."""
         members = {uuid_of(self.entries[number]) for group in groups.values() for number in group}
         found: dict[tuple[str, EntryId], int] = {}

@@ -8,7 +8,7 @@ import pytest
 
 from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, UserEntry
 from clew.protocol.ids import EntryId, SessionId
-from clew.protocol.messages import text_of
+from clew.protocol.messages import AssistantMessage, text_of
 from clew.protocol.usage import Usage
 from clew.transcript.codec import encode
 from clew.transcript.hunt import MAX_VIEW_BYTES
@@ -334,3 +334,47 @@ def test_a_preserved_segment_is_read_no_further_than_its_head(tmp_path: Path) ->
     loaded = load(script.write(tmp_path))
     assert [text_of(message.content) for message in loaded.messages] == ["Summary so far.", "keep me", "kept"]
     assert len(loaded.entries) == 4
+
+
+def test_servers_that_use_one_message_id_for_all_replies(tmp_path: Path) -> None:
+    """Local servers do; and a reply of another process may have the id of an older one."""
+    script = Script()
+    script.user("one")
+    for number in range(3):
+        script.call(f"c{number}", message="msg_1")
+        script.result(f"c{number}", f"text {number}")
+    script.assistant("first answer", message="msg_1")
+    script.user("two")
+    script.assistant("second answer", message="msg_1")
+    loaded = load(script.write(tmp_path))
+    assert ids(loaded.chain) == [f"{'ua'[number % 2 == 0]}{number}" for number in range(1, 11)]
+    assert [message.role for message in loaded.messages] == ["user", "assistant"] * 5
+    assert text_of(loaded.messages[-1].content) == "second answer"
+
+
+def test_a_line_that_only_carries_usage_belongs_to_its_reply(tmp_path: Path) -> None:
+    script = Script()
+    script.user("one")
+    first = script.call("c1", message="m")
+    script.call("c2", message="m")
+    script.result("c1", parent=first)
+    script.result("c2", parent="a3")
+    script.assistant(message="m", usage=Usage(input_tokens=5))
+    script.assistant("done", message="n")
+    loaded = load(script.write(tmp_path))
+    assert ids(loaded.chain) == ["u1", "a2", "a3", "a6", "u4", "u5", "a7"]
+    assert [message.role for message in loaded.messages] == ["user", "assistant", "user", "user", "assistant"]
+    reply = loaded.messages[1]
+    assert isinstance(reply, AssistantMessage)
+    assert reply.usage == Usage(input_tokens=5)
+
+
+def test_a_result_between_two_parts_of_one_request(tmp_path: Path) -> None:
+    script = Script()
+    script.user("one")
+    script.call("c1", message="m", request_id="req_1")
+    script.result("c1")
+    script.call("c2", message="m", request_id="req_1")
+    script.result("c2")
+    script.call("c3", message="m", request_id="req_2")
+    assert ids(load(script.write(tmp_path)).chain) == ["u1", "a2", "a4", "u3", "u5", "a6"]
