@@ -1,7 +1,9 @@
 """The log: resume, list, search, append, kills and contests, at the sizes people have."""
 
 import os
+import random
 import statistics
+import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -24,6 +26,7 @@ SEARCHED_MB = 1_000
 APPENDS = 2_000
 KILLS = 1_000
 TRIES = 10_000
+RUNS = 40
 
 
 def rows() -> Iterator[Row]:
@@ -37,6 +40,8 @@ def rows() -> Iterator[Row]:
         yield from appends(Path(folder), author)
     with tempfile.TemporaryDirectory() as folder:
         yield from crashes(Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        yield from real_runs(Path(folder))
 
 
 def resume(folder: Path, author: Author) -> Iterator[Row]:
@@ -135,6 +140,40 @@ def crashes(folder: Path) -> Iterator[Row]:
     contest = two_writers(folder / "contest", TRIES)
     value = f"{contest.interleaved} interleavings, {contest.won} bursts"
     yield Row(f"two writers, {contest.tries} tries", value, "0", contest.interleaved == 0)
+
+
+def real_runs(folder: Path) -> Iterator[Row]:
+    """The installed command, killed at random moments of a turn full of tool calls; then the next prompt."""
+    project = folder / "project"
+    project.mkdir()
+    file = project / "data.txt"
+    file.write_text("data\n" * 20)
+    step = {"calls": [{"call": "Read", "arguments": {"file_path": str(file)}}] * 3}
+    chance = random.Random(1)
+    sessions = went_on = 0
+    with (
+        model_server({"replies": [], "last": step}) as busy,
+        model_server({"replies": [], "last": {"text": "Fine."}}) as calm,
+    ):
+        for number in range(RUNS):
+            home = folder / f"home{number}"
+            command = [CLEW, "-p", "first words", "--allowed-tools", "Read"]
+            quiet = subprocess.DEVNULL
+            process = subprocess.Popen(
+                command, env=clew_env(str(home), busy), cwd=project, stdin=quiet, stdout=quiet, stderr=quiet
+            )
+            time.sleep(0.1 + 0.6 * chance.random())
+            process.kill()
+            process.wait()
+            paths = list((home / ".clew" / "projects").glob("*/*.jsonl"))
+            if not paths:
+                continue  # killed before the prompt was accepted: nothing was promised yet
+            before = paths[0].read_bytes()
+            sessions += 1
+            run([CLEW, "-p", "second words", "--continue"], clew_env(str(home), calm), str(project))
+            went_on += paths[0].read_bytes().startswith(before) and load(paths[0]).messages[-1].role == "assistant"
+    value = f"{went_on} of {sessions} sessions went on ({RUNS} kills)"
+    yield Row("`clew -p` killed at random moments", value, "all", went_on == sessions)
 
 
 def timed(action: Callable[[], object]) -> float:

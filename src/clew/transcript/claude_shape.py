@@ -16,6 +16,7 @@ from clew.protocol.entries import (
 )
 from clew.protocol.ids import EntryId
 from clew.transcript.codec import seal
+from clew.transcript.replies import Replies
 
 _OUR_PART_FIELDS = ("provider", "data", "rawInput")
 
@@ -23,21 +24,22 @@ _OUR_PART_FIELDS = ("provider", "data", "rawInput")
 def claude_lines(entries: Iterable[Entry], keyed: Iterable[Entry] = ()) -> Iterator[bytes]:
     """Lines of a session file. A line of ours that only carries usage gives it to the reply's last line."""
     chain = [entry for entry in entries if isinstance(entry, ChainEntry)]
+    replies = Replies(chain, {entry.uuid: number for number, entry in enumerate(chain)})
     usages = {
-        entry.message.id: entry.message.usage
-        for entry in chain
+        replies.of(number): entry.message.usage
+        for number, entry in enumerate(chain)
         if isinstance(entry, AssistantEntry) and entry.message.usage is not None
     }
     moved: dict[EntryId, EntryId | None] = {}
-    for entry in chain:
+    for number, entry in enumerate(chain):
         if isinstance(entry, AssistantEntry) and not entry.message.content:
             moved[entry.uuid] = moved.get(entry.parent_uuid, entry.parent_uuid) if entry.parent_uuid else None
             continue
         if entry.parent_uuid is not None and entry.parent_uuid in moved:
             entry = msgspec.structs.replace(entry, parent_uuid=moved[entry.parent_uuid])
-        if isinstance(entry, AssistantEntry) and entry.message.id in usages:
-            message = msgspec.structs.replace(entry.message, usage=usages[entry.message.id])
-            entry = msgspec.structs.replace(entry, message=message)
+        if isinstance(entry, AssistantEntry):
+            usage = usages.get(replies.of(number), entry.message.usage)
+            entry = msgspec.structs.replace(entry, message=msgspec.structs.replace(entry.message, usage=usage))
         yield seal(msgspec.json.encode(_plain(entry)))
     for entry in keyed:
         if isinstance(entry, CustomTitleEntry):
