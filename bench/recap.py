@@ -135,6 +135,9 @@ def write_long(path: Path, *, megabytes: int) -> int:
                     put("assistant", message={**message, "stop_reason": None, "stop_sequence": None})
                 answer = {"type": "tool_result", "tool_use_id": call, "content": result}
                 put("user", message={"role": "user", "content": [answer]})
+        closing = [{"type": "text", "text": "All cases of the importer are handled now."}]
+        message = {"id": "m-end", "model": "m/x", "role": "assistant", "type": "message", "content": closing}
+        put("assistant", message={**message, "stop_reason": None, "stop_sequence": None})
     return written
 
 

@@ -13,7 +13,7 @@ from clew.foreign.registry import READERS, agent_name
 from clew.orient.board import MAX_ROWS, recent, rows
 from clew.orient.opening import open_session
 from clew.orient.recap_cache import RecapCache
-from clew.orient.report import Report, age_of, recap_object, state_now
+from clew.orient.report import Report, age_of, recap_object, state_now, text_now
 from clew.system.home import clew_home
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
@@ -117,7 +117,7 @@ def _print(report: Report, args: argparse.Namespace, *, alone: bool) -> None:
         sys.stdout.write(msgspec.json.encode(recap_object(report, now_s=now_s, text=words)).decode() + "\n")
         sys.stdout.flush()
         return
-    text = sanitize(words or report.text, one_line=True) or "Nothing was asked in this session yet."
+    text = sanitize(words or text_now(report, now_s), one_line=True) or "Nothing was asked in this session yet."
     if alone:
         print(text)
         return

@@ -182,6 +182,7 @@ class LedgerFold:
             self._language.feed(request.text)
             self._rules.feed(request.text, source)
         self._turn.prompt(entry.uuid)
+        self._work.approvals.close_pending()
         self._texts = []
         self._question = None
 

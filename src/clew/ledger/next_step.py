@@ -130,7 +130,13 @@ def _body(text: str) -> list[str]:
     return [_LABEL.sub("", _OPENING.sub("", sentence)) for sentence in passages(_ending(text))]
 
 
-_DEFINITION = re.compile(r"^[`\w./:-]+(?:\s[\w./-]+)?\s+[-—–]\s+[A-Z]|^[A-Z][\w ]{1,30}:\s+`")
+_CODE = re.compile(r"`[^`]*`")
+_DEFINITION = re.compile(
+    r"^[`\w./:-]+(?:\s[\w./-]+)?\s+[-—–]\s+[A-Z]|"
+    r"^(?!next|remain|still|to-?do|open|note|fixed|done|added|updated|changed|created|result|pushed|committed)"
+    r"[a-z]\w*(?: \w+){0,2}:\s",
+    re.IGNORECASE,
+)
 
 
 def _result_score(sentence: str, index: int) -> float:
@@ -182,8 +188,9 @@ def _next_score(sentence: str, *, after_heading: bool) -> float:
         return 0.0
     if _HEADING.match(sentence) or sentence.endswith(("?", "？", ":", "：")) or (length < 3 and len(sentence) < 8):
         return 0.0
+    words = _CODE.sub("", sentence)
     score = (
-        (3.0 if _NEXT_STRONG.search(sentence) else 0.0)
+        (3.0 if _NEXT_STRONG.search(words) else 0.0)
         + (1.5 if _NEXT_WEAK.search(sentence) else 0.0)
         + (3.0 if after_heading else 0.0)
     )

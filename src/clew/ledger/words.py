@@ -14,11 +14,8 @@ _WRAPPED = re.compile(
     r".*?(?:</\1>|\Z)",
     re.DOTALL,
 )
-_ASKED = re.compile(
-    r"<(user_query|pr_description|issue|task|user_request|feature_request|problem_statement)>(.*?)</\1>", re.DOTALL
-)
+_ASKED = ("user_query", "pr_description", "issue", "task", "user_request", "feature_request", "problem_statement")
 _COMMAND = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
-_COMMAND_ARGS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _SHELL_INPUT = re.compile(r"<bash-input>.*?</bash-input>", re.DOTALL)
 _IDE_REQUEST = re.compile(r"^#+ *My request for [^\n]*\n", re.MULTILINE)
 _SLASH = re.compile(r"\s*(/[a-zA-Z][\w.-]*(?::[\w.-]+)*)(?=\s|$)(?!/)")
@@ -41,6 +38,13 @@ def bounded(text: str, limit: int = MAX_TYPED) -> str:
     return text[:head] + "\n" + text[-(limit - head - 1) :]
 
 
+def inside(text: str, tag: str) -> str:
+    """What stands between a tag and its end; "" when one of them is missing."""
+    start = text.find(f"<{tag}>")
+    end = text.find(f"</{tag}>", start) if start >= 0 else -1
+    return text[start + len(tag) + 2 : end] if end >= 0 else ""
+
+
 def typed(text: str) -> tuple[str, str]:
     """What the user typed, and the slash command it was typed to ("" for none)."""
     command = ""
@@ -49,12 +53,11 @@ def typed(text: str) -> tuple[str, str]:
         if found:
             name = found.group(1)
             command = name if name.startswith("/") else "/" + name
-            args = _COMMAND_ARGS.search(text)
-            return (args.group(1).strip() if args else "", command)
+            return inside(text, "command-args").strip(), command
         text = _SHELL_INPUT.sub(" ", _WRAPPED.sub(" ", text)) if "</" in text or "<" in text[:200] else text
-        asked = _ASKED.search(text)
-        if asked and len(asked.group(2).strip()) > 10:
-            text = asked.group(2)
+        asked = next(filter(None, (inside(text, tag) for tag in _ASKED)), "")
+        if len(asked.strip()) > 10:
+            text = asked
     if "My request for" in text:
         found = _IDE_REQUEST.search(text)
         if found:

@@ -44,7 +44,8 @@ _SPEAKER = re.compile(
 
 def file_name(path: str) -> str:
     """The last part of a path, whichever slashes it has."""
-    return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    name = path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    return name if len(name) <= 60 else name[:50] + "…"
 
 
 def main_files(ledger: Ledger) -> list[FileFact]:

@@ -77,7 +77,7 @@ _META = re.compile(
 )
 _LOGLIKE = re.compile(
     r"^(?:\d{2,4}[-:/.]\d|\[?\d{1,2}:\d{2}|\s*at\s+\S+\(|[A-Z]+:\s|[$❯>%#]\s|\S+@\S+[:~]|File \"|Traceback|"
-    r"[✓✔✗✘•⨯]|[+-]{1,3}\s|\{|\}|\(\w+\)\s*=>|\w+\(.*\)\s*;?$|\s*\d+\s*[|+-])|[{}]\s*$|;\s*$|(?:\S+=\S+\s+){2}"
+    r"[✓✔✗✘•⨯]|[+-]{1,3}\s|\{|\}|\(\w+\)\s*=>|\w+\(.*\)\s*;?$|\s*\d+\s*[|+-])|[{}]\s*$|;\s*$|(?:(?<!\S)[^\s=]++=\S++\s+){2}"
 )
 _POINTER = re.compile(r"\b(?:it|this|that|them|these|those|here|there|so)\b|^(?:why|how)\b", re.IGNORECASE)
 _JOINT = re.compile(
@@ -116,9 +116,12 @@ _CORE = 13
 _LONG_PATH = re.compile(r"(?<![\w:/])(?:~|\.{0,2})/?(?:[\w@.+-]+/){2,}([\w@+-][\w@.+-]*\.\w{1,8})\b")
 
 
+_ENDLESS = re.compile(r"[!-~]{80,}")
+
+
 def short_paths(text: str) -> str:
-    """Files of deep folders by their name alone."""
-    return _LONG_PATH.sub(r"\1", text)
+    """Files of deep folders by their name alone, endless words by their beginning."""
+    return _ENDLESS.sub(lambda found: found.group(0)[:40] + "…", _LONG_PATH.sub(r"\1", text))
 
 
 def headline(text: str, *, words: int = 20) -> str:

@@ -9,7 +9,7 @@ from clew.ledger.goals import keywords
 from clew.ledger.state import UNANSWERED
 from clew.ledger.words import word_cost
 from clew.orient.clauses import Clause, commit_clauses, told, work_clauses
-from clew.orient.headline import capital, clip, headline, is_imperative, is_vague, lower_first
+from clew.orient.headline import capital, clip, headline, is_imperative, is_vague, lower_first, short_paths
 from clew.orient.next_action import next_action, open_end
 from clew.orient.phrases import Phrases, phrases
 from clew.system.redact import redact
@@ -45,6 +45,8 @@ def recap(ledger: Ledger, *, title: str = "", project: str = "", live: bool = Fa
     action = next_action(ledger, say, words=11) if ledger.goal or ledger.changed_files else None
     if live and ledger.state == "working":
         action = Clause(text=say.do_wait, source=ledger.state_source)
+    if action and not action.source:
+        action = None
     step = _next_text(standing, action, ledger, say)
     text = _assemble(goal_text, standing, action, ledger, say)
     clauses = (*goal, *standing, *((action,) if action else ()))
@@ -215,14 +217,17 @@ def _assemble(goal: str, standing: list[Clause], action: Clause | None, ledger: 
     if closing and action and closing.text != action.text and word_cost(closing.text) <= left:
         last = f"{last.rstrip('.!。 ')}{say.join}{closing.text}"
     sentences = [part for part in (goal, say.join.join(middle), last) if part]
-    text = say.stop.join(_sentence(part, plain=part is goal) for part in sentences)
-    return text + say.stop.strip() if text else ""
+    text = short_paths("".join(_sentence(part, say, plain=part is goal) for part in sentences).strip())
+    return text if len(text) <= _MAX_CHARS else text[: _MAX_CHARS - 1] + "…"
 
 
+_MAX_CHARS = 600
 _LEAST = 6
 """Fewer words of a clause than this say nothing."""
 
 
-def _sentence(text: str, *, plain: bool) -> str:
+def _sentence(text: str, say: Phrases, *, plain: bool) -> str:
+    """One sentence with its stop; a question mark or a cut is stop enough."""
     bare = text.rstrip(".。! ")
-    return bare if plain else capital(bare)
+    ended = bare.endswith(("?", "？", "…")) and say.stop == ". "
+    return (bare if plain else capital(bare)) + (" " if ended else say.stop)

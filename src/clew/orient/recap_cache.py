@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import time
 from pathlib import Path
 
 import msgspec
@@ -12,7 +11,7 @@ from clew.orient.load import load_session
 from clew.orient.report import Report, make_report
 from clew.system.home import private_dir
 
-_FORMAT = "2"
+_FORMAT = "3"
 
 
 class _Kept(msgspec.Struct):
@@ -35,9 +34,7 @@ class RecapCache:
         kept = _read(place)
         if kept and (kept.version, kept.size, kept.mtime_ns) == (_version(), info.st_size, info.st_mtime_ns):
             return kept.report
-        report = make_report(load_session(path, agent=agent, session_id=session_id), now_s=time.time())
-        if report.state == "working":
-            return report  # whether it still works is a question of the time, not of the file
+        report = make_report(load_session(path, agent=agent, session_id=session_id))
         self._write(place, _Kept(version=_version(), size=info.st_size, mtime_ns=info.st_mtime_ns, report=report))
         return report
 

@@ -27,6 +27,8 @@ class Report(Struct, frozen=True, kw_only=True):
     last_request: str
     language: str
     text: str
+    live_text: str
+    """The words while the session is being worked on; the same as `text` unless its state is working."""
     facts: tuple[Clause, ...]
     title: str
     updated_s: float
@@ -34,10 +36,10 @@ class Report(Struct, frozen=True, kw_only=True):
     problem: str = ""
 
 
-def make_report(session: LoadedSession, *, now_s: float | None = None) -> Report:
-    """The report of a loaded session; with `now_s`, work that goes on is told as such."""
-    live = now_s is not None and now_s - session.updated_s <= STALE_S
-    made = make_recap(session, live=live)
+def make_report(session: LoadedSession) -> Report:
+    """The report of a loaded session."""
+    made = make_recap(session)
+    live = make_recap(session, live=True).text if session.ledger.state == "working" else made.text
     return Report(
         file=session.path,
         agent=session.agent,
@@ -49,6 +51,7 @@ def make_report(session: LoadedSession, *, now_s: float | None = None) -> Report
         last_request=made.last_request,
         language=made.language,
         text=made.text,
+        live_text=live,
         facts=made.clauses,
         title=redact(session.ledger.title or session.title),
         updated_s=session.updated_s,
@@ -72,6 +75,11 @@ def state_now(state: str, age_s: float) -> str:
     return "interrupted" if state == "working" and age_s > STALE_S else state
 
 
+def text_now(report: Report, now_s: float) -> str:
+    """The recap's words, as of now."""
+    return report.live_text if age_of(report, now_s) <= STALE_S else report.text
+
+
 def recap_object(report: Report, *, now_s: float, text: str = "") -> dict[str, Any]:
     """The keys of `clew recap --json`, in their documented order."""
     age_s = age_of(report, now_s)
@@ -85,7 +93,7 @@ def recap_object(report: Report, *, now_s: float, text: str = "") -> dict[str, A
         "next_step": report.next_step,
         "last_request": report.last_request,
         "language": report.language,
-        "text": text or report.text,
+        "text": text or text_now(report, now_s),
         "facts": [{"text": clause.text, "source": list(clause.source)} for clause in report.facts],
         "age_s": round(age_s),
         "title": report.title,
