@@ -12,7 +12,7 @@ from clew.host.permits import Permits
 from clew.host.saved_rules import SavedRules
 from clew.host.tool_host import SessionTools
 from clew.llm.connect import key_variables
-from clew.permissions.access import Decision
+from clew.permissions.access import Decision, FileAccess
 from clew.permissions.policy import Policy, make_policy
 from clew.permissions.rules import Rule, RuleError, parse_rule
 from clew.protocol.tools import ToolSpec
@@ -56,6 +56,7 @@ def open_toolbox(workspace: Workspace, conversation: Conversation) -> Toolbox:
             home=workspace.env.get("HOME", ""),
             clew_home=workspace.home,
         ),
+        withheld=lambda path: permits.judge((FileAccess(op="read", path=path, cwd="/"),)).decision != "allow",
     )
     register_secrets(secret_values(workspace.env, key_variables=session.key_variables))
     permits = Permits(policy_of(workspace, saved), save=saved.add, results_dir=conversation.results_dir)

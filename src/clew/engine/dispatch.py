@@ -5,7 +5,6 @@ import time
 from collections.abc import Mapping
 from typing import Any, Literal
 
-import msgspec
 from msgspec import Struct
 
 from clew.engine.abort import settle
@@ -18,6 +17,7 @@ from clew.protocol.events import ToolEnded, ToolProgress, ToolStarted
 from clew.protocol.ids import AgentId, EntryId, new_uuid
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.tools.base import Tool, ToolContext, ToolResult
+from clew.tools.schema import BadArguments, decode_arguments
 
 CancelReason = Literal["sibling_error", "user_interrupted", "streaming_fallback"]
 CANCEL_TEXT: dict[CancelReason, str] = {
@@ -165,9 +165,9 @@ def decode_params(call: ToolCallPart, tool: Tool[Any] | None) -> tuple[Struct, s
     if call.raw_arguments is not None:
         return Struct(), "The arguments were not a valid JSON object, so nothing was run. Send them again as JSON."
     try:
-        return msgspec.convert(call.arguments, tool.params, strict=False), ""
-    except msgspec.ValidationError as error:
-        return Struct(), f"Wrong arguments for {call.name}, nothing was run: {error}"
+        return decode_arguments(call.name, tool.params, call.arguments), ""
+    except BadArguments as error:
+        return Struct(), str(error)
 
 
 def is_safe(tool: Tool[Any], params: Struct) -> bool:

@@ -5,7 +5,6 @@ asks again; a worktree pointer file lends nothing; a directory that was replaced
 """
 
 import os
-import secrets
 from pathlib import Path
 
 import msgspec
@@ -93,8 +92,8 @@ class TrustStore:
         folder = self._path.parent
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         if self.problem and self._path.exists():
-            os.replace(self._path, self._path.with_name(f"{FILE_NAME}.damaged-{secrets.token_hex(4)}"))
-        fresh = self._path.with_name(f".{FILE_NAME}.{secrets.token_hex(8)}")
+            os.replace(self._path, self._path.with_name(f"{FILE_NAME}.damaged-{os.urandom(4).hex()}"))
+        fresh = self._path.with_name(f".{FILE_NAME}.{os.urandom(8).hex()}")
         descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         try:
             with os.fdopen(descriptor, "wb") as file:
