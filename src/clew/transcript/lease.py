@@ -86,7 +86,13 @@ def acquire(transcript: Path, *, name: str = "", background: bool = False) -> Le
         if current:
             break
         os.close(fd)  # the file was released or replaced between open and lock
-    _write_owner(fd, owner)
+    try:
+        _write_owner(fd, owner)
+    except OSError:  # no room: what nobody can read is not held, so that the next try can succeed
+        with contextlib.suppress(OSError):
+            os.unlink(path)
+        os.close(fd)
+        raise
     with contextlib.suppress(OSError):
         os.unlink(request_path(transcript))
     return Lease(path, fd, owner)
