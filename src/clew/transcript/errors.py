@@ -30,7 +30,8 @@ class SessionBusy(TranscriptError):
 
     def __init__(self, session: str, owner: str) -> None:
         super().__init__(
-            f"session {session} is open in {owner}. Fork it (--fork-session), wait until it is closed, or take it over"
+            f"session {session} is open in {owner}. Fork it (--fork-session), "
+            "wait until it is closed (--wait), or take it over (--take-over)"
         )
         self.session = session
         self.owner = owner
