@@ -159,3 +159,27 @@ def test_a_bug_is_one_line_and_shows_its_place_when_asked(place: Place) -> None:
     one_line(done, "internal error", "KeyError", "--verbose")
     assert "Traceback" in place.run("-p", "hi", "--verbose", env=env).err
     os.unlink(broken)
+
+
+NO_ROOM = "ulimit -f 0; "
+"""No file can grow: what a full disk does, without one."""
+
+
+def test_trust_that_cannot_be_saved_says_where(place: Place) -> None:
+    done = shell(place, f"{NO_ROOM} $CLEW -p hi --trust </dev/null | cat")
+    one_line(done, str(place.clew_home), "trust")
+    assert done.out == ""
+
+
+def test_a_setting_that_cannot_be_saved_says_where(place: Place) -> None:
+    done = shell(place, f"{NO_ROOM} $CLEW config set effort low")
+    assert done.code == 1
+    one_line(done, "settings.json")
+
+
+def test_a_log_that_cannot_be_written_is_told_once_and_the_answer_comes(place: Place) -> None:
+    done = shell(place, f"{NO_ROOM} $CLEW -p hi </dev/null | cat")
+    assert done.out == f"{ANSWER}\n"
+    told = done.err.splitlines()
+    assert [("cannot save" in line, "could not be saved" in line) for line in told] == [(True, False), (False, True)]
+    assert "another clew" not in done.err

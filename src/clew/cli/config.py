@@ -52,9 +52,9 @@ def run(args: argparse.Namespace) -> int:
     except SettingsError as error:
         return _complain(str(error), code=2)
     except OSError as error:
-        if error.filename is None:
+        if error.filename is None and args.action != "set":
             raise  # not about a settings file: stdout, or the current directory
-        return _complain(f"{error.filename}: {(error.strerror or str(error)).lower()}", code=1)
+        return _complain(f"{error.filename or _file(args.scope)}: {(error.strerror or str(error)).lower()}", code=1)
 
 
 def _load(args: argparse.Namespace) -> Loaded:

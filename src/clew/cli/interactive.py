@@ -25,7 +25,7 @@ def run_interactive(args: argparse.Namespace) -> int:
     try:
         workspace = open_workspace(args, os.environ)
         if not workspace.trusted and ask_trust(workspace):
-            remember_trust(workspace)
+            remember_trust(workspace.home, workspace.root)
             workspace = open_workspace(args, os.environ)
         for warning in workspace.loaded.warnings:
             say(warning)

@@ -51,10 +51,9 @@ def open_workspace(args: argparse.Namespace, env: Mapping[str, str], *, lenient:
     home = clew_home(env)
     repository = find_repository(cwd)
     root = repository.root if repository is not None else cwd
-    trust = TrustStore(home)
     if getattr(args, "trust", False):
-        trust.remember(root)
-    trusted = trust.is_trusted(root)
+        remember_trust(home, root)
+    trusted = TrustStore(home).is_trusted(root)
     loaded = load_settings(
         home=home,
         project_root=root,
@@ -67,9 +66,12 @@ def open_workspace(args: argparse.Namespace, env: Mapping[str, str], *, lenient:
     return Workspace(cwd=cwd, root=root, home=home, env=env, trusted=trusted, loaded=loaded, repository=repository)
 
 
-def remember_trust(workspace: Workspace) -> None:
-    """The user's decision, kept."""
-    TrustStore(workspace.home).remember(workspace.root)
+def remember_trust(home: Path, root: Path) -> None:
+    """The user's decision, kept. Raises OSError that says what could not be written."""
+    try:
+        TrustStore(home).remember(root)
+    except OSError as error:
+        raise OSError(error.errno, f"your trust cannot be saved ({error.strerror})", str(home)) from error
 
 
 def flags_of(args: argparse.Namespace) -> dict[str, Any]:
