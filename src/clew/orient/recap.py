@@ -189,7 +189,13 @@ def _joined(clauses: list[Clause], say: Phrases) -> str:
 
 
 def _next_text(standing: list[Clause], action: Clause | None, ledger: Ledger, say: Phrases) -> str:
-    parts = [clause.text for clause in standing[:2]]
+    parts: list[str] = []
+    left = _STEP_WORDS
+    for clause in standing:
+        cost = word_cost(clause.text)
+        if cost <= left:
+            parts.append(clause.text)
+            left -= cost
     if action:
         parts.append(action.text)
     parts = [part if index == 0 else lower_first(part) for index, part in enumerate(parts)]
@@ -221,6 +227,7 @@ def _assemble(goal: str, standing: list[Clause], action: Clause | None, ledger: 
     return text if len(text) <= _MAX_CHARS else text[: _MAX_CHARS - 1] + "…"
 
 
+_STEP_WORDS = 16
 _MAX_CHARS = 600
 _LEAST = 6
 """Fewer words of a clause than this say nothing."""
