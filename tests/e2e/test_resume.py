@@ -61,8 +61,16 @@ def test_resume_by_any_handle(place: Place, server: ModelServer, query: str) -> 
 
 def test_an_unknown_session_is_one_line(place: Place) -> None:
     done = place.run("-p", "x", "--resume", "no such thing anywhere")
-    assert done.code == 2
+    assert done.code == 1
     assert len(done.err.splitlines()) == 1
+
+
+def test_several_sessions_that_fit_are_listed_a_line_each(place: Place) -> None:
+    sessions = {first_session(place, "polish the brass"), first_session(place, "polish the brass")}
+    done = place.run("-p", "x", "--resume", "polish the brass")
+    assert done.code == 1
+    assert all(any(session in line for line in done.err.splitlines()) for session in sessions)
+    assert len(done.err.splitlines()) == 3
 
 
 def test_fork_leaves_the_source_untouched_and_a_fork_without_a_prompt_leaves_nothing(place: Place) -> None:
@@ -78,7 +86,7 @@ def test_fork_leaves_the_source_untouched_and_a_fork_without_a_prompt_leaves_not
 def test_bf_5_resume_at_an_unknown_entry_names_it(place: Place) -> None:
     session = first_session(place)
     done = place.run("-p", "x", "--resume", session, "--resume-session-at", "nowhere")
-    assert done.code == 2
+    assert done.code == 1
     assert "nowhere" in done.err
 
 
@@ -97,7 +105,7 @@ def test_a_chosen_session_id_is_used_once(place: Place) -> None:
     chosen = "aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeee"
     assert place.run("-p", "x", "--session-id", chosen, "--output-format", "json").result["session_id"] == chosen
     done = place.run("-p", "x", "--session-id", chosen)
-    assert done.code == 2
+    assert done.code == 1
     assert chosen in done.err
 
 
@@ -140,7 +148,7 @@ def test_a_second_process_is_told_and_may_fork_or_take_over(tmp_path: Path) -> N
         holder = held_session(place, server)
         session = place.transcripts()[0].stem
         refused = place.run("-p", "me too", "--resume", session)
-        assert refused.code == 2
+        assert refused.code == 1
         assert str(holder.pid) in refused.err
         assert place.run("-p", "me too", "--resume", session, "--fork-session").code == 0
         assert place.run("-p", "mine now", "--resume", session, "--take-over").code == 0

@@ -3,12 +3,14 @@
 import argparse
 import gc
 import os
+import re
 import select
 import sys
 
 from clew.cli.main import COMMANDS
 from clew.cli.parser import OneLineParser
 
+SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 STDIN_WAIT_S = 3.0
 """With a prompt given, how long a pipe may stay silent before it is taken for none."""
 
@@ -124,6 +126,8 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
         parser.error("--take-over and --wait go with --continue or --resume, without --fork-session")
     if args.session_id and resuming and not args.fork_session:
         parser.error("--session-id with --resume or --continue needs --fork-session")
+    if args.session_id and not SESSION_ID.fullmatch(args.session_id):
+        parser.error(f"--session-id {args.session_id!r}: letters, digits, - and _ only, at most 128")
     if args.include_partial_messages and args.output_format != "stream-json":
         parser.error("--include-partial-messages needs --output-format stream-json")
     if args.print_prompt and args.prompt:

@@ -11,7 +11,7 @@ from clew.host.stamp import utc_now
 from clew.protocol.entries import Entry, TurnResultEntry, UserEntry
 from clew.protocol.ids import EntryId, SessionId, new_uuid
 from clew.protocol.messages import Message
-from clew.transcript.errors import SessionBusy, TranscriptError
+from clew.transcript.errors import SessionBusy, SessionNotFound, TranscriptError
 from clew.transcript.fork import Fork, fork_session
 from clew.transcript.interruption import Interruption, interruption
 from clew.transcript.lease import Lease, acquire, holder_of, take_over
@@ -75,7 +75,13 @@ def open_conversation(args: argparse.Namespace, workspace: Workspace, notify: No
 def chosen_source(args: argparse.Namespace, workspace: Workspace, store: SessionStore) -> Path | None:
     """The file to go on from, None for a new session."""
     if args.continue_:
-        return newest_session(store, workspace.root, identity=workspace.identity)
+        try:
+            return newest_session(store, workspace.root, identity=workspace.identity)
+        except SessionNotFound as error:
+            if workspace.trusted or workspace.repository is None:
+                raise
+            hint = "sessions from before a move are found once the directory is trusted (--trust)"
+            raise SessionNotFound(f"{error}; {hint}") from error
     if args.resume is None:
         return None
     if not args.resume.strip():

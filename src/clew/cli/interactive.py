@@ -7,7 +7,8 @@ import sys
 
 from clew.cli.agent import settled
 from clew.cli.conversation import Conversation, open_conversation
-from clew.cli.print_mode import failed, say, unread_notes
+from clew.cli.print_mode import failed, listed, unread_notes
+from clew.cli.voice import Voice, say
 from clew.cli.wiring import NoModel, assemble, chosen_model, connector
 from clew.cli.workspace import Workspace, open_workspace, remember_trust
 from clew.commands.base import RuleRow
@@ -17,7 +18,7 @@ from clew.llm.errors import LLMError, MissingCredential, UnknownModel
 from clew.plain.confirm import confirm
 from clew.plain.options import PlainOptions
 from clew.plain.run import run_plain
-from clew.transcript.errors import TranscriptError
+from clew.transcript.errors import AmbiguousSession, TranscriptError
 
 
 def run_interactive(args: argparse.Namespace) -> int:
@@ -33,17 +34,23 @@ def run_interactive(args: argparse.Namespace) -> int:
             connector(workspace)(chosen_model(workspace))
         except (NoModel, MissingCredential) as missing:
             return welcome(workspace, str(missing))
-        conversation = open_conversation(args, workspace, lambda level, text: say(text))
-        return asyncio.run(converse(args, workspace, conversation))
-    except (SettingsError, UnknownModel, TranscriptError) as error:
+        voice = Voice()
+        conversation = open_conversation(args, workspace, voice)
+        return asyncio.run(converse(args, workspace, conversation, voice))
+    except (SettingsError, UnknownModel) as error:
         return failed(str(error), 2)
+    except AmbiguousSession as error:
+        return listed(error)
+    except TranscriptError as error:
+        return failed(str(error), 1)
     except LLMError as error:
         return failed(str(error), 1)
 
 
-async def converse(args: argparse.Namespace, workspace: Workspace, conversation: Conversation) -> int:
+async def converse(args: argparse.Namespace, workspace: Workspace, conversation: Conversation, voice: Voice) -> int:
     """The whole session at the terminal."""
     assembled = assemble(args, workspace, conversation, headless=False)
+    voice.session = assembled.session
     settled()
 
     def rules() -> tuple[RuleRow, ...]:
@@ -54,6 +61,7 @@ async def converse(args: argparse.Namespace, workspace: Workspace, conversation:
 
     options = PlainOptions(
         home=None if args.no_session_persistence else workspace.home,
+        kept=conversation.path is not None,
         env=workspace.env,
         prompt=args.prompt or "",
         notes=(*unread_notes(workspace), *assembled.notes, *conversation.notes),

@@ -7,13 +7,14 @@ import sys
 
 from clew.cli.agent import settled
 from clew.cli.conversation import Conversation, open_conversation
+from clew.cli.voice import say
 from clew.cli.wiring import NoModel, assemble
 from clew.cli.workspace import Workspace, open_workspace
 from clew.config.errors import SettingsError
 from clew.headless.run import HeadlessOptions, run_headless
 from clew.llm.errors import LLMError, UnknownModel
 from clew.system.terminal_text import sanitize
-from clew.transcript.errors import TranscriptError
+from clew.transcript.errors import AmbiguousSession, TranscriptError
 from clew.transcript.interruption import CONTINUE_PROMPT
 
 
@@ -28,8 +29,12 @@ def run_print(args: argparse.Namespace, prompt: str) -> int:
         if not prompt:
             return failed("the session ended in order, so there is nothing to go on with; give a prompt", 2)
         return asyncio.run(converse(args, workspace, conversation, prompt))
-    except (SettingsError, UnknownModel, TranscriptError) as error:
+    except (SettingsError, UnknownModel) as error:
         return failed(str(error), 2)
+    except AmbiguousSession as error:
+        return listed(error)
+    except TranscriptError as error:
+        return failed(str(error), 1)
     except (LLMError, NoModel) as error:
         return failed(str(error), 1)
 
@@ -59,12 +64,15 @@ def unread_notes(workspace: Workspace) -> list[str]:
     return [f"{path} is not read: the directory is not trusted (see --trust)" for path in workspace.loaded.unread]
 
 
-def say(text: str) -> None:
-    """A line for a person."""
-    sys.stderr.write(f"clew: {sanitize(text, one_line=True)}\n")
-
-
 def failed(text: str, code: int) -> int:
     """A line for a person, and the exit code."""
     say(text)
     return code
+
+
+def listed(error: AmbiguousSession) -> int:
+    """Several sessions fit: each on a line of its own."""
+    say(str(error).partition("\n")[0])
+    for match in error.matches:
+        sys.stderr.write(f"  {sanitize(match, one_line=True)}\n")
+    return 1

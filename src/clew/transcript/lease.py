@@ -41,7 +41,10 @@ class Lease:
         try:
             return _identity(os.stat(self._path)) == self._inode
         except FileNotFoundError:
-            return True  # somebody cleaned up; our flock still keeps others out until they make a new file
+            # Cleaned up by hand, then our flock still counts; or displaced by a taker that is done by now, which left
+            # its own name in our file.
+            written = read_owner(os.pread(self._fd, 4096, 0))
+            return written is not None and written.token == self.owner.token
         except OSError:
             return False
 
@@ -183,11 +186,23 @@ def _displace(path: Path, transcript: Path, asking: Owner, *, wait_s: float) -> 
                 if time.monotonic() >= deadline:
                     raise SessionBusy(transcript.stem, _holder_name(path))
                 time.sleep(_POLL_S)
-        # A new file under the old name: the old holder sees another inode from now on. It is locked by whoever
-        # acquires first, which decides between two takers.
+        # The holder finds the taker's name in its own file, even when the taker has come and gone. A new file under
+        # the old name shows it another inode at once; that one is locked by whoever acquires first.
+        _sign(path, asking)
         replace_file(path, msgspec.json.encode(asking))
     finally:
         if fd >= 0:
+            os.close(fd)
+
+
+def _sign(lock: Path, owner: Owner) -> None:
+    """Put a name into a lock file that somebody else holds open."""
+    with contextlib.suppress(FileNotFoundError):
+        fd = os.open(lock, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        try:
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, msgspec.json.encode(owner), 0)
+        finally:
             os.close(fd)
 
 

@@ -383,6 +383,22 @@ def test_a_hand_over_ends_the_first_writer_after_its_write(path: Path, told: Tol
     assert [found.entry for found in iterate(path)] == [entries[0], entries[2]]
 
 
+def test_e03_a_displaced_writer_notices_also_when_the_taker_is_done(path: Path) -> None:
+    mine = acquire(path, name="asleep")
+    taken = take_over(path, name="awake", wait_s=0, force=True)
+    taken.release()
+    assert not lock_path(path).exists()
+    assert not mine.held()
+    mine.release()
+
+
+def test_a_lock_file_removed_by_hand_does_not_end_the_lease(path: Path) -> None:
+    mine = acquire(path, name="me")
+    lock_path(path).unlink()
+    assert mine.held()
+    mine.release()
+
+
 def test_e03_a_displaced_writer_notices_before_its_next_line(path: Path) -> None:
     first = open_writer(path, name="asleep")
     entries = conversation(3)
