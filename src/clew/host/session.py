@@ -96,7 +96,7 @@ class Session:
         self._compactor = compactor
         self._turns = first_turn - 1
         self._hand_over = hand_over
-        """Lets go of the log if another process asked for it; returns who, or nothing."""
+        """Lets go of the log if another process asked for it, tells so, and returns who; or nothing."""
         self._watch: asyncio.Task[None] | None = None
         self._on_close = on_close
         self._greet = greet
@@ -171,20 +171,26 @@ class Session:
         """Tell front ends something that is not part of the conversation."""
         self.publish(Notice(level=level, text=text, code=code))
 
-    def lose(self, why: str) -> None:
-        """Another process has the session now: stop here, and take nothing more."""
+    @property
+    def closed(self) -> bool:
+        """Nobody hears events any more."""
+        return self._closed
+
+    def lose(self, why: str = "") -> None:
+        """Another process has the session now: stop here, and take nothing more. `why` unless it was told already."""
         self._lost = True
         self._agent.inbox.clear()
         if self._abort is not None:
             self._abort.throw()
-        self.notice("error", why, code="taken-over")
+        if why:
+            self.notice("error", why, code="taken-over")
 
     async def _watch_for_others(self, hand_over: Callable[[], str]) -> None:
         """An idle session must let go too, so somebody has to look."""
         while True:
             await asyncio.sleep(HAND_OVER_POLL_S)
-            if who := hand_over():
-                self.lose(f"this session was handed over to {who}; all that was saved is there")
+            if hand_over():
+                self.lose()
                 return
 
     def _prompt(self, content: Content) -> None:

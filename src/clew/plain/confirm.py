@@ -7,6 +7,7 @@ import termios
 from collections.abc import Sequence
 from typing import TextIO
 
+from clew.plain.wrap import wrap
 from clew.system.terminal_text import reveal, sanitize
 
 
@@ -26,7 +27,7 @@ def confirm(
     """
     source, out = stdin or sys.stdin, stdout or sys.stdout
     for line in lines:
-        out.write(sanitize(line) + "\n")
+        out.write(wrap(sanitize(line), _columns(out)) + "\n")
     if quoted:
         out.write("".join(f"  | {line}\n" for line in reveal(quoted).split("\n")))
     if not source.isatty():
@@ -38,6 +39,14 @@ def confirm(
     out.write(f"{sanitize(question, one_line=True)} [y]es / [n]o > ")
     out.flush()
     return _read_line(source.fileno()).strip().lower() in ("y", "yes")
+
+
+def _columns(out: TextIO) -> int:
+    """Width of the screen; 0 where there is none."""
+    try:
+        return os.get_terminal_size(out.fileno()).columns
+    except (OSError, ValueError):
+        return 0
 
 
 def _wait_for_quiet(descriptor: int, guard_s: float) -> None:

@@ -13,6 +13,8 @@ class PlainOptions(Struct, frozen=True, kw_only=True):
 
     home: Path | None = None
     """CLEW_HOME, for the history; None keeps no history on disk."""
+    kept: bool = True
+    """The session is on disk, so it can be continued."""
     env: Mapping[str, str] = {}
     """Looked at for TERM and NO_COLOR."""
     prompt: str = ""

@@ -129,7 +129,7 @@ class PlainSession:
                 # The prompt may have been refused; a turn that did start is known by then.
                 self._expecting_turn = False
             case SessionEnded():
-                if self._state.facts.turns:
+                if self._state.facts.turns and self._options.kept:
                     # Not broken into rows: it is there to be copied.
                     self._screen.text(f"Continue with: clew --resume {self._state.facts.session_id}")
                 self._exit = self._code

@@ -1,0 +1,86 @@
+"""Two people, one session; nothing kept; a narrow screen: what the conversation at a terminal says then."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from e2e.test_plain import WAIT_S, Person, environment
+from fakes.model_server import ModelServer
+
+CLEW = [sys.executable, "-m", "clew"]
+
+
+class Room:
+    """A model that always answers, and people who come and go."""
+
+    def __init__(self, folder: Path, url: str) -> None:
+        self.folder = folder
+        self.keys = {
+            "ANTHROPIC_API_KEY": "sk-test-0123456789",
+            "ANTHROPIC_BASE_URL": url,
+            "CLEW_MODEL": "anthropic/claude-test",
+        }
+        self.people: list[Person] = []
+
+    def come(self, *args: str, columns: int = 80) -> Person:
+        self.people.append(Person([*CLEW, *args], self.folder, columns=columns, **self.keys))
+        return self.people[-1]
+
+    def run(self, *args: str) -> "subprocess.CompletedProcess[bytes]":
+        return subprocess.run(
+            [*CLEW, *args],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd=self.folder,
+            env=environment(self.folder / "home", **self.keys),
+            timeout=WAIT_S,
+            check=False,
+        )
+
+
+@pytest.fixture
+def room(tmp_path: Path) -> Iterator[Room]:
+    with ModelServer({"replies": [], "last": {"text": "Fine."}}) as server:
+        room = Room(tmp_path, server.url)
+        yield room
+        for person in room.people:
+            person.leave()
+
+
+def test_a_hand_over_is_told_once_and_within_the_conversation(room: Room) -> None:
+    first = room.come("--trust")
+    first.sees("> ")
+    first.type("hello\r")
+    first.sees("-- ")
+    taken = room.run("-c", "--take-over", "-p", "mine now")
+    assert (taken.returncode, taken.stdout) == (0, b"Fine.\n")
+    first.sees("handed over")
+    first.type("and now?\r")
+    first.sees("nothing was sent")
+    assert first.seen.count("handed over") == 1
+    assert "clew: " not in first.seen
+    first.type("/quit\r")
+    assert first.exits() == 0
+
+
+def test_a_conversation_that_is_not_kept_is_not_offered_again(room: Room) -> None:
+    person = room.come("--trust", "--no-session-persistence")
+    person.sees("> ")
+    person.type("hello\r")
+    person.sees("-- ")
+    person.type("/quit\r")
+    assert person.exits() == 0
+    assert "Continue with" not in person.seen
+    assert not (room.folder / "home" / "projects").exists()
+
+
+def test_the_question_for_trust_breaks_between_words(room: Room) -> None:
+    person = room.come(columns=40)
+    person.sees("[n]o > ")
+    rows = person.seen.replace("\r", "").split("\n")
+    assert max(len(row) for row in rows if os.fspath(room.folder) not in row) <= 40
+    assert "memory files" in " ".join(person.seen.split())
