@@ -183,3 +183,14 @@ def test_a_log_that_cannot_be_written_is_told_once_and_the_answer_comes(place: P
     told = done.err.splitlines()
     assert [("cannot save" in line, "could not be saved" in line) for line in told] == [(True, False), (False, True)]
     assert "another clew" not in done.err
+
+
+def test_continue_in_a_moved_repository_says_what_finds_its_sessions(place: Place) -> None:
+    git = "git -c user.name=n -c user.email=e"
+    made = f"git init -q old && cd old && {git} commit -q --allow-empty -m x && $CLEW -p hi --trust </dev/null"
+    assert shell(place, made).out == f"{ANSWER}\n"
+    done = shell(place, "mv old new && cd new && $CLEW -c -p more </dev/null")
+    assert done.code == 1
+    one_line(done, "--trust")
+    assert shell(place, "cd new && $CLEW -c -p more --trust </dev/null").out == f"{ANSWER}\n"
+    assert len(place.transcripts()) == 1

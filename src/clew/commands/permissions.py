@@ -4,7 +4,7 @@ from clew.commands.base import Command, CommandContext, CommandHelp, CommandResu
 from clew.protocol.ops import SetPermissionMode
 
 MODES = {
-    "default": "asks before it changes anything",
+    "default": "asks before edits, and before commands that are neither harmless nor held by the sandbox",
     "plan": "reads only; nothing is changed",
     "acceptEdits": "edits files in the workspace without asking",
     "bypassPermissions": "asks for nothing; only what is always denied stays denied",
