@@ -6,16 +6,14 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from clew.cli.sessions import parse_homes
+from clew.cli.agent_homes import chosen_homes, find_session
 from clew.cli.show import as_json
-from clew.orient.opening import Opened, open_session
-from clew.system.home import clew_home
+from clew.orient.opening import Opened
 from clew.system.terminal_text import sanitize
 from clew.transcript.claude_shape import claude_lines
 from clew.transcript.codec import encode
 from clew.transcript.errors import TranscriptError
 from clew.transcript.render import markdown
-from clew.transcript.store import SessionStore
 
 HELP = "a session in another format"
 FORMATS = ("markdown", "json", "jsonl", "claude-code")
@@ -34,9 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Write the session."""
-    store = SessionStore(clew_home())
     try:
-        opened = open_session(store, args.session, Path.cwd(), homes=parse_homes(args.home))
+        opened = find_session(args.session, chosen_homes(args.home))
         if args.output:
             _to_file(Path(args.output), opened, args.to, force=args.force)
         else:

@@ -9,15 +9,13 @@ from pathlib import Path
 
 import msgspec
 
-from clew.foreign.registry import READERS, agent_name
+from clew.cli.agent_homes import chosen_agents, chosen_homes, find_session
 from clew.orient.board import MAX_ROWS, recent, rows
-from clew.orient.opening import open_session
 from clew.orient.recap_cache import RecapCache
 from clew.orient.report import Report, age_of, recap_object, state_now, text_now
 from clew.system.home import clew_home
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
-from clew.transcript.store import SessionStore
 
 HELP = "where did I leave off: one session, or everything touched lately"
 _AGE = re.compile(r"(\d+(?:\.\d+)?)\s*([smhdw]?)")
@@ -51,8 +49,8 @@ def run(args: argparse.Namespace) -> int:
     """Print the recaps asked for."""
     try:
         since_s = time.time() - age_s(args.since)
-        homes = parse_homes(args.home)
-        agents = parse_agents(args.agent)
+        homes = chosen_homes(args.home)
+        agents = chosen_agents(args.agent)
     except ValueError as error:
         print(f"clew recap: {error}", file=sys.stderr)
         return 2
@@ -104,7 +102,7 @@ def locate(name: str, *, agent: str | None, homes: dict[str, Path]) -> tuple[Pat
     if path.exists():
         return path, agent, ""
     try:
-        opened = open_session(SessionStore(clew_home()), name, Path.cwd(), homes=homes)
+        opened = find_session(name, homes)
     except TranscriptError as error:
         return sanitize(str(error), one_line=True)
     return opened.path, opened.agent, "" if opened.agent == "clew" else opened.session_id
@@ -155,29 +153,6 @@ def age_s(text: str) -> float:
     if not found:
         raise ValueError(f"--since {text!r} is not an age; use a form like 12h, 7d or 2w")
     return float(found.group(1)) * _UNIT_S[found.group(2)]
-
-
-def parse_homes(pairs: list[str]) -> dict[str, Path]:
-    """`claude_code=/some/dir` pairs."""
-    homes: dict[str, Path] = {}
-    for pair in pairs:
-        name, equals, folder = pair.partition("=")
-        if not equals or not folder:
-            raise ValueError(f"--home {pair!r} is not of the form AGENT=DIR")
-        homes[_known(name)] = Path(folder).expanduser()
-    return homes
-
-
-def parse_agents(name: str) -> list[str] | None:
-    """None for all, else the one agent named."""
-    return None if name == "all" else [_known(name)]
-
-
-def _known(name: str) -> str:
-    agent = agent_name(name)
-    if agent != "clew" and agent not in READERS:
-        raise ValueError(f"no agent named {name!r}; known: clew, {', '.join(sorted(READERS))}")
-    return agent
 
 
 def age_words(seconds: float) -> str:

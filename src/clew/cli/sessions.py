@@ -10,8 +10,9 @@ from typing import Any
 
 import msgspec
 
-from clew.foreign.registry import READERS, agent_name
-from clew.orient.catalog import OWN, Catalog, project_name
+from clew.cli.agent import positive
+from clew.cli.agent_homes import chosen_agents, chosen_homes
+from clew.orient.catalog import Catalog, project_name
 from clew.system.home import clew_home
 from clew.system.terminal_text import clip, display_width, sanitize
 from clew.transcript.errors import TranscriptError
@@ -35,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--deep", action="store_true", help="with --search: look through whole files if need be")
     parser.add_argument("--project", nargs="?", const=".", metavar="DIR", help="only this project (default: here)")
     parser.add_argument("--all", action="store_true", help="no limit on the number of rows")
-    parser.add_argument("--limit", type=int, default=30, metavar="N", help="at most N rows (default 30)")
+    parser.add_argument("--limit", type=positive, default=30, metavar="N", help="at most N rows (default 30)")
     parser.add_argument(
         "--home", action="append", default=[], metavar="AGENT=DIR", help="where an agent keeps its files"
     )
@@ -46,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     """List, search or act."""
     store = SessionStore(clew_home())
     try:
-        homes = parse_homes(args.home)
+        homes = chosen_homes(args.home)
         if args.action == "size":
             return _show_sizes(store, args)
         if args.action:
@@ -60,35 +61,13 @@ def run(args: argparse.Namespace) -> int:
         return 2
 
 
-def parse_homes(given: list[str]) -> dict[str, Path]:
-    """`AGENT=DIR` pairs; ValueError names the bad one."""
-    homes: dict[str, Path] = {}
-    for pair in given:
-        agent, mark, folder = pair.partition("=")
-        if not mark or not agent or not folder:
-            raise ValueError(f"--home takes AGENT=DIR, not {pair!r}")
-        path = Path(folder).expanduser()
-        if not path.exists():
-            raise ValueError(f"--home {agent}: {folder} does not exist")
-        homes[agent] = path
-    return homes
-
-
-def known_agent(name: str) -> str:
-    """An agent by any of its names; ValueError lists those there are."""
-    found = agent_name(name)
-    if found not in {OWN, *READERS}:
-        raise ValueError(f"no agent {name!r}; there are {', '.join([OWN, *READERS])} and all")
-    return found
-
-
 def _list(store: SessionStore, args: argparse.Namespace, homes: Mapping[str, Path]) -> int:
-    agents = None if args.agent == "all" else [known_agent(args.agent)]
+    agents = chosen_agents(args.agent)
     project = Path(args.project) if args.project else None
     with Catalog(store, homes=homes) as catalog:
         budget = _LIST_BUDGET_S if args.search is None else _SEARCH_BUDGET_S
         waiting = catalog.refresh(agents=agents, budget_s=budget)
-        limit = -1 if args.all else max(1, args.limit)
+        limit = -1 if args.all else args.limit
         if args.search is not None:
             many = limit if limit > 0 else 10_000
             deep = args.deep or None

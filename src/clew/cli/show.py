@@ -6,19 +6,16 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from shutil import which
 
 import msgspec
 
-from clew.cli.sessions import parse_homes
-from clew.orient.opening import Opened, open_session
+from clew.cli.agent_homes import chosen_homes, find_session
+from clew.orient.opening import Opened
 from clew.protocol.entries import ChainEntry, OpaqueEntry
-from clew.system.home import clew_home
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
 from clew.transcript.render import plain
-from clew.transcript.store import SessionStore
 
 HELP = "a session as readable text"
 
@@ -35,9 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print a session; through a pager on a terminal."""
-    store = SessionStore(clew_home())
     try:
-        opened = open_session(store, args.session, Path.cwd(), homes=parse_homes(args.home))
+        opened = find_session(args.session, chosen_homes(args.home))
     except (TranscriptError, OSError) as error:
         sys.stderr.write(f"clew show: {sanitize(str(error))}\n")
         return 1

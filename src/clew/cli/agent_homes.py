@@ -1,0 +1,68 @@
+"""Whose sessions are looked at, and where: the user's settings, then `--agent` and `--home`."""
+
+import os
+from pathlib import Path
+
+from clew.config.load import load_settings
+from clew.config.schema import Foreign
+from clew.foreign.registry import READERS, agent_name
+from clew.orient.catalog import OWN
+from clew.orient.opening import Opened, open_session
+from clew.system.home import clew_home
+from clew.transcript.errors import SessionNotFound
+from clew.transcript.store import SessionStore
+
+
+def chosen_agents(name: str) -> list[str] | None:
+    """The agents to list: the one asked for, else all (None), or only clew where the settings leave others out.
+
+    Raises ValueError for a name nobody has."""
+    if name != "all":
+        return [known_agent(name)]
+    return None if foreign_settings().enabled else [OWN]
+
+
+def chosen_homes(pairs: list[str]) -> dict[str, Path]:
+    """Homes of the settings, overridden by `AGENT=DIR` pairs. Raises ValueError for what cannot be meant."""
+    homes = {known_agent(name): Path(folder).expanduser() for name, folder in foreign_settings().homes.items()}
+    for pair in pairs:
+        name, equals, folder = pair.partition("=")
+        if not equals or not folder:
+            raise ValueError(f"--home {pair!r} is not of the form AGENT=DIR")
+        path = Path(folder).expanduser()
+        if not path.exists():
+            raise ValueError(f"--home {name}: {folder} does not exist")
+        homes[known_agent(name)] = path
+    return homes
+
+
+def known_agent(name: str) -> str:
+    """An agent by any of its names; ValueError lists those there are."""
+    found = agent_name(name)
+    if found != OWN and found not in READERS:
+        raise ValueError(f"no agent {name!r}; there are {', '.join([OWN, *sorted(READERS)])} and all")
+    return found
+
+
+def foreign_settings() -> Foreign:
+    """What the user set; broken layers are `clew doctor`'s matter, reading sessions goes on without them."""
+    loaded = load_settings(home=clew_home(), project_root=None, trusted=False, env=os.environ, lenient=True)
+    return loaded.settings.foreign
+
+
+def find_session(query: str, homes: dict[str, Path]) -> Opened:
+    """A session by path, id, title or words. Raises TranscriptError; a path that is not there is called one."""
+    try:
+        return open_session(SessionStore(clew_home()), query, here(), homes=homes)
+    except SessionNotFound as error:
+        if "/" in query and not any(letter.isspace() for letter in query) and not os.path.lexists(query):
+            raise SessionNotFound(f"{query}: no such file, and no session fits it") from error
+        raise
+
+
+def here() -> Path:
+    """The current directory, or the root where it was removed: reading sessions needs none."""
+    try:
+        return Path.cwd()
+    except FileNotFoundError:
+        return Path("/")
