@@ -96,6 +96,9 @@ def commit_clauses(ledger: Ledger, say: Phrases, *, mentioned: str) -> list[Clau
     tags = [item for item in ledger.commits if item.kind == "tag"]
     if tags and tags[-1].ref not in mentioned:
         found.append(Clause(text=say.tagged.format(tags[-1].ref), source=tags[-1].source))
+    last = ledger.commits[-1] if ledger.commits else None
+    if last and last.kind == "push" and "push" not in mentioned.casefold():
+        found.append(Clause(text=say.pushed.format(last.ref), source=last.source))
     opened = [item for item in ledger.commits if item.kind == "pr"]
     if opened and opened[-1].ref not in mentioned:
         found.append(Clause(text=say.opened.format(opened[-1].ref), source=opened[-1].source))
@@ -126,6 +129,24 @@ def work_clauses(ledger: Ledger, say: Phrases, *, mentioned: str, said: str = ""
             )
         )
     found.extend(_result_clauses(ledger, say, said))
+    found.extend(_open_work(ledger, say))
+    return found
+
+
+def _open_work(ledger: Ledger, say: Phrases) -> list[Clause]:
+    """What is not done: a failed edit, open tasks, agents that still run."""
+    found: list[Clause] = []
+    broken = next(
+        (error for error in reversed(ledger.errors) if not error.resolved and error.where.startswith("edit ")), None
+    )
+    if broken:
+        found.append(Clause(text=say.edit_failed.format(file_name(broken.where)), source=broken.source))
+    if ledger.todos and ledger.todos.open_items:
+        text = say.todo.format(ledger.todos.done, len(ledger.todos.items))
+        found.append(Clause(text=text, source=ledger.todos.source))
+    running = [agent for agent in ledger.agents if agent.status == "running"]
+    if len(running) > 1:
+        found.append(Clause(text=say.agents.format(len(running)), source=running[-1].source))
     return found
 
 

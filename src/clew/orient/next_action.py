@@ -4,7 +4,7 @@ import re
 
 from clew.ledger.facts import Ledger
 from clew.ledger.question import offered_act
-from clew.orient.clauses import Clause, file_name, told
+from clew.orient.clauses import Clause, told
 from clew.orient.headline import clip, headline
 from clew.orient.phrases import Phrases
 
@@ -84,14 +84,8 @@ def open_end(ledger: Ledger, say: Phrases, words: int = 16) -> Clause | None:
         if last.kind == "push":
             return None
     changed = ledger.changed_files
+    if changed and run and run.order < ledger.changes:
+        return Clause(text=say.do_test, source=(*run.source, *changed[-1].source))
     if changed:
         return Clause(text=say.do_review, source=changed[-1].source)
     return Clause(text=say.do_read, source=ledger.state_source) if ledger.state == "idle" and ledger.goal else None
-
-
-def failed_edit(ledger: Ledger, say: Phrases) -> Clause | None:
-    """An edit that failed and was never made good."""
-    for error in reversed(ledger.errors):
-        if not error.resolved and error.where.startswith("edit "):
-            return Clause(text=say.edit_failed.format(file_name(error.where)), source=error.source)
-    return None

@@ -40,7 +40,6 @@ class Phrases(NamedTuple):
     agents_done: str
     turn_ended: str
     edit_failed: str
-    then: str
     do_review: str
     do_push: str
     do_push_tag: str
@@ -55,7 +54,6 @@ class Phrases(NamedTuple):
     do_wait: str
     do_read: str
     ran: str
-    empty: str
     away: str
 
 
@@ -93,7 +91,6 @@ ENGLISH = Phrases(
     agents_done="{} agents finished",
     turn_ended="the turn ended",
     edit_failed="an edit of {} failed",
-    then="{}, then {}",
     do_review="review and commit",
     do_push="push it",
     do_push_tag="push the tag {}",
@@ -108,6 +105,5 @@ ENGLISH = Phrases(
     do_wait="wait for the agent to finish",
     do_read="read the answer, nothing else is open",
     ran="Ran {}",
-    empty="Nothing was asked yet.",
     away="While you were away: {}",
 )

@@ -2,6 +2,7 @@
 
 from clew.orient.phrase_form import ENGLISH, Phrases
 from clew.orient.phrases_east import CHINESE, CHINESE_TW, JAPANESE
+from clew.orient.phrases_more import ITALIAN, KOREAN, PORTUGUESE
 from clew.orient.phrases_west import FRENCH, GERMAN, RUSSIAN, SPANISH
 
 __all__ = ["Phrases", "phrases", "speaks"]
@@ -15,6 +16,9 @@ _TABLE = {
     "de": GERMAN,
     "fr": FRENCH,
     "es": SPANISH,
+    "pt": PORTUGUESE,
+    "it": ITALIAN,
+    "ko": KOREAN,
 }
 
 

@@ -6,6 +6,7 @@ from clew.ledger.facts import Ledger
 from clew.ledger.words import word_cost
 from clew.orient.headline import clip, headline
 from clew.orient.news import news
+from clew.orient.phrases import phrases, speaks
 from clew.orient.recap import MAX_WORDS, recap
 from unit.ledger.talk import Talk
 
@@ -51,11 +52,22 @@ def test_every_clause_has_a_source_in_the_session() -> None:
         ),
         (flag_talk().ended("model_error", error="connection refused"), "rerun it"),
         (flag_talk().user("[Request interrupted by user]"), "rerun it"),
+        (flag_talk().edit("/p/report.py").agent("Changed again."), "run the tests, then commit"),
         (flag_talk().agent("Done.\n\nNext step: run it on the staging file."), "run it on the staging file"),
     ],
 )
 def test_next_steps(talk: Talk, expected: str) -> None:
     assert expected.casefold() in recap(talk.ledger()).text.casefold()
+
+
+def test_what_is_not_done_is_told() -> None:
+    items = [{"content": "Parse", "status": "completed"}, {"content": "Print the rows", "status": "pending"}]
+    talk = Talk().user("Print the parcels as a table").edit("/p/README.md", error=True)
+    talk.call("TodoWrite", todos=items).result().agent("That is it.")
+    text = recap(talk.ledger()).text
+    assert "an edit of README.md failed" in text
+    assert "1 of 2 tasks done" in text
+    assert "Next: print the rows" in text
 
 
 def test_a_claim_against_the_results_is_not_repeated() -> None:
@@ -79,6 +91,13 @@ def test_a_claim_against_the_results_is_not_repeated() -> None:
         ("Füge dem Befehl report bitte die Option --json hinzu und teste sie", "prüfen und committen", "de"),
         ("Ajoute l'option --json à la commande report, et teste le module", "relire et commiter", "fr"),
         ("Añade la opción --json al comando report para que se pueda usar", "revisar y hacer commit", "es"),
+        ("Adicione a opção --json ao comando report para que você possa usar", "revisar e fazer commit", "pt"),
+        (
+            "Aggiungi l'opzione --json al comando report, per favore, e non solo per il menu",
+            "rivedere e fare commit",
+            "it",
+        ),
+        ("report 명령에 --json 옵션을 추가해 주세요", "검토 후 커밋", "ko"),
     ],
 )
 def test_it_speaks_the_users_language(request_text: str, words: str, language: str) -> None:
@@ -200,3 +219,15 @@ def test_news_since_leaving() -> None:
     assert all(clause.source for clause in clauses)
     assert news(after, after) == ("", ())
     assert news(Ledger(), Ledger()) == ("", ())
+
+
+@pytest.mark.parametrize("language", ["en", "zh", "zh-TW", "ja", "ru", "de", "fr", "es", "pt", "it", "ko"])
+def test_every_language_has_all_its_words(language: str) -> None:
+    assert speaks(language)
+    own, english = phrases(language), phrases("en")
+    for name in english._fields:
+        template, model = getattr(own, name), getattr(english, name)
+        assert template.count("{}") == model.count("{}"), name
+        same_by_chance = name in ("stop", "join", "listed") or not any(map(str.isalpha, model.replace("{}", "")))
+        assert language == "en" or same_by_chance or template != model, name
+    assert phrases("xx") is english
