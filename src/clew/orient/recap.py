@@ -220,7 +220,7 @@ def _assemble(goal: str, standing: list[Clause], action: Clause | None, ledger: 
             middle.append(lower_first(text) if middle else text)
             left -= word_cost(text)
     closing = open_end(ledger, say) if ledger.state in ("idle", "asking") else None
-    if closing and action and closing.text != action.text and word_cost(closing.text) <= left:
+    if closing and action and closing.text not in (action.text, say.do_read) and word_cost(closing.text) <= left:
         last = f"{last.rstrip('.!。 ')}{say.join}{closing.text}"
     sentences = [part for part in (goal, say.join.join(middle), last) if part]
     text = short_paths("".join(_sentence(part, say, plain=part is goal) for part in sentences).strip())

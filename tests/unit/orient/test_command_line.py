@@ -110,7 +110,7 @@ def test_nothing_lately_is_said(home: Path, capsys: pytest.CaptureFixture[str]) 
     [
         (["recap", "no-such-session"], 1, "no session"),
         (["recap", "--since", "soon"], 2, "is not an age"),
-        (["recap", "--agent", "nobody"], 2, "no agent named"),
+        (["recap", "--agent", "nobody"], 2, "no agent"),
         (["recap", "--home", "claude"], 2, "AGENT=DIR"),
         (["recap", "."], 1, "is a directory"),
         (["ledger", "no-such-session"], 1, "no session"),

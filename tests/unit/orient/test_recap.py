@@ -65,7 +65,8 @@ def test_what_is_not_done_is_told() -> None:
     talk = Talk().user("Print the parcels as a table").edit("/p/README.md", error=True)
     talk.call("TodoWrite", todos=items).result().agent("That is it.")
     text = recap(talk.ledger()).text
-    assert "an edit of README.md failed" in text
+    assert "An edit of README.md failed" in text
+    assert "nothing else" not in text
     assert "1 of 2 tasks done" in text
     assert "Next: print the rows" in text
 
