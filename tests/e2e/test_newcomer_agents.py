@@ -61,6 +61,14 @@ def test_a_home_of_nobody_is_named(place: Place, tmp_path: Path) -> None:
         assert (missing.code, len(missing.err.splitlines())) == (2, 1), command
 
 
+def test_a_home_of_nobody_in_the_settings_is_named(place: Place, tmp_path: Path) -> None:
+    assert place.run("config", "set", "foreign.homes", json.dumps({"cladue": str(tmp_path)})).code == 0
+    for command in (["sessions"], ["recap"], ["show", "x"], ["ledger", "x"]):
+        done = place.run(*command)
+        assert (done.code, len(done.err.splitlines())) == (2, 1), command
+        assert "cladue" in done.err
+
+
 def test_limits_are_numbers_from_one(place: Place) -> None:
     done = place.run("sessions", "--limit", "-1")
     assert (done.code, len(done.err.splitlines())) == (2, 1)

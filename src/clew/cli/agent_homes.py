@@ -40,7 +40,7 @@ def known_agent(name: str) -> str:
     """An agent by any of its names; ValueError lists those there are."""
     found = agent_name(name)
     if found != OWN and found not in READERS:
-        raise ValueError(f"no agent {name!r}; there are {', '.join([OWN, *sorted(READERS)])} and all")
+        raise ValueError(f"no agent named {name!r}; there are {', '.join([OWN, *sorted(READERS)])} and all")
     return found
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from clew.cli.agent_homes import chosen_homes
+from clew.cli.agent_homes import chosen_homes, known_agent
 from clew.cli.recap import locate
 from clew.ledger.facts import Fact, Ledger
 from clew.orient.load import LoadedSession, load_session
@@ -26,7 +26,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the ledger."""
-    place = locate(args.session, agent=None if args.agent == "all" else args.agent, homes=chosen_homes([]))
+    try:
+        agent = None if args.agent == "all" else known_agent(args.agent)
+        place = locate(args.session, agent=agent, homes=chosen_homes([]))
+    except ValueError as error:
+        print(f"clew ledger: {sanitize(str(error), one_line=True)}", file=sys.stderr)
+        return 2
     if isinstance(place, str):
         print(f"clew ledger: {place}", file=sys.stderr)
         return 1
