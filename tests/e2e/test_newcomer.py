@@ -194,3 +194,15 @@ def test_continue_in_a_moved_repository_says_what_finds_its_sessions(place: Plac
     one_line(done, "--trust")
     assert shell(place, "cd new && $CLEW -c -p more --trust </dev/null").out == f"{ANSWER}\n"
     assert len(place.transcripts()) == 1
+
+
+def test_help_of_config_says_what_each_action_does(place: Place) -> None:
+    told = place.run("config", "--help").out
+    assert "print one value" in told
+    assert "where it comes from" in told
+
+
+def test_a_key_far_from_all_others_is_not_followed_by_an_empty_list(place: Place) -> None:
+    done = place.run("config", "get", "nosuch.key")
+    assert done.code == 2
+    one_line(done, "nosuch.key", "clew config list")

@@ -20,20 +20,26 @@ from clew.system.home import clew_home
 from clew.system.terminal_text import sanitize
 
 HELP = "read and change settings"
+ACTIONS = {
+    "get": "print one value",
+    "set": "change one value",
+    "list": "every value in force, and where it comes from",
+    "path": "the settings file of a scope",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """get, set, list and path."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="get|set|list|path")
-    get = actions.add_parser("get", description="print one value")
+    get = actions.add_parser("get", description=ACTIONS["get"], help=ACTIONS["get"])
     get.add_argument("key", help="for example limits.maxTurns")
-    put = actions.add_parser("set", description="change one value")
+    put = actions.add_parser("set", description=ACTIONS["set"], help=ACTIONS["set"])
     put.add_argument("key")
     put.add_argument("value", nargs="?", help="a word or number, or JSON for lists and objects")
     put.add_argument("--unset", action="store_true", help="take the key out of the file")
-    show = actions.add_parser("list", description="every value in force, and where it comes from")
+    show = actions.add_parser("list", description=ACTIONS["list"], help=ACTIONS["list"])
     show.add_argument("--json", action="store_true")
-    where = actions.add_parser("path", description="the settings file of a scope")
+    where = actions.add_parser("path", description=ACTIONS["path"], help=ACTIONS["path"])
     for action in (put, where):
         action.add_argument("--scope", choices=["user", "project", "local"], default="user")
     for action in (get, show):

@@ -60,7 +60,6 @@ class Sandbox(Section, frozen=True, kw_only=True):
     """auto: use it when it works, else ask; required: no shell command without it."""
     network: bool = False
     """May confined commands use the network?"""
-    allowed_hosts: tuple[Text, ...] = ()
     writable_paths: tuple[Text, ...] = ()
 
 

@@ -93,7 +93,9 @@ def suggestion(path: tuple[str, ...]) -> str:
     if elsewhere:
         return f'did you mean "{dotted(elsewhere[0])}"?'
     far = nearest(dotted(path), [dotted(leaf) for leaf in leaf_keys()])
-    return f'did you mean "{far}"?' if far else f"known keys here: {', '.join(siblings)}"
+    if far:
+        return f'did you mean "{far}"?'
+    return f"known keys here: {', '.join(siblings)}" if siblings else "`clew config list` prints all keys"
 
 
 def edits(left: str, right: str) -> int:

@@ -23,7 +23,6 @@ ATTACKS: list[tuple[dict[str, Any], str]] = [
     ({"permissions": {"additionalDirectories": ["/"]}}, "permissions.additionalDirectories"),
     ({"sandbox": {"mode": "off"}}, "sandbox.mode"),
     ({"sandbox": {"network": True}}, "sandbox.network"),
-    ({"sandbox": {"allowedHosts": ["evil"]}}, "sandbox.allowedHosts"),
     ({"sandbox": {"writablePaths": ["/"]}}, "sandbox.writablePaths"),
     ({"limits": {"maxTurns": 100}}, "limits.maxTurns"),
     ({"limits": {"maxTurns": None}}, "limits.maxTurns"),
