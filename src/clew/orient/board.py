@@ -74,6 +74,7 @@ def rows(found: Iterable[Found], cache: RecapCache) -> Iterator[Report]:
     """The rows one by one, so that the first is seen before the last is read. Sessions without a word are left out."""
     for item in found:
         if item.size > MAX_BYTES:
+            yield _unread(item)
             continue
         try:
             report = cache.report(
@@ -83,3 +84,26 @@ def rows(found: Iterable[Found], cache: RecapCache) -> Iterator[Report]:
             continue  # it went away, or is not ours to read, between the listing and now
         if report.text:
             yield report
+
+
+def _unread(item: Found) -> Report:
+    """A row that names a file too large for an overview, and how to read it."""
+    words = f"{item.size // 1_000_000} MB, not read for this list; `clew recap {item.path}` reads it."
+    return Report(
+        file=str(item.path),
+        agent=item.agent,
+        session=item.session_id,
+        project="",
+        state="idle",
+        goal="",
+        next_step="",
+        last_request="",
+        language="en",
+        text=words,
+        live_text=words,
+        facts=(),
+        title="",
+        updated_s=item.mtime,
+        entries=0,
+        problem="too large for the list",
+    )

@@ -9,7 +9,7 @@ import pytest
 from clew.cli.main import run
 from clew.cli.recap import age_s, age_words
 from clew.ledger.fold import fold
-from clew.orient.board import recent
+from clew.orient.board import Found, recent, rows
 from clew.orient.load import load_session, seconds_of
 from clew.orient.narrator import Narrator
 from clew.orient.recap_cache import RecapCache
@@ -212,3 +212,11 @@ async def test_the_narrator_tells_recap_news_and_title() -> None:
     assert (told.source, told.away, told.key.session_id) == ("facts", "", SESSION)
     assert told.data["lastEntryId"] == told.key.last_entry_id
     assert await narrator.title() == ("Add a --json flag to the report command (report.py)", "facts")
+
+
+def test_a_file_too_large_for_the_list_is_named(home: Path) -> None:
+    path = home / "big.jsonl"
+    found = Found(agent="codex", path=path, session_id="big", mtime=5.0, size=500_000_000)
+    report = next(rows([found], RecapCache(home / "clew")))
+    assert "500 MB, not read" in report.text
+    assert str(path) in report.text
