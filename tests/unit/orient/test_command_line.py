@@ -6,9 +6,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from clew.cli import recap_words
 from clew.cli.main import run
 from clew.cli.recap import age_s, age_words
 from clew.ledger.fold import fold
+from clew.llm.scripted import Say, ScriptedModel
 from clew.orient.board import Found, recent, rows
 from clew.orient.load import load_session, seconds_of
 from clew.orient.narrator import Narrator
@@ -220,3 +222,17 @@ def test_a_file_too_large_for_the_list_is_named(home: Path) -> None:
     report = next(rows([found], RecapCache(home / "clew")))
     assert "500 MB, not read" in report.text
     assert str(path) in report.text
+
+
+def test_the_fast_model_may_rephrase(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "You are adding a --json flag in report.py; next, review and commit."
+    replies = ScriptedModel([Say(f"<recap>{words}</recap>"), Say("<recap>You deployed orders.py.</recap>")])
+    monkeypatch.setattr(recap_words, "_fast", lambda *_: replies)
+    path = stored(home)
+    assert run(["recap", str(path), "--llm"]) == 0
+    assert capsys.readouterr().out == words + "\n"
+    assert run(["recap", str(path), "--llm", "--json"]) == 0
+    assert "orders.py" not in json.loads(capsys.readouterr().out)["text"]
+    assert "orders.py" in next((home / "clew" / "debug").iterdir()).read_text()
