@@ -206,3 +206,25 @@ def test_a_key_far_from_all_others_is_not_followed_by_an_empty_list(place: Place
     done = place.run("config", "get", "nosuch.key")
     assert done.code == 2
     one_line(done, "nosuch.key", "clew config list")
+
+
+@pytest.mark.parametrize("output", ["json", "stream-json"])
+def test_a_run_that_could_not_start_still_has_its_one_result(place: Place, output: str) -> None:
+    for args, env in (([], {"ANTHROPIC_API_KEY": ""}), (["-r", "nosuch"], {})):
+        done = place.run("-p", "hi", "--output-format", output, *args, env=env)
+        assert done.code == 1
+        one_line(done)
+        (result,) = done.lines
+        assert (result["type"], result["subtype"], result["is_error"]) == ("result", "error_during_execution", True)
+        assert result["error"] in done.err
+        assert result["num_turns"] == 0
+
+
+def test_no_pager_where_the_cursor_cannot_move(place: Place) -> None:
+    """`less` on such a terminal warns and waits for a key."""
+    place.run("-p", "hi", "--session-id", "one")
+    args = ["script", "-qec", f"{CLEW} show one", "/dev/null"]
+    env = {**place.env, "TERM": "dumb"}
+    done = subprocess.run(args, cwd=place.project, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+    assert ANSWER in done.stdout.decode()
+    assert b"WARNING" not in done.stdout

@@ -11,7 +11,7 @@ from clew.cli.voice import say
 from clew.cli.wiring import NoModel, assemble
 from clew.cli.workspace import Workspace, open_workspace
 from clew.config.errors import SettingsError
-from clew.headless.run import HeadlessOptions, run_headless
+from clew.headless.run import HeadlessOptions, print_unstarted, run_headless
 from clew.llm.errors import LLMError, UnknownModel
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, TranscriptError
@@ -32,10 +32,10 @@ def run_print(args: argparse.Namespace, prompt: str) -> int:
     except (SettingsError, UnknownModel) as error:
         return failed(str(error), 2)
     except AmbiguousSession as error:
+        print_unstarted(args.output_format, str(error), out=sys.stdout)
         return listed(error)
-    except TranscriptError as error:
-        return failed(str(error), 1)
-    except (LLMError, NoModel) as error:
+    except (TranscriptError, LLMError, NoModel) as error:
+        print_unstarted(args.output_format, str(error), out=sys.stdout)
         return failed(str(error), 1)
 
 

@@ -75,6 +75,12 @@ def finish(outcome: Outcome, output_format: OutputFormat, printer: Printer) -> N
         printer.error(ended.error or {"interrupted": "interrupted"}.get(ended.reason, f"stopped: {ended.reason}"))
 
 
+def print_unstarted(output_format: OutputFormat, error: str, *, out: TextIO) -> None:
+    """The one result of a run that could not begin: programs that read JSON wait for one."""
+    if output_format != "text":
+        Printer(out, out).document({**Outcome().result(), "error": error})
+
+
 def denied(denials: Sequence[ApprovalResolved]) -> str:
     """What the answer alone would hide: things were left undone because nobody could be asked."""
     count = f"{len(denials)} calls were" if len(denials) > 1 else "1 call was"
