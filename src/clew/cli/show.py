@@ -79,7 +79,10 @@ def as_json(opened: Opened) -> str:
 
 
 def pager_command() -> list[str] | None:
-    """`$PAGER` split into words, never given to a shell; `less` when it is not set; None when there is none."""
+    """`$PAGER` split into words, never given to a shell; `less` when it is not set; None when there is none, and on a
+    terminal that cannot move its cursor, where pagers only get in the way."""
+    if os.environ.get("TERM", "") in ("", "dumb", "unknown"):
+        return None
     try:
         command = shlex.split(os.environ.get("PAGER", "") or "less -FRX")
     except ValueError:
