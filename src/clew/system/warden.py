@@ -22,6 +22,8 @@ from clew.system.sandbox import kernel, placeholders
 from clew.system.sandbox.confine import confine_and_run
 
 CWD_FD = 251
+SCRIPT_FD = 250
+"""Where the shell finds `shell_exit.sh`: not by its path, which the sandbox hides when clew itself lies in /tmp."""
 LENGTH = struct.Struct("!Q")
 ORPHAN_GRACE_S = 0.3
 LINGER_S = 1.0
@@ -208,7 +210,10 @@ def become_command(request: dict[str, Any], output: int, tell: int, fail: int) -
         os.dup2(output, 2)
         os.dup2(tell, CWD_FD)
         os.dup2(fail, CWD_FD + 1, inheritable=False)
-        os.closerange(3, CWD_FD)
+        if "BASH_ENV" in request["env"] and hasattr(os, "memfd_create"):
+            os.dup2(exit_script(), SCRIPT_FD)
+            request["env"]["BASH_ENV"] = f"/dev/fd/{SCRIPT_FD}"
+        os.closerange(3, SCRIPT_FD)
         os.closerange(CWD_FD + 2, 4096)
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
@@ -221,6 +226,14 @@ def become_command(request: dict[str, Any], output: int, tell: int, fail: int) -
             os.write(CWD_FD + 1, f"{type(error).__name__}: {error}".encode())
     finally:
         os._exit(127)
+
+
+def exit_script() -> int:
+    """The script that tells the directory, in memory; each command gets its own."""
+    descriptor = os.memfd_create("shell-exit")
+    with open(os.path.join(os.path.dirname(__file__), "shell_exit.sh"), "rb") as file:
+        os.write(descriptor, file.read())
+    return descriptor
 
 
 def last_line(descriptor: int) -> str:
