@@ -143,8 +143,15 @@ def test_what_was_denied_is_told_where_the_answer_alone_would_hide_it(tmp_path: 
         place = Place(tmp_path, server.url)
         done = place.run("-p", "go")
     assert (done.code, done.out) == (0, "All done.\n")
-    one_line(done, "2", "Write", "a.txt", "--allowed-tools")
+    one_line(done, "2 calls", ": write a.txt; write b.txt (", "--allowed-tools")
     assert not (place.project / "a.txt").exists()
+
+
+def test_what_is_never_allowed_is_not_offered_to_be(tmp_path: Path) -> None:
+    calls = [{"call": "Read", "arguments": {"file_path": "/dev/zero"}}]
+    with ModelServer([{"calls": calls}, {"text": "ok"}]) as server:
+        done = Place(tmp_path, server.url).run("-p", "go")
+    assert (done.code, done.out, done.err) == (0, "ok\n", "")
 
 
 def test_a_bug_is_one_line_and_shows_its_place_when_asked(place: Place) -> None:

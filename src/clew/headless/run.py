@@ -68,8 +68,9 @@ def finish(outcome: Outcome, output_format: OutputFormat, printer: Printer) -> N
         printer.document(outcome.result())
     elif outcome.answer:
         printer.text(outcome.answer)
-    if output_format == "text" and outcome.tally.denials:
-        printer.error(denied(outcome.tally.denials))
+    unasked = [denial for denial in outcome.tally.denials if denial.reason == NOBODY]
+    if output_format == "text" and unasked:
+        printer.error(denied(unasked))
     ended = outcome.ended
     if ended is not None and ended.reason != "completed":
         printer.error(ended.error or {"interrupted": "interrupted"}.get(ended.reason, f"stopped: {ended.reason}"))
@@ -84,9 +85,15 @@ def print_unstarted(output_format: OutputFormat, error: str, *, out: TextIO) -> 
 def denied(denials: Sequence[ApprovalResolved]) -> str:
     """What the answer alone would hide: things were left undone because nobody could be asked."""
     count = f"{len(denials)} calls were" if len(denials) > 1 else "1 call was"
-    named = "; ".join(f"{denial.tool} {denial.subject[:SUBJECT_CHARS]}".strip() for denial in denials[:NAMED_DENIALS])
+    named = "; ".join(name_of(denial) for denial in denials[:NAMED_DENIALS])
     more = ", ..." if len(denials) > NAMED_DENIALS else ""
     return f"{count} not allowed: {named}{more} (see --allowed-tools and --permission-mode)"
+
+
+def name_of(denial: ApprovalResolved) -> str:
+    """`Write a.txt`, where the subject says `write a.txt`."""
+    subject = denial.subject[:SUBJECT_CHARS]
+    return subject if subject.lower().startswith(denial.tool.lower()) else f"{denial.tool} {subject}".strip()
 
 
 @contextmanager
