@@ -140,6 +140,12 @@ def test_a_long_result_is_spilled_and_its_preview_never_changes(tmp_path: Path) 
     assert spilled.stat().st_mode & 0o077 == 0
 
 
+def test_folders_of_long_results_are_for_the_user_alone(tmp_path: Path) -> None:
+    ResultBounds(tmp_path / "session" / "tool-results").bound(CallId("c"), "x" * 5_000, max_chars=4_000)
+    folders = (tmp_path / "session", tmp_path / "session" / "tool-results")
+    assert [folder.stat().st_mode & 0o777 for folder in folders] == [0o700, 0o700]
+
+
 def test_ten_large_results_of_one_step_stay_within_the_batch_bound(tmp_path: Path) -> None:
     bounds = ResultBounds(tmp_path)
     texts = [bounds.bound(CallId(f"c{number}"), "x" * 40_000, max_chars=50_000) for number in range(10)]

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from clew.protocol.ids import CallId
+from clew.transcript.files import make_private_dir
 
 EMPTY_RESULT = "(no output)"
 """Some models end their turn silently on an empty result."""
@@ -52,7 +53,7 @@ class ResultBounds:
             return None
         path = self._dir / f"{re.sub(r'[^A-Za-z0-9_-]', '_', call_id)[:128]}.txt"
         try:
-            self._dir.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_private_dir(self._dir)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
             with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8", errors="replace") as file:
                 file.write(text)

@@ -12,6 +12,7 @@ from clew.system.sandbox.plan import Plan
 from clew.system.sandbox.status import find_bash
 from clew.tools.output_buffer import OutputBuffer
 from clew.tools.session import ToolSession
+from clew.transcript.files import make_private_dir
 
 EXIT_SCRIPT = os.path.join(SOURCE_ROOT, "clew", "system", "shell_exit.sh")
 PROGRESS_S = 0.1
@@ -96,7 +97,10 @@ class Shells:
         if folder is None:
             return None
         safe = name if SAFE_NAME.fullmatch(name) else os.urandom(8).hex()
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        try:
+            make_private_dir(folder)
+        except OSError:
+            return None  # a full or read-only disk: what does not fit is not kept, the command still runs
         path = folder / f"{safe}.txt"
         return path if not path.exists() else folder / f"{safe}-{os.urandom(4).hex()}.txt"
 
