@@ -1,6 +1,7 @@
 """What a newcomer runs into first: odd streams, odd words, odd places. One clear line each, never a traceback."""
 
 import os
+import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -235,3 +236,40 @@ def test_no_pager_where_the_cursor_cannot_move(place: Place) -> None:
     done = subprocess.run(args, cwd=place.project, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
     assert ANSWER in done.stdout.decode()
     assert b"WARNING" not in done.stdout
+
+
+def test_all_that_is_kept_is_private(tmp_path: Path) -> None:
+    """The folder of a session too, which is first made for the output of a command."""
+    with ModelServer(
+        [{"calls": [{"call": "Bash", "arguments": {"command": "seq 1 100000"}}]}, {"text": "ok"}]
+    ) as server:
+        place = Place(tmp_path, server.url)
+        assert place.run("-p", "go", "--trust").code == 0
+    assert list(place.clew_home.glob("projects/*/*/tool-results/*")) != []
+    kept = [place.clew_home, *place.clew_home.rglob("*")]
+    assert [path for path in kept if path.stat().st_mode & 0o077] == []
+
+
+def test_a_terminal_that_closes_ends_the_run_in_order(tmp_path: Path) -> None:
+    with ModelServer([{"parts": [{"text": "partial"}, {"wait": "gate"}]}]) as server:
+        place = Place(tmp_path, server.url)
+        process = place.start("-p", "go", "--output-format", "json")
+        while not server.requests:
+            assert process.poll() is None
+        process.send_signal(signal.SIGHUP)
+        out, _ = process.communicate(timeout=LIMIT_S)
+    assert process.returncode == 130
+    assert b'"stop_reason":"interrupted"' in out
+    assert place.entries()[-1]["type"] == "turn-result"
+
+
+def test_commands_run_although_nothing_can_be_kept(tmp_path: Path) -> None:
+    with ModelServer(
+        [{"calls": [{"call": "Bash", "arguments": {"command": "echo still here"}}]}, {"text": "ok"}]
+    ) as server:
+        place = Place(tmp_path, server.url)
+        place.clew_home.mkdir(mode=0o700)
+        (place.clew_home / "projects").write_text("in the way")
+        done = place.run("-p", "go", "--trust")
+        assert (done.code, done.out) == (0, "ok\n")
+        assert "still here" in str(server.requests[1].body["messages"])

@@ -98,7 +98,7 @@ def name_of(denial: ApprovalResolved) -> str:
 
 @contextmanager
 def interrupts(client: Client) -> Generator[None]:
-    """Ctrl-C once interrupts the turn cleanly; a second one quits at once. SIGTERM closes."""
+    """Ctrl-C once interrupts the turn cleanly; a second one quits at once. So do SIGTERM and a terminal that closes."""
     loop = asyncio.get_running_loop()
     pending: set[asyncio.Task[None]] = set()
     seen = 0
@@ -110,7 +110,9 @@ def interrupts(client: Client) -> Generator[None]:
             os._exit(130)
         pending.add(loop.create_task(client.submit(Interrupt())))
 
-    signals = (signal.SIGINT, signal.SIGTERM)
+    signals = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it is meant to go on
+        signals.append(signal.SIGHUP)
     for number in signals:
         loop.add_signal_handler(number, interrupt)
     try:
