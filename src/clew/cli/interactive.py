@@ -25,15 +25,17 @@ def run_interactive(args: argparse.Namespace) -> int:
     """Start a conversation at the terminal; without a model, show where you were and how to connect one."""
     try:
         workspace = open_workspace(args, os.environ)
+        try:
+            connector(workspace)(chosen_model(workspace))  # nothing of a project has a say in it
+        except (NoModel, MissingCredential) as missing:
+            if args.prompt or args.continue_ or args.resume is not None:
+                return failed(str(missing), 1)
+            return welcome(workspace, str(missing))
         if not workspace.trusted and ask_trust(workspace):
             remember_trust(workspace.home, workspace.root)
             workspace = open_workspace(args, os.environ)
         for warning in workspace.loaded.warnings:
             say(warning)
-        try:
-            connector(workspace)(chosen_model(workspace))
-        except (NoModel, MissingCredential) as missing:
-            return welcome(workspace, str(missing))
         voice = Voice()
         conversation = open_conversation(args, workspace, voice)
         return asyncio.run(converse(args, workspace, conversation, voice))

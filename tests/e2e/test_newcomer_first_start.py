@@ -1,0 +1,51 @@
+"""The very first start: no key, no session, no idea. And a reader that leaves in the middle."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from e2e.command import Place
+from e2e.test_plain import Person
+from fakes.model_server import ModelServer
+
+
+def test_without_a_model_nobody_is_asked_for_trust_first(tmp_path: Path) -> None:
+    person = Person([sys.executable, "-m", "clew"], tmp_path, columns=100, HOME=str(tmp_path))
+    try:
+        person.sees("clew --help")
+        assert person.exits() == 0
+    finally:
+        person.leave()
+    assert "Trust this directory?" not in person.seen
+    assert "ANTHROPIC_API_KEY" in person.seen
+
+
+def test_without_a_model_and_a_terminal_there_is_one_page_and_no_remark(tmp_path: Path) -> None:
+    done = Place(tmp_path).run(env={"ANTHROPIC_API_KEY": ""})
+    assert (done.code, done.err) == (0, "")
+    assert "Where you were" in done.out
+
+
+@pytest.mark.parametrize("args", [["fix the login"], ["-c"], ["-r", "login"]])
+def test_what_was_asked_for_and_cannot_be_done_is_an_error(tmp_path: Path, args: list[str]) -> None:
+    done = Place(tmp_path).run(*args, env={"ANTHROPIC_API_KEY": ""})
+    assert (done.code, done.out, len(done.err.splitlines())) == (1, "", 1)
+    assert "ANTHROPIC_API_KEY" in done.err
+
+
+def test_a_reader_that_leaves_ends_the_turn_in_the_log_too(tmp_path: Path) -> None:
+    """`clew -p ... | head -1`: the rest of the work stops, and the session says so."""
+    call = {"call": "Bash", "arguments": {"command": "touch started; sleep 1000"}}
+    with ModelServer([{"calls": [call]}, {"text": "never"}]) as server:
+        place = Place(tmp_path, server.url)
+        process = place.start("-p", "go", "--trust", "--output-format", "stream-json", "--verbose")
+        assert process.stdout is not None
+        assert process.stderr is not None
+        process.stdout.readline()
+        process.stdout.close()
+        err = process.stderr.read().decode()
+        assert process.wait(30) == 0
+    assert "Traceback" not in err
+    assert place.entries()[-1]["type"] == "turn-result"
+    assert len(server.requests) == 1
