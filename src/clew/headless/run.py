@@ -36,17 +36,19 @@ async def run_headless(client: Client, prompt: str, options: HeadlessOptions, *,
     stream = StreamJson(partial=options.partial) if options.output_format == "stream-json" else None
     printer = Printer(out, err)
     with interrupts(client):
-        async for event in client.events():
-            outcome.feed(event)
-            if stream is not None and (line := stream.line(event)) is not None:
-                printer.document(line)
-            printer.diagnose(event, verbose=options.verbose)
-            if isinstance(event, SessionStarted):
-                await client.submit(SubmitPrompt(content=prompt))
-            await answer_for_nobody(client, event)
-            if isinstance(event, TurnEnded):
-                break
-        await client.submit(Close())
+        try:
+            async for event in client.events():
+                outcome.feed(event)
+                if stream is not None and (line := stream.line(event)) is not None:
+                    printer.document(line)
+                printer.diagnose(event, verbose=options.verbose)
+                if isinstance(event, SessionStarted):
+                    await client.submit(SubmitPrompt(content=prompt))
+                await answer_for_nobody(client, event)
+                if isinstance(event, TurnEnded):
+                    break
+        finally:  # also when nobody reads what we print any more: the log tells how it ended
+            await client.submit(Close())
     finish(outcome, options.output_format, printer)
     return outcome.exit_code
 
