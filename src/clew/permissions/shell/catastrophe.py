@@ -2,11 +2,11 @@
 
 import os
 import re
-from fnmatch import fnmatchcase
 
 from clew.permissions.files import Places, is_disk
 from clew.permissions.own_state import own_state
 from clew.permissions.paths import beneath
+from clew.permissions.shell.glob import bash_match
 from clew.permissions.shell.scan import Effective, Scan, filtered_find
 from clew.permissions.shell.values import Value
 from clew.permissions.word_set import word_set
@@ -170,7 +170,7 @@ def _critical_pattern(path: str, places: Places) -> bool:
     if rest and all(_CATCH_ALL.fullmatch(part) for part in rest) and _is_critical(base, places):
         return True
     reached = (*_CRITICAL, places.home, places.clew_home)
-    return any(len(one.split("/")) == len(parts) and fnmatchcase(one, path) for one in reached)
+    return any(len(one.split("/")) == len(parts) and bash_match(one, path) for one in reached)
 
 
 def _candidates(value: Value) -> list[str]:

@@ -18,6 +18,10 @@ MAX_PARTS = 50
 MAX_LEVELS = 8
 _JOINED = re.compile(r"\S\\\n")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
+# Selectors that follow nothing they could select, joiners and fillers: not in the categories below, and not visible.
+_UNSEEN = re.compile(
+    "(?<![^\x00-\x7f])[\ufe00-\ufe0f]|[\u034f\u115f\u1160\u3164\uffa0\u180b-\u180f\U000e0100-\U000e01ef]"
+)
 _HIDDEN = word_set("""Cc Cf Zl Zp Zs Co Cs Cn""")
 _ACCEPTED = word_set(
     """program list pipeline command command_name word raw_string string string_content number concatenation
@@ -27,6 +31,7 @@ _ACCEPTED = word_set(
     heredoc_start heredoc_body heredoc_end"""
 )
 _LEVELS = frozenset({"compound_statement", "subshell", "if_statement", "for_statement"})
+_APART = word_set("""pipeline for_statement if_statement""")
 _WORD_NODES = word_set("""word raw_string string number concatenation simple_expansion expansion""")
 
 
@@ -42,7 +47,9 @@ def unreadable(text: str) -> str:
         return "the command holds a backtick"
     if _JOINED.search(text):
         return "a line break is hidden inside a word"
-    if not text.isascii() and any(category(char) in _HIDDEN for char in text if char > "\x7f"):
+    if not text.isascii() and (
+        _UNSEEN.search(text) or any(category(char) in _HIDDEN for char in text if char > "\x7f")
+    ):
         return "the command holds invisible or unusual characters"
     return ""
 
@@ -116,6 +123,8 @@ class _TreeReader:
                 elif child.type not in ("variable_assignment", "file_redirect"):
                     return f"the command uses {_spoken(child.type)}"
             self.found.append((node.start_byte, tuple(words)))
+            if words[:1] == ["cd"] and _in_between(node):
+                return "the directory changes inside a pipe, a loop or a condition"
         elif kind == "test_command":
             if not _text(node).startswith("[ ") or not _text(node).endswith(" ]"):
                 return "the command uses an extended test"
@@ -129,6 +138,16 @@ class _TreeReader:
         elif kind == "variable_assignment" and any(child.type == "subscript" for child in node.named_children):
             return "the command assigns to an array"
         return ""
+
+
+def _in_between(node: Node) -> bool:
+    """What follows may or may not feel this command: it stands in a part that may run apart, again, or not at all."""
+    outer = node.parent
+    while outer is not None and outer.type != "subshell":
+        if outer.type in _APART:
+            return True
+        outer = outer.parent
+    return False
 
 
 def _text(node: Node) -> str:

@@ -6,8 +6,9 @@ from typing import NamedTuple
 from clew.permissions.files import Places
 from clew.permissions.paths import resolve
 from clew.permissions.shell.find import read_find
+from clew.permissions.shell.glob import matches
 from clew.permissions.shell.reads import dash_names, foreign_repository, refuse_read
-from clew.permissions.shell.spec import Spec, parse
+from clew.permissions.shell.spec import Parsed, Spec, parse
 from clew.permissions.shell.tables import dev, files, git, search, system, text
 from clew.permissions.shell.words import Piece, Word, expand_braces
 from clew.permissions.word_set import word_set
@@ -64,6 +65,8 @@ def prove(
     parsed = parse(spec, rest, covered)
     if parsed.refused:
         return Proof(f"{row}: {parsed.refused}", row)
+    if why := _misplaced_glob(spec, rest, parsed, cwd):
+        return Proof(why, row)
     here = spec.operands in ("paths", "pattern paths") and not parsed.paths
     return Proof(_refuse_paths(parsed.paths, cwd, places, here=here, paths=paths), row)
 
@@ -92,6 +95,21 @@ def _unclear(words: list[Word], cwd: str) -> str:
     return ""
 
 
+def _misplaced_glob(spec: Spec, words: list[Word], parsed: Parsed, cwd: str) -> str:
+    """File names in place of a pattern: they may become a script, a value or an output file."""
+    if spec.operands == "anything":
+        return ""
+    for word in words:
+        if not word.globs or word.text.startswith("-"):
+            continue
+        as_path = any(word is path for path in parsed.paths)
+        if matches(word.text, cwd) > (1 if spec.operands == "path" else 0) and not (
+            as_path and spec.operands != "path"
+        ):
+            return "file names could take the place of the pattern"
+    return ""
+
+
 def _refuse_paths(targets: list[Word], cwd: str, places: Places, *, here: bool, paths: bool) -> str:
     if not paths:
         return ""
@@ -111,6 +129,8 @@ def _refuse_test(rest: list[Word], name: str, cwd: str, places: Places) -> str:
     if rest and rest[0].text == "!":
         rest = rest[1:]
     texts = [word.text for word in rest]
+    if any(word.globs for word in rest):
+        return "a pattern in a test may become several words"
     if len(rest) == 2 and texts[0] in _TEST_UNARY_PATH:
         return refuse_read(rest[1], cwd, places)
     if len(rest) == 2 and texts[0] in ("-n", "-z"):
@@ -148,6 +168,8 @@ def _prove_git(rest: list[Word], cwd: str, places: Places, covered: frozenset[st
     parsed = parse(spec, rest[at + 1 :], covered)
     if parsed.refused:
         return Proof(f"{row}: {parsed.refused}", row)
+    if sub not in git.LISTS_BY_PATTERN and (why := _misplaced_glob(spec, rest[at + 1 :], parsed, cwd)):
+        return Proof(why, row)
     if not paths:
         return Proof("", row)
     why = foreign_repository(cwd, places) or _refuse_paths(parsed.paths, cwd, places, here=True, paths=True)

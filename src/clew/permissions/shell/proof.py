@@ -39,14 +39,15 @@ class Part:
 def parts_of(lexer: Lexer, cwd: str, places: Places) -> list[Part]:
     """The parts in order. The text has passed the grammar, so there is no substitution and no unknown variable."""
     loops: dict[str, list[Word]] = {}
+    broken = {id(command): _bind(command.words, loops) for command in lexer.commands if _is_loop(command)}
     states: dict[tuple[int, ...], tuple[str | None, bool]] = {(): (cwd, True)}
     parts: list[Part] = []
     for command in lexer.commands:
         place, fresh = _state(states, command.scope)
         part = Part(command, place)
         words = command.words
-        if words and words[0].raw == "for":
-            part.why = _bind(words, loops)
+        if id(command) in broken:
+            part.why = broken[id(command)]
             part.forms = []
         else:
             part.forms = _forms(words, loops, place)
@@ -73,7 +74,12 @@ def _state(states: dict[tuple[int, ...], tuple[str | None, bool]], scope: tuple[
     return states[scope]
 
 
+def _is_loop(command: Command) -> bool:
+    return bool(command.words) and command.words[0].raw == "for"
+
+
 def _bind(words: list[Word], loops: dict[str, list[Word]]) -> str:
+    """Loops over the same name may nest in any order: inside them it may hold a value of either."""
     if len(words) < 4 or words[2].raw != "in":
         return "the loop has no list"
     if not _LOOP_NAME.fullmatch(words[1].raw):
@@ -82,7 +88,7 @@ def _bind(words: list[Word], loops: dict[str, list[Word]]) -> str:
     values = words[3:]
     if len(values) > _MAX_LOOP_VALUES or any(not value.known or value.braces for value in values):
         return "the loop's list is not written out"
-    loops[words[1].text] = values
+    loops.setdefault(words[1].text, []).extend(values)
     return ""
 
 

@@ -2,15 +2,16 @@
 
 import os
 import re
-from fnmatch import fnmatchcase
 
 from clew.permissions.files import Places, judge_place
 from clew.permissions.names import secret_name
+from clew.permissions.shell.glob import GLOB, bash_match, matching_names, names_in
 from clew.permissions.shell.words import Word, expand_braces
 from clew.permissions.word_set import word_set
 
 _MAX_MATCHES = 3000
-_GLOB = re.compile(r"[*?\[]")
+# What a pattern with a few letters of these would be after, whether or not the file is there yet.
+_WANTED_BY_GLOB = (".env", ".env.local", ".netrc", "id_rsa", "id_ed25519")
 # Facts about the machine that hold no secret and that everybody may read.
 _PUBLIC = word_set(
     """/etc/os-release /etc/lsb-release /etc/debian_version /etc/issue /etc/timezone /etc/shells /dev/null
@@ -51,12 +52,13 @@ def _refuse_glob(text: str, cwd: str, places: Places) -> str:
     """Expand as bash would, and judge what is there: links and secrets can hide behind a star."""
     if text.startswith("~/"):
         text = places.home + text[1:]
-    if secret := secret_name(text) or secret_name(text.replace("*", "")):
-        return f"{secret} may hold secrets"
     parts = [part for part in text.split("/") if part]
+    sought = _sought(parts[-1]) if parts else ""
+    if secret := secret_name(text) or secret_name(text.replace("*", "")) or sought:
+        return f"{secret} may hold secrets"
     fronts = ["/"] if text.startswith("/") else [cwd]
     for part in parts:
-        if not _GLOB.search(part):
+        if not GLOB.search(part):
             fronts = [os.path.join(front, part) for front in fronts]
             continue
         following: list[str] = []
@@ -68,7 +70,7 @@ def _refuse_glob(text: str, cwd: str, places: Places) -> str:
         if len(following) > _MAX_MATCHES:
             return "the pattern matches too many files to be judged"
         fronts = following
-    if parts and _GLOB.search(parts[-1]):
+    if parts and GLOB.search(parts[-1]):
         return ""
     for front in fronts:
         finding = judge_place("read", front, cwd, places)
@@ -83,9 +85,7 @@ def _matches(front: str, part: str, cwd: str, places: Places) -> tuple[list[str]
     if finding.decision != "allow":
         return [], finding.why
     found: list[str] = []
-    for name in _names(front):
-        if not fnmatchcase(name, part) or (name.startswith(".") and not part.startswith(".")):
-            continue
+    for name in matching_names(front, part):
         place = os.path.join(front, name)
         if os.path.islink(place) or secret_name(name):
             inner = judge_place("read", place, cwd, places)
@@ -95,11 +95,11 @@ def _matches(front: str, part: str, cwd: str, places: Places) -> tuple[list[str]
     return found, ""
 
 
-def _names(directory: str) -> list[str]:
-    try:
-        return os.listdir(directory)
-    except OSError:
-        return []
+def _sought(pattern: str) -> str:
+    """The secret that a pattern circumscribes: one that names at least a letter of it besides the dot."""
+    if not re.search(r"[A-Za-z]", pattern) or not pattern.startswith((".", "i", "*_", "?d")):
+        return ""
+    return next((name for name in _WANTED_BY_GLOB if bash_match(name, pattern)), "")
 
 
 def splits(word: Word, cwd: str) -> bool:
@@ -109,16 +109,16 @@ def splits(word: Word, cwd: str) -> bool:
     if not word.globs:
         return False
     folder, _, pattern = word.text.rpartition("/")
-    if _GLOB.search(folder) or word.tilde:
+    if GLOB.search(folder) or word.tilde:
         return True
-    names = _names(os.path.join(cwd, folder))
-    return any(fnmatchcase(name, pattern) and re.search(r"[\s*?\[]", name) for name in names)
+    names = names_in(os.path.join(cwd, folder))
+    return any(bash_match(name, pattern) and re.search(r"[\s*?\[]", name) for name in names)
 
 
 def dash_names(word: Word, cwd: str) -> bool:
     """A glob at the start of a word could expand to a file whose name is a flag."""
     pattern = word.text.split("/", 1)[0]
-    return any(name.startswith("-") and fnmatchcase(name, pattern) for name in _names(cwd))
+    return any(name.startswith("-") and bash_match(name, pattern) for name in names_in(cwd))
 
 
 def foreign_repository(cwd: str, places: Places) -> str:

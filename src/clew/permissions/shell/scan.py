@@ -34,6 +34,7 @@ _TEXT_FLAGS: dict[str, tuple[str, ...]] = {
     "rg": ("--pre",),
 }
 _ALL_TEXT = word_set("""eval watch parallel trap tmux screen""")
+_DECLARES = word_set("export declare readonly typeset local")
 _EXEC_FLAGS = word_set("""-exec -execdir -ok -okdir -x -X --exec --exec-batch""")
 
 
@@ -77,6 +78,11 @@ class Scan:
             argv = [value for word in command.words for value in variables.expand(word, place)]
             for name, word in command.assigns:
                 variables.bind(name, variables.expand(word, place))
+            if argv and argv[0].text in _DECLARES:
+                for value in argv[1:]:
+                    name, given, rest = value.text.partition("=")
+                    if given:
+                        variables.bind(name, [value._replace(text=rest)])
             if len(argv) > 2 and argv[0].text == "for" and argv[2].text == "in":
                 variables.bind(argv[1].text, argv[3:])
             redirects = tuple((one, tuple(variables.expand(one.target, place))) for one in command.redirects)
@@ -133,7 +139,10 @@ class Scan:
             return []
         rest = argv[at + 1 :]
         end = next((index for index, value in enumerate(rest) if value.text in (";", "+")), len(rest))
-        roots = [value for value in starts if value in argv[1:at]][:4] if not filtered_find(argv[1:at]) else []
+        roots = [value for value in starts if value in argv[1:at]][:4]
+        if filtered_find(argv[1:at]):
+            # Only something below the roots is meant, so the roots themselves are not at stake.
+            roots = [value._replace(text=f"{value.text}/x") for value in roots if value.text.startswith("/")]
         if roots and rest and base_name(rest[0].text) == "rm":
             # find itself descends, so the inner rm need not be recursive to empty the tree.
             rest = [rest[0], Value("-r"), *rest[1:]]
@@ -235,7 +244,7 @@ def _piped_text(command: Command, variables: Variables) -> str:
     if name == "find":
         values = [value for word in source.words[1:] for value in variables.expand(word, None)]
         starts = [value.text for value in values if value.text.startswith("/")]
-        return "" if filtered_find(values) else " ".join(starts)
+        return " ".join(f"{start}/x" if filtered_find(values) else start for start in starts)
     if name == "cat":
         return "\n".join(redirect.body for redirect in source.redirects if redirect.body)
     return ""

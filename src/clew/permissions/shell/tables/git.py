@@ -6,6 +6,7 @@ from clew.permissions.names import secret_name
 from clew.permissions.shell.spec import Parsed, Spec
 
 _SIGNATURE = re.compile(r"%G")
+_MAGIC = re.compile(r"^(?:\([^)]*\)|[/!^]+)")
 
 _PRETTY = (
     "--oneline --format= --pretty=? --abbrev=? --abbrev-commit --no-abbrev-commit --decorate=? "
@@ -52,9 +53,9 @@ _WALK = (
 def _revisions(parsed: Parsed) -> str:
     """Operands are revisions or paths; a path part after a colon is a file as well."""
     for word in parsed.operands:
-        _, colon, path = word.text.partition(":")
-        if colon and secret_name(path):
-            return f"{path} may hold secrets"
+        for path in word.text.split(":")[1:]:
+            if secret := secret_name(_MAGIC.sub("", path)):
+                return f"{secret} may hold secrets"
     for flag in ("--format", "--pretty"):
         if any(_SIGNATURE.search(value) for value in parsed.flags.get(flag, ())):
             return "checking signatures runs another program"
@@ -258,6 +259,8 @@ GLOBAL_VALUED = frozenset(
         "--list-cmds",
     }
 )
+# More words than were written only mean more names to look for.
+LISTS_BY_PATTERN = frozenset({"branch", "tag", "for-each-ref", "describe"})
 GLOBAL_HARMLESS = frozenset(
     {"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects", "--icase-pathspecs"}
 )

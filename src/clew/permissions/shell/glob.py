@@ -1,0 +1,41 @@
+"""Patterns as bash matches them against file names: its own dialect of brackets, nothing hidden unless asked for."""
+
+import os
+import re
+from fnmatch import fnmatchcase
+
+GLOB = re.compile(r"[*?\[]")
+_CLASS = re.compile(r"\[[^\]/]*\[[:.=][^\]/]*[:.=]\][^\]/]*\]")
+
+
+def bash_match(name: str, pattern: str) -> bool:
+    """Does the pattern take this one name? Bracket classes count as any character: too much rather than too little."""
+    return fnmatchcase(name, _CLASS.sub("?", pattern).replace("[^", "[!"))
+
+
+def names_in(directory: str) -> list[str]:
+    """The entries of a directory; none where it cannot be read."""
+    try:
+        return os.listdir(directory)
+    except OSError:
+        return []
+
+
+def matching_names(directory: str, pattern: str) -> list[str]:
+    """The entries that a pattern without slashes takes."""
+    return [
+        name
+        for name in names_in(directory)
+        if bash_match(name, pattern) and (pattern.startswith(".") or not name.startswith("."))
+    ]
+
+
+def matches(text: str, cwd: str, *, limit: int = 2) -> int:
+    """How many files an unquoted word becomes, counted up to `limit`; none means that bash leaves it as it is."""
+    fronts = ["/" if text.startswith("/") else cwd]
+    for part in [part for part in text.split("/") if part]:
+        if GLOB.search(part):
+            fronts = [os.path.join(front, name) for front in fronts for name in matching_names(front, part)][:64]
+        else:
+            fronts = [place for front in fronts if os.path.lexists(place := os.path.join(front, part))]
+    return min(len(fronts), limit)
