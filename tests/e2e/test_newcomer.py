@@ -273,3 +273,33 @@ def test_commands_run_although_nothing_can_be_kept(tmp_path: Path) -> None:
         done = place.run("-p", "go", "--trust")
         assert (done.code, done.out) == (0, "ok\n")
         assert "still here" in str(server.requests[1].body["messages"])
+
+
+def test_damage_in_a_session_is_told_when_it_goes_on(place: Place) -> None:
+    place.run("-p", "hi", "--session-id", "once")
+    (path,) = place.transcripts()
+    with path.open("a") as file:
+        file.write("garbage{{{\n")
+    done = place.run("-r", "once", "-p", "more")
+    assert done.code == 0
+    one_line(done, "1 damaged line")
+
+
+def test_an_archived_session_says_how_it_comes_back(place: Place) -> None:
+    place.run("-p", "hi", "--session-id", "once")
+    assert "1 turn " in place.run("sessions").out
+    assert place.run("sessions", "archive", "once").code == 0
+    done = place.run("-r", "once", "-p", "more")
+    assert done.code == 1
+    one_line(done, "archived", "clew sessions restore once")
+
+
+def test_an_export_is_whole_or_not_there(place: Place) -> None:
+    place.run("-p", "hi", "--session-id", "once")
+    done = shell(place, f"{NO_ROOM} $CLEW export once -o out.md")
+    assert done.code == 1
+    one_line(done, "out.md")
+    assert not (place.project / "out.md").exists()
+    missing = place.run("export", "once", "-o", "nowhere/out.md")
+    assert missing.code == 1
+    one_line(missing, "nowhere/out.md: No such file or directory")

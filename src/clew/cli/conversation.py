@@ -95,7 +95,19 @@ def chosen_source(args: argparse.Namespace, workspace: Workspace, store: Session
             catalog.refresh(agents=[OWN])
             return list(catalog.matches(words, workspace.root))
 
-    return resolve_session(store, args.resume, workspace.root, identity=workspace.identity, search=search)
+    try:
+        return resolve_session(store, args.resume, workspace.root, identity=workspace.identity, search=search)
+    except SessionNotFound as error:
+        if not is_archived(args.resume, store):
+            raise
+        words = f"session {args.resume} is archived; bring it back with `clew sessions restore {args.resume}`"
+        raise SessionNotFound(words) from error
+
+
+def is_archived(query: str, store: SessionStore) -> bool:
+    """Whether this is the id, or the start of one, of a session that was put away."""
+    wanted = query.strip()
+    return len(wanted) >= 4 and any(path.name.startswith(wanted) for path in store.home.glob("archive/*/*.jsonl.gz"))
 
 
 def is_ours(path: Path, store: SessionStore) -> bool:

@@ -13,6 +13,7 @@ from clew.system.terminal_text import sanitize
 from clew.transcript.claude_shape import claude_lines
 from clew.transcript.codec import encode
 from clew.transcript.errors import TranscriptError
+from clew.transcript.files import write_all
 from clew.transcript.render import markdown
 
 HELP = "a session in another format"
@@ -44,9 +45,10 @@ def run(args: argparse.Namespace) -> int:
         sys.stderr.write(f"clew export: {sanitize(args.output)} exists; choose another name or add --force\n")
         return 1
     except (TranscriptError, OSError) as error:
-        if isinstance(error, BrokenPipeError):
-            raise
-        sys.stderr.write(f"clew export: {sanitize(str(error))}\n")
+        if isinstance(error, OSError) and error.filename is None:
+            raise  # about stdout
+        words = f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+        sys.stderr.write(f"clew export: {sanitize(words)}\n")
         return 1
     except ValueError as error:
         sys.stderr.write(f"clew export: {sanitize(str(error))}\n")
@@ -71,6 +73,13 @@ def pieces(opened: Opened, to: str) -> Iterator[bytes]:
 
 def _to_file(path: Path, opened: Opened, to: str, *, force: bool) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if force else os.O_EXCL)
-    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+    descriptor = os.open(path, flags, 0o600)
+    try:
         for piece in pieces(opened, to):
-            file.write(piece)
+            write_all(descriptor, piece)
+    except OSError as error:
+        if not force:
+            path.unlink()  # we made it, and half an export is worth nothing
+        raise OSError(error.errno, error.strerror, str(path)) from error
+    finally:
+        os.close(descriptor)

@@ -25,6 +25,8 @@ def run_print(args: argparse.Namespace, prompt: str) -> int:
         for warning in workspace.loaded.warnings:
             say(warning)
         conversation = open_conversation(args, workspace, lambda level, text: say(text))
+        for note in conversation.notes:
+            say(note)
         prompt = prompt or continuation(conversation)
         if not prompt:
             return failed("the session ended in order, so there is nothing to go on with; give a prompt", 2)
@@ -41,8 +43,6 @@ def run_print(args: argparse.Namespace, prompt: str) -> int:
 
 def continuation(conversation: Conversation) -> str:
     """What lets an interrupted turn go on when the user says nothing."""
-    for note in conversation.notes:
-        say(note)
     return CONTINUE_PROMPT if conversation.interrupted != "none" else ""
 
 

@@ -188,7 +188,8 @@ def row_line(row: Row, *, width: int) -> str:
     cost = f"${row.cost_usd:.2f}" if row.cost_usd is not None else "-"
     state = "archived" if row.archived else row.state or "unread"
     where = f"{project_name(row)}{f' ({row.branch})' if row.branch else ''}"
-    tail = f"  {row.turns:>3} turns  {cost:>7}  {human_size(row.size):>7}  {row.session_id[:8]:<8}  {row.agent}"
+    turns = f"{row.turns:>3} {'turn' if row.turns == 1 else 'turns':<5}"
+    tail = f"  {turns}  {cost:>7}  {human_size(row.size):>7}  {row.session_id[:8]:<8}  {row.agent}"
     head = f"{age(row.activity):>4}  {state:<11}  "
     place = clip(sanitize(where, one_line=True), 28)
     room = max(12, width - len(head) - len(tail) - display_width(place) - 2)
