@@ -78,6 +78,37 @@ def test_a_conversation_that_is_not_kept_is_not_offered_again(room: Room) -> Non
     assert not (room.folder / "home" / "projects").exists()
 
 
+def test_what_was_always_allowed_is_listed_and_explained(room: Room) -> None:
+    write = {"call": "Write", "arguments": {"file_path": "a.txt", "content": "x"}}
+    bash = {"call": "Bash", "arguments": {"command": "make docs", "leave_sandbox": True}}
+    with ModelServer([{"calls": [write]}, {"calls": [bash]}, {"text": "Fine."}]) as server:
+        room.keys["ANTHROPIC_BASE_URL"] = server.url
+        person = room.come("--trust")
+        person.sees("> ")
+        person.type("go\r")
+        person.sees("Allow?")
+        person.type("a\r")
+        person.sees("Allow?", times=2)
+        person.type("a\r")
+        person.sees("-- ")
+    listed = room.run("permissions", "list").stdout.decode()
+    assert "Edit(a.txt)" in listed
+    assert "permissions.json" in listed
+    explained = room.run("permissions", "explain", "make docs").stdout.decode()
+    assert explained.startswith("allow"), explained
+
+
+def test_permissions_of_a_folder_inside_are_those_of_the_project(room: Room) -> None:
+    subprocess.run(["git", "init", "-q", room.folder], check=True)
+    assert room.run("-p", "hi", "--trust").returncode == 0
+    inside = room.folder / "src"
+    inside.mkdir()
+    env = environment(inside.parent / "home")
+    listed = subprocess.run([*CLEW, "permissions", "list"], cwd=inside, env=env, capture_output=True, check=True).stdout
+    assert f"workspace  {inside.parent}\n".encode() in listed
+    assert b"trusted    yes" in listed
+
+
 def test_the_question_for_trust_breaks_between_words(room: Room) -> None:
     person = room.come(columns=40)
     person.sees("[n]o > ")

@@ -12,14 +12,17 @@ import msgspec
 
 from clew.config.errors import SettingsError
 from clew.config.load import load_settings
+from clew.host.saved_rules import SavedRules
 from clew.permissions.access import Decision, FileAccess, FileOp, Mode, ShellAccess, Verdict
 from clew.permissions.archive import refuse_archive, refuse_member
 from clew.permissions.policy import Policy, judge, make_policy
 from clew.permissions.rules import Rule, RuleError, parse_rule, prefix_rule
 from clew.permissions.shell.verdict import judge_shell
 from clew.permissions.trust import TrustStore
+from clew.system.git import find_project_root
 from clew.system.home import clew_home
 from clew.system.terminal_text import reveal, sanitize, warnings
+from clew.transcript.store import SessionStore
 
 HELP = "check or explain what permissions say about a command or a path"
 
@@ -179,12 +182,17 @@ def _saved_rules(root: Path, *, trusted: bool) -> tuple[Rule, ...]:
     return tuple(parse_rule(text, effect) for effect, texts in lists.items() for text in texts)
 
 
+def _always(root: Path) -> SavedRules:
+    """What was answered with "always" in this project."""
+    return SavedRules(SessionStore(clew_home()).project_dir(root))
+
+
 def _explain(args: argparse.Namespace) -> int:
-    root = Path.cwd()
+    root = find_project_root(Path.cwd())
     trusted = TrustStore(clew_home()).is_trusted(root)
     try:
         given = tuple(parse_rule(text, effect) for effect in ("allow", "deny") for text in getattr(args, effect))
-        rules = (*given, *_saved_rules(root, trusted=trusted))
+        rules = (*given, *_saved_rules(root, trusted=trusted), *_always(root).load())
     except (RuleError, SettingsError) as problem:
         print(f"clew permissions explain: {problem}", file=sys.stderr)
         return 2
@@ -209,7 +217,7 @@ def _rule(rule: str) -> str:
 
 
 def _list(args: argparse.Namespace) -> int:
-    root = Path.cwd()
+    root = find_project_root(Path.cwd())
     trusted = TrustStore(clew_home()).is_trusted(root)
     try:
         rules = _saved_rules(root, trusted=trusted)
@@ -222,6 +230,8 @@ def _list(args: argparse.Namespace) -> int:
     print(f"trusted    {'yes' if trusted else 'not yet: project settings are not read, and every command asks'}")
     for rule in rules:
         print(f"{rule.effect:10} {sanitize(rule.text, one_line=True)}")
+    for rule in _always(root).load():
+        print(f"{rule.effect:10} {sanitize(rule.text, one_line=True)}  (always; kept in {_always(root).path})")
     print("always deny  root, home directories, disks, fork bombs, clew's own state")
     print("always ask   protected names (.git, agents' settings, shell start files, ...), secrets, places outside")
     return 0

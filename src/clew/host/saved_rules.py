@@ -13,7 +13,7 @@ class SavedRules:
     """`permissions.json` beside the sessions of a project."""
 
     def __init__(self, directory: Path) -> None:
-        self._path = directory / "permissions.json"
+        self.path = directory / "permissions.json"
 
     def load(self) -> tuple[Rule, ...]:
         """All that can be read; a damaged file grants nothing."""
@@ -29,11 +29,11 @@ class SavedRules:
         """Keep these too. Raises OSError."""
         known = self._texts()
         allowed = [*known, *(text for text in texts if text not in known)]
-        replace_file(self._path, msgspec.json.format(msgspec.json.encode({"allow": allowed})) + b"\n")
+        replace_file(self.path, msgspec.json.format(msgspec.json.encode({"allow": allowed})) + b"\n")
 
     def _texts(self) -> list[str]:
         try:
-            fd = os.open(self._path, os.O_RDONLY | os.O_NOFOLLOW)
+            fd = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW)
             with os.fdopen(fd, "rb") as file:
                 return msgspec.json.decode(file.read(), type=dict[str, list[str]]).get("allow", [])
         except (OSError, msgspec.DecodeError):
