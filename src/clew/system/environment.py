@@ -99,8 +99,21 @@ FIXED = {
     "PAGER": "cat",
     "GIT_PAGER": "cat",
     "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_NO_LAZY_FETCH": "1",
     "NO_COLOR": "1",
     "CLEW": "1",
+}
+
+# Settings that win over a repository's own (G1): reading commands must not run what it names. Hooks stay, because
+# commands that were approved need them; with optional locks off, reading commands call none. Drivers with free names
+# (textconv, filters) cannot be switched off here: the permission engine asks where a repository has them.
+GIT_SETTINGS = {
+    "core.fsmonitor": "false",
+    "core.pager": "cat",
+    "log.showSignature": "false",
+    "protocol.ext.allow": "never",
+    "safe.bareRepository": "explicit",
 }
 
 _SECRET_NAME = (
@@ -136,7 +149,16 @@ def tool_environment(
     }
     kept.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
     kept.setdefault("LANG", "C.UTF-8")
-    return kept | FIXED
+    return kept | FIXED | _git_settings()
+
+
+def _git_settings() -> dict[str, str]:
+    """As variables that git reads like `-c` on its command line."""
+    settings = {"GIT_CONFIG_COUNT": str(len(GIT_SETTINGS))}
+    for number, (name, value) in enumerate(GIT_SETTINGS.items()):
+        settings[f"GIT_CONFIG_KEY_{number}"] = name
+        settings[f"GIT_CONFIG_VALUE_{number}"] = value
+    return settings
 
 
 def secret_values(env: Mapping[str, str], *, key_variables: Iterable[str] = ()) -> list[str]:

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from clew.permissions.files import Places
 from clew.permissions.paths import resolve
 from clew.permissions.shell.find import read_find
+from clew.permissions.shell.git_config import running_config
 from clew.permissions.shell.glob import matches
 from clew.permissions.shell.reads import dash_names, foreign_repository, refuse_read
 from clew.permissions.shell.spec import Parsed, Spec, parse
@@ -173,4 +174,5 @@ def _prove_git(rest: list[Word], cwd: str, places: Places, covered: frozenset[st
     if not paths:
         return Proof("", row)
     why = foreign_repository(cwd, places) or _refuse_paths(parsed.paths, cwd, places, here=True, paths=True)
+    why = why or ("" if sub == "version" else running_config(cwd))
     return Proof(why, row)
