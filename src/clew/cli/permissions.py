@@ -202,6 +202,8 @@ def _explain(args: argparse.Namespace) -> int:
     if not trusted:
         print("note: this directory is not trusted yet; until then every command asks. With trust it would be:")
     print(f"{verdict.decision}: {sanitize(verdict.why, one_line=True)}" + _rule(verdict.rule))
+    if verdict.decision == "ask":
+        print("  note: this is the verdict without a sandbox; where one holds commands, it runs there without asking")
     for warning in warnings(args.command):
         print(f"  note: {warning}")
     for part in found.parts:
