@@ -1,10 +1,8 @@
 """Files that are not plain text: images go to the model as they are, PDF pages and notebooks as text."""
 
-import asyncio
 import base64
 import json
 import os
-import sys
 from collections.abc import Callable
 from typing import Any, BinaryIO, cast
 
@@ -13,6 +11,7 @@ from clew.protocol.messages import ImagePart, MediaSource
 from clew.tools.base import ToolResult
 from clew.tools.paths import digest_of, problem, state_of
 from clew.tools.session import ReadState
+from clew.tools.worker import run_worker
 
 MAX_IMAGE_BYTES = 3_750_000
 MAX_PDF_BYTES = 100_000_000
@@ -70,23 +69,13 @@ async def read_pdf(file: BinaryIO, path: str, pages: str | None) -> ToolResult:
     if os.fstat(file.fileno()).st_size > MAX_PDF_BYTES:
         return problem(f"{path} is larger than {MAX_PDF_BYTES:,} bytes.")
     first, last = wanted[0], min(wanted[1], wanted[0] + MAX_PAGES - 1)
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-m", "clew.tools.pdf_text", str(first), str(last)),
-        stdin=file.fileno(),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        start_new_session=True,
-    )
     try:
-        async with asyncio.timeout(PDF_TIMEOUT_S):
-            output, _ = await process.communicate()
+        output = await run_worker(
+            "clew.tools.pdf_text", str(first), str(last), given=file.fileno(), timeout_s=PDF_TIMEOUT_S
+        )
     except TimeoutError:
         return problem(f"{path} could not be read within {PDF_TIMEOUT_S} s; ask for fewer pages.")
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    if process.returncode != 0:
+    if output is None:
         return problem(f"{path} could not be read as a PDF (damaged, encrypted, or too large for the reader).")
     answer = cast("dict[str, Any]", json.loads(output))
     return pdf_result(path, first, cast("list[str]", answer["pages"]), int(answer["total"]))

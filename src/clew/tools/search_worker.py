@@ -1,6 +1,5 @@
 """A process of its own for searching in Python: a pattern that explodes can be ended, which a thread cannot be."""
 
-import asyncio
 import json
 import re
 import sys
@@ -9,9 +8,9 @@ from typing import Any
 
 from clew.tools.search_python import list_files, search_files
 from clew.tools.search_query import Found, Query
+from clew.tools.worker import run_worker
 
 SPARE_S = 2.0
-MAX_ANSWER_BYTES = 40_000_000
 
 
 def main() -> int:
@@ -38,24 +37,12 @@ def matching(lines: list[str], pattern: str) -> Iterator[str]:
 
 async def ask(request: dict[str, Any], timeout_s: float) -> Any:
     """The answer of a fresh worker; None when it had to be ended or failed."""
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-I", "-m", "clew.tools.search_worker"),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.DEVNULL,
-        limit=MAX_ANSWER_BYTES,
-        start_new_session=True,
-    )
+    given = json.dumps(request).encode()
     try:
-        async with asyncio.timeout(timeout_s + SPARE_S):
-            output, _ = await process.communicate(json.dumps(request).encode())
+        output = await run_worker("clew.tools.search_worker", given=given, timeout_s=timeout_s + SPARE_S)
     except TimeoutError:
         return None
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
-    return json.loads(output) if process.returncode == 0 else None
+    return None if output is None else json.loads(output)
 
 
 async def ask_search(query: Query, timeout_s: float) -> Found:

@@ -36,13 +36,13 @@ class WebFetch(BuiltinTool[WebFetchParams]):
         fetcher = self.session.fetcher or page.Fetcher()
         try:
             fetched = await fetcher.fetch(params.url)
+            text = None if fetched.moved_to else await page.page_text(fetched)
         except page.FetchRefused as refusal:
             return problem(f"{params.url[:500]} was not fetched: {refusal}.")
         if fetched.moved_to:
             return ToolResult(
                 text=f"{params.url} redirects to another place: {fetched.moved_to}\nNothing was read there."
             )
-        text = page.page_text(fetched)
         if text is None:
             kind = fetched.content_type or "unknown type"
             return problem(f"{fetched.url} is not text ({kind}, {len(fetched.body):,} bytes), so it was not shown.")

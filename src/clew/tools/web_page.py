@@ -1,128 +1,19 @@
-"""Web pages as text a model can read: headings, lists, links, code and tables, without the furniture."""
+"""A fetched answer as text a model can read."""
 
 import re
-from html.parser import HTMLParser
-from urllib.parse import urljoin
 
 from clew.system.http_fetch import Fetched, Fetcher, FetchRefused
+from clew.tools.worker import run_worker
 
-__all__ = ["FetchRefused", "Fetched", "Fetcher", "page_text", "to_text"]
+__all__ = ["FetchRefused", "Fetched", "Fetcher", "page_text"]
 
-SKIPPED = frozenset({"script", "style", "noscript", "template", "svg", "iframe", "canvas", "form", "nav", "footer"})
-BLOCKS = frozenset(
-    {"p", "div", "section", "article", "main", "header", "aside", "table", "tr", "ul", "ol", "dl", "dt", "dd"}
-    | {"blockquote", "figure", "figcaption", "hr", "details", "summary", "address", "fieldset"}
-)
-HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
-VOID = frozenset({"br", "hr", "img", "input", "link", "meta", "source", "wbr", "area", "base", "col", "embed"})
 CHARSET = re.compile(r"charset=[\"']?([\w.-]+)", re.IGNORECASE)
-MAX_DEPTH = 400
+HTML = ("text/html", "application/xhtml+xml")
+READING_S = 10.0
 
 
-class Converter(HTMLParser):
-    """Collects readable text. Unclosed and misnested tags do no harm: only counters depend on them."""
-
-    def __init__(self, base: str) -> None:
-        super().__init__(convert_charrefs=True)
-        self.base = base
-        self.title = ""
-        self.parts: list[str] = []
-        self._skip: list[str] = []
-        self._pre = 0
-        self._lists: list[int] = []
-        self._links: list[tuple[str, int]] = []
-        self._in_title = False
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        if self._skip:
-            if tag == self._skip[-1] and len(self._skip) < MAX_DEPTH:
-                self._skip.append(tag)
-            return
-        if tag in SKIPPED:
-            self._skip.append(tag)
-        elif tag == "title":
-            self._in_title = True
-        elif tag in HEADINGS:
-            self.parts.append("\n\n" + HEADINGS[tag])
-        elif tag == "br":
-            self.parts.append("\n")
-        elif tag == "pre":
-            self._pre += 1
-            self.parts.append("\n\n```\n")
-        elif tag == "li":
-            self._item()
-        elif tag in ("td", "th"):
-            self.parts.append(" | ")
-        elif tag == "a":
-            self._links.append((dict(attrs).get("href") or "", len(self.parts)))
-        elif tag == "code" and not self._pre:
-            self.parts.append("`")
-        else:
-            self._block(tag)
-
-    def _block(self, tag: str) -> None:
-        if tag in ("ul", "ol"):
-            self._lists.append(0 if tag == "ol" else -1)
-        if tag in BLOCKS:
-            self.parts.append("\n" if tag in ("tr", "li", "dt", "dd") else "\n\n")
-
-    def _item(self) -> None:
-        depth = max(len(self._lists) - 1, 0)
-        mark = "- "
-        if self._lists and self._lists[-1] >= 0:
-            self._lists[-1] += 1
-            mark = f"{self._lists[-1]}. "
-        self.parts.append("\n" + "  " * min(depth, 10) + mark)
-
-    def handle_endtag(self, tag: str) -> None:
-        if self._skip:
-            if tag == self._skip[-1]:
-                self._skip.pop()
-            return
-        if tag == "title":
-            self._in_title = False
-        elif tag == "pre" and self._pre:
-            self._pre -= 1
-            self.parts.append("\n```\n\n")
-        elif tag == "code" and not self._pre:
-            self.parts.append("`")
-        elif tag == "a" and self._links:
-            self._link(*self._links.pop())
-        elif tag in ("ul", "ol") and self._lists:
-            self._lists.pop()
-            self.parts.append("\n")
-        elif tag in HEADINGS or tag in BLOCKS:
-            self.parts.append("\n\n" if tag != "tr" else "")
-
-    def _link(self, href: str, start: int) -> None:
-        text = "".join(self.parts[start:]).strip()
-        if text and href and not href.startswith(("#", "javascript:", "data:")) and "\n" not in text:
-            self.parts[start:] = [f"[{text}]({urljoin(self.base, href)})"]
-
-    def handle_data(self, data: str) -> None:
-        if self._in_title and not self._skip:
-            self.title += data
-        elif not self._skip:
-            self.parts.append(data if self._pre else re.sub(r"\s+", " ", data))
-
-
-def to_text(html: str, base: str = "") -> str:
-    """The readable text of a page, its title first."""
-    converter = Converter(base)
-    converter.feed(html)
-    converter.close()
-    lines = [line.rstrip() for line in "".join(converter.parts).split("\n")]
-    text, fenced = "", False
-    for line in lines:
-        fenced ^= line == "```"
-        text += (line if fenced else re.sub(r"(?<=\S) {2,}", " ", line)) + "\n"
-    text = re.sub(r"\n{3,}", "\n\n", text).strip()
-    title = " ".join(converter.title.split())
-    return f"# {title}\n\n{text}".strip() if title and not text.startswith(f"# {title}") else text
-
-
-def page_text(fetched: Fetched) -> str | None:
-    """The response as text; None when it is none."""
+async def page_text(fetched: Fetched) -> str | None:
+    """The response as text; None when it is none. Raises FetchRefused for a page that cannot be read in time."""
     kind = fetched.content_type.partition(";")[0].strip().lower()
     textual = kind.startswith("text/") or kind.endswith(("json", "xml", "javascript", "yaml", "x-sh")) or not kind
     if not textual or b"\0" in fetched.body[:4_000]:
@@ -130,8 +21,17 @@ def page_text(fetched: Fetched) -> str | None:
     named = CHARSET.search(fetched.content_type) or CHARSET.search(fetched.body[:2_000].decode("latin-1"))
     try:
         text = fetched.body.decode(named.group(1) if named else "utf-8", errors="replace")
-    except LookupError:
+    except (LookupError, UnicodeError):  # no such encoding, or one that is not made for pages
         text = fetched.body.decode(errors="replace")
-    if kind in ("text/html", "application/xhtml+xml"):
-        return to_text(text, fetched.url)
-    return text
+    return await readable(text, fetched.url) if kind in HTML else text
+
+
+async def readable(html: str, url: str) -> str:
+    """The words of a page."""
+    try:
+        words = await run_worker("clew.tools.html_text", url, given=html.encode(errors="replace"), timeout_s=READING_S)
+    except TimeoutError:
+        raise FetchRefused(f"its HTML could not be read within {READING_S:g} s") from None
+    if words is None:
+        raise FetchRefused("its HTML could not be read")
+    return words.decode()

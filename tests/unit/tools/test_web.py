@@ -10,12 +10,13 @@ import pytest
 from clew.permissions.access import FetchAccess
 from clew.system.addresses import is_public
 from clew.system.http_fetch import Fetcher, FetchRefused, parse_url
+from clew.tools import web_page
 from clew.tools.base import Tool, ToolContext
+from clew.tools.html_text import to_text
 from clew.tools.registry import builtin_tools
 from clew.tools.schema import decode_arguments
 from clew.tools.search_port import SearchHit
 from clew.tools.session import ToolSession
-from clew.tools.web_page import to_text
 
 from .conftest import Caller
 
@@ -220,6 +221,29 @@ def test_hostile_html_is_quick():
     assert to_text("<div>" * 200_000) == ""
     assert len(to_text("<a href=x>" * 20_000 + "t")) < 100
     assert to_text("<!--" + "x" * 100_000) is not None
+
+
+def test_broken_html_is_still_read():
+    assert to_text('<a href="http://[">words</a> <![foo[ gone ]]> after', "http://h/") == "words after"
+    assert to_text("<![<![<p>x") is not None
+    assert to_text('<a href="/one">1 <a href="/two">2</a>', "http://h/") == "[1](http://h/one)[2](http://h/two)"
+
+
+async def test_a_page_that_keeps_the_parser_busy_is_given_up(site: Site, call: Caller, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(web_page, "READING_S", 0.3)
+    site.pages["/bomb"] = 200, {"content-type": "text/html"}, b"<a b='" * 100_000
+    site.pages["/next"] = 200, {"content-type": "text/html"}, b"<p>fine"
+    result = await call("WebFetch", url="http://h.test/bomb")
+    assert result.is_error
+    assert "could not be read within 0.3 s" in result.text
+    monkeypatch.undo()
+    assert "fine" in (await call("WebFetch", url="http://h.test/next")).text
+
+
+async def test_odd_encodings_are_read_as_utf8(site: Site, call: Caller):
+    for charset in ("undefined", "idna", "no-such"):
+        site.pages["/odd"] = 200, {"content-type": f"text/plain; charset={charset}"}, b"words"
+        assert "words" in (await call("WebFetch", url="http://h.test/odd")).text
 
 
 def test_the_url_is_judged(tools: dict[str, Tool[Any]], make_context: Callable[[], ToolContext]):
