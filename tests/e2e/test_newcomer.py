@@ -303,3 +303,11 @@ def test_an_export_is_whole_or_not_there(place: Place) -> None:
     missing = place.run("export", "once", "-o", "nowhere/out.md")
     assert missing.code == 1
     one_line(missing, "nowhere/out.md: No such file or directory")
+
+
+def test_help_and_version_are_not_sent_to_a_model(place: Place) -> None:
+    assert place.run("help").out == place.run("--help").out
+    assert place.run("help", "recap").out == place.run("recap", "--help").out
+    assert place.run("version").out == place.run("--version").out
+    assert place.transcripts() == []
+    assert ANSWER in place.run("help me").out

@@ -77,6 +77,8 @@ def system_error(error: OSError) -> int:
 
 def dispatch(argv: list[str]) -> int:
     """A subcommand by its name, else the agent itself. Modules are loaded for the chosen way only."""
+    if argv == ["version"] or (argv[:1] == ["help"] and set(argv[1:]) <= set(COMMANDS)):
+        argv = [*argv[1:2], f"--{argv[0]}"]  # what people try first; as prompts they would cost money
     if argv and argv[0] in COMMANDS:
         command = cast(Command, import_module(f"clew.cli.{argv[0]}"))
         parser = OneLineParser(f"clew {argv[0]}", description=command.HELP)
