@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from clew.permissions.access import Decision, FileOp
 from clew.permissions.archive import refuse_member
-from clew.permissions.names import odd_name, protected_name, secret_name
+from clew.permissions.names import CRITICAL, odd_name, protected_name, secret_name
 from clew.permissions.own_state import own_state, private_inodes, sealed_inodes
 from clew.permissions.paths import Resolved, beneath, resolve
 
@@ -79,7 +79,7 @@ def judge_place(op: FileOp, path: str, cwd: str, places: Places) -> Finding:
     for finding in (
         _own(place, lexical, writes=writes, places=places),
         _special(op, place, lexical),
-        _shape(op, place),
+        _shape(op, place, places),
     ):
         if finding is not None:
             return finding
@@ -113,14 +113,14 @@ def _special(op: FileOp, place: Resolved, lexical: str) -> Finding | None:
     return None
 
 
-def _shape(op: FileOp, place: Resolved) -> Finding | None:
+def _shape(op: FileOp, place: Resolved, places: Places) -> Finding | None:
     if place.kind in ("fifo", "socket", "device") and op != "list":
         why = f"this is a {place.kind}: opening it may wait forever or talk to another program"
         return Finding(decision="ask" if op == "delete" else "deny", why=why, error=op != "delete")
     if op == "write" and (place.kind == "directory" or place.trailing_slash):
         return Finding(decision="deny", why="this is a directory, not a file", error=True)
-    if op == "delete" and place.target == "/":
-        return Finding(decision="deny", why="this is the root of the system", absolute=True)
+    if op == "delete" and (place.target in CRITICAL or beneath(places.home, place.target)):
+        return Finding(decision="deny", why="this is the system or a home directory", absolute=True)
     return None
 
 

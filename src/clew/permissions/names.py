@@ -52,6 +52,12 @@ _SECRET_ENDINGS = (
     ".asc",
     ".gpg",
 )
+# Directories that a system or its people cannot lose.
+CRITICAL = word_set(
+    """/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /opt /proc /root /run /sbin /srv /sys /usr /usr/bin
+    /usr/lib /usr/sbin /usr/local /usr/share /var /var/lib /var/log /Users /System /Library /Applications
+    /private /private/etc /private/var /Volumes /cores"""
+)
 _PUBLIC_ENV = word_set("""example sample template dist defaults schema test""")
 _DROPPED = re.compile(
     "[\u00ad\u034f\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]"
@@ -73,8 +79,8 @@ def folded(name: str) -> str:
 
 
 def components(path: str) -> list[str]:
-    """Folded components, without empty ones."""
-    return [folded(part) for part in path.split("/") if part]
+    """Folded components, without empty ones. A backslash separates them too, as it does on other systems."""
+    return [folded(part) for part in path.replace("\\", "/").split("/") if part]
 
 
 def protected_name(path: str) -> str:

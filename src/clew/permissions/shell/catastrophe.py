@@ -4,6 +4,7 @@ import os
 import re
 
 from clew.permissions.files import Places, is_disk
+from clew.permissions.names import CRITICAL
 from clew.permissions.own_state import own_state
 from clew.permissions.paths import beneath
 from clew.permissions.shell.glob import bash_match
@@ -11,11 +12,6 @@ from clew.permissions.shell.scan import Effective, Scan, filtered_find
 from clew.permissions.shell.values import Value
 from clew.permissions.word_set import word_set
 
-_CRITICAL = word_set(
-    """/ /bin /boot /dev /etc /home /lib /lib32 /lib64 /opt /proc /root /run /sbin /srv /sys /usr /usr/bin
-    /usr/lib /usr/sbin /usr/local /usr/share /var /var/lib /var/log /Users /System /Library /Applications
-    /private /private/etc /private/var /Volumes /cores"""
-)
 _CATCH_ALL = re.compile(r"[*?.!\[\]^]*\*[*?]*|\.\*|\?+|\.\?\*|\.\[[^\]]*\]\*|\{[^}]*\*[^}]*\}")
 _RECURSIVE_MODES = word_set("""chmod chown chgrp setfacl chattr chcon""")
 _DISK_TOOLS = word_set(
@@ -157,7 +153,7 @@ def _critical(value: Value, cwd: str | None, places: Places) -> bool:
 
 
 def _is_critical(path: str, places: Places) -> bool:
-    if path in _CRITICAL or os.path.dirname(path) in ("/home", "/Users"):
+    if path in CRITICAL or os.path.dirname(path) in ("/home", "/Users"):
         return True
     return beneath(places.home, path) or beneath(places.clew_home, path)
 
@@ -169,7 +165,7 @@ def _critical_pattern(path: str, places: Places) -> bool:
     rest = parts[first:]
     if rest and all(_CATCH_ALL.fullmatch(part) for part in rest) and _is_critical(base, places):
         return True
-    reached = (*_CRITICAL, places.home, places.clew_home)
+    reached = (*CRITICAL, places.home, places.clew_home)
     return any(len(one.split("/")) == len(parts) and bash_match(one, path) for one in reached)
 
 

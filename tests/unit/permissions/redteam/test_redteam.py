@@ -96,3 +96,48 @@ def test_a_directory_change_is_followed_only_where_it_surely_happens(world: Worl
     for command in ("for i in 1 2; do cd ..; cat secret; done", "for i in 1 2; do ls ..; cd ..; done"):
         assert world.check(command=command, cwd=inside)["verdict"] == "ask", command
     assert world.check(command="cd .. && cat README.md", cwd=inside)["verdict"] == "allow"
+
+
+def test_paths_get_one_of_their_verdicts(world: World) -> None:
+    wrong: list[str] = []
+    for _, line in lines_of("paths.txt"):
+        expected, op, path = line.split(" ", 2)
+        got = world.check(op=op, path=world.fill(written_out(path)))
+        if got["verdict"] not in expected.split("/"):
+            wrong.append(f"{got['verdict']} ({got['why']}) instead of {line}")
+    assert wrong == []
+
+
+LINKS = (
+    # op, path, link, target, accepted verdicts
+    ("read", "l", "l", "{OUTSIDE}/x", "ask"),
+    ("read", "l", "l", "/etc/shadow", "ask deny"),
+    ("read", "d/x", "d", "{OUTSIDE}", "ask"),
+    ("list", "d", "d", "{OUTSIDE}", "ask"),
+    ("write", "l", "l", "{OUTSIDE}/x", "ask"),
+    ("write", "l", "l", "{OUTSIDE}/missing", "ask"),
+    ("write", "d/new", "d", "{OUTSIDE}", "ask"),
+    ("write", "d/sub/new", "d", "{OUTSIDE}", "ask"),
+    ("write", "l", "l", ".git/config", "ask deny"),
+    ("write", "g/config", "g", ".git", "ask deny"),
+    ("write", "l", "l", "{USER_SETTINGS}", "deny"),
+    ("read", "l", "l", "{VAULT}", "deny"),
+    ("read", "d/vault.json", "d", "{AGENT_HOME}", "deny"),
+    ("delete", "l", "l", "{OUTSIDE}/x", "allow ask"),
+    ("delete", "d/x", "d", "{OUTSIDE}", "ask"),
+    ("read", "l", "l", "README.md", "allow"),
+    ("write", "l", "l", "README.md", "allow ask"),
+    ("read", "d/main.py", "d", "src", "allow"),
+    ("read", "l", "l", "l", "ask deny"),
+    ("read", "l", "l", "/proc/self/environ", "ask deny"),
+    ("read", "l", "l", ".env", "ask deny"),
+    ("write", "l", "l", "/dev/sda", "deny"),
+    ("read", "l", "l", "{HOME}/.ssh/id_rsa", "ask deny"),
+    ("write", ".vscode/x", ".vscode", "src", "ask deny"),
+)
+
+
+@pytest.mark.parametrize(("op", "path", "link", "target", "accepted"), LINKS)
+def test_links_are_judged_by_both_ends(world: World, op: str, path: str, link: str, target: str, accepted: str) -> None:
+    world.setup([["symlink", link, target]])
+    assert world.check(op=op, path=path)["verdict"] in accepted.split()
