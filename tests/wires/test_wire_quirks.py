@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.llm.errors import LLMError, Overloaded, PromptTooLong, RateLimited, StreamBroken
+from clew.llm.errors import BadResponse, LLMError, Overloaded, PromptTooLong, RateLimited, StreamBroken
+from clew.llm.failures import error_words
 from clew.llm.reply import PartDone, ReasoningChunk, ReplyDone, ReplyStarted, TextChunk
 from clew.llm.sse import SseEvent
-from clew.llm.wires.base import parse_arguments
+from clew.llm.wires.base import body_json, event_json, parse_arguments
 from clew.llm.wires.registry import wire_for
 from clew.llm.wires.think_tags import ThinkTags
 from clew.protocol.messages import ReasoningPart, TextPart, ToolCallPart
@@ -103,6 +104,30 @@ def test_arguments_as_object_string_doubled_or_missing(args: Any, expected: dict
 @pytest.mark.parametrize("raw", ["{bad", "[1]", "7", '"words"', "{'a': 1}", "\ud800"])
 def test_arguments_that_are_no_object_are_kept_as_text(raw: str):
     assert parse_arguments(raw) == ({}, raw)
+
+
+@pytest.mark.parametrize("depth", [101, 940, 100_000])
+def test_arguments_nested_beyond_reason_are_kept_as_text(depth: int):
+    """Some of them could be read here, but not written from deeper within the program."""
+    raw = '{"a":' * depth + "1" + "}" * depth
+    assert parse_arguments(raw) == ({}, raw)
+
+
+def test_an_argument_object_nested_beyond_reason_is_told():
+    value: dict[str, Any] = {}
+    for _ in range(200):
+        value = {"a": [value]}
+    assert parse_arguments(value) == ({}, "(nested too deeply)")
+    assert parse_arguments({"a": [[{"b": 1}]]}) == ({"a": [[{"b": 1}]]}, None)
+
+
+def test_events_and_bodies_nested_beyond_reason_are_failures_with_words():
+    deep = b'{"error":' * 100_000
+    with pytest.raises(StreamBroken, match="not JSON"):
+        event_json(SseEvent("", deep))
+    with pytest.raises(BadResponse, match="not JSON"):
+        body_json(deep)
+    assert error_words(deep)[0] == ""
 
 
 def test_a_call_is_done_as_soon_as_the_next_one_begins():

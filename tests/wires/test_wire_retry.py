@@ -198,7 +198,17 @@ def test_retry_after_as_seconds_milliseconds_and_date():
     assert retry_after_s({"retry-after-ms": "1500", "retry-after": "9"}, noon) == 1.5
     assert retry_after_s({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, noon - 90) == 90
     assert retry_after_s({"retry-after": "Wed, 21 Oct 2026 07:28:00 GMT"}, noon + 90) == 0
-    assert retry_after_s({"retry-after": "soon"}, noon) is None
+    for odd in (
+        "soon",
+        "²",
+        "-1",
+        ".",
+        "9" * 400,
+        "inf",
+        "Wed, 21 Oct 0000 07:28:00 GMT",
+        "Wed, 21 Xxx 2026 07:28:00 GMT",
+    ):
+        assert retry_after_s({"retry-after": odd, "retry-after-ms": odd}, noon) is None
     assert retry_after_s({}, noon) is None
 
 

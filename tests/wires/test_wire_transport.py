@@ -6,12 +6,13 @@ import json
 import socket
 import ssl
 import threading
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from clew.llm import remote as remote_module
 from clew.llm.connection import tls_context
 from clew.llm.errors import BadResponse, ConnectionFailed, PromptTooLong, StreamBroken
 from clew.llm.remote import RemoteModel
@@ -193,6 +194,47 @@ async def test_a_stream_that_never_closes_ends_with_its_own_end():
         events = await collect(model, ask("hi"))
         await model.close()
     assert isinstance(events[-1], ReplyDone)
+
+
+SSE_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
+JSON_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\r\n"
+
+
+@contextlib.asynccontextmanager
+async def dripping(head: bytes, drop: bytes) -> AsyncIterator[str]:
+    """A server that says the same thing again and again until it is left."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        with contextlib.suppress(ConnectionError):
+            writer.write(head)
+            while True:
+                writer.write(drop)
+                await writer.drain()
+                await asyncio.sleep(0 if len(drop) > 1000 else 0.01)
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    async with server:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}"
+
+
+async def test_a_stream_of_nothing_but_signs_of_life_is_given_up():
+    impatient = RetryPolicy(max_attempts=1, idle_timeout_s=5, stall_timeout_s=0.2)
+    for drop in (b": still here\n\n", b'event: ping\ndata: {"type": "ping"}\n\n'):
+        async with dripping(SSE_HEAD, drop) as url:
+            assert "for 0.2 s without going on" in await told(url, policy=impatient)
+    async with dripping(JSON_HEAD, b" ") as url:
+        model = remote("anthropic", url, policy=impatient)
+        with pytest.raises(StreamBroken, match=r"for 0\.2 s without going on"):
+            await model.complete(ask("hi"))
+        await model.close()
+
+
+async def test_a_stream_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(remote_module, "MAX_STREAM_BYTES", 1_000_000)
+    chunk = b'data: {"id": "x", "choices": [{"delta": {"content": "' + b"a" * 2000 + b'"}}]}\n\n'
+    async with dripping(SSE_HEAD, chunk) as url:
+        assert "bytes without ending the reply" in await told(url, "openai-chat")
 
 
 async def test_one_connection_serves_all_steps():

@@ -30,6 +30,8 @@ OVERLOAD = r"(?i)overload|capacity|unavailable|high demand|try again later"
 QUOTA = r"(?i)insufficient_quota|exceeded your current quota|billing|credit balance|insufficient balance"
 KEYLIKE = r"\b(?:sk|pk|rk|gsk|xai|key)-[A-Za-z0-9_*.-]{6,}|\bAIza[A-Za-z0-9_*-]{8,}"
 
+SECONDS = r"[0-9]{1,12}(\.[0-9]*)?|\.[0-9]+"
+
 MIN_KEY_CHARS = 6
 """A shorter "key", as local servers get, is no secret and would only cut words apart."""
 
@@ -129,7 +131,7 @@ def error_words(body: bytes) -> tuple[str, str]:
     """Kind and message of an error body, whatever its shape."""
     try:
         data = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         text = body[:2000].decode("utf-8", "replace")
         return "", "" if text.lstrip().startswith("<") else text
     if isinstance(data, list) and data:  # Gemini streams errors as a list of one
@@ -175,10 +177,10 @@ def request_id_of(headers: Mapping[str, str]) -> str:
 
 def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
     """How long the server asks us to wait, given in milliseconds, seconds or as a date."""
-    if (millis := headers.get("retry-after-ms", "")).replace(".", "", 1).isdigit():
+    if re.fullmatch(SECONDS, millis := headers.get("retry-after-ms", "")):
         return float(millis) / 1000
     text = headers.get("retry-after", "").strip()
-    if text.replace(".", "", 1).isdigit():
+    if re.fullmatch(SECONDS, text):
         return float(text)
     moment = _http_date(text)
     return None if moment is None else max(0.0, moment - now_s)
@@ -186,7 +188,7 @@ def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:
 
 def _http_date(text: str) -> float | None:
     """`Wed, 21 Oct 2026 07:28:00 GMT`, whatever the locale."""
-    found = re.fullmatch(r"\w{3}, (\d{2}) (\w{3}) (\d{4}) (\d{2}):(\d{2}):(\d{2}) GMT", text)
+    found = re.fullmatch(r"\w{3}, (\d{2}) (\w{3}) ([1-9]\d{3}) (\d{2}):(\d{2}):(\d{2}) GMT", text)
     months = "JanFebMarAprMayJunJulAugSepOctNovDec"
     if found is None or (month := months.find(found[2])) < 0:
         return None

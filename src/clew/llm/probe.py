@@ -77,7 +77,7 @@ def _parse(provider: str, base_url: str, head: bytes, body: bytes) -> LocalServe
     start, end = body.find(b"{"), body.rfind(b"}")
     try:
         listing = msgspec.json.decode(body[start : end + 1], type=dict[str, Any])
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
     data = listing.get("data") or listing.get("models")
     if not isinstance(data, list):

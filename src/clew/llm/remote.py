@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable
-from contextlib import aclosing
+from contextlib import aclosing, asynccontextmanager
 
 import msgspec
 
@@ -20,6 +20,8 @@ from clew.llm.wires.registry import wire_for
 from clew.protocol.usage import Usage
 
 MAX_ERROR_BYTES = 64 * 1024
+MAX_STREAM_BYTES = 256 * 1024 * 1024
+"""More than any model's output with its framing: a stream that goes on past this has lost its end."""
 WHOLE_REPLY_PATIENCE_S = 600.0
 """A reply that is not streamed says nothing until it is done."""
 
@@ -96,7 +98,8 @@ class RemoteModel:
                 patience_s = max(self._policy.idle_timeout_s, WHOLE_REPLY_PATIENCE_S)
                 async with self._transport.open(encoded, patience_s=patience_s) as answer:
                     self._check_plain(answer)
-                    return await self._whole(answer, taken)
+                    async with self._in_time():
+                        return await self._whole(answer, taken)
             except LLMError as error:
                 notice = schedule.after(error, reached=self._transport.reached)
             await self._sleep(notice.delay_s)
@@ -126,8 +129,15 @@ class RemoteModel:
 
     async def _decoded(self, answer: Answer, decoder: Decoder) -> AsyncGenerator[ReplyEvent]:
         parser = SseParser()
+        size, heard_s = 0, time.monotonic()
         async for data in answer.chunks():
+            size += len(data)
+            if size > MAX_STREAM_BYTES:
+                raise StreamBroken(f"{host_of(self.target)} sent {size:,} bytes without ending the reply")
+            if time.monotonic() - heard_s > self._policy.stall_timeout_s:
+                raise self._stalled()
             for sse in parser.feed(data):
+                heard_s = heard_s if sse.event == "ping" else time.monotonic()
                 for event in decoder.feed(sse):
                     yield event
                 if decoder.done:
@@ -142,6 +152,22 @@ class RemoteModel:
         except StreamBroken as error:  # the bytes ended early: the same request may well succeed
             error.retryable = True
             raise
+
+    @asynccontextmanager
+    async def _in_time(self) -> AsyncGenerator[None]:
+        """A body that comes drop by drop is not waited for either."""
+        limit = asyncio.timeout(self._policy.stall_timeout_s)
+        try:
+            async with limit:
+                yield
+        except TimeoutError:
+            if limit.expired():
+                raise self._stalled() from None
+            raise
+
+    def _stalled(self) -> StreamBroken:
+        limit_s = self._policy.stall_timeout_s
+        return StreamBroken(f"{host_of(self.target)} kept the connection for {limit_s:g} s without going on")
 
     def _check_plain(self, answer: Answer) -> None:
         """We ask for no compression: it would only delay a stream."""

@@ -25,6 +25,8 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
     """A server that asks for more than this is told to the user instead of waited for."""
     idle_timeout_s: float = 300.0
     """Silence within a stream that counts as a failure. Every byte ends the silence."""
+    stall_timeout_s: float = 1800.0
+    """Nothing but signs of life for so long counts as a failure too: such a reply would never end."""
 
 
 def system_random() -> float:

@@ -16,6 +16,10 @@ from clew.protocol.ids import CallId, MessageId
 from clew.protocol.messages import ReasoningPart, TextPart, ToolCallPart, parts_of
 
 Json = dict[str, Any]
+NOT_JSON = (msgspec.DecodeError, UnicodeError, RecursionError)
+"""What decoding raises: no JSON, no text, or nested deeper than the interpreter can follow."""
+MAX_ARGUMENT_DEPTH = 100
+"""Deeper arguments could be read here and no longer written to the log, which is called from further down."""
 
 MALFORMED_KEY = "malformed_arguments"
 """Arguments that were not a JSON object go back to the model under this key: every API wants an object there."""
@@ -85,7 +89,7 @@ def event_json(event: SseEvent) -> Json:
     """The event's data as an object."""
     try:
         value = msgspec.json.decode(event.data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         raise StreamBroken("the stream sent an event that is not JSON") from None
     if not isinstance(value, dict):
         raise StreamBroken("the stream sent an event that is not a JSON object")
@@ -96,7 +100,7 @@ def body_json(body: bytes) -> Json:
     """The body of a whole reply as an object."""
     try:
         value = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except NOT_JSON:
         raise BadResponse("the server answered with something that is not JSON") from None
     if not isinstance(value, dict):
         raise BadResponse("the server answered with JSON that is not an object")
@@ -123,7 +127,7 @@ def string(value: Any) -> str:
 def parse_arguments(raw: Any) -> tuple[Json, str | None]:
     """The arguments of a call, and the original text when that is not a JSON object. Nothing counts as {}."""
     if isinstance(raw, dict):
-        return obj(raw), None
+        return ({}, "(nested too deeply)") if _is_deep(raw) else (obj(raw), None)
     text = string(raw)
     if not text.strip():
         return {}, None
@@ -131,9 +135,19 @@ def parse_arguments(raw: Any) -> tuple[Json, str | None]:
         value = msgspec.json.decode(text)
         if isinstance(value, str):  # some servers encode the object twice
             value = msgspec.json.decode(value)
-    except (msgspec.DecodeError, UnicodeError):
+    except NOT_JSON:
         return {}, text
-    return (obj(value), None) if isinstance(value, dict) else ({}, text)
+    return (obj(value), None) if isinstance(value, dict) and not _is_deep(value) else ({}, text)
+
+
+def _is_deep(value: Any) -> bool:
+    level: list[Any] = [value]
+    for _ in range(MAX_ARGUMENT_DEPTH):
+        dicts = [child for item in level if isinstance(item, dict) for child in cast(Json, item).values()]
+        level = dicts + [child for item in level if isinstance(item, list) for child in cast(list[Any], item)]
+        if not level:
+            return False
+    return True
 
 
 def arguments_of(call: ToolCallPart) -> Json:
