@@ -63,7 +63,9 @@ _PREAMBLE = re.compile(
     re.IGNORECASE,
 )
 _FIRST_PERSON_PLAN = re.compile(
-    r"^(?:now,?\s+)?(?:let me|let's|i'll|i will|i'm going to|i am going to|next,? i(?:'ll| will))\b", re.IGNORECASE
+    r"^(?:now,?\s+)?(?:let me|let's|i'll|i will|i'm going to|i am going to|next,? i(?:'ll| will)|"
+    r"we will|we'll|we need to|we are going to|if you)\b",
+    re.IGNORECASE,
 )
 _OPENING = re.compile(
     r"^(?:(?:perfect|great|excellent|done|fixed|awesome|all set|all done|sure|okay|ok|yes|yep|absolutely|"
@@ -89,7 +91,12 @@ def _lead(text: str, source: Sources) -> tuple[float, str, Sources] | None:
     """The opening statement of an answer that reports no deed."""
     for sentence in [_OPENING.sub("", line) for line in sentences(text[:3000], limit=12)][:6]:
         length = len(sentence.split()) if cjk_share(sentence) <= 0.3 else len(sentence) // 2
-        plan = _FIRST_PERSON_PLAN.match(sentence) or _PREAMBLE.match(sentence) or _is_heading(sentence)
+        plan = (
+            _FIRST_PERSON_PLAN.match(sentence)
+            or _PREAMBLE.match(sentence)
+            or _is_heading(sentence)
+            or _BIDDING.match(sentence)
+        )
         if length >= 6 and not plan and not sentence.endswith(("?", "？")) and not sentence.startswith("`"):
             return 1.0, sentence.rstrip(":："), source
     return None
@@ -104,6 +111,13 @@ def _is_heading(sentence: str) -> bool:
     )
 
 
+_BIDDING = re.compile(
+    r"^(?:then|now|please|and|finally|first|next|,|\s)*\b(?:run|rerun|re-run|use|open|check|see|try|make|install|restart|"
+    r"verify|review|test|set|start|click|go|ensure|apply|add|create|remove|replace|update|change|copy|paste|call)\s+"
+    r"(?!(?:is|was|are|were|has|have|had|now|failed|passed|fails|passes)\b)\w",
+    re.IGNORECASE,
+)
+"""A sentence that tells someone to do something; no report of what was done."""
 _TESTS_ONLY = re.compile(r"\btests?\b.*\bpass|测试.*通过|測試.*通過", re.IGNORECASE)
 _LEAST = 1.2
 _LABEL = re.compile(
@@ -145,7 +159,7 @@ def _result_score(sentence: str, index: int) -> float:
         length = len(sentence) // 2
     if sentence.endswith(("?", "？")) or _FIRST_PERSON_PLAN.match(sentence) or _PREAMBLE.match(sentence) or length < 3:
         return 0.0
-    score = 3.0 if _DONE.search(sentence) and not _DEFINITION.match(sentence) else 0.0
+    score = 3.0 if _DONE.search(sentence) and not _DEFINITION.match(sentence) and not _BIDDING.match(sentence) else 0.0
     if not score:
         return 0.0
     score -= 1.0 if length < 8 and _TESTS_ONLY.search(sentence) else 0.0
@@ -182,11 +196,20 @@ _COURTESY = re.compile(
 )
 
 
+_EFFECT = re.compile(
+    r"^(?:this|these|that|it|they|which)\b(?:\s+\w+){0,2}?\s+(?:will|should|would|ensures?|allows?|makes?|means)\b",
+    re.IGNORECASE,
+)
+"""What a change brings about is no step to take."""
+
+
 def _next_score(sentence: str, *, after_heading: bool) -> float:
     length = len(sentence.split())
     if _COURTESY.search(sentence) or _is_heading(sentence) or _DEFINITION.match(sentence):
         return 0.0
     if _HEADING.match(sentence) or sentence.endswith(("?", "？", ":", "：")) or (length < 3 and len(sentence) < 8):
+        return 0.0
+    if _EFFECT.match(sentence) and not after_heading:
         return 0.0
     words = _CODE.sub("", sentence)
     score = (

@@ -14,12 +14,21 @@ _WRAPPED = re.compile(
     r".*?(?:</\1>|\Z)",
     re.DOTALL,
 )
+_ROLE_TEXT = re.compile(
+    r"<(?P<tag>(?:system|developer)[_-]?(?:prompt|message|instructions?|context))\b[^>]*>(?P<words>.*?)(?:</(?P=tag)>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
+_USER_TEXT = re.compile(
+    r"<(?P<tag>(?:user|human)[_-]?(?:prompt|message|query|request|input|task))\b[^>]*>(?P<words>.*?)(?:</(?P=tag)>|\Z)",
+    re.DOTALL | re.IGNORECASE,
+)
 _ASKED = ("user_query", "pr_description", "issue", "task", "user_request", "feature_request", "problem_statement")
 _COMMAND = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
 _SHELL_INPUT = re.compile(r"<bash-input>.*?</bash-input>", re.DOTALL)
 _IDE_REQUEST = re.compile(r"^#+ *My request for [^\n]*\n", re.MULTILINE)
 _SLASH = re.compile(r"\s*(/[a-zA-Z][\w.-]*(?::[\w.-]+)*)(?=\s|$)(?!/)")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_TAG = re.compile(r"</?[A-Za-z][\w-]*>")
 _IMAGE = re.compile(r"\[Image(?: #\d+)?(?:: [^\]]*)?\]")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\[(?:\d{1,3};)*\d{1,3}m|\x1b")
 INTERRUPT_MARKS = ("[Request interrupted by user", "[Request cancelled")
@@ -56,8 +65,7 @@ def typed(text: str) -> tuple[str, str]:
             return inside(text, "command-args").strip(), command
         text = _SHELL_INPUT.sub(" ", _WRAPPED.sub(" ", text)) if "</" in text or "<" in text[:200] else text
         asked = next(filter(None, (inside(text, tag) for tag in _ASKED)), "")
-        if len(asked.strip()) > 10:
-            text = asked
+        text = asked if len(asked.strip()) > 10 else _own_words(text)
     if "My request for" in text:
         found = _IDE_REQUEST.search(text)
         if found:
@@ -71,6 +79,17 @@ def typed(text: str) -> tuple[str, str]:
     if slash:
         return text[slash.end() :].strip(), slash.group(1)
     return text, command
+
+
+def _own_words(text: str) -> str:
+    """Without what a program put before the user's words as a system prompt; where the user added none, that."""
+    if "</" not in text:
+        return text
+    wrapped = _USER_TEXT.search(text)
+    if wrapped and wrapped.group("words").strip():
+        return wrapped.group("words")
+    bare = _ROLE_TEXT.sub(" ", _USER_TEXT.sub(" ", text))
+    return bare if bare.strip() else _TAG.sub(" ", text)
 
 
 def without_code(text: str) -> str:
@@ -97,6 +116,8 @@ _ABBREVIATION = ("e.g.", "i.e.", "etc.", "vs.", "Dr.", "Mr.", "cf.", "approx.", 
 def flat(text: str) -> str:
     """One line of plain words: no markdown, no list marks."""
     text = _LEAD.sub("", text)
+    if "\u2019" in text:
+        text = text.replace("\u2019", "'")
     if "](" in text:
         text = _LINK.sub(r"\1", text)
     return _SPACES.sub(" ", _MARKS.sub("", text)).strip()

@@ -42,9 +42,29 @@ _SPEAKER = re.compile(
 )
 
 
+_MESSAGE = re.compile(r"""["']?message\\?["']?\s*:\s*\\?["']([^"'\\]{8,})""")
+_EXCEPTION = re.compile(r"^(?:[\w.]*(?:Error|Exception)\b\s*[:-]\s*)+")
+
+
+_GENERIC = re.compile(
+    r"(?:SKILL\.md|index\.\w+|__init__\.py|mod\.rs|(?:page|layout|route|plugin)\.\w+)$", re.IGNORECASE
+)
+"""Names that say nothing without their folder."""
+
+
+def error_words(text: str) -> str:
+    """What an error says, out of the exceptions and the JSON around it."""
+    found = _MESSAGE.search(text)
+    plain = found.group(1) if found else _EXCEPTION.sub("", text)
+    return polished(plain.split("\n", 1)[0].split(". ", 1)[0].strip(" .{}[]\"'"))
+
+
 def file_name(path: str) -> str:
     """The last part of a path, whichever slashes it has."""
-    name = path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+    parts = path.replace("\\", "/").rstrip("/").split("/")
+    name = parts[-1]
+    if len(parts) > 1 and _GENERIC.match(name) and 0 < len(parts[-2]) <= 30:
+        name = f"{parts[-2]}/{name}"
     return name if len(name) <= 60 else name[:50] + "…"
 
 

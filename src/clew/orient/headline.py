@@ -68,7 +68,8 @@ _PROBLEM = re.compile(
 _META = re.compile(
     r"\b(?:step\s+by\s+step|let\s+me\s+know|any\s+questions|do\s+not\s+(?:ask|stop)|don'?t\s+(?:ask|stop|commit)|"
     r"ultrathink|think\s+(?:hard|carefully)|take\s+your\s+time|be\s+(?:concise|careful|thorough)|"
-    r"^you(?:'re|\s+are)\b|act\s+as|as\s+an?\s+(?:ai|expert)|(?:this|that|it|which)\s+(?:is|"
+    r"^you(?:'re|\s+are)\b|act\s+as|^(?:agis\s+(?:comme|en\s+tant)|tu\s+es\b|actúa\s+como|eres\b|du\s+bist\b|"
+    r"ты\s+[-—]|你是(?:一|位|个)|あなたは)|as\s+an?\s+(?:ai|expert)|(?:this|that|it|which)\s+(?:is|"
     r"was)\s+(?:just\s+)?(?:so|because)|for\s+example|e\.g\.|note\s+that|important:|thanks)|"
     r"\b(?:ignore|disregard|forget)\s+(?:all|any|the|previous|prior|above|earlier)\b.*\b(?:instruction|rule|"
     r"prompt|message)|\b(?:recap|summary)\s+(?:must|should|has\s+to|shall)\s+(?:say|state|read)|"
@@ -76,7 +77,7 @@ _META = re.compile(
     re.IGNORECASE,
 )
 _LOGLIKE = re.compile(
-    r"^(?:\d{2,4}[-:/.]\d|\[?\d{1,2}:\d{2}|\s*at\s+\S+\(|[A-Z]+:\s|[$❯>%#]\s|\S+@\S+[:~]|File \"|Traceback|"
+    r"^(?:\d{2,4}[-:/.]\d|\[?\d{1,2}:\d{2}|\s*at\s+\S+\(|[A-Z]+:\s|[$❯>%]\s|#\s+[a-z./]|\S+@\S+[:~]|File \"|Traceback|"
     r"[✓✔✗✘•⨯]|[+-]{1,3}\s|\{|\}|\(\w+\)\s*=>|\w+\(.*\)\s*;?$|\s*\d+\s*[|+-])|[{}]\s*$|;\s*$|(?:(?<!\S)[^\s=]++=\S++\s+){2}"
 )
 _POINTER = re.compile(r"\b(?:it|this|that|them|these|those|here|there|so)\b|^(?:why|how)\b", re.IGNORECASE)
@@ -111,6 +112,17 @@ _URL = re.compile(r"https?://(?:www\.)?([^\s/]+)(?:/\S*)?")
 _CITE = re.compile(r"\[\^?\d+\]|[*_]{2,}|^[\"'“”‘’`]+(?=[A-Z])")
 
 
+_NUMBERED = re.compile(r"^\d{1,2}[.)]\s+(?=\S)|(?<=[^\s\d.])\s?[.:;]\d{1,2}\.$")
+_BELOW = re.compile(
+    r"\b(?:problem|issue|task|bug|plan|error|request|description|question|story|ticket)s?\s+"
+    r"(?:(?:that\s+is|as)\s+)?(?:described\s+|given\s+|shown\s+|stated\s+|listed\s+)?below\b|"
+    r"\b(?:implement|execute|do|solve|fix|resolve|address|complete|follow)\s+the\s+following\b[^.]*:?$|^below\s+is\b|"
+    r"(?:以下|下面|下記|次)の?(?:的)?(?:计划|計劃|計画|问题|問題|任务|任務|タスク|課題|Issue)",
+    re.IGNORECASE,
+)
+"""A sentence that only says that the task stands under it."""
+
+
 _CORE = 13
 """Words of the sentence that asks; what follows gets the rest."""
 _LONG_PATH = re.compile(r"(?<![\w:/])(?:~|\.{0,2})/?(?:[\w@.+-]+/){2,}([\w@+-][\w@.+-]*\.\w{1,8})\b")
@@ -133,6 +145,7 @@ def headline(text: str, *, words: int = 20) -> str:
     if len(text) > 300 and "\n" in text[:160].strip() and word_cost(candidates[0]) >= 3:
         scores[0] += 1.5  # a first line of its own over a long text is its title
     best = max(range(len(candidates)), key=lambda index: (scores[index], -index))
+    best = _named_below(candidates, scores, best)
     if scores[best] <= -5:
         return ""
     chosen = polished(candidates[best])
@@ -146,6 +159,18 @@ def headline(text: str, *, words: int = 20) -> str:
     return clip(chosen, words)
 
 
+def _named_below(candidates: list[str], scores: list[float], best: int) -> int:
+    """What stands under "the problem below" or "the following plan:", where the request says no more than that."""
+    pointing = [index for index, sentence in enumerate(candidates[:12]) if _BELOW.search(sentence)]
+    if not pointing or best > pointing[-1] + 1:
+        return best
+    for index in range(pointing[-1] + 1, min(pointing[-1] + 4, len(candidates))):
+        if word_cost(candidates[index]) >= 3 and not _META.search(candidates[index]):
+            scores[index] = max(scores[index], 0.0)
+            return index
+    return best
+
+
 def _with_context(chosen: str, candidates: list[str], scores: list[float], best: int, words: int) -> str:
     """What the request is about, put before it where the request alone does not say."""
     cost = word_cost(chosen)
@@ -154,7 +179,7 @@ def _with_context(chosen: str, candidates: list[str], scores: list[float], best:
     parts = [chosen]
     for index in range(best - 1, max(-1, best - 4), -1):
         before = polished(candidates[index])
-        if _POINTER.search(before) and not _NAMES.search(before):
+        if _BELOW.search(before) or (_POINTER.search(before) and not _NAMES.search(before)):
             continue
         if before and scores[index] > -3.5 and word_cost(before) + cost <= words + (12 if len(parts) == 1 else 0):
             parts.insert(0, clip(before, max(6, words - min(cost, words // 2))))
@@ -164,11 +189,23 @@ def _with_context(chosen: str, candidates: list[str], scores: list[float], best:
     return ": ".join(parts)
 
 
+_RUN_ON = re.compile(r"(?<=[^\s\d])\s?[.:;]\s?(?=\d{1,2}[.)]\s)|(?<=[^\W\d_])[.!?](?=[^\W\d_a-z][^\W\d_]+\s)")
+_RUN_ON_CHARS = 300
+"""A sentence longer than this is looked at for sentences set without a space between them."""
+
+
 def _candidates(text: str) -> list[str]:
     found: list[str] = []
-    lines = [line for line in _PROMPT.sub(_as_command, text).split("\n") if not _LOGLIKE.search(line)]
+    lines = [
+        line
+        for line in _PROMPT.sub(_as_command, text).split("\n")
+        if len(line) > _RUN_ON_CHARS or not _LOGLIKE.search(line)
+    ]
+    listed: list[str] = []
     for sentence in sentences("\n".join(lines), limit=80):
-        plain = _CITE.sub("", sentence).strip()
+        listed.extend(_RUN_ON.split(sentence) if len(sentence) > _RUN_ON_CHARS else (sentence,))
+    for sentence in listed:
+        plain = _NUMBERED.sub("", _CITE.sub("", sentence)).strip()
         if (
             not plain
             or _LOGLIKE.search(plain)

@@ -8,7 +8,7 @@ from clew.ledger.facts import Ledger, Request, State
 from clew.ledger.goals import keywords
 from clew.ledger.state import UNANSWERED
 from clew.ledger.words import word_cost
-from clew.orient.clauses import Clause, commit_clauses, told, work_clauses
+from clew.orient.clauses import Clause, commit_clauses, error_words, told, work_clauses
 from clew.orient.headline import capital, clip, headline, is_imperative, is_vague, lower_first, short_paths
 from clew.orient.next_action import next_action, open_end
 from clew.orient.phrases import Phrases, phrases
@@ -147,7 +147,7 @@ def _later_steps(later: list[Request]) -> list[Clause]:
     found: list[Clause] = []
     for item in later:
         text = headline(item.text, words=8 if len(later) > 1 else 11)
-        if text and is_imperative(text):
+        if text and (is_imperative(text) or (len(later) == 1 and len(keywords(text)) >= 3)):
             found.append(Clause(text=text[0].lower() + text[1:] if text[1:2].islower() else text, source=item.source))
     return found
 
@@ -162,10 +162,15 @@ def _standing(ledger: Ledger, say: Phrases, mentioned: str, *, live: bool) -> li
     found: list[Clause] = []
     if ledger.state == "failed":
         found.append(
-            Clause(text=say.failed.format(clip(ledger.state_detail or "model error", 8)), source=ledger.state_source)
+            Clause(
+                text=say.failed.format(clip(error_words(ledger.state_detail) or "model error", 8)),
+                source=ledger.state_source,
+            )
         )
     elif ledger.state == "limited":
-        found.append(Clause(text=say.limited, source=ledger.state_source))
+        why = error_words(ledger.limit.text) if ledger.limit else ""
+        text = f"{say.limited}: {clip(why, 8)}" if why else say.limited
+        found.append(Clause(text=text, source=ledger.state_source))
     elif ledger.state == "interrupted":
         found.append(Clause(text=say.stopped, source=ledger.state_source))
     elif ledger.state == "working":

@@ -1,0 +1,119 @@
+"""Requests and answers in the forms that programs and people give them: wrapped, run together, pointing below."""
+
+import pytest
+
+from clew.orient.clauses import error_words, file_name
+from clew.orient.headline import headline
+from clew.orient.recap import recap
+from unit.ledger.talk import Talk
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "Here is a ticket from our tracker.\nBe careful.\n\nPropose changes to fix the problem below.\n\n"
+            "# Totals are rounded twice on invoices\nWhen I open an invoice the total is off by a cent.",
+            "Totals are rounded twice on invoices",
+        ),
+        (
+            "Implement the following plan:\n\n# Move the queue to Redis\n\n## Context\nIt is slow.",
+            "Move the queue to Redis",
+        ),
+    ],
+)
+def test_a_request_that_points_below_names_what_stands_there(text: str, expected: str) -> None:
+    assert headline(text).startswith(expected)
+
+
+def test_sentences_set_without_a_space_are_told_apart() -> None:
+    filler = "Garde le style du site et ne change rien au paiement ni aux formulaires de contact." * 4
+    text = f"OBJECTIFS :1. Analyse le fichier `accueil.astro`.2. Repère les liens morts.CONTRAINTES : {filler}"
+    assert "Analyse le fichier `accueil.astro`" in headline(text, words=14)
+    assert ".2" not in headline(text, words=14)
+
+
+def test_a_long_line_with_attributes_is_no_log() -> None:
+    tail = (
+        "Add the tag <link rel='canonical' href='https://a.example/' /> to the head of the page. "
+        + "It is needed. " * 30
+    )
+    assert headline("Check the page index.html for dead links. " + tail).startswith("Check the page index.html")
+
+
+def test_the_users_own_words_count_not_the_prompt_around_them() -> None:
+    wrapped = "<SystemPrompt>\nSummarize in XML.\n</SystemPrompt>\n<UserPrompt>move the export button to the toolbar"
+    wrapped += "</UserPrompt>"
+    made = recap(Talk().user(wrapped).agent("Moved the export button to the toolbar.").ledger())
+    assert "ove the export button to the toolbar" in made.goal
+    assert "Summarize" not in made.text
+
+
+def test_a_prompt_without_words_of_the_user_is_the_request() -> None:
+    wrapped = "<SystemPrompt>\nImplement the plan in plans/search.md.\n</SystemPrompt>\n<UserPrompt>  </UserPrompt>"
+    assert "plans/search.md" in recap(Talk().user(wrapped).agent("Added the index.").ledger()).goal
+
+
+def test_a_bidding_is_no_result() -> None:
+    talk = Talk().user("How do I build the parser of this project?")
+    talk.agent("The README covers building in two places.\n\nThen run the built program directly.")
+    made = recap(talk.ledger())
+    assert "The README covers building in two places" in made.text
+
+
+def test_what_a_change_brings_about_is_no_next_step() -> None:
+    talk = Talk().user("Add a client for the parcel service").edit("/home/ann/parcels/client.py")
+    talk.agent("Added the client in client.py.\n\nThis will ensure that the parcels are ready for use.")
+    assert "ensure" not in recap(talk.ledger()).next_step
+
+
+def test_a_plan_of_ours_is_no_result() -> None:
+    talk = Talk().user("Add a client for the parcel service").edit("/home/ann/parcels/client.py")
+    talk.agent("We will also update the settings to include the address as a default.")
+    assert "We will" not in recap(talk.ledger()).text
+
+
+def test_typographic_apostrophes_read_like_plain_ones() -> None:
+    talk = (
+        Talk().user("Rename the module parcels to shipments").agent("I\u2019ll rename the module and fix its imports.")
+    )
+    talk.call("Bash", command="git mv parcels shipments")
+    assert "rename the module and fix its imports" in recap(talk.ledger()).next_step
+
+
+def test_a_limit_says_which() -> None:
+    error = 'acme.RateLimitError: {"error": {"code": 429, "message": "You exceeded your current quota, check it."}}'
+    made = recap(Talk().user("Tidy the parcel module").ended("model_error", error=error).ledger())
+    assert made.state == "limited"
+    assert "You exceeded your current quota" in made.text
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("litellm.BadRequestError: LLM Provider NOT provided. Pass one", "LLM Provider NOT provided"),
+        ("connection refused", "Connection refused"),
+        ("", ""),
+    ],
+)
+def test_error_words(text: str, expected: str) -> None:
+    assert error_words(text) == expected
+
+
+def test_a_question_after_the_task_is_told() -> None:
+    talk = Talk().user("Switch to the branch invoices and pull").agent("Done, you are on invoices.")
+    talk.user("What does the readme say about building the parser?").agent("The readme asks for make parser.")
+    assert "what does the readme say about building" in recap(talk.ledger()).goal
+
+
+@pytest.mark.parametrize(
+    ("path", "expected"),
+    [
+        ("/a/skills/review/SKILL.md", "review/SKILL.md"),
+        ("web\\src\\cart\\index.tsx", "cart/index.tsx"),
+        ("SKILL.md", "SKILL.md"),
+        ("/a/b/report.py", "report.py"),
+    ],
+)
+def test_names_that_say_nothing_come_with_their_folder(path: str, expected: str) -> None:
+    assert file_name(path) == expected
