@@ -8,7 +8,9 @@ _SHORT = {"\r": "\\r", "\x00": "\\0", "\x07": "\\a", "\x08": "\\b", "\x0b": "\\v
 _BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){3,}")
 _PADDING = re.compile(r"[ \t]{24,}")
 _RUN = re.compile(f"({UNSHOWN.pattern}{{16}}){UNSHOWN.pattern}+")
-_WORD = re.compile(r"\w*[\u0370-\u058f\u13a0-\u13ff\u1f00-\u1fff\u2100-\u214f\uff21-\uff5a\U0001d400-\U0001d7ff]\w*")
+_WORD = re.compile(r"\w++")
+_FOREIGN = re.compile("[\u0370-\u058f\u13a0-\u13ff\u1f00-\u1fff\u2100-\u214f\uff21-\uff5a\U0001d400-\U0001d7ff]")
+_MAX_PASSES = 12
 _STACKED = re.compile(f"([{STACKING}]{{8}})[{STACKING}]+")
 
 
@@ -23,13 +25,21 @@ def reveal(text: str, *, max_chars: int = 0) -> str:
     text = _BLANK_LINES.sub(lambda run: f"\n⟨{run[0].count(chr(10)) - 1} blank lines⟩\n", text)
     text = _PADDING.sub(lambda run: f"⟨{len(run[0])} blanks⟩", text)
     if not text.isascii():
-        text = _WORD.sub(_mark_look_alikes, text)
+        if _FOREIGN.search(text):
+            text = _WORD.sub(_mark_look_alikes, text)
         text = _STACKED.sub(r"\1⟨more marks⟩", text)
     text = _RUN.sub(r"\1⟨more of these⟩", text)
-    # One pass per distinct character costs far less than a callback per occurrence.
-    for char in set(UNSHOWN.findall(text)):
+    unseen = _distinct(UNSHOWN, text)
+    if len(unseen) > _MAX_PASSES:
+        return text.translate({ord(char): _escape(char) for char in unseen})
+    for char in unseen:
         text = text.replace(char, _escape(char))
     return text
+
+
+def _distinct(pattern: re.Pattern[str], text: str) -> set[str]:
+    """The characters of a class that occur: each distinct character is looked at once, not each place."""
+    return set(pattern.findall("".join(set(text))))
 
 
 def _split(text: str, max_chars: int) -> tuple[str, str]:
@@ -44,7 +54,7 @@ def _escape(char: str) -> str:
 
 def _mark_look_alikes(found: re.Match[str]) -> str:
     word = found[0]
-    if not confusing_scripts(word):
+    if not _FOREIGN.search(word) or not confusing_scripts(word):
         return word
     return "".join(char if char.isascii() else f"{char}\\u{{{ord(char):X}}}" for char in word)
 
@@ -52,12 +62,13 @@ def _mark_look_alikes(found: re.Match[str]) -> str:
 def warnings(text: str, *, max_chars: int = 0) -> tuple[str, ...]:
     """What a person should know before deciding on this text; empty for ordinary text."""
     found: list[str] = []
-    if set(UNSHOWN.findall(text)) - set(INVISIBLE.findall(text)):
+    if _distinct(UNSHOWN, text) - _distinct(INVISIBLE, text):
         found.append("holds control characters, shown as escapes")
     if INVISIBLE.search(text):
         found.append("holds invisible or direction-changing characters, shown as escapes")
-    if not text.isascii():
-        mixed = next((scripts for word in _WORD.findall(text) if (scripts := confusing_scripts(word))), ())
+    if _FOREIGN.search(text):
+        words = (word for word in _WORD.findall(text) if _FOREIGN.search(word))
+        mixed = next((scripts for word in words if (scripts := confusing_scripts(word))), ())
         if mixed:
             found.append(f"holds look-alike letters ({', '.join(mixed)}), each marked with its code")
     if _BLANK_LINES.search(text):

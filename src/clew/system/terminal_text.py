@@ -12,9 +12,12 @@ from clew.system.terminal_reveal import reveal, warnings
 from clew.system.terminal_width import clip, display_width
 from clew.system.unicode_marks import (
     BIDI,
+    CARRIER,
     CONTROLS,
+    JOINABLE,
+    JOINERS,
     LINE_SEPARATORS,
-    PICTOGRAPH,
+    SELECTORS,
     STACKING,
     SURROGATES,
     TAGS,
@@ -29,6 +32,8 @@ _REPLACEMENT = "\ufffd"
 _MAX_TABS = 32
 _MAX_MARKS = 8
 _MAX_HELD = 4096
+_MAX_PASSES = 12
+_MAX_JOINT = 64
 
 # Payloads of string sequences hold no control characters, so a match never runs past another sequence and an
 # unterminated one cannot swallow what follows: only its introducer goes.
@@ -44,13 +49,16 @@ _SEQUENCE = re.compile(
 _UNFINISHED = re.compile(
     rf"(?:(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f]){_PAYLOAD}\x1b?|(?:\x1b\[|\x9b)[0-?]*+[ -/]*+|\x1b[ -/]*+)\Z"
 )
-# A pictograph is held too: whether a selector belongs to it is seen with the next chunk.
-_HELD_JOINT = re.compile(rf"(?:.[\u200c\u200d\ufe0e\ufe0f]+|{PICTOGRAPH.pattern})\Z", re.DOTALL)
+# Whether a joiner or selector is wanted is seen from both its neighbours, so all three stay together.
+_JOINT = f"{JOINERS}{SELECTORS}"
+_HELD_JOINT = re.compile(rf"(?:[^{_JOINT}]?[{_JOINT}]++)++[^{_JOINT}]?\Z|{JOINABLE.pattern}\Z", re.DOTALL)
+_INTRODUCER = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]")
 _STRAY = re.compile(f"[{CONTROLS}{SURROGATES}]+")
 _MARKED = re.compile(f"[{BIDI}{TAGS}]")
 _MARK_RUN = re.compile(f"([{BIDI}{TAGS}]{{4}})[{BIDI}{TAGS}]+")
-_HIDDEN = re.compile(f"[{ZERO_WIDTH}]+")
-_UNWANTED = re.compile(f"(?!{WANTED.pattern})[{ZERO_WIDTH}]")
+_HIDDEN = re.compile(f"[{ZERO_WIDTH}]")
+_MAY_BE_WANTED = re.compile(f"[{JOINERS}{SELECTORS}\U000e0100-\U000e01ef]")
+_UNWANTED = re.compile(f"(?=[{ZERO_WIDTH}])(?!{WANTED.pattern}).", re.DOTALL)
 _TAB_BOMB = re.compile(rf"\t{{{_MAX_TABS + 1},}}")
 _STACKED = re.compile(f"([{STACKING}]{{{_MAX_MARKS}}})[{STACKING}]+")
 _LINE_END = re.compile(rf"\r\n?|[\x0b\x0c\x85{LINE_SEPARATORS}]")
@@ -72,21 +80,36 @@ def sanitize(text: str | bytes, *, one_line: bool = False) -> str:
 
 
 def _clean(text: str) -> str:
-    if "\x1b" in text or "\x9d" in text or "\x9b" in text or "\x90" in text:
+    if _INTRODUCER.search(text):
         text = _LINK.sub(lambda link: f"<{link[1]}> " if link[1] else "", text)
         text = _SEQUENCE.sub("", text)
-    text = _LINE_END.sub("\n", text)
-    text = _STRAY.sub(_REPLACEMENT, text)
-    if text.isascii():
+    text = _STRAY.sub(_REPLACEMENT, _LINE_END.sub("\n", text))
+    return text if text.isascii() else _without_unseen(text)
+
+
+def _without_unseen(text: str) -> str:
+    """Marks become visible, zero-width characters go. Looks at each distinct character once, not at each place."""
+    distinct = set(text)
+    unseen = set(UNSHOWN.findall("".join(distinct)))
+    marks = {mark: f"<U+{ord(mark):04X}>" for mark in unseen if _MARKED.match(mark)}
+    if marks:
+        text = _replaced(_MARK_RUN.sub(r"\1<more of these>", text), marks)
+    hidden = {char: "" for char in unseen if _HIDDEN.match(char)}
+    if not hidden:
         return text
-    if _MARKED.search(text):
-        text = _MARK_RUN.sub(r"\1<more of these>", text)
-        # One pass per distinct character costs far less than a callback per occurrence.
-        for mark in set(_MARKED.findall(text)):
-            text = text.replace(mark, f"<U+{ord(mark):04X}>")
-    if not _HIDDEN.search(text):
-        return text
-    return (_UNWANTED if WANTED.search(text) else _HIDDEN).sub("", text)
+    carriers = "".join(distinct - unseen)
+    if _MAY_BE_WANTED.search("".join(hidden)) and CARRIER.search(carriers):
+        return _UNWANTED.sub("", text)
+    return _replaced(text, hidden)
+
+
+def _replaced(text: str, values: dict[str, str]) -> str:
+    """One fast pass per character while they are few, one slow pass for all when they are many."""
+    if len(values) > _MAX_PASSES:
+        return text.translate({ord(char): value for char, value in values.items()})
+    for char, value in values.items():
+        text = text.replace(char, value)
+    return text
 
 
 class StreamSanitizer:
@@ -121,7 +144,7 @@ class StreamSanitizer:
             return start
         if text.endswith("\r"):
             return len(text) - 1
-        joint = _HELD_JOINT.search(text, max(0, len(text) - 8))
+        joint = _HELD_JOINT.search(text, max(0, len(text) - _MAX_JOINT))
         return joint.start() if joint else len(text)
 
 

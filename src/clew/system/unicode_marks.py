@@ -37,6 +37,9 @@ WANTED = re.compile(
     "|(?<=[\u3400-\u9fff])[\U000e0100-\U000e01ef]"
 )
 PICTOGRAPH = re.compile(f"[{_PICTOGRAPH}]")
+JOINABLE = re.compile(f"[{_PICTOGRAPH}{_JOINING_SCRIPT}]")
+# Without any of these in a text nothing in it is wanted.
+CARRIER = re.compile(f"[{_PICTOGRAPH}{_JOINING_SCRIPT}0-9#*\u3400-\u9fff]")
 
 
 def is_combining(char: str) -> bool:
