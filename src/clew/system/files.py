@@ -201,8 +201,3 @@ def sync_directory(held: int) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def create_private(path: str) -> int:
-    """A new file of this user only, for appending; an existing name is an error."""
-    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

@@ -4,15 +4,13 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from clew.system.private_files import private_dir
+
+__all__ = ["clew_home", "private_dir"]
+
 
 def clew_home(env: Mapping[str, str] | None = None) -> Path:
     """`$CLEW_HOME`, else `~/.clew`. Not created here."""
     env = os.environ if env is None else env
     chosen = env.get("CLEW_HOME", "")
     return Path(chosen).expanduser().absolute() if chosen else Path.home() / ".clew"
-
-
-def private_dir(path: Path) -> Path:
-    """The directory, made if missing, for this user only."""
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return path

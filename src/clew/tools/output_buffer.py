@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from clew.system.files import create_private
+from clew.system.private_files import open_new
 
 HEAD_BYTES = 14_000
 TAIL_BYTES = 16_000
@@ -60,7 +60,7 @@ class OutputBuffer:
         if self.path is None:
             return
         try:
-            self._file = create_private(str(self.path))
+            self._file = open_new(self.path)
         except OSError:
             self.path = None
             return

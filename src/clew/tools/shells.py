@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from clew.system.environment import tool_environment
+from clew.system.private_files import private_dir
 from clew.system.process import SOURCE_ROOT, Command, Ended, Running, Warden
 from clew.system.sandbox.plan import Plan
 from clew.system.sandbox.status import find_bash
 from clew.tools.output_buffer import OutputBuffer
 from clew.tools.session import ToolSession
-from clew.transcript.files import make_private_dir
 
 EXIT_SCRIPT = os.path.join(SOURCE_ROOT, "clew", "system", "shell_exit.sh")
 PROGRESS_S = 0.1
@@ -98,7 +98,7 @@ class Shells:
             return None
         safe = name if SAFE_NAME.fullmatch(name) else os.urandom(8).hex()
         try:
-            make_private_dir(folder)
+            private_dir(folder)
         except OSError:
             return None  # a full or read-only disk: what does not fit is not kept, the command still runs
         path = folder / f"{safe}.txt"

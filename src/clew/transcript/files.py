@@ -5,24 +5,15 @@ import os
 import stat
 from pathlib import Path
 
+from clew.system.private_files import FILE_MODE, write_all
+from clew.system.private_files import private_dir as make_private_dir
+from clew.system.private_files import replace_private as replace_file
 from clew.transcript.errors import UnsafeTranscript
 
-DIR_MODE = 0o700
-FILE_MODE = 0o600
+__all__ = ["make_private_dir", "open_append", "open_read", "replace_file", "write_all"]
+
 _SAFE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 """O_NONBLOCK: opening a FIFO must fail or return, never wait. It means nothing for regular files."""
-
-
-def make_private_dir(path: Path) -> None:
-    """The directory with its missing parents, each for this user only."""
-    if path.is_dir():
-        return
-    make_private_dir(path.parent)
-    try:
-        os.mkdir(path, DIR_MODE)
-    except FileExistsError:
-        if not path.is_dir():
-            raise
 
 
 def open_append(path: Path, *, create: bool) -> int:
@@ -34,11 +25,6 @@ def open_append(path: Path, *, create: bool) -> int:
 def open_read(path: Path) -> int:
     """A descriptor for reading only."""
     return _checked(path, os.O_RDONLY | _SAFE)
-
-
-def open_new(path: Path) -> int:
-    """A descriptor of a file that did not exist before."""
-    return os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_EXCL | _SAFE, FILE_MODE)
 
 
 def _checked(path: Path, flags: int) -> int:
@@ -68,42 +54,3 @@ def _objection(info: os.stat_result) -> str:
     if info.st_uid != os.geteuid():
         return "belongs to another user"
     return ""
-
-
-def write_all(fd: int, data: bytes) -> int:
-    """Write until done; short writes go on. Returns the number of bytes that made it before an OSError."""
-    view = memoryview(data)
-    done = 0
-    while done < len(view):
-        done += os.write(fd, view[done:])
-    return done
-
-
-def sync_dir(path: Path) -> None:
-    """Make the directory's names durable, where the system allows."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    except OSError:
-        return
-    try:
-        os.fsync(fd)
-    except OSError:
-        pass  # some file systems refuse to sync directories; the data itself is synced
-    finally:
-        os.close(fd)
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a small file whole: temporary name, sync, rename."""
-    make_private_dir(path.parent)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
-    fd = open_new(temporary)
-    try:
-        write_all(fd, data)
-        os.fsync(fd)
-        os.rename(temporary, path)
-    except OSError:
-        os.unlink(temporary)
-        raise
-    finally:
-        os.close(fd)

@@ -3,18 +3,20 @@
 import contextlib
 import os
 import sqlite3
+import time
 from collections.abc import Generator, Iterable, Sequence
 from pathlib import Path
 
 import msgspec
 
+from clew.system.private_files import FILE_MODE, private_dir
 from clew.transcript.digest import Digest
-from clew.transcript.files import FILE_MODE, make_private_dir
 from clew.transcript.index_rows import COLUMNS, PLACE, Hit, Row, SourceFile, filters, key_of, row_of
 from clew.transcript.index_schema import SCHEMA, VERSION
 from clew.transcript.search_text import Document, excerpt, indexed, match_query
 
 _BUSY_S = 10.0
+_POLL_S = 0.01
 _SEARCHED_DOCUMENTS = 2000
 
 
@@ -208,7 +210,7 @@ class SessionIndex:
 
     def _open(self) -> sqlite3.Connection:
         try:
-            make_private_dir(self._path.parent)
+            private_dir(self._path.parent)
             return _connect(str(self._path))
         except sqlite3.OperationalError as error:
             if "locked" in str(error):
@@ -240,7 +242,7 @@ def _connect(path: str) -> sqlite3.Connection:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, FILE_MODE))
     db = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None)
     try:
-        db.execute("PRAGMA journal_mode = WAL")
+        _write_ahead(db)
         db.execute("PRAGMA synchronous = OFF")  # a cache: what a power cut damages is built anew
         db.execute("PRAGMA cache_size = -32000")
         version = db.execute("PRAGMA user_version").fetchone()[0]
@@ -256,3 +258,16 @@ def _connect(path: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def _write_ahead(db: sqlite3.Connection) -> None:
+    """Readers shall not wait for writers. SQLite itself does not wait here when another process does the same."""
+    deadline = time.monotonic() + _BUSY_S
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError as error:
+            if "locked" not in str(error) or time.monotonic() > deadline:
+                raise
+        time.sleep(_POLL_S)

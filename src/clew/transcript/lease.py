@@ -16,8 +16,9 @@ from pathlib import Path
 
 import msgspec
 
+from clew.system.private_files import FILE_MODE, private_dir, replace_private
 from clew.transcript.errors import SessionBusy, UnsafeTranscript
-from clew.transcript.files import FILE_MODE, make_private_dir, open_read, replace_file
+from clew.transcript.files import open_read
 from clew.transcript.owner import Owner, read_owner, this_process
 
 _POLL_S = 0.02
@@ -70,7 +71,7 @@ class Lease:
 def acquire(transcript: Path, *, name: str = "", background: bool = False) -> Lease:
     """Become the writer, or raise SessionBusy with the holder. A dead holder's lease is free at once."""
     path = lock_path(transcript)
-    make_private_dir(path.parent)
+    private_dir(path.parent)
     owner = this_process(name, background=background)
     while True:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, FILE_MODE)
@@ -123,7 +124,7 @@ def take_over(
                 return acquire(transcript, name=name)
             except SessionBusy as busy:
                 if not asked:
-                    replace_file(request_path(transcript), msgspec.json.encode(asking))
+                    replace_private(request_path(transcript), msgspec.json.encode(asking))
                     asked = True
                     if waiting:
                         waiting(busy.owner)
@@ -189,7 +190,7 @@ def _displace(path: Path, transcript: Path, asking: Owner, *, wait_s: float) -> 
         # The holder finds the taker's name in its own file, even when the taker has come and gone. A new file under
         # the old name shows it another inode at once; that one is locked by whoever acquires first.
         _sign(path, asking)
-        replace_file(path, msgspec.json.encode(asking))
+        replace_private(path, msgspec.json.encode(asking))
     finally:
         if fd >= 0:
             os.close(fd)

@@ -5,7 +5,8 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from clew.transcript.files import make_private_dir, open_append, open_new, sync_dir, write_all
+from clew.system.private_files import open_new, private_dir, sync_dir, write_all
+from clew.transcript.files import open_append
 
 _CHUNK = 1024 * 1024
 
@@ -23,7 +24,7 @@ def restore_file(path: Path, fd: int, tell: Callable[[str], None]) -> int:
     own = os.fstat(fd)
     if info is not None and (info.st_dev, info.st_ino) == (own.st_dev, own.st_ino):
         return fd
-    make_private_dir(path.parent)
+    private_dir(path.parent)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     copy = open_new(temporary)
     try:

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import msgspec
 
+from clew.system.private_files import open_new, private_dir
 from clew.transcript.errors import AmbiguousSession, SessionNotFound, TranscriptError
-from clew.transcript.files import make_private_dir, open_new, open_read
+from clew.transcript.files import open_read
 from clew.transcript.lease import acquire
 from clew.transcript.store import SessionStore, checked_id, sidecar_dir
 
@@ -34,7 +35,7 @@ def archive_session(store: SessionStore, transcript: Path) -> Path:
     _refuse_existing(target)
     lease = acquire(transcript)
     try:
-        make_private_dir(target.parent)
+        private_dir(target.parent)
         info = transcript.stat()
         _pack(transcript, target)
         sidecars = sidecar_dir(transcript)
@@ -55,7 +56,7 @@ def trash_session(store: SessionStore, transcript: Path) -> Path:
     _refuse_existing(target)
     lease = acquire(transcript)
     try:
-        make_private_dir(target.parent)
+        private_dir(target.parent)
         sidecars = sidecar_dir(transcript)
         if sidecars.is_dir():
             os.rename(sidecars, sidecar_dir(target))
@@ -75,7 +76,7 @@ def restore_session(store: SessionStore, session_id: str) -> Path:
     if trashed is not None:
         target = store.projects / trashed.parent.name / trashed.name
         _refuse_existing(target)
-        make_private_dir(target.parent)
+        private_dir(target.parent)
         if sidecar_dir(trashed).is_dir():
             os.rename(sidecar_dir(trashed), sidecar_dir(target))
         os.rename(trashed, target)
@@ -161,7 +162,7 @@ def _pack_tree(folder: Path, target: Path) -> None:
 def _unpack(store: SessionStore, packed: Path) -> Path:
     target = store.projects / packed.parent.name / f"{archived_id(packed)}.jsonl"
     _refuse_existing(target)
-    make_private_dir(target.parent)
+    private_dir(target.parent)
     temporary = target.with_name(f".{target.name}.{os.getpid()}")
     try:
         with gzip.open(packed) as source, os.fdopen(open_new(temporary), "wb") as plain:

@@ -9,8 +9,8 @@ from pathlib import Path
 import msgspec
 
 from clew.protocol.ids import AgentId, CallId, SessionId
+from clew.system.private_files import replace_private
 from clew.transcript.errors import TranscriptError
-from clew.transcript.files import replace_file
 
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}\Z")
 _MAX_SLUG = 120
@@ -67,7 +67,7 @@ class SessionStore:
         path = self.project_dir(root) / "project.json"
         record = ProjectRecord(root=str(_resolved(root)), identity=identity)
         if read_project(path.parent) != record:
-            replace_file(path, msgspec.json.encode(record) + b"\n")
+            replace_private(path, msgspec.json.encode(record) + b"\n")
 
     def directories_of(self, root: Path, *, identity: str = "") -> list[Path]:
         """The project's own directory first, then those of the same repository under other paths."""

@@ -9,9 +9,10 @@ from typing import Literal, Protocol
 
 from clew.protocol.entries import AssistantEntry, Entry, UserEntry
 from clew.protocol.ids import SessionId
+from clew.system.private_files import private_dir, replace_private, sync_dir, write_all
 from clew.transcript.codec import encode
 from clew.transcript.errors import LeaseLost, TranscriptError
-from clew.transcript.files import make_private_dir, open_append, open_new, sync_dir, write_all
+from clew.transcript.files import open_append
 from clew.transcript.lease import Lease, acquire, append_lock
 from clew.transcript.rescue import restore_file
 from clew.transcript.tail import ends_torn
@@ -84,7 +85,8 @@ class TranscriptWriter:
         self._background = background
         self._lock = threading.RLock()  # whoever is notified may ask about this writer
         self._queue: deque[bytes] = deque()
-        self._written_of_first = 0
+        self._rest = b""
+        """What is missing of the first line in the queue, when only its beginning could be written."""
         self._expected_size = -1
         self._fd = -1
         self._materialised = False
@@ -176,36 +178,34 @@ class TranscriptWriter:
     def _write_queue(self) -> None:
         while self._queue:
             line = self._queue[0]
-            rest = line
-            if self._written_of_first:
-                # Part of this line is already there. Go on if it is still the end of the file, else start it anew.
-                if os.fstat(self._fd).st_size == self._expected_size:
-                    rest = line[self._written_of_first :]
-                else:
-                    rest, self._written_of_first = b"\n" + line, 0
-            self._write_line(rest)
+            if not self._rest:
+                self._write_line(line)
+            elif os.fstat(self._fd).st_size == self._expected_size:
+                self._write_line(self._rest)  # the first part of this line is the end of the file
+            else:
+                self._write_line(b"\n" + line)
             self._queue.popleft()
-            self._written_of_first = 0
             self._synced = False
             self.saved += 1
 
     def _write_line(self, data: bytes) -> None:
-        written = os.write(self._fd, data)
+        written = 0
         try:
             while written < len(data):
                 written += os.write(self._fd, data[written:])
         except OSError:
-            if not data.startswith(b"\n"):
-                self._written_of_first += written
-            self._expected_size = os.fstat(self._fd).st_size
+            if written:
+                self._rest, self._expected_size = data[written:], os.fstat(self._fd).st_size
             raise
+        self._rest = b""
 
     def _open(self) -> None:
-        make_private_dir(self.path.parent)
+        private_dir(self.path.parent)
         if self._leased and self._lease is None:
             self._lease = acquire(self.path, name=self._name, background=self._background)
         if self._seed and not self.path.exists():
-            self._plant_seed()
+            replace_private(self.path, b"".join(self._seed))  # a fork's copied history appears whole or not at all
+            self._seed.clear()
         fresh = not self.path.exists()
         fd = open_append(self.path, create=True)
         try:
@@ -217,21 +217,6 @@ class TranscriptWriter:
         self._fd = fd
         if fresh:
             sync_dir(self.path.parent)
-
-    def _plant_seed(self) -> None:
-        """The copied history of a fork appears whole or not at all."""
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        fd = open_new(temporary)
-        try:
-            write_all(fd, b"".join(self._seed))
-            os.fsync(fd)
-            os.rename(temporary, self.path)
-        except OSError:
-            os.unlink(temporary)
-            raise
-        finally:
-            os.close(fd)
-        self._seed.clear()
 
     def _hand_over(self) -> str:
         if self._lease is None:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.system.files import Changed, NotRegular, create_private, open_directory, read_regular, replace_file
+from clew.system.files import Changed, NotRegular, open_directory, read_regular, replace_file
 
 ROUNDS = 1_000
 RACER = """
@@ -136,8 +136,3 @@ def test_limits_and_kinds(tmp_path: Path):
         read_regular(str(tmp_path / "fifo"), max_bytes=10)
     with pytest.raises(NotRegular, match="directory"):
         replace_file("/", b"", expected=None)
-    descriptor = create_private(str(tmp_path / "private"))
-    os.close(descriptor)
-    assert stat.S_IMODE((tmp_path / "private").stat().st_mode) == 0o600
-    with pytest.raises(FileExistsError):
-        create_private(str(tmp_path / "private"))

@@ -2,9 +2,12 @@
 
 import gzip
 import os
+import sqlite3
 import stat
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -14,7 +17,9 @@ from clew.orient.catalog import Catalog, title_search
 from clew.protocol.entries import ApprovalEntry, CustomTitleEntry, TurnResultEntry
 from clew.protocol.ids import CallId, RequestId, SessionId
 from clew.protocol.usage import Usage
+from clew.transcript import index as index_module
 from clew.transcript.digest import Digest
+from clew.transcript.index import SessionIndex
 from clew.transcript.lease import acquire
 from clew.transcript.resume import resolve_session
 from clew.transcript.search_text import excerpt, indexed, match_query
@@ -141,6 +146,24 @@ def test_a_home_that_cannot_be_written_still_lists(store: SessionStore, tmp_path
     with Catalog(store, env={"HOME": str(tmp_path)}) as catalog:
         catalog.refresh()
         assert found(catalog, "words") == ["s"]
+
+
+def test_two_that_make_the_index_at_once_wait_for_each_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQLite refuses the change of journal at once while another process is at it, whatever the time-out."""
+    refusals = iter(range(2))
+
+    class Contended(sqlite3.Connection):
+        def execute(self, sql: str, *values: Any) -> sqlite3.Cursor:
+            if "journal_mode" in sql and next(refusals, None) is not None:
+                raise sqlite3.OperationalError("database is locked")
+            return super().execute(sql, *values)
+
+    monkeypatch.setattr(index_module.sqlite3, "connect", partial(sqlite3.connect, factory=Contended))
+    index = SessionIndex(tmp_path / "index.db")
+    assert index.count() == 0
+    assert next(refusals, None) is None
+    index.close()
+    assert (tmp_path / "index.db").stat().st_size > 0
 
 
 def test_several_processes_share_one_index(store: SessionStore, tmp_path: Path) -> None:

@@ -512,6 +512,26 @@ def test_a_lost_session_does_not_raise_from_sync_or_close(path: Path) -> None:
     lease.release()
 
 
+def test_a_line_that_fails_twice_around_a_foreign_write_is_whole(
+    path: Path, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Full disk, somebody else's bytes at the end, full disk again: the entry must not join what stands there."""
+    disk = Disk(monkeypatch)
+    sink = open_writer(path, told)
+    first, second = conversation(2)
+    assert sink.append(first)
+    disk.budget = 10
+    assert not sink.append(second)
+    with path.open("ab") as other:
+        other.write(b"foreign")
+    disk.budget = 25
+    assert not sink.sync()
+    disk.budget = None
+    assert sink.sync()
+    assert [found.entry for found in iterate(path) if found.entry is not None] == [first, second]
+    sink.close()
+
+
 def test_a_notified_host_may_look_at_the_writer(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     disk = Disk(monkeypatch)
     disk.error = errno.ENOSPC

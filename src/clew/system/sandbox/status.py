@@ -12,6 +12,7 @@ from typing import Any
 
 from msgspec import Struct, ValidationError, convert, to_builtins
 
+from clew.system.private_files import replace_private
 from clew.system.process import SOURCE_ROOT
 
 BWRAP_PLACES = ("/usr/bin/bwrap", "/usr/local/bin/bwrap", "/bin/bwrap")
@@ -133,12 +134,7 @@ def current_status(cache_dir: Path | None) -> SandboxStatus:
 def remember(file: Path, key: str, status: SandboxStatus) -> None:
     """Best effort: without it the next start tests again."""
     with contextlib.suppress(OSError):
-        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        temporary = file.with_name(f".{file.name}.{os.urandom(4).hex()}")
-        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-        with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            json.dump({"key": key, "status": to_builtins(status)}, out)
-        temporary.replace(file)
+        replace_private(file, json.dumps({"key": key, "status": to_builtins(status)}).encode())
 
 
 def machine_key() -> str:
