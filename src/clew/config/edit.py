@@ -6,7 +6,6 @@ import re
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from secrets import token_hex
 from typing import Any
 
 import msgspec
@@ -14,6 +13,7 @@ import msgspec
 from clew.config.errors import SettingsFileError, SettingsKeyError
 from clew.config.text import Raw, check, parse_unchecked, problem_with, read_file
 from clew.config.walk import as_object, choices, dotted, suggestion, type_at
+from clew.system.private_files import private_dir, replace_private
 
 KeyPath = tuple[str, ...]
 
@@ -96,7 +96,10 @@ def _locked(file: Path, *, private: bool) -> Generator[None]:
     """One writer at a time: two changes made at once must both be in the file afterwards."""
     if not private and (file.is_symlink() or file.parent.is_symlink()):
         raise SettingsFileError(str(file), "is behind a link inside the project; replace it by a real file first")
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700 if private else 0o777)
+    if private:
+        private_dir(file.parent)
+    else:
+        file.parent.mkdir(parents=True, exist_ok=True)
     held = os.open(os.path.dirname(os.path.realpath(file)), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -106,25 +109,10 @@ def _locked(file: Path, *, private: bool) -> Generator[None]:
 
 
 def _write(file: Path, raw: Raw, indent: int, *, private: bool) -> None:
-    """Write beside the file, sync, rename over it, sync the directory. A link keeps pointing where it did."""
+    """A link keeps pointing where it did."""
     target = os.path.realpath(file)
     try:
         mode = os.stat(target).st_mode & (0o700 if private else 0o777)
     except FileNotFoundError:
         mode = 0o600 if private else 0o666
-    draft = f"{target}.{token_hex(6)}.tmp"
-    descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW, mode)
-    try:
-        with open(descriptor, "wb") as out:
-            out.write(msgspec.json.format(msgspec.json.encode(raw), indent=indent) + b"\n")
-            out.flush()
-            os.fsync(out.fileno())
-        os.replace(draft, target)
-    except BaseException:
-        os.unlink(draft)
-        raise
-    directory = os.open(os.path.dirname(target), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(directory)
-    finally:
-        os.close(directory)
+    replace_private(Path(target), msgspec.json.format(msgspec.json.encode(raw), indent=indent) + b"\n", mode=mode)

@@ -10,6 +10,8 @@ from pathlib import Path
 import msgspec
 from msgspec import Struct
 
+from clew.system.private_files import replace_private
+
 FILE_NAME = "trust.json"
 
 
@@ -88,23 +90,10 @@ class TrustStore:
             return _Store()
 
     def _save(self, store: _Store) -> None:
-        """Write beside, sync, rename, sync. A damaged file is moved aside first, never overwritten."""
-        folder = self._path.parent
-        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        """A damaged file is moved aside first, never overwritten."""
         if self.problem and self._path.exists():
             os.replace(self._path, self._path.with_name(f"{FILE_NAME}.damaged-{os.urandom(4).hex()}"))
-        fresh = self._path.with_name(f".{FILE_NAME}.{os.urandom(8).hex()}")
-        descriptor = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        try:
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(msgspec.json.format(msgspec.json.encode(store), indent=2) + b"\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(fresh, self._path)
-        except OSError:
-            fresh.unlink(missing_ok=True)
-            raise
-        _sync_directory(folder)
+        replace_private(self._path, msgspec.json.format(msgspec.json.encode(store), indent=2) + b"\n")
         self.problem = ""
 
 
@@ -135,11 +124,3 @@ def _identity(root: str) -> TrustedPlace | None:
     if not os.path.isdir(root):
         return None
     return TrustedPlace(path=root, device=info.st_dev, inode=info.st_ino)
-
-
-def _sync_directory(folder: Path) -> None:
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -1,6 +1,7 @@
 """Our own files: for this user only, never through a link, written whole or not at all."""
 
 import contextlib
+import errno
 import os
 from pathlib import Path
 
@@ -16,7 +17,7 @@ def private_dir(path: Path) -> Path:
             os.mkdir(path, DIR_MODE)
         except FileExistsError:
             if not path.is_dir():
-                raise
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(path)) from None
     return path
 
 

@@ -37,7 +37,7 @@ def test_directories_that_exist_are_left_alone(tmp_path: Path):
 
 def test_a_file_in_the_way_is_told(tmp_path: Path):
     (tmp_path / "file").write_text("x")
-    with pytest.raises(OSError, match="file"):
+    with pytest.raises(NotADirectoryError, match="file"):
         private_dir(tmp_path / "file" / "inner")
 
 
