@@ -38,6 +38,8 @@ def _refuse(path: Path, *, own_worktree: bool) -> str:
     text = file_start(path, _MAX_CONFIG).decode("utf-8", "replace").replace("\r\n", "\n")
     if len(text) >= _MAX_CONFIG:
         return "the repository's configuration is too long to be read"
+    if "%G" in text:
+        return "the repository's configuration has a format that checks signatures with a program"
     partial = "promisor" in text.lower() or "partialclone" in text.lower()
     for found in _KEY.finditer(text):
         key, value = found[1].lower(), found[2] or ""

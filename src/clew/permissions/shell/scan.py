@@ -82,6 +82,7 @@ class Scan:
                 for value in argv[1:]:
                     name, given, rest = value.text.partition("=")
                     if given:
+                        rest = self._home + rest[1:] if rest == "~" or rest.startswith("~/") else rest
                         variables.bind(name, [value._replace(text=rest)])
             if len(argv) > 2 and argv[0].text == "for" and argv[2].text == "in":
                 variables.bind(argv[1].text, argv[3:])

@@ -16,7 +16,10 @@ _PRINTS_VERSION = word_set(
 )
 VERSION_FLAGS: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(_PRINTS_VERSION, ("--version", "--help")),
-    **dict.fromkeys(("python", "python3", "perl"), ("--version", "-V", "-VV", "--help", "-h", "-v")),
+    # Not python -v: that talks more and runs what it reads.
+    **dict.fromkeys(("python", "python3"), ("--version", "-V", "-VV", "--help", "-h")),
+    "perl": ("--version", "-V", "--help", "-h", "-v"),
+    **dict.fromkeys(("docker", "podman"), ("--version", "-v", "--help")),
     **dict.fromkeys(("node", "ruby", "php", "npm", "deno", "bun"), ("--version", "-v", "--help", "-h")),
     **dict.fromkeys(
         ("gcc", "g++", "clang", "clang++", "cc", "c++"), ("--version", "-v", "--help", "-dumpversion", "-dumpmachine")
@@ -59,6 +62,9 @@ SUBCOMMANDS: dict[str, Spec] = {
     "pip3 show": Spec("-f -v --files --verbose", "text"),
     "pip check": Spec("", "none"),
     "rustup show": Spec("", "none"),
+    "dpkg -l": Spec("", "text"),
+    "dpkg -s": Spec("", "text"),
+    "dpkg -L": Spec("", "text"),
 }
 
 # Rows that only bound what a user's own allow rule covers after its prefix.

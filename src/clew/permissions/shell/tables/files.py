@@ -19,6 +19,12 @@ def _lists_only(parsed: Parsed) -> str:
     )
 
 
+def _to_stdout(parsed: Parsed) -> str:
+    """Without one of these the file is replaced by its packed or unpacked form."""
+    safe = {"-c", "--stdout", "--to-stdout", "-l", "--list", "-t", "--test"}
+    return "" if parsed.flags.keys() & safe else "this replaces the file"
+
+
 ROWS: dict[str, Spec] = {
     "ls": Spec(
         "-a -A -b -B -c -C -d -f -F -g -G -h -i -k -l -L -m -n -N -o -p -q -Q -r -R -s -S -t -T: -u -U -v "
@@ -107,6 +113,8 @@ ROWS: dict[str, Spec] = {
         _tar_lists,
     ),
     "unzip": Spec("-l -v -Z -q", "paths", _lists_only),
+    "gzip": Spec("-c -d -k -l -t -v -q --stdout --to-stdout --decompress --list --test", "paths", _to_stdout),
+    "gunzip": Spec("-c -k -l -t -v -q --stdout --to-stdout --list --test", "paths", _to_stdout),
     "zipinfo": Spec("-1 -2 -s -m -l -v -h -t -z -T"),
     "zcat": Spec("-f"),
     "bzcat": Spec("-s"),

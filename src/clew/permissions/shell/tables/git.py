@@ -5,7 +5,7 @@ import re
 from clew.permissions.names import secret_name
 from clew.permissions.shell.spec import Parsed, Spec
 
-_SIGNATURE = re.compile(r"%G")
+_SIGNATURE = re.compile(r"%G|(?<!contents:)signature")
 _MAGIC = re.compile(r"^(?:\([^)]*\)|[/!^]+)")
 
 _PRETTY = (
@@ -56,7 +56,7 @@ def _revisions(parsed: Parsed) -> str:
         for path in word.text.split(":")[1:]:
             if secret := secret_name(_MAGIC.sub("", path)):
                 return f"{secret} may hold secrets"
-    for flag in ("--format", "--pretty"):
+    for flag in ("--format", "--pretty", "--sort"):
         if any(_SIGNATURE.search(value) for value in parsed.flags.get(flag, ())):
             return "checking signatures runs another program"
     return ""
@@ -105,9 +105,15 @@ def _remote(parsed: Parsed) -> str:
     )
 
 
+def _shortlog(parsed: Parsed) -> str:
+    """Without a revision it summarises what it reads from standard input."""
+    named = parsed.operands or parsed.flags.keys() & {"--all", "--branches", "--tags", "--remotes"}
+    return _revisions(parsed) if named else "would wait for input"
+
+
 def _reflog(parsed: Parsed) -> str:
     first = parsed.operands[0].text if parsed.operands else "show"
-    return "this changes the reflog" if first in ("expire", "delete", "drop", "write") else ""
+    return "this changes the reflog" if first in ("expire", "delete", "drop", "write") else _revisions(parsed)
 
 
 def _cat_file(parsed: Parsed) -> str:
@@ -139,10 +145,7 @@ ROWS: dict[str, Spec] = {
     "diff-files": Spec(_PRETTY + _DIFF, "paths", _revisions),
     "range-diff": Spec(_PRETTY + _DIFF + " --creation-factor= --no-dual-color", "paths", _revisions),
     "shortlog": Spec(
-        "-n -s -e -w=? -c --numbered --summary --email --format= --group= --committer " + _WALK,
-        "paths",
-        _revisions,
-        needs_operand=True,
+        "-n -s -e -w=? -c --numbered --summary --email --format= --group= --committer " + _WALK, "paths", _shortlog
     ),
     "reflog": Spec(_PRETTY + _WALK + " -p --stat=?", "text", _reflog),
     "blame": Spec(
@@ -180,6 +183,7 @@ ROWS: dict[str, Spec] = {
         "text",
         _first_is("list", "show"),
     ),
+    "submodule": Spec("--cached --quiet -q", "text", _first_is("status")),
     "worktree": Spec("-v -z --porcelain --verbose", "text", _first_is("list")),
     "notes": Spec("--ref=", "text", _first_is("list", "show")),
     "bisect": Spec("", "text", _first_is("log")),
@@ -227,6 +231,7 @@ ROWS: dict[str, Spec] = {
         "--count= --sort= --format= --points-at= --merged=? --no-merged=? --contains=? --no-contains=? "
         "--ignore-case --color=? --exclude=",
         "text",
+        _revisions,
     ),
     "show-ref": Spec(
         "-h -d -s -q --head --heads --branches --tags --dereference --hash=? --verify --quiet --abbrev=?", "text"

@@ -73,6 +73,7 @@ ROWS: dict[str, Spec] = {
     "seq": Spec("-f: -s: -w --format= --separator= --equal-width -# -1", "text"),
     "expr": Spec("", "anything"),
     "factor": Spec("", "text"),
+    "bc": Spec("-l -q -s --mathlib --quiet --standard"),
     "numfmt": Spec(
         "--from= --to= --field= --format= --suffix= --padding= --header=? --round= --grouping -d: --delimiter=", "text"
     ),
