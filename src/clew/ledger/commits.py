@@ -14,7 +14,7 @@ _NEW_TAG = re.compile(r"^\s*\*\s*\[new tag\]\s+(\S+)\s+->", re.MULTILINE)
 _TAG = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?tag\s+(?:(?:-a|-s|-f|--annotate|--sign)\s+)*([\w./+-]+)")
 _PR = re.compile(r"https?://[\w.-]+/[\w.-]+/[\w./-]+/(?:pull|pulls|merge_requests)/(\d+)")
 _AIDER = re.compile(r"^Commit ([0-9a-f]{7,40}) (.+)$", re.MULTILINE)
-_MESSAGE = re.compile(
+MESSAGE = re.compile(
     r"git\s+commit\b.*?(?:-m|--message)[ =](?:\"\$\(cat <<'?EOF'?\n)?[\"']?(?P<subject>[^\"'\n]{3,120})"
 )
 
@@ -67,7 +67,7 @@ class CommitsFold:
             self._add(CommitFact(kind="commit", ref=ref, subject=subject[:160], order=order, source=command.source))
         quiet = command.exit_code == 0 and not command.failed and "nothing to commit" not in text
         if len(self._facts) == before and quiet:
-            told = _MESSAGE.search(command.command)
+            told = MESSAGE.search(command.command)
             if told:
                 self._add(
                     CommitFact(

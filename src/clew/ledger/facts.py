@@ -162,6 +162,15 @@ class Said(Fact, frozen=True, kw_only=True):
     text: str
 
 
+class Doing(Fact, frozen=True, kw_only=True):
+    """A call without a result: what was under way when the session stopped."""
+
+    text: str
+    """The command or file."""
+    note: str = ""
+    """How the agent itself described the call, in its own language."""
+
+
 class Limit(Fact, frozen=True, kw_only=True):
     """A cap or quota that ended work."""
 
@@ -233,6 +242,8 @@ class Ledger(Struct, frozen=True, kw_only=True):
     """What the agent last said it achieved."""
     intent: Said | None = None
     """What the agent said it was about to do, when it was cut off."""
+    doing: Doing | None = None
+    """The call that was under way, when the session was cut off or interrupted."""
     limit: Limit | None = None
     recap: Recap | None = None
     costs: Costs = Costs()

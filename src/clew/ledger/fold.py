@@ -30,7 +30,7 @@ from clew.protocol.entries import (
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 
-_KEPT_TEXTS = 4
+_KEPT_TEXTS = 8
 _MAX_SAID = 12000
 _NO_ID = EntryId("")
 
@@ -136,6 +136,7 @@ class LedgerFold:
 
     def _said(self, text: str, source: EntryId) -> None:
         self._turn.said(source)
+        self._work.moved_on()
         if not self._texts:
             self._goals.restate(text, source)
         self._texts.append(
@@ -182,6 +183,7 @@ class LedgerFold:
             self._language.feed(request.text)
             self._rules.feed(request.text, source)
         self._turn.prompt(entry.uuid)
+        self._work.moved_on()
         self._work.approvals.close_pending()
         self._texts = []
         self._question = None
@@ -230,12 +232,13 @@ class LedgerFold:
             pending_approval=any(item.decision == "pending" for item in approvals), question=question is not None
         )
         title, title_by = self._title.current()
+        language = self._language.language()
         return Ledger(
             session_id=self._session,
             cwd=self._cwd,
             branch=self._branch,
             model=self._model,
-            language=self._language.language(),
+            language=language,
             title=title,
             title_by=title_by,
             first_at=self._first_at,
@@ -265,8 +268,9 @@ class LedgerFold:
             errors=work.failures.facts(),
             question=question,
             next_step=announced(self._texts),
-            result=achieved(self._texts),
+            result=achieved(self._texts, language),
             intent=intended(self._texts) if state in ("working", "interrupted", "failed", "limited") else None,
+            doing=work.doing() if state in ("working", "interrupted") else None,
             limit=self._turn.limit,
             recap=self._recap,
             costs=self._costs.costs(),

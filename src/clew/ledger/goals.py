@@ -23,7 +23,7 @@ _NOD_WORDS = """
     不是 继续 繼續 可以 行 嗯 谢谢 謝謝 没问题
     沒問題 请继续 請繼續 开始 確認 确认 下一步 同意 はい
     いいえ うん お願いします おねがいします 続けて 続けてください ありがとう いいよ 네
-    아니요
+    아니요 hallo hola bonjour salut привет здравствуйте 你好 您好 こんにちは olá oi ciao 안녕하세요 moin servus
     계속 좋아 감사합니다
 """
 _NOD = frozenset(_NOD_WORDS.split())
@@ -186,9 +186,14 @@ class GoalsFold:
             if goal.kind == "pivot":
                 return goal
         asked = [goal for goal in goals if goal.command != "/init" or goal.text]
-        return next(iter(asked or goals), None)
+        tasks = [goal for goal in asked if not _PRELIMINARY.match(goal.text) or len(goal.text.split()) > 8]
+        return next(iter((tasks if len(asked) > 2 else asked) or asked or goals), None)
 
 
+_PRELIMINARY = re.compile(
+    r"^\W*(?:please\s+|ok(?:ay)?,?\s+|first,?\s+)?(?:git\s+)?(?:check\s?out|switch\s+to|pull|fetch|cd)\b", re.IGNORECASE
+)
+"""Getting the working tree ready, before the task."""
 _RESTATED = re.compile(
     r"(?:^|\b(?:sure|okay|ok|perfect|great|absolutely|got it|understood|right)[,!.]?\s+)(?:now,?\s+)?"
     r"(?:I'?ll|I\s+will|I'?m\s+going\s+to|let\s+me|let's)\s+(?:now\s+|first\s+|go\s+ahead\s+and\s+)?"

@@ -120,3 +120,12 @@ def _weigh_latin(sample: str, factor: float) -> dict[str, float]:
     if not weights and len(words) >= 2:
         weights["en"] = 0.5
     return weights
+
+
+def spoken(text: str, language: str) -> bool:
+    """The text is in that language; either way of writing Chinese counts as one, any Latin script as English."""
+    if language == "en":
+        letters = [char for char in text if char.isalpha()]
+        return sum(map(str.isascii, letters)) * 2 >= len(letters)
+    found = detect(text)
+    return found == language or (found.startswith("zh") and language.startswith("zh"))

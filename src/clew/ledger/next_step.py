@@ -3,6 +3,7 @@
 import re
 
 from clew.ledger.facts import Said, Sources
+from clew.ledger.language import spoken
 from clew.ledger.words import cjk_share, passages, sentences
 
 _MAX_CHARS = 400
@@ -13,6 +14,7 @@ _NEXT_STRONG = re.compile(
     r"open|missing|untracked|unresolved|have\s+to|has\s+to|to\s+do|uncommitted|failing)|"
     r"\bnot\s+(?:yet\s+)?(?:been\s+)?(?:pushed|committed|merged|deployed|published|tested|verified|run)\b|"
     r"\bhaven'?t\s+(?:yet\s+)?(?:been\s+)?(?:pushed|committed|tested|run|verified|merged|deployed)|"
+    r"\b(?:waiting|await\w*)\s+(?:for\s+)?your\b|j'attends|en attente de|espero (?:tu|su)|warte auf|жду (?:ваш|тво)|"
     r"\buncommitted\b|\bunpushed\b|\bwhat(?:'s| is)\s+left\b|\bleft\s+to\s+do\b|\bneeds?\s+(?:to\s+(?:be|land)|"
     r"your|manual)|\bready\s+(?:to|for)\s+(?:commit|merge|push|review|test|deploy|use|be|the)|"
     r"\bonce\b.*\bcan\b|\bbefore\s+(?:merging|pushing|releasing|deploying)|\bpush\s+(?:it|the|whenever|when|"
@@ -47,7 +49,7 @@ _DONE = re.compile(
     r"\b(?:complete[d]?|done|fixed|added|updated|created|implemented|removed|deleted|renamed|refactored|replaced|"
     r"moved|migrated|committed|pushed|merged|released|published|deployed|"
     r"passes|pass|passed|passing|succeeded|successful(?:ly)?|works|working|resolved|solved|finished|changed|"
-    r"rewritten|rewrote|extracted|converted|built|installed|configured|"
+    r"rewritten|rewrote|extracted|converted|built|installed|configured|applied|generated|"
     r"wrote|written|cleaned|switched|set\s+up|verified|confirmed|found|reverted|green|tagged|bumped|"
     r"now\s+\w+s)\b|"
     r"已(?:经|經)?|完成|修复|修復|通过|通過|成功|ました|完了|修正|готов|исправ|добав|обнов|созда|выполн|заверш|успешно|удал|completad|"
@@ -64,9 +66,17 @@ _PREAMBLE = re.compile(
 )
 _FIRST_PERSON_PLAN = re.compile(
     r"^(?:now,?\s+)?(?:let me|let's|i'll|i will|i'm going to|i am going to|next,? i(?:'ll| will)|"
-    r"we will|we'll|we need to|we are going to|if you)\b",
+    r"we will|we'll|we need to|we are going to|if you|voy a|vamos a|je vais|nous allons|ich werde|wir werden|"
+    r"я (?:сейчас |теперь )?(?:буду|начну|сделаю|проверю|добавлю)|vou\b|vamos\b)\b|"
+    r"^(?:首先)?(?:(?:接下来|接下來|现在|現在)[，,]?)?(?:我|我们|我們|让我|讓我)(?:将|將|会|會|来|來|们来|先|要|需要|查看|们将)|^(?:まず|これから|では)",
     re.IGNORECASE,
 )
+_GERUND = re.compile(
+    r"^(?:now\s+)?(?!nothing|everything|something|anything|during|following|string|according|regarding|missing|"
+    r"remaining|existing)[a-z]{3,}ing\b(?!.{0,80}?\b(?:is|are|was|were|works?|has|will|would|should|makes?|means)\b)",
+    re.IGNORECASE,
+)
+"""A sentence that tells what the agent is at, not what it has done."""
 _OPENING = re.compile(
     r"^(?:(?:perfect|great|excellent|done|fixed|awesome|all set|all done|sure|okay|ok|yes|yep|absolutely|"
     r"you'?re (?:absolutely )?right|good (?:point|catch|news|question))[.!,:—–-]*\s+)+(?=\w)",
@@ -74,17 +84,33 @@ _OPENING = re.compile(
 )
 
 
-def achieved(texts: list[tuple[str, Sources]]) -> Said | None:
-    """The sentence that best tells what was reached, from the agent's last words."""
+def achieved(texts: list[tuple[str, Sources]], language: str = "en") -> Said | None:
+    """The sentence that best tells what was reached, from the agent's last words, if any in the user's language."""
+    own = texts if language == "en" else [item for item in texts if spoken(item[0][-_TAIL_CHARS:], language)]
     best: tuple[float, str, Sources] | None = None
-    for back, (text, source) in enumerate(reversed(texts[-3:])):
-        for index, sentence in enumerate(_body(text)[:14]):
-            score = _result_score(sentence, index) - back * 1.5
-            if score > _LEAST and (best is None or score > best[0]):
-                best = (score, sentence, source)
+    for back, (text, source) in enumerate(reversed((own or texts)[-3:])):
+        listed = [*_ranked(text), *_ranked(_closing(text), bonus=0.5)]
+        for score, sentence in listed:
+            if score - back * 1.5 > _LEAST and (best is None or score - back * 1.5 > best[0]):
+                best = (score - back * 1.5, sentence, source)
     if best is None and texts:
         best = _lead(*texts[-1])
     return Said(text=best[1][:_MAX_CHARS], source=best[2]) if best else None
+
+
+def _ranked(text: str, *, bonus: float = 0.0) -> list[tuple[float, str]]:
+    found = [(_result_score(sentence, index), sentence) for index, sentence in enumerate(_body(text)[:14])]
+    return [(score + bonus, sentence) for score, sentence in found if score > 0]
+
+
+def _closing(text: str) -> str:
+    """What stands after the last block of code: there an answer is summed up."""
+    return text.rpartition("```")[2] if "```" in text else ""
+
+
+def deed(said: Said | None) -> bool:
+    """The sentence reports something done, and is not only how an answer opens."""
+    return said is not None and _result_score(said.text, 0) > _LEAST
 
 
 def _lead(text: str, source: Sources) -> tuple[float, str, Sources] | None:
@@ -96,6 +122,7 @@ def _lead(text: str, source: Sources) -> tuple[float, str, Sources] | None:
             or _PREAMBLE.match(sentence)
             or _is_heading(sentence)
             or _BIDDING.match(sentence)
+            or _GERUND.match(sentence)
         )
         if length >= 6 and not plan and not sentence.endswith(("?", "？")) and not sentence.startswith("`"):
             return 1.0, sentence.rstrip(":："), source
@@ -113,11 +140,12 @@ def _is_heading(sentence: str) -> bool:
 
 _BIDDING = re.compile(
     r"^(?:then|now|please|and|finally|first|next|,|\s)*\b(?:run|rerun|re-run|use|open|check|see|try|make|install|restart|"
-    r"verify|review|test|set|start|click|go|ensure|apply|add|create|remove|replace|update|change|copy|paste|call)\s+"
+    r"verify|review|test|set|start|click|go|build|ensure|apply|add|create|remove|replace|update|change|copy|paste|call)\s+"
     r"(?!(?:is|was|are|were|has|have|had|now|failed|passed|fails|passes)\b)\w",
     re.IGNORECASE,
 )
 """A sentence that tells someone to do something; no report of what was done."""
+_PAST = re.compile(r"^(?:i\s+(?:have\s+)?|i've\s+|we\s+)?(?!need|based|red\b)[a-z]{3,}ed\b", re.IGNORECASE)
 _TESTS_ONLY = re.compile(r"\btests?\b.*\bpass|测试.*通过|測試.*通過", re.IGNORECASE)
 _LEAST = 1.2
 _LABEL = re.compile(
@@ -159,7 +187,8 @@ def _result_score(sentence: str, index: int) -> float:
         length = len(sentence) // 2
     if sentence.endswith(("?", "？")) or _FIRST_PERSON_PLAN.match(sentence) or _PREAMBLE.match(sentence) or length < 3:
         return 0.0
-    score = 3.0 if _DONE.search(sentence) and not _DEFINITION.match(sentence) and not _BIDDING.match(sentence) else 0.0
+    idle = _DEFINITION.match(sentence) or _BIDDING.match(sentence) or _GERUND.match(sentence)
+    score = 3.0 if not idle and (_DONE.search(sentence) or _PAST.match(sentence)) else 0.0
     if not score:
         return 0.0
     score -= 1.0 if length < 8 and _TESTS_ONLY.search(sentence) else 0.0
@@ -197,7 +226,8 @@ _COURTESY = re.compile(
 
 
 _EFFECT = re.compile(
-    r"^(?:this|these|that|it|they|which)\b(?:\s+\w+){0,2}?\s+(?:will|should|would|ensures?|allows?|makes?|means)\b",
+    r"^(?:this|these|that|it|they|which)\b(?:\s+\w+){0,2}?\s+(?:will|should|would|ensures?|allows?|makes?|means|shows?|confirms?|explains?|"
+    r"indicates?)\b",
     re.IGNORECASE,
 )
 """What a change brings about is no step to take."""
@@ -224,6 +254,6 @@ def intended(texts: list[tuple[str, Sources]]) -> Said | None:
     """What the agent was about to do when it was cut off: its last "Let me ..." or "I'll ..."."""
     for text, source in reversed(texts[-2:]):
         for sentence in reversed(sentences(text[-2000:], limit=200)[-4:]):
-            if _FIRST_PERSON_PLAN.match(sentence):
+            if _FIRST_PERSON_PLAN.match(sentence) or _GERUND.match(sentence):
                 return Said(text=sentence[:_MAX_CHARS], source=source)
     return None

@@ -9,7 +9,8 @@ from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, QUESTION_TOOLS, READ_TOOL
 from clew.ledger.checks import ChecksFold
 from clew.ledger.commands import CommandsFold, purpose_of
 from clew.ledger.commits import CommitsFold
-from clew.ledger.facts import Said
+from clew.ledger.doing import doing
+from clew.ledger.facts import Doing, Said
 from clew.ledger.failures import FailuresFold
 from clew.ledger.files import FilesFold
 from clew.ledger.question import asked_by_tool
@@ -41,11 +42,12 @@ class WorkFold:
         self.agents = AgentsFold()
         self.failures = FailuresFold()
         self._pending: dict[CallId, _Pending] = {}
+        self._under_way: _Pending | None = None
 
     def called(self, part: ToolCallPart, entry: EntryId) -> Said | None:
         """A call was announced; gives back the question if it asks one."""
         name = tool_name(part.name)
-        self._pending[part.id] = _Pending(name, part.arguments, entry)
+        self._pending[part.id] = self._under_way = _Pending(name, part.arguments, entry)
         if name == "TodoWrite":
             self.todos.write(part.arguments, (entry,))
         elif name in AGENT_TOOLS:
@@ -55,6 +57,15 @@ class WorkFold:
         elif name in QUESTION_TOOLS:
             return asked_by_tool(part.arguments, (entry,))
         return None
+
+    def moved_on(self) -> None:
+        """Words of either side: what was called before is no longer what is under way."""
+        self._under_way = None
+
+    def doing(self) -> Doing | None:
+        """The call that has no result, or was refused."""
+        last = self._under_way
+        return doing(last.name, last.arguments, (last.entry,)) if last else None
 
     def call_entry(self, call_id: CallId) -> EntryId | None:
         """The entry that holds an open call."""
@@ -76,6 +87,8 @@ class WorkFold:
         if is_refusal(outcome):
             self.approvals.refused(outcome, subject_of(outcome), part.call_id)
             return name in QUESTION_TOOLS
+        if self._under_way is pending:
+            self._under_way = None
         failed = outcome.is_error
         if name in SHELL_TOOLS:
             failed = self._shell(outcome)

@@ -4,10 +4,11 @@ import re
 
 from msgspec import Struct
 
+from clew.ledger.commands import first_program
 from clew.ledger.facts import FileFact, Ledger, Said, Sources
-from clew.ledger.language import detect
+from clew.ledger.language import spoken
 from clew.ledger.words import word_cost
-from clew.orient.headline import clip, polished
+from clew.orient.headline import clip, file_name, polished
 from clew.orient.phrases import Phrases
 
 
@@ -46,26 +47,11 @@ _MESSAGE = re.compile(r"""["']?message\\?["']?\s*:\s*\\?["']([^"'\\]{8,})""")
 _EXCEPTION = re.compile(r"^(?:[\w.]*(?:Error|Exception)\b\s*[:-]\s*)+")
 
 
-_GENERIC = re.compile(
-    r"(?:SKILL\.md|index\.\w+|__init__\.py|mod\.rs|(?:page|layout|route|plugin)\.\w+)$", re.IGNORECASE
-)
-"""Names that say nothing without their folder."""
-
-
 def error_words(text: str) -> str:
     """What an error says, out of the exceptions and the JSON around it."""
     found = _MESSAGE.search(text)
     plain = found.group(1) if found else _EXCEPTION.sub("", text)
     return polished(plain.split("\n", 1)[0].split(". ", 1)[0].strip(" .{}[]\"'"))
-
-
-def file_name(path: str) -> str:
-    """The last part of a path, whichever slashes it has."""
-    parts = path.replace("\\", "/").rstrip("/").split("/")
-    name = parts[-1]
-    if len(parts) > 1 and _GENERIC.match(name) and 0 < len(parts[-2]) <= 30:
-        name = f"{parts[-2]}/{name}"
-    return name if len(name) <= 60 else name[:50] + "…"
 
 
 def main_files(ledger: Ledger) -> list[FileFact]:
@@ -92,16 +78,11 @@ def told(said: Said | None, ledger: Ledger, words: int) -> Clause | None:
     """A sentence of the agent as a clause: in the user's language, not contradicted, without "I"."""
     if said is None or contradicted(said.text, ledger):
         return None
-    if ledger.language != "en" and not _same_language(said.text, ledger.language):
+    if not spoken(said.text, ledger.language):
         return None
     plain = _ASIDE.sub("", _SPEAKER.sub("", said.text))
     text = clip(polished(plain), words)
     return Clause(text=text, source=said.source) if word_cost(text) >= 2 else None
-
-
-def _same_language(text: str, language: str) -> bool:
-    found = detect(text)
-    return found == language or (found.startswith("zh") and language.startswith("zh"))
 
 
 def commit_clauses(ledger: Ledger, say: Phrases, *, mentioned: str) -> list[Clause]:
@@ -161,6 +142,12 @@ def _open_work(ledger: Ledger, say: Phrases) -> list[Clause]:
     )
     if broken:
         found.append(Clause(text=say.edit_failed.format(file_name(broken.where)), source=broken.source))
+    last = ledger.commands[-1] if ledger.commands and ledger.state in ("interrupted", "working") else None
+    if last and last.failed:
+        error = next((error for error in reversed(ledger.errors) if error.source == last.source), None)
+        why = f": {clip(error_words(error.text), 8)}" if error and error.text else ""
+        failed = say.check_fail.format(f"`{first_program(last.command)}`") + why
+        found.append(Clause(text=failed, source=last.source))
     if ledger.todos and ledger.todos.open_items:
         text = say.todo.format(ledger.todos.done, len(ledger.todos.items))
         found.append(Clause(text=text, source=ledger.todos.source))

@@ -125,7 +125,11 @@ _BELOW = re.compile(
 
 _CORE = 13
 """Words of the sentence that asks; what follows gets the rest."""
-_LONG_PATH = re.compile(r"(?<![\w:/])(?:~|\.{0,2})/?(?:[\w@.+-]+/){2,}([\w@+-][\w@.+-]*\.\w{1,8})\b")
+_LONG_PATH = re.compile(r"(?<![\w:/])(?:~|\.{0,2})/?(?:[\w@.+-]+/){2,}[\w@+-][\w@.+-]*\.\w{1,8}\b")
+_GENERIC = re.compile(
+    r"(?:SKILL\.md|index\.\w+|__init__\.py|mod\.rs|(?:page|layout|route|plugin)\.\w+)$", re.IGNORECASE
+)
+"""Names that say nothing without their folder."""
 
 
 _ENDLESS = re.compile(r"[!-~]{80,}")
@@ -133,7 +137,18 @@ _ENDLESS = re.compile(r"[!-~]{80,}")
 
 def short_paths(text: str) -> str:
     """Files of deep folders by their name alone, endless words by their beginning."""
-    return _ENDLESS.sub(lambda found: found.group(0)[:40] + "…", _LONG_PATH.sub(r"\1", text))
+    return _ENDLESS.sub(
+        lambda found: found.group(0)[:40] + "…", _LONG_PATH.sub(lambda found: file_name(found.group(0)), text)
+    )
+
+
+def file_name(path: str) -> str:
+    """The last part of a path, whichever slashes it has; with its folder where it says nothing alone."""
+    parts = path.replace("\\", "/").rstrip("/").split("/")
+    name = parts[-1]
+    if len(parts) > 1 and _GENERIC.match(name) and 0 < len(parts[-2]) <= 30:
+        name = f"{parts[-2]}/{name}"
+    return name if len(name) <= 60 else name[:50] + "…"
 
 
 def headline(text: str, *, words: int = 20) -> str:
@@ -179,7 +194,7 @@ def _with_context(chosen: str, candidates: list[str], scores: list[float], best:
     parts = [chosen]
     for index in range(best - 1, max(-1, best - 4), -1):
         before = polished(candidates[index])
-        if _BELOW.search(before) or (_POINTER.search(before) and not _NAMES.search(before)):
+        if _BELOW.search(before) or _META.search(before) or (_POINTER.search(before) and not _NAMES.search(before)):
             continue
         if before and scores[index] > -3.5 and word_cost(before) + cost <= words + (12 if len(parts) == 1 else 0):
             parts.insert(0, clip(before, max(6, words - min(cost, words // 2))))

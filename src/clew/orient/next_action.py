@@ -3,6 +3,7 @@
 import re
 
 from clew.ledger.facts import Ledger
+from clew.ledger.next_step import deed
 from clew.ledger.question import offered_act
 from clew.orient.clauses import Clause, told
 from clew.orient.headline import clip, headline
@@ -54,7 +55,9 @@ def _unfinished(ledger: Ledger, say: Phrases, words: int) -> Clause | None:
     wanted = headline(request.text, words=words) or request.command
     if request.question and not wanted:
         wanted = clip(request.question, words)
-    return Clause(text=say.do_resume.format(wanted), source=request.source) if wanted else None
+    under_way = ledger.doing is not None or deed(ledger.result)
+    template = say.do_finish if under_way else say.do_resume
+    return Clause(text=template.format(wanted), source=request.source) if wanted else None
 
 
 def _announced(ledger: Ledger, say: Phrases, words: int) -> Clause | None:

@@ -33,6 +33,8 @@ class Phrases(NamedTuple):
     limited: str
     failed: str
     working: str
+    stopped_at: str
+    cut_at: str
     busy: str
     unanswered: str
     todo: str
@@ -50,6 +52,7 @@ class Phrases(NamedTuple):
     do_decide: str
     do_approve: str
     do_resume: str
+    do_finish: str
     do_rerun: str
     do_wait: str
     do_read: str
@@ -84,6 +87,8 @@ ENGLISH = Phrases(
     limited="stopped by a limit",
     failed="the run failed: {}",
     working="cut off in the middle of the work",
+    stopped_at="interrupted at {}",
+    cut_at="cut off at {}",
     busy="the agent is at work",
     unanswered="the last request has no answer yet",
     todo="{} of {} tasks done",
@@ -101,6 +106,7 @@ ENGLISH = Phrases(
     do_decide="decide whether to {}",
     do_approve="approve or deny {}",
     do_resume="run it again: {}",
+    do_finish="finish: {}",
     do_rerun="rerun it",
     do_wait="wait for the agent to finish",
     do_read="read the answer, nothing else is open",

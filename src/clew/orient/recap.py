@@ -6,6 +6,7 @@ from msgspec import Struct
 
 from clew.ledger.facts import Ledger, Request, State
 from clew.ledger.goals import keywords
+from clew.ledger.next_step import deed
 from clew.ledger.state import UNANSWERED
 from clew.ledger.words import word_cost
 from clew.orient.clauses import Clause, commit_clauses, error_words, told, work_clauses
@@ -98,6 +99,10 @@ def _common_folder(ledger: Ledger) -> str:
     return "/".join(shared) if len(shared) > 3 else ""
 
 
+_ASKING = re.compile(r"^\W*(?:why|how|what|where|which|who|is|are|does|do|did|when)\b", re.IGNORECASE)
+"""A question that led to work: the work says more than the question."""
+
+
 def goal_clauses(ledger: Ledger, say: Phrases, *, title: str = "", words: int = 20) -> list[Clause]:
     """The task, and the requests that went on from it as far as there is room, in their order."""
     goal = ledger.goal
@@ -106,7 +111,8 @@ def goal_clauses(ledger: Ledger, say: Phrases, *, title: str = "", words: int = 
     at = next((index for index, item in enumerate(ledger.goals) if item.source == goal.source), 0)
     later = [item for item in ledger.goals[at + 1 :] if item.kind != "command"]
     steps = _later_steps(later)
-    main = _main_goal(goal, ledger, say, title, 18 if not steps else 14)
+    room = 18 if not steps else 9 if _ASKING.match(goal.text) and len(steps) > 1 else 14
+    main = _main_goal(goal, ledger, say, title, room)
     if not main.text:
         return []
     left = words - word_cost(main.text)
@@ -172,14 +178,15 @@ def _standing(ledger: Ledger, say: Phrases, mentioned: str, *, live: bool) -> li
         text = f"{say.limited}: {clip(why, 8)}" if why else say.limited
         found.append(Clause(text=text, source=ledger.state_source))
     elif ledger.state == "interrupted":
-        found.append(Clause(text=say.stopped, source=ledger.state_source))
+        found.append(_stop(ledger, say.stopped, say.stopped_at))
     elif ledger.state == "working":
         cut = say.unanswered if ledger.state_detail == UNANSWERED else say.working
-        found.append(Clause(text=say.busy if live else cut, source=ledger.state_source))
-    else:
+        found.append(Clause(text=say.busy, source=ledger.state_source) if live else _stop(ledger, cut, say.cut_at))
+    if ledger.state not in ("failed", "limited") and ledger.state_detail != UNANSWERED:
         commits = commit_clauses(ledger, say, mentioned=mentioned + (ledger.result.text if ledger.result else ""))
         found.extend(commits)
-        result = told(ledger.result, ledger, 13 if not commits else 10)
+        settled = ledger.state in ("idle", "asking", "waiting")
+        result = told(ledger.result, ledger, 13 if not commits else 10) if settled or deed(ledger.result) else None
         if result:
             found.append(result)
             mentioned += result.text
@@ -187,6 +194,15 @@ def _standing(ledger: Ledger, say: Phrases, mentioned: str, *, live: bool) -> li
     mentioned += said
     found.extend(work_clauses(ledger, say, mentioned=mentioned, said=said))
     return found
+
+
+def _stop(ledger: Ledger, bare: str, during: str) -> Clause:
+    """That the work stopped, and in the middle of which call."""
+    call = ledger.doing
+    if call is None:
+        return Clause(text=bare, source=ledger.state_source)
+    words = f'"{clip(call.note, 9)}"' if call.note and ledger.language == "en" else clip(call.text, 9)
+    return Clause(text=during.format(words), source=(*ledger.state_source, *call.source))
 
 
 def _joined(clauses: list[Clause], say: Phrases) -> str:

@@ -198,7 +198,7 @@ def test_work_that_goes_on_is_not_called_cut_off() -> None:
         narrator.feed(entry)
     assert "the agent is at work" in narrator.factual().text.casefold()
     clock.advance(3600)
-    assert "cut off in the middle" in narrator.factual().text.casefold()
+    assert "cut off at `ls`" in narrator.factual().text.casefold()
     assert narrator.key() == Stamp(SESSION, "e2")
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from clew.orient.clauses import error_words, file_name
-from clew.orient.headline import headline
+from clew.orient.clauses import error_words
+from clew.orient.headline import file_name, headline
 from clew.orient.recap import recap
 from unit.ledger.talk import Talk
 
@@ -117,3 +117,71 @@ def test_a_question_after_the_task_is_told() -> None:
 )
 def test_names_that_say_nothing_come_with_their_folder(path: str, expected: str) -> None:
     assert file_name(path) == expected
+
+
+def test_the_call_under_way_is_told_when_the_session_was_cut_off() -> None:
+    talk = Talk().user("Remove the slash from the examples and open a PR").edit("/home/ann/parcels/README.md")
+    talk.call("Bash", command='git add README.md && git commit -m "Remove slash from examples"')
+    made = recap(talk.ledger())
+    assert "Cut off at `git commit: Remove slash from examples`" in made.text
+    assert all(clause.source for clause in made.clauses)
+
+
+def test_the_agents_own_word_for_a_refused_call_is_told() -> None:
+    talk = Talk().user("Which session is this one?").call("Bash", command="env", description="Check the environment")
+    talk.user("[Request interrupted by user for tool use]")
+    assert 'Interrupted at "Check the environment"' in recap(talk.ledger()).text
+
+
+def test_a_call_with_a_result_is_not_under_way() -> None:
+    talk = Talk().user("Tidy the parcel module").bash("ls", "a.py").user("[Request interrupted by user]")
+    assert "Interrupted." in recap(talk.ledger()).text
+
+
+def test_a_deed_told_before_the_cut_stays() -> None:
+    talk = Talk().user("Fix what the review of the parcel module found").edit("/home/ann/parcels/a.py")
+    talk.agent("All 8 fixes applied. Committing and pushing to the same PR.").call("Bash", command="git push")
+    made = recap(talk.ledger())
+    assert "all 8 fixes applied" in made.text
+    assert made.text.endswith("Next: committing and pushing to the same PR.")
+
+
+def test_the_first_item_under_next_steps_is_the_next_step() -> None:
+    talk = (
+        Talk()
+        .user("Audit the landing page for dead links")
+        .agent(
+            "The report is complete.\n\n## Next steps\n1. **Add `index.astro` to the chat** so that I see lines.\n"
+            "2. Confirm the plan."
+        )
+    )
+    assert "add `index.astro` to the chat" in recap(talk.ledger()).next_step
+
+
+def test_a_summary_after_the_code_beats_the_words_before_it() -> None:
+    talk = (
+        Talk()
+        .user("Write a readme for the parcel tool")
+        .agent(
+            "I have created a short readme:\n```md\n# Parcels\n```\nI have created README.md and a requirements.txt."
+        )
+    )
+    assert "Created README.md and a requirements.txt" in recap(talk.ledger()).text
+
+
+def test_words_in_another_script_are_not_told_to_an_english_reader() -> None:
+    talk = (
+        Talk()
+        .user("List the project files you can read")
+        .agent("プロジェクトファイルが共有されていないため、確認できません。")
+    )
+    assert recap(talk.ledger()).text.isascii()
+
+
+def test_getting_ready_is_not_the_task() -> None:
+    talk = Talk().user("check out main; pull the latest").agent("You are on main.")
+    talk.user("Why do the docs write /explain with a slash?").agent("Only the examples do.")
+    talk.user("change the docs to drop that slash").edit("/home/ann/parcels/README.md").agent("Changed README.md.")
+    made = recap(talk.ledger())
+    assert "pull the latest" not in made.goal
+    assert "change the docs to drop that slash" in made.goal
