@@ -8,9 +8,12 @@ from clew.permissions.shell.spec import Parsed
 _TEXT = r"(?:\\[^\n]|[^\\/\n])*+"
 _ADDRESS = rf"(?:\d+~\d+|\d+|\$|/{_TEXT}/I?)"
 _RANGE = rf"(?:{_ADDRESS}(?:[ \t]*+,[ \t]*+(?:{_ADDRESS}|[+~]\d+))?[ \t]*+!?[ \t]*+)?"
-_ACTION = (
-    rf"(?:q\d+|[pdqQ=lnNgGhHxD]|s/{_TEXT}/{_TEXT}/[gpiI0-9]*+|s\|[^|\\\n]*\|[^|\\\n]*\|[gpiI0-9]*+|y/{_TEXT}/{_TEXT}/)"
+# Another delimiter: no escapes, and no delimiter inside brackets, where versions of sed differ on whether it ends them.
+_OTHER = "|".join(
+    rf"s{mark}(?:\[[^\]{mark}\\\n]*+\]|[^{mark}\\\n\[])*+{mark}(?:\\\d|[^{mark}\\\n])*+{mark}[gpiI0-9]*+"
+    for mark in ("\\|", "\\#", ",", "@", ":", "%", "~")
 )
+_ACTION = rf"(?:q\d+|[pdqQ=lnNgGhHxD]|s/{_TEXT}/{_TEXT}/[gpiI0-9]*+|{_OTHER}|y/{_TEXT}/{_TEXT}/)"
 _COMMAND = rf"[ \t]*+{_RANGE}{_ACTION}[ \t]*+"
 _SCRIPT = re.compile(rf"{_COMMAND}(?:[;\n]++{_COMMAND})*+[;\n]*+")
 # Whether a slash inside brackets ends the pattern differs between versions of sed.

@@ -1,15 +1,22 @@
 """Programs that print and transform text on its way to standard output."""
 
+import re
+
 from clew.permissions.shell.awk import check_awk
 from clew.permissions.shell.filters import check_jq, check_yq
 from clew.permissions.shell.sed import check_sed
 from clew.permissions.shell.spec import Parsed, Spec
 
+# Bash stores the number of characters so far in the variable that %n names, PATH for one.
+_COUNTS = re.compile(r"%[^A-Za-z]*[hlLjzt]*n")
+
 
 def _printf(parsed: Parsed) -> str:
     if not parsed.operands:
         return "would print nothing"
-    return "would set a variable" if parsed.operands[0].text.startswith("-v") else ""
+    first = parsed.operands[0].text
+    template = parsed.operands[1].text if first == "--" and len(parsed.operands) > 1 else first
+    return "would set a variable" if first.startswith("-v") or _COUNTS.search(template.replace("%%", "")) else ""
 
 
 ROWS: dict[str, Spec] = {
