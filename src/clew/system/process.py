@@ -199,23 +199,10 @@ class Warden:
 
     async def start(self, command: Command, on_output: Callable[[bytes], None]) -> Running:
         """Start a command; `ProcessError` when it cannot be started as asked."""
-        self.warm()
-        assert self._door is not None
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
-        read_end, write_end = os.pipe()
-        with theirs:
-            with contextlib.suppress(OSError):
-                fcntl.fcntl(read_end, F_SETPIPE_SZ, PIPE_BYTES)
-            try:
-                socket.send_fds(self._door, [b"r"], [theirs.fileno(), write_end])
-            except OSError as error:
-                ours.close()
-                os.close(read_end)
-                raise ProcessError(f"the warden does not answer: {error}") from error
-            finally:
-                os.close(write_end)
-        os.set_blocking(read_end, False)
-        ours.setblocking(False)
+        try:
+            ours, read_end = self._knock()
+        except OSError as error:
+            raise ProcessError(f"the warden does not answer: {error}") from error
         running = Running(ours, read_end, on_output)
         request = {
             "argv": command.argv,
@@ -228,13 +215,38 @@ class Warden:
         try:
             await asyncio.get_running_loop().sock_sendall(ours, LENGTH.pack(len(body)) + body)
             await asyncio.shield(running.started)
-        except (asyncio.CancelledError, OSError):
+        except asyncio.CancelledError:
             await running.end()
             raise
+        except OSError as error:  # its keeper has gone; it may have said why
+            await running.end()
+            running.started.result()
+            raise ProcessError(str(error)) from error
         except ProcessError:
             running.close()
             raise
         return running
+
+    def _knock(self) -> tuple[socket.socket, int]:
+        """Ask for a keeper: our ends of its control socket and of the pipe its command writes to."""
+        self.warm()
+        assert self._door is not None
+        with contextlib.ExitStack() as undo:
+            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+            undo.callback(ours.close)
+            with theirs:
+                read_end, write_end = os.pipe()
+                undo.callback(os.close, read_end)
+                try:
+                    with contextlib.suppress(OSError):
+                        fcntl.fcntl(read_end, F_SETPIPE_SZ, PIPE_BYTES)
+                    socket.send_fds(self._door, [b"r"], [theirs.fileno(), write_end])
+                finally:
+                    os.close(write_end)
+            undo.pop_all()
+        os.set_blocking(read_end, False)
+        ours.setblocking(False)
+        return ours, read_end
 
     def close(self) -> None:
         """End everything; the warden sees the closed door."""

@@ -46,7 +46,10 @@ def main() -> None:
         message, descriptors, _, _ = socket.recv_fds(door, 1, 3)
         if not message:
             break
-        keepers.add(start_keeper(door, descriptors, life))
+        try:
+            keepers.add(start_keeper(door, descriptors, life))
+        except OSError as error:  # no room for another process now; the next command may find some
+            refuse(descriptors, error)
     door.close()
     os.close(life[1])
     deadline = time.monotonic() + 5
@@ -98,6 +101,14 @@ def start_keeper(door: socket.socket, descriptors: list[int], life: tuple[int, i
         os._exit(code)
 
 
+def refuse(descriptors: list[int], error: OSError) -> None:
+    """Tell the agent why its command was not started."""
+    control, output = descriptors
+    os.close(output)
+    with contextlib.suppress(OSError), socket.socket(fileno=control) as door:
+        door.sendall(json.dumps({"error": str(error)}).encode() + b"\n")
+
+
 class Keeper:
     """Starts one command, waits for it, ends what it leaves behind."""
 
@@ -139,7 +150,10 @@ class Keeper:
         """From start to end of the command; what to tell the agent."""
         told, tell = os.pipe()
         failed, fail = os.pipe()
-        child = os.fork()
+        try:
+            child = os.fork()
+        except OSError as error:
+            return {"error": str(error)}
         if child == 0:
             become_command(request, self.output, tell, fail)
         os.close(tell)

@@ -56,7 +56,10 @@ class Bash(BuiltinTool[BashParams]):
         if why := self._unfit(params, context.cwd, held=held):
             return problem(why)
         sandbox = self.session.sandbox
-        plan = sandbox.plan(self.session.roots) if held and sandbox is not None else None
+        try:
+            plan = sandbox.plan(self.session.roots) if held and sandbox is not None else None
+        except OSError as error:
+            return problem(f"The sandbox could not be set up, so nothing was run: {error}.")
         try:
             if params.run_in_background:
                 return await self._background(params, context.cwd, plan)

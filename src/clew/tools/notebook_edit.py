@@ -50,7 +50,7 @@ class NotebookEdit(BuiltinTool[NotebookEditParams]):
             status = await asyncio.to_thread(replace_file, target, text.encode(), expected=old.status)
         except OSError as error:
             return describe_os_error(error, target, doing="editing")
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             return problem(f"{target} was not changed: {error}")
         self.session.saw(target, state_of(status, digest_of(text.encode())))
         return ToolResult(text=f"{words} in {target}.", display=(text_diff().diff_block(target, before, after),))

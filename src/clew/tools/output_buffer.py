@@ -20,6 +20,7 @@ class OutputBuffer:
         self._head = bytearray()
         self._tail = bytearray()
         self._file = -1
+        self._spilled = False
         if always_file:
             self._spill()
 
@@ -33,7 +34,7 @@ class OutputBuffer:
             self._head += data[:room]
             data = data[room:]
         self._tail += data
-        if self._file < 0 and len(self._tail) > TAIL_BYTES:
+        if not self._spilled and len(self._tail) > TAIL_BYTES:
             self._spill()
         if len(self._tail) > 2 * TAIL_BYTES:
             del self._tail[:-TAIL_BYTES]
@@ -57,6 +58,8 @@ class OutputBuffer:
             self._file = -1
 
     def _spill(self) -> None:
+        """Once: a file that could not be written to its end is not begun again."""
+        self._spilled = True
         if self.path is None:
             return
         try:

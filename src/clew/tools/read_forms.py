@@ -105,7 +105,7 @@ def read_notebook(data: bytes, path: str) -> ToolResult:
         notebook = cast("dict[str, Any]", json.loads(data))
         cells = cast("list[dict[str, Any]]", notebook["cells"])
         shown = [show_cell(index, cell) for index, cell in enumerate(cells)]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         return problem(f"{path} is not a valid notebook: {error}.")
     text = "\n\n".join(shown) or "The notebook has no cells."
     if len(text) > MAX_CHARS:

@@ -1,6 +1,7 @@
 """Shell commands of a session: in the foreground with a time limit, in the background with an id."""
 
 import asyncio
+import codecs
 import os
 import re
 from collections.abc import Callable
@@ -21,6 +22,11 @@ UNREAD_BYTES = 1_000_000
 SAFE_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
+def utf8_decoder() -> codecs.IncrementalDecoder:
+    """Keeps the beginning of a character until its end arrives."""
+    return codecs.getincrementaldecoder("utf-8")(errors="replace")
+
+
 class Background:
     """A command that runs on while the conversation does."""
 
@@ -34,6 +40,7 @@ class Background:
         self.running: Running | None = None
         self._unread = bytearray()
         self._skipped = 0
+        self._decoder = utf8_decoder()
 
     def add(self, data: bytes) -> None:
         """More output."""
@@ -45,14 +52,16 @@ class Background:
 
     def take_new(self) -> tuple[str, int]:
         """What came since the last look, and how many bytes of it are no longer in memory."""
-        text, skipped = self._unread.decode(errors="replace"), self._skipped
+        text, skipped = self._decoder.decode(self._unread, self.ended is not None), self._skipped
         self._unread.clear()
         self._skipped = 0
         return text, skipped
 
     def give_back(self, text: str) -> None:
         """Output that was taken and not shown after all."""
-        self._unread[:0] = text.encode()
+        begun, _ = self._decoder.getstate()
+        self._decoder.reset()
+        self._unread[:0] = text.encode() + begun
 
     @property
     def state(self) -> str:
@@ -118,8 +127,10 @@ class Shells:
         return shell
 
     async def _watch(self, shell: Background, running: Running) -> None:
-        shell.ended = await running.wait()
-        shell.output.close()
+        try:
+            shell.ended = await running.wait()
+        finally:
+            shell.output.close()
 
     async def kill(self, shell: Background) -> None:
         """End it and everything it started."""
@@ -127,7 +138,8 @@ class Shells:
             shell.killed = True
             await shell.running.end()
             if shell.task is not None:
-                await shell.task
+                # Only watched: a call that is cancelled here must not cancel what notes how the command ended.
+                await asyncio.wait({shell.task})
 
     async def close(self) -> None:
         """End all commands and the warden."""
@@ -143,6 +155,7 @@ class Progress:
         self._show = show
         self._pending = bytearray()
         self._timer: asyncio.TimerHandle | None = None
+        self._decoder = utf8_decoder()
 
     def add(self, data: bytes) -> None:
         """Take a piece; it is shown soon."""
@@ -157,6 +170,6 @@ class Progress:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        if self._pending:
-            self._show(self._pending.decode(errors="replace"))
-            self._pending.clear()
+        if text := self._decoder.decode(self._pending):
+            self._show(text)
+        self._pending.clear()

@@ -136,6 +136,49 @@ async def test_a_dead_warden_is_replaced(warden: Warden):
     assert (await (await warden.start(bash("exit 4"), lambda _: None)).wait()).code == 4
 
 
+NO_ROOM = """
+import os, sys
+sys.path.insert(0, sys.argv[1])
+from clew.system import warden
+real, left = os.fork, [%d]
+def fork():
+    left[0] -= 1
+    if left[0] < 0 and os.environ.pop("FULL", ""):
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+    return real()
+os.environ["FULL"] = "yes"
+os.fork = fork
+warden.main()
+"""
+
+
+@pytest.mark.parametrize("forks", [0, 1], ids=["no-keeper", "no-command"])
+async def test_a_machine_without_room_for_a_process_is_an_error_and_not_the_end(
+    warden: Warden, monkeypatch: pytest.MonkeyPatch, forks: int
+):
+    monkeypatch.setattr(process, "BOOT", NO_ROOM % forks)
+    with pytest.raises(ProcessError, match="temporarily unavailable"):
+        await warden.start(bash("true"), lambda _: None)
+    if not forks:
+        assert (await (await warden.start(bash("exit 4"), lambda _: None)).wait()).code == 4
+        assert warden._process is not None
+        assert warden._process.poll() is None
+
+
+async def test_an_agent_without_room_for_a_descriptor_is_told(warden: Warden, monkeypatch: pytest.MonkeyPatch):
+    await (await warden.start(bash("true"), lambda _: None)).wait()
+    before = os.listdir("/proc/self/fd") if sys.platform == "linux" else []
+
+    def none() -> tuple[int, int]:
+        raise OSError(24, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(process.os, "pipe", none)
+        with pytest.raises(ProcessError, match="Too many open files"):
+            await warden.start(bash("true"), lambda _: None)
+    assert len(os.listdir("/proc/self/fd") if sys.platform == "linux" else []) == len(before)
+
+
 async def test_many_at_once(warden: Warden):
     async def one(number: int) -> tuple[int, bytes]:
         output = bytearray()

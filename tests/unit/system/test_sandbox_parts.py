@@ -1,15 +1,17 @@
 """The parts of the sandbox that can be read: filter programs, profiles, plans, placeholders."""
 
 import fcntl
+import os
 import struct
 from pathlib import Path
 
 import pytest
 
-from clew.system.sandbox import bubblewrap, landlock, placeholders, seatbelt, seccomp
+from clew.system.sandbox import bubblewrap, landlock, placeholders, seatbelt, seccomp, status
 from clew.system.sandbox.names import hidden_paths, protected_paths
 from clew.system.sandbox.plan import Plan
-from clew.system.sandbox.status import Attempt, judge
+from clew.system.sandbox.policy import remove_tree
+from clew.system.sandbox.status import Attempt, SandboxStatus, judge
 
 ALLOWED, REFUSED, KILLED, ABSENT = 0x7FFF0000, 0x00050001, 0x80000000, 0x00050026
 
@@ -167,6 +169,32 @@ def test_a_placeholder_with_content_stays(tmp_path: Path):
     assert (path / "settings.json").exists()
     with pytest.raises(OSError, match="Bad file descriptor"):
         fcntl.flock(held, fcntl.LOCK_UN)
+
+
+def test_only_what_was_tested_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """A self-test that ran out of time on a busy machine must not switch the sandbox off until the next boot."""
+    attempt = Attempt(kind="bwrap", namespaces=False, checks={"starts": True})
+    answers = [
+        SandboxStatus(why="the sandbox self-test failed (timed out); commands ask instead"),
+        SandboxStatus(kind="bwrap", tried=(attempt,)),
+    ]
+    monkeypatch.setattr(status, "probe_now", lambda: answers.pop(0))
+    assert not status.current_status(tmp_path / "new").enforced
+    assert status.current_status(tmp_path / "new").enforced
+    assert status.current_status(tmp_path / "new").kind == "bwrap", "asked nobody the third time"
+
+
+@pytest.mark.skipif(os.getuid() == 0, reason="root may change directories without any rights")
+def test_a_temporary_tree_without_rights_is_removed(tmp_path: Path):
+    (tmp_path / "tree" / "locked" / "inner").mkdir(parents=True)
+    (tmp_path / "tree" / "locked" / "inner" / "file").touch()
+    (tmp_path / "kept").mkdir(mode=0o500)
+    (tmp_path / "tree" / "link").symlink_to(tmp_path / "kept")
+    (tmp_path / "tree" / "locked" / "inner").chmod(0)
+    (tmp_path / "tree" / "locked").chmod(0)
+    remove_tree(str(tmp_path / "tree"))
+    assert not (tmp_path / "tree").exists()
+    assert (tmp_path / "kept").stat().st_mode & 0o777 == 0o500
 
 
 def test_the_first_kind_that_held_is_chosen():

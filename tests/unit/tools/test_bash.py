@@ -12,8 +12,10 @@ import pytest
 
 from clew.permissions.access import ShellAccess
 from clew.protocol.display import TerminalBlock
-from clew.tools import bash_output
+from clew.system.process import Ended
+from clew.tools import bash_output, output_buffer, shells
 from clew.tools.base import Tool, ToolContext
+from clew.tools.output_buffer import OutputBuffer
 from clew.tools.schema import decode_arguments
 from clew.tools.session import ToolSession
 
@@ -229,6 +231,52 @@ async def test_a_filter_that_explodes_is_ended(call: Caller, session: ToolSessio
         slow = await call("BashOutput", bash_id="bash_1", filter="(a|aa)+$")
     assert "took too long" in slow.text
     assert (await call("BashOutput", bash_id="bash_1")).text.startswith("a" * 60 + "!\n")
+
+
+async def test_a_cancelled_kill_still_notes_the_end(call: Caller, session: ToolSession):
+    await call("Bash", command="trap '' TERM; echo up; while :; do sleep 0.1; done", run_in_background=True)
+    shell = session.shells.background["bash_1"]
+    assert await until(lambda: shell.output.total)
+    killing = asyncio.create_task(call("KillShell", shell_id="bash_1"))
+    assert await until(lambda: shell.killed)
+    killing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await killing
+    assert await until(lambda: shell.ended)
+    assert shell.state == "killed"
+
+
+def test_a_character_that_arrives_in_two_pieces_is_one_character():
+    shell = shells.Background("bash_1", "x", OutputBuffer(None))
+    shell.add("ab€".encode()[:-1])
+    assert shell.take_new() == ("ab", 0)
+    shell.give_back("ab")
+    shell.add("€".encode()[-1:] + b"\xff")
+    shell.ended = Ended(0, "")
+    assert shell.take_new() == ("ab€\ufffd", 0)
+
+
+async def test_progress_never_splits_a_character(progress: list[str]):
+    shown = shells.Progress(progress.append)
+    for byte in "é€".encode():
+        shown.add(bytes([byte]))
+        shown.flush()
+    assert progress == ["é", "€"]
+
+
+def test_output_that_outgrows_the_disk_names_what_was_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    output = OutputBuffer(tmp_path / "kept.txt")
+    output.add(b"a" * 40_000)
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(output_buffer.os, "write", full)
+        output.add(b"b" * 40_000)
+        output.add(b"c" * 40_000)
+    output.close()
+    assert f"the output is in {tmp_path / 'kept.txt'} up to byte 40,000 …]" in output.text()
 
 
 async def test_closing_the_session_ends_background_commands(call: Caller, session: ToolSession, workspace: Path):

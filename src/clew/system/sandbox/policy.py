@@ -115,6 +115,12 @@ def unprotected_entries(roots: tuple[str, ...], protected: list[str]) -> list[st
 
 def remove_tree(path: str) -> None:
     """Everything below, never through a link. Small, because `shutil` takes longer to import than to be missed."""
+    for folder, directories, _ in os.walk(path):
+        for name in directories:
+            entry = os.path.join(folder, name)
+            if not os.path.islink(entry):
+                with contextlib.suppress(OSError):
+                    os.chmod(entry, 0o700)  # some tools leave directories that even their owner may not change
     for folder, directories, files in os.walk(path, topdown=False):
         for name in files:
             with contextlib.suppress(OSError):
