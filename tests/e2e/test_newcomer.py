@@ -311,3 +311,8 @@ def test_help_and_version_are_not_sent_to_a_model(place: Place) -> None:
     assert place.run("version").out == place.run("--version").out
     assert place.transcripts() == []
     assert ANSWER in place.run("help me").out
+
+
+def test_a_session_without_a_request_is_not_denied(place: Place) -> None:
+    place.run("-p", "hi")
+    assert "No session was touched" not in place.run("recap").out

@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
         shown += 1
         _print(report, args, alone=False)
     if not args.json:
-        _closing(shown, board.left_out, args.since)
+        _closing(shown, len(board.found), board.left_out, args.since)
     return 0
 
 
@@ -134,8 +134,10 @@ def _model_words(report: Report) -> str:
     return asyncio.run(rephrased(report))
 
 
-def _closing(shown: int, left_out: int, since: str) -> None:
-    if not shown:
+def _closing(shown: int, found: int, left_out: int, since: str) -> None:
+    if not shown and found:
+        print(f"Nothing was asked for in the sessions of the last {since}; `clew sessions` lists them.")
+    elif not shown:
         print(f"No session was touched in the last {since}. Try --since 30d.")
     elif left_out:
         count = "1 older session" if left_out == 1 else f"{left_out} older sessions"
