@@ -130,7 +130,11 @@ class _Copied:
         before = self.before(uuid)
         if before in self.preserved and uuid not in self.preserved:
             return before
-        return self.nearest(parent_of(entry)) or before
+        parent = parent_of(entry)
+        nearest = self.nearest(parent)
+        if nearest != parent and isinstance(entry, AssistantEntry):
+            return before  # further up may be another reply of the same id, which this one must not become a part of
+        return nearest or before
 
     def before(self, uuid: EntryId) -> EntryId | None:
         """The entry that stands before this one in the conversation."""

@@ -172,8 +172,7 @@ def _unpack(store: SessionStore, packed: Path) -> Path:
         info = packed.stat()
         sidecars = packed.with_name(f"{archived_id(packed)}{_SIDECARS}")
         if sidecars.exists():
-            with tarfile.open(sidecars) as archive:
-                archive.extractall(target.parent, filter="data")
+            _unpack_tree(sidecars, target.parent)
         os.utime(temporary, ns=(info.st_atime_ns, info.st_mtime_ns))
         os.rename(temporary, target)
     finally:
@@ -183,6 +182,26 @@ def _unpack(store: SessionStore, packed: Path) -> Path:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(sidecars)
     return target
+
+
+def _unpack_tree(packed: Path, folder: Path) -> None:
+    """Directories and plain files below `folder`; `filter="data"` does the same from Python 3.11.4 on."""
+    with tarfile.open(packed) as archive:
+        for member in archive:
+            parts = Path(member.name).parts
+            content = archive.extractfile(member) if member.isreg() else None
+            if member.name.startswith("/") or ".." in parts or not (member.isdir() or content):
+                continue
+            place = folder.joinpath(*parts)
+            if content is None:
+                private_dir(place)
+                continue
+            private_dir(place.parent)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(place)  # of a restore that was interrupted; the archive still has it
+            with content, os.fdopen(open_new(place), "wb") as plain:
+                shutil.copyfileobj(content, plain, _CHUNK)
+            os.utime(place, (member.mtime, member.mtime))
 
 
 def _size(path: Path) -> int:

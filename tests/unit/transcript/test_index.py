@@ -1,9 +1,11 @@
 """The index is a cache: incremental, shared, rebuilt when damaged, and it finds words in every script."""
 
 import gzip
+import io
 import os
 import sqlite3
 import stat
+import tarfile
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
@@ -346,6 +348,29 @@ def test_archive_is_compressed_searchable_and_comes_back_unchanged(store: Sessio
     assert path.stat().st_mtime == stamp
     assert extra.read_text() == "the whole result"
     assert not target.exists()
+
+
+def test_an_interrupted_restore_can_be_done_again_and_nothing_leaves_its_folder(store: SessionStore) -> None:
+    path = put(store, "keep", "words")
+    extra = sidecar_dir(path) / "tool-results" / "c1.txt"
+    extra.parent.mkdir(parents=True)
+    extra.write_text("the whole result")
+    packed = archive_session(store, path).with_name("keep.files.tar.gz")
+    extra.parent.mkdir(parents=True)
+    extra.write_text("half of")
+    with tarfile.open(packed, "w:gz") as archive:
+        for name in ("../outside", "/outside", "keep/tool-results/c1.txt"):
+            member = tarfile.TarInfo(name)
+            member.size = 5
+            archive.addfile(member, io.BytesIO(b"whole"))
+        link = tarfile.TarInfo("keep/link")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        archive.addfile(link)
+    restore_session(store, "keep")
+    assert extra.read_text() == "whole"
+    assert sorted(item.name for item in sidecar_dir(path).rglob("*")) == ["c1.txt", "tool-results"]
+    assert not list(store.home.rglob("outside"))
+    assert stat.S_IMODE(extra.stat().st_mode) == 0o600
 
 
 def test_trash_and_restore(store: SessionStore, catalog: Catalog) -> None:

@@ -4,7 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clew.protocol.entries import ChainEntry, Entry
@@ -83,6 +83,7 @@ def _side(number: int) -> list[Entry]:
 
 @settings(max_examples=200, deadline=None)
 @given(_steps)
+@example([("batch", 2), ("batch", 0), ("user", 0), ("snip", 41), ("user", 0), ("user", 0)])
 def test_live_resumed_and_forked_views_are_the_same(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
 ) -> None:
