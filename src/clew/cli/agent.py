@@ -19,6 +19,7 @@ def parse(argv: list[str]) -> argparse.Namespace:
     """The command line of the agent."""
     epilog = "commands:\n" + "\n".join(f"  clew {name:<12} {text}" for name, text in COMMANDS.items())
     parser = OneLineParser("clew", description="A coding agent that never loses the thread.", epilog=epilog)
+    parser.usage = "clew [options] [PROMPT]\n       clew -p PROMPT [options]\n       clew COMMAND [arguments]"
     parser.add_argument("prompt", nargs="?", help="what to do first")
     parser.add_argument(
         "-p",

@@ -15,9 +15,11 @@ from clew.commands.base import RuleRow
 from clew.config.errors import SettingsError
 from clew.llm.connect import configured_providers
 from clew.llm.errors import LLMError, MissingCredential, UnknownModel
+from clew.llm.probe import local_servers
 from clew.plain.confirm import confirm
 from clew.plain.options import PlainOptions
 from clew.plain.run import run_plain
+from clew.system.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, TranscriptError
 
 
@@ -107,10 +109,26 @@ def welcome(workspace: Workspace, why: str) -> int:
     sys.stdout.flush()
     recap.run(parser.parse_args([]))
     sys.stdout.write(f"\nTo talk to a model: {why}.\n")
-    for provider in configured_providers(workspace.env, workspace.settings.providers):
-        if provider.local:
-            sys.stdout.write(f"  {provider.label}: start it, then  clew --model {provider.name}/NAME\n")
-        elif provider.variable:
-            sys.stdout.write(f"  {provider.label}: export {provider.variable}=...\n")
+    for line in ways_to_a_model(workspace):
+        sys.stdout.write(f"  {line}\n")
     sys.stdout.write("\nWithout a model: clew recap, clew sessions, clew show, clew doctor, clew --help\n")
     return 0
+
+
+def ways_to_a_model(workspace: Workspace) -> list[str]:
+    """Servers that run here first, then the keys, then the servers that could be started."""
+    settings = workspace.settings
+    running = {one.provider: one for one in asyncio.run(local_servers(workspace.env, settings.providers))}
+    here: list[str] = []
+    keys: list[str] = []
+    startable: list[str] = []
+    for provider in configured_providers(workspace.env, settings.providers):
+        server = running.get(provider.name)
+        if server is not None:
+            name = sanitize(server.models[0], one_line=True) if server.models else "NAME"
+            here.append(f"{provider.label} runs here:  clew --model {provider.name}/{name}")
+        elif provider.local:
+            startable.append(f"{provider.label}: start it, then  clew --model {provider.name}/NAME")
+        elif provider.variable:
+            keys.append(f"{provider.label}: export {provider.variable}=...")
+    return here + keys + startable
