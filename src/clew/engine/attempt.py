@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 
 from clew.engine.abort import Abort, Aborted, settle
 from clew.engine.channel import EventChannel
@@ -46,7 +46,7 @@ class Attempt:
         self._partial: list[str] = []
         self._held: Part | None = None
 
-    async def run(self, request: ModelRequest, *, streaming: bool) -> AsyncIterator[Event]:
+    async def run(self, request: ModelRequest, *, streaming: bool) -> AsyncGenerator[Event]:
         """Events until the reply is whole and every call has its result, or the try has failed."""
         work = asyncio.create_task(self._supervise(request, streaming=streaming))
         try:

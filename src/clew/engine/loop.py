@@ -1,6 +1,7 @@
 """The loop: one turn is steps until the model stops asking for tools. Every call settles, whatever happens."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
 
 from clew.engine.agent import Content
 from clew.engine.errors import TurnInterrupted, TurnStopped
@@ -15,7 +16,7 @@ INTERRUPTED_TEXT = "[Request interrupted by user]"
 
 async def run_turn(
     turn: Turn, prompt: Content, *, steps: StepRunner, middlewares: Sequence[Middleware]
-) -> AsyncIterator[Event]:
+) -> AsyncGenerator[Event]:
     """One turn. Whether to go on is decided by tool calls alone, never by the stop reason."""
     reason: TurnEndReason = "completed"
     error = ""
@@ -26,8 +27,9 @@ async def run_turn(
             for middleware in middlewares:
                 for event in await middleware.before_step(turn):
                     yield event
-            async for event in steps.run(turn):
-                yield event
+            async with aclosing(steps.run(turn)) as events:
+                async for event in events:
+                    yield event
             if not turn.unanswered:
                 break
     except TurnStopped as stop:

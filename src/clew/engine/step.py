@@ -1,6 +1,7 @@
 """One step: a model request, recovered where possible, and the tool calls it asked for."""
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import aclosing
 from typing import Any
 
 from clew.engine.approvals import PendingAnswers
@@ -34,7 +35,7 @@ class StepRunner:
         self._host = host
         self._pending = pending
 
-    async def run(self, turn: Turn) -> AsyncIterator[Event]:
+    async def run(self, turn: Turn) -> AsyncGenerator[Event]:
         """Events of one step. Afterwards the conversation holds the reply and its results in call order."""
         agent = turn.agent
         turn.steps += 1
@@ -43,8 +44,9 @@ class StepRunner:
         while True:
             request = agent.request(max_output_tokens=retry.max_output_tokens)
             attempt = self._attempt(turn)
-            async for event in attempt.run(request, streaming=retry.streaming):
-                yield event
+            async with aclosing(attempt.run(request, streaming=retry.streaming)) as events:
+                async for event in events:
+                    yield event
             if attempt.aborted:
                 self._commit(turn, attempt)
                 raise TurnInterrupted if turn.abort.reason != "denial" else TurnStopped("stopped_by_denial")

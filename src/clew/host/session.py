@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import aclosing
 from typing import Literal, Protocol
 
 from clew.engine.abort import Abort, settle
@@ -105,6 +106,7 @@ class Session:
         self._turn_task: asyncio.Task[None] | None = None
         self._abort: Abort | None = None
         self._recap_task: asyncio.Task[None] | None = None
+        self._retired: list[Model] = []
         self._closed = False
         self._lost = False
 
@@ -161,9 +163,9 @@ class Session:
         self.publish(SessionEnded(reason=reason))
         for queue in self._listeners:
             queue.put_nowait(None)
-        await self._agent.model.close()
-        if self._agent.fallback is not None:
-            await self._agent.fallback.close()
+        for model in (self._agent.model, self._agent.fallback, *self._retired):
+            if model is not None:
+                await model.close()
         if self._on_close is not None:
             await self._on_close()
 
@@ -218,8 +220,9 @@ class Session:
             spent_usd=self._tally.cost_usd,
         )
         try:
-            async for event in run_turn(turn, prompt, steps=self._steps, middlewares=self._middlewares):
-                self.publish(event)
+            async with aclosing(run_turn(turn, prompt, steps=self._steps, middlewares=self._middlewares)) as events:
+                async for event in events:
+                    self.publish(event)
         except Exception as error:  # task boundary: say what broke, stay usable
             self.publish(
                 TurnEnded(
@@ -251,6 +254,7 @@ class Session:
         except LLMError as error:
             self.publish(Notice(level="error", text=str(error), code="model"))
             return
+        self._retired.append(self._agent.model)  # a request may still be under way there
         self._agent.use_model(model)
         self.publish(ModelChanged(model=model.name, reason="user"))
 

@@ -174,6 +174,27 @@ async def test_a_subscriber_that_fails_ends_the_turn_with_its_words_and_nothing_
     assert "disk on fire" in ended.error
 
 
+async def test_a_subscriber_that_fails_while_a_tool_runs_leaves_nothing_running() -> None:
+    def broken(event: Event) -> None:
+        if isinstance(event, ToolStarted):
+            raise OSError("disk on fire")
+
+    before = asyncio.all_tasks()
+    async with session_with(ScriptedModel([Call("Shell", {"name": "hang"})]), subscribers=(broken,)) as front:
+        await front.session.submit(SubmitPrompt(content="go"))
+        await front.until(TurnEnded)
+        left = asyncio.all_tasks() - before
+        assert {task.get_coro().__qualname__ for task in left} <= {"Front._listen", "Session._work"}
+
+
+async def test_a_model_that_was_replaced_is_closed_with_the_session() -> None:
+    old = ScriptedModel()
+    async with session_with(old) as front:
+        await front.session.submit(SetModel(model="other/y"))
+        await front.until(ModelChanged)
+    assert old.closed
+
+
 async def test_a_lost_session_stops_and_takes_nothing_more() -> None:
     model = ScriptedModel([Call("Shell", {"name": "hang"}), Say("never")])
     async with session_with(model) as front:
