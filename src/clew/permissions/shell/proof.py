@@ -4,6 +4,7 @@ import re
 
 from clew.permissions.files import Places, judge_place
 from clew.permissions.paths import resolve
+from clew.permissions.shell.fed import prove_find_exec, prove_xargs
 from clew.permissions.shell.lexer import Lexer
 from clew.permissions.shell.programs import ROWS, Proof, prove
 from clew.permissions.shell.reads import refuse_read, splits
@@ -171,14 +172,14 @@ def prove_part(part: Part, places: Places) -> Proof:
     assert part.cwd is not None
     row = ""
     for form in part.forms:
-        found = _unwrapped(form, part.cwd, places)
+        found = _unwrapped(form, part, part.cwd, places)
         if found.refused:
             return found
         row = found.row
     return Proof("", row)
 
 
-def _unwrapped(words: list[Word], cwd: str, places: Places) -> Proof:
+def _unwrapped(words: list[Word], part: Part, cwd: str, places: Places) -> Proof:
     for _ in range(4):
         if not words:
             return Proof("nothing to run")
@@ -187,6 +188,10 @@ def _unwrapped(words: list[Word], cwd: str, places: Places) -> Proof:
         if by_path and words[0].plain and (by_path[1] in ROWS or by_path[1] == "git"):
             words = [Word(by_path[1], (Piece("bare", by_path[1]),)), *words[1:]]
             name = by_path[1]
+        if name == "xargs" and words[0].plain and len(words) > 2:
+            return prove_xargs(words, part.command, cwd, places)
+        if name == "find" and words[0].plain and any(word.text == "-exec" for word in words):
+            return prove_find_exec(words, cwd, places)
         if name not in PROVEN_WRAPPERS or not words[0].plain:
             return prove(words, cwd, places)
         if len(words) > 1 and words[1].text in ("--version", "--help", "-v", "-V") and name in ("env", "command"):

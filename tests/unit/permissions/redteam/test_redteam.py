@@ -141,3 +141,25 @@ LINKS = (
 def test_links_are_judged_by_both_ends(world: World, op: str, path: str, link: str, target: str, accepted: str) -> None:
     world.setup([["symlink", link, target]])
     assert world.check(op=op, path=path)["verdict"] in accepted.split()
+
+
+FED = (
+    "find . -name '*.py' | xargs wc -l", "find . -type f -exec grep -n foo {} +", "git ls-files | xargs wc -l",
+    "rg -l foo | xargs grep -n bar", "find . -print0 | xargs -0 md5sum",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", FED)
+@pytest.mark.parametrize("name", ["-r", "a b", "it's", 'say "x"', "back\\slash", "line\nbreak"])
+def test_names_that_would_become_more_than_names_are_seen_in_the_tree(world: World, command: str, name: str) -> None:
+    assert world.command(command) == "allow"
+    (world.workspace / "src" / name).write_text("")
+    assert world.command(command) == "ask"
+
+
+@pytest.mark.parametrize("command", FED)
+def test_links_that_lead_out_are_seen_in_the_tree(world: World, command: str) -> None:
+    (world.workspace / "docs" / "inside").symlink_to(world.workspace / "README.md")
+    assert world.command(command) == "allow"
+    (world.workspace / "docs" / "outside").symlink_to(world.outside)
+    assert world.command(command) == "ask"

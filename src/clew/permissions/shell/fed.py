@@ -1,0 +1,171 @@
+"""Reading programs that get file names from find or a pipe: `find -exec grep`, `git ls-files | xargs wc -l`.
+
+The names are not in the command, so the directory tells whether one of them could become a flag, several words or a
+place outside. Only programs that show no more than `grep -r` does are proven this way.
+"""
+
+import os
+import re
+
+from clew.permissions.files import Places
+from clew.permissions.shell.programs import Proof, prove
+from clew.permissions.shell.words import Command, Word, literal
+from clew.permissions.word_set import word_set
+
+_READERS = word_set("wc ls stat file md5sum sha1sum sha256sum basename dirname du grep egrep fgrep")
+_MAX_ENTRIES = 20_000
+_ODD = re.compile(r"^-|[\s'\"\\]")
+_COUNT = re.compile(r"[1-9]\d{0,4}")
+# Letters that never take a value: behind one that does, an `l` would be part of that value.
+_LISTS_FILES = {
+    "grep": re.compile(r"-[rRiwEFIs]*l[rRiwEFIs]*|--files-with-matches"),
+    "rg": re.compile(r"-i?li?|--files|--files-with-matches"),
+}
+_HARMLESS_FLAG = re.compile(
+    r"-[iwrREFsI]+|-[gte]|--(?:include|exclude|exclude-dir|glob|type|hidden|no-ignore|ignore-case)(?:=.*)?", re.DOTALL
+)
+_PASSES_LINES = {
+    "grep": re.compile(r"-[viEFP]+"),
+    "sort": re.compile(r"-[urn]+"),
+    "head": re.compile(r"-(?:n)?\d+"),
+    "tail": re.compile(r"-(?:n)?\d+"),
+}
+
+
+def prove_find_exec(words: list[Word], cwd: str, places: Places) -> Proof:
+    """find with -exec: the search must be proven without it, and the inner command with any file of the tree."""
+    rest: list[Word] = [words[0]]
+    inner: list[list[Word]] = []
+    at = 1
+    while at < len(words):
+        if words[at].text != "-exec":
+            rest.append(words[at])
+            at += 1
+            continue
+        end = next((index for index in range(at, len(words)) if words[index].text in (";", "+")), 0)
+        if not end:
+            return Proof("find -exec has no end", "find")
+        names = [literal("x"), literal("y")] if words[end].text == "+" else [literal("x")]
+        body = words[at + 1 : end]
+        if not any(word.text == "{}" for word in body):
+            return Proof("find -exec does not use what is found", "find")
+        inner.append([one for word in body for one in (names if word.text == "{}" else [word])])
+        at = end + 1
+    outer = prove(rest, cwd, places)
+    if outer.refused:
+        return outer
+    if why := _beyond(rest[1:]):
+        return Proof(why, "find")
+    return _each(inner, cwd, places)
+
+
+def prove_xargs(words: list[Word], command: Command, cwd: str, places: Places) -> Proof:
+    """xargs behind a program that prints nothing but names of files below this directory."""
+    if _reads_elsewhere(command) or not _names_files(command.pipe_from):
+        return Proof("xargs takes its words from something that is not proven to list files", "xargs")
+    at, marker = 1, ""
+    while at < len(words) and words[at].text.startswith("-"):
+        flag = words[at].text
+        value = words[at + 1].text if at + 1 < len(words) else ""
+        if flag in ("-0", "--null", "-r", "--no-run-if-empty"):
+            at += 1
+        elif flag in ("-n", "-P", "-L") and _COUNT.fullmatch(value):
+            at += 2
+        elif flag == "-I" and value in ("{}", "%"):
+            marker, at = value, at + 2
+        elif flag in ("-I{}", "-I%"):
+            marker, at = flag[2:], at + 1
+        elif re.fullmatch(r"-[nPL][1-9]\d{0,3}", flag):
+            at += 1
+        else:
+            return Proof(f"xargs {flag} is not proven harmless", "xargs")
+    body = words[at:]
+    if marker:
+        if any(marker in word.text and word.text != marker for word in body):
+            return Proof("xargs puts names inside other words", "xargs")
+        body = [literal("x") if word.text == marker else word for word in body]
+    else:
+        body = [*body, literal("x"), literal("y")]
+    return _each([body], cwd, places)
+
+
+def _each(commands: list[list[Word]], cwd: str, places: Places) -> Proof:
+    for words in commands:
+        if not words or not words[0].plain or words[0].text not in _READERS:
+            return Proof("this program is not proven harmless for every file", words[0].text if words else "")
+        if any(word.text.startswith(("-f", "--file")) for word in words):
+            return Proof("names would be read from a file", words[0].text)
+        found = prove(words, cwd, places)
+        if found.refused:
+            return found
+    return Proof(_hazard(cwd, places), commands[0][0].text)
+
+
+def _names_files(producer: Command | None) -> bool:
+    """Follow the pipe back through filters of whole lines to a program that lists files below the directory."""
+    while producer is not None and producer.words and producer.pipe_from is not None:
+        if not _passes_lines(producer):
+            return False
+        producer = producer.pipe_from
+    if producer is None or not producer.words:
+        return False
+    if _reads_elsewhere(producer):
+        return False
+    name, *rest = producer.words
+    texts = [word.text for word in rest]
+    if name.text == "find":
+        prints_more = {"-printf", "-ls", "-exec"} & set(texts)
+        return not prints_more and not _beyond(rest)
+    if name.text == "git":
+        plain = {"-m", "-o", "-c", "-d", "-z", "--others", "--modified", "--cached", "--exclude-standard"}
+        return texts[:1] == ["ls-files"] and all(text in plain or not text.startswith("-") for text in texts[1:])
+    lists = _LISTS_FILES.get(name.text)
+    if lists is None or not texts or not lists.fullmatch(texts[0]) or _beyond(rest):
+        return False
+    return all(_HARMLESS_FLAG.fullmatch(text) for text in texts[1:] if text.startswith("-"))
+
+
+def _passes_lines(filtering: Command) -> bool:
+    """The program hands on some of the lines it gets from the pipe, unchanged."""
+    name, *texts = [word.text for word in filtering.words]
+    allowed = _PASSES_LINES.get(name)
+    if allowed is None or _reads_elsewhere(filtering):
+        return False
+    if name in ("head", "tail") and len(texts) == 2 and texts[0] == "-n" and texts[1].isdigit():
+        return True
+    operands = [text for text in texts if not allowed.fullmatch(text)]
+    return len(operands) == (1 if name == "grep" else 0) and not any(text.startswith("-") for text in operands)
+
+
+def _reads_elsewhere(command: Command) -> bool:
+    return any(redirect.op.startswith("<") for redirect in command.redirects)
+
+
+def _beyond(words: list[Word]) -> str:
+    """A start that is not written as a place below this directory."""
+    for word in words:
+        if word.text.startswith(("/", "~")) or ".." in word.text.split("/"):
+            return "only files below this directory are proven harmless here"
+    return ""
+
+
+def _hazard(cwd: str, places: Places) -> str:
+    """What in the tree would make a file name more than the name of a file in the workspace."""
+    waiting, seen = [cwd], 0
+    while waiting:
+        try:
+            entries = list(os.scandir(waiting.pop()))
+        except OSError:
+            continue
+        seen += len(entries)
+        if seen > _MAX_ENTRIES:
+            return "there are too many files here to be judged"
+        for entry in entries:
+            if _ODD.search(entry.name):
+                return "a file name here could become a flag or several words"
+            if entry.is_symlink():
+                if not places.inside(os.path.realpath(entry.path)):
+                    return "a link here leads out of the workspace"
+            elif entry.is_dir(follow_symlinks=False):
+                waiting.append(entry.path)
+    return ""
