@@ -123,6 +123,7 @@ def _lead(text: str, source: Sources) -> tuple[float, str, Sources] | None:
             or _is_heading(sentence)
             or _BIDDING.match(sentence)
             or _GERUND.match(sentence)
+            or _ITEM.match(sentence)
         )
         if length >= 6 and not plan and not sentence.endswith(("?", "？")) and not sentence.startswith("`"):
             return 1.0, sentence.rstrip(":："), source
@@ -139,13 +140,16 @@ def _is_heading(sentence: str) -> bool:
 
 
 _BIDDING = re.compile(
-    r"^(?:then|now|please|and|finally|first|next|,|\s)*\b(?:run|rerun|re-run|use|open|check|see|try|make|install|restart|"
+    r"^(?:then|now|please|and|finally|first|next|could\s+you|can\s+you|,|\s)*\b(?:provide|share|run|rerun|re-run|use|open|check|see|try|make|install|restart|"
     r"verify|review|test|set|start|click|go|build|ensure|apply|add|create|remove|replace|update|change|copy|paste|call)\s+"
     r"(?!(?:is|was|are|were|has|have|had|now|failed|passed|fails|passes)\b)\w",
     re.IGNORECASE,
 )
 """A sentence that tells someone to do something; no report of what was done."""
 _PAST = re.compile(r"^(?:i\s+(?:have\s+)?|i've\s+|we\s+)?(?!need|based|red\b)[a-z]{3,}ed\b", re.IGNORECASE)
+_ITEM = re.compile(r"[^.:`]{3,40}:\s+(?:how|what|which|where|why|the|an?)\b", re.IGNORECASE)
+"""An item of a list with its label."""
+_FILE = re.compile(r"[\w-]\.[a-z]{1,5}\b")
 _TESTS_ONLY = re.compile(r"\btests?\b.*\bpass|测试.*通过|測試.*通過", re.IGNORECASE)
 _LEAST = 1.2
 _LABEL = re.compile(
@@ -197,7 +201,7 @@ def _result_score(sentence: str, index: int) -> float:
     score += 0.6 if "`" in sentence or "." in sentence.rstrip(".") else 0.0
     score -= (
         index * 0.25
-        + (0.8 if length < 5 else 0.0)
+        + (0.8 if length < 5 and not _FILE.search(sentence) else 0.0)
         + (1.0 if length > 32 else 0.0)
         + (0.8 if sentence.endswith(":") else 0.0)
     )
@@ -225,6 +229,14 @@ _COURTESY = re.compile(
 )
 
 
+_WANTED = re.compile(
+    r"^(?:(?:could|can|would)\s+you\s+(?:please\s+)?|please\s+)(?:provide|share|paste|send|clarify|specify|confirm|add\s+(?:the|these|"
+    r"this|those|`)|tell\s+me|give\s+me)\b|^(?:veuillez|merci de)\s|"
+    r"^(?:por favor,?\s+)(?:proporcion|compart|confirm|añad|agreg)|"
+    r"^(?:请|請)(?:提供|确认|確認|告诉|告訴|分享)|(?:教えて|提供して|共有して)ください",
+    re.IGNORECASE,
+)
+"""What the agent needs from the user before it can go on."""
 _EFFECT = re.compile(
     r"^(?:this|these|that|it|they|which)\b(?:\s+\w+){0,2}?\s+(?:will|should|would|ensures?|allows?|makes?|means|shows?|confirms?|explains?|"
     r"indicates?)\b",
@@ -237,6 +249,8 @@ def _next_score(sentence: str, *, after_heading: bool) -> float:
     length = len(sentence.split())
     if _COURTESY.search(sentence) or _is_heading(sentence) or _DEFINITION.match(sentence):
         return 0.0
+    if _WANTED.match(sentence) and not sentence.endswith(("?", "？")):
+        return 2.9
     if _HEADING.match(sentence) or sentence.endswith(("?", "？", ":", "：")) or (length < 3 and len(sentence) < 8):
         return 0.0
     if _EFFECT.match(sentence) and not after_heading:

@@ -26,6 +26,13 @@ _OFFER = re.compile(
 )
 
 
+_OTHERWISE = re.compile(
+    r",?\s+or\s+(?:would\s+you\s+(?:rather|prefer)(?:\s+to)?|should\s+I|do\s+you\s+want(?:\s+me)?\s+to)\s+",
+    re.IGNORECASE,
+)
+"""The second half of an offer put as a question of its own."""
+
+
 def open_question(texts: list[tuple[str, Sources]]) -> Said | None:
     """The last real question in the closing sentences of the agent's last words."""
     if not texts:
@@ -48,7 +55,7 @@ def open_question(texts: list[tuple[str, Sources]]) -> Said | None:
 def offered_act(question: str) -> str:
     """What the agent offers to do, from "Would you like me to ...?"; "" for any other question."""
     found = _OFFER.match(question.strip())
-    return found.group("act").strip(" ?") if found else ""
+    return _OTHERWISE.sub(" or ", found.group("act")).strip(" ?") if found else ""
 
 
 def asked_by_tool(arguments: dict[str, Any], source: Sources) -> Said | None:

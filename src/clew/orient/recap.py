@@ -99,6 +99,11 @@ def _common_folder(ledger: Ledger) -> str:
     return "/".join(shared) if len(shared) > 3 else ""
 
 
+_SHIPPING = re.compile(
+    r"^\W*(?:ok(?:ay)?,?\s+|now\s+|please\s+)?(?:git\s+)?(?:commit|push|コミット|プッシュ|提交|推送)\S*(?:\s+\S+){0,3}\W*$",
+    re.IGNORECASE,
+)
+"""A request that the commits themselves tell."""
 _ASKING = re.compile(r"^\W*(?:why|how|what|where|which|who|is|are|does|do|did|when)\b", re.IGNORECASE)
 """A question that led to work: the work says more than the question."""
 
@@ -110,7 +115,7 @@ def goal_clauses(ledger: Ledger, say: Phrases, *, title: str = "", words: int = 
         return []
     at = next((index for index, item in enumerate(ledger.goals) if item.source == goal.source), 0)
     later = [item for item in ledger.goals[at + 1 :] if item.kind != "command"]
-    steps = _later_steps(later)
+    steps = _later_steps([item for item in later if not (ledger.commits and _SHIPPING.match(item.text))] or later)
     room = 18 if not steps else 9 if _ASKING.match(goal.text) and len(steps) > 1 else 14
     main = _main_goal(goal, ledger, say, title, room)
     if not main.text:
@@ -193,7 +198,7 @@ def _standing(ledger: Ledger, say: Phrases, mentioned: str, *, live: bool) -> li
     said = " ".join(clause.text for clause in found)
     mentioned += said
     found.extend(work_clauses(ledger, say, mentioned=mentioned, said=said))
-    return found
+    return found or work_clauses(ledger, say, mentioned="")
 
 
 def _stop(ledger: Ledger, bare: str, during: str) -> Clause:

@@ -185,3 +185,72 @@ def test_getting_ready_is_not_the_task() -> None:
     made = recap(talk.ledger())
     assert "pull the latest" not in made.goal
     assert "change the docs to drop that slash" in made.goal
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "The file `shop.py` has an injection bug in `find(con, name)`.\n\nClose the hole in it. Constraints:\n"
+            "1. Keep the `find(con, name)` signature identical.\n2. Use placeholders only.\n",
+            "The file `shop.py` has an injection bug",
+        ),
+        (
+            "You are provided with a graph at `/app/graph.ttl`.\n\nYour task:\n- Create a query that lists all full "
+            "professors of the graph:\n    1. They work in the EU.\n\nUse 2025-08-16 as date. Save it in `q.rq`.",
+            "Create a query that lists all full professors",
+        ),
+        (
+            "on my box i have `parcel` aliased\n❯ which parcel\n\nWhen I run `parcel` with any command at all in this "
+            "terminal, after it has printed everything it takes almost 10 seconds for the prompt to come back. "
+            + "My colleague has no such delay. "
+            * 6,
+            "When I run `parcel`… it takes almost 10 seconds",
+        ),
+        (
+            "explain what a depot is in /home/ann/dev/parcels/depot/ please. I see the table",
+            "Explain what a depot is in depot",
+        ),
+        ("no verify", "No verify"),
+    ],
+)
+def test_the_sentence_that_asks_is_found(text: str, expected: str) -> None:
+    assert headline(text).startswith(expected)
+
+
+def test_what_the_agent_needs_from_the_user_is_the_next_step() -> None:
+    talk = (
+        Talk()
+        .user("Write a query for all parcels of last week")
+        .agent("I need the schema.\n\nCould you please provide the table definitions for:\n1. Parcels\n2. Depots")
+    )
+    assert "rovide the table definitions" in recap(talk.ledger()).next_step
+
+
+def test_a_wish_that_was_met_is_not_told_again() -> None:
+    talk = (
+        Talk().user("Write a query for all parcels of last week").agent("Please add the file schema.sql to the chat.")
+    )
+    talk.agent("Here it is.").edit("/home/ann/parcels/query.sql").agent("Wrote the query in query.sql.")
+    assert "schema.sql" not in recap(talk.ledger()).next_step
+
+
+def test_the_other_half_of_an_offer_stays_short() -> None:
+    talk = (
+        Talk()
+        .user("Write the model up")
+        .agent("Written to model.md. Want me to commit it, or would you rather keep it?")
+    )
+    assert "decide whether to commit it or keep it" in recap(talk.ledger()).next_step
+
+
+def test_changed_files_are_told_where_nothing_else_is() -> None:
+    talk = Talk().user("Write `strength.py` with one function").edit("/home/ann/parcels/strength.py")
+    made = recap(talk.ended("done").ledger())
+    assert "strength.py changed" in made.next_step
+
+
+def test_commit_and_push_are_told_by_the_commits() -> None:
+    talk = Talk().user("Tidy the parcel module and its tests").edit("/home/ann/parcels/a.py")
+    talk.user("commit this").bash("git commit -am x", "[main 1a2b3c4] Tidy parcels").agent("Committed it.")
+    assert "commit this" not in recap(talk.ledger()).goal
