@@ -27,6 +27,7 @@ _READS_ONLY = word_set(
     hexdump strings md5sum sha256sum cmp column clew"""
 )
 _MAX_LOOKUPS = 4000
+_PATTERN = re.compile(r"\[[^\]]*\]|[*?]+")
 _COARSE = re.compile(r"(?:^|[\s;&|(])rm\s+(?:-[-\w]+\s+)+(?:/|~|\$HOME|\$\{HOME\})(?:\*|/)?(?=[\s;&|)]|$)")
 
 
@@ -117,7 +118,8 @@ def _refuse_disk(name: str, argv: list[Value], cwd: str | None) -> str:
     for text in operands:
         text = text.removeprefix("of=") if name in ("dd", "dcfldd") else text
         path = _absolute(text, cwd)
-        if path and is_disk(path):
+        # A pattern means the disks it matches, whatever they are called here.
+        if path and any(is_disk(_PATTERN.sub(letter, path)) for letter in ("a", "0", "0n1")):
             return "this overwrites a disk"
     return ""
 
