@@ -122,10 +122,14 @@ def _weigh_latin(sample: str, factor: float) -> dict[str, float]:
     return weights
 
 
+_NAMED = re.compile(r"`[^`]*`|[\w./-]*[\w-]\.[A-Za-z]{1,5}\b")
+"""Code and files have no language."""
+
+
 def spoken(text: str, language: str) -> bool:
     """The text is in that language; either way of writing Chinese counts as one, any Latin script as English."""
     if language == "en":
         letters = [char for char in text if char.isalpha()]
         return sum(map(str.isascii, letters)) * 2 >= len(letters)
-    found = detect(text)
+    found = detect(_NAMED.sub(" ", text))
     return found == language or (found.startswith("zh") and language.startswith("zh"))

@@ -10,6 +10,7 @@ from clew.ledger.language import spoken
 from clew.ledger.words import word_cost
 from clew.orient.headline import clip, file_name, polished
 from clew.orient.phrases import Phrases
+from clew.orient.request_patterns import INJECTION
 
 
 class Clause(Struct, frozen=True, kw_only=True):
@@ -76,7 +77,7 @@ def contradicted(text: str, ledger: Ledger) -> bool:
 
 def told(said: Said | None, ledger: Ledger, words: int) -> Clause | None:
     """A sentence of the agent as a clause: in the user's language, not contradicted, without "I"."""
-    if said is None or contradicted(said.text, ledger):
+    if said is None or INJECTION.search(said.text) or contradicted(said.text, ledger):
         return None
     if not spoken(said.text, ledger.language):
         return None

@@ -51,6 +51,9 @@ def _unfinished(ledger: Ledger, say: Phrases, words: int) -> Clause | None:
     if request is None:
         return None
     if ledger.goal and request.source == ledger.goal.source and not ledger.title and len(request.text.split()) > 3:
+        changed = ledger.changed_files
+        if changed and ledger.state == "working":
+            return Clause(text=say.do_review, source=changed[-1].source)
         return Clause(text=say.do_rerun, source=ledger.state_source)
     wanted = headline(request.text, words=words) or request.command
     if request.question and not wanted:

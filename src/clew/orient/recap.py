@@ -13,6 +13,7 @@ from clew.orient.clauses import Clause, commit_clauses, error_words, told, work_
 from clew.orient.headline import capital, clip, headline, is_imperative, is_vague, lower_first, short_paths
 from clew.orient.next_action import next_action, open_end
 from clew.orient.phrases import Phrases, phrases
+from clew.orient.request_patterns import INJECTION
 from clew.system.redact import redact
 
 MAX_WORDS = 40
@@ -198,15 +199,16 @@ def _standing(ledger: Ledger, say: Phrases, mentioned: str, *, live: bool) -> li
     said = " ".join(clause.text for clause in found)
     mentioned += said
     found.extend(work_clauses(ledger, say, mentioned=mentioned, said=said))
-    return found or work_clauses(ledger, say, mentioned="")
+    return list({clause.text: clause for clause in found or work_clauses(ledger, say, mentioned="")}.values())
 
 
 def _stop(ledger: Ledger, bare: str, during: str) -> Clause:
     """That the work stopped, and in the middle of which call."""
     call = ledger.doing
-    if call is None:
+    if call is None or not call.text.strip("` "):
         return Clause(text=bare, source=ledger.state_source)
-    words = f'"{clip(call.note, 9)}"' if call.note and ledger.language == "en" else clip(call.text, 9)
+    noted = call.note and ledger.language == "en" and not INJECTION.search(call.note)
+    words = f'"{clip(call.note, 9)}"' if noted else clip(call.text, 9)
     return Clause(text=during.format(words), source=(*ledger.state_source, *call.source))
 
 
@@ -261,6 +263,6 @@ _LEAST = 6
 
 def _sentence(text: str, say: Phrases, *, plain: bool) -> str:
     """One sentence with its stop; a question mark or a cut is stop enough."""
-    bare = text.rstrip(".。! ")
+    bare = text.rstrip(".。!！ ")
     ended = bare.endswith(("?", "？", "…")) and say.stop == ". "
     return (bare if plain else capital(bare)) + (" " if ended else say.stop)

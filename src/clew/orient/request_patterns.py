@@ -75,9 +75,16 @@ META = re.compile(
     r"(?:in|for)\s+(?:the|your|any)\s+(?:recap|summary)\b|\bsystem\s+prompt\b|\brecap(?:per|ping)?\s*:\s",
     re.IGNORECASE,
 )
+INJECTION = re.compile(
+    r"\b(?:ignore|disregard|forget)\s+(?:all|any|the|your|previous|prior|above|earlier)\b.*\b(?:instruction|rule|prompt|message)|"
+    r"\b(?:recap|summary)\s+(?:must|should|has\s+to|shall)\s+(?:say|state|read)|\b(?:in|for)\s+(?:the|your|any)\s+(?:recap|summary)\b|"
+    r"\bsystem\s+prompt\b",
+    re.IGNORECASE,
+)
+"""Words that order the recap to say something; no fact about the work."""
 LOGLIKE = re.compile(
     r"^(?:\d{2,4}[-:/.]\d|\[?\d{1,2}:\d{2}|\s*at\s+\S+\(|[A-Z]+:\s|[$❯>%]\s|#\s+[a-z./]|\S+@\S+[:~]|File \"|Traceback|"
-    r"[✓✔✗✘•⨯]|\+{1,3}\s|-{2,3}\s|\{|\}|\(\w+\)\s*=>|\w+\(.*\)\s*;?$|\s*\d+\s*[|+-])|[{}]\s*$|;\s*$|(?:(?<!\S)[^\s=]++=\S++\s+){2}"
+    r"[✓✔✗✘•⨯]|\+{1,3}\s|-{2,3}\s|\{|\}|\(\w+\)\s*=>|\w+\(.*\)\s*;?$|\s*\d+\s*[|+-])|[{}]\s*$|;\s*$|\d:\d{2}(?::\d{2})?[.,\d]*\]?\s+\[?(?:ERROR|WARN|INFO|DEBUG|TRACE|FATAL)|(?:(?<!\S)[^\s=]++=\S++\s+){2}"
 )
 POINTER = re.compile(r"\b(?:it|this|that|them|these|those|here|there|so)\b|^(?:why|how)\b", re.IGNORECASE)
 JOINT = re.compile(
