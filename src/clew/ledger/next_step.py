@@ -73,7 +73,7 @@ _FIRST_PERSON_PLAN = re.compile(
 )
 _GERUND = re.compile(
     r"^(?:now\s+)?(?!nothing|everything|something|anything|during|following|string|according|regarding|missing|"
-    r"remaining|existing)[a-z]{3,}ing\b(?!.{0,80}?\b(?:is|are|was|were|works?|has|will|would|should|makes?|means)\b)",
+    r"remaining|existing|bring|king|ring|sing|thing|wing)[a-z]{2,}ing\b(?!.{0,80}?\b(?:is|are|was|were|works?|has|will|would|should|makes?|means)\b)",
     re.IGNORECASE,
 )
 """A sentence that tells what the agent is at, not what it has done."""
@@ -146,6 +146,9 @@ _BIDDING = re.compile(
     re.IGNORECASE,
 )
 """A sentence that tells someone to do something; no report of what was done."""
+_MEANS = re.compile(r"(?:now\s+)?using\b", re.IGNORECASE)
+"""What the agent works with, not what it is about to do."""
+_SELF = re.compile(r"^(?:i'm|i\s+am|we're|we\s+are)\s+", re.IGNORECASE)
 _PAST = re.compile(r"^(?:i\s+(?:have\s+)?|i've\s+|we\s+)?(?!need|based|red\b)[a-z]{3,}ed\b", re.IGNORECASE)
 _ITEM = re.compile(r"[^.:`]{3,40}:\s+(?:how|what|which|where|why|the|an?)\b", re.IGNORECASE)
 """An item of a list with its label."""
@@ -191,7 +194,7 @@ def _result_score(sentence: str, index: int) -> float:
         length = len(sentence) // 2
     if sentence.endswith(("?", "？")) or _FIRST_PERSON_PLAN.match(sentence) or _PREAMBLE.match(sentence) or length < 3:
         return 0.0
-    idle = _DEFINITION.match(sentence) or _BIDDING.match(sentence) or _GERUND.match(sentence)
+    idle = _DEFINITION.match(sentence) or _BIDDING.match(sentence) or _GERUND.match(_SELF.sub("", sentence))
     score = 3.0 if not idle and (_DONE.search(sentence) or _PAST.match(sentence)) else 0.0
     if not score:
         return 0.0
@@ -268,6 +271,6 @@ def intended(texts: list[tuple[str, Sources]]) -> Said | None:
     """What the agent was about to do when it was cut off: its last "Let me ..." or "I'll ..."."""
     for text, source in reversed(texts[-2:]):
         for sentence in reversed(sentences(text[-2000:], limit=200)[-4:]):
-            if _FIRST_PERSON_PLAN.match(sentence) or _GERUND.match(sentence):
+            if _FIRST_PERSON_PLAN.match(sentence) or (_GERUND.match(sentence) and not _MEANS.match(sentence)):
                 return Said(text=sentence[:_MAX_CHARS], source=source)
     return None

@@ -285,3 +285,12 @@ def test_a_clause_is_told_once() -> None:
     talk.bash("git commit -am x && git push", "[main 9254aec] x\nTo h:p.git\n   f2dd71d..9254aec  main -> main")
     text = recap(talk.agent("両方プッシュ完了です。").ledger()).text
     assert text.count("main にプッシュ済み") == 1
+
+
+@pytest.mark.parametrize("said", ["I\u2019m using", "Using"])
+def test_what_the_agent_is_at_is_no_deed(said: str) -> None:
+    talk = Talk().user("$parcels collab").agent(f"{said} `collab` to set up the requested flow.")
+    talk.bash("cat notes.md", "a").user("[Request interrupted by user]")
+    made = recap(talk.ledger())
+    assert "set up the requested flow" not in made.text
+    assert made.text.endswith("Next: run it again: $parcels collab.")
