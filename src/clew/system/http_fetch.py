@@ -5,16 +5,21 @@ import re
 import socket
 import ssl
 import zlib
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, NamedTuple, cast
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
+from functools import cache
+from typing import NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
-import httpcore2
+import h11
 
 from clew.system.addresses import is_public
 
 MAX_BYTES = 5_000_000
 TIMEOUT_S = 30.0
+CONNECT_TIMEOUT_S = 8.0
+READ_BYTES = 65_536
+MAX_HEAD_BYTES = 128 * 1024
 MAX_REDIRECTS = 5
 MAX_URL_CHARS = 4_000
 HOST = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9-]{1,63}(?<!-))*\.?")
@@ -40,6 +45,9 @@ class Target(NamedTuple):
     """Lower case, ASCII; an address without brackets."""
     authority: str
     """Host and port as the Host header says them."""
+    port: int
+    path: str
+    """With the query."""
 
 
 class Fetched(NamedTuple):
@@ -81,8 +89,8 @@ def parse_url(url: str) -> Target:
     if port is not None and port != PORTS[scheme]:
         authority += f":{port}"
     query = "?" + quote(parts.query, safe=KEPT) if parts.query else ""
-    clean = f"{scheme}://{authority}{quote(parts.path, safe=KEPT) or '/'}{query}"
-    return Target(clean, scheme, host, authority)
+    path = f"{quote(parts.path, safe=KEPT) or '/'}{query}"
+    return Target(f"{scheme}://{authority}{path}", scheme, host, authority, port or PORTS[scheme], path)
 
 
 async def system_resolve(host: str, port: int) -> list[str]:
@@ -95,43 +103,32 @@ async def system_resolve(host: str, port: int) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-class PinnedBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to an address that was judged, never to a name. TLS still checks the certificate for the name."""
+@cache
+def tls_context() -> ssl.SSLContext:
+    """The system's certificates, loaded once."""
+    context = ssl.create_default_context()
+    context.set_alpn_protocols(["http/1.1"])
+    return context
 
-    def __init__(self, resolve: Resolve, route: Callable[[Address], Address]) -> None:
-        self._resolve = resolve
-        self._route = route
-        self._inner = cast("httpcore2.AsyncNetworkBackend", httpcore2.AnyIOBackend())
 
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        name = host.strip("[]")
-        addresses = await self._resolve(name, port)
-        bad = [address for address in addresses if not is_public(address)]
-        if bad or not addresses:
-            raise FetchRefused(f"{name} leads to {bad[0] if bad else 'nothing'}, which is not a public address")
-        failure: Exception | None = None
-        for address in addresses[:4]:
-            routed, routed_port = self._route((address, port))
-            try:
-                return await self._inner.connect_tcp(routed, routed_port, timeout, local_address, socket_options)
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
-                failure = error
-        raise FetchRefused(f"{name} does not answer: {failure}") from failure
+async def events_of(http: h11.Connection, reader: asyncio.StreamReader) -> AsyncGenerator[h11.Event]:
+    """What the server says, until its message ends."""
+    while True:
+        event = http.next_event()
+        if event is h11.NEED_DATA:
+            http.receive_data(await reader.read(READ_BYTES))
+        elif isinstance(event, h11.Response | h11.InformationalResponse | h11.Data):
+            yield event
+        else:
+            return
 
-    async def connect_unix_socket(
-        self, path: str, timeout: float | None = None, socket_options: Iterable[Any] | None = None
-    ) -> httpcore2.AsyncNetworkStream:
-        raise FetchRefused("local sockets are not fetched")
 
-    async def sleep(self, seconds: float) -> None:
-        await asyncio.sleep(seconds)
+async def response_in(events: AsyncIterator[h11.Event]) -> h11.Response:
+    """The head of the answer; what comes before it only says that it will come."""
+    async for event in events:
+        if isinstance(event, h11.Response):
+            return event
+    raise h11.RemoteProtocolError("the server sent no answer")
 
 
 class Fetcher:
@@ -145,7 +142,8 @@ class Fetcher:
         max_bytes: int = MAX_BYTES,
         timeout_s: float = TIMEOUT_S,
     ) -> None:
-        self._backend = PinnedBackend(resolve, route)
+        self._resolve = resolve
+        self._route = route
         self._max_bytes = max_bytes
         self._timeout_s = timeout_s
 
@@ -158,41 +156,83 @@ class Fetcher:
                     fetched, location = await self._once(target)
                     if not location:
                         return fetched
-                    target = parse_url(urljoin(target.url, location))
+                    target = parse_url(joined(target.url, location))
                     if target.host != first.host or (first.scheme, target.scheme) == ("https", "http"):
                         return fetched._replace(moved_to=target.url)
         except TimeoutError:
             raise FetchRefused(f"no complete answer within {self._timeout_s:g} s") from None
-        except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException, ssl.SSLError) as error:
+        except (OSError, h11.RemoteProtocolError) as error:
             raise FetchRefused(f"the connection failed: {error or type(error).__name__}") from error
         raise FetchRefused(f"more than {MAX_REDIRECTS} redirects")
 
     async def _once(self, target: Target) -> tuple[Fetched, str]:
-        headers = [
-            (b"host", target.authority.encode("ascii")),
-            (b"user-agent", b"clew"),
-            (b"accept", b"text/html, text/plain, application/json, text/*;q=0.9"),
-            (b"accept-encoding", b"gzip"),
-            (b"connection", b"close"),
-        ]
-        async with httpcore2.AsyncConnectionPool(network_backend=self._backend, retries=0) as pool:
-            async with pool.stream("GET", target.url, headers=headers) as response:
-                fields = {name.lower(): value for name, value in response.headers}
-                location = fields.get(b"location", b"").decode("latin-1") if response.status in REDIRECTS else ""
-                body, cut = (b"", False) if location else await self._read(response, fields)
-        kind = fields.get(b"content-type", b"").decode("latin-1")
-        return Fetched(target.url, response.status, kind, body, cut), location
+        reader, writer = await self._connect(target)
+        try:
+            http = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD_BYTES)
+            headers = [
+                ("host", target.authority),
+                ("user-agent", "clew"),
+                ("accept", "text/html, text/plain, application/json, text/*;q=0.9"),
+                ("accept-encoding", "gzip"),
+                ("connection", "close"),
+            ]
+            request = http.send(h11.Request(method="GET", target=target.path, headers=headers)) or b""
+            writer.write(request + (http.send(h11.EndOfMessage()) or b""))
+            await writer.drain()
+            async with aclosing(events_of(http, reader)) as events:
+                return await self._answer(target, events)
+        finally:
+            writer.transport.abort()  # a polite end of TLS would wait for the other side
 
-    async def _read(self, response: httpcore2.Response, fields: dict[bytes, bytes]) -> tuple[bytes, bool]:
+    async def _connect(self, target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        """To an address that was judged, never to a name. TLS still checks the certificate for the name."""
+        addresses = await self._resolve(target.host, target.port)
+        bad = [address for address in addresses if not is_public(address)]
+        if bad or not addresses:
+            raise FetchRefused(f"{target.host} leads to {bad[0] if bad else 'nothing'}, which is not a public address")
+        context = tls_context() if target.scheme == "https" else None
+        name = target.host if context else None
+        failure: OSError | None = None
+        for address in addresses[:4]:
+            host, port = self._route((address, target.port))
+            try:
+                async with asyncio.timeout(CONNECT_TIMEOUT_S):
+                    return await asyncio.open_connection(host, port, ssl=context, server_hostname=name)
+            except ssl.SSLError:
+                raise  # another address has the same certificate
+            except OSError as error:
+                failure = error
+        raise FetchRefused(f"{target.host} does not answer: {failure or 'no connection in time'}") from failure
+
+    async def _answer(self, target: Target, events: AsyncIterator[h11.Event]) -> tuple[Fetched, str]:
+        head = await response_in(events)
+        fields = dict(head.headers)
+        location = fields.get(b"location", b"").decode("latin-1") if head.status_code in REDIRECTS else ""
+        body, cut = (b"", False) if location else await self._read(events, fields)
+        kind = fields.get(b"content-type", b"").decode("latin-1")
+        return Fetched(target.url, head.status_code, kind, body, cut), location
+
+    async def _read(self, events: AsyncIterator[h11.Event], fields: dict[bytes, bytes]) -> tuple[bytes, bool]:
         """The body up to the limit, unpacked; a packed bomb stops at the same limit."""
         inflate = zlib.decompressobj(31) if fields.get(b"content-encoding", b"").lower() == b"gzip" else None
         body = bytearray()
-        async for chunk in response.aiter_stream():
+        async for event in events:
+            if not isinstance(event, h11.Data):
+                continue
             room = self._max_bytes - len(body)
+            data = bytes(event.data)
             try:
-                body += inflate.decompress(chunk, room + 1) if inflate is not None else chunk[: room + 1]
+                body += inflate.decompress(data, room + 1) if inflate is not None else data[: room + 1]
             except zlib.error as error:
                 raise FetchRefused(f"the answer is damaged: {error}") from None
             if len(body) > self._max_bytes:
                 return bytes(body[: self._max_bytes]), True
         return bytes(body), False
+
+
+def joined(base: str, location: str) -> str:
+    """Where a redirect leads."""
+    try:
+        return urljoin(base, location)
+    except ValueError as error:
+        raise FetchRefused(f"it redirects to no valid URL: {error}") from None

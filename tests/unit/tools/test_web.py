@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import socket
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -100,6 +101,44 @@ async def test_redirects_are_judged_again(call: Caller, site: Site):
     site.pages["/file"] = (302, {"location": "file:///etc/passwd"}, b"")
     assert (await call("WebFetch", url="http://example.test/file")).is_error
     assert not any(seen.startswith(("other.test", "169.")) for seen in site.seen)
+
+
+async def test_answers_that_are_none_are_refused_with_words(call: Caller, site: Site):
+    site.pages["/bad"] = (302, {"location": "http://[/"}, b"")
+    site.pages["/odd"] = (200, {"content-length": "100"}, b"short")
+    site.pages["/packed"] = (200, {"content-encoding": "gzip", "content-type": "text/plain"}, b"not gzip")
+    for path, words in (("/bad", "no valid URL"), ("/odd", "the connection failed"), ("/packed", "is damaged")):
+        result = await call("WebFetch", url=f"http://example.test{path}")
+        assert result.is_error
+        assert words in result.text
+
+
+@pytest.mark.parametrize("greeting", [b"", b"220 mail ready\r\n\r\n", b"HTTP/1.1 200 OK\r\nx: " + b"y" * 300_000])
+async def test_a_server_that_is_not_one_is_refused_with_words(greeting: bytes):
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.read(1)
+        writer.write(greeting)
+        writer.close()
+
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        fetcher = Fetcher(resolve=Site().resolve, route=lambda _: ("127.0.0.1", port), timeout_s=5)
+        for url in ("http://example.test/", "https://example.test/"):
+            with pytest.raises(FetchRefused, match=r"the connection failed|does not answer"):
+                await fetcher.fetch(url)
+
+
+async def test_the_next_address_is_tried(site: Site):
+    site.pages["/"] = (200, HTML, b"x")
+    site.names["two.test"] = ["93.184.216.35", PUBLIC]
+    with socket.socket() as closed:
+        closed.bind(("127.0.0.1", 0))
+        ports = {PUBLIC: site.port, "93.184.216.35": closed.getsockname()[1]}
+        fetcher = Fetcher(resolve=site.resolve, route=lambda address: ("127.0.0.1", ports[address[0]]))
+        assert (await fetcher.fetch("http://two.test/")).status == 200
+        ports[PUBLIC] = closed.getsockname()[1]
+        with pytest.raises(FetchRefused, match="does not answer"):
+            await fetcher.fetch("http://two.test/")
 
 
 async def test_names_that_lead_inside_are_refused(call: Caller, site: Site):
