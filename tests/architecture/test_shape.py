@@ -2,6 +2,7 @@
 
 import ast
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -57,3 +58,17 @@ def test_nothing_names_this_machine() -> None:
         if path.is_file() and path.suffix in {".py", ".md", ".toml", ".txt", ".json", ""}:
             found = forbidden.search(path.read_text(encoding="utf-8", errors="replace"))
             assert not found, f"{path.relative_to(ROOT)} names {found and found[0]}"
+
+
+def test_only_declared_packages_are_imported() -> None:
+    declared = {"msgspec", "h11", "tree_sitter", "tree_sitter_bash", "pathspec", "pypdf"}
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
+                names = [node.module]
+            tops = {name.partition(".")[0] for name in names}
+            alien = tops - declared - {"clew"} - sys.stdlib_module_names
+            assert not alien, (
+                f"{path.relative_to(SOURCE)} imports {sorted(alien)}, which an installed clew does not have"
+            )
