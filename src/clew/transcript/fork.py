@@ -67,24 +67,6 @@ def fork_session(loaded: Loaded, new_id: SessionId, *, timestamp: str, title: st
     return Fork(session_id=new_id, lines=tuple(lines), entries=entries, chain=chain.entries, leaf=chain.leaf)
 
 
-def import_session(
-    entries: Collection[Entry], new_id: SessionId, *, agent: str, source_session: str, path: str, timestamp: str
-) -> Fork:
-    """A session of ours that goes on from another agent's: its entries as read, and a link to where they came from."""
-    source = SessionSourceEntry(
-        session_id=new_id, timestamp=timestamp, agent=agent, source_session=source_session, path=path
-    )
-    lines = [encode(source)]
-    for entry in entries:
-        if isinstance(entry, OpaqueEntry):
-            lines.append(encode(entry))
-        else:
-            lines.append(encode(msgspec.structs.replace(entry, session_id=new_id)))
-    copied = tuple(_entries(lines))
-    chain = build_chain(copied, session_id=new_id)
-    return Fork(session_id=new_id, lines=tuple(lines), entries=copied, chain=chain.entries, leaf=chain.leaf)
-
-
 def branch_title(title: str, taken: Collection[str]) -> str:
     """`Fix login (Branch)`, then `(Branch 2)`: never a title that exists."""
     base = title or "Untitled"

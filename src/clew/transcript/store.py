@@ -141,11 +141,6 @@ def tool_result_path(transcript: Path, call: CallId) -> Path:
     return tool_results_dir(transcript) / f"{name}.txt"
 
 
-def session_id_of(transcript: Path) -> SessionId:
-    """The session a main transcript belongs to, by its name."""
-    return SessionId(transcript.stem)
-
-
 def checked_id(name: str) -> str:
     """The id, if it can safely be a file name. Raises TranscriptError."""
     if not _ID.match(name):

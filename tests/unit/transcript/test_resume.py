@@ -18,7 +18,7 @@ from clew.protocol.entries import (
 from clew.protocol.ids import CallId, SessionId
 from clew.protocol.messages import ToolCallPart, text_of
 from clew.transcript.errors import AmbiguousSession, SessionNotFound, UnknownEntry
-from clew.transcript.fork import branch_title, fork_session, import_session
+from clew.transcript.fork import branch_title, fork_session
 from clew.transcript.interruption import interruption
 from clew.transcript.lease import acquire
 from clew.transcript.reader import load
@@ -268,20 +268,6 @@ def test_going_on_after_a_cut_makes_a_branch(tmp_path: Path) -> None:
 def test_bf5_an_unknown_entry_is_named(tmp_path: Path) -> None:
     with pytest.raises(UnknownEntry, match="no-such-id"):
         resume_at(load(session().write(tmp_path)), "no-such-id")
-
-
-def test_another_agents_session_becomes_ours_with_a_link_to_its_source() -> None:
-    script = Script(SessionId("theirs"))
-    script.user("hello")
-    script.assistant("hi")
-    fork = import_session(
-        script.entries, NEW, agent="codex", source_session="theirs", path="/x/rollout.jsonl", timestamp=NOW
-    )
-    assert fork.leaf == "a2"
-    source = fork.entries[0]
-    assert isinstance(source, SessionSourceEntry)
-    assert (source.agent, source.path) == ("codex", "/x/rollout.jsonl")
-    assert len(fork.chain) == 2
 
 
 def turn_result(reason: str) -> TurnResultEntry:
