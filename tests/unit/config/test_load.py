@@ -19,7 +19,7 @@ def test_without_any_file_the_defaults_hold(layers: Layers) -> None:
 
 def test_each_layer_beats_the_one_below(layers: Layers) -> None:
     def turns(**more: object) -> int | None:
-        return layers.load(**more).settings.limits.max_turns  # pyright: ignore[reportArgumentType]
+        return layers.load(**more).settings.limits.max_turns  # pyright: ignore[reportArgumentType] - keywords of mixed types, checked at run time
 
     layers.user({"limits": {"maxTurns": 90}})
     assert turns() == 90
