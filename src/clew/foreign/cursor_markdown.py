@@ -7,7 +7,7 @@ import msgspec
 
 from clew.foreign.build import Builder
 from clew.foreign.shapes import Json
-from clew.foreign.specstory_tools import add_tool_use, tool_blocks
+from clew.foreign.specstory_tools import add_tool_use, checklist, tool_blocks
 from clew.protocol.entries import ChainEntry, Entry
 from clew.protocol.ids import EntryId
 
@@ -24,7 +24,6 @@ _THOUGHT = re.compile(r"<think>(.*?)</think>", re.DOTALL)
 _SUMMARY_TAG = re.compile(r"</?details>|<summary>.*?</summary>", re.DOTALL)
 _TOOL = re.compile(r"^Tool use: \*\*(?P<name>[^*\n]+)\*\*[^\n]*\n(?P<body>.*?)(?=^---\s*$|^Tool use: |\Z)", re.M | re.S)
 _PARAMETER = re.compile(r"^\s*\* (\w+): (.*)$", re.MULTILINE)
-_TODO = re.compile(r"^- \[([ xX~-])\] (.+)$", re.MULTILINE)
 _SUMMARY = re.compile(r"<summary>(.*?)</summary>", re.DOTALL)
 _FOLDED = re.compile(r"<details>\s*<summary>(.*?)</summary>.*?</details>", re.DOTALL)
 _QUOTED = re.compile(r"`([^`\n]+)`|\*\*([^*\n]+)\*\*")
@@ -165,15 +164,11 @@ def _tool(name: str, body: str, build: Builder) -> None:
     arguments: Json = dict(_PARAMETER.findall(head))
     summary = _SUMMARY.search(body)
     quoted = _QUOTED.findall(summary[1]) if summary else []
-    todos = _TODO.findall(body) if "todo" in name.lower() else []
+    todos = checklist(body) if "todo" in name.lower() else []
     if todos:
-        arguments = {"todos": [{"content": text, "status": _state(mark)} for mark, text in todos]}
+        arguments = {"todos": todos}
     elif not arguments and quoted:
         value = quoted[-1][0] or quoted[-1][1]
         arguments = {"command": value} if "terminal" in name else {"path": value, "query": value}
     call = build.call("", name, arguments)
     build.result(call, _SUMMARY_TAG.sub("", result or body).strip())
-
-
-def _state(mark: str) -> str:
-    return {"x": "completed", "X": "completed", "~": "in_progress", "-": "in_progress"}.get(mark, "pending")

@@ -168,12 +168,16 @@ def _write(shown: _Shown) -> tuple[Json, str, tuple[DiffBlock, ...]]:
     return arguments, _plain(shown.inner[line.end() :] if line else shown.inner), ()
 
 
+def checklist(text: str) -> list[Json]:
+    """The items of a markdown checklist, as a task list holds them."""
+    return [{"content": words, "status": _TODO_STATES.get(mark, "pending")} for mark, words in _TODO.findall(text)]
+
+
 def _other(name: str, shown: _Shown) -> tuple[Json, str]:
     """Searches, task lists and tools of any other kind."""
-    todos = _TODO.findall(shown.inner) if "todo" in name.lower() or "plan" in name.lower() else []
+    todos = checklist(shown.inner) if "todo" in name.lower() or "plan" in name.lower() else []
     if todos:
-        items = [{"content": text, "status": _TODO_STATES.get(mark, "pending")} for mark, text in todos]
-        return {"todos": items}, shown.inner
+        return {"todos": todos}, shown.inner
     first_line = shown.inner.split("\n", 1)[0]
     if labelled := _LABELLED.findall(first_line):
         return dict(labelled), _plain(shown.inner[len(first_line) :])
