@@ -15,10 +15,10 @@ from clew.cli.agent_homes import chosen_agents, chosen_homes
 from clew.orient.catalog import Catalog, project_name
 from clew.system.home import clew_home
 from clew.system.terminal_text import clip, display_width, sanitize
+from clew.transcript.archive import archive_session, restore_session, session_size, sizes, trash_session
 from clew.transcript.errors import TranscriptError
 from clew.transcript.index_rows import Hit, Row
 from clew.transcript.resume import resolve_session
-from clew.transcript.shelf import archive_session, restore_session, session_size, sizes, trash_session
 from clew.transcript.store import SessionStore
 
 HELP = "list and search sessions, clew's and other agents'"

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
-from clew.orient.label_query import LabelDesk, is_large, model_label
+from clew.orient.label_query import NewestBatch, is_large, model_label
 from clew.orient.labels import Settled, batch_label
 from clew.orient.narrator import Narrator
 from clew.orient.side_query import SideQueries
@@ -53,7 +53,7 @@ class Orientation:
         self._settings = settings
         self._queries = queries
         self._publish = publish
-        self._desk = LabelDesk()
+        self._newest_batch = NewestBatch()
         self._calls: dict[CallId, ToolCallPart] = {}
         self._ended: dict[CallId, ToolEnded] = {}
         self._intent = ""
@@ -109,7 +109,7 @@ class Orientation:
         if not batch or self._settings.labels == "off":
             return ()
         call_ids = tuple(item.call.id for item in batch)
-        self._desk.opened(call_ids)
+        self._newest_batch.opened(call_ids)
         if self._settings.labels == "model" and self._queries is not None and is_large(batch):
             self._start(self._better_label(batch, intent, self._queries))
         label = batch_label(batch)
@@ -118,7 +118,7 @@ class Orientation:
     async def _better_label(self, batch: Sequence[Settled], intent: str, queries: SideQueries) -> None:
         call_ids = tuple(item.call.id for item in batch)
         label = await model_label(batch, intent, queries)
-        if label and self._desk.accepts(call_ids):
+        if label and self._newest_batch.accepts(call_ids):
             self._publish(BatchLabelled(call_ids=call_ids, label=label, source="model"))
 
     def _retitle(self) -> Sequence[Event]:

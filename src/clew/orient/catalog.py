@@ -10,13 +10,13 @@ import msgspec
 
 from clew.foreign import registry
 from clew.foreign.session import ForeignSession
+from clew.transcript.archive import archived_id
 from clew.transcript.deep import deep_search
 from clew.transcript.index import SessionIndex
 from clew.transcript.index_rows import Hit, Row, SourceFile
 from clew.transcript.ingest import ingest_entries, ingest_file
 from clew.transcript.lease import holder_of, lock_path
 from clew.transcript.resume import Match, Search
-from clew.transcript.shelf import archived_id
 from clew.transcript.store import SessionStore, project_key, read_project, session_files
 
 OWN = "clew"
@@ -224,12 +224,12 @@ def own_sources(store: SessionStore) -> Iterator[SourceFile]:
         for item in session_files(folder):
             yield from _stated(item, item.name.removesuffix(".jsonl"), root=root, archived=False)
     try:
-        shelves = [item for item in os.scandir(store.archive) if item.is_dir(follow_symlinks=False)]
+        folders = [item for item in os.scandir(store.archive) if item.is_dir(follow_symlinks=False)]
     except OSError:
         return
-    for shelf in shelves:
-        record = read_project(store.projects / shelf.name)
-        for item in os.scandir(shelf.path):
+    for folder in folders:
+        record = read_project(store.projects / folder.name)
+        for item in os.scandir(folder.path):
             if item.name.endswith(".jsonl.gz") and item.is_file(follow_symlinks=False):
                 name = archived_id(Path(item.name))
                 yield from _stated(item, name, root=record.root if record else "", archived=True)

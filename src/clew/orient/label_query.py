@@ -127,7 +127,7 @@ def _unquoted(text: str) -> str:
     return text.strip()
 
 
-class LabelDesk:
+class NewestBatch:
     """Attaches labels by call ids and lets none come late onto a newer batch."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""The agent's side of the warden: start a command, take its output as it comes, end it and all it started."""
+"""The agent's side of the process starter: start a command, take its output as it comes, end it and all it started."""
 
 import asyncio
 import contextlib
@@ -21,7 +21,7 @@ READ_BYTES = 1 << 18
 DRAIN_S = 0.5
 END_LIMIT_S = 10.0
 SOURCE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from clew.system.warden import main; main()"
+BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from clew.system.process_starter import main; main()"
 
 
 class ProcessError(Exception):
@@ -100,7 +100,7 @@ class Running:
             raise cancelled
 
     def close(self) -> None:
-        """Let go of the descriptors; the warden ends what still runs."""
+        """Let go of the descriptors; the process starter ends what still runs."""
         if self._output >= 0:
             self._loop.remove_reader(self._output)
             self._take_rest()
@@ -171,15 +171,15 @@ class Running:
             self.ended.set_result(ended)
 
 
-class Warden:
-    """Starts the warden process when it is first needed, and again should it be gone."""
+class ProcessStarter:
+    """Starts the process starter when it is first needed, and again should it be gone."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._door: socket.socket | None = None
 
     def warm(self) -> None:
-        """Start the warden, so that the first command need not wait for it."""
+        """Start the process starter, so that the first command need not wait for it."""
         if self._process is not None and self._process.poll() is None:
             return
         if self._door is not None:
@@ -202,7 +202,7 @@ class Warden:
         try:
             ours, read_end = self._knock()
         except OSError as error:
-            raise ProcessError(f"the warden does not answer: {error}") from error
+            raise ProcessError(f"the process starter does not answer: {error}") from error
         running = Running(ours, read_end, on_output)
         request = {
             "argv": command.argv,
@@ -249,7 +249,7 @@ class Warden:
         return ours, read_end
 
     def close(self) -> None:
-        """End everything; the warden sees the closed door."""
+        """End everything; the process starter sees the closed door."""
         if self._door is not None:
             self._door.close()
             self._door = None

@@ -16,7 +16,7 @@ def text_diff():
 
 
 def shells():
-    """Shell processes (warden, sandbox)."""
+    """Shell processes (process starter, sandbox)."""
     from clew.tools import shells
 
     return shells

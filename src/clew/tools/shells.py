@@ -9,7 +9,7 @@ from pathlib import Path
 
 from clew.system.environment import tool_environment
 from clew.system.private_files import private_dir
-from clew.system.process import SOURCE_ROOT, Command, Ended, Running, Warden
+from clew.system.process import SOURCE_ROOT, Command, Ended, ProcessStarter, Running
 from clew.system.sandbox.plan import Plan
 from clew.system.sandbox.status import find_bash
 from clew.tools.output_buffer import OutputBuffer
@@ -72,11 +72,11 @@ class Background:
 
 
 class Shells:
-    """One warden, many commands."""
+    """One process starter, many commands."""
 
     def __init__(self, session: ToolSession) -> None:
         self._session = session
-        self._warden = Warden()
+        self._starter = ProcessStarter()
         self._bash = find_bash()
         self.background: dict[str, Background] = {}
 
@@ -86,8 +86,8 @@ class Shells:
         return bool(self._bash)
 
     def warm(self) -> None:
-        """Start the warden early; it costs nothing but a small process."""
-        self._warden.warm()
+        """Start the process starter early; it costs nothing but a small process."""
+        self._starter.warm()
 
     async def start(self, text: str, cwd: str, plan: Plan | None, on_output: Callable[[bytes], None]) -> Running:
         """The exact text, in a fresh shell: only the directory is carried from call to call."""
@@ -98,7 +98,7 @@ class Shells:
         env["BASH_ENV"] = EXIT_SCRIPT
         env["PWD"] = cwd
         argv = [self._bash, "--noprofile", "--norc", "-c", text]
-        return await self._warden.start(Command(argv, cwd, env, plan), on_output)
+        return await self._starter.start(Command(argv, cwd, env, plan), on_output)
 
     def file_for(self, name: str) -> Path | None:
         """Where output that does not fit is kept."""
@@ -142,10 +142,10 @@ class Shells:
                 await asyncio.wait({shell.task})
 
     async def close(self) -> None:
-        """End all commands and the warden."""
+        """End all commands and the process starter."""
         running = [shell for shell in self.background.values() if shell.ended is None]
         await asyncio.gather(*(self.kill(shell) for shell in running))
-        await asyncio.to_thread(self._warden.close)
+        await asyncio.to_thread(self._starter.close)
 
 
 class Progress:

@@ -14,9 +14,9 @@ from clew.transcript.chain import build_chain
 from clew.transcript.codec import decode
 from clew.transcript.errors import TranscriptError
 from clew.transcript.files import open_read
-from clew.transcript.hunt import MAX_VIEW_BYTES, Hunt
 from clew.transcript.lease import holder_of
 from clew.transcript.links import result_calls
+from clew.transcript.lookback import MAX_VIEW_BYTES, Lookback
 from clew.transcript.problems import Problem
 from clew.transcript.scan import Line, backward, forward
 from clew.transcript.view import messages_of, replacements_of
@@ -83,16 +83,16 @@ def load(path: Path, *, session_id: str = "", sidechain: bool = False, max_view_
     try:
         size = os.fstat(fd).st_size
         search = _Search(fd, size, path, sidechain=sidechain, max_view_bytes=max_view_bytes)
-        hunt = search.run(wanted)
-        if hunt.last_session and not hunt.found:
+        lookback = search.run(wanted)
+        if lookback.last_session and not lookback.found:
             # The name is not the session's: a copied or renamed file. The last speaker says whose it is.
-            wanted = hunt.last_session
-            hunt = search.run(wanted)
+            wanted = lookback.last_session
+            lookback = search.run(wanted)
     except OSError as error:
         return _unreadable(path, wanted, str(error))
     finally:
         os.close(fd)
-    return _assembled(path, wanted, size, hunt, sidechain=sidechain)
+    return _assembled(path, wanted, size, lookback, sidechain=sidechain)
 
 
 def iterate(path: Path, *, start: int = 0, end: int | None = None) -> Iterator[Located]:
@@ -126,16 +126,16 @@ class _Search:
         self._sidechain = sidechain
         self._max_view_bytes = max_view_bytes
 
-    def run(self, session_id: str) -> Hunt[Located]:
+    def run(self, session_id: str) -> Lookback[Located]:
         missing: set[EntryId] = set()
         while True:
-            hunt = self._pass(session_id, missing)
-            if hunt.want is None or hunt.cut or hunt.want in missing or len(missing) >= _MAX_PASSES:
-                return hunt
-            missing.add(hunt.want)
+            lookback = self._pass(session_id, missing)
+            if lookback.want is None or lookback.cut or lookback.want in missing or len(missing) >= _MAX_PASSES:
+                return lookback
+            missing.add(lookback.want)
 
-    def _pass(self, session_id: str, missing: set[EntryId]) -> Hunt[Located]:
-        hunt: Hunt[Located] = Hunt(
+    def _pass(self, session_id: str, missing: set[EntryId]) -> Lookback[Located]:
+        lookback: Lookback[Located] = Lookback(
             session_id=session_id,
             sidechain=self._sidechain,
             max_view_bytes=self._max_view_bytes,
@@ -143,18 +143,18 @@ class _Search:
             missing=missing,
         )
         for line in backward(self._fd, self._size):
-            if not hunt.worth_decoding(line.data, line.offset):
+            if not lookback.worth_decoding(line.data, line.offset):
                 continue
             found = locate(line)
             if found.problem == "torn" and holder_of(self._path) is not None:
                 continue  # a line that is being written right now
-            if hunt.take(found, found.entry, line.offset, line.length):
+            if lookback.take(found, found.entry, line.offset, line.length):
                 break
-        return hunt
+        return lookback
 
 
-def _assembled(path: Path, session_id: str, size: int, hunt: Hunt[Located], *, sidechain: bool) -> Loaded:
-    located = hunt.in_file_order()
+def _assembled(path: Path, session_id: str, size: int, lookback: Lookback[Located], *, sidechain: bool) -> Loaded:
+    located = lookback.in_file_order()
     entries: list[Entry] = []
     spans: list[tuple[int, int]] = []
     gaps: list[int] = []
@@ -170,12 +170,12 @@ def _assembled(path: Path, session_id: str, size: int, hunt: Hunt[Located], *, s
     chain = build_chain(entries, session_id=session_id, sidechain=sidechain, gaps=gaps)
     conversation = chain.entries
     for flaw in chain.flaws:
-        if hunt.cut and flaw.kind == "orphan":
+        if lookback.cut and flaw.kind == "orphan":
             continue
         problems.append(Problem(path=str(path), offset=spans[flaw.index][0], kind=flaw.kind, detail=flaw.detail))
-    if hunt.cut:
+    if lookback.cut:
         conversation = from_first_prompt(conversation)
-        problems.append(Problem(path=str(path), offset=hunt.reached, kind="cut"))
+        problems.append(Problem(path=str(path), offset=lookback.reached, kind="cut"))
     return Loaded(
         path=str(path),
         session_id=SessionId(session_id),
@@ -185,7 +185,7 @@ def _assembled(path: Path, session_id: str, size: int, hunt: Hunt[Located], *, s
         leaf=chain.leaf,
         problems=tuple(problems),
         size=size,
-        complete=hunt.reached == 0,
+        complete=lookback.reached == 0,
     )
 
 

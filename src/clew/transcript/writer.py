@@ -12,9 +12,9 @@ from clew.protocol.ids import SessionId
 from clew.system.private_files import private_dir, replace_private, sync_dir, write_all
 from clew.transcript.codec import encode
 from clew.transcript.errors import LeaseLost, TranscriptError
+from clew.transcript.file_restore import restore_file
 from clew.transcript.files import open_append
 from clew.transcript.lease import Lease, acquire, append_lock
-from clew.transcript.rescue import restore_file
 from clew.transcript.tail import ends_torn
 
 Notify = Callable[[Literal["info", "warning", "error"], str], None]

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from clew.llm.scripted import Say, ScriptedModel
-from clew.orient.label_query import LabelDesk, bounded, clean_label, is_large, label_mode, model_label, question
+from clew.orient.label_query import NewestBatch, bounded, clean_label, is_large, label_mode, model_label, question
 from clew.orient.labels import Settled, batch_label
 from clew.orient.rollup import duration_words, turn_line
 from clew.protocol.entries import TurnResultEntry
@@ -150,15 +150,15 @@ def test_only_large_mixed_batches_are_worth_a_model() -> None:
 
 async def test_the_model_sees_good_calls_and_a_short_intent(tmp_path: Path) -> None:
     model = ScriptedModel([Say("- “Traced parse_date callers”")])
-    desk = Desk(tmp_path, model)
+    newest = Desk(tmp_path, model)
     batch = [*LARGE, done("Bash", "SECRET FAILURE", error=True, command="boom")]
-    assert await model_label(batch, "i" * 500, desk.queries) == "Traced parse_date callers"
+    assert await model_label(batch, "i" * 500, newest.queries) == "Traced parse_date callers"
     asked = str(model.requests[0].messages[0].content)
     assert "SECRET FAILURE" not in asked
     assert "i" * 200 in asked
     assert "i" * 201 not in asked
     assert model.requests[0].max_output_tokens == 60
-    assert desk.booked[0].purpose == "tool-use-summary"
+    assert newest.booked[0].purpose == "tool-use-summary"
 
 
 async def test_no_good_call_no_model_no_label(tmp_path: Path) -> None:
@@ -175,14 +175,14 @@ def test_question_bounds_every_field() -> None:
 
 
 def test_labels_never_come_late_onto_a_newer_batch() -> None:
-    desk = LabelDesk()
+    newest = NewestBatch()
     first, second = (CallId("a"), CallId("b")), (CallId("c"),)
-    desk.opened(first)
-    assert desk.accepts(first)
-    desk.opened(second)
-    assert not desk.accepts(first)
-    assert desk.accepts(second)
-    assert not desk.accepts(())
+    newest.opened(first)
+    assert newest.accepts(first)
+    newest.opened(second)
+    assert not newest.accepts(first)
+    assert newest.accepts(second)
+    assert not newest.accepts(())
 
 
 def test_the_environment_counts_more_than_the_setting() -> None:

@@ -1,4 +1,4 @@
-"""The warden: nothing outlives the agent, and a command that cannot start is told apart from one that failed."""
+"""The starter: nothing outlives the agent, and a command that cannot start is told apart from one that failed."""
 
 import asyncio
 import os
@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 
 from clew.system import descendants, process
-from clew.system.process import Command, ProcessError, Warden
+from clew.system.process import Command, ProcessError, ProcessStarter
 
 AGENT = """
 import asyncio, os, sys
-from clew.system.process import Command, Warden
+from clew.system.process import Command, ProcessStarter
 
 async def main():
     text = f"trap '' TERM; setsid sleep {sys.argv[1]} & sleep {sys.argv[1]} & echo up; wait"
     started = asyncio.Event()
     command = Command(["/bin/bash", "-c", text], "/", dict(os.environ))
-    running = await Warden().start(command, lambda data: started.set())
+    running = await ProcessStarter().start(command, lambda data: started.set())
     await started.wait()
     print("up", flush=True)
     await running.wait()
@@ -73,8 +73,8 @@ def empties(file: Path, within_s: float) -> bool:
 
 
 @pytest.fixture
-async def warden() -> AsyncIterator[Warden]:
-    made = Warden()
+async def starter() -> AsyncIterator[ProcessStarter]:
+    made = ProcessStarter()
     yield made
     made.close()
 
@@ -97,9 +97,9 @@ def test_a_killed_agent_takes_its_commands_along():
     assert gone(marker, 5)
 
 
-async def test_output_code_and_directory(warden: Warden, tmp_path: Path):
+async def test_output_code_and_directory(starter: ProcessStarter, tmp_path: Path):
     output = bytearray()
-    running = await warden.start(bash("echo a; echo b >&2; exit 7"), output.extend)
+    running = await starter.start(bash("echo a; echo b >&2; exit 7"), output.extend)
     ended = await running.wait()
     assert (ended.code, bytes(output)) == (7, b"a\nb\n")
 
@@ -112,34 +112,34 @@ async def test_output_code_and_directory(warden: Warden, tmp_path: Path):
         Command(["/bin/bash", "-c", "x" * 200_000], "/", {}),
     ],
 )
-async def test_what_cannot_start_is_an_error(warden: Warden, command: Command):
+async def test_what_cannot_start_is_an_error(starter: ProcessStarter, command: Command):
     with pytest.raises(ProcessError):
-        await warden.start(command, lambda _: None)
-    running = await warden.start(bash("exit 3"), lambda _: None)
+        await starter.start(command, lambda _: None)
+    running = await starter.start(bash("exit 3"), lambda _: None)
     assert (await running.wait()).code == 3
 
 
-async def test_a_command_that_kills_its_keeper_gains_nothing(warden: Warden):
+async def test_a_command_that_kills_its_keeper_gains_nothing(starter: ProcessStarter):
     marker = f"42.{os.getpid()}2"
-    running = await warden.start(bash(f"setsid sleep {marker} & kill -9 $PPID; sleep {marker}"), lambda _: None)
+    running = await starter.start(bash(f"setsid sleep {marker} & kill -9 $PPID; sleep {marker}"), lambda _: None)
     async with asyncio.timeout(10):
         ended = await running.wait()
     assert ended.code == 137
     assert await asyncio.to_thread(gone, marker, 5)
 
 
-async def test_a_dead_warden_is_replaced(warden: Warden):
-    await (await warden.start(bash("true"), lambda _: None)).wait()
-    assert warden._process is not None
-    warden._process.kill()
-    warden._process.wait()
-    assert (await (await warden.start(bash("exit 4"), lambda _: None)).wait()).code == 4
+async def test_a_dead_starter_is_replaced(starter: ProcessStarter):
+    await (await starter.start(bash("true"), lambda _: None)).wait()
+    assert starter._process is not None
+    starter._process.kill()
+    starter._process.wait()
+    assert (await (await starter.start(bash("exit 4"), lambda _: None)).wait()).code == 4
 
 
 NO_ROOM = """
 import os, sys
 sys.path.insert(0, sys.argv[1])
-from clew.system import warden
+from clew.system import process_starter
 real, left = os.fork, [%d]
 def fork():
     left[0] -= 1
@@ -148,25 +148,25 @@ def fork():
     return real()
 os.environ["FULL"] = "yes"
 os.fork = fork
-warden.main()
+process_starter.main()
 """
 
 
 @pytest.mark.parametrize("forks", [0, 1], ids=["no-keeper", "no-command"])
 async def test_a_machine_without_room_for_a_process_is_an_error_and_not_the_end(
-    warden: Warden, monkeypatch: pytest.MonkeyPatch, forks: int
+    starter: ProcessStarter, monkeypatch: pytest.MonkeyPatch, forks: int
 ):
     monkeypatch.setattr(process, "BOOT", NO_ROOM % forks)
     with pytest.raises(ProcessError, match="temporarily unavailable"):
-        await warden.start(bash("true"), lambda _: None)
+        await starter.start(bash("true"), lambda _: None)
     if not forks:
-        assert (await (await warden.start(bash("exit 4"), lambda _: None)).wait()).code == 4
-        assert warden._process is not None
-        assert warden._process.poll() is None
+        assert (await (await starter.start(bash("exit 4"), lambda _: None)).wait()).code == 4
+        assert starter._process is not None
+        assert starter._process.poll() is None
 
 
-async def test_an_agent_without_room_for_a_descriptor_is_told(warden: Warden, monkeypatch: pytest.MonkeyPatch):
-    await (await warden.start(bash("true"), lambda _: None)).wait()
+async def test_an_agent_without_room_for_a_descriptor_is_told(starter: ProcessStarter, monkeypatch: pytest.MonkeyPatch):
+    await (await starter.start(bash("true"), lambda _: None)).wait()
     before = os.listdir("/proc/self/fd") if sys.platform == "linux" else []
 
     def none() -> tuple[int, int]:
@@ -175,32 +175,32 @@ async def test_an_agent_without_room_for_a_descriptor_is_told(warden: Warden, mo
     with monkeypatch.context() as patch:
         patch.setattr(process.os, "pipe", none)
         with pytest.raises(ProcessError, match="Too many open files"):
-            await warden.start(bash("true"), lambda _: None)
+            await starter.start(bash("true"), lambda _: None)
     assert len(os.listdir("/proc/self/fd") if sys.platform == "linux" else []) == len(before)
 
 
-async def test_many_at_once(warden: Warden):
+async def test_many_at_once(starter: ProcessStarter):
     async def one(number: int) -> tuple[int, bytes]:
         output = bytearray()
-        running = await warden.start(bash(f"echo {number}; exit {number}"), output.extend)
+        running = await starter.start(bash(f"echo {number}; exit {number}"), output.extend)
         return (await running.wait()).code, bytes(output)
 
     results = await asyncio.gather(*(one(number) for number in range(30)))
     assert results == [(number, f"{number}\n".encode()) for number in range(30)]
 
 
-async def test_no_descriptor_or_process_is_left(warden: Warden):
+async def test_no_descriptor_or_process_is_left(starter: ProcessStarter):
     """L10 in small: the same after 40 commands as after 5."""
 
     async def some(count: int) -> int:
         for _ in range(count):
-            await (await warden.start(bash("true"), lambda _: None)).wait()
+            await (await starter.start(bash("true"), lambda _: None)).wait()
         return len(os.listdir("/proc/self/fd"))
 
     first = await some(5)
     assert await some(40) == first
-    assert warden._process is not None
-    children = Path(f"/proc/{warden._process.pid}/task/{warden._process.pid}/children")
+    assert starter._process is not None
+    children = Path(f"/proc/{starter._process.pid}/task/{starter._process.pid}/children")
     assert await asyncio.to_thread(empties, children, 5)
 
 
@@ -213,19 +213,21 @@ def test_children_are_found_either_way():
             child.kill()
 
 
-async def test_nothing_is_inherited(warden: Warden):
+async def test_nothing_is_inherited(starter: ProcessStarter):
     output = bytearray()
-    running = await warden.start(bash("ls /proc/self/fd; echo ignored:; trap -p"), output.extend)
+    running = await starter.start(bash("ls /proc/self/fd; echo ignored:; trap -p"), output.extend)
     await running.wait()
     descriptors, _, ignored = output.decode().partition("ignored:\n")
     assert set(descriptors.split()) <= {"0", "1", "2", "3", "251"}
     assert ignored == ""
 
 
-async def test_a_second_cancel_is_not_lost(warden: Warden):
+async def test_a_second_cancel_is_not_lost(starter: ProcessStarter):
     """However often it is cancelled, everything is gone first, and the cancel still arrives."""
     marker = f"43.{os.getpid()}3"
-    running = await warden.start(bash(f"trap '' TERM; sleep {marker} & sleep {marker}; sleep {marker}"), lambda _: None)
+    running = await starter.start(
+        bash(f"trap '' TERM; sleep {marker} & sleep {marker}; sleep {marker}"), lambda _: None
+    )
     task = asyncio.create_task(running.wait())
     await asyncio.sleep(0)
     task.cancel()
@@ -237,11 +239,11 @@ async def test_a_second_cancel_is_not_lost(warden: Warden):
     assert await asyncio.to_thread(gone, marker, 1)
 
 
-async def test_a_keeper_that_cannot_finish_does_not_hold_us(warden: Warden, monkeypatch: pytest.MonkeyPatch):
+async def test_a_keeper_that_cannot_finish_does_not_hold_us(starter: ProcessStarter, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(process, "END_LIMIT_S", 0.2)
     patient = bash("trap '' TERM; echo up; while :; do sleep 0.1; done")._replace(grace_s=4.0)
     up = asyncio.Event()
-    running = await warden.start(patient, lambda _: up.set())
+    running = await starter.start(patient, lambda _: up.set())
     await up.wait()
     started = time.monotonic()
     await running.end()

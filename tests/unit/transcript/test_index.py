@@ -20,12 +20,12 @@ from clew.protocol.entries import ApprovalEntry, CustomTitleEntry, TurnResultEnt
 from clew.protocol.ids import CallId, RequestId, SessionId
 from clew.protocol.usage import Usage
 from clew.transcript import index as index_module
+from clew.transcript.archive import archive_session, restore_session, sizes, trash_session
 from clew.transcript.digest import Digest
 from clew.transcript.index import SessionIndex
 from clew.transcript.lease import acquire
 from clew.transcript.resume import resolve_session
 from clew.transcript.search_text import excerpt, indexed, match_query
-from clew.transcript.shelf import archive_session, restore_session, sizes, trash_session
 from clew.transcript.store import SessionStore, sidecar_dir
 
 from .samples import Script

@@ -11,7 +11,7 @@ from clew.protocol.ids import EntryId, SessionId
 from clew.protocol.messages import AssistantMessage, text_of
 from clew.protocol.usage import Usage
 from clew.transcript.codec import encode
-from clew.transcript.hunt import MAX_VIEW_BYTES
+from clew.transcript.lookback import MAX_VIEW_BYTES
 from clew.transcript.problems import describe
 from clew.transcript.reader import iterate, load
 from clew.transcript.view import view

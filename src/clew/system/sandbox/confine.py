@@ -1,4 +1,4 @@
-"""Putting a plan into force on the process that is about to become the command. Runs in the warden's children."""
+"""Putting a plan into force on the process that is about to become the command, in a child of the process starter."""
 
 import os
 import signal

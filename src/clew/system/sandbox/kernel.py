@@ -1,4 +1,4 @@
-"""The Linux calls Python has no name for. Standard library only: it runs in the warden, before any site packages."""
+"""The Linux calls Python has no name for. Standard library only: it runs before any site packages are there."""
 
 import ctypes
 import os

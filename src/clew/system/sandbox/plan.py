@@ -1,4 +1,4 @@
-"""What a confined command may touch, as plain data that travels to the warden. Standard library only."""
+"""What a confined command may touch, as plain data that travels to the process starter. Standard library only."""
 
 from typing import TypedDict
 

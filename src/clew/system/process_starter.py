@@ -1,4 +1,4 @@
-"""The warden: a small process that starts commands, knows all their descendants, and outlives no agent.
+"""The process starter: a small process that starts commands, knows all their descendants, and outlives no agent.
 
 One process per command (its keeper) is the subreaper of everything the command starts, so that nothing escapes by
 making its own session. When the agent's end of a socket closes, for whatever reason, the keeper ends what runs.
@@ -116,7 +116,7 @@ class Keeper:
         self.control = control
         self.output = output
         self.life = life
-        """Readable when the warden is about to end."""
+        """Readable when the process starter is about to end."""
         self.grace_s = 2.0
 
     def run(self) -> None:

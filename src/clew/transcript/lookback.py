@@ -25,7 +25,7 @@ _STRAGGLERS_BYTES = 4 * 1024 * 1024
 T = TypeVar("T")
 
 
-class Hunt(Generic[T]):
+class Lookback(Generic[T]):
     """Takes lines last first, keeps them, and says when enough was seen. Follows the same links as the chain will."""
 
     def __init__(

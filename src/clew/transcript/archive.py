@@ -69,10 +69,10 @@ def trash_session(store: SessionStore, transcript: Path) -> Path:
 def restore_session(store: SessionStore, session_id: str) -> Path:
     """Bring a session back from trash or archive to where it was. Raises SessionNotFound."""
     prefix = checked_id(session_id)
-    shelved = [*store.trash.glob(f"*/{prefix}*.jsonl"), *store.archive.glob(f"*/{prefix}*.jsonl.gz")]
-    if len(shelved) > 1:
-        raise AmbiguousSession(session_id, [f"{path.name.partition('.')[0]}  ({path.parent})" for path in shelved])
-    trashed = next((path for path in shelved if path.suffix == ".jsonl"), None)
+    put_away = [*store.trash.glob(f"*/{prefix}*.jsonl"), *store.archive.glob(f"*/{prefix}*.jsonl.gz")]
+    if len(put_away) > 1:
+        raise AmbiguousSession(session_id, [f"{path.name.partition('.')[0]}  ({path.parent})" for path in put_away])
+    trashed = next((path for path in put_away if path.suffix == ".jsonl"), None)
     if trashed is not None:
         target = store.projects / trashed.parent.name / trashed.name
         _refuse_existing(target)
@@ -81,9 +81,9 @@ def restore_session(store: SessionStore, session_id: str) -> Path:
             os.rename(sidecar_dir(trashed), sidecar_dir(target))
         os.rename(trashed, target)
         return target
-    if not shelved:
+    if not put_away:
         raise SessionNotFound(f"no session {session_id} in trash or archive; see `clew sessions --json`")
-    return _unpack(store, shelved[0])
+    return _unpack(store, put_away[0])
 
 
 def archived_sessions(store: SessionStore) -> Iterator[Path]:
@@ -111,8 +111,8 @@ def session_size(transcript: Path) -> int:
     return _size(transcript) + _tree_size(sidecar_dir(transcript))
 
 
-def _place(shelf: Path, transcript: Path) -> Path:
-    return shelf / transcript.parent.name / transcript.name
+def _place(folder: Path, transcript: Path) -> Path:
+    return folder / transcript.parent.name / transcript.name
 
 
 def _refuse_existing(target: Path) -> None:
