@@ -102,6 +102,10 @@ class Limits(Section, frozen=True, kw_only=True):
     max_steps: Positive | None = None
     """Model requests of one turn, in every mode."""
     max_budget_usd: Money | None = None
+    """Money of one session, resumes included; as are the next two."""
+    max_tokens: Positive | None = None
+    max_minutes: Annotated[float, Meta(gt=0, lt=1e9)] | None = None
+    """Time the agent works, without waiting for people."""
 
     def step_limit(self, *, headless: bool) -> int | None:
         """The smallest limit that holds for one turn; a `clew -p` run is one turn."""

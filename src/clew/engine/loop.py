@@ -3,46 +3,101 @@
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from clew.engine.agent import Content
-from clew.engine.errors import TurnInterrupted, TurnStopped
-from clew.engine.intake import accept
-from clew.engine.middleware.base import Middleware
+from clew.engine.abort import Aborted, AbortReason
+from clew.engine.middleware.base import Middleware, Moment
 from clew.engine.step import StepRunner
-from clew.engine.turn import Turn
+from clew.engine.turn import ContextFull, Prompt, Turn, TurnInterrupted, TurnStopped
 from clew.protocol.events import Event, TurnEnded, TurnEndReason, TurnStarted
+from clew.protocol.ids import EntryId, new_entry_id
 
-INTERRUPTED_TEXT = "[Request interrupted by user]"
+INTERRUPTED: dict[AbortReason, str] = {
+    "interrupt": "[Request interrupted by user]",
+    "closed": "[The session was closed before the reply was complete.]",
+    "taken_over": "[The session was taken over by another process before the reply was complete.]",
+}
+"""What the conversation keeps of a stop; a denial is told by its call, a limit by the note about it."""
 
 
 async def run_turn(
-    turn: Turn, prompt: Content, *, steps: StepRunner, middlewares: Sequence[Middleware]
+    turn: Turn, prompt: Prompt, *, steps: StepRunner, middlewares: Sequence[Middleware]
 ) -> AsyncGenerator[Event]:
     """One turn. Whether to go on is decided by tool calls alone, never by the stop reason."""
-    reason: TurnEndReason = "completed"
-    error = ""
-    yield TurnStarted(agent=turn.agent.id, turn=turn.number)
-    yield accept(turn, prompt)
+    yield TurnStarted(turn=turn.number)
+    yield turn.accept(prompt.content, origin=prompt.origin, prompt_id=prompt.prompt_id)
     try:
         while True:
-            for middleware in middlewares:
-                for event in await middleware.before_step(turn):
+            async for event in passing(turn, middlewares, "before_step"):
+                yield event
+            try:
+                async with aclosing(steps.run(turn)) as events:
+                    async for event in events:
+                        yield event
+            except ContextFull as full:
+                async for event in make_room(turn, full, middlewares):
                     yield event
-            async with aclosing(steps.run(turn)) as events:
-                async for event in events:
+                continue
+            async for event in passing(turn, middlewares, "after_step"):
+                yield event
+            if not turn.unanswered:
+                async for event in passing(turn, middlewares, "before_end"):
                     yield event
             if not turn.unanswered:
                 break
+        reason, error = turn.ending()
     except TurnStopped as stop:
-        reason, error = stop.reason, stop.error
-        if isinstance(stop, TurnInterrupted) and not turn.agent.inbox:
-            yield accept(turn, INTERRUPTED_TEXT, hidden=True)
-    yield TurnEnded(
-        agent=turn.agent.id,
+        reason, error = stopped(turn, stop)
+        if (words := INTERRUPTED.get(turn.abort.reason or "limit")) and isinstance(stop, TurnInterrupted):
+            yield turn.accept(words)
+    yield ended(turn, reason, error)
+
+
+async def passing(turn: Turn, middlewares: Sequence[Middleware], moment: Moment) -> AsyncGenerator[Event]:
+    """Every middleware at this moment, in order, until the turn is stopped."""
+    if turn.abort.thrown:
+        raise TurnInterrupted
+    for middleware in middlewares:
+        events = middleware.at(moment, turn)
+        if events is None:
+            continue
+        try:
+            async with aclosing(turn.abort.guarded(events)) as guarded:
+                async for event in guarded:
+                    yield event
+        except Aborted:
+            raise TurnInterrupted from None
+
+
+async def make_room(turn: Turn, full: ContextFull, middlewares: Sequence[Middleware]) -> AsyncGenerator[Event]:
+    """Once per turn the middlewares may make the view smaller; compaction has no other entrance."""
+    turn.needs_room(full)
+    async for event in passing(turn, middlewares, "before_step"):
+        yield event
+    if turn.full is not None:
+        raise full
+
+
+def stopped(turn: Turn, stop: TurnStopped) -> tuple[TurnEndReason, str]:
+    """The reason of a turn that was stopped: by an error, or by whoever threw the switch."""
+    if not isinstance(stop, TurnInterrupted):
+        return stop.reason, stop.error
+    if turn.abort.reason == "denial":
+        return "stopped_by_denial", ""
+    if turn.abort.reason == "limit":
+        return "max_minutes", "stopped: the time limit of the session is reached"
+    return "interrupted", ""
+
+
+def ended(turn: Turn, reason: TurnEndReason, error: str) -> TurnEnded:
+    """The last event of the turn."""
+    return TurnEnded(
         turn=turn.number,
         reason=reason,
         steps=turn.steps,
         duration_ms=turn.duration_ms,
-        usage=turn.usage,
+        waited_ms=turn.waited_ms,
+        usage=turn.own.usage if turn.own.models else None,
         cost_usd=turn.cost_usd,
         error=error,
+        entry_id=new_entry_id() if error else EntryId(""),
+        parent_id=turn.agent.conversation.leaf if error else None,
     )

@@ -1,26 +1,18 @@
-"""What the engine needs from the host. Small protocols, so that tests and sub-agents bring their own."""
+"""What the engine needs from the host. Small protocols, so that tests and child agents bring their own."""
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
-from clew.engine.agent import Agent
 from clew.permissions.access import Access, Verdict
 from clew.protocol.events import Question
 from clew.protocol.ids import CallId
-from clew.tools.base import ToolContext
+from clew.protocol.messages import ToolCallPart
+from clew.tools.base import Tool, ToolContext, ToolResult
 
 Ask = Callable[[tuple[Question, ...]], Awaitable[tuple[tuple[str, ...], ...] | None]]
-
-
-class Compactor(Protocol):
-    """Makes the conversation smaller when it no longer fits."""
-
-    async def compact(self, agent: Agent, *, reason: str) -> bool:
-        """Try once; True when the next request will be smaller. Its boundary is on disk by then."""
-        ...
 
 
 class ToolHost(Protocol):
@@ -30,7 +22,7 @@ class ToolHost(Protocol):
         """The context of one call, with the directory in force now."""
         ...
 
-    def judge(self, accesses: tuple[Access, ...]) -> Verdict:
+    async def judge(self, accesses: tuple[Access, ...]) -> Verdict:
         """What permissions say, with the rules and mode in force now."""
         ...
 
@@ -43,10 +35,36 @@ class ToolHost(Protocol):
         """Where long results are spilled; None when nothing may be written."""
         ...
 
+    @property
+    def hooks(self) -> tuple["CallHook", ...]:
+        """What looks at calls before they are judged and after they ran, in order."""
+        ...
+
+
+class CallChange(Struct, frozen=True, kw_only=True):
+    """What a hook makes of a call: other arguments, or a refusal with its reason."""
+
+    arguments: dict[str, Any] | None = None
+    refused: str = ""
+
+
+class CallHook(Protocol):
+    """Stands around the run of a call. Both may wait; both are stopped with the turn."""
+
+    async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
+        """Before it is judged. What it changes is what is judged, shown and run."""
+        ...
+
+    async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
+        """After it ran, before its result is bounded."""
+        ...
+
 
 class Limits(Struct, frozen=True, kw_only=True):
-    """What bounds a turn. None: no bound."""
+    """What bounds an agent. None: no bound."""
 
     max_steps: int | None = None
+    """For one turn; all others are for the session as a whole, resumes included."""
     max_budget_usd: float | None = None
-    """For the session as a whole."""
+    max_tokens: int | None = None
+    max_minutes: float | None = None

@@ -1,35 +1,43 @@
 """Withheld errors: what is tried before a failure is shown. Every recovery has a counter and a bound."""
 
-from typing import Literal
-
 from msgspec import Struct
 
 from clew.engine.agent import Agent
 from clew.engine.attempt import Attempt
-from clew.engine.ports import Compactor
 from clew.llm.errors import LLMError, Overloaded, PromptTooLong, StreamBroken
+from clew.llm.model import Model
 from clew.protocol.events import TurnEndReason
 from clew.protocol.messages import tool_calls
 
 RAISED_OUTPUT_TOKENS = 64_000
 MAX_RESUMES = 3
+MAX_KEPT_IN_A_ROW = 5
 RESUME_PROMPT = "Your last message was cut off at the output limit. Go on exactly where it stopped, without repeating."
 
 
-class Accept(Struct, frozen=True):
+class Accept(Struct, frozen=True, kw_only=True):
     """The attempt stands. With `resume`, a hidden prompt asks the model to go on."""
 
     resume: bool = False
+    warning: str = ""
+    switched_from: Model | None = None
 
 
 class Retry(Struct, frozen=True, kw_only=True):
     """Withdraw the attempt and ask again."""
 
     reason: str
-    streaming: bool = True
+    whole: bool = False
+    """Ask for the reply in one piece instead of a stream."""
     max_output_tokens: int | None = None
     warning: str = ""
-    switched: bool = False
+    switched_from: Model | None = None
+
+
+class MakeRoom(Struct, frozen=True, kw_only=True):
+    """The request does not fit the window: the view must become smaller first."""
+
+    error: str
 
 
 class GiveUp(Struct, frozen=True, kw_only=True):
@@ -41,49 +49,64 @@ class GiveUp(Struct, frozen=True, kw_only=True):
     """The attempt's parts are whole and stay in the conversation."""
 
 
-Action = Accept | Retry | GiveUp
+Action = Accept | Retry | MakeRoom | GiveUp
 
 
 class Recovery:
     """Per turn, so that requests are bounded even when every recovery fires."""
 
-    def __init__(self, agent: Agent, compactor: Compactor | None) -> None:
+    def __init__(self, agent: Agent) -> None:
         self._agent = agent
-        self._compactor = compactor
-        self._compacted = False
         self._raised = False
         self._resumes = 0
-        self._broken: Literal["no", "retried"] = "no"
+        self._kept = 0
+        self._asked_whole = False
 
-    async def decide(self, attempt: Attempt) -> Action:
+    def decide(self, attempt: Attempt) -> Action:
         """What to do with a finished attempt."""
+        if attempt.kept and attempt.error is not None:
+            return self._after_effect(attempt.error)
         if attempt.error is not None:
-            return await self._after_error(attempt.error)
-        self._broken = "no"
+            return self._after_error(attempt.error)
+        self._asked_whole = False
+        self._kept = 0
         if attempt.done is not None and attempt.done.stop_reason == "max_tokens" and not has_whole_call(attempt):
             return self._after_output_limit(attempt)
         return Accept()
 
-    async def _after_error(self, error: LLMError) -> Action:
+    def _after_error(self, error: LLMError) -> Action:
         if isinstance(error, PromptTooLong):
-            if self._compactor is not None and not self._compacted:
-                self._compacted = True
-                if await self._compactor.compact(self._agent, reason="prompt_too_long"):
-                    return Retry(reason="compacted")
-            return GiveUp(reason="prompt_too_long", error=str(error))
-        fallback = self._agent.fallback
-        if isinstance(error, Overloaded) and fallback is not None and fallback.name != self._agent.model.name:
-            warning = f"{self._agent.model.name} is overloaded; going on with {fallback.name}"
-            self._agent.use_model(fallback)
-            return Retry(reason="overloaded", warning=warning, switched=True)
-        if isinstance(error, StreamBroken) and self._broken == "no":
-            self._broken = "retried"
-            return Retry(reason="stream broken", streaming=False)
+            return MakeRoom(error=str(error))
+        if isinstance(error, Overloaded) and (warning := self._fall_back()):
+            words, left = warning
+            return Retry(reason="overloaded", warning=words, switched_from=left)
+        if isinstance(error, StreamBroken) and not self._asked_whole:
+            self._asked_whole = True
+            return Retry(reason="stream broken", whole=True)
         return GiveUp(reason="model_error", error=str(error))
+
+    def _after_effect(self, error: LLMError) -> Action:
+        """Something happened that cannot be taken back: go on from there, with the other model if this one is gone."""
+        self._kept += 1
+        if self._kept > MAX_KEPT_IN_A_ROW:
+            return GiveUp(reason="model_error", error=str(error), keep=True)
+        if isinstance(error, Overloaded) and (warning := self._fall_back()):
+            words, left = warning
+            return Accept(warning=words, switched_from=left)
+        return Accept(warning=f"the reply broke off ({error}); what was done stays, going on from there")
+
+    def _fall_back(self) -> tuple[str, Model] | None:
+        """Use the fallback from now on; what to say, and the model that was left."""
+        agent, fallback = self._agent, self._agent.fallback
+        if fallback is None or fallback.name == agent.model.name:
+            return None
+        left = agent.model
+        agent.model = fallback
+        return f"{left.name} is overloaded; going on with {fallback.name}", left
 
     def _after_output_limit(self, attempt: Attempt) -> Action:
         raised = min(RAISED_OUTPUT_TOKENS, self._agent.model.max_output_tokens)
-        if not self._raised and self._agent.max_output_tokens is None:
+        if not self._raised and self._agent.max_output_tokens is None and not attempt.calls.committed:
             self._raised = True
             return Retry(reason="output limit", max_output_tokens=raised)
         if self._resumes < MAX_RESUMES and attempt.parts:

@@ -1,119 +1,75 @@
 """One step: a model request, recovered where possible, and the tool calls it asked for."""
 
-from collections.abc import AsyncGenerator, Mapping
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any
 
-from clew.engine.approvals import PendingAnswers
 from clew.engine.attempt import Attempt
-from clew.engine.bounding import ResultBounds
-from clew.engine.channel import EventChannel
-from clew.engine.dispatch import Dispatcher
-from clew.engine.errors import TurnInterrupted, TurnStopped
-from clew.engine.gate import Gate
-from clew.engine.intake import accept
+from clew.engine.gate import PendingAnswers
 from clew.engine.ports import ToolHost
-from clew.engine.recovery import RESUME_PROMPT, Accept, GiveUp, Retry
-from clew.engine.turn import Turn
-from clew.protocol.events import (
-    Event,
-    ModelChanged,
-    Notice,
-    ReplyWithdrawn,
-    StepEnded,
-    StepStarted,
-)
-from clew.protocol.messages import UserMessage
-from clew.tools.base import Tool
+from clew.engine.recovery import RESUME_PROMPT, Accept, GiveUp, MakeRoom, Retry
+from clew.engine.turn import ContextFull, Turn, TurnInterrupted, TurnStopped
+from clew.protocol.events import AttemptEnded, AttemptOutcome, Event, ModelChanged, Notice, StepEnded, StepStarted
 
 
 class StepRunner:
-    """Runs steps of one agent with one set of tools."""
+    """Runs steps of one agent."""
 
-    def __init__(self, *, tools: Mapping[str, Tool[Any]], host: ToolHost, pending: PendingAnswers) -> None:
-        self._tools = tools
+    def __init__(self, *, host: ToolHost, pending: PendingAnswers) -> None:
         self._host = host
-        self._pending = pending
+        self.pending = pending
 
     async def run(self, turn: Turn) -> AsyncGenerator[Event]:
         """Events of one step. Afterwards the conversation holds the reply and its results in call order."""
         agent = turn.agent
         turn.steps += 1
-        yield StepStarted(agent=agent.id, step=turn.steps, model=agent.model.name)
+        yield StepStarted(step=turn.steps, model=agent.model.name)
         retry = Retry(reason="first")
         while True:
+            attempt = Attempt(agent=agent, host=self._host, pending=self.pending, abort=turn.abort)
             request = agent.request(max_output_tokens=retry.max_output_tokens)
-            attempt = self._attempt(turn)
-            async with aclosing(attempt.run(request, streaming=retry.streaming)) as events:
+            async with aclosing(attempt.run(request, whole=retry.whole)) as events:
                 async for event in events:
                     yield event
             if attempt.aborted:
-                self._commit(turn, attempt)
-                raise TurnInterrupted if turn.abort.reason != "denial" else TurnStopped("stopped_by_denial")
-            action = await turn.recovery.decide(attempt)
+                turn.record(attempt)
+                yield self._book(turn, attempt, "interrupted")
+                raise TurnInterrupted
+            action = turn.recovery.decide(attempt)
+            stands = isinstance(action, Accept) or (isinstance(action, GiveUp) and action.keep)
+            if not stands or attempt.kept:
+                withdrawn = attempt.withdrawn("stream broken" if stands else getattr(action, "reason", "too long"))
+                if withdrawn is not None:
+                    yield withdrawn
+            yield self._book(turn, attempt, outcome_of(attempt, stands=stands))
+            if isinstance(action, MakeRoom):
+                raise ContextFull(action.error)
+            if isinstance(action, Accept | Retry) and action.warning:
+                yield Notice(level="warning", text=action.warning, code="fallback" if action.switched_from else "kept")
+            if isinstance(action, Accept | Retry) and action.switched_from is not None:
+                await action.switched_from.close()
+                yield ModelChanged(model=agent.model.name, reason="overloaded")
+            if stands:
+                turn.record(attempt)
+            if isinstance(action, GiveUp):
+                raise TurnStopped(action.reason, action.error)
             if isinstance(action, Accept):
                 break
-            if (attempt.entries() or attempt.shown) and not (isinstance(action, GiveUp) and action.keep):
-                yield withdrawn(turn, attempt, "failed" if isinstance(action, GiveUp) else action.reason)
-            if isinstance(action, GiveUp):
-                if action.keep:
-                    self._commit(turn, attempt)
-                    yield self._ended(turn, attempt)
-                raise TurnStopped(action.reason, action.error)
-            if action.warning:
-                yield Notice(agent=agent.id, level="warning", text=action.warning, code="fallback")
-            if action.switched:
-                yield ModelChanged(agent=agent.id, model=agent.model.name, reason=action.reason)
             retry = action
-        self._commit(turn, attempt)
-        yield self._ended(turn, attempt)
+        yield StepEnded(step=turn.steps, stop_reason=turn.last.stop_reason)
         if action.resume:
             turn.unanswered = True
-            yield accept(turn, RESUME_PROMPT, hidden=True)
+            yield turn.accept(RESUME_PROMPT, origin="clew", continues=True)
 
-    def _attempt(self, turn: Turn) -> Attempt:
-        bounds = ResultBounds(self._host.results_dir)
-
-        def make_dispatcher(channel: EventChannel) -> Dispatcher:
-            gate = Gate(agent=turn.agent.id, host=self._host, pending=self._pending, channel=channel, abort=turn.abort)
-            return Dispatcher(
-                agent=turn.agent.id,
-                tools=self._tools,
-                host=self._host,
-                gate=gate,
-                channel=channel,
-                bounds=bounds,
-            )
-
-        return Attempt(agent=turn.agent.id, model=turn.agent.model, abort=turn.abort, make_dispatcher=make_dispatcher)
-
-    def _commit(self, turn: Turn, attempt: Attempt) -> None:
-        """The reply and its results join the conversation; nothing of a withdrawn attempt ever does."""
-        if attempt.parts:
-            turn.agent.messages.append(attempt.message())
-        results = attempt.dispatcher.results()
-        turn.unanswered = bool(results)
-        if results:
-            turn.agent.messages.append(UserMessage(content=results))
-
-    def _ended(self, turn: Turn, attempt: Attempt) -> StepEnded:
-        done = attempt.done
-        usage = done.usage if done else None
-        cost = turn.agent.model.cost_usd(usage) if usage is not None else None
-        turn.book(usage, cost)
-        return StepEnded(
-            agent=turn.agent.id,
-            step=turn.steps,
-            model=turn.agent.model.name,
-            stop_reason=done.stop_reason if done else "",
-            usage=usage,
-            cost_usd=cost,
-            api_ms=attempt.api_ms,
-        )
+    def _book(self, turn: Turn, attempt: Attempt, outcome: AttemptOutcome) -> AttemptEnded:
+        ended = attempt.ended(turn.steps, outcome)
+        turn.own = turn.own.after(ended)
+        return ended
 
 
-def withdrawn(turn: Turn, attempt: Attempt, reason: str) -> ReplyWithdrawn:
-    """The event that takes a failed attempt back."""
-    return ReplyWithdrawn(
-        agent=turn.agent.id, message_id=attempt.message_id, entry_ids=attempt.entries(), reason=reason
-    )
+def outcome_of(attempt: Attempt, *, stands: bool) -> AttemptOutcome:
+    """What became of a request."""
+    if attempt.kept:
+        return "kept"
+    if stands:
+        return "completed"
+    return "withdrawn" if attempt.parts or attempt.done is not None else "failed"

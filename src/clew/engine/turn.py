@@ -1,46 +1,187 @@
-"""What one turn knows of itself; middlewares read it."""
+"""What one turn knows of itself; steps write it, middlewares read it. And how a turn can end before its time.
+
+TurnStopped             with the reason that TurnEnded will carry
+├── TurnInterrupted     the switch was thrown
+└── ContextFull         the view must become smaller before the step can be tried again
+"""
 
 import time
+from collections.abc import Callable
+
+from msgspec import Struct
 
 from clew.engine.abort import Abort
 from clew.engine.agent import Agent
+from clew.engine.attempt import Attempt
 from clew.engine.recovery import Recovery
-from clew.protocol.usage import Usage
+from clew.llm.text_calls import find_text_call
+from clew.protocol.events import PromptAccepted, PromptOrigin, TurnEndReason
+from clew.protocol.ids import PromptId, new_entry_id
+from clew.protocol.messages import Part, ToolCallPart, ToolResultPart
+from clew.protocol.tally import Tally
+
+Content = str | tuple[Part, ...]
+NO_PROMPT = PromptId("")
+ENDINGS: dict[str, tuple[TurnEndReason, str]] = {
+    "refusal": ("refusal", "the model refused to answer"),
+    "content_filter": ("content_filter", "the provider's content filter stopped the answer"),
+    "model_context_window_exceeded": ("window_exceeded", "the model's window is full; start anew or make room"),
+}
+"""Stop reasons that are no answer, with what is told."""
+
+
+class TurnStopped(Exception):
+    """The turn is over; `reason` and `error` go into TurnEnded."""
+
+    def __init__(self, reason: TurnEndReason, error: str = "") -> None:
+        super().__init__(error or reason)
+        self.reason: TurnEndReason = reason
+        self.error = error
+
+
+class TurnInterrupted(TurnStopped):
+    """Somebody said stop."""
+
+    def __init__(self) -> None:
+        super().__init__("interrupted")
+
+
+class ContextFull(TurnStopped):
+    """The request does not fit the model's window."""
+
+    def __init__(self, error: str) -> None:
+        super().__init__("prompt_too_long", error)
+
+
+class Prompt(Struct, frozen=True, kw_only=True):
+    """Input on its way into the conversation."""
+
+    content: Content
+    prompt_id: PromptId = NO_PROMPT
+    origin: PromptOrigin = "user"
+
+
+class SettledCall(Struct, frozen=True, kw_only=True):
+    """A call of the last step and what came of it."""
+
+    call: ToolCallPart
+    result: ToolResultPart
+    effectful: bool
+    refused: bool
+    waits: bool
+
+
+class StepRecord(Struct, frozen=True, kw_only=True):
+    """The last step, as middlewares see it."""
+
+    text: str = ""
+    stop_reason: str = ""
+    calls: tuple[SettledCall, ...] = ()
 
 
 class Turn:
-    """Counters of the running turn and the session's cost so far."""
+    """Counters of the running turn, and what it did so far."""
 
-    def __init__(self, *, number: int, agent: Agent, recovery: Recovery, abort: Abort, spent_usd: float) -> None:
+    def __init__(
+        self,
+        *,
+        number: int,
+        agent: Agent,
+        abort: Abort,
+        spent: Callable[[], Tally],
+        waited_s: Callable[[], float],
+        inbox: Callable[[], Prompt | None],
+    ) -> None:
+        """`spent`: what the session used so far, this turn included. `inbox`: the next input that waits, if any."""
         self.number = number
         self.agent = agent
-        self.recovery = recovery
         self.abort = abort
+        self.recovery = Recovery(agent)
+        self.spent = spent
+        self.inbox = inbox
         self.steps = 0
+        self.own = Tally()
+        """What this turn used."""
         self.unanswered = False
         """The conversation ends with tool results or a hidden prompt that the model has yet to see."""
-        self.usage: Usage | None = None
-        self.cost_usd: float | None = None
-        self.unpriced = False
-        """A reply came whose price is unknown, so money limits cannot hold."""
-        self._spent_before = spent_usd
-        self._started = time.monotonic()
+        self.last = StepRecord()
+        self.effects = 0
+        """Calls of this turn that may have changed something outside."""
+        self.full: ContextFull | None = None
+        """The last request did not fit. Whoever made room sets it to None."""
+        self._asked_for_room = False
+        self._waited_s = waited_s
+        self._waited_before_s = waited_s()
+        self._started_s = time.monotonic()
 
     @property
-    def spent_usd(self) -> float:
-        """Money spent by the session, this turn included."""
-        return self._spent_before + (self.cost_usd or 0.0)
+    def waited_ms(self) -> int:
+        """How long this turn waited for people."""
+        return int((self._waited_s() - self._waited_before_s) * 1000)
 
     @property
     def duration_ms(self) -> int:
-        """Since the turn began."""
-        return int((time.monotonic() - self._started) * 1000)
+        """Since the turn began, without waiting for people."""
+        return max(0, int((time.monotonic() - self._started_s) * 1000) - self.waited_ms)
 
-    def book(self, usage: Usage | None, cost_usd: float | None) -> None:
-        """Add one reply."""
-        if usage is not None:
-            self.usage = usage if self.usage is None else self.usage + usage
-        if cost_usd is None:
-            self.unpriced = True
-        else:
-            self.cost_usd = (self.cost_usd or 0.0) + cost_usd
+    @property
+    def cost_usd(self) -> float | None:
+        """What this turn is known to have cost; None when no request of it has a price."""
+        priced = any(use.requests > use.unpriced for use in self.own.models)
+        return self.own.cost_usd if priced else None
+
+    def accept(
+        self,
+        content: Content,
+        *,
+        origin: PromptOrigin = "clew",
+        prompt_id: PromptId = NO_PROMPT,
+        continues: bool = False,
+        queued: bool = False,
+    ) -> PromptAccepted:
+        """Input joins the conversation; yielding the event puts it on disk before anything is asked with it."""
+        return PromptAccepted(
+            entry_id=new_entry_id(),
+            parent_id=self.agent.conversation.leaf,
+            content=content,
+            origin=origin,
+            hidden=origin == "clew",
+            continues=continues,
+            queued=queued,
+            prompt_id=prompt_id,
+        )
+
+    def needs_room(self, full: ContextFull) -> None:
+        """A request did not fit; the second time in one turn there is nothing more to try."""
+        if self._asked_for_room:
+            raise full
+        self._asked_for_room, self.full = True, full
+
+    def record(self, attempt: Attempt) -> None:
+        """The attempt stands."""
+        calls = tuple(
+            SettledCall(
+                call=slot.call,
+                result=slot.result,
+                effectful=slot.effectful and (slot.tool is not None and (slot.tool.shell or not slot.result.is_error)),
+                refused=slot.refused,
+                waits=slot.tool is not None and slot.tool.waits,
+            )
+            for slot in attempt.calls.slots
+            if slot.result is not None
+        )
+        stop_reason = attempt.done.stop_reason if attempt.done is not None else ""
+        self.last = StepRecord(text=attempt.text, stop_reason=stop_reason, calls=calls)
+        self.effects += sum(call.effectful for call in calls)
+        self.unanswered = bool(calls)
+
+    def ending(self) -> tuple[TurnEndReason, str]:
+        """How a turn that came to its end really ended: an answer, or something that must not pass for one."""
+        if self.last.stop_reason in ENDINGS:
+            return ENDINGS[self.last.stop_reason]
+        if find_text_call(self.last.text, self.agent.tools.names) is not None:
+            error = "the model wrote a tool call as text instead of making it; another model or server may do better"
+            return "text_call", error
+        if not self.last.text.strip() and not self.effects:
+            return "empty_answer", "the model answered nothing; ask again, or try another model"
+        return "completed", ""

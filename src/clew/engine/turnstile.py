@@ -2,56 +2,62 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+
+
+class Ticket:
+    """A place in the queue, taken before it is known whether its call may overlap with others."""
+
+    def __init__(self, turnstile: "Turnstile") -> None:
+        self._turnstile = turnstile
+        self.shared: bool | None = None
+        """None: not known yet, so nothing behind it passes."""
+        self.turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.inside = False
+
+    async def admitted(self, *, shared: bool) -> None:
+        """Wait for the turn of this call."""
+        self.shared = shared
+        self._turnstile.admit()
+        await self.turn
+
+    def leave(self) -> None:
+        """Make room, whether it had its turn or not."""
+        self._turnstile.leave(self)
 
 
 class Turnstile:
     """A fair reader/writer lock: one FIFO, so that an exclusive call holds back everything after it."""
 
     def __init__(self) -> None:
-        self._waiting: deque[tuple[asyncio.Future[None], bool]] = deque()
+        self._waiting: deque[Ticket] = deque()
         self._shared = 0
         self._exclusive = False
 
-    @asynccontextmanager
-    async def passage(self, *, shared: bool) -> AsyncGenerator[None]:
-        """Wait for the turn of this call and hold it. Queue order is the order in which calls enter here."""
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append((turn, shared))
-        self._admit()
-        try:
-            await turn
-        except asyncio.CancelledError:
-            self._leave_queue(turn, shared=shared)
-            raise
-        try:
-            yield
-        finally:
-            self._release(shared=shared)
+    def ticket(self) -> Ticket:
+        """The next place in the queue."""
+        ticket = Ticket(self)
+        self._waiting.append(ticket)
+        return ticket
 
-    def _admit(self) -> None:
+    def admit(self) -> None:
+        """Let in whoever may pass now."""
         while self._waiting:
-            turn, shared = self._waiting[0]
-            if turn.cancelled():
-                self._waiting.popleft()
-                continue
-            if self._exclusive or (self._shared and not shared):
+            first = self._waiting[0]
+            if first.shared is None or self._exclusive or (self._shared and not first.shared):
                 return
             self._waiting.popleft()
-            self._shared += shared
-            self._exclusive = not shared
-            turn.set_result(None)
+            self._shared += first.shared
+            self._exclusive = not first.shared
+            first.inside = True
+            if not first.turn.done():
+                first.turn.set_result(None)
 
-    def _release(self, *, shared: bool) -> None:
-        if shared:
-            self._shared -= 1
-        else:
-            self._exclusive = False
-        self._admit()
-
-    def _leave_queue(self, turn: "asyncio.Future[None]", *, shared: bool) -> None:
-        if turn.done() and not turn.cancelled():
-            self._release(shared=shared)
-        else:
-            self._admit()
+    def leave(self, ticket: Ticket) -> None:
+        """A call is done, or gave up its place."""
+        if ticket.inside:
+            self._shared -= bool(ticket.shared)
+            self._exclusive = self._exclusive and bool(ticket.shared)
+            ticket.inside = False
+        elif ticket in self._waiting:
+            self._waiting.remove(ticket)
+        self.admit()

@@ -38,7 +38,7 @@ class OrientationSettings(Struct, frozen=True, kw_only=True):
     title_model: bool = False
 
 
-class Orientation:
+class SessionOrientation:
     """Follows recorded entries and events; publishes what follows from them. Model calls run beside the session."""
 
     def __init__(

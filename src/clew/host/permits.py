@@ -1,7 +1,7 @@
 """Permissions of a running session: the policy in force, and what the user adds to it."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import cast, get_args
 
@@ -10,20 +10,34 @@ import msgspec
 from clew.permissions.access import Access, FileAccess, Mode, Verdict
 from clew.permissions.policy import Policy, judge_call
 from clew.permissions.rules import RuleError, add_rule
+from clew.protocol.events import RuleRow
 
 MODES = get_args(Mode)
+
+
+def no_rule(rule: str) -> None:
+    """For a session that keeps no rules."""
+    raise KeyError(rule)
 
 
 class Permits:
     """Mode and rules can change while a session runs; each verdict uses what is in force at that moment."""
 
     def __init__(
-        self, policy: Policy, *, save: Callable[[tuple[str, ...]], None], results_dir: Path | None = None
+        self,
+        policy: Policy,
+        *,
+        save: Callable[[tuple[str, ...]], None],
+        unsave: Callable[[str], None] = no_rule,
+        saved: Callable[[], Sequence[str]] = tuple,
+        results_dir: Path | None = None,
     ) -> None:
-        """`save` keeps rules for later sessions. `results_dir`: long results this session wrote itself; the model was
-        told to read them there."""
+        """`save` keeps rules for later sessions, `unsave` forgets one. `results_dir`: long results this session wrote
+        itself; the model was told to read them there."""
         self.policy = policy
         self._save = save
+        self._unsave = unsave
+        self._saved = saved
         self._results_dir = results_dir
 
     def judge(self, accesses: tuple[Access, ...]) -> Verdict:
@@ -48,6 +62,20 @@ class Permits:
             kept.append(text)
         if kept:
             self._save(tuple(kept))
+
+    def forget(self, rule: str) -> None:
+        """A rule that was saved with "always" no longer holds. Raises KeyError when it was not, or OSError."""
+        self._unsave(rule)
+        kept = tuple(known for known in self.policy.rules if known.text != rule or known.effect != "allow")
+        self.policy = msgspec.structs.replace(self.policy, rules=kept)
+
+    def rows(self) -> tuple[RuleRow, ...]:
+        """The rules in force, as front ends list them."""
+        saved = set(self._saved())
+        return tuple(
+            RuleRow(decision=rule.effect, rule=rule.text, scope=rule.scope, removable=rule.text in saved)
+            for rule in self.policy.rules
+        )
 
     def set_mode(self, mode: str) -> None:
         """Raises ValueError for a mode there is not."""

@@ -31,6 +31,18 @@ class SavedRules:
         allowed = [*known, *(text for text in texts if text not in known)]
         replace_file(self.path, msgspec.json.format(msgspec.json.encode({"allow": allowed})) + b"\n")
 
+    def remove(self, text: str) -> None:
+        """Forget one. Raises KeyError when it is not kept, or OSError."""
+        known = self.texts()
+        if text not in known:
+            raise KeyError(f'it was not saved with "always" in {self.path}')
+        allowed = [rule for rule in known if rule != text]
+        replace_file(self.path, msgspec.json.format(msgspec.json.encode({"allow": allowed})) + b"\n")
+
+    def texts(self) -> list[str]:
+        """The rules as they were saved."""
+        return self._texts()
+
     def _texts(self) -> list[str]:
         try:
             fd = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW)

@@ -1,279 +1,211 @@
-"""The session actor: ops in, events out, one turn at a time."""
+"""A session: its agents, what they share, and everything that is published about them."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import aclosing
-from typing import Literal, Protocol
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal
 
-from clew.engine.abort import Abort, settle
-from clew.engine.agent import Agent, Content
-from clew.engine.approvals import PendingAnswers
-from clew.engine.dispatch import describe
-from clew.engine.loop import run_turn
-from clew.engine.middleware.base import Middleware
-from clew.engine.ports import Compactor
-from clew.engine.recovery import Recovery
-from clew.engine.step import StepRunner
-from clew.engine.turn import Turn
-from clew.llm.errors import LLMError
+from msgspec.structs import replace
+
+from clew.engine.gate import PendingAnswers
+from clew.host.journal import AgentLog, Journal
+from clew.host.orienting import Orienting
+from clew.host.runner import AgentRunner
 from clew.llm.model import Model
+from clew.protocol.entries import ChainEntry, SystemEntry
 from clew.protocol.events import (
+    DurableEvent,
+    Envelope,
     Event,
-    ModelChanged,
     Notice,
-    PermissionModeChanged,
+    PlaceChanged,
+    PromptAccepted,
     RecapReady,
     SessionEnded,
     SessionStarted,
-    TitleChanged,
-    TurnEnded,
+    ToolEnded,
 )
-from clew.protocol.ops import (
-    AnswerApproval,
-    AnswerQuestion,
-    Close,
-    Interrupt,
-    Op,
-    RequestRecap,
-    SetModel,
-    SetPermissionMode,
-    SetTitle,
-    SubmitPrompt,
-)
-from clew.protocol.tally import Tally
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, new_entry_id
+from clew.transcript.stamp import utc_now
 
-Subscriber = Callable[[Event], None]
 HAND_OVER_POLL_S = 1.0
-
-
-class Orientation(Protocol):
-    """Words for facts, as the session sees them: events that follow from what was recorded."""
-
-    def after(self, event: Event) -> Sequence[Event]:
-        """What to publish after this event (labels, titles, a recap draft)."""
-        ...
-
-    async def recap(self, *, model: bool) -> Event:
-        """A recap now, or a notice why there is none."""
-        ...
-
-    async def close(self) -> None:
-        """Stop background work."""
-        ...
+EndReason = Literal["", "closed", "taken_over", "switched"]
 
 
 class Session:
-    """One conversation. Subscribers see every event first, in order; the recorder is the first of them."""
+    """Publishing is the one way out: recorded first, then heard by front ends, then by orientation."""
 
     def __init__(
         self,
         *,
         started: SessionStarted,
-        agent: Agent,
-        steps: StepRunner,
+        journal: Journal,
         pending: PendingAnswers,
-        middlewares: Sequence[Middleware],
-        subscribers: Sequence[Subscriber],
-        tally: Tally,
-        connect: Callable[[str], Model],
-        set_mode: Callable[[str], None],
-        orientation: Orientation | None = None,
-        compactor: Compactor | None = None,
-        first_turn: int = 1,
-        hand_over: Callable[[], str] | None = None,
+        deliver: Callable[[Envelope], None],
+        asked_for: Callable[[], str] | None = None,
         on_close: Callable[[], Awaitable[None]] | None = None,
-        greet: bool = False,
     ) -> None:
-        self._started = started
-        self._agent = agent
-        self._steps = steps
-        self._pending = pending
-        self._middlewares = middlewares
-        self._subscribers = subscribers
-        self._tally = tally
-        self._connect = connect
-        self._set_mode = set_mode
-        self._orientation = orientation
-        self._compactor = compactor
-        self._turns = first_turn - 1
-        self._hand_over = hand_over
-        """Lets go of the log if another process asked for it, tells so, and returns who; or nothing."""
-        self._watch: asyncio.Task[None] | None = None
+        """`asked_for` tells who wants to take the session over, if anybody."""
+        self.started = started
+        self.journal = journal
+        self.pending = pending
+        self.runners: dict[AgentId, AgentRunner] = {}
+        self.orienting: Orienting | None = None
+        self.closed = False
+        self._deliver = deliver
+        self._asked_for = asked_for
         self._on_close = on_close
-        self._greet = greet
-        """Tell the first front end where things stand."""
-        self._listeners: list[asyncio.Queue[Event | None]] = []
-        self._turn_task: asyncio.Task[None] | None = None
-        self._abort: Abort | None = None
-        self._recap_task: asyncio.Task[None] | None = None
+        self._parents: dict[AgentId, CallId | None] = {}
+        self._watch: asyncio.Task[None] | None = None
+        self._leaving: asyncio.Task[None] | None = None
+        self._recap: asyncio.Task[None] | None = None
         self._retired: list[Model] = []
-        self._closed = False
-        self._lost = False
+        self._subscribers: list[Callable[[Event], None]] = []
+        self._place = (journal.main.stamp.cwd, journal.main.stamp.git_branch)
+        self._seq = 0
+        self.lost = ""
+        """Who has the session now, when it is not ours any more."""
 
-    async def submit(self, op: Op) -> None:
-        """Take an op; what comes of it is told by events."""
-        match op:
-            case SubmitPrompt():
-                self._prompt(op.content)
-            case Interrupt():
-                if self._abort is not None:
-                    self._abort.throw()
-            case AnswerApproval() | AnswerQuestion():
-                self._pending.settle(op)
-            case SetModel():
-                await self._use_model(op.model)
-            case SetPermissionMode():
-                self._change_mode(op.mode)
-            case SetTitle():
-                self.publish(TitleChanged(title=op.title, source="user"))
-            case RequestRecap():
-                self._start_recap(op)
-            case Close():
-                await self.close()
+    @property
+    def main(self) -> AgentRunner:
+        """The agent that front ends talk to."""
+        return self.runners[MAIN_AGENT]
 
-    async def events(self) -> AsyncIterator[Event]:
-        """Everything from now on; ends after SessionEnded."""
-        queue: asyncio.Queue[Event | None] = asyncio.Queue()
-        queue.put_nowait(self._started)
-        self._listeners.append(queue)
-        if self._hand_over is not None and self._watch is None:
-            self._watch = asyncio.create_task(self._watch_for_others(self._hand_over))
-        if self._greet:
-            self._greet = False
-            self._start_recap(RequestRecap(), asked=False)
-        try:
-            while (event := await queue.get()) is not None:
-                yield event
-        finally:
-            self._listeners.remove(queue)
+    def add_agent(self, runner: AgentRunner, log: AgentLog | None = None, *, call: CallId | None = None) -> None:
+        """One more agent: its own inbox, switch, transcript and books. `call`: what started it."""
+        self.runners[runner.agent.id] = runner
+        self._parents[runner.agent.id] = call
+        if log is not None:
+            self.journal.open(runner.agent.id, log)
 
-    async def close(self, reason: str = "") -> None:
-        """Interrupt what runs, write everything, say good-bye. Safe to call twice."""
-        if self._closed:
+    def subscribe(self, subscriber: Callable[[Event], None]) -> None:
+        """Be told of the main agent's events, after they were recorded and delivered."""
+        self._subscribers.append(subscriber)
+
+    def publisher(self, agent: AgentId) -> Callable[[Event], None]:
+        """What an agent's runner publishes with."""
+        return lambda event: self.publish(event, agent=agent)
+
+    def publish(self, event: Event, *, agent: AgentId = MAIN_AGENT) -> None:
+        """Record, then tell. Returns when the event is on disk, if it is durable."""
+        if self.closed and not isinstance(event, SessionEnded):
             return
-        self._closed = True
-        self._agent.inbox.clear()
-        if self._abort is not None:
-            self._abort.throw()
-        if self._turn_task is not None:
-            await asyncio.gather(self._turn_task, return_exceptions=True)
-        await settle(*(task for task in (self._recap_task, self._watch) if task is not None))
-        if self._orientation is not None:
-            await self._orientation.close()
-        self.publish(SessionEnded(reason=reason))
-        for queue in self._listeners:
-            queue.put_nowait(None)
-        for model in (self._agent.model, self._agent.fallback, *self._retired):
-            if model is not None:
-                await model.close()
-        if self._on_close is not None:
-            await self._on_close()
+        self.journal.record(agent, event)
+        self._deliver(self.envelope(event, agent=agent))
+        if agent != MAIN_AGENT:
+            return
+        if self.orienting is not None:
+            self.orienting.hear(event)
+        for subscriber in self._subscribers:
+            subscriber(event)
+        if isinstance(event, PromptAccepted | ToolEnded):
+            self._follow_place()
+        if isinstance(event, DurableEvent):
+            self._check_hand_over()
+
+    def envelope(self, event: Event, *, agent: AgentId = MAIN_AGENT) -> Envelope:
+        """An event with its place in the sequence."""
+        self._seq += 1
+        return Envelope(
+            seq=self._seq,
+            at=utc_now(),
+            session_id=self.started.session_id,
+            event=event,
+            agent=agent,
+            parent_call=self._parents.get(agent),
+        )
 
     def notice(self, level: Literal["info", "warning", "error"], text: str, *, code: str = "") -> None:
         """Tell front ends something that is not part of the conversation."""
         self.publish(Notice(level=level, text=text, code=code))
 
-    @property
-    def closed(self) -> bool:
-        """Nobody hears events any more."""
-        return self._closed
+    def begin(self) -> None:
+        """Somebody listens: from now on the session also looks whether another process asks for it."""
+        if self._asked_for is not None and self._watch is None:
+            self._watch = asyncio.create_task(self._watch_for_others())
 
-    def lose(self, why: str = "") -> None:
-        """Another process has the session now: stop here, and take nothing more. `why` unless it was told already."""
-        self._lost = True
-        self._agent.inbox.clear()
-        if self._abort is not None:
-            self._abort.throw()
-        if why:
-            self.notice("error", why, code="taken-over")
+    def retire(self, model: Model) -> None:
+        """A model that was replaced; a request may still be under way there, so it is closed at the end."""
+        self._retired.append(model)
 
-    async def _watch_for_others(self, hand_over: Callable[[], str]) -> None:
+    def start_recap(self, *, model: bool, asked: bool) -> bool:
+        """Tell where things stand; False when this session has no words for it."""
+        if self.orienting is None:
+            return False
+        if self._recap is None or self._recap.done():
+            self._recap = asyncio.create_task(self._tell(self.orienting, model=model, asked=asked))
+        return True
+
+    async def close(self, reason: EndReason = "closed") -> None:
+        """Interrupt what runs, write everything, say good-bye. Safe to call twice."""
+        if self.closed:
+            return
+        for runner in self.runners.values():
+            await runner.stop("taken_over" if self.lost else "closed")
+        tasks = [task for task in (self._recap, self._watch) if task is not None and task is not asyncio.current_task()]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        if self.orienting is not None:
+            await self.orienting.close()
+        self.closed = True
+        self.publish(SessionEnded(reason=reason))
+        for model in {id(model): model for model in self._models()}.values():
+            await model.close()
+        if self._on_close is not None:
+            await self._on_close()
+        self.journal.close()
+
+    def lose(self, why: str) -> None:
+        """Another process has the session now: stop here, and take nothing more."""
+        self.lost = self.lost or why
+        for runner in self.runners.values():
+            runner.interrupt("taken_over")
+        self.notice("error", why, code="taken-over")
+
+    def _models(self) -> Sequence[Model]:
+        used = [model for runner in self.runners.values() for model in (runner.agent.model, runner.agent.fallback)]
+        return [model for model in (*used, *self._retired) if model is not None]
+
+    async def _tell(self, orienting: Orienting, *, model: bool, asked: bool) -> None:
+        told = await orienting.recap(model=model)
+        if isinstance(told, RecapReady):
+            told = self._placed(told)
+        elif not asked:
+            return
+        self.publish(told)
+
+    def _placed(self, recap: RecapReady) -> RecapReady:
+        """Written once: when the log already ends with these words they are only shown."""
+        conversation = self.journal.main.conversation
+        last = next((entry for entry in reversed(conversation.chain()) if isinstance(entry, ChainEntry)), None)
+        if isinstance(last, SystemEntry) and last.subtype == "away_summary" and last.content == recap.text:
+            return recap
+        return replace(recap, entry_id=new_entry_id(), parent_id=conversation.leaf)
+
+    def _follow_place(self) -> None:
+        stamp = self.journal.main.stamp
+        place = (stamp.cwd, stamp.git_branch)
+        if place != self._place:
+            self._place = place
+            self.publish(PlaceChanged(cwd=stamp.cwd, branch=stamp.git_branch))
+
+    def _check_hand_over(self) -> None:
+        if self._asked_for is not None and not self.lost and (who := self._asked_for()):
+            self.lost = f"this session goes on in {who}; fork it to go on here"
+            self._leaving = asyncio.create_task(self._hand_over())
+
+    async def _hand_over(self) -> None:
+        """Abort, settle, record, then let go: at no moment do two processes work on one session."""
+        for runner in self.runners.values():
+            await runner.stop("taken_over")
+        self.notice("warning", self.lost, code="taken-over")
+        if self.orienting is not None:
+            await self.orienting.close()
+            self.orienting = None
+        self.journal.let_go()
+
+    async def _watch_for_others(self) -> None:
         """An idle session must let go too, so somebody has to look."""
-        while True:
+        while not self.lost:
             await asyncio.sleep(HAND_OVER_POLL_S)
-            if hand_over():
-                self.lose()
-                return
-
-    def _prompt(self, content: Content) -> None:
-        if self._lost:
-            self.notice("error", "this session goes on in another process; nothing was sent", code="taken-over")
-        if self._closed or self._lost:
-            return
-        self._agent.inbox.append(content)
-        if self._turn_task is None or self._turn_task.done():
-            self._turn_task = asyncio.create_task(self._work())
-
-    async def _work(self) -> None:
-        """Turns until nothing is left to answer."""
-        while self._agent.inbox:
-            await self._run_turn(self._agent.inbox.popleft())
-
-    async def _run_turn(self, prompt: Content) -> None:
-        self._turns += 1
-        self._abort = Abort()
-        turn = Turn(
-            number=self._turns,
-            agent=self._agent,
-            recovery=Recovery(self._agent, self._compactor),
-            abort=self._abort,
-            spent_usd=self._tally.cost_usd,
-        )
-        try:
-            async with aclosing(run_turn(turn, prompt, steps=self._steps, middlewares=self._middlewares)) as events:
-                async for event in events:
-                    self.publish(event)
-        except Exception as error:  # task boundary: say what broke, stay usable
-            self.publish(
-                TurnEnded(
-                    turn=turn.number,
-                    reason="model_error",
-                    steps=turn.steps,
-                    duration_ms=turn.duration_ms,
-                    usage=turn.usage,
-                    cost_usd=turn.cost_usd,
-                    error=f"internal error: {describe(error)}",
-                )
-            )
-        finally:
-            self._abort = None
-
-    def publish(self, event: Event) -> None:
-        """Subscribers first (the recorder before all), then front ends, then what follows from it."""
-        for subscriber in self._subscribers:
-            subscriber(event)
-        for queue in self._listeners:
-            queue.put_nowait(event)
-        if self._orientation is not None:
-            for following in self._orientation.after(event):
-                self.publish(following)
-
-    async def _use_model(self, name: str) -> None:
-        try:
-            model = self._connect(name)
-        except LLMError as error:
-            self.publish(Notice(level="error", text=str(error), code="model"))
-            return
-        self._retired.append(self._agent.model)  # a request may still be under way there
-        self._agent.use_model(model)
-        self.publish(ModelChanged(model=model.name, reason="user"))
-
-    def _change_mode(self, mode: str) -> None:
-        try:
-            self._set_mode(mode)
-        except ValueError as error:
-            self.publish(Notice(level="error", text=str(error), code="mode"))
-            return
-        self.publish(PermissionModeChanged(mode=mode))
-
-    def _start_recap(self, op: RequestRecap, *, asked: bool = True) -> None:
-        if self._orientation is None:
-            self.publish(Notice(level="info", text="recaps are off in this session", code="recap"))
-            return
-        if self._recap_task is None or self._recap_task.done():
-            self._recap_task = asyncio.create_task(self._recap(self._orientation, model=op.model, asked=asked))
-
-    async def _recap(self, orientation: Orientation, *, model: bool, asked: bool) -> None:
-        told = await orientation.recap(model=model)
-        if asked or isinstance(told, RecapReady):
-            self.publish(told)
+            self._check_hand_over()

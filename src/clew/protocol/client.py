@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator
 from typing import Protocol
 
-from clew.protocol.events import Event
+from clew.protocol.events import Envelope
 from clew.protocol.ops import Op
 
 
@@ -11,9 +11,10 @@ class Client(Protocol):
     """What a front end holds: ops in, events out. It knows nothing else of the engine."""
 
     async def submit(self, op: Op) -> None:
-        """Hand over an op. Returns when it is accepted, not when it is done."""
+        """Hand over an op. Returns when it was taken, not when it is done; an op with an id is answered by OpAccepted
+        or OpRejected."""
         ...
 
-    def events(self) -> AsyncIterator[Event]:
-        """All events from now on, SessionStarted first. Ends after SessionEnded."""
+    def events(self) -> AsyncIterator[Envelope]:
+        """All events from this call on, SessionStarted first. Ends after SessionEnded, at once if that is past."""
         ...

@@ -8,8 +8,11 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from clew.protocol.display import Block
+from clew.protocol.events import Durable, PromptOrigin, Refuser
 from clew.protocol.ids import AgentId, CallId, EntryId, RequestId, SessionId
 from clew.protocol.messages import AssistantMessage, UserMessage
+from clew.protocol.state import SessionState
 from clew.protocol.usage import Usage
 
 
@@ -45,8 +48,12 @@ class UserEntry(ChainEntry, frozen=True, kw_only=True, tag="user"):
     is_meta: bool = False
     """Written by the program, not by the user; hidden in front ends, never a goal."""
     is_compact_summary: bool = False
+    origin: PromptOrigin = "user"
+    continues: bool = False
+    """Asks the model to go on with its last reply."""
+    queued: bool = False
     tool_use_result: Any = None
-    """Structured form of a tool result. Ours is `{"display": [Block, ...]}`; other programs have their own."""
+    """Structured form of a tool result. Ours is a `ResultDetails`; other programs have their own."""
     source_tool_assistant_uuid: EntryId | None = field(default=None, name="sourceToolAssistantUUID")
     """The assistant entry that holds the call this result answers (also its parent)."""
     permission_mode: str = ""
@@ -56,7 +63,11 @@ class AssistantEntry(ChainEntry, frozen=True, kw_only=True, tag="assistant"):
     """One part of a model's reply, or a local error shown in its place (`isApiErrorMessage`)."""
 
     message: AssistantMessage
+    """Its `id` is ours: parts of one reply share it, no other reply has it."""
     request_id: str = ""
+    provider_message_id: str = ""
+    """What the provider called the reply; some repeat themselves."""
+    part_number: int = 0
     is_api_error_message: bool = False
     error: str = ""
 
@@ -95,6 +106,7 @@ class TombstoneEntry(EntryBase, frozen=True, kw_only=True, tag="tombstone"):
 
     targets: tuple[EntryId, ...]
     reason: str
+    reply_id: str = ""
 
 
 class CustomTitleEntry(EntryBase, frozen=True, kw_only=True, tag="custom-title"):
@@ -132,7 +144,10 @@ class ApprovalEntry(EntryBase, frozen=True, kw_only=True, tag="approval"):
     tool: str
     subject: str
     decision: Literal["pending", "allow", "allow_always", "deny"]
+    by: Refuser = "user"
+    """Who decided."""
     reason: str = ""
+    """Of the answer; of a pending one, why it asks."""
     rule: str = ""
 
 
@@ -143,9 +158,12 @@ class TurnResultEntry(EntryBase, frozen=True, kw_only=True, tag="turn-result"):
     turn: int
     steps: int
     duration_ms: int
+    waited_ms: int = 0
     cost_usd: float | None = None
     usage: Usage | None = None
     error: str = ""
+    note: EntryId = EntryId("")
+    """The entry of the conversation that tells the error, if there is one."""
 
 
 class SideQueryEntry(EntryBase, frozen=True, kw_only=True, tag="side-query"):
@@ -180,6 +198,35 @@ class ModeEntry(EntryBase, frozen=True, kw_only=True, tag="permission-mode"):
     permission_mode: str
 
 
+class SystemPromptEntry(EntryBase, frozen=True, kw_only=True, tag="system-prompt"):
+    """What every request of this session begins with, so that a resume sends the same bytes. The last one counts."""
+
+    blocks: tuple[str, ...]
+    tools: str = ""
+    """Digest of the tools' specs."""
+
+
+class SessionStateEntry(EntryBase, frozen=True, kw_only=True, tag="session-state"):
+    """The figures of the session up to here, so that a reader of the tail knows them. Derived; the log is the truth."""
+
+    state: SessionState
+
+
+class EventEntry(EntryBase, frozen=True, kw_only=True, tag="event"):
+    """A durable event that has no older shape of its own."""
+
+    event: Durable
+
+
+class ResultDetails(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
+    """Our `toolUseResult`: what people see of a result, and what became of the call."""
+
+    display: tuple[Block, ...] = ()
+    name: str = ""
+    duration_ms: int = 0
+    refused: bool = False
+
+
 class OpaqueEntry(Struct, frozen=True, kw_only=True):
     """A line of a type we do not know. It is kept on copy and ignored on replay; never encoded through the union."""
 
@@ -204,5 +251,8 @@ KnownEntry = (
     | ContentReplacementEntry
     | SessionSourceEntry
     | ModeEntry
+    | SystemPromptEntry
+    | SessionStateEntry
+    | EventEntry
 )
 Entry = KnownEntry | OpaqueEntry

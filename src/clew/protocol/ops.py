@@ -1,38 +1,60 @@
 """Ops: what a front end asks of the engine. Imperative, plain data."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
-from clew.protocol.ids import RequestId
+from clew.protocol.asking import ApprovalDecision, PlanDecision
+from clew.protocol.context_events import RewindScope
+from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId, OpId, PromptId, RequestId
 from clew.protocol.messages import Part
+from clew.protocol.turn_events import PromptOrigin
+
+Answerer = Literal["user", "nobody"]
+"""`nobody`: the front end answers because no person can; the model is told so, not that the user said it."""
 
 
 class OpBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="op"):
     """Every op is answered by events, never by a return value."""
+
+    op_id: OpId = OpId("")
+    """Chosen by the sender. OpAccepted or OpRejected with this id is the first answer; empty: only what follows."""
 
 
 class SubmitPrompt(OpBase, frozen=True, kw_only=True, tag="prompt.submit"):
     """Say something. When idle it starts a turn; while working it joins at the next step boundary."""
 
     content: str | tuple[Part, ...]
+    origin: PromptOrigin = "user"
+    prompt_id: PromptId = PromptId("")
+    """To withdraw it by; given by the host when empty."""
+
+
+class WithdrawPrompt(OpBase, frozen=True, kw_only=True, tag="prompt.withdraw"):
+    """Take back input that has not joined yet."""
+
+    prompt_id: PromptId
 
 
 class Interrupt(OpBase, frozen=True, kw_only=True, tag="interrupt"):
-    """Stop the running turn: calls settle, TurnEnded follows with reason `interrupted`. When idle, nothing."""
+    """Stop the running turn, also one that was only just asked for: calls settle, TurnEnded follows with reason
+    `interrupted`. When idle, nothing."""
+
+    agent: AgentId = MAIN_AGENT
 
 
 class AnswerApproval(OpBase, frozen=True, kw_only=True, tag="approval.answer"):
-    """Decide an ApprovalRequested by its id; an unknown or settled id is ignored."""
+    """Decide an ApprovalRequested by its id; an unknown or settled id is rejected."""
 
     request_id: RequestId
-    decision: Literal["allow", "allow_always", "deny"]
+    decision: ApprovalDecision
     reason: str = ""
     """With `deny`: told to the model."""
     rules: tuple[str, ...] = ()
     """With `allow_always`: the offered rules to save, verbatim."""
     stop: bool = False
     """With `deny`: end the turn as well."""
+    by: Answerer = "user"
 
 
 class AnswerQuestion(OpBase, frozen=True, kw_only=True, tag="question.answer"):
@@ -41,12 +63,35 @@ class AnswerQuestion(OpBase, frozen=True, kw_only=True, tag="question.answer"):
     request_id: RequestId
     answers: tuple[tuple[str, ...], ...]
     declined: bool = False
+    by: Answerer = "user"
+
+
+class AnswerPlan(OpBase, frozen=True, kw_only=True, tag="plan.answer"):
+    """Say what becomes of a proposed plan."""
+
+    request_id: RequestId
+    decision: PlanDecision
+    comment: str = ""
+
+
+class AnswerElicitation(OpBase, frozen=True, kw_only=True, tag="elicitation.answer"):
+    """Give a server the values it asked for, or not."""
+
+    request_id: RequestId
+    action: Literal["accept", "decline", "cancel"]
+    values: dict[str, Any] = {}
 
 
 class SetModel(OpBase, frozen=True, kw_only=True, tag="model.set"):
     """Use another model from the next request on."""
 
     model: str
+
+
+class SetEffort(OpBase, frozen=True, kw_only=True, tag="effort.set"):
+    """Ask for more or less thinking from the next request on; empty: the model's own default."""
+
+    effort: str
 
 
 class SetPermissionMode(OpBase, frozen=True, kw_only=True, tag="permission_mode.set"):
@@ -65,7 +110,103 @@ class RequestRecap(OpBase, frozen=True, kw_only=True, tag="recap.request"):
     """Ask for a recap now; answered by RecapReady or a Notice."""
 
     model: bool = False
-    """Let the fast model rephrase, if one is configured."""
+    """Let a model write it, if one is connected."""
+
+
+class RunShell(OpBase, frozen=True, kw_only=True, tag="shell.run"):
+    """Run a command the user typed; its output joins the conversation."""
+
+    command: str
+
+
+class LoadHistory(OpBase, frozen=True, kw_only=True, tag="history.load"):
+    """Ask for a piece of the past; answered by HistoryLoaded, to the one who asked and everybody else alike."""
+
+    before: EntryId | None = None
+    """The piece that ends before this entry; None: the newest."""
+    limit: int = 200
+
+
+class RequestContext(OpBase, frozen=True, kw_only=True, tag="context.request"):
+    """Ask what fills the window; answered by ContextMeasured with this id."""
+
+
+class Compact(OpBase, frozen=True, kw_only=True, tag="context.compact"):
+    """Make the view smaller now."""
+
+    focus: str = ""
+
+
+class UndoCompact(OpBase, frozen=True, kw_only=True, tag="context.undo_compact"):
+    """Bring back the view from before the last compaction."""
+
+
+class Pin(OpBase, frozen=True, kw_only=True, tag="context.pin"):
+    """Keep a line, file or message through every compaction; or, with `pinned` false, no longer."""
+
+    target: str
+    pinned: bool = True
+
+
+class Recall(OpBase, frozen=True, kw_only=True, tag="context.recall"):
+    """Bring something that left the view back, word for word."""
+
+    query: str
+
+
+class Rewind(OpBase, frozen=True, kw_only=True, tag="rewind"):
+    """Go back to where the session stood after an entry."""
+
+    to: EntryId
+    scope: RewindScope = "both"
+    preview: bool = False
+    only: tuple[str, ...] = ()
+    """Only these files; empty: all."""
+    force: bool = False
+    """Also over edits that somebody else made since."""
+
+
+class Undo(OpBase, frozen=True, kw_only=True, tag="undo"):
+    """Take the last step's file changes back."""
+
+    preview: bool = False
+    force: bool = False
+
+
+class Redo(OpBase, frozen=True, kw_only=True, tag="redo"):
+    """Take the last undo or rewind back."""
+
+    preview: bool = False
+    force: bool = False
+
+
+class ListModels(OpBase, frozen=True, kw_only=True, tag="models.list"):
+    """Ask which models can be named."""
+
+
+class ListRules(OpBase, frozen=True, kw_only=True, tag="rules.list"):
+    """Ask which permission rules are in force."""
+
+
+class RemoveRule(OpBase, frozen=True, kw_only=True, tag="rule.remove"):
+    """Forget a rule that was saved with "always"."""
+
+    rule: str
+
+
+class ListSessions(OpBase, frozen=True, kw_only=True, tag="sessions.list"):
+    """Ask for sessions, all agents' included; `query` filters by title and words."""
+
+    query: str = ""
+    limit: int = 20
+
+
+class SwitchSession(OpBase, frozen=True, kw_only=True, tag="session.switch"):
+    """Go on with another session behind the same door. When it cannot be opened, this one stays."""
+
+    resume: str = ""
+    """An id, title, words or file; empty: a new session."""
+    fork: bool = False
 
 
 class Close(OpBase, frozen=True, kw_only=True, tag="close"):
@@ -74,12 +215,31 @@ class Close(OpBase, frozen=True, kw_only=True, tag="close"):
 
 Op = (
     SubmitPrompt
+    | WithdrawPrompt
     | Interrupt
     | AnswerApproval
     | AnswerQuestion
+    | AnswerPlan
+    | AnswerElicitation
     | SetModel
+    | SetEffort
     | SetPermissionMode
     | SetTitle
     | RequestRecap
+    | RunShell
+    | LoadHistory
+    | RequestContext
+    | Compact
+    | UndoCompact
+    | Pin
+    | Recall
+    | Rewind
+    | Undo
+    | Redo
+    | ListModels
+    | ListRules
+    | RemoveRule
+    | ListSessions
+    | SwitchSession
     | Close
 )

@@ -1,62 +1,105 @@
-"""The cost counter: usage and money per model, and what was denied. A pure fold over events, for any subscriber."""
+"""The one cost counter: every request of the conversation and beside it, folded from events. All others show it."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from clew.protocol.events import ApprovalResolved, Event, SideQueryBooked, StepEnded
+from clew.protocol.event_base import EventBase
+from clew.protocol.session_words import SideQueryBooked
+from clew.protocol.turn_events import AttemptEnded, TurnEnded
 from clew.protocol.usage import Usage
 
 
-class ModelTally(Struct):
-    """What one model used in this session."""
+class ModelUse(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What one model was asked for so far."""
 
+    model: str
+    requests: int = 0
+    """Every try that left, also those that failed and were made again."""
     usage: Usage = Usage()
-    cost_usd: float | None = 0.0
-    """None once a reply came whose price is unknown."""
-    requests: int = 0
-
-
-class SideTally(Struct):
-    """What side queries of one purpose used."""
-
-    requests: int = 0
     cost_usd: float = 0.0
+    """What is known to be spent."""
+    unpriced: int = 0
+    """Requests whose cost nobody knows: no price, or no usage reported."""
+    estimated: int = 0
+    """Requests whose usage was estimated because the provider never told."""
 
 
-class Tally:
-    """Sums over the session, for limits and for the result."""
+class SideUse(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Model calls outside the conversation, by purpose."""
 
-    def __init__(self) -> None:
-        self.models: dict[str, ModelTally] = {}
-        self.side_queries: dict[str, SideTally] = {}
-        self.api_ms = 0
-        self.denials: list[ApprovalResolved] = []
+    purpose: str
+    requests: int = 0
+    usage: Usage = Usage()
+    cost_usd: float = 0.0
+    unpriced: int = 0
 
-    def __call__(self, event: Event) -> None:
-        """Count one event."""
-        if isinstance(event, StepEnded):
-            totals = self.models.setdefault(event.model, ModelTally())
-            totals.requests += 1
-            self.api_ms += event.api_ms
-            if event.usage is not None:
-                totals.usage = totals.usage + event.usage
-            if event.cost_usd is None or totals.cost_usd is None:
-                totals.cost_usd = None
-            else:
-                totals.cost_usd += event.cost_usd
-        elif isinstance(event, SideQueryBooked):
-            side = self.side_queries.setdefault(event.purpose, SideTally())
-            side.requests += 1
-            side.cost_usd += event.cost_usd or 0.0
-        elif isinstance(event, ApprovalResolved) and event.decision == "deny":
-            self.denials.append(event)
+
+class Tally(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Sums over a session, resumes included. Limits, results, `/stats` and lists all read these."""
+
+    models: tuple[ModelUse, ...] = ()
+    side: tuple[SideUse, ...] = ()
+    api_ms: int = 0
+    work_ms: int = 0
+    """Time the agent worked, without waiting for people."""
+
+    def after(self, event: EventBase) -> "Tally":
+        """The sums after this event."""
+        match event:
+            case AttemptEnded():
+                return replace(self, models=_with_attempt(self.models, event), api_ms=self.api_ms + event.api_ms)
+            case SideQueryBooked():
+                return replace(self, side=_with_side_query(self.side, event))
+            case TurnEnded():
+                return replace(self, work_ms=self.work_ms + event.duration_ms)
+            case _:
+                return self
 
     @property
     def usage(self) -> Usage:
-        """All tokens of all models."""
-        return sum((totals.usage for totals in self.models.values()), Usage())
+        """All tokens of the conversation."""
+        return sum((use.usage for use in self.models), Usage())
+
+    @property
+    def tokens(self) -> int:
+        """All tokens, in and out, side queries included."""
+        used = sum((use.usage for use in self.side), self.usage)
+        return used.prompt_tokens + used.output_tokens
 
     @property
     def cost_usd(self) -> float:
         """All money known to be spent, side queries included."""
-        spoken = sum(totals.cost_usd or 0.0 for totals in self.models.values())
-        return spoken + sum(side.cost_usd for side in self.side_queries.values())
+        return sum(use.cost_usd for use in self.models) + sum(use.cost_usd for use in self.side)
+
+    @property
+    def unpriced(self) -> int:
+        """Requests of the conversation whose cost nobody knows."""
+        return sum(use.unpriced for use in self.models)
+
+
+def _with_attempt(models: tuple[ModelUse, ...], event: AttemptEnded) -> tuple[ModelUse, ...]:
+    rows = {use.model: use for use in models}
+    known = rows.get(event.model, ModelUse(model=event.model))
+    free = event.usage is None and event.outcome == "failed"  # a request that was refused outright costs nothing
+    rows[event.model] = replace(
+        known,
+        requests=known.requests + 1 + event.retries,
+        usage=known.usage + (event.usage or Usage()),
+        cost_usd=known.cost_usd + (event.cost_usd or 0.0),
+        unpriced=known.unpriced + (event.cost_usd is None and not free),
+        estimated=known.estimated + event.estimated,
+    )
+    return tuple(rows.values())
+
+
+def _with_side_query(side: tuple[SideUse, ...], event: SideQueryBooked) -> tuple[SideUse, ...]:
+    rows = {use.purpose: use for use in side}
+    known = rows.get(event.purpose, SideUse(purpose=event.purpose))
+    rows[event.purpose] = replace(
+        known,
+        requests=known.requests + 1,
+        usage=known.usage + (event.usage or Usage()),
+        cost_usd=known.cost_usd + (event.cost_usd or 0.0),
+        unpriced=known.unpriced + (event.cost_usd is None),
+    )
+    return tuple(rows.values())

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import TableBlock
 from clew.protocol.events import Choice, Question
-from clew.tools.base import ToolContext, ToolResult
+from clew.tools.base import Effect, ToolContext, ToolResult
 from clew.tools.builtin import BuiltinTool
 from clew.tools.paths import problem
 
@@ -39,8 +39,9 @@ class AskUserParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
 class AskUser(BuiltinTool[AskUserParams]):
     """Ask, wait, tell the model what was said."""
 
-    name: ClassVar[str] = "AskUser"
+    name = "AskUser"
     params: ClassVar[type[Struct]] = AskUserParams
+    effect: ClassVar[Effect] = "session"
 
     def accesses(self, params: AskUserParams, context: ToolContext) -> tuple[Access, ...]:
         return (ToolAccess(tool=self.name, read_only=True),)

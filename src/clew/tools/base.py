@@ -2,10 +2,10 @@
 
 import sys
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, Generic, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
 
 from msgspec import Struct
 
@@ -15,9 +15,12 @@ from clew.protocol.events import Question
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ResultContent
 from clew.protocol.tools import ToolSpec
-from clew.tools.schema import schema_of
+from clew.tools.schema import decode_arguments, schema_of
 
 P = TypeVar("P", bound=Struct)
+Effect = Literal["none", "session", "world"]
+"""What a run changes: nothing; only what this session knows of itself (its task list, a person's answer); or files,
+processes and other machines."""
 
 
 class ToolResult(Struct, frozen=True, kw_only=True):
@@ -44,14 +47,22 @@ class ToolContext(Struct, kw_only=True):
 
 
 class Tool(ABC, Generic[P]):
-    """One tool. Session state (read files, shells, todos) is given to the constructor, never global."""
+    """One tool. Session state (read files, shells, todos) is given to the constructor, never global.
 
-    name: ClassVar[str]
+    A tool whose schema is known only at run time sets `name` in its constructor and brings `spec` and `decode` of its
+    own; nothing else asks for `params`.
+    """
+
+    name: str
     params: ClassVar[type[Struct]]
     shell: ClassVar[bool] = False
     """A failing call cancels its siblings that are shell calls too."""
     max_result_chars: ClassVar[int] = 50_000
     """Longer text is spilled to a file and replaced by a preview; 0: the tool bounds itself."""
+    effect: ClassVar[Effect] = "world"
+    """The most a call may change. Once a call with an effect was let through, its reply is never withdrawn."""
+    waits: ClassVar[bool] = False
+    """Asking for the same thing again is how it is used (the output of a running command)."""
 
     @cached_property
     def description(self) -> str:
@@ -63,6 +74,10 @@ class Tool(ABC, Generic[P]):
     def spec(self) -> ToolSpec:
         """What the model is told. Constant within a session."""
         return ToolSpec(name=self.name, description=self.description, schema=schema_of(self.params))
+
+    def decode(self, arguments: Mapping[str, Any]) -> P:
+        """The typed parameters. Raises BadArguments with words for the model."""
+        return cast("P", decode_arguments(self.name, self.params, arguments))
 
     def is_concurrency_safe(self, params: P) -> bool:
         """May overlap with other safe calls. An exception counts as no."""

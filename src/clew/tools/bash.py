@@ -39,7 +39,7 @@ class BashParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Bash(BuiltinTool[BashParams]):
     """Run it, wait, tell what came out."""
 
-    name: ClassVar[str] = "Bash"
+    name = "Bash"
     params: ClassVar[type[Struct]] = BashParams
     shell: ClassVar[bool] = True
     max_result_chars: ClassVar[int] = 0

@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import TerminalBlock
-from clew.tools.base import ToolContext, ToolResult
+from clew.tools.base import Effect, ToolContext, ToolResult
 from clew.tools.builtin import BuiltinTool
 from clew.tools.extras import search_worker
 from clew.tools.paths import problem
@@ -26,8 +26,10 @@ class BashOutputParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=
 class BashOutput(BuiltinTool[BashOutputParams]):
     """Look at a background command."""
 
-    name: ClassVar[str] = "BashOutput"
+    name = "BashOutput"
     params: ClassVar[type[Struct]] = BashOutputParams
+    effect: ClassVar[Effect] = "session"
+    waits: ClassVar[bool] = True
 
     def is_concurrency_safe(self, params: BashOutputParams) -> bool:
         return True

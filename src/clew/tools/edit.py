@@ -29,7 +29,7 @@ class EditParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Edit(BuiltinTool[EditParams]):
     """Change parts of a file."""
 
-    name: ClassVar[str] = "Edit"
+    name = "Edit"
     params: ClassVar[type[Struct]] = EditParams
 
     def accesses(self, params: EditParams, context: ToolContext) -> tuple[Access, ...]:

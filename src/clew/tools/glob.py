@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from clew.permissions.access import Access
 from clew.protocol.display import MatchesBlock
-from clew.tools.base import ToolContext, ToolResult
+from clew.tools.base import Effect, ToolContext, ToolResult
 from clew.tools.builtin import BuiltinTool
 from clew.tools.extras import search
 from clew.tools.glob_match import glob_regex
@@ -27,8 +27,9 @@ class GlobParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Glob(BuiltinTool[GlobParams]):
     """List matching files."""
 
-    name: ClassVar[str] = "Glob"
+    name = "Glob"
     params: ClassVar[type[Struct]] = GlobParams
+    effect: ClassVar[Effect] = "none"
 
     def is_concurrency_safe(self, params: GlobParams) -> bool:
         return True

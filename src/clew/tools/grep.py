@@ -7,7 +7,7 @@ from msgspec import Meta, Struct
 
 from clew.permissions.access import Access
 from clew.protocol.display import MatchesBlock
-from clew.tools.base import ToolContext, ToolResult
+from clew.tools.base import Effect, ToolContext, ToolResult
 from clew.tools.builtin import BuiltinTool
 from clew.tools.extras import search
 from clew.tools.paths import file_accesses, missing, problem
@@ -38,8 +38,9 @@ class GrepParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, 
 class Grep(BuiltinTool[GrepParams]):
     """Find lines, files or counts."""
 
-    name: ClassVar[str] = "Grep"
+    name = "Grep"
     params: ClassVar[type[Struct]] = GrepParams
+    effect: ClassVar[Effect] = "none"
 
     def is_concurrency_safe(self, params: GrepParams) -> bool:
         return True

@@ -20,7 +20,7 @@ class KillShellParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class KillShell(BuiltinTool[KillShellParams]):
     """End it, and say how it stood."""
 
-    name: ClassVar[str] = "KillShell"
+    name = "KillShell"
     params: ClassVar[type[Struct]] = KillShellParams
 
     def accesses(self, params: KillShellParams, context: ToolContext) -> tuple[Access, ...]:

@@ -29,7 +29,7 @@ class NotebookEditParams(Struct, frozen=True, kw_only=True, forbid_unknown_field
 class NotebookEdit(BuiltinTool[NotebookEditParams]):
     """Change one cell."""
 
-    name: ClassVar[str] = "NotebookEdit"
+    name = "NotebookEdit"
     params: ClassVar[type[Struct]] = NotebookEditParams
 
     def accesses(self, params: NotebookEditParams, context: ToolContext) -> tuple[Access, ...]:

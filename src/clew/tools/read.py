@@ -11,7 +11,7 @@ from clew.permissions.access import Access
 from clew.protocol.display import FileBlock
 from clew.system.encoding import SNIFF_BYTES, Encoding, decode, sniff
 from clew.system.files import open_regular
-from clew.tools.base import ToolContext, ToolResult
+from clew.tools.base import Effect, ToolContext, ToolResult
 from clew.tools.builtin import BuiltinTool
 from clew.tools.extras import read_forms
 from clew.tools.paths import describe_os_error, digest_of, file_accesses, problem, state_of
@@ -35,8 +35,9 @@ class ReadParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 class Read(BuiltinTool[ReadParams]):
     """Look at one file."""
 
-    name: ClassVar[str] = "Read"
+    name = "Read"
     params: ClassVar[type[Struct]] = ReadParams
+    effect: ClassVar[Effect] = "none"
     max_result_chars: ClassVar[int] = 0
 
     def is_concurrency_safe(self, params: ReadParams) -> bool:

@@ -6,7 +6,7 @@ from msgspec import Meta, Struct
 
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import TodoBlock, TodoItem
-from clew.tools.base import ToolContext, ToolResult
+from clew.tools.base import Effect, ToolContext, ToolResult
 from clew.tools.builtin import BuiltinTool
 
 
@@ -27,8 +27,9 @@ class TodoWriteParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 class TodoWrite(BuiltinTool[TodoWriteParams]):
     """Keep the list."""
 
-    name: ClassVar[str] = "TodoWrite"
+    name = "TodoWrite"
     params: ClassVar[type[Struct]] = TodoWriteParams
+    effect: ClassVar[Effect] = "session"
 
     def accesses(self, params: TodoWriteParams, context: ToolContext) -> tuple[Access, ...]:
         return (ToolAccess(tool=self.name, read_only=True),)

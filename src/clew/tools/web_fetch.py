@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from clew.permissions.access import Access, FetchAccess
 from clew.protocol.display import TextBlock
-from clew.tools.base import ToolContext, ToolResult
+from clew.tools.base import Effect, ToolContext, ToolResult
 from clew.tools.builtin import BuiltinTool
 from clew.tools.extras import web
 from clew.tools.paths import problem
@@ -22,8 +22,9 @@ class WebFetchParams(Struct, frozen=True, kw_only=True):
 class WebFetch(BuiltinTool[WebFetchParams]):
     """Get it, turn it into text."""
 
-    name: ClassVar[str] = "WebFetch"
+    name = "WebFetch"
     params: ClassVar[type[Struct]] = WebFetchParams
+    effect: ClassVar[Effect] = "none"
 
     def is_concurrency_safe(self, params: WebFetchParams) -> bool:
         return True

@@ -21,7 +21,7 @@ class WebSearchParams(Struct, frozen=True, kw_only=True):
 class WebSearch(BuiltinTool[WebSearchParams]):
     """Ask the session's search provider."""
 
-    name: ClassVar[str] = "WebSearch"
+    name = "WebSearch"
     params: ClassVar[type[Struct]] = WebSearchParams
 
     def is_concurrency_safe(self, params: WebSearchParams) -> bool:

@@ -27,7 +27,7 @@ class WriteParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True)
 class Write(BuiltinTool[WriteParams]):
     """Put this content into this file."""
 
-    name: ClassVar[str] = "Write"
+    name = "Write"
     params: ClassVar[type[Struct]] = WriteParams
 
     def accesses(self, params: WriteParams, context: ToolContext) -> tuple[Access, ...]:

@@ -4,7 +4,8 @@ from collections.abc import Collection, Sequence
 
 import msgspec
 
-from clew.protocol.entries import AssistantEntry, Entry, SystemEntry
+from clew.protocol.entries import AssistantEntry, Entry, EventEntry, SystemEntry
+from clew.protocol.events import Rewound
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import tool_calls
 from clew.transcript.links import (
@@ -36,7 +37,7 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
     indices: tuple[int, ...] = ()
     """Where each entry stood in the sequence given."""
     leaf: EntryId | None = None
-    """What the next entry hangs under."""
+    """What the next entry hangs under: the last one, in the order of the conversation."""
     flaws: tuple[Flaw, ...] = ()
 
 
@@ -47,15 +48,20 @@ def build_chain(
     sidechain: bool = False,
     gaps: Collection[int] = (),
     past_boundaries: bool = False,
+    root: EntryId | None = None,
+    tip: EntryId | None = None,
 ) -> Chain:
     """The chain of a sequence of entries in file order. Pure: live, resumed, branched and agent views all use it.
 
     `gaps` are the indices before which a damaged line was skipped: an entry whose parent was lost there is hung under
     the nearest entry before the damage, because that line almost surely was the parent's. `past_boundaries` gives the
-    whole conversation as people saw it, not what the model still sees.
+    whole conversation as people saw it, not what the model still sees. `root`: an entry before the sequence under which
+    it may hang; the chain then begins behind it. `tip`: where the conversation ends, when that is known.
     """
     builder = _Builder(entries, session_id=session_id, sidechain=sidechain, gaps=gaps)
     builder.past_boundaries = past_boundaries
+    builder.root = root
+    builder.wanted_tip = tip
     return builder.build()
 
 
@@ -66,6 +72,8 @@ class _Builder:
         self.sidechain = sidechain
         self.gaps = sorted(gaps)
         self.past_boundaries = False
+        self.root: EntryId | None = None
+        self.wanted_tip: EntryId | None = None
         self.gone = withdrawn(entries)
         self.flaws: list[Flaw] = []
         self.at: dict[EntryId, int] = {}
@@ -93,19 +101,31 @@ class _Builder:
             return Chain(flaws=tuple(self.flaws))
         path = self._walk(tip)
         path = self._with_siblings(path)
-        leaf, trailing = self._trailing(tip)
+        leaf, trailing = self._trailing(path)
         indices = (*path, *trailing)
         kept = self._without_old_usage(indices)
         return Chain(entries=kept, indices=indices, leaf=leaf, flaws=tuple(self.flaws))
 
     def _tip(self) -> int | None:
+        if self.wanted_tip is not None and self.wanted_tip in self.at:
+            return self.at[self.wanted_tip]
         for number in range(len(self.entries) - 1, -1, -1):
             entry = self.entries[number]
-            if can_be_leaf(entry, session_id=self.session_id, sidechain=self.sidechain, gone=self.gone):
+            if isinstance(entry, EventEntry):
+                if (back := self._gone_back(entry)) is not None:
+                    return back
+            elif can_be_leaf(entry, session_id=self.session_id, sidechain=self.sidechain, gone=self.gone):
                 uuid = uuid_of(entry)
                 if uuid is not None and self.at[uuid] == number:
                     return number
         return None
+
+    def _gone_back(self, entry: EventEntry) -> int | None:
+        """Where the conversation was set back to, if nothing was said since."""
+        event = entry.event
+        if not isinstance(event, Rewound) or event.scope == "files" or event.to is None:
+            return None
+        return self.at.get(event.to)
 
     def _walk(self, tip: int) -> list[int]:
         """From the tip to the root, returned root first. Withdrawn entries are passed through."""
@@ -131,7 +151,7 @@ class _Builder:
 
     def _find_parent(self, number: int, parent: EntryId) -> int | None:
         found = self.at.get(parent)
-        if found is not None:
+        if found is not None or (parent == self.root and self.root is not None):
             return found
         gap = next((gap for gap in reversed(self.gaps) if gap <= number), None)
         if gap is not None:
@@ -260,18 +280,19 @@ class _Builder:
         mine = not self.session_id or session_of(entry) in {self.session_id, ""}
         return mine and on_sidechain(entry) == self.sidechain and uuid not in self.gone
 
-    def _trailing(self, tip: int) -> tuple[EntryId | None, list[int]]:
-        """Notes of the program after the tip: the next entry hangs under the last of them."""
-        leaf = uuid_of(self.entries[tip])
+    def _trailing(self, path: list[int]) -> tuple[EntryId | None, list[int]]:
+        """Notes of the program after the end: the next entry hangs under the last of them."""
+        if not path:
+            return self.root, []
+        leaf = uuid_of(self.entries[path[-1]])
         trailing: list[int] = []
-        for number in range(tip + 1, len(self.entries)):
+        for number in range(path[-1] + 1, len(self.entries)):
             entry = self.entries[number]
-            uuid = uuid_of(entry)
-            if uuid is None or self.at[uuid] != number or uuid in self.gone:
+            if not isinstance(entry, SystemEntry) or entry.parent_uuid != leaf or entry.uuid in self.gone:
                 continue
-            if isinstance(entry, SystemEntry) and entry.parent_uuid == leaf and entry.is_sidechain == self.sidechain:
+            if entry.is_sidechain == self.sidechain and self.at[entry.uuid] == number:
                 trailing.append(number)
-                leaf = uuid
+                leaf = entry.uuid
         return leaf, trailing
 
     def _without_old_usage(self, indices: Sequence[int]) -> tuple[Entry, ...]:

@@ -17,6 +17,7 @@ from clew.protocol.entries import (
     OpaqueEntry,
     SessionSourceEntry,
     SystemEntry,
+    SystemPromptEntry,
 )
 from clew.protocol.ids import EntryId, SessionId
 from clew.transcript.chain import build_chain
@@ -102,7 +103,7 @@ class _Copied:
             return fresh
         if isinstance(entry, CustomTitleEntry | AiTitleEntry):
             return not titled
-        return isinstance(entry, ContentReplacementEntry | OpaqueEntry)
+        return isinstance(entry, ContentReplacementEntry | SystemPromptEntry | OpaqueEntry)
 
     def parent(self, entry: Entry) -> EntryId | None:
         """What the entry hangs under in the copy. A preserved segment takes its place between anchor and the rest."""

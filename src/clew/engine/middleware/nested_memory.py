@@ -1,17 +1,16 @@
 """Memory files of directories the agent comes to: told once, when a tool first touches something there."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import AsyncGenerator, Callable, Iterable
 from pathlib import Path
 
-from clew.engine.intake import accept
-from clew.engine.turn import Turn
+from clew.engine.middleware.base import Middleware
+from clew.engine.turn import SettledCall, Turn
 from clew.protocol.events import Event
-from clew.protocol.messages import AssistantMessage, tool_calls
 
 PATH_ARGUMENTS = ("file_path", "notebook_path")
 
 
-class NestedMemory:
+class NestedMemory(Middleware):
     """`find` gives the words of memory files that apply to a path and were not told yet; empty when there are none."""
 
     def __init__(self, find: Callable[[Path], str], cwd: Path) -> None:
@@ -19,23 +18,20 @@ class NestedMemory:
         self._cwd = cwd
         self._seen: set[Path] = set()
 
-    async def before_step(self, turn: Turn) -> Iterable[Event]:
-        """Looks at the calls of the reply before."""
-        replies = [message for message in turn.agent.messages[-3:] if isinstance(message, AssistantMessage)]
-        events: list[Event] = []
-        for path in touched(replies[-1], self._cwd) if replies else ():
+    async def after_step(self, turn: Turn) -> AsyncGenerator[Event]:
+        """Looks at the calls of the step."""
+        for path in touched(turn.last.calls, self._cwd):
             if path.parent in self._seen:
                 continue
             self._seen.add(path.parent)
             if words := self._find(path):
-                events.append(accept(turn, words, hidden=True))
-        return events
+                yield turn.accept(words)
 
 
-def touched(reply: AssistantMessage, cwd: Path) -> Iterable[Path]:
-    """The files that the calls of a reply name."""
-    for call in tool_calls(reply.content):
+def touched(calls: Iterable[SettledCall], cwd: Path) -> Iterable[Path]:
+    """The files that some calls name."""
+    for settled in calls:
         for name in PATH_ARGUMENTS:
-            value = call.arguments.get(name)
+            value = settled.call.arguments.get(name)
             if isinstance(value, str) and value:
                 yield cwd / value

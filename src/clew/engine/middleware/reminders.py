@@ -1,14 +1,14 @@
 """Hidden words that join before the next request: what the user was shown and the model should know."""
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator
 
-from clew.engine.intake import accept
+from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Turn
 from clew.protocol.events import Event
 
 
-class Reminders:
+class Reminders(Middleware):
     """Filled by whoever has something to say; each is said once."""
 
     def __init__(self) -> None:
@@ -18,9 +18,7 @@ class Reminders:
         """Say this before the next request."""
         self._waiting.append(text)
 
-    async def before_step(self, turn: Turn) -> Iterable[Event]:
+    async def before_step(self, turn: Turn) -> AsyncGenerator[Event]:
         """All of them, in order."""
-        events: list[Event] = []
         while self._waiting:
-            events.append(accept(turn, self._waiting.popleft(), hidden=True))
-        return events
+            yield turn.accept(self._waiting.popleft())

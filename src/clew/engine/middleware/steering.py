@@ -1,18 +1,16 @@
-"""What the user typed while the agent worked joins at the step boundary, in the same turn."""
+"""What was typed while the agent worked joins at the step boundary, in the same turn."""
 
-from collections.abc import Iterable
+from collections.abc import AsyncGenerator
 
-from clew.engine.intake import accept
+from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Turn
 from clew.protocol.events import Event
 
 
-class Steering:
-    """Drains the agent's inbox before a step."""
+class Steering(Middleware):
+    """Drains the inbox before a step."""
 
-    async def before_step(self, turn: Turn) -> Iterable[Event]:
+    async def before_step(self, turn: Turn) -> AsyncGenerator[Event]:
         """All of it, in the order typed."""
-        events: list[Event] = []
-        while turn.agent.inbox:
-            events.append(accept(turn, turn.agent.inbox.popleft(), queued=True))
-        return events
+        while (prompt := turn.inbox()) is not None:
+            yield turn.accept(prompt.content, origin=prompt.origin, prompt_id=prompt.prompt_id, queued=True)

@@ -1,7 +1,5 @@
-"""Where a run works: directories, trust and the settings that follow from both."""
+"""Where a session works: directories, trust and the settings that follow from both."""
 
-import argparse
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -11,7 +9,7 @@ from msgspec import Struct
 from clew.config.load import Loaded, load_settings
 from clew.config.schema import Settings
 from clew.permissions.trust import TrustStore
-from clew.system.git import Repository, find_repository
+from clew.system.git import Repository, find_repository, read_head
 from clew.system.git_command import GitRefused, open_git
 from clew.system.home import clew_home
 
@@ -33,6 +31,11 @@ class Workspace(Struct, frozen=True, kw_only=True):
         """The settings in force."""
         return self.loaded.settings
 
+    @property
+    def branch(self) -> str:
+        """What is checked out now; nothing is read of a repository that is not trusted."""
+        return read_head(self.repository).branch if self.repository is not None and self.trusted else ""
+
     def identity(self, directory: Path) -> str:
         """Which repository a directory belongs to, so that a moved one is found; asks git, so only when trusted."""
         repository = find_repository(directory)
@@ -45,23 +48,21 @@ class Workspace(Struct, frozen=True, kw_only=True):
             return ""
 
 
-def open_workspace(args: argparse.Namespace, env: Mapping[str, str], *, lenient: bool = False) -> Workspace:
+def open_workspace(
+    cwd: Path,
+    env: Mapping[str, str],
+    *,
+    settings: str | None = None,
+    flags: dict[str, Any] | None = None,
+    lenient: bool = False,
+) -> Workspace:
     """Find the project, look up trust, load settings. Raises SettingsError."""
-    cwd = Path(os.getcwd())
     home = clew_home(env)
     repository = find_repository(cwd)
     root = repository.root if repository is not None else cwd
-    if getattr(args, "trust", False):
-        remember_trust(home, root)
     trusted = TrustStore(home).is_trusted(root)
     loaded = load_settings(
-        home=home,
-        project_root=root,
-        trusted=trusted,
-        env=env,
-        settings_arg=getattr(args, "settings", None),
-        flags=flags_of(args),
-        lenient=lenient,
+        home=home, project_root=root, trusted=trusted, env=env, settings_arg=settings, flags=flags or {}, lenient=lenient
     )
     return Workspace(cwd=cwd, root=root, home=home, env=env, trusted=trusted, loaded=loaded, repository=repository)
 
@@ -72,37 +73,3 @@ def remember_trust(home: Path, root: Path) -> None:
         TrustStore(home).remember(root)
     except OSError as error:
         raise OSError(error.errno, f"your trust cannot be saved ({error.strerror})", str(home)) from error
-
-
-def flags_of(args: argparse.Namespace) -> dict[str, Any]:
-    """The flags that are settings, under their dotted keys."""
-    named = {
-        "model": "model",
-        "fallbackModel": "fallback_model",
-        "fastModel": "fast_model",
-        "effort": "effort",
-        "permissionMode": "permission_mode",
-        "limits.maxTurns": "max_turns",
-        "limits.maxBudgetUsd": "max_budget_usd",
-    }
-    flags = {key: getattr(args, name, None) for key, name in named.items()}
-    for key, name in (
-        ("permissions.allow", "allowed_tools"),
-        ("permissions.deny", "disallowed_tools"),
-    ):
-        flags[key] = [rule for text in getattr(args, name, []) for rule in split_rules(text)] or None
-    flags["permissions.additionalDirectories"] = getattr(args, "add_dir", []) or None
-    return flags
-
-
-def split_rules(text: str) -> list[str]:
-    """`Read, Bash(echo a,b)` is two rules: commas inside parentheses belong to the rule."""
-    rules = [""]
-    depth = 0
-    for letter in text:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth <= 0:
-            rules.append("")
-        else:
-            rules[-1] += letter
-    return [rule.strip() for rule in rules]

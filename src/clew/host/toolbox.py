@@ -1,51 +1,73 @@
 """The tools of a session with what they stand on: their state, permissions, the sandbox."""
 
-from typing import Any
+from collections.abc import Callable
+from pathlib import Path
 
 from msgspec import Struct
 
-from clew.cli.conversation import Conversation
-from clew.cli.workspace import Workspace
 from clew.config.errors import SettingsError
 from clew.config.schema import Permissions
+from clew.engine.ports import Ask, CallHook
 from clew.host.permits import Permits
 from clew.host.saved_rules import SavedRules
-from clew.host.tool_host import SessionTools
+from clew.host.workspace import Workspace
 from clew.llm.connect import key_variables
-from clew.permissions.access import Decision, FileAccess
+from clew.permissions.access import Access, Decision, FileAccess, Verdict
 from clew.permissions.policy import Policy, make_policy
 from clew.permissions.rules import Rule, RuleError, parse_rule
-from clew.protocol.tools import ToolSpec
+from clew.protocol.ids import CallId
 from clew.system.environment import secret_values
 from clew.system.redact import register_secrets
-from clew.tools.base import Tool
+from clew.tools.base import ToolContext
 from clew.tools.registry import builtin_tools
 from clew.tools.sandboxing import open_sandbox
 from clew.tools.session import ToolSession
+from clew.tools.toolset import ToolSet
 from clew.transcript.store import SessionStore
+
+
+class SessionTools:
+    """What tool calls get of their session: the directory in force, permissions, a place for long results, hooks."""
+
+    def __init__(self, session: ToolSession, permits: Permits, hooks: tuple[CallHook, ...] = ()) -> None:
+        self._session = session
+        self._permits = permits
+        self.hooks = hooks
+
+    def context(self, call_id: CallId, progress: Callable[[str], None], ask: Ask) -> ToolContext:
+        """A call starts in the directory the last command left."""
+        return ToolContext(call_id=call_id, cwd=self._session.cwd, progress=progress, ask=ask)
+
+    async def judge(self, accesses: tuple[Access, ...]) -> Verdict:
+        """By the rules and mode in force now."""
+        return self._permits.judge(accesses)
+
+    def remember(self, rules: tuple[str, ...]) -> None:
+        """The user said "always"."""
+        self._permits.remember(rules)
+
+    @property
+    def results_dir(self) -> Path | None:
+        """None when the session keeps nothing on disk."""
+        return self._session.results_dir
 
 
 class Toolbox(Struct, kw_only=True):
     """What the session needs of tools."""
 
-    tools: dict[str, Tool[Any]]
+    tools: ToolSet
     host: SessionTools
     permits: Permits
     session: ToolSession
 
-    @property
-    def specs(self) -> tuple[ToolSpec, ...]:
-        """What the model is told, in fixed order."""
-        return tuple(tool.spec() for tool in self.tools.values())
 
-
-def open_toolbox(workspace: Workspace, conversation: Conversation) -> Toolbox:
-    """Tools for this workspace and conversation. Raises SettingsError for a rule that cannot be understood."""
+def open_toolbox(workspace: Workspace, results_dir: Path | None) -> Toolbox:
+    """Tools for this workspace. Raises SettingsError for a rule that cannot be understood."""
     saved = SavedRules(SessionStore(workspace.home).project_dir(workspace.root))
     session = ToolSession(
         cwd=str(workspace.cwd),
         roots=(str(workspace.root), *workspace.settings.permissions.additional_directories),
-        results_dir=conversation.results_dir,
+        results_dir=results_dir,
         env=workspace.env,
         key_variables=key_variables(workspace.settings.providers),
         keep_variables=workspace.settings.tool_environment.keep,
@@ -59,9 +81,12 @@ def open_toolbox(workspace: Workspace, conversation: Conversation) -> Toolbox:
         withheld=lambda path: permits.judge((FileAccess(op="read", path=path, cwd="/"),)).decision != "allow",
     )
     register_secrets(secret_values(workspace.env, key_variables=session.key_variables))
-    permits = Permits(policy_of(workspace, saved), save=saved.add, results_dir=conversation.results_dir)
-    tools = {tool.name: tool for tool in builtin_tools(session)}
-    return Toolbox(tools=tools, host=SessionTools(session, permits), permits=permits, session=session)
+    permits = Permits(
+        policy_of(workspace, saved), save=saved.add, unsave=saved.remove, saved=saved.texts, results_dir=results_dir
+    )
+    return Toolbox(
+        tools=ToolSet(builtin_tools(session)), host=SessionTools(session, permits), permits=permits, session=session
+    )
 
 
 def policy_of(workspace: Workspace, saved: SavedRules) -> Policy:

@@ -1,54 +1,45 @@
-"""Orientation for a session: what it needs is put together when the first reply is there, not before."""
+"""Orientation for a session: its parts are put together when the first step has ended, not before."""
 
 from collections.abc import Callable
 
-from clew.cli.conversation import Conversation
-from clew.cli.workspace import Workspace
-from clew.host.late_orientation import FollowingOrientation, LateOrientation
+from clew.host.orienting import Orientation
+from clew.host.past import Past
 from clew.host.session import Session
+from clew.host.workspace import Workspace
 from clew.llm.connect import fast_model
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.events import SideQueryBooked
+from clew.system.debug_log import DebugLog
 
 
-def late_orientation(
-    workspace: Workspace,
-    conversation: Conversation,
-    main_model: str,
-    connect_named: Callable[[str], Model],
-    session: Callable[[], Session],
-) -> LateOrientation:
-    """`session` is asked for only when there is something to publish."""
+def debug_log(workspace: Workspace, past: Past) -> Callable[[str], None]:
+    """Where orientation says what nobody needs to see; nothing for a session that keeps nothing."""
+    debug = DebugLog(workspace.home / "debug" / f"{past.session_id}.log")
 
-    def load() -> FollowingOrientation:
-        return load_orientation(workspace, conversation, main_model, connect_named, session())
+    def log(text: str) -> None:
+        if past.path is not None:
+            debug.write("orient", text)
 
-    return LateOrientation(load, past=conversation.entries)
+    return log
 
 
 def load_orientation(
     workspace: Workspace,
-    conversation: Conversation,
-    main_model: str,
+    main_model: Callable[[], str],
     connect_named: Callable[[str], Model],
     session: Session,
-) -> FollowingOrientation:
+    log: Callable[[str], None],
+) -> Orientation:
     """Ledger, labels, recap and titles. These imports are late on purpose: see tests/architecture."""
-    from clew.host.orientation import Orientation, OrientationSettings
+    from clew.host.orientation import OrientationSettings, SessionOrientation
     from clew.orient.daily_cap import DailyCap
     from clew.orient.label_query import label_mode
     from clew.orient.narrator import Narrator
     from clew.orient.side_query import SideQueries
-    from clew.system.debug_log import DebugLog
 
     settings = workspace.settings
-    debug = DebugLog(workspace.home / "debug" / f"{conversation.session_id}.log")
-
-    def log(text: str) -> None:
-        if conversation.path is not None:
-            debug.write("orient", text)
 
     def book(entry: SideQueryEntry) -> None:
         session.publish(
@@ -62,7 +53,7 @@ def load_orientation(
         )
 
     queries = SideQueries(
-        side_model(workspace, main_model, connect_named, log),
+        side_model(workspace, main_model(), connect_named, log),
         cap=DailyCap(workspace.home, settings.side_queries.daily_cap_usd),
         current=lambda: narrator.key(),
         book=book,
@@ -77,7 +68,7 @@ def load_orientation(
         recap_model=settings.recap.model == "on",
         title_model=settings.titles.model == "on",
     )
-    return Orientation(narrator, chosen, queries=queries, publish=session.publish)
+    return SessionOrientation(narrator, chosen, queries=queries, publish=session.publish)
 
 
 def side_model(

@@ -1,0 +1,230 @@
+"""The tool calls of one reply: each goes decode, before, gate, run, after, bound, and has exactly one result."""
+
+import asyncio
+import time
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from clew.engine.abort import settle
+from clew.engine.channel import EventChannel
+from clew.engine.gate import Gate
+from clew.engine.ports import ToolHost
+from clew.engine.result_budget import ResultBudget, result_part
+from clew.engine.turnstile import Ticket, Turnstile
+from clew.protocol.events import ToolEnded, ToolProgress, ToolStarted
+from clew.protocol.ids import EntryId, new_entry_id
+from clew.protocol.messages import ToolCallPart, ToolResultPart
+from clew.tools.base import Tool, ToolContext, ToolResult
+from clew.tools.schema import BadArguments
+from clew.tools.toolset import ToolSet
+
+CancelReason = Literal["sibling_error", "interrupted", "withdrawn"]
+CANCEL_TEXT: dict[CancelReason, str] = {
+    "sibling_error": "Cancelled: another shell command of the same reply failed.",
+    "interrupted": "Interrupted before it finished.",
+    "withdrawn": "Discarded: the reply that asked for this was withdrawn.",
+}
+MAX_ERROR_CHARS = 2_000
+
+
+class Slot(Struct, eq=False):
+    """One call on its way to its result. It exists before the call is announced, so that none stays unanswered."""
+
+    call: ToolCallPart
+    entry_id: EntryId
+    tool: Tool[Any] | None
+    task: "asyncio.Task[None] | None" = None
+    result: ToolResultPart | None = None
+    result_entry: EntryId | None = None
+    cancelled: CancelReason | None = None
+    running: bool = False
+    refused: bool = False
+    effectful: bool = False
+    """It was let through and may have changed something outside of this session."""
+    duration_ms: int = 0
+
+    @contextmanager
+    def stopwatch(self, gate: Gate) -> Generator[None]:
+        """Measure the run, without the time that people took to answer meanwhile."""
+        started_s, waited_s = time.monotonic(), gate.waited_s
+        try:
+            yield
+        finally:
+            took_s = time.monotonic() - started_s - (gate.waited_s - waited_s)
+            self.duration_ms = max(0, int(took_s * 1000))
+
+
+class Calls:
+    """In call order. Results are shown as they finish and sent in call order."""
+
+    def __init__(
+        self, *, tools: ToolSet, host: ToolHost, gate: Gate, channel: EventChannel, budget: ResultBudget
+    ) -> None:
+        self._tools = tools
+        self._host = host
+        self._gate = gate
+        self._channel = channel
+        self._budget = budget
+        self._turnstile = Turnstile()
+        self.slots: list[Slot] = []
+        self.committed = False
+        """A call with an effect was let through: what happened can no longer be withdrawn."""
+
+    def reserve(self, call: ToolCallPart, entry_id: EntryId) -> Slot:
+        """A place for a call that is about to be announced."""
+        slot = Slot(call=call, entry_id=entry_id, tool=self._tools.find(call.name))
+        self.slots.append(slot)
+        return slot
+
+    def start(self, slot: Slot) -> None:
+        """Run a call whose announcement is on disk."""
+        slot.task = asyncio.create_task(self._run(slot, self._turnstile.ticket()))
+
+    async def drain(self) -> None:
+        """Until every call has its result."""
+        while waiting := [slot.task for slot in self.slots if slot.task is not None and not slot.task.done()]:
+            await asyncio.wait(waiting)
+        for slot in self.slots:
+            if slot.task is not None:
+                slot.task.result()
+
+    async def cancel(self, reason: CancelReason, *, answer: bool) -> None:
+        """Stop what runs. With `answer`, each unfinished call gets its result; without, the reply is withdrawn."""
+        unfinished = [slot for slot in self.slots if slot.result is None]
+        for slot in unfinished:
+            slot.cancelled = slot.cancelled or reason
+        await settle(*(slot.task for slot in self.slots if slot.task is not None))
+        await self._gate.withdraw_open()
+        for slot in unfinished:
+            if answer and slot.result is None:
+                await self._finish(slot, ToolResult(text=CANCEL_TEXT[slot.cancelled or reason], is_error=True))
+
+    async def fit(self) -> None:
+        """All results together within the budget; what stands for some of them is recorded before they are sent."""
+        for replaced in self._budget.fit([slot.result for slot in self.slots if slot.result is not None]):
+            await self._channel.emit(replaced)
+
+    async def _run(self, slot: Slot, ticket: Ticket) -> None:
+        tool = slot.tool
+        try:
+            params, refusal = await self._prepare(slot)
+            if tool is None or refusal is not None:
+                await self._finish(slot, refusal or ToolResult(text="", is_error=True))
+                return
+            await ticket.admitted(shared=is_safe(tool, params))
+            if slot.cancelled is None:
+                result = await self._attempt(slot, tool, params)
+            else:
+                result = ToolResult(text=CANCEL_TEXT[slot.cancelled], is_error=True)
+            await self._finish(slot, result, max_chars=tool.max_result_chars)
+        finally:
+            ticket.leave()
+        if tool.shell and result.failed_command:
+            self._cancel_siblings(slot)
+
+    async def _prepare(self, slot: Slot) -> tuple[Struct, ToolResult | None]:
+        """Decode, then let hooks change or refuse the input; what they changed is decoded again."""
+        tool = slot.tool
+        if tool is None:
+            return Struct(), ToolResult(text=f"There is no tool named {slot.call.name!r}.", is_error=True)
+        if slot.call.raw_arguments is not None:
+            words = "The arguments were not a valid JSON object, so nothing was run. Send them again as JSON."
+            return Struct(), ToolResult(text=words, is_error=True)
+        try:
+            params = tool.decode(slot.call.arguments)
+            for hook in self._host.hooks:
+                change = await hook.before(slot.call, tool)
+                if change is not None and change.refused:
+                    slot.refused = True
+                    return params, ToolResult(text=f"Not run: {change.refused}", is_error=True)
+                if change is not None and change.arguments is not None:
+                    slot.call = replace(slot.call, arguments=change.arguments)
+                    params = tool.decode(slot.call.arguments)
+        except BadArguments as error:
+            return Struct(), ToolResult(text=str(error), is_error=True)
+        except Exception as error:  # a hook's or tool's bug is a result, never the end of the turn
+            return Struct(), ToolResult(text=f"{slot.call.name} was not run: {describe(error)}", is_error=True)
+        return params, None
+
+    async def _attempt(self, slot: Slot, tool: Tool[Any], params: Struct) -> ToolResult:
+        context = self._context(slot)
+        try:
+            permit = await self._gate.admit(slot.call, tool.accesses(params, context))
+            if not permit.allowed:
+                slot.refused = True
+                return ToolResult(text=permit.message, is_error=True)
+            if tool.effect != "none" and not permit.reads_only:
+                self.committed = True
+                slot.effectful = tool.effect == "world"
+            await self._announce(slot)
+            slot.running = True
+            with slot.stopwatch(self._gate):
+                result = await tool.run(params, context)
+            for hook in self._host.hooks:
+                result = await hook.after(slot.call, tool, result)
+            return result
+        except asyncio.CancelledError:
+            task = asyncio.current_task()
+            if slot.cancelled == "sibling_error" and task is not None and task.uncancel() == 0:
+                return ToolResult(text=CANCEL_TEXT["sibling_error"], is_error=True)
+            raise
+        except Exception as error:  # a tool's bug is the tool's result, never the end of the turn
+            return ToolResult(text=f"{slot.call.name} failed: {describe(error)}", is_error=True)
+        finally:
+            slot.running = False
+
+    async def _announce(self, slot: Slot) -> None:
+        """What has an effect runs only after the log is safe on disk: the host syncs before it takes this event."""
+        started = ToolStarted(call=slot.call, effectful=slot.effectful)
+        if slot.effectful:
+            await self._channel.emit(started)
+        else:
+            self._channel.post(started)
+
+    def _context(self, slot: Slot) -> ToolContext:
+        def progress(text: str) -> None:
+            self._channel.post(ToolProgress(call_id=slot.call.id, text=text))
+
+        return self._host.context(slot.call.id, progress, lambda questions: self._gate.question(slot.call, questions))
+
+    def _cancel_siblings(self, failed: Slot) -> None:
+        for slot in self.slots:
+            shell = slot.tool is not None and slot.tool.shell
+            if slot is not failed and shell and slot.result is None and slot.cancelled is None:
+                slot.cancelled = "sibling_error"
+                if slot.running and slot.task is not None:
+                    slot.task.cancel()
+
+    async def _finish(self, slot: Slot, result: ToolResult, *, max_chars: int = 0) -> None:
+        text = self._budget.bound(slot.call.id, result.text, max_chars=max_chars)
+        part = result_part(slot.call.id, text, result.media, is_error=result.is_error)
+        slot.result_entry = new_entry_id()
+        slot.result = part
+        ended = ToolEnded(
+            entry_id=slot.result_entry,
+            parent_id=slot.entry_id,
+            name=slot.call.name,
+            result=part,
+            display=result.display,
+            duration_ms=slot.duration_ms,
+            refused=slot.refused,
+        )
+        await self._channel.emit(ended)
+
+
+def is_safe(tool: Tool[Any], params: Struct) -> bool:
+    """Whether the call may overlap with others; a predicate that fails means no."""
+    try:
+        return tool.is_concurrency_safe(params)
+    except Exception:  # the tool's own predicate: its failure is an answer
+        return False
+
+
+def describe(error: BaseException) -> str:
+    """One line about an exception, bounded."""
+    words = str(error).strip() or type(error).__name__
+    return f"{type(error).__name__}: {words}"[:MAX_ERROR_CHARS]

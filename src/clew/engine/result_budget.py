@@ -1,0 +1,83 @@
+"""Keeps tool results within bounds: the rest goes to a file that the model can read (spec/systems.md, section 9)."""
+
+import os
+import re
+from pathlib import Path
+
+from clew.protocol.events import ResultReplaced
+from clew.protocol.ids import CallId
+from clew.protocol.messages import ResultContent, TextPart, ToolResultPart, result_text
+from clew.system.private_files import private_dir
+
+EMPTY_RESULT = "(no output)"
+"""Some models end their turn silently on an empty result."""
+PREVIEW_CHARS = 2_000
+MAX_BATCH_CHARS = 200_000
+"""All results that will stand in one message of a request together."""
+
+
+class ResultBudget:
+    """Decides once per result and never again: bytes already sent do not change. One per step."""
+
+    def __init__(self, results_dir: Path | None) -> None:
+        self._dir = results_dir
+
+    def bound(self, call_id: CallId, text: str, *, max_chars: int) -> str:
+        """The text of one result: as it is, or a preview and the place of the whole."""
+        if not text.strip():
+            return EMPTY_RESULT
+        return self._preview(call_id, text) if max_chars and len(text) > max_chars else text
+
+    def fit(self, results: list[ToolResultPart]) -> list[ResultReplaced]:
+        """What must stand for some results so that all of them fit together; the largest give way first."""
+        sizes = {result.call_id: len(result_text(result)) for result in results}
+        total = sum(sizes.values())
+        replaced: list[ResultReplaced] = []
+        for result in sorted(results, key=lambda item: -sizes[item.call_id]):
+            if total <= MAX_BATCH_CHARS:
+                break
+            if not isinstance(result.content, str):
+                continue  # media goes with its words
+            preview = self._preview(result.call_id, result.content)
+            if len(preview) < len(result.content):
+                replaced.append(ResultReplaced(call_id=result.call_id, replacement=preview))
+                total -= len(result.content) - len(preview)
+        return replaced
+
+    def _preview(self, call_id: CallId, text: str) -> str:
+        """Never longer than the text. The whole text where it should be saved and cannot be."""
+        head = text[:PREVIEW_CHARS]
+        cut = head.rfind("\n")
+        head = head[:cut] if cut > PREVIEW_CHARS // 2 else head
+        if self._dir is None:
+            preview = f"{head}\n[{len(text) - len(head)} more characters, not kept]"
+            return preview if len(preview) < len(text) else text
+        path = self._place(call_id)
+        preview = (
+            f"{head}\n[The result has {len(text)} characters; above are the first {len(head)}. "
+            f"The whole text is in {path}: read the part you need.]"
+        )
+        return preview if len(preview) < len(text) and self._spill(path, text) else text
+
+    def _place(self, call_id: CallId) -> Path:
+        assert self._dir is not None
+        return self._dir / f"{re.sub(r'[^A-Za-z0-9_-]', '_', call_id)[:128]}.txt"
+
+    def _spill(self, path: Path, text: str) -> bool:
+        """Exclusive create: a repeat is a no-op. False when it cannot be saved."""
+        try:
+            private_dir(path.parent)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+            with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8", errors="replace") as file:
+                file.write(text)
+        except FileExistsError:
+            return True
+        except OSError:
+            return False
+        return True
+
+
+def result_part(call_id: CallId, text: str, media: tuple[ResultContent, ...], *, is_error: bool) -> ToolResultPart:
+    """A result as it is recorded and sent."""
+    content = (TextPart(text=text), *media) if media else text
+    return ToolResultPart(call_id=call_id, content=content, is_error=is_error)

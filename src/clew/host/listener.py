@@ -1,0 +1,105 @@
+"""One front end's queue: merges what only moves the screen, never drops what happened."""
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncIterator, Callable
+
+from msgspec.structs import replace
+
+from clew.protocol.events import (
+    AgentChanged,
+    ArgumentsDelta,
+    ContextMeasured,
+    Envelope,
+    ReasoningDelta,
+    ReplyAwaited,
+    RetryScheduled,
+    TaskChanged,
+    TextDelta,
+    ToolProgress,
+)
+
+MAX_LIVE = 512
+"""Queued events that may be dropped; beyond this the older half goes."""
+MAX_MERGED_CHARS = 65_536
+
+Growing = TextDelta | ReasoningDelta | ArgumentsDelta | ToolProgress
+"""Pieces of a text that grows."""
+Droppable = Growing | ReplyAwaited | RetryScheduled | ContextMeasured | AgentChanged | TaskChanged
+"""Events whose loss a later event makes good."""
+
+
+class Listener(AsyncIterator[Envelope]):
+    """What a front end iterates over. It hears everything from its making on, whether it reads at once or not."""
+
+    def __init__(self, leave: Callable[["Listener"], None]) -> None:
+        self._queue: deque[Envelope] = deque()
+        self._arrived = asyncio.Event()
+        self._leave = leave
+        self._live = 0
+        self._ended = False
+
+    def put(self, envelope: Envelope) -> None:
+        """Queue one event; it may join the one before it."""
+        if self._ended:
+            return
+        if isinstance(envelope.event, Droppable):
+            last = self._queue[-1] if self._queue else None
+            merged = joined(last, envelope) if last is not None else None
+            if merged is not None:
+                self._queue[-1] = merged
+                return
+            self._live += 1
+            if self._live > MAX_LIVE:
+                self._thin_out()
+        self._queue.append(envelope)
+        self._arrived.set()
+
+    def end(self) -> None:
+        """Nothing comes any more; what is queued is still given."""
+        self._ended = True
+        self._arrived.set()
+
+    async def aclose(self) -> None:
+        """The front end stopped listening."""
+        self._ended = True
+        self._queue.clear()
+        self._leave(self)
+
+    async def __anext__(self) -> Envelope:
+        while not self._queue:
+            if self._ended:
+                self._leave(self)
+                raise StopAsyncIteration
+            self._arrived.clear()
+            await self._arrived.wait()
+        envelope = self._queue.popleft()
+        self._live -= isinstance(envelope.event, Droppable)
+        return envelope
+
+    def _thin_out(self) -> None:
+        surplus = self._live - MAX_LIVE // 2
+        kept: deque[Envelope] = deque()
+        for envelope in self._queue:
+            if surplus and isinstance(envelope.event, Droppable):
+                surplus -= 1
+                self._live -= 1
+            else:
+                kept.append(envelope)
+        self._queue = kept
+
+
+def joined(first: Envelope, second: Envelope) -> Envelope | None:
+    """Two pieces of one growing text as one; None when they do not belong together."""
+    if first.agent != second.agent:
+        return None
+    one, two = first.event, second.event
+    if isinstance(one, Growing) and isinstance(two, Growing) and type(one) is type(two):
+        same = key_of(one) == key_of(two) and len(one.text) <= MAX_MERGED_CHARS
+        return replace(second, event=replace(one, text=one.text + two.text)) if same else None
+    return second if isinstance(one, ReplyAwaited) and isinstance(two, ReplyAwaited) else None
+
+
+def key_of(event: Growing) -> tuple[str, int]:
+    """Which text a piece belongs to."""
+    return (event.call_id, 0) if isinstance(event, ToolProgress) else (event.reply_id, event.part)

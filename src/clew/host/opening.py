@@ -1,0 +1,371 @@
+"""Opening a session: the one place where its parts are put together."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Literal
+
+from msgspec.structs import replace
+
+from clew import __version__
+from clew.config.schema import Settings
+from clew.engine.agent import Agent
+from clew.engine.gate import PendingAnswers
+from clew.engine.middleware.base import Middleware
+from clew.engine.middleware.limits import LimitCheck
+from clew.engine.middleware.nested_memory import NestedMemory
+from clew.engine.middleware.reminders import Reminders
+from clew.engine.middleware.repeat_brake import RepeatBrake
+from clew.engine.middleware.steering import Steering
+from clew.engine.ports import Limits
+from clew.engine.step import StepRunner
+from clew.host.door import Door, Room
+from clew.host.journal import AgentLog, Journal
+from clew.host.orientation_parts import debug_log, load_orientation
+from clew.host.orienting import Orienting
+from clew.host.past import Past, open_past, resolve
+from clew.host.prompt_bytes import PromptBytes, prompt_bytes
+from clew.host.request import SessionRequest, Tell
+from clew.host.runner import AgentRunner
+from clew.host.session import Session
+from clew.host.toolbox import Toolbox, open_toolbox
+from clew.host.workspace import Workspace, open_workspace
+from clew.llm.connect import configured_providers, connect, default_model
+from clew.llm.errors import MissingCredential
+from clew.llm.model import Model
+from clew.llm.retry import RetryPolicy
+from clew.prompts.facts import FactsProbe
+from clew.prompts.memory import Memory, load_memory, load_nested_memory
+from clew.prompts.system_prompt import build_system_prompt
+from clew.protocol.client import Client
+from clew.protocol.entries import SystemPromptEntry
+from clew.protocol.events import Event, Notice, RecapReady, SessionRow, SessionStarted
+from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.ops import SwitchSession
+from clew.system.clock import SystemClock
+from clew.transcript.conversation import Conversation
+from clew.transcript.scrollback import Scrollback
+from clew.transcript.stamp import Stamp
+from clew.transcript.store import SessionStore, read_project
+from clew.transcript.writer import TranscriptWriter
+
+OVERLOADS_BEFORE_FALLBACK = 3
+
+
+class NoModel(Exception):
+    """No model is configured; the words say how to connect one."""
+
+
+class Voice:
+    """Where words about the log go: into the session while there is one, else to whoever asked for it."""
+
+    def __init__(self, tell: Tell) -> None:
+        self._tell = tell
+        self.session: Session | None = None
+
+    def __call__(self, level: Literal["info", "warning", "error"], text: str) -> None:
+        """Tell a person."""
+        if self.session is not None and not self.session.closed:
+            self.session.notice(level, text, code="log")
+        else:
+            self._tell(level, text)
+
+
+def note(text: str) -> Notice:
+    """Something to know before it starts."""
+    return Notice(level="info", text=text, code="note")
+
+
+def unread(workspace: Workspace) -> list[str]:
+    """What of the project was left alone because nobody trusts it yet."""
+    return [f"{path} is not read: the directory is not trusted (see --trust)" for path in workspace.loaded.unread]
+
+
+def ready_models(workspace: Workspace) -> tuple[str, ...]:
+    """The default models of the providers that can be used now."""
+    found = configured_providers(workspace.env, workspace.settings.providers)
+    return tuple(f"{one.name}/{one.default_model}" for one in found if one.ready and one.default_model)
+
+
+def open_session(request: SessionRequest) -> Client:
+    """A client for the session that is asked for. Raises SettingsError, TranscriptError, LLMError or NoModel, and then
+    nothing was written."""
+    return open_door(request)
+
+
+def open_door(request: SessionRequest) -> Door:
+    """The same, as the host's own parts see it."""
+
+    async def reopen(op: SwitchSession) -> Room:
+        wanted = replace(request, newest=False, resume=op.resume or None, fork=op.fork, session_id="", resume_at="")
+        return await asyncio.to_thread(open_room, wanted, door)
+
+    async def sessions(query: str, limit: int) -> tuple[SessionRow, ...]:
+        from clew.host.session_rows import session_rows  # the board is loaded only where it is shown
+
+        return await asyncio.to_thread(session_rows, request, query, limit)
+
+    door = Door(reopen=reopen, sessions=sessions)
+    door.enter(open_room(request, door))
+    return door
+
+
+def open_room(request: SessionRequest, door: Door) -> Room:
+    """A session, its agent and all they need. Everything that can fail comes before the log is touched."""
+    workspace = open_workspace(request.cwd, request.env, settings=request.settings, flags=request.flags)
+    found = resolve(request, workspace)
+    moved = found.cwd != request.cwd
+    if moved:
+        workspace = open_workspace(found.cwd, request.env, settings=request.settings, flags=request.flags)
+    voice = Voice(request.tell)
+    found = replace(found, tell=voice)
+    settings = workspace.settings
+    connect_named = connector(workspace)
+    model = connect_named(chosen_model(workspace))
+    fallback = connect_named(settings.fallback_model) if settings.fallback_model else None
+    oriented = not request.headless or asks_fast_model(settings)
+    if oriented:
+        check_fast_model(settings, connect_named)
+    with closing(facts_probe(workspace)) as probe:
+        past = open_past(found, workspace)
+        toolbox = open_toolbox(workspace, past.results_dir)
+        memory = project_memory(workspace)
+        conversation = Conversation(
+            past.sink, session_id=past.session_id, entries=past.entries, chain=past.chain, leaf=past.leaf
+        )
+        prompt = system_prompt(found, conversation, memory, toolbox, probe)
+    agent = Agent(
+        conversation=conversation,
+        model=model,
+        fallback=fallback,
+        system=prompt.blocks,
+        tools=toolbox.tools,
+        effort=settings.effort,
+        max_output_tokens=settings.max_output_tokens,
+    )
+    reminders = Reminders()
+    for words in (prompt.reminder, moved_words(past, workspace)):
+        if words:
+            reminders.add(words)
+    middlewares = middlewares_of(workspace, memory, reminders, headless=request.headless)
+    session = assemble(workspace, past, agent, toolbox, middlewares, door)
+    voice.session = session
+    notes = [Notice(level="warning", text=text, code="settings") for text in workspace.loaded.warnings]
+    notes += [Notice(level="warning", text=text, code="log") for text in past.notes]
+    if moved:
+        notes.append(note(f"this session belongs to {workspace.root}: it goes on there"))
+    notes += [note(text) for text in (*unread(workspace), *memory.notes, prompt.note) if text]
+    if prompt.keep:
+        session.journal.main.keep(
+            SystemPromptEntry(blocks=prompt.blocks, tools=prompt.tools, **session.journal.main.stamp.keyed())
+        )
+    if settings.recap.share_with_model:
+        session.subscribe(share_recaps(reminders))
+    if oriented:
+        orient(session, workspace, past, connect_named)
+    return Room(
+        session=session,
+        permits=toolbox.permits,
+        connect=connect_named,
+        models=lambda: ready_models(workspace),
+        scrollback=Scrollback(past.path, session_id=past.session_id) if past.path is not None else None,
+        notes=tuple(notes),
+        greet=not request.headless and past.resumed and settings.recap.enabled,
+    )
+
+
+def assemble(
+    workspace: Workspace,
+    past: Past,
+    agent: Agent,
+    toolbox: Toolbox,
+    middlewares: Sequence[Middleware],
+    door: Door,
+) -> Session:
+    """The session with its journal and its main agent."""
+    stamp = Stamp(session_id=past.session_id, cwd=str(workspace.cwd), git_branch=workspace.branch)
+    sink = past.sink
+    log = AgentLog(
+        agent.conversation,
+        sink,
+        stamp,
+        state=past.state(),
+        place=lambda: (toolbox.session.cwd, workspace.branch),
+    )
+
+    async def close() -> None:
+        await toolbox.session.close()
+        note_project(workspace, past)
+
+    session = Session(
+        started=SessionStarted(
+            session_id=past.session_id,
+            cwd=str(workspace.cwd),
+            model=agent.model.name,
+            permission_mode=workspace.settings.permission_mode,
+            tools=toolbox.tools.names,
+            version=__version__,
+            resumed=past.resumed,
+            kept=past.path is not None,
+        ),
+        journal=Journal(log, on_lost=lambda why: session.lose(why)),
+        pending=PendingAnswers(),
+        deliver=door.deliver,
+        asked_for=sink.asked_for if isinstance(sink, TranscriptWriter) else None,
+        on_close=close,
+    )
+    runner = AgentRunner(
+        agent=agent,
+        steps=StepRunner(host=toolbox.host, pending=session.pending),
+        middlewares=middlewares,
+        publish=session.publisher(MAIN_AGENT),
+        spent=lambda: log.state.tally,
+        first_turn=log.state.turns + 1,
+    )
+    session.add_agent(runner)
+    return session
+
+
+def system_prompt(
+    request: SessionRequest, conversation: Conversation, memory: Memory, toolbox: Toolbox, probe: FactsProbe
+) -> PromptBytes:
+    """The bytes this session began with, or new ones."""
+    facts = probe.finish()
+
+    def build(headless: bool) -> tuple[str, ...]:
+        return build_system_prompt(
+            facts,
+            memory,
+            override=request.system_prompt,
+            append=request.append_system_prompt,
+            headless=headless,
+        )
+
+    return prompt_bytes(conversation.system_prompt, build, toolbox.tools.specs, headless=request.headless)
+
+
+def moved_words(past: Past, workspace: Workspace) -> str:
+    """What the model must know when a resumed session starts somewhere else than it stopped."""
+    if not past.last_cwd or past.last_cwd == str(workspace.cwd):
+        return ""
+    return f"[The session goes on in {workspace.cwd}; it stopped in {past.last_cwd}.]"
+
+
+def middlewares_of(
+    workspace: Workspace, memory: Memory, reminders: Reminders, *, headless: bool
+) -> tuple[Middleware, ...]:
+    """What stands around the steps of the main agent, in order."""
+    limits = workspace.settings.limits
+    bounds = Limits(
+        max_steps=limits.step_limit(headless=headless),
+        max_budget_usd=limits.max_budget_usd,
+        max_tokens=limits.max_tokens,
+        max_minutes=limits.max_minutes,
+    )
+    return (Steering(), LimitCheck(bounds), nested_memory(workspace, memory), reminders, RepeatBrake())
+
+
+def orient(session: Session, workspace: Workspace, past: Past, connect_named: Callable[[str], Model]) -> None:
+    """Words for facts, behind a boundary of their own."""
+    log = debug_log(workspace, past)
+    session.orienting = Orienting(
+        lambda: load_orientation(workspace, lambda: session.main.agent.model.name, connect_named, session, log),
+        past=past.entries,
+        publish=session.publish,
+        log=log,
+    )
+    session.journal.main.conversation.follow(session.orienting.hear)
+
+
+def facts_probe(workspace: Workspace) -> FactsProbe:
+    """Starts to look at the place; git works while the rest is put together."""
+    return FactsProbe(
+        cwd=workspace.cwd,
+        project_root=workspace.root,
+        trusted=workspace.trusted,
+        env=workspace.env,
+        clock=SystemClock(),
+    )
+
+
+def asks_fast_model(settings: Settings) -> bool:
+    """Whether the user wants model words even in a run that nobody watches; facts can be had from the log later."""
+    return settings.titles.model == "on" or settings.summaries.tool_batches == "model"
+
+
+def share_recaps(reminders: Reminders) -> Callable[[Event], None]:
+    """The model learns what the user was told about where things stand."""
+
+    def share(event: Event) -> None:
+        if isinstance(event, RecapReady):
+            reminders.add(f"[The user was shown this recap: {event.text}]")
+
+    return share
+
+
+def connector(workspace: Workspace) -> Callable[[str], Model]:
+    """How a name becomes a model in this workspace. With a fallback, overload is not waited out."""
+    settings = workspace.settings
+    retry = RetryPolicy(overload_limit=OVERLOADS_BEFORE_FALLBACK if settings.fallback_model else None)
+
+    def connect_named(name: str) -> Model:
+        return connect(name, providers=settings.providers, env=workspace.env, retry=retry)
+
+    return connect_named
+
+
+def check_fast_model(settings: Settings, connect_named: Callable[[str], Model]) -> None:
+    """A name that means no model is told now; a key that is missing only leaves side queries out."""
+    if settings.fast_model in ("", "none"):
+        return
+    with suppress(MissingCredential):
+        connect_named(settings.fast_model)
+
+
+def chosen_model(workspace: Workspace) -> str:
+    """The configured model, else that of the first provider that has a key."""
+    settings = workspace.settings
+    name = settings.model or default_model(workspace.env, settings.providers)
+    if not name:
+        raise NoModel(
+            "no model is configured: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or choose one with "
+            "--model provider/model (a local server needs no key: --model ollama/NAME); see docs/models.md"
+        )
+    return name
+
+
+def project_memory(workspace: Workspace) -> Memory:
+    """The memory files the user and the trusted project bring."""
+    if not workspace.settings.memory.enabled:
+        return Memory()
+    return load_memory(home=workspace.home, project_root=workspace.root, cwd=workspace.cwd, trusted=workspace.trusted)
+
+
+def nested_memory(workspace: Workspace, known: Memory) -> NestedMemory:
+    """Memory files further down, found when the agent gets there."""
+    told = known
+
+    def find(path: Path) -> str:
+        nonlocal told
+        if not workspace.settings.memory.enabled:
+            return ""
+        found = load_nested_memory(
+            project_root=workspace.root, cwd=workspace.cwd, touched=path, trusted=workspace.trusted, known=told
+        )
+        told = Memory(files=told.files + found.files)
+        return found.text
+
+    return NestedMemory(find, workspace.cwd)
+
+
+def note_project(workspace: Workspace, past: Past) -> None:
+    """Remember which repository the sessions belong to, so that they are found after a move. Costs nothing twice."""
+    store = SessionStore(workspace.home)
+    known = read_project(store.project_dir(workspace.root))
+    if past.path is None or not past.path.exists() or (known is not None and known.identity):
+        return
+    try:
+        store.remember_project(workspace.root, identity=workspace.identity(workspace.root))
+    except OSError:
+        return  # a full disk was told already when the log could not be written

@@ -1,0 +1,101 @@
+"""Words for facts beside a session: behind its own task and boundary, so that a bug in a label never ends a turn."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from clew.protocol.entries import Entry
+from clew.protocol.events import Event, Notice, StepEnded, TurnEnded
+
+SETTLE_S = 2.0
+"""How long closing waits for words that are being made."""
+
+
+class Orientation(Protocol):
+    """Labels, titles and recaps; loaded when the first step has ended, not before."""
+
+    def feed(self, entry: Entry) -> None:
+        """One more entry, old or new."""
+        ...
+
+    def after(self, event: Event) -> Sequence[Event]:
+        """What to publish after this event."""
+        ...
+
+    async def recap(self, *, model: bool) -> Event:
+        """A recap now, or a notice why there is none."""
+        ...
+
+    async def close(self) -> None:
+        """Stop background work."""
+        ...
+
+
+class Orienting:
+    """Hears everything, works when there is something to say, and tells at most once that it cannot."""
+
+    def __init__(
+        self,
+        load: Callable[[], Orientation],
+        *,
+        past: Sequence[Entry],
+        publish: Callable[[Event], None],
+        log: Callable[[str], None],
+    ) -> None:
+        self._load = load
+        self._publish = publish
+        self._log = log
+        self._waiting: deque[Entry | Event] = deque(past)
+        self._real: Orientation | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._told = False
+
+    def hear(self, item: Entry | Event) -> None:
+        """An entry that was written, or an event that was published."""
+        self._waiting.append(item)
+        if isinstance(item, StepEnded | TurnEnded) and (self._task is None or self._task.done()):
+            self._task = asyncio.create_task(self._work())
+
+    async def recap(self, *, model: bool) -> Event:
+        """Where you are, now; what happened until now is looked at first."""
+        try:
+            await self._work()
+            return await self._awake().recap(model=model)
+        except Exception as error:  # its own boundary
+            return self._failed(error)
+
+    async def close(self) -> None:
+        """Let it finish what is due, then stop it."""
+        if self._task is not None:
+            await asyncio.wait({self._task}, timeout=SETTLE_S)
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._real is not None:
+            await self._real.close()
+
+    async def _work(self) -> None:
+        while self._waiting:
+            item = self._waiting.popleft()
+            try:
+                real = self._awake()
+                if isinstance(item, Entry):
+                    real.feed(item)
+                else:
+                    for event in real.after(item):
+                        self._publish(event)
+            except Exception as error:  # its own boundary
+                if not self._told:
+                    self._publish(self._failed(error))
+
+    def _awake(self) -> Orientation:
+        if self._real is None:
+            self._real = self._load()
+        return self._real
+
+    def _failed(self, error: Exception) -> Notice:
+        self._told = True
+        self._log(f"orientation failed: {type(error).__name__}: {error}")
+        return Notice(
+            level="warning", text=f"labels and recaps are not to be had: {type(error).__name__}: {error}", code="orient"
+        )

@@ -1,0 +1,239 @@
+"""Which past a session goes on from: none, an old one, a copy, or one brought from another agent."""
+
+import time
+from pathlib import Path
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from clew.host.request import SessionRequest, Tell
+from clew.host.workspace import Workspace
+from clew.protocol.entries import ChainEntry, Entry, SessionStateEntry
+from clew.protocol.ids import EntryId, SessionId, new_uuid
+from clew.protocol.state import SessionState, after
+from clew.system.git import find_project_root
+from clew.transcript.errors import SessionBusy, SessionNotFound, TranscriptError
+from clew.transcript.fork import Fork, fork_session
+from clew.transcript.interruption import Interruption, interruption
+from clew.transcript.lease import Lease, acquire, holder_of, take_over
+from clew.transcript.problems import describe
+from clew.transcript.reader import Loaded, load
+from clew.transcript.recording import events_of
+from clew.transcript.resume import Match, newest_session, resolve_session, resume_at
+from clew.transcript.stamp import utc_now
+from clew.transcript.store import SessionStore, checked_id, read_project, tool_results_dir
+from clew.transcript.writer import NullWriter, TranscriptSink, TranscriptWriter
+
+WAIT_STEP_S = 0.2
+
+
+class Past(Struct, kw_only=True):
+    """What a session starts from."""
+
+    session_id: SessionId
+    sink: TranscriptSink
+    entries: tuple[Entry, ...] = ()
+    """What was read, in file order."""
+    chain: tuple[Entry, ...] | None = None
+    leaf: EntryId | None = None
+    path: Path | None = None
+    """The file; None when nothing is kept."""
+    notes: tuple[str, ...] = ()
+    interrupted: Interruption = "none"
+
+    @property
+    def resumed(self) -> bool:
+        """Whether there is one."""
+        return bool(self.entries)
+
+    @property
+    def results_dir(self) -> Path | None:
+        """Where long results are kept."""
+        return tool_results_dir(self.path) if self.path is not None else None
+
+    @property
+    def last_cwd(self) -> str:
+        """Where the session was."""
+        spoken = (entry.cwd for entry in reversed(self.chain or ()) if isinstance(entry, ChainEntry) and entry.cwd)
+        return next(spoken, "")
+
+    def state(self) -> SessionState:
+        """The fold over the whole session: its last figures, and what happened since."""
+        known = next((at for at in range(len(self.entries) - 1, -1, -1) if is_state(self.entries[at])), None)
+        state, rest = SessionState(), self.entries
+        if known is not None:
+            entry = self.entries[known]
+            assert isinstance(entry, SessionStateEntry)
+            state, rest = entry.state, self.entries[known + 1 :]
+        for entry in rest:
+            for event in events_of(entry):
+                state = after(event, state)
+        return state.figures()
+
+
+def is_state(entry: Entry) -> bool:
+    """Whether a line holds the figures of the session up to it."""
+    return isinstance(entry, SessionStateEntry)
+
+
+def resolve(request: SessionRequest, workspace: Workspace) -> SessionRequest:
+    """The same request with the file that is meant, and the place where that session lives. Raises TranscriptError."""
+    store = SessionStore(workspace.home)
+    source = chosen_source(request, workspace, store)
+    if source is None:
+        return request
+    named = replace(request, newest=False, resume=str(source))
+    if request.fork or not is_ours(source, store):
+        return named  # a copy begins here
+    return replace(named, cwd=own_place(source, workspace, store))
+
+
+def chosen_source(request: SessionRequest, workspace: Workspace, store: SessionStore) -> Path | None:
+    """The file to go on from, None for a new session."""
+    if request.newest:
+        try:
+            return newest_session(store, workspace.root, identity=workspace.identity)
+        except SessionNotFound as error:
+            if workspace.trusted or workspace.repository is None:
+                raise
+            hint = "sessions from before a move are found once the directory is trusted (--trust)"
+            raise SessionNotFound(f"{error}; {hint}") from error
+    if request.resume is None:
+        return None
+    from clew.orient.catalog import OWN, Catalog  # the index is opened only to look for a session by words
+
+    def search(words: str) -> list[Match]:
+        with Catalog(store) as catalog:
+            catalog.refresh(agents=[OWN])
+            return list(catalog.matches(words, workspace.root))
+
+    try:
+        return resolve_session(store, request.resume, workspace.root, identity=workspace.identity, search=search)
+    except SessionNotFound as error:
+        if not is_archived(request.resume, store):
+            raise
+        words = f"session {request.resume} is archived; bring it back with `clew sessions restore {request.resume}`"
+        raise SessionNotFound(words) from error
+
+
+def own_place(source: Path, workspace: Workspace, store: SessionStore) -> Path:
+    """The directory a session of ours belongs to: here, if it is of this project or of the same repository under
+    another path; else its own. A session is never moved silently."""
+    if source.parent == store.project_dir(workspace.root):
+        return workspace.cwd
+    record = read_project(source.parent)
+    if record is not None and record.identity and record.identity == workspace.identity(workspace.root):
+        return workspace.cwd
+    spoken = [entry.cwd for entry in load(source).chain if isinstance(entry, ChainEntry) and entry.cwd]
+    for cwd in (*reversed(spoken), record.root if record is not None else ""):
+        if cwd and Path(cwd).is_dir() and store.project_dir(find_project_root(Path(cwd))) == source.parent:
+            return Path(cwd)
+    where = record.root if record is not None else next(iter(spoken), "another directory")
+    words = f"session {source.stem} belongs to {where}, which is not there; go on here in a copy with --fork-session"
+    raise TranscriptError(words)
+
+
+def is_archived(query: str, store: SessionStore) -> bool:
+    """Whether this is the id, or the start of one, of a session that was put away."""
+    wanted = query.strip()
+    return len(wanted) >= 4 and any(path.name.startswith(wanted) for path in store.home.glob("archive/*/*.jsonl.gz"))
+
+
+def is_ours(path: Path, store: SessionStore) -> bool:
+    """Whether a transcript lies in our own store; every other file is only read."""
+    return store.home.resolve() in path.resolve().parents and path.suffix == ".jsonl"
+
+
+def open_past(request: SessionRequest, workspace: Workspace) -> Past:
+    """As a resolved request asks. Raises TranscriptError with one line for a person."""
+    store = SessionStore(workspace.home)
+    if request.resume is None:
+        return new_past(request, workspace, store)
+    source = Path(request.resume)
+    if not is_ours(source, store):
+        from clew.host.adoption import adopt  # readers of other agents are loaded for their own files only
+
+        return started_from(adopt(source, new_id(request), workspace.cwd), request, workspace, store)
+    loaded = load(source)
+    if request.resume_at:
+        loaded = resume_at(loaded, request.resume_at)
+    if request.fork:
+        fork = fork_session(loaded, new_id(request), timestamp=utc_now())
+        return started_from(fork, request, workspace, store, notes=notes_of(loaded))
+    return resumed(loaded, source, request)
+
+
+def new_id(request: SessionRequest) -> SessionId:
+    """The id asked for, or a random one."""
+    return SessionId(checked_id(request.session_id) if request.session_id else new_uuid())
+
+
+def new_past(request: SessionRequest, workspace: Workspace, store: SessionStore) -> Past:
+    """Nothing yet."""
+    session_id = new_id(request)
+    if request.session_id and store.find(session_id) is not None:
+        raise TranscriptError(f"session {session_id} exists already; go on with it by --resume {session_id}")
+    if not request.persist:
+        return Past(session_id=session_id, sink=NullWriter())
+    path = store.session_path(workspace.root, session_id)
+    return Past(session_id=session_id, sink=TranscriptWriter(path, session_id, notify=request.tell), path=path)
+
+
+def started_from(
+    fork: Fork, request: SessionRequest, workspace: Workspace, store: SessionStore, *, notes: tuple[str, ...] = ()
+) -> Past:
+    """A copy: nothing is on disk until its first prompt."""
+    path = store.session_path(workspace.root, fork.session_id)
+    sink: TranscriptSink = NullWriter()
+    if request.persist:
+        sink = TranscriptWriter(path, fork.session_id, notify=request.tell, seed=fork.lines)
+    return Past(
+        session_id=fork.session_id,
+        sink=sink,
+        entries=fork.entries,
+        chain=fork.chain,
+        leaf=fork.leaf,
+        path=path if request.persist else None,
+        notes=notes,
+        interrupted=interruption(fork.entries, fork.chain),
+    )
+
+
+def resumed(loaded: Loaded, path: Path, request: SessionRequest) -> Past:
+    """The same session goes on in the same file."""
+    sink: TranscriptSink = NullWriter()
+    if request.persist:
+        lease = lease_for(path, request, request.tell)
+        sink = TranscriptWriter(path, loaded.session_id, notify=request.tell, lease=lease)
+        loaded = loaded if request.resume_at else load(path)  # what was written while we waited for the lease
+    return Past(
+        session_id=loaded.session_id,
+        sink=sink,
+        entries=loaded.entries,
+        chain=loaded.chain,
+        leaf=loaded.leaf,
+        path=path if request.persist else None,
+        notes=notes_of(loaded),
+        interrupted=interruption(loaded.entries, loaded.chain),
+    )
+
+
+def lease_for(path: Path, request: SessionRequest, tell: Tell) -> Lease:
+    """Become the writer: at once, after waiting, or by asking the holder to let go."""
+    if request.take_over:
+        return take_over(path, force=True)
+    while True:
+        try:
+            return acquire(path)
+        except SessionBusy as busy:
+            if not request.wait:
+                raise
+            tell("info", f"session {busy.session} is open in {busy.owner}; waiting")
+            while holder_of(path) is not None:
+                time.sleep(WAIT_STEP_S)
+
+
+def notes_of(loaded: Loaded) -> tuple[str, ...]:
+    """One line about what could not be read, if anything."""
+    line = describe(loaded.problems)
+    return (line,) if line else ()

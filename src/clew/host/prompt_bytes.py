@@ -1,0 +1,51 @@
+"""What every request of a session begins with: the same bytes after a resume, or a word about why not."""
+
+import hashlib
+from collections.abc import Callable
+
+import msgspec
+from msgspec import Struct
+
+from clew.protocol.entries import SystemPromptEntry
+from clew.protocol.tools import ToolSpec
+
+NOW_HEADLESS = "[From here on nobody is there to answer questions or allow calls.]"
+NOW_WATCHED = "[From here on a person is there who can answer questions and allow calls.]"
+
+
+class PromptBytes(Struct, frozen=True, kw_only=True):
+    """The system prompt to send."""
+
+    blocks: tuple[str, ...]
+    tools: str
+    """Digest of the tools' specs."""
+    keep: bool = True
+    """It is not what the log has: write it there."""
+    note: str = ""
+    """For a person: why the first request will not be found in the provider's cache."""
+    reminder: str = ""
+    """For the model: what the old words no longer say right."""
+
+
+def prompt_bytes(
+    stored: SystemPromptEntry | None,
+    build: Callable[[bool], tuple[str, ...]],
+    specs: tuple[ToolSpec, ...],
+    *,
+    headless: bool,
+) -> PromptBytes:
+    """`build` makes the prompt of today, for a run without or with a person. What is stored is sent again when it
+    differs from that only in the facts about the place, which the session's first request froze."""
+    tools = hashlib.blake2b(msgspec.json.encode(specs), digest_size=8).hexdigest()
+    today = build(headless)
+    if stored is None:
+        return PromptBytes(blocks=today, tools=tools)
+    note = "" if stored.tools == tools else "the tools differ from those this session began with"
+    if stored.blocks[:-1] == today[:-1]:
+        return PromptBytes(blocks=stored.blocks, tools=tools, keep=bool(note), note=note)
+    if stored.blocks[:-1] == build(not headless)[:-1]:
+        reminder = NOW_HEADLESS if headless else NOW_WATCHED
+        return PromptBytes(blocks=stored.blocks, tools=tools, keep=bool(note), note=note, reminder=reminder)
+    what = "instructions" if stored.blocks[:1] != today[:1] else "memory files"
+    note = f"the {what} changed since this session began; it goes on with the new ones"
+    return PromptBytes(blocks=today, tools=tools, note=note)

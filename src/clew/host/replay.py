@@ -1,0 +1,70 @@
+"""The running step so far, for a front end that joins in the middle of it."""
+
+from clew.host.listener import Droppable, joined
+from clew.protocol.events import (
+    ArgumentsDelta,
+    Envelope,
+    Event,
+    PartCompleted,
+    ReasoningDelta,
+    ReplyWithdrawn,
+    StepStarted,
+    TextDelta,
+    ToolEnded,
+    ToolProgress,
+    TurnEnded,
+    TurnStarted,
+)
+from clew.protocol.state import SessionState
+
+
+class Replay:
+    """`state` is the fold before the events kept here, so that folding them gives the state of now."""
+
+    def __init__(self, state: SessionState | None = None) -> None:
+        self.state = state or SessionState()
+        self._now = self.state
+        self._kept: list[Envelope] = []
+        self._turn: Envelope | None = None
+
+    def take(self, envelope: Envelope, now: SessionState) -> None:
+        """One more event; `now` is the fold with it."""
+        before, self._now = self._now, now
+        match envelope.event:
+            case TurnStarted():
+                self.state, self._turn, self._kept = before, envelope, []
+            case StepStarted():
+                self.state, self._kept = before, [envelope]
+            case TurnEnded():
+                self.state, self._turn, self._kept = now, None, []
+            case _ if self._turn is None:
+                self.state = now
+            case _:
+                self._keep(envelope)
+
+    def envelopes(self) -> list[Envelope]:
+        """The turn's start, then the step; words that grew are one piece."""
+        return [*([self._turn] if self._turn is not None else []), *self._kept]
+
+    def _keep(self, envelope: Envelope) -> None:
+        event = envelope.event
+        if isinstance(event, PartCompleted | ReplyWithdrawn | ToolEnded):
+            self._kept = [old for old in self._kept if not made_good(old.event, event)]
+        merged = joined(self._kept[-1], envelope) if self._kept and isinstance(event, Droppable) else None
+        if merged is not None:
+            self._kept[-1] = merged
+        else:
+            self._kept.append(envelope)
+
+
+def made_good(old: Event, new: PartCompleted | ReplyWithdrawn | ToolEnded) -> bool:
+    """Whether the new event holds, or takes back, what the old one only showed."""
+    match old, new:
+        case (TextDelta() | ReasoningDelta() | ArgumentsDelta(), PartCompleted()):
+            return (old.reply_id, old.part) == (new.reply_id, new.part_number)
+        case (TextDelta() | ReasoningDelta() | ArgumentsDelta(), ReplyWithdrawn()):
+            return old.reply_id == new.reply_id
+        case (ToolProgress(), ToolEnded()):
+            return old.call_id == new.result.call_id
+        case _:
+            return False

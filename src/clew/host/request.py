@@ -1,0 +1,48 @@
+"""What is asked of the host when a session is to be opened. Front ends and the command line only fill this in."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+from msgspec import Struct
+
+Tell = Callable[[Literal["info", "warning", "error"], str], None]
+"""Words for a person while there is no session yet that could publish them."""
+
+
+def quiet(level: Literal["info", "warning", "error"], text: str) -> None:
+    """Nobody to tell."""
+
+
+class SessionRequest(Struct, frozen=True, kw_only=True):
+    """One session: where, which one, and how. Everything has a default but the place."""
+
+    cwd: Path
+    env: Mapping[str, str]
+    settings: str | None = None
+    """One more layer of settings: a file, or JSON."""
+    flags: dict[str, Any] = {}
+    """Settings under their dotted keys that beat all files."""
+    headless: bool = False
+    """Nobody is there to answer."""
+    newest: bool = False
+    """Go on with the newest session of this place."""
+    resume: str | None = None
+    """Go on with this one: an id, title, words that were said, or a file."""
+    resume_at: str = ""
+    """Cut after this entry."""
+    fork: bool = False
+    """Go on in a copy."""
+    session_id: str = ""
+    """For a new session; empty: a random one."""
+    persist: bool = True
+    take_over: bool = False
+    wait: bool = False
+    system_prompt: str | None = None
+    append_system_prompt: str | None = None
+    tell: Tell = quiet
+
+    @property
+    def resuming(self) -> bool:
+        """Whether there is a past to go on from."""
+        return self.newest or self.resume is not None

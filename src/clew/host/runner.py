@@ -1,0 +1,106 @@
+"""One agent at work: its inbox, its switch, its turn."""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from contextlib import aclosing
+
+from clew.engine.abort import Abort, AbortReason
+from clew.engine.agent import Agent
+from clew.engine.calls import describe
+from clew.engine.loop import ended, run_turn
+from clew.engine.middleware.base import Middleware
+from clew.engine.step import StepRunner
+from clew.engine.turn import Prompt, Turn
+from clew.protocol.events import Event, PromptQueued, PromptWithdrawn
+from clew.protocol.ids import PromptId
+from clew.protocol.tally import Tally
+
+
+class AgentRunner:
+    """One per agent. What it says goes to `publish`, which returns when it is recorded."""
+
+    def __init__(
+        self,
+        *,
+        agent: Agent,
+        steps: StepRunner,
+        middlewares: Sequence[Middleware],
+        publish: Callable[[Event], None],
+        spent: Callable[[], Tally],
+        first_turn: int = 1,
+    ) -> None:
+        self.agent = agent
+        self._steps = steps
+        self._middlewares = middlewares
+        self._publish = publish
+        self._spent = spent
+        self._turns = first_turn - 1
+        self._inbox: deque[Prompt] = deque()
+        self._abort: Abort | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._closed = False
+
+    @property
+    def working(self) -> bool:
+        """A turn runs or is about to."""
+        return self._task is not None and not self._task.done()
+
+    def submit(self, prompt: Prompt) -> None:
+        """Starts a turn when idle; joins at the next step boundary while working. An interrupt counts from here on."""
+        if self._closed:
+            return
+        self._inbox.append(prompt)
+        self._publish(PromptQueued(prompt_id=prompt.prompt_id, content=prompt.content, origin=prompt.origin))
+        if not self.working:
+            self._abort = Abort()
+            self._task = asyncio.create_task(self._work(self._abort))
+
+    def withdraw(self, prompt_id: PromptId) -> bool:
+        """Take input back; False when it has joined already."""
+        for prompt in self._inbox:
+            if prompt.prompt_id == prompt_id:
+                self._inbox.remove(prompt)
+                self._publish(PromptWithdrawn(prompt_id=prompt_id))
+                return True
+        return False
+
+    def interrupt(self, reason: AbortReason = "interrupt") -> bool:
+        """Stop the turn; False when there is none."""
+        if self._abort is None or not self.working:
+            return False
+        self._abort.throw(reason)
+        return True
+
+    async def stop(self, reason: AbortReason = "closed") -> None:
+        """Take nothing more, settle what runs, and return when that is recorded."""
+        self._closed = True
+        while self._inbox:
+            self._publish(PromptWithdrawn(prompt_id=self._inbox.popleft().prompt_id))
+        self.interrupt(reason)
+        if self._task is not None:
+            await asyncio.gather(self._task, return_exceptions=True)
+
+    async def _work(self, abort: Abort) -> None:
+        """Turns until nothing is left to answer."""
+        while self._inbox:
+            await self._turn(self._inbox.popleft(), abort)
+            abort = self._abort = Abort()
+
+    async def _turn(self, prompt: Prompt, abort: Abort) -> None:
+        self._turns += 1
+        turn = Turn(
+            number=self._turns,
+            agent=self.agent,
+            abort=abort,
+            spent=self._spent,
+            waited_s=lambda: self._steps.pending.waited_s,
+            inbox=lambda: self._inbox.popleft() if self._inbox else None,
+        )
+        try:
+            events = run_turn(turn, prompt, steps=self._steps, middlewares=self._middlewares)
+            async with aclosing(events):
+                async for event in events:
+                    self._publish(event)
+        except Exception as error:  # task boundary: say what broke, stay usable
+            self._publish(ended(turn, "model_error", f"internal error: {describe(error)}"))

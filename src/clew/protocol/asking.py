@@ -1,0 +1,117 @@
+"""Events that wait for a person, and the answers. Asked by an event with an id, answered by an op with that id."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from clew.protocol.event_base import DurableEvent
+from clew.protocol.ids import CallId, RequestId
+
+ApprovalDecision = Literal["allow", "allow_always", "deny"]
+PlanDecision = Literal["accept", "accept_edits", "keep_planning"]
+Refuser = Literal["user", "rule", "nobody", "interrupt", "hook"]
+"""Who said no: a person, a rule, the absence of a person, the end of the turn, a hook."""
+
+
+class RuleOffer(Struct, frozen=True, kw_only=True):
+    """A rule the user may save with "always": exactly this text, nothing wider."""
+
+    rule: str
+    covers: str
+    """The part of the request the rule was made for."""
+
+
+class ApprovalRequested(DurableEvent, frozen=True, kw_only=True, tag="approval.requested"):
+    """A call waits for a person. Answer with `AnswerApproval` and this id; until then the call does not run."""
+
+    request_id: RequestId
+    call_id: CallId
+    tool: str
+    subject: str
+    """The exact text that will take effect (command, path, URL)."""
+    why: str
+    """Which rule or lack of a rule makes it ask."""
+    offers: tuple[RuleOffer, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class ApprovalResolved(DurableEvent, frozen=True, kw_only=True, tag="approval.resolved"):
+    """The answer is on disk and now takes effect. Exactly one per ApprovalRequested; alone when a rule denied."""
+
+    request_id: RequestId
+    call_id: CallId
+    tool: str
+    subject: str
+    decision: ApprovalDecision
+    by: Refuser = "user"
+    reason: str = ""
+    rule: str = ""
+
+
+class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One of the answers a question offers."""
+
+    label: str
+    description: str = ""
+
+
+class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Something the model asks the user. Free text is always a possible answer."""
+
+    question: str
+    choices: tuple[Choice, ...] = ()
+    multiple: bool = False
+    header: str = ""
+
+
+class QuestionAsked(DurableEvent, frozen=True, kw_only=True, tag="question.asked"):
+    """The model asks. Answer with `AnswerQuestion` and this id."""
+
+    request_id: RequestId
+    call_id: CallId
+    questions: tuple[Question, ...]
+
+
+class QuestionAnswered(DurableEvent, frozen=True, kw_only=True, tag="question.answered"):
+    """The answer is on disk. Exactly one per QuestionAsked, also when nobody answered."""
+
+    request_id: RequestId
+    call_id: CallId
+    answers: tuple[tuple[str, ...], ...] = ()
+    declined: bool = False
+    by: Refuser = "user"
+
+
+class PlanProposed(DurableEvent, frozen=True, kw_only=True, tag="plan.proposed"):
+    """The model wants to leave plan mode with this plan. Answer with `AnswerPlan` and this id."""
+
+    request_id: RequestId
+    call_id: CallId
+    plan: str
+    path: str = ""
+
+
+class PlanAnswered(DurableEvent, frozen=True, kw_only=True, tag="plan.answered"):
+    """What was said to the plan."""
+
+    request_id: RequestId
+    call_id: CallId
+    decision: PlanDecision
+    comment: str = ""
+
+
+class ElicitationRequested(DurableEvent, frozen=True, kw_only=True, tag="elicitation.requested"):
+    """A server the user brought asks for values of this shape. Answer with `AnswerElicitation` and this id."""
+
+    request_id: RequestId
+    server: str
+    message: str
+    schema: dict[str, Any]
+
+
+class ElicitationAnswered(DurableEvent, frozen=True, kw_only=True, tag="elicitation.answered"):
+    """What the server was told; the values themselves are not kept."""
+
+    request_id: RequestId
+    server: str
+    action: Literal["accept", "decline", "cancel"]

@@ -1,0 +1,148 @@
+"""Events about the session as a whole: its start and end, what is in force, answers to ops, history."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from clew.protocol.event_base import DurableEvent, LiveEvent
+from clew.protocol.ids import EntryId, OpId, RequestId, SessionId
+from clew.protocol.state import SessionState
+
+PROTOCOL_VERSION = 1
+
+
+class SessionStarted(LiveEvent, frozen=True, kw_only=True, tag="session.started"):
+    """First event of every listener, before anything else. Comes again when the session behind the door is switched."""
+
+    session_id: SessionId
+    cwd: str
+    model: str
+    permission_mode: str
+    tools: tuple[str, ...]
+    version: str
+    resumed: bool = False
+    """True when earlier history was loaded."""
+    kept: bool = True
+    """The session is on disk, so it can be continued."""
+    branch: str = ""
+    effort: str = ""
+    protocol: int = PROTOCOL_VERSION
+
+
+class SnapshotTaken(LiveEvent, frozen=True, kw_only=True, tag="snapshot.taken"):
+    """The state of the fold where this listener joined; follows SessionStarted. Of a turn under way the durable events
+    so far come next, then what happens. Older history is asked for with `LoadHistory`."""
+
+    state: SessionState
+    last_entry_id: EntryId | None = None
+    """What `LoadHistory(before=None)` ends with."""
+
+
+class OpAccepted(LiveEvent, frozen=True, kw_only=True, tag="op.accepted"):
+    """The op with this id was understood and is done or under way."""
+
+    op_id: OpId
+
+
+class OpRejected(LiveEvent, frozen=True, kw_only=True, tag="op.rejected"):
+    """Nothing was done; why."""
+
+    op_id: OpId
+    op: str
+    """The tag of the op."""
+    reason: str
+
+
+class ModelChanged(DurableEvent, frozen=True, kw_only=True, tag="model.changed"):
+    """Later requests go to another model."""
+
+    model: str
+    reason: str = ""
+
+
+class EffortChanged(LiveEvent, frozen=True, kw_only=True, tag="effort.changed"):
+    """Later requests ask for this much thinking; empty: the model's own default."""
+
+    effort: str
+
+
+class PermissionModeChanged(DurableEvent, frozen=True, kw_only=True, tag="permission_mode.changed"):
+    """The permission mode is now this one."""
+
+    mode: str
+
+
+class SandboxChanged(LiveEvent, frozen=True, kw_only=True, tag="sandbox.changed"):
+    """What confines commands from now on."""
+
+    kind: str
+    enforced: bool
+    detail: str = ""
+
+
+class PlaceChanged(LiveEvent, frozen=True, kw_only=True, tag="place.changed"):
+    """The session moved: where the next command starts, and what is checked out there."""
+
+    cwd: str
+    branch: str = ""
+
+
+class ModelsListed(LiveEvent, frozen=True, kw_only=True, tag="models.listed"):
+    """The models that can be named, in answer to `ListModels`."""
+
+    op_id: OpId
+    models: tuple[str, ...]
+
+
+class RuleRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One permission rule in force."""
+
+    decision: str
+    rule: str
+    scope: str
+    removable: bool = False
+
+
+class RulesListed(LiveEvent, frozen=True, kw_only=True, tag="rules.listed"):
+    """The rules in force, in answer to `ListRules`, and after one was removed."""
+
+    op_id: OpId
+    mode: str
+    rules: tuple[RuleRow, ...]
+
+
+class SessionRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One session in a list."""
+
+    session_id: str
+    agent: str
+    title: str
+    project: str = ""
+    path: str = ""
+    age_s: float = 0.0
+    state: str = ""
+    recap: str = ""
+
+
+class SessionsListed(LiveEvent, frozen=True, kw_only=True, tag="sessions.listed"):
+    """Sessions that fit, newest first, in answer to `ListSessions`."""
+
+    op_id: OpId
+    sessions: tuple[SessionRow, ...]
+
+
+class ShellEnded(DurableEvent, frozen=True, kw_only=True, tag="shell.ended"):
+    """The user's own command has ended; what it printed joined the conversation at `entry_id`."""
+
+    request_id: RequestId
+    entry_id: EntryId
+    parent_id: EntryId | None
+    command: str
+    output: str
+    exit_code: int | None
+
+
+class SessionEnded(LiveEvent, frozen=True, kw_only=True, tag="session.ended"):
+    """Last event; the stream ends after it."""
+
+    reason: Literal["", "closed", "taken_over", "switched"] = ""

@@ -1,0 +1,69 @@
+"""Events that put a session into words: labels, titles, recaps, and the model calls behind them."""
+
+from typing import Literal
+
+from clew.protocol.event_base import DurableEvent, LiveEvent
+from clew.protocol.ids import CallId, EntryId
+from clew.protocol.usage import Usage
+
+WordSource = Literal["facts", "model"]
+
+
+class BatchLabelled(DurableEvent, frozen=True, kw_only=True, tag="batch.labelled"):
+    """A label for the tool calls of one step. May be sent again with a better one."""
+
+    call_ids: tuple[CallId, ...]
+    label: str
+    source: WordSource = "facts"
+
+
+class TitleChanged(DurableEvent, frozen=True, kw_only=True, tag="title.changed"):
+    """The session has a (new) title. A user's own always wins."""
+
+    title: str
+    source: Literal["user", "facts", "model"]
+
+
+class RecapReady(DurableEvent, frozen=True, kw_only=True, tag="recap.ready"):
+    """Where you are, in one or two sentences."""
+
+    text: str
+    entry_id: EntryId = EntryId("")
+    """Empty when the log already ends with this recap: it is shown, not written again."""
+    parent_id: EntryId | None = None
+    away: str = ""
+    """What happened since you left."""
+    last_entry_id: EntryId = EntryId("")
+    source: WordSource = "facts"
+
+
+class SideQueryBooked(DurableEvent, frozen=True, kw_only=True, tag="side_query.booked"):
+    """A model call that was not the conversation has ended; at any time, also between turns."""
+
+    purpose: str
+    model: str
+    usage: Usage | None = None
+    cost_usd: float | None = None
+    outcome: str = "ok"
+
+
+class Notified(LiveEvent, frozen=True, kw_only=True, tag="notified"):
+    """Something a person who looks elsewhere should know. It never grants anything."""
+
+    kind: Literal["done", "needs_approval", "asks", "failed", "limit"]
+    text: str
+
+
+class CostThresholdReached(LiveEvent, frozen=True, kw_only=True, tag="cost_threshold.reached"):
+    """The session has spent this much of its budget; it goes on."""
+
+    spent_usd: float
+    budget_usd: float
+
+
+class Notice(LiveEvent, frozen=True, kw_only=True, tag="notice"):
+    """A line for the user that is not part of the conversation."""
+
+    level: Literal["info", "warning", "error"]
+    text: str
+    code: str = ""

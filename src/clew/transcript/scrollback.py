@@ -1,0 +1,106 @@
+"""The past as people saw it, page by page from the end: for a front end that scrolls up, whatever the file's size."""
+
+import os
+from pathlib import Path
+
+from msgspec import Struct
+
+from clew.protocol.entries import ChainEntry, Entry, OpaqueEntry
+from clew.protocol.events import Recorded
+from clew.protocol.ids import EntryId
+from clew.transcript.chain import build_chain
+from clew.transcript.errors import TranscriptError
+from clew.transcript.files import open_read
+from clew.transcript.links import parent_of, uuid_of
+from clew.transcript.reader import locate
+from clew.transcript.recording import events_of
+from clew.transcript.scan import backward
+
+MAX_PAGE_BYTES = 8 * 1024 * 1024
+LINES_PER_EVENT = 3
+"""Lines read at the most for each event asked for: books, labels and withdrawn tries stand between."""
+
+
+class Page(Struct, frozen=True, kw_only=True):
+    """Events oldest first, and where the page before ends."""
+
+    events: tuple[Recorded, ...] = ()
+    before: EntryId | None = None
+
+
+class Scrollback:
+    """Reads a transcript backwards. Knows where the pages it gave begin; every other place has to be looked for."""
+
+    def __init__(self, path: Path, *, session_id: str, sidechain: bool = False) -> None:
+        self._path = path
+        self._session_id = session_id
+        self._sidechain = sidechain
+        self._begins: dict[EntryId, tuple[int, EntryId | None]] = {}
+        """Of the first entry of a page: the offset of its line, and its parent."""
+
+    def page(self, before: EntryId | None, limit: int, leaf: EntryId | None = None) -> Page:
+        """The newest `limit` events before an entry, or before the end, whose last entry is `leaf`. An unknown entry
+        gives an empty page."""
+        try:
+            fd = open_read(self._path)
+        except (OSError, TranscriptError):
+            return Page()
+        try:
+            end, tip = self._end(fd, before, leaf)
+            return self._read(fd, end, tip, max(1, limit))
+        except OSError:
+            return Page()
+        finally:
+            os.close(fd)
+
+    def _end(self, fd: int, before: EntryId | None, leaf: EntryId | None) -> tuple[int, EntryId | None]:
+        """Where the page ends, and what its conversation ends with."""
+        size = os.fstat(fd).st_size
+        if before is None:
+            return size, leaf
+        if before in self._begins:
+            return self._begins[before]
+        wanted = before.encode()
+        for line in backward(fd, size):
+            if line.data is not None and wanted in line.data:
+                entry = locate(line).entry
+                if entry is not None and uuid_of(entry) == before:
+                    return line.offset, parent_of(entry)
+        return 0, None
+
+    def _read(self, fd: int, end: int, tip: EntryId | None, limit: int) -> Page:
+        offsets: list[int] = []
+        entries: list[Entry] = []
+        start, taken = end, 0
+        for line in backward(fd, end):
+            if taken >= limit * LINES_PER_EVENT or end - line.offset > MAX_PAGE_BYTES:
+                break
+            start, taken = line.offset, taken + 1
+            entry = locate(line).entry
+            if entry is not None:
+                offsets.append(line.offset)
+                entries.append(entry)
+        entries.reverse()
+        offsets.reverse()
+        return self._told(entries, offsets, tip, limit, whole=start == 0)
+
+    def _told(self, entries: list[Entry], offsets: list[int], tip: EntryId | None, limit: int, *, whole: bool) -> Page:
+        """The events of the conversation that ends with `tip`, and of the lines beside it, in the order of the file."""
+        chain = build_chain(
+            entries, session_id=self._session_id, sidechain=self._sidechain, past_boundaries=True, tip=tip
+        )
+        said = {uuid_of(entry) for entry in chain.entries}
+        told: list[tuple[int, Recorded]] = []
+        for number, entry in enumerate(entries):
+            if isinstance(entry, OpaqueEntry) or (isinstance(entry, ChainEntry) and entry.uuid not in said):
+                continue
+            told.extend((number, Recorded(at=entry.timestamp, event=event)) for event in events_of(entry))
+        whole = whole and len(told) <= limit
+        told = told[-limit:]
+        first = next((entries[number] for number, _ in told if isinstance(entries[number], ChainEntry)), None)
+        if whole or not isinstance(first, ChainEntry):
+            return Page(events=tuple(recorded for _, recorded in told))
+        at = next(number for number, entry in enumerate(entries) if entry is first)
+        self._begins[first.uuid] = (offsets[at], first.logical_parent_uuid or first.parent_uuid)
+        kept = tuple(recorded for number, recorded in told if number >= at)
+        return Page(events=kept, before=first.uuid)
