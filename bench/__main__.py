@@ -11,10 +11,11 @@ from pathlib import Path
 
 from bench.report import Row
 
-TOPICS = ("startup", "permissions", "tools", "transcript", "foreign", "recap")
+TOPICS = ("startup", "permissions", "growth", "tools", "transcript", "foreign", "recap")
 TITLES = {
     "startup": "Start, steps, memory (`clew -p` against the loopback model server)",
     "permissions": "Permission verdicts",
+    "growth": "Hostile text: what twice the input costs",
     "tools": "Tools and sandbox",
     "transcript": "The log: resume, list, search, crashes",
     "foreign": "Other agents' sessions",

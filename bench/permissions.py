@@ -4,6 +4,7 @@ import time
 from collections.abc import Callable, Iterable
 from statistics import median
 
+from bench import growth
 from bench.report import Row
 from clew.permissions.access import FileAccess, ShellAccess
 from clew.permissions.policy import Policy, judge, make_policy
@@ -18,12 +19,7 @@ COMMANDS = (
     "npm run test && git push origin main",
     "bash -c 'echo $(rm -rf /)'",
 )
-HOSTILE = (
-    "ls " + "a" * 1_000_000,
-    "ls; " * 10_000 + "touch x",
-    "$(" * 1_000 + "ls" + ")" * 1_000,
-    "sudo " * 50_000 + "ls",
-)
+HOSTILE = tuple(text(size) for size, text in growth.HOSTILE.values())
 
 
 def _timed(action: Callable[[], object], rounds: int) -> list[float]:
@@ -53,7 +49,7 @@ def rows() -> Iterable[Row]:
         median(paths) <= 2,
     )
     worst = max(max(_timed(lambda text=text: judge(ShellAccess(command=text, cwd="/"), policy), 1)) for text in HOSTILE)
-    yield Row("verdict on 1 MB, 10,000 parts, 1,000 levels", f"{worst:.0f} ms", "1,000 ms", worst < 1000)
+    yield Row("slowest verdict on 1 MB, 50,000 parts, 1,000 levels", f"{worst:.0f} ms", "1,000 ms", worst < 1000)
     escapes = median(_timed(lambda: sanitize("\x1b[31mline\x1b[0m of output \x1b]0;t\x07\n" * 1700), 20))
     yield Row(
         "sanitise 64 kB of coloured output", f"{escapes:.2f} ms ({escapes / base:.1f} x reference)", "5 ms", escapes < 5

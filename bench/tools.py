@@ -23,15 +23,18 @@ from clew.tools.session import ToolSession
 
 FILES = 50_000
 ROUNDS = 15
+STUBBORN_S = 3607
+GRACE_S = 1.0
+"""Between SIGTERM and SIGKILL, as `system/process.py` has it."""
 
 
-def context(session: ToolSession, number: int) -> ToolContext:
+def context(session: ToolSession, number: int, progress: Callable[[str], None] = lambda _: None) -> ToolContext:
     """As the dispatcher makes it."""
 
     async def nobody(_: object) -> None:
         return None
 
-    return ToolContext(call_id=CallId(f"bench-{number}"), cwd=session.cwd, progress=lambda _: None, ask=nobody)
+    return ToolContext(call_id=CallId(f"bench-{number}"), cwd=session.cwd, progress=progress, ask=nobody)
 
 
 async def best_ms(work: Callable[[int], Awaitable[object]], rounds: int = ROUNDS) -> float:
@@ -100,6 +103,31 @@ async def command_rows(top: Path) -> list[Row]:
     return rows
 
 
+async def ending_row(top: Path) -> Row:
+    """Cancel to gone: fifty children that ignore SIGTERM, each in a session of its own."""
+    session = ToolSession(cwd=str(top))
+    bash = Bash(session)
+    child = f"setsid bash -c 'trap \"\" TERM; echo up; while :; do sleep {STUBBORN_S}; done'"
+    params = BashParams(command=f"trap '' TERM; for i in $(seq 50); do {child} & done; wait")
+    heard: list[str] = []
+    all_up = asyncio.Event()
+
+    def hear(text: str) -> None:
+        heard.append(text)
+        if "".join(heard).count("up") == 50:
+            all_up.set()
+
+    task = asyncio.create_task(bash.run(params, context(session, 0, hear)))
+    await all_up.wait()
+    task.cancel()
+    started = time.perf_counter()
+    await asyncio.wait({task})
+    taken_s = time.perf_counter() - started
+    await session.close()
+    beyond_s = taken_s - GRACE_S
+    return Row("end of 50 stubborn children", f"{beyond_s:.2f} s beyond their grace", "<= 1 s", beyond_s <= 1)
+
+
 async def read_row(top: Path) -> Row:
     """One read, permission and transcript not included."""
     session = ToolSession(cwd=str(top))
@@ -125,3 +153,4 @@ def rows() -> Iterable[Row]:
         yield asyncio.run(read_row(top))
         yield asyncio.run(search_row(top))
         yield from asyncio.run(command_rows(top / "d000"))
+        yield asyncio.run(ending_row(top / "d000"))

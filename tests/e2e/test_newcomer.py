@@ -233,7 +233,9 @@ def test_no_pager_where_the_cursor_cannot_move(place: Place) -> None:
     place.run("-p", "hi", "--session-id", "one")
     args = ["script", "-qec", f"{CLEW} show one", "/dev/null"]
     env = {**place.env, "TERM": "dumb"}
-    done = subprocess.run(args, cwd=place.project, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=20)
+    done = subprocess.run(
+        args, cwd=place.project, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=LIMIT_S
+    )
     assert ANSWER in done.stdout.decode()
     assert b"WARNING" not in done.stdout
 

@@ -19,12 +19,15 @@ from typing import Any
 
 import pytest
 
+from fakes.effort import HANG_S
 from fakes.model_server import ModelServer
 from unit.plain.vt import Screen
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT.parent / "shared" / "cases" / "terminal_escape.jsonl"
-WAIT_S = 20.0
+WAIT_S = HANG_S
+LONG_GUARD_S = 3.0
+"""A quiet time in which a test surely gets to type, however busy the machine is."""
 
 
 def environment(home: Path, **more: str) -> dict[str, str]:
@@ -142,7 +145,7 @@ def test_a_conversation_and_a_clean_end(people: Any) -> None:
 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_keys_typed_ahead_do_not_answer_an_approval(people: Any, term: str) -> None:
-    person = people("approve", TERM=term)
+    person = people("approve", TERM=term, GUARD_S=str(LONG_GUARD_S))
     person.sees("> ")
     person.type("go\ry\ry\r")
     person.sees("Approval needed")
@@ -154,14 +157,13 @@ def test_keys_typed_ahead_do_not_answer_an_approval(people: Any, term: str) -> N
     person.sees("decision: deny not on a Friday")
 
 
-def test_the_prompt_appears_after_300_ms_without_keys(people: Any) -> None:
+def test_the_prompt_appears_when_no_key_comes(people: Any) -> None:
+    """That it waits before, and for how long: tests/unit/plain/test_approval.py."""
     person = people("approve")
     person.sees("> ")
     person.type("go\r")
     person.sees("Approval needed")
-    start = time.monotonic()
     person.sees("Allow?")
-    assert time.monotonic() - start >= 0.25
     person.type("y\r")
     person.sees("decision: allow")
 
@@ -296,28 +298,37 @@ def test_hostile_text_reaches_the_terminal_as_plain_text(people: Any) -> None:
 
 CONFIRM = """
 from clew.plain.confirm import confirm
-print("answer:", confirm(["Trust this directory?"], "Trust it?", quoted="/tmp/a\\u202eb"))
+print("answer:", confirm(["Trust this directory?"], "Trust it?", quoted="/tmp/a\\u202eb", guard_s=GUARD_S))
 print("next:", input())
 """
 
 
 @pytest.mark.parametrize(("typed", "answer"), [("y", True), ("YES", True), ("", False), ("n", False), ("yo", False)])
 def test_a_question_before_the_session(people: Any, typed: str, answer: bool) -> None:
-    person = people("", command=[sys.executable, "-c", CONFIRM])
+    person = people("", command=[sys.executable, "-c", CONFIRM.replace("GUARD_S", "0.3")])
     before = person.mode()
     person.sees("Trust this directory?")
     person.sees("  | /tmp/a\\u{202E}b")
-    person.type("y\r")
     person.sees("Trust it? [y]es / [n]o > ")
-    assert "answer" not in person.seen
     assert person.mode() == before
     person.type(f"{typed}\rafterwards\r")
     person.sees(f"answer: {answer}")
     person.sees("next: afterwards")
 
 
+def test_keys_typed_ahead_do_not_answer_a_question_before_the_session(people: Any) -> None:
+    person = people("", command=[sys.executable, "-c", CONFIRM.replace("GUARD_S", str(LONG_GUARD_S))])
+    person.sees("  | /tmp/a\\u{202E}b")
+    person.type("y\r")
+    person.sees("Trust it? [y]es / [n]o > ")
+    assert "answer" not in person.seen
+    person.type("n\rafterwards\r")
+    person.sees("answer: False")
+    person.sees("next: afterwards")
+
+
 def test_a_question_on_a_pipe_is_no(tmp_path: Path) -> None:
-    code = CONFIRM.replace("input()", "1")
+    code = CONFIRM.replace("input()", "1").replace("GUARD_S", "0.3")
     env = environment(tmp_path)
     done = subprocess.run([sys.executable, "-c", code], input=b"y\n", capture_output=True, env=env, check=True)
     assert done.stdout.endswith(b"Nobody can answer here. Taken as no.\nanswer: False\nnext: 1\n")

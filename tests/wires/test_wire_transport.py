@@ -19,17 +19,21 @@ from clew.llm.remote import RemoteModel
 from clew.llm.reply import PartDone, ReplyDone, ReplyEvent, TextChunk
 from clew.llm.retry import RetryPolicy
 from clew.protocol.messages import TextPart
+from fakes.effort import HANG_S, not_hanging
+from fakes.loop_clock import LoopClock
 from fakes.model_server import BODIES, ModelServer, fill
 from wires.support import DIALECTS, KEY, Sleeps, ask, collect, failure, parts_in, remote, target
 
+ONCE = RetryPolicy(max_attempts=1, idle_timeout_s=HANG_S)
 QUICK = RetryPolicy(max_attempts=1, idle_timeout_s=0.2)
+"""For servers that fall silent: nothing else may be expected within so short a time."""
 
 
 def base(dialect: str, server: ModelServer) -> str:
     return server.url if dialect in ("anthropic", "gemini") else f"{server.url}/v1"
 
 
-async def told(url: str, dialect: str = "anthropic", policy: RetryPolicy = QUICK) -> str:
+async def told(url: str, dialect: str = "anthropic", policy: RetryPolicy = ONCE) -> str:
     """The one line a person reads."""
     model = remote(dialect, url, policy=policy)
     error = await failure(model, ask("hi"))
@@ -96,7 +100,7 @@ async def test_every_failure_has_its_own_words(monkeypatch: pytest.MonkeyPatch):
     with ModelServer([{"fault": "redirect", "location": "https://evil.example/steal"}]) as server:
         lines["redirect"] = await told(server.url)
     with ModelServer([{"fault": "hang"}]) as server:
-        lines["silence"] = await told(server.url)
+        lines["silence"] = await told(server.url, policy=QUICK)
     with ModelServer([{"fault": "reset"}]) as server:
         lines["reset"] = await told(server.url)
     with raw_server(b"\x15\x03\x01\x00\x02\x02\x28") as (port, _):
@@ -166,15 +170,23 @@ async def test_a_loopback_server_is_not_asked_through_a_proxy(monkeypatch: pytes
 
 
 async def test_l30_a_slow_stream_is_not_a_stall():
-    """Byte by byte, the whole slower than the idle limit, no gap as long as it."""
-    slow = {"fault": "trickle", "text": "ok", "bytes": 40, "delay_s": 0.02}
-    with ModelServer([slow]) as server:
-        model = remote("anthropic", server.url, policy=RetryPolicy(max_attempts=1, idle_timeout_s=0.4))
-        started = asyncio.get_running_loop().time()
-        events = await collect(model, ask("hi"))
-        assert asyncio.get_running_loop().time() - started > 0.4
+    """Piece by piece, the whole much slower than the idle limit, no gap as long as it."""
+    pieces = [part for number in range(4) for part in ({"text": str(number)}, {"wait": f"gate{number}"})]
+    events: list[ReplyEvent] = []
+    with ModelServer([{"parts": pieces}]) as server:
+        model = remote("anthropic", server.url, policy=RetryPolicy(max_attempts=1, idle_timeout_s=1000))
+        clock = LoopClock()
+
+        def goes_on(gate: str) -> None:
+            clock.forward(600)
+            server.release(gate)
+
+        async for event in model.stream(ask("hi")):
+            events.append(event)
+            if isinstance(event, TextChunk):  # later: when the model is waiting for the next piece
+                asyncio.get_running_loop().call_later(0.01, goes_on, f"gate{event.text}")
         await model.close()
-    assert parts_in(events) == [TextPart(text="ok")]
+    assert parts_in(events) == [TextPart(text=str(number)) for number in range(4)]
 
 
 async def test_a_stream_that_stalls_is_broken_with_the_time():
@@ -267,7 +279,7 @@ async def test_closing_a_stream_early_drops_the_connection():
             if isinstance(event, PartDone):
                 break
         await stream.aclose()
-        await asyncio.wait_for(model.close(), 5)
+        await asyncio.wait_for(model.close(), HANG_S)
 
 
 async def test_a_dropped_tls_stream_does_not_wait_for_the_other_side(
@@ -286,10 +298,10 @@ async def test_a_dropped_tls_stream_does_not_wait_for_the_other_side(
         async for event in stream:
             if isinstance(event, TextChunk):
                 break
-        started = asyncio.get_running_loop().time()
-        await stream.aclose()
-        await model.close()
-        assert asyncio.get_running_loop().time() - started < 0.8
+        LoopClock().stop()  # a limit on the wait for the other side would never run out
+        with not_hanging():
+            await stream.aclose()
+            await model.close()
         gate.set()
     tls_context.cache_clear()
 
@@ -300,7 +312,7 @@ async def test_a_part_arrives_while_the_stream_still_runs():
         with ModelServer(list(script)) as server:
             model = remote(dialect, base(dialect, server))
             stream = model.stream(ask("hi"))
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(HANG_S):
                 async for event in stream:
                     if isinstance(event, PartDone):
                         break
@@ -362,7 +374,7 @@ def as_body(dialect: str) -> str:
 @pytest.mark.parametrize("body", ["", "[]", "{", "null", "<html>", "7"])
 async def test_a_whole_reply_that_is_none_is_a_bad_response(body: str):
     with ModelServer([{"body": body}]) as server:
-        model = remote("anthropic", server.url, policy=QUICK)
+        model = remote("anthropic", server.url, policy=ONCE)
         with pytest.raises(BadResponse):
             await model.complete(ask("hi"))
         await model.close()
@@ -377,7 +389,7 @@ async def test_a_compressed_answer_is_told():
 async def test_a_header_that_is_not_valid_does_not_leak():
     with ModelServer([{"text": "ok"}]) as server:
         where = target("anthropic", server.url, headers=(("x-secret", f"bad\nvalue {KEY}"),))
-        model = RemoteModel(where, QUICK, sleep=Sleeps())
+        model = RemoteModel(where, ONCE, sleep=Sleeps())
         error = await failure(model, ask("hi"))
         await model.close()
     assert isinstance(error, ConnectionFailed)
@@ -386,7 +398,7 @@ async def test_a_header_that_is_not_valid_does_not_leak():
 
 
 async def test_a_target_never_sends_outside_its_base_url():
-    model = remote("anthropic", "http://127.0.0.1:9", policy=QUICK)
+    model = remote("anthropic", "http://127.0.0.1:9", policy=ONCE)
     request: Any = model._wire.encode(ask("hi"), target("anthropic", "http://127.0.0.1:10"), stream=True)
     with pytest.raises(ConnectionFailed, match="outside"):
         async with model._transport.open(request):

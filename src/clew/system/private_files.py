@@ -54,15 +54,17 @@ def replace_private(path: Path, data: bytes, *, mode: int = FILE_MODE) -> None:
     sync_dir(path.parent)
 
 
-def sync_dir(path: Path) -> None:
-    """Make the directory's names durable, where the system allows."""
+def sync_dir(path: Path) -> bool:
+    """Make the directory's names durable, where the system allows. False: the disk failed, the names may be lost."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError:
-        return
+        return True
     try:
         os.fsync(fd)
-    except OSError:
-        pass  # some file systems refuse to sync directories; the data itself is synced
+    except OSError as error:
+        # Some file systems refuse to sync directories; there the data itself is all that can be synced.
+        return error.errno not in {errno.EIO, errno.ENOSPC, errno.EDQUOT}
     finally:
         os.close(fd)
+    return True

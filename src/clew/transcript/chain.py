@@ -77,6 +77,8 @@ class _Builder:
         self.gone = withdrawn(entries)
         self.flaws: list[Flaw] = []
         self.at: dict[EntryId, int] = {}
+        self.early: set[EntryId] = set()
+        """Parents that stand after one of their children in the file."""
         self._index()
 
     def _index(self) -> None:
@@ -86,6 +88,9 @@ class _Builder:
             uuid = uuid_of(entry)
             if uuid is None:
                 continue
+            parent = parent_of(entry)
+            if parent is not None and parent not in self.at:
+                self.early.add(parent)
             known = self.at.setdefault(uuid, number)
             if known != number and self.entries[known] != entry:
                 self.flaws.append(Flaw(number, "duplicate", uuid))
@@ -117,7 +122,7 @@ class _Builder:
             elif can_be_leaf(entry, session_id=self.session_id, sidechain=self.sidechain, gone=self.gone):
                 uuid = uuid_of(entry)
                 if uuid is not None and self.at[uuid] == number:
-                    return number
+                    return self._farthest(number) if uuid in self.early else number
         return None
 
     def _gone_back(self, entry: EventEntry) -> int | None:
@@ -126,6 +131,33 @@ class _Builder:
         if not isinstance(event, Rewound) or event.scope == "files" or event.to is None:
             return None
         return self.at.get(event.to)
+
+    def _farthest(self, tip: int) -> int:
+        """The last line has children before it: the conversation ends with the deepest entry under it."""
+        children: dict[EntryId, list[int]] = {}
+        for uuid, number in self.at.items():
+            parent = parent_of(self.entries[number])
+            if parent is not None and parent != uuid:
+                children.setdefault(parent, []).append(number)
+        best = tip
+        seen = {tip}
+        level = [tip]
+        while level:
+            uuids = [uuid for number in level if (uuid := uuid_of(self.entries[number])) is not None]
+            below = [number for uuid in uuids for number in children.get(uuid, ())]
+            if tip in below:
+                return tip  # a loop has no end; the walk reports it
+            level = [number for number in below if number not in seen]
+            seen.update(level)
+            ends = [
+                number
+                for number in level
+                if can_be_leaf(
+                    self.entries[number], session_id=self.session_id, sidechain=self.sidechain, gone=self.gone
+                )
+            ]
+            best = max(ends, default=best)
+        return best
 
     def _walk(self, tip: int) -> list[int]:
         """From the tip to the root, returned root first. Withdrawn entries are passed through."""

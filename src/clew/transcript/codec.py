@@ -19,6 +19,9 @@ _object: msgspec.json.Decoder[dict[str, Any]] = msgspec.json.Decoder(dict[str, A
 # Characters that some readers take for line ends. They can only stand inside strings, so bytes may be swapped.
 _LINE_ENDS = ((b"\xe2\x80\xa8", b"\\u2028"), (b"\xe2\x80\xa9", b"\\u2029"), (b"\xc2\x85", b"\\u0085"))
 
+_MARKS = re.compile(rb"(?:\xef\xbb\xbf[ \t]*)+")
+"""Byte-order marks, which some editors put at the start of a file, and some programs before each line."""
+
 
 def encode(entry: Entry) -> bytes:
     """The line of an entry, newline included. Whatever the text holds, it is exactly one line of valid UTF-8."""
@@ -55,8 +58,9 @@ def decode(line: bytes) -> tuple[Entry | None, str]:
 
 def decode_object(line: bytes) -> dict[str, Any] | None:
     """A line as plain data, None when it is no JSON object."""
+    marked = _MARKS.match(line)
     try:
-        return _object.decode(line)
+        return _object.decode(line[marked.end() :] if marked else line)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
@@ -76,7 +80,9 @@ def _decode_lenient(line: bytes) -> tuple[Entry | None, str]:
 
 
 def _decode_repaired(line: bytes) -> tuple[Entry | None, str]:
-    """A line that is not valid JSON as it stands: broken UTF-8 and lone surrogates can be mended, the rest not."""
+    """A line that is not valid JSON as it stands: a byte-order mark, broken UTF-8 and lone surrogates can be mended."""
+    if marked := _MARKS.match(line):
+        return decode(line[marked.end() :])
     if not line.strip(b"\0 \t\r"):
         return None, "nul-bytes"
     text = _mend_surrogates(line.decode("utf-8", "replace").encode())

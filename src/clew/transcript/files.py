@@ -1,5 +1,6 @@
 """Opening the log: private, never through a link, never a pipe, never somebody else's file."""
 
+import contextlib
 import errno
 import os
 import stat
@@ -17,9 +18,16 @@ _SAFE = os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 def open_append(path: Path, *, create: bool) -> int:
-    """A descriptor for reading and for appending whole lines. Raises UnsafeTranscript or OSError."""
+    """A descriptor for reading and for appending whole lines; what others could read is ours alone from now on.
+
+    Raises UnsafeTranscript or OSError.
+    """
     flags = os.O_RDWR | os.O_APPEND | _SAFE | (os.O_CREAT if create else 0)
-    return _checked(path, flags)
+    fd = _checked(path, flags)
+    if stat.S_IMODE(os.fstat(fd).st_mode) & 0o077:
+        with contextlib.suppress(OSError):  # a file system without modes; the directory is private all the same
+            os.fchmod(fd, FILE_MODE)
+    return fd
 
 
 def open_read(path: Path) -> int:

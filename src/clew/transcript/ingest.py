@@ -5,11 +5,12 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from clew.protocol.entries import Entry
-from clew.transcript.codec import MAX_LINE_BYTES, decode
+from clew.transcript.codec import MAX_LINE_BYTES
 from clew.transcript.digest import Digest
 from clew.transcript.index import SessionIndex
 from clew.transcript.index_rows import SourceFile
-from clew.transcript.reader import Located, iterate
+from clew.transcript.reader import Located, iterate, locate
+from clew.transcript.scan import Line
 from clew.transcript.search_text import Document, documents
 
 _PIECE_BYTES = 8 * 1024 * 1024
@@ -53,7 +54,7 @@ def _lines(source: SourceFile, start: int) -> Iterator[Located]:
     offset = 0
     with gzip.open(source.path) as packed:
         while line := packed.readline(MAX_LINE_BYTES):
-            entry, problem = decode(line.rstrip(b"\n"))
             if offset >= start:
-                yield Located(offset, len(line) - 1, entry, problem, ended=True)
+                data = line.rstrip(b"\n")
+                yield from locate(Line(offset, len(line) - 1, data, ended=True))
             offset += len(line)

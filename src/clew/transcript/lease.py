@@ -176,17 +176,8 @@ def request_path(transcript: Path) -> Path:
 
 def _displace(path: Path, transcript: Path, asking: Owner, *, wait_s: float) -> None:
     """Remove the holder's lock file, but never while the holder is inside a write."""
+    fd = _lock_transcript(transcript, path, wait_s)
     try:
-        fd = open_read(transcript)
-    except FileNotFoundError:
-        fd = -1
-    try:
-        if fd >= 0:
-            deadline = time.monotonic() + wait_s
-            while not _try_flock(fd):
-                if time.monotonic() >= deadline:
-                    raise SessionBusy(transcript.stem, _holder_name(path))
-                time.sleep(_POLL_S)
         # The holder finds the taker's name in its own file, even when the taker has come and gone. A new file under
         # the old name shows it another inode at once; that one is locked by whoever acquires first.
         _sign(path, asking)
@@ -194,6 +185,25 @@ def _displace(path: Path, transcript: Path, asking: Owner, *, wait_s: float) -> 
     finally:
         if fd >= 0:
             os.close(fd)
+
+
+def _lock_transcript(transcript: Path, lock: Path, wait_s: float) -> int:
+    """The append lock of the file that has the name now: it may be written anew while we wait. -1: there is no file."""
+    deadline = time.monotonic() + wait_s
+    while True:
+        try:
+            fd = open_read(transcript)
+        except FileNotFoundError:
+            return -1
+        try:
+            if _try_flock(fd) and _identity(os.stat(transcript)) == _identity(os.fstat(fd)):
+                return fd
+        except FileNotFoundError:
+            pass
+        os.close(fd)
+        if time.monotonic() >= deadline:
+            raise SessionBusy(transcript.stem, _holder_name(lock))
+        time.sleep(_POLL_S)
 
 
 def _sign(lock: Path, owner: Owner) -> None:

@@ -14,6 +14,7 @@ from clew.transcript.chain import build_chain
 from clew.transcript.codec import decode
 from clew.transcript.errors import TranscriptError
 from clew.transcript.files import open_read
+from clew.transcript.glued import Piece, pieces
 from clew.transcript.lease import holder_of
 from clew.transcript.links import result_calls
 from clew.transcript.lookback import MAX_VIEW_BYTES, Lookback
@@ -101,19 +102,29 @@ def iterate(path: Path, *, start: int = 0, end: int | None = None) -> Iterator[L
     try:
         size = os.fstat(fd).st_size
         for line in forward(fd, start, size if end is None else min(end, size)):
-            yield locate(line)
+            yield from locate(line)
     finally:
         os.close(fd)
 
 
-def locate(line: Line) -> Located:
-    """Decode one line."""
+def locate(line: Line) -> list[Located]:
+    """Decode one line: an entry, or several when newlines between them are missing. Only the last can be `ended`."""
     if line.data is None:
-        return Located(line.offset, line.length, None, "too-long", line.ended)
+        return [Located(line.offset, line.length, None, "too-long", line.ended)]
     entry, problem = decode(line.data)
-    if entry is None and not line.ended and problem == "not-json":
-        problem = "torn"
-    return Located(line.offset, line.length, entry, problem, line.ended)
+    found = [Located(line.offset, line.length, entry, problem, ended=False)]
+    if entry is None and problem == "not-json" and (parts := pieces(line.data)):
+        found = [_located(line, part) for part in parts]
+    last = found[-1]
+    torn = last.entry is None and last.problem == "not-json" and not line.ended
+    found[-1] = last._replace(problem="torn" if torn else last.problem, ended=line.ended)
+    return found
+
+
+def _located(line: Line, part: Piece) -> Located:
+    assert line.data is not None
+    entry, problem = (None, part.problem) if part.problem else decode(line.data[part.start : part.end].rstrip(b"\0"))
+    return Located(line.offset + part.start, part.end - part.start, entry, problem, ended=False)
 
 
 class _Search:
@@ -145,12 +156,14 @@ class _Search:
         for line in backward(self._fd, self._size):
             if not lookback.worth_decoding(line.data, line.offset):
                 continue
-            found = locate(line)
-            if found.problem == "torn" and holder_of(self._path) is not None:
-                continue  # a line that is being written right now
-            if lookback.take(found, found.entry, line.offset, line.length):
+            if any(self._taken(lookback, found) for found in reversed(locate(line))):
                 break
         return lookback
+
+    def _taken(self, lookback: Lookback[Located], found: Located) -> bool:
+        if found.problem == "torn" and holder_of(self._path) is not None:
+            return False  # a line that is being written right now
+        return lookback.take(found, found.entry, found.offset, found.length)
 
 
 def _assembled(path: Path, session_id: str, size: int, lookback: Lookback[Located], *, sidechain: bool) -> Loaded:

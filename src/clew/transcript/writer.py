@@ -9,13 +9,13 @@ from typing import Literal, Protocol
 
 from clew.protocol.entries import AssistantEntry, Entry, UserEntry
 from clew.protocol.ids import SessionId
-from clew.system.private_files import private_dir, replace_private, sync_dir, write_all
+from clew.system.private_files import private_dir, replace_private, write_all
 from clew.transcript.codec import encode
+from clew.transcript.durability import Durability
 from clew.transcript.errors import LeaseLost, TranscriptError
 from clew.transcript.file_restore import restore_file
 from clew.transcript.files import open_append
 from clew.transcript.lease import Lease, acquire, append_lock
-from clew.transcript.tail import ends_torn
 
 Notify = Callable[[Literal["info", "warning", "error"], str], None]
 """Told about what a person should know: the disk is full, the file was deleted, the session was handed over."""
@@ -29,7 +29,8 @@ class TranscriptSink(Protocol):
         ...
 
     def sync(self) -> bool:
-        """A barrier: True when everything so far would survive a power cut."""
+        """A barrier: True when everything so far would survive a power cut. A failure is never made good by trying the
+        same again: see `durability.py`."""
         ...
 
     def close(self) -> None:
@@ -92,7 +93,8 @@ class TranscriptWriter:
         self._materialised = False
         self._failing = ""
         self._lost = False
-        self._synced = True
+        self._durable = Durability(0)
+        self._doubt_told = False
         if path.exists() or path.is_symlink():
             self._materialised = True
             self._open()
@@ -112,33 +114,31 @@ class TranscriptWriter:
     def sync(self) -> bool:
         """Retry what waits, then force it to disk."""
         with self._lock:
-            if not self._materialised or not self._drained():
-                return False
-            if self._synced:
-                return True
-            try:
-                os.fsync(self._fd)
-            except OSError as error:
-                self._failed(error)
-                return False
-            self._synced = True
-            return True
+            return self._materialised and self._drained() and self._make_durable()
 
     @property
     def pending(self) -> int:
         """Entries that are not in the file yet."""
         return len(self._queue)
 
-    def hand_over(self) -> str:
-        """Let go if another process asked for the session; returns who, or "". Call it now and then while idle."""
+    @property
+    def unconfirmed(self) -> int:
+        """Entries that no sync has confirmed yet; only these are held in memory."""
+        return self._durable.unconfirmed
+
+    def asked_for(self) -> str:
+        """Who else asks for this session, or "". Whoever holds this writer then settles what runs and closes it."""
         with self._lock:
-            return "" if self._lost else self._hand_over()
+            if self._lost or self._lease is None:
+                return ""
+            asking = self._lease.requested_by()
+            return "" if asking is None or asking.token == self._lease.owner.token else str(asking)
 
     def close(self) -> None:
         """Write and sync what can be, then release the session. Idempotent."""
         with self._lock:
             if self._materialised and self._drained():
-                self._try_fsync()
+                self._settle_doubt()
             if self._queue and self._materialised:
                 self._notify("error", f"{len(self._queue)} entries of {self.path.name} could not be saved")
             self._let_go()
@@ -167,7 +167,6 @@ class TranscriptWriter:
         if self._failing:
             self._failing = ""
             self._notify("info", f"{self.path.name} can be written again; everything is saved")
-        self._hand_over()
         return True
 
     def _check_lease(self) -> None:
@@ -185,7 +184,7 @@ class TranscriptWriter:
             else:
                 self._write_line(b"\n" + line)
             self._queue.popleft()
-            self._synced = False
+            self._durable.wrote(line)
             self.saved += 1
 
     def _write_line(self, data: bytes) -> None:
@@ -208,27 +207,17 @@ class TranscriptWriter:
             self._seed.clear()
         fresh = not self.path.exists()
         fd = open_append(self.path, create=True)
+        self._durable = Durability(os.fstat(fd).st_size)
         try:
-            if ends_torn(fd):
+            if _ends_torn(fd):
                 write_all(fd, b"\n")
+                self._durable.wrote(b"\n")
         except OSError:
             os.close(fd)
             raise
         self._fd = fd
         if fresh:
-            sync_dir(self.path.parent)
-
-    def _hand_over(self) -> str:
-        if self._lease is None:
-            return ""
-        asking = self._lease.requested_by()
-        if asking is None or asking.token == self._lease.owner.token:
-            return ""
-        self._try_fsync()
-        self._lost = True
-        self._let_go()
-        self._notify("warning", f"this session was handed over to {asking}; fork it to go on here")
-        return str(asking)
+            self._durable.named(self.path.parent)
 
     def _let_go(self) -> None:
         if self._fd >= 0:
@@ -237,13 +226,42 @@ class TranscriptWriter:
         if self._lease is not None:
             self._lease.release()
 
-    def _try_fsync(self) -> None:
+    def _make_durable(self, *, last_chance: bool = False) -> bool:
+        """Sync; after a failure, now or before, write the file anew. Call it with nothing queued."""
+        if not self._durable.due or self._durable.sync(self._fd):
+            return True
+        if not self._doubt_told:
+            self._doubt_told = True
+            self._notify(
+                "warning",
+                f"{self.path} could not be forced to disk: {self._durable.doubt}. Work goes on; what was added is kept "
+                "in memory, and the file is written anew as soon as the disk takes it",
+            )
+        if not (self._durable.worth_a_try() or last_chance) or not self._written_anew():
+            return False
+        self._doubt_told = False
+        self._notify("info", f"{self.path.name} was written anew and is safe on disk")
+        return True
+
+    def _written_anew(self) -> bool:
+        old = self._fd
         try:
-            if self._fd >= 0 and not self._synced:
-                os.fsync(self._fd)
-                self._synced = True
-        except OSError as error:
-            self._failed(error)
+            with append_lock(old):
+                self._check_lease()
+                self._fd = self._durable.rewrite(self.path, old)
+        except (OSError, LeaseLost):  # the user knows of the disk; a lost session is told by its next append
+            return False
+        os.close(old)
+        return not self._durable.doubt
+
+    def _settle_doubt(self) -> None:
+        """The last sync of this writer."""
+        if self._fd >= 0 and not self._make_durable(last_chance=True) and self._durable.unconfirmed:
+            self._notify(
+                "error",
+                f"{self._durable.unconfirmed} entries of {self.path.name} are in the file, but the disk did not "
+                "confirm them: a power cut could lose them",
+            )
 
     def _failed(self, error: Exception) -> None:
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
@@ -256,8 +274,14 @@ class TranscriptWriter:
         )
 
     def _tell_restored(self, text: str) -> None:
-        self._synced = False
+        self._durable.copied()
         self._notify("warning", text)
 
     def _lease_lost(self) -> LeaseLost:
         return LeaseLost(self.session_id, self._lease.holder() if self._lease else "another clew")
+
+
+def _ends_torn(fd: int) -> bool:
+    """True when the last byte is no newline, so that an append would join what stands there."""
+    size = os.fstat(fd).st_size
+    return size > 0 and os.pread(fd, 1, size - 1) != b"\n"

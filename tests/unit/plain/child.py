@@ -1,6 +1,7 @@
 """A process for end-to-end tests: the plain front end on this process's own terminal, with a scripted Client.
 
 `python -m unit.plain.child SCENARIO OPS_FILE`; every op is appended to the file as one line of JSON.
+GUARD_S is the quiet time before an approval takes keys, for tests that type in it.
 """
 
 import asyncio
@@ -16,6 +17,7 @@ from clew.protocol.display import FileBlock, TerminalBlock
 from clew.protocol.events import TextDelta, ToolStarted, TurnStarted
 from clew.protocol.ids import MessageId
 from clew.protocol.ops import AnswerApproval, Interrupt, Op, SubmitPrompt
+from fakes.effort import HANG_S
 from unit.plain.play import ScriptedClient, asks, call, ended, says, turn
 
 
@@ -78,7 +80,9 @@ async def main(scenario: str, ops_file: str) -> int:
             file.write(msgspec.json.encode(op) + b"\n")
         react(client, op)
 
-    options = PlainOptions(home=Path(os.environ["CLEW_HOME"]), env=os.environ)
+    guard_s = float(os.environ.get("GUARD_S", "0.3"))
+    home = Path(os.environ["CLEW_HOME"])
+    options = PlainOptions(home=home, env=os.environ, guard_s=guard_s, quit_window_s=HANG_S)
     return await run_plain(ScriptedClient(record), options=options)
 
 

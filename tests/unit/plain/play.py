@@ -23,6 +23,7 @@ from clew.protocol.events import (
 from clew.protocol.ids import CallId, EntryId, MessageId, RequestId, SessionId
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.ops import Close, Op
+from fakes.effort import HANG_S
 
 STARTED = SessionStarted(
     session_id=SessionId("s-1"),
@@ -120,7 +121,7 @@ class Stage:
     ) -> None:
         self.client = client or ScriptedClient()
         self.terminal = terminal or PlayedTerminal()
-        settings = {"guard_s": 0.02, "quit_window_s": 2.0, "close_timeout_s": 1.0, **options}
+        settings = {"guard_s": 0.02, "quit_window_s": HANG_S, "close_timeout_s": HANG_S, **options}
         self.session = PlainSession(self.client, self.terminal, PlainOptions(home=home, **settings))
         self._task: asyncio.Task[int] | None = None
 
@@ -145,7 +146,7 @@ class Stage:
 
     async def until(self, holds: Callable[[], bool]) -> None:
         """Wait for a condition; the failure shows the screen."""
-        deadline = asyncio.get_running_loop().time() + 5
+        deadline = asyncio.get_running_loop().time() + HANG_S
         while not holds():
             if self._task is not None and self._task.done() and self._task.exception() is not None:
                 self._task.result()
@@ -163,7 +164,7 @@ class Stage:
 
     async def code(self) -> int:
         assert self._task is not None
-        return await asyncio.wait_for(self._task, 5)
+        return await asyncio.wait_for(self._task, HANG_S)
 
 
 def call(number: int = 1, name: str = "Bash", **arguments: Any) -> PartCompleted:

@@ -1,17 +1,18 @@
 """Approvals and questions: what is shown, what counts as an answer, and what never does (U1, I19, I39, I40)."""
 
-import asyncio
 from typing import Any
 
 import pytest
 
 from clew.plain.approval import ApprovalDialog
+from clew.plain.options import PlainOptions
 from clew.plain.question import read_answer
 from clew.protocol.events import ApprovalResolved, Choice, Question, QuestionAsked, RuleOffer, TurnStarted
 from clew.protocol.ids import AgentId, CallId, RequestId
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, AnswerQuestion, Interrupt, SubmitPrompt
 from clew.system.terminal_text import display_width
+from fakes.loop_clock import LoopClock
 from unit.plain.play import PlayedTerminal, Stage, asks, call, turn
 
 ALLOW = AnswerApproval(request_id=RequestId("q1"), decision="allow")
@@ -166,13 +167,15 @@ async def test_yes_reaches_the_client_and_the_turn_goes_on() -> None:
 @pytest.mark.parametrize("is_editing", [True, False])
 async def test_keys_typed_before_the_prompt_do_not_answer_it(is_editing: bool) -> None:
     terminal = PlayedTerminal(editing=is_editing)
-    async with Stage(terminal=terminal, guard_s=0.15) as stage:
+    async with Stage(terminal=terminal, guard_s=1000) as stage:
+        clock = LoopClock()
         stage.client.push(TurnStarted(turn=1), asks(1))
         await stage.shows("Approval needed")
         assert terminal.discarded == 1
         stage.terminal.type("y\n")
         await stage.settled()
         assert "Allow?" not in stage.output
+        clock.forward(1001)
         await stage.shows("(what you typed before this question was ignored)\n")
         await stage.shows("Allow?")
         assert stage.ops == []
@@ -180,14 +183,22 @@ async def test_keys_typed_before_the_prompt_do_not_answer_it(is_editing: bool) -
         await stage.until(lambda: stage.ops == [ALLOW])
 
 
+def test_the_quiet_time_is_long_enough_to_stop_typing() -> None:
+    assert PlainOptions().guard_s >= 0.3
+
+
 async def test_the_quiet_time_starts_again_with_every_key() -> None:
-    async with Stage(terminal=PlayedTerminal(editing=True), guard_s=0.1) as stage:
+    async with Stage(terminal=PlayedTerminal(editing=True), guard_s=1000) as stage:
+        clock = LoopClock()
         stage.client.push(TurnStarted(turn=1), asks(1))
         await stage.shows("Approval needed")
         for _ in range(6):
             stage.terminal.type("y")
-            await asyncio.sleep(0.04)
+            await stage.settled()
+            clock.forward(400)
+            await stage.settled()
         assert "Allow?" not in stage.output
+        clock.forward(601)
         await stage.shows("Allow?")
         assert stage.ops == []
 
@@ -245,12 +256,16 @@ async def test_a_request_that_was_settled_elsewhere_goes_away() -> None:
 
 
 async def test_piped_lines_before_the_prompt_stay_prompts_and_later_ones_answer() -> None:
-    async with Stage(terminal=PlayedTerminal(interactive=False), guard_s=0.05) as stage:
+    async with Stage(terminal=PlayedTerminal(interactive=False), guard_s=1000) as stage:
+        clock = LoopClock()
         stage.terminal.type("go\nnext prompt\n")
         await stage.until(lambda: stage.ops == [SubmitPrompt(content="go")])
         stage.client.push(TurnStarted(turn=1), asks(1))
         await stage.shows("Approval needed")
         stage.terminal.type("y\n")
+        await stage.settled()
+        assert "Allow?" not in stage.output
+        clock.forward(1001)
         await stage.shows("Allow?")
         assert len(stage.ops) == 1
         stage.terminal.type("y\n")

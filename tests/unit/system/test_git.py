@@ -8,6 +8,7 @@ import pytest
 
 from clew.system.git import Head, describe, find_project_root, find_repository, read_head
 from clew.system.git_command import Git, GitRefused, git_environment, open_git
+from fakes.effort import HANG_S
 
 ENV = {"PATH": os.environ["PATH"]}
 
@@ -132,7 +133,7 @@ def test_status_counts_tracked_files(repo: Repo) -> None:
 
     def changed() -> int | None:
         with repo.open().start_status() as status:
-            return status.changed_files(timeout_s=10)
+            return status.changed_files(timeout_s=HANG_S)
 
     (repo.root / "untracked").write_text("")
     assert changed() == 0
@@ -202,7 +203,7 @@ def test_content_filters_do_not_run(repo: Repo, where: str, driver: str) -> None
         file.write(section)
     os.utime(repo.root / "a.txt", (1, 1))
     with repo.open().start_status() as status:
-        assert status.changed_files(timeout_s=10) == 0
+        assert status.changed_files(timeout_s=HANG_S) == 0
     assert not repo.injected
 
 
@@ -239,7 +240,7 @@ def test_configured_programs_do_not_run(repo: Repo, key: str, words: tuple[str, 
     (repo.root / "a").write_text("changed\n")
     repo.git("config", key, str(repo.marker_script()))
     repo.git("config", "log.showSignature", "true")
-    repo.open().run(words, timeout_s=10)
+    repo.open().run(words, timeout_s=HANG_S)
     assert not repo.injected
 
 
@@ -254,15 +255,15 @@ def test_hooks_and_text_conversion_do_not_run(repo: Repo) -> None:
     hook.parent.mkdir(exist_ok=True)
     hook.symlink_to(script)
     git = repo.open()
-    assert "changed" in git.run(("diff",), timeout_s=10).out
-    git.run(("update-index", "--refresh"), timeout_s=10)
+    assert "changed" in git.run(("diff",), timeout_s=HANG_S).out
+    git.run(("update-index", "--refresh"), timeout_s=HANG_S)
     assert not repo.injected
 
 
 def test_remote_helpers_do_not_run(repo: Repo) -> None:
     script = repo.marker_script()
     repo.git("config", "protocol.ext.allow", "always")
-    result = repo.open().run(("ls-remote", f"ext::{script}"), timeout_s=10)
+    result = repo.open().run(("ls-remote", f"ext::{script}"), timeout_s=HANG_S)
     assert not result.ok
     assert not repo.injected
 
@@ -272,16 +273,16 @@ def test_the_environment_is_scrubbed(repo: Repo, monkeypatch: pytest.MonkeyPatch
     (repo.root / "a").write_text("changed\n")
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(repo.marker_script()))
     monkeypatch.setenv("GIT_DIR", "/nonexistent")
-    assert repo.open().run(("diff",), timeout_s=10).ok
+    assert repo.open().run(("diff",), timeout_s=HANG_S).ok
     assert not repo.injected
     assert not {"HOME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK"} & set(git_environment())
 
 
 def test_errors_time_outs_and_floods_are_results(repo: Repo) -> None:
     git = repo.open()
-    assert not git.run(("rev-parse", "--verify", "not-a-thing"), timeout_s=10).ok
+    assert not git.run(("rev-parse", "--verify", "not-a-thing"), timeout_s=HANG_S).ok
     repo.commit("a", "x" * 5000)
-    flood = git.run(("show", "HEAD:a"), timeout_s=10, max_bytes=1000)
+    flood = git.run(("show", "HEAD:a"), timeout_s=HANG_S, max_bytes=1000)
     assert (flood.ok, flood.error) == (False, "printed more than 1000 bytes")
     late = git.run(("cat-file", "--batch"), timeout_s=0)
     assert not late.ok or late.out == ""

@@ -14,6 +14,8 @@ from clew.tools.base import Tool, ToolContext, ToolResult
 from clew.tools.registry import builtin_tools
 from clew.tools.schema import decode_arguments
 from clew.tools.session import ToolSession
+from fakes.effort import HANG_S
+from fakes.loop_clock import LoopClock
 
 Answers = tuple[tuple[str, ...], ...]
 
@@ -24,7 +26,7 @@ class Caller(Protocol):
     async def __call__(self, name: str, **arguments: Any) -> ToolResult: ...
 
 
-async def until(condition: Callable[[], object], within_s: float = 10) -> bool:
+async def until(condition: Callable[[], object], within_s: float = HANG_S) -> bool:
     """Wait for something the outside world does; False when the time is over."""
     deadline = time.monotonic() + within_s
     while True:
@@ -33,6 +35,15 @@ async def until(condition: Callable[[], object], within_s: float = 10) -> bool:
         if time.monotonic() > deadline:
             return False
         await asyncio.sleep(0.01)
+
+
+async def timed_out(call: Caller, command: str, ready: Callable[[], object]) -> ToolResult:
+    """A command whose time limit runs out when it has come to where the test wants it."""
+    clock = LoopClock()
+    task = asyncio.create_task(call("Bash", command=command, timeout=600_000))
+    assert await until(ready)
+    clock.forward(601)
+    return await task
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from clew.protocol.display import FileBlock
 from clew.protocol.messages import ImagePart
 from clew.tools.base import Tool, ToolContext
 from clew.tools.schema import decode_arguments
+from fakes.effort import HANG_S
 
 from .conftest import Caller
 
@@ -88,7 +89,7 @@ async def test_what_is_no_text_file_is_named_and_never_hangs(call: Caller, works
         path.symlink_to("odd")
     else:
         path.write_bytes(bytes(range(256)) * 10)
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANG_S):
         result = await call("Read", file_path=str(path))
     listener.close()
     words = {"directory": "is a directory", "fifo": "FIFO", "socket": "a socket", "device": "character device"}
@@ -125,7 +126,7 @@ async def test_encodings(call: Caller, workspace: Path, data: bytes, shown: str,
 @pytest.mark.skipif(not os.path.exists("/proc/self/mem"), reason="kernel files exist on Linux only")
 @pytest.mark.parametrize("path", ["/proc/kmsg", "/proc/self/mem", "/proc/self/pagemap", "/proc/cpuinfo"])
 async def test_kernel_files_do_not_hang(call: Caller, path: str):
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(HANG_S):
         assert (await call("Read", file_path=path)).text
 
 

@@ -20,7 +20,7 @@ from clew.tools.sandboxing import open_sandbox
 from clew.tools.schema import decode_arguments
 from clew.tools.session import ToolSession
 
-from .conftest import Caller, until
+from .conftest import Caller, timed_out, until
 
 TRY = """
 import json, sys
@@ -230,13 +230,14 @@ END
     assert "privileges ['0000000000000000', '1']" in result.text
 
 
-async def test_confined_commands_end_with_all_they_started(call: Caller, held: Sandbox, repo: Path):
-    result = await call("Bash", command="echo begin; setsid sleep 300 & sleep 300", timeout=500)
+async def test_confined_commands_end_with_all_they_started(call: Caller, held: Sandbox, progress: list[str]):
+    result = await timed_out(call, "echo begin; setsid sleep 3000 & sleep 3000", lambda: progress)
     assert result.text.startswith("begin\nTimed out")
 
 
-async def test_a_gentle_end_reaches_the_command(call: Caller, held: Sandbox, repo: Path):
-    await call("Bash", command="trap 'echo bye > src/bye; exit' TERM; while :; do sleep 0.05; done", timeout=400)
+async def test_a_gentle_end_reaches_the_command(call: Caller, held: Sandbox, repo: Path, progress: list[str]):
+    script = "trap 'echo bye > src/bye; exit' TERM; echo up; while :; do sleep 0.05; done"
+    await timed_out(call, script, lambda: progress)
     assert (repo / "src" / "bye").read_text() == "bye\n"
 
 

@@ -14,8 +14,10 @@ from clew.system.search_binary import choose, find_bundled
 from clew.tools import search
 from clew.tools.glob_match import glob_regex
 from clew.tools.session import ToolSession
+from fakes.effort import HANG_S
+from fakes.loop_clock import LoopClock
 
-from .conftest import Caller
+from .conftest import Caller, until
 
 RG = find_bundled() or shutil.which("rg") or ""
 needs_rg = pytest.mark.skipif(not RG, reason="no ripgrep here; the Python searcher is tested instead")
@@ -135,11 +137,15 @@ async def test_a_slow_search_is_labelled(
 ):
     """RG-5: what was found before the limit is shown, and called partial."""
     slow = tmp_path / "slow_rg"
-    slow.write_text("#!/bin/sh\nprintf 'a.py\\000'\nexec sleep 60\n")
+    slow.write_text("#!/bin/sh\nprintf 'a.py\\000'\ntouch $0.up\nexec sleep 3000\n")
     slow.chmod(0o755)
-    monkeypatch.setattr(search, "TIMEOUT_S", 0.3)
+    monkeypatch.setattr(search, "TIMEOUT_S", 600)
     monkeypatch.setattr(search, "choose", lambda *_a, **_k: search_binary.SearchBinary("bundled", str(slow), ""))
-    result = await call("Grep", pattern="x")
+    clock = LoopClock()
+    task = asyncio.create_task(call("Grep", pattern="x"))
+    assert await until((tmp_path / "slow_rg.up").exists)
+    clock.forward(601)
+    result = await task
     assert result.text.splitlines()[0] == "a.py"
     assert "timed out" in result.text
 
@@ -150,7 +156,7 @@ async def test_a_pattern_that_explodes_is_ended(
     session.rg_mode = "python"
     (tree / "long.txt").write_text("a" * 60 + "!\n")
     monkeypatch.setattr(search, "TIMEOUT_S", 0.5)
-    async with asyncio.timeout(15):
+    async with asyncio.timeout(HANG_S):
         result = await call("Grep", pattern="(a|aa)+$", glob="long.txt")
     assert "timed out" in result.text
 

@@ -18,6 +18,7 @@ from clew.tools.registry import builtin_tools
 from clew.tools.schema import decode_arguments
 from clew.tools.search_port import SearchHit
 from clew.tools.session import ToolSession
+from fakes.effort import HANG_S
 
 from .conftest import Caller
 
@@ -41,7 +42,7 @@ class Site:
         self.seen.append(host + path)
         status, headers, body = self.pages.get(path, (404, {"content-type": "text/plain"}, b"missing"))
         if status == 0:
-            await asyncio.sleep(60)
+            await asyncio.sleep(10 * HANG_S)
         head = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
         writer.write(f"HTTP/1.1 {status} X\r\n{head}connection: close\r\n\r\n".encode() + body)
         writer.close()
@@ -122,7 +123,7 @@ async def test_a_server_that_is_not_one_is_refused_with_words(greeting: bytes):
 
     async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
-        fetcher = Fetcher(resolve=Site().resolve, route=lambda _: ("127.0.0.1", port), timeout_s=5)
+        fetcher = Fetcher(resolve=Site().resolve, route=lambda _: ("127.0.0.1", port), timeout_s=HANG_S)
         for url in ("http://example.test/", "https://example.test/"):
             with pytest.raises(FetchRefused, match=r"the connection failed|does not answer"):
                 await fetcher.fetch(url)
@@ -170,7 +171,7 @@ async def test_one_resolution_is_used_for_the_connection(site: Site):
 
 
 async def test_literal_addresses_are_judged_without_a_resolver_trick():
-    fetcher = Fetcher(timeout_s=5)
+    fetcher = Fetcher(timeout_s=HANG_S)
     for host in ("127.0.0.1", "2130706433", "0x7f.1", "[::1]", "[::ffff:10.0.0.1]", "169.254.169.254", "localhost"):
         with pytest.raises(FetchRefused):
             await fetcher.fetch(f"http://{host}:9/")
@@ -181,12 +182,13 @@ async def test_size_and_time_are_limited(site: Site, session: ToolSession, call:
     bomb = {"content-type": "text/plain", "content-encoding": "gzip"}
     site.pages["/bomb"] = (200, bomb, gzip.compress(b"\0" * 50_000_000))
     site.pages["/slow"] = (0, {}, b"")
-    fetcher = site.fetcher(max_bytes=1_000, timeout_s=0.5)
+    fetcher = site.fetcher(max_bytes=1_000, timeout_s=HANG_S)
     assert (len((await fetcher.fetch("http://example.test/big")).body)) == 1_000
     bombed = await fetcher.fetch("http://example.test/bomb")
     assert (len(bombed.body), bombed.cut) == (1_000, True)
     session.fetcher = fetcher
     assert "was cut after 1,000 bytes" in (await call("WebFetch", url="http://example.test/big")).text
+    session.fetcher = site.fetcher(timeout_s=0.1)
     assert "no complete answer" in (await call("WebFetch", url="http://example.test/slow")).text
 
 
