@@ -1,24 +1,27 @@
-"""`clew` with a person: trust, a model, the conversation, then the front end."""
+"""`clew` with a person: a model, the session that is meant, trust, then the front end."""
 
 import argparse
 import asyncio
-import os
 import sys
 
+from msgspec.structs import replace
+
 from clew.cli.agent import settled
-from clew.cli.conversation import Conversation, open_conversation
-from clew.cli.print_mode import failed, listed, unread_notes
-from clew.cli.voice import Voice, say
-from clew.cli.wiring import NoModel, assemble, chosen_model, connector
-from clew.cli.workspace import Workspace, open_workspace, remember_trust
-from clew.commands.base import RuleRow
+from clew.cli.print_mode import failed, listed
+from clew.cli.request import request_of
+from clew.cli.voice import say
 from clew.config.errors import SettingsError
+from clew.host.opening import NoModel, chosen_model, connector, open_session
+from clew.host.past import resolve
+from clew.host.request import SessionRequest
+from clew.host.workspace import Workspace, open_workspace, remember_trust
 from clew.llm.connect import configured_providers
 from clew.llm.errors import LLMError, MissingCredential, UnknownModel
 from clew.llm.probe import local_servers
 from clew.plain.confirm import confirm
 from clew.plain.options import PlainOptions
 from clew.plain.run import run_plain
+from clew.system.home import clew_home
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, TranscriptError
 
@@ -26,59 +29,52 @@ from clew.transcript.errors import AmbiguousSession, TranscriptError
 def run_interactive(args: argparse.Namespace) -> int:
     """Start a conversation at the terminal; without a model, show where you were and how to connect one."""
     try:
-        workspace = open_workspace(args, os.environ)
+        request = request_of(args, headless=False)
+        workspace = workspace_of(request)
         try:
             connector(workspace)(chosen_model(workspace))  # nothing of a project has a say in it
         except (NoModel, MissingCredential) as missing:
-            if args.prompt or args.continue_ or args.resume is not None:
+            if args.prompt or request.resuming:
                 return failed(str(missing), 1)
             return welcome(workspace, str(missing))
+        request = resolve(picked(request), workspace)  # what is not there is said before anything is asked
+        workspace = workspace_of(request)
         if not workspace.trusted and ask_trust(workspace):
             remember_trust(workspace.home, workspace.root)
-            workspace = open_workspace(args, os.environ)
-        for warning in workspace.loaded.warnings:
-            say(warning)
-        voice = Voice()
-        conversation = open_conversation(args, workspace, voice)
-        return asyncio.run(converse(args, workspace, conversation, voice))
+        return asyncio.run(converse(args, request))
     except (SettingsError, UnknownModel) as error:
         return failed(str(error), 2)
     except AmbiguousSession as error:
         return listed(error)
-    except TranscriptError as error:
-        return failed(str(error), 1)
-    except LLMError as error:
+    except (TranscriptError, LLMError) as error:
         return failed(str(error), 1)
 
 
-async def converse(args: argparse.Namespace, workspace: Workspace, conversation: Conversation, voice: Voice) -> int:
+def workspace_of(request: SessionRequest) -> Workspace:
+    """Where the session is to work."""
+    return open_workspace(request.cwd, request.env, settings=request.settings, flags=request.flags)
+
+
+def picked(request: SessionRequest) -> SessionRequest:
+    """`--resume` without a name: the person chooses."""
+    if request.resume is None or request.resume.strip():
+        return request
+    from clew.cli.picker import pick_session  # the board is loaded only where somebody chooses from it
+
+    return replace(request, resume=str(pick_session(clew_home(request.env))))
+
+
+async def converse(args: argparse.Namespace, request: SessionRequest) -> int:
     """The whole session at the terminal."""
-    assembled = assemble(args, workspace, conversation, headless=False)
-    voice.session = assembled.session
+    client = open_session(request)
     settled()
-
-    def rules() -> tuple[RuleRow, ...]:
-        return tuple(
-            RuleRow(decision=rule.effect, rule=rule.text, scope=rule.scope)
-            for rule in assembled.toolbox.permits.policy.rules
-        )
-
     options = PlainOptions(
-        home=None if args.no_session_persistence else workspace.home,
-        kept=conversation.path is not None,
-        env=workspace.env,
+        home=clew_home(request.env) if request.persist else None,
+        env=request.env,
         prompt=args.prompt or "",
-        notes=(*unread_notes(workspace), *assembled.notes, *conversation.notes),
-        models=lambda: ready_models(workspace),
-        rules=rules,
+        verbose=args.verbose,
     )
-    return await run_plain(assembled.session, options=options)
-
-
-def ready_models(workspace: Workspace) -> tuple[str, ...]:
-    """The default models of the providers that can be used now."""
-    found = configured_providers(workspace.env, workspace.settings.providers)
-    return tuple(f"{one.name}/{one.default_model}" for one in found if one.ready and one.default_model)
+    return await run_plain(client, options=options)
 
 
 def ask_trust(workspace: Workspace) -> bool:

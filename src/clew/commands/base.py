@@ -1,39 +1,11 @@
-"""What a slash command is: words in, lines and ops out. Commands see plain data and ports, never the machine room."""
+"""What a slash command is: words in, lines and ops out. Commands see plain data, never the machine room."""
 
 from collections.abc import Callable
 
 from msgspec import Struct
 
 from clew.protocol.ops import Op
-from clew.protocol.usage import Usage
-
-
-class ModelUse(Struct, frozen=True, kw_only=True):
-    """What one model was asked for so far."""
-
-    model: str
-    requests: int = 0
-    usage: Usage = Usage()
-    cost_usd: float = 0.0
-    unpriced: int = 0
-    """Requests whose cost nobody knows: no price, or no usage reported."""
-
-
-class SideUse(Struct, frozen=True, kw_only=True):
-    """Model calls outside the conversation, by purpose."""
-
-    purpose: str
-    requests: int = 0
-    cost_usd: float | None = None
-
-
-class FileChange(Struct, frozen=True, kw_only=True):
-    """Lines added to and removed from one file, over all its edits."""
-
-    path: str
-    added: int = 0
-    removed: int = 0
-    created: bool = False
+from clew.protocol.state import SessionState
 
 
 class SessionFacts(Struct, frozen=True, kw_only=True):
@@ -41,38 +13,19 @@ class SessionFacts(Struct, frozen=True, kw_only=True):
 
     session_id: str = ""
     cwd: str = ""
+    branch: str = ""
     model: str = ""
     permission_mode: str = ""
     version: str = ""
-    title: str = ""
-    working: bool = False
     resumed: bool = False
-    """Earlier history exists that these figures do not cover."""
-    turns: int = 0
-    steps: int = 0
-    calls: int = 0
-    failed_calls: int = 0
-    commands: int = 0
-    duration_ms: int = 0
-    models: tuple[ModelUse, ...] = ()
-    side: tuple[SideUse, ...] = ()
-    files: tuple[FileChange, ...] = ()
-    denials: tuple[str, ...] = ()
-    """Tool and subject of each denied approval."""
-    saved_rules: tuple[str, ...] = ()
-    """Rules saved with "always" in this session."""
-    recap: str = ""
+    kept: bool = True
+    """The session is on disk, so it can be continued."""
+    state: SessionState = SessionState()
+    models: tuple[str, ...] = ()
+    """The models that were listed last."""
     recap_source: str = ""
     recap_why: str = ""
     """Why the last recap was shown, or why none was."""
-
-
-class RuleRow(Struct, frozen=True, kw_only=True):
-    """One permission rule in force."""
-
-    decision: str
-    rule: str
-    scope: str
 
 
 class CommandHelp(Struct, frozen=True, kw_only=True):
@@ -85,24 +38,12 @@ class CommandHelp(Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
 
 
-def no_models() -> tuple[str, ...]:
-    """The port of a front end that was given no list of models."""
-    return ()
-
-
-def no_rules() -> tuple[RuleRow, ...] | None:
-    """The port of a front end that was given no view of the rules."""
-    return None
-
-
 class CommandContext(Struct, frozen=True, kw_only=True):
     """All that a command may look at."""
 
     facts: SessionFacts = SessionFacts()
     catalogue: tuple[CommandHelp, ...] = ()
     """Every command there is; filled in by the registry."""
-    models: Callable[[], tuple[str, ...]] = no_models
-    rules: Callable[[], tuple[RuleRow, ...] | None] = no_rules
 
 
 class CommandResult(Struct, frozen=True, kw_only=True):

@@ -1,7 +1,8 @@
-"""/permissions: the mode and the rules in force, and changing the mode."""
+"""/permissions: the mode and the rules in force, changing the mode, forgetting a rule."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.ops import SetPermissionMode
+from clew.protocol.events import RuleRow
+from clew.protocol.ops import ListRules, RemoveRule, SetPermissionMode
 
 MODES = {
     "default": "asks before edits, and before commands that are neither harmless nor held by the sandbox",
@@ -12,32 +13,26 @@ MODES = {
 
 ABOUT = CommandHelp(
     name="permissions",
-    usage="/permissions [mode NAME]",
-    summary="Show mode and rules, or change the mode.",
+    usage="/permissions [mode NAME | remove RULE]",
+    summary="Show mode and rules, change the mode, forget a saved rule.",
     details=tuple(f"  {name}: {meaning}" for name, meaning in MODES.items()),
 )
 
 _ORDER = {"deny": 0, "ask": 1, "allow": 2}
 
 
-def _listing(context: CommandContext) -> CommandResult:
-    mode = context.facts.permission_mode
+def listing(mode: str, rules: tuple[RuleRow, ...]) -> tuple[str, ...]:
+    """What RulesListed says."""
     lines = [f"Mode: {mode} ({MODES[mode]})" if mode in MODES else f"Mode: {mode or 'unknown'}"]
-    rules = context.rules()
-    if rules is None:
-        lines.append("The rules from settings are not shown here; `clew config list` prints them.")
-    elif not rules:
-        lines.append("No rules: the mode alone decides.")
-    else:
+    if rules:
         lines.append("Rules (deny beats ask beats allow):")
         for row in sorted(rules, key=lambda row: _ORDER.get(row.decision, 3)):
-            lines.append(f"  {row.decision:<5} {row.rule}  ({row.scope})")
-    fresh = [rule for rule in context.facts.saved_rules if rule not in {row.rule for row in rules or ()}]
-    if fresh:
-        lines.append('Saved with "always" in this session:')
-        lines += [f"  allow {rule}" for rule in fresh]
+            kept = ', saved with "always"; /permissions remove forgets it' if row.removable else ""
+            lines.append(f"  {row.decision:<5} {row.rule}  ({row.scope}{kept})")
+    else:
+        lines.append("No rules: the mode alone decides.")
     lines.append("Change the mode with /permissions mode NAME.")
-    return CommandResult(lines=tuple(lines))
+    return tuple(lines)
 
 
 def _set_mode(context: CommandContext, name: str) -> CommandResult:
@@ -52,10 +47,12 @@ def _set_mode(context: CommandContext, name: str) -> CommandResult:
 
 
 def run(context: CommandContext, argument: str) -> CommandResult:
-    """List, or ask for another mode; PermissionModeChanged or a notice is the answer."""
+    """Ask for the list, for another mode, or to forget a rule; the answer is an event."""
     words = argument.split()
     if not words:
-        return _listing(context)
+        return CommandResult(ops=(ListRules(),))
+    if words[0] == "remove" and len(words) > 1:
+        return CommandResult(ops=(RemoveRule(rule=argument.strip().partition(" ")[2].strip()),))
     if words[0] != "mode" or len(words) > 2:
         return usage_error(ABOUT, f"Not understood: {argument.strip()}")
     if len(words) == 1:

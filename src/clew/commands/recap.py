@@ -22,10 +22,10 @@ NONE_YET = (
 
 def _why(context: CommandContext) -> CommandResult:
     facts = context.facts
-    if not facts.recap:
+    if not facts.state.recap:
         return CommandResult(lines=(facts.recap_why or NONE_YET,))
     words = "by the fast model, checked against the facts" if facts.recap_source == "model" else "from facts alone"
-    told = (f"The last recap was written {words}: {facts.recap}", facts.recap_why)
+    told = (f"The last recap was written {words}: {facts.state.recap}", facts.recap_why)
     return CommandResult(lines=tuple(line for line in told if line))
 
 

@@ -4,16 +4,20 @@ from difflib import get_close_matches
 
 from msgspec.structs import replace
 
+from clew.commands import fork, model, new, permissions, quit, recap, resume, sessions, stats, title, version
 from clew.commands import help as help_command
-from clew.commands import model, permissions, quit, recap, stats, title, version
 from clew.commands.base import Command, CommandContext, CommandResult, usage_lines
 
 COMMANDS: tuple[Command, ...] = (
     help_command.COMMAND,
+    fork.COMMAND,
     model.COMMAND,
+    new.COMMAND,
     permissions.COMMAND,
     quit.COMMAND,
     recap.COMMAND,
+    resume.COMMAND,
+    sessions.COMMAND,
     stats.COMMAND,
     title.COMMAND,
     version.COMMAND,

@@ -2,8 +2,9 @@
 
 from collections.abc import Iterator
 
-from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, ModelUse, SessionFacts, usage_error
+from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_error
 from clew.commands.figures import change, count, duration, money, shown_path
+from clew.protocol.tally import ModelUse
 
 ABOUT = CommandHelp(
     name="stats",
@@ -46,24 +47,23 @@ def _listed(title: str, rows: list[str]) -> Iterator[str]:
 
 def stats_lines(facts: SessionFacts) -> Iterator[str]:
     """The whole view."""
-    if facts.resumed:
-        yield "Since this session was resumed:"
-    yield f"{count(facts.turns, 'turn')}, {count(facts.steps, 'step')}, {duration(facts.duration_ms)} of work"
-    failed = f", {facts.failed_calls:,} failed" if facts.failed_calls else ""
-    yield f"{count(facts.calls, 'tool call')}{failed}, {count(facts.commands, 'command')} run"
-    yield f"Cost: {total_cost(facts.models)}"
-    yield from _model_lines(facts.models)
+    state, tally = facts.state, facts.state.tally
+    yield f"{count(state.turns, 'turn')}, {count(state.steps, 'step')}, {duration(tally.work_ms)} of work"
+    failed = f", {state.failed_calls:,} failed" if state.failed_calls else ""
+    yield f"{count(state.calls, 'tool call')}{failed}, {count(state.commands, 'command')} run"
+    yield f"Cost: {total_cost(tally.models)}"
+    yield from _model_lines(tally.models)
     side = [
-        f"  {use.purpose}: {count(use.requests, 'call')}, {'no price' if use.cost_usd is None else money(use.cost_usd)}"
-        for use in facts.side
+        f"  {use.purpose}: {count(use.requests, 'call')}, {'no price' if use.unpriced else money(use.cost_usd)}"
+        for use in tally.side
     ]
     yield from _listed("Side queries", side)
     files = [
         f"  {shown_path(item.path, facts.cwd)} {change(item.added, item.removed)}{' (new)' if item.created else ''}"
-        for item in facts.files
+        for item in state.files
     ]
     yield from _listed("Files changed", files)
-    yield from _listed("Denied", [f"  {denied}" for denied in facts.denials])
+    yield from _listed("Denied", [f"  {denied}" for denied in state.denials])
 
 
 def run(context: CommandContext, argument: str) -> CommandResult:

@@ -16,7 +16,9 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     """Show, or ask for a change; TitleChanged is the answer."""
     title = " ".join(argument.split())
     if not title:
-        return CommandResult(lines=(f"Title: {context.facts.title}" if context.facts.title else "No title yet.",))
+        return CommandResult(
+            lines=(f"Title: {context.facts.state.title}" if context.facts.state.title else "No title yet.",)
+        )
     if len(title) > MAX_CHARS:
         return usage_error(ABOUT, f"A title has at most {MAX_CHARS} characters; this one has {len(title):,}.")
     return CommandResult(ops=(SetTitle(title=title),))

@@ -4,7 +4,16 @@ from typing import Any, TextIO
 
 import msgspec
 
-from clew.protocol.events import Event, ModelChanged, Notice, RetryScheduled, ToolEnded, ToolStarted
+from clew.protocol.events import (
+    AttemptEnded,
+    Event,
+    ModelChanged,
+    Notice,
+    ReplyAwaited,
+    RetryScheduled,
+    ToolEnded,
+    ToolStarted,
+)
 from clew.protocol.messages import result_text
 from clew.system.terminal_text import sanitize
 
@@ -42,6 +51,14 @@ class Printer:
                 self.error(
                     f"{event.reason}; trying again in {event.delay_s:.1f} s ({event.attempt}/{event.max_attempts})"
                 )
+            case ReplyAwaited():
+                self.error(f"no answer yet after {event.seconds:.0f} s; still waiting")
+            case AttemptEnded() if verbose:
+                used = event.usage
+                tokens = (
+                    f"{used.prompt_tokens:,} in, {used.output_tokens:,} out" if used is not None else "usage unknown"
+                )
+                self.error(f"{event.model} {event.outcome}: {tokens}, {event.api_ms} ms")
             case Notice() if verbose:
                 self.error(event.text)
             case ModelChanged() if verbose:

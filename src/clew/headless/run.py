@@ -13,13 +13,23 @@ from clew.headless.outcome import Outcome
 from clew.headless.printer import Printer
 from clew.headless.stream_json import StreamJson
 from clew.protocol.client import Client
-from clew.protocol.events import ApprovalRequested, ApprovalResolved, Event, QuestionAsked, SessionStarted, TurnEnded
-from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, Interrupt, SubmitPrompt
+from clew.protocol.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    Event,
+    OpRejected,
+    QuestionAsked,
+    SessionEnded,
+    SessionStarted,
+    TurnEnded,
+)
+from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, ContinueTurn, Interrupt, SubmitPrompt
 
 OutputFormat = Literal["text", "json", "stream-json"]
 NAMED_DENIALS = 3
 SUBJECT_CHARS = 60
-NOBODY = "nobody can answer in this run; allow it by a rule or a permission mode"
+NOBODY = "Allow it by a rule or a permission mode."
 
 
 class HeadlessOptions(Struct, frozen=True, kw_only=True):
@@ -31,24 +41,34 @@ class HeadlessOptions(Struct, frozen=True, kw_only=True):
 
 
 async def run_headless(client: Client, prompt: str, options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
-    """Send the prompt, wait for the turn, print exactly one result. Returns the exit code."""
+    """Send the prompt, or go on with a turn that was cut off, and print exactly one result. Returns the exit code."""
     outcome = Outcome()
     stream = StreamJson(partial=options.partial) if options.output_format == "stream-json" else None
     printer = Printer(out, err)
+    refused = ""
     with interrupts(client):
         try:
-            async for event in client.events():
+            async for envelope in client.events():
+                event = envelope.event
+                await answer_for_nobody(client, event)
+                if envelope.agent != MAIN_AGENT:
+                    continue
                 outcome.feed(event)
                 if stream is not None and (line := stream.line(event)) is not None:
                     printer.document(line)
                 printer.diagnose(event, verbose=options.verbose)
                 if isinstance(event, SessionStarted):
-                    await client.submit(SubmitPrompt(content=prompt))
-                await answer_for_nobody(client, event)
-                if isinstance(event, TurnEnded):
+                    await client.submit(SubmitPrompt(content=prompt) if prompt else ContinueTurn())
+                if isinstance(event, OpRejected):
+                    refused = event.reason
+                if isinstance(event, TurnEnded | OpRejected | SessionEnded):
                     break
         finally:  # also when nobody reads what we print any more: the log tells how it ended
             await client.submit(Close())
+    if refused:
+        print_unstarted(options.output_format, refused, out=out)
+        printer.error(refused)
+        return 2
     finish(outcome, options.output_format, printer)
     return outcome.exit_code
 
@@ -57,9 +77,11 @@ async def answer_for_nobody(client: Client, event: Event) -> None:
     """What would ask is denied, listed in the result, and the run goes on."""
     match event:
         case ApprovalRequested():
-            await client.submit(AnswerApproval(request_id=event.request_id, decision="deny", reason=NOBODY))
+            await client.submit(
+                AnswerApproval(request_id=event.request_id, decision="deny", reason=NOBODY, by="nobody")
+            )
         case QuestionAsked():
-            await client.submit(AnswerQuestion(request_id=event.request_id, answers=(), declined=True))
+            await client.submit(AnswerQuestion(request_id=event.request_id, answers=(), declined=True, by="nobody"))
         case _:
             pass
 
@@ -70,12 +92,11 @@ def finish(outcome: Outcome, output_format: OutputFormat, printer: Printer) -> N
         printer.document(outcome.result())
     elif outcome.answer:
         printer.text(outcome.answer)
-    unasked = [denial for denial in outcome.tally.denials if denial.reason == NOBODY]
+    unasked = [denial for denial in outcome.denials if denial.by == "nobody"]
     if output_format == "text" and unasked:
         printer.error(denied(unasked))
-    ended = outcome.ended
-    if ended is not None and ended.reason != "completed":
-        printer.error(ended.error or {"interrupted": "interrupted"}.get(ended.reason, f"stopped: {ended.reason}"))
+    if outcome.error:
+        printer.error(outcome.error)
 
 
 def print_unstarted(output_format: OutputFormat, error: str, *, out: TextIO) -> None:

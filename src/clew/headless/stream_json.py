@@ -41,9 +41,7 @@ class StreamJson:
                     "clew_version": event.version,
                 }
             case PartCompleted():
-                message = AssistantMessage(
-                    id=event.message_id, model=event.model, content=(event.part,), usage=event.usage
-                )
+                message = AssistantMessage(id=event.reply_id, model=event.model, content=(event.part,))
                 return self._message("assistant", message, event.entry_id)
             case ToolEnded():
                 return self._message("user", UserMessage(content=(event.result,)), event.entry_id)

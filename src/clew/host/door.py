@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any
 
 from msgspec import Struct
@@ -38,6 +39,7 @@ from clew.protocol.ops import (
     AnswerApproval,
     AnswerQuestion,
     Close,
+    ContinueTurn,
     Interrupt,
     ListModels,
     ListRules,
@@ -75,6 +77,8 @@ class Room(Struct, kw_only=True):
     scrollback: Scrollback | None = None
     notes: tuple[Notice, ...] = ()
     """What the first front end should be told."""
+    go_on: Prompt | None = None
+    """What lets a turn that was cut off go on."""
     greet: bool = False
     """Tell the first front end where things stand."""
 
@@ -188,7 +192,11 @@ class Door:
                 if session.lost:
                     raise OpRefused(f"nothing was sent: {session.lost}")
                 prompt = Prompt(content=op.content, origin=op.origin, prompt_id=op.prompt_id or PromptId(new_uuid()))
-                return lambda: session.main.submit(prompt)
+                return partial(session.main.submit, prompt)
+            case ContinueTurn():
+                if self.room.go_on is None or session.main.working:
+                    raise OpRefused("the session ended in order, so there is nothing to go on with; give a prompt")
+                return partial(session.main.submit, self.room.go_on)
             case WithdrawPrompt():
                 if not session.main.withdraw(op.prompt_id):
                     raise OpRefused("it has joined the conversation already")

@@ -20,6 +20,7 @@ from clew.engine.middleware.repeat_brake import RepeatBrake
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
 from clew.engine.step import StepRunner
+from clew.engine.turn import Prompt
 from clew.host.door import Door, Room
 from clew.host.journal import AgentLog, Journal
 from clew.host.orientation_parts import debug_log, load_orientation
@@ -45,6 +46,7 @@ from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import SwitchSession
 from clew.system.clock import SystemClock
 from clew.transcript.conversation import Conversation
+from clew.transcript.interruption import CONTINUE_PROMPT
 from clew.transcript.scrollback import Scrollback
 from clew.transcript.stamp import Stamp
 from clew.transcript.store import SessionStore, read_project
@@ -171,6 +173,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         models=lambda: ready_models(workspace),
         scrollback=Scrollback(past.path, session_id=past.session_id) if past.path is not None else None,
         notes=tuple(notes),
+        go_on=Prompt(content=CONTINUE_PROMPT, origin="clew") if past.interrupted != "none" else None,
         greet=not request.headless and past.resumed and settings.recap.enabled,
     )
 

@@ -62,7 +62,13 @@ def open_workspace(
     root = repository.root if repository is not None else cwd
     trusted = TrustStore(home).is_trusted(root)
     loaded = load_settings(
-        home=home, project_root=root, trusted=trusted, env=env, settings_arg=settings, flags=flags or {}, lenient=lenient
+        home=home,
+        project_root=root,
+        trusted=trusted,
+        env=env,
+        settings_arg=settings,
+        flags=flags or {},
+        lenient=lenient,
     )
     return Workspace(cwd=cwd, root=root, home=home, env=env, trusted=trusted, loaded=loaded, repository=repository)
 

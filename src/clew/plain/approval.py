@@ -6,7 +6,7 @@ from clew.plain.dialog import Reply, Shown, quoted
 from clew.protocol.events import ApprovalRequested
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.ops import AnswerApproval
+from clew.protocol.ops import AnswerApproval, Answerer
 from clew.system.terminal_text import reveal
 from clew.system.terminal_text import warnings as warnings_about
 
@@ -93,9 +93,10 @@ class ApprovalDialog:
             return Reply(lines=(Shown("Nothing is allowed by Enter alone. Answer y or n."),))
         return Reply(lines=(Shown("Not understood, nothing was allowed. To say no with a reason: n REASON"),))
 
-    def decline(self, reason: str, *, stop: bool) -> AnswerApproval:
+    def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> AnswerApproval:
         """Deny it; with `stop` the turn ends as well."""
-        return AnswerApproval(request_id=self._request.request_id, decision="deny", reason=reason, stop=stop)
+        request_id = self._request.request_id
+        return AnswerApproval(request_id=request_id, decision="deny", reason=reason, stop=stop, by=by)
 
     def _always(self, numbers: str) -> Reply:
         offers = self._request.offers

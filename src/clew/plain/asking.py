@@ -8,12 +8,12 @@ from clew.plain.dialog import Dialog, Shown
 from clew.plain.editor import Editor
 from clew.plain.question import QuestionDialog
 from clew.plain.screen import Screen
-from clew.plain.state import PlainState, Waiting
+from clew.plain.state import PlainState
 from clew.plain.terminal import Terminal
-from clew.protocol.events import ApprovalRequested
-from clew.protocol.ops import Op
+from clew.protocol.events import ApprovalRequested, QuestionAsked
+from clew.protocol.ops import Answerer, Op
 
-NOBODY = "nobody could answer: the input has ended"
+NOBODY = "The input has ended."
 
 
 class Asking:
@@ -56,7 +56,8 @@ class Asking:
 
     def follow(self, state: PlainState) -> None:
         """Open, keep or drop the dialog, as the open requests say."""
-        waiting = [item for item in state.waiting if item.request_id not in self._done]
+        known = [item for item in state.waiting if isinstance(item, ApprovalRequested | QuestionAsked)]
+        waiting = [item for item in known if item.request_id not in self._done]
         if self._dialog is not None:
             if any(item.request_id == self._dialog.request_id for item in waiting):
                 return
@@ -92,10 +93,10 @@ class Asking:
             self._close()
         return reply.op
 
-    def decline(self, words: str, reason: str, *, stop: bool) -> Op:
-        """End the dialog without an answer."""
+    def decline(self, words: str, reason: str, *, stop: bool, by: Answerer = "user") -> Op:
+        """End the dialog without an answer; `by` nobody when no person could give one."""
         assert self._dialog is not None
-        op = self._dialog.decline(reason, stop=stop)
+        op = self._dialog.decline(reason, stop=stop, by=by)
         self._screen.close_input()
         self._screen.line(words, "warning")
         self._close()
@@ -105,7 +106,7 @@ class Asking:
         """The turn is being stopped: nothing that waits now is asked any more."""
         self._done.update(item.request_id for item in state.waiting)
 
-    def _open(self, request: Waiting, state: PlainState, *, behind: int) -> None:
+    def _open(self, request: ApprovalRequested | QuestionAsked, state: PlainState, *, behind: int) -> None:
         self._screen.hide_input()
         self._draft = self._editor.take() or self._draft
         if isinstance(request, ApprovalRequested):

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from clew.protocol.ops import Op
+from clew.protocol.ops import Answerer, Op
 from clew.system.terminal_text import reveal
 
 BAR = "  | "
@@ -48,7 +48,7 @@ class Dialog(Protocol):
         """Judge a typed line."""
         ...
 
-    def decline(self, reason: str, *, stop: bool) -> Op:
+    def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> Op:
         """The op for "no answer": interrupted, or nobody there."""
         ...
 

@@ -4,14 +4,14 @@ import asyncio
 from collections.abc import Callable
 
 from clew.protocol.client import Client
-from clew.protocol.events import Event
+from clew.protocol.events import Envelope
 from clew.protocol.ops import Close, Op
 
 
 class ClientLink:
     """Submitting may take its time (Close waits for the turn to settle), so it never blocks the one who sends."""
 
-    def __init__(self, client: Client, *, on_event: Callable[[Event], None], on_end: Callable[[], None]) -> None:
+    def __init__(self, client: Client, *, on_event: Callable[[Envelope], None], on_end: Callable[[], None]) -> None:
         self._client = client
         self._on_event = on_event
         self._on_end = on_end
@@ -45,8 +45,8 @@ class ClientLink:
 
     async def _events(self) -> None:
         try:
-            async for event in self._client.events():
-                self._on_event(event)
+            async for envelope in self._client.events():
+                self._on_event(envelope)
         finally:
             self._on_end()
 

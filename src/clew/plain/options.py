@@ -1,11 +1,9 @@
 """What the command line tells this front end, beside the Client."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from msgspec import Struct
-
-from clew.commands.base import RuleRow, no_models, no_rules
 
 
 class PlainOptions(Struct, frozen=True, kw_only=True):
@@ -13,19 +11,13 @@ class PlainOptions(Struct, frozen=True, kw_only=True):
 
     home: Path | None = None
     """CLEW_HOME, for the history; None keeps no history on disk."""
-    kept: bool = True
-    """The session is on disk, so it can be continued."""
     env: Mapping[str, str] = {}
     """Looked at for TERM and NO_COLOR."""
     prompt: str = ""
     """Sent at once, as if it had been typed."""
-    notes: tuple[str, ...] = ()
-    """Lines to show at the start: warnings of settings, what could not be read of a resumed session."""
+    verbose: bool = False
+    """Tell also what each request used and each call was given."""
     show_reasoning: bool = False
-    models: Callable[[], tuple[str, ...]] = no_models
-    """What /model lists."""
-    rules: Callable[[], tuple[RuleRow, ...] | None] = no_rules
-    """What /permissions lists."""
     guard_s: float = 0.3
     """An approval takes no key before this long has passed without one."""
     quit_window_s: float = 2.0

@@ -2,7 +2,7 @@
 
 from clew.plain.dialog import Reply, Shown
 from clew.protocol.events import Question, QuestionAsked
-from clew.protocol.ops import AnswerQuestion
+from clew.protocol.ops import Answerer, AnswerQuestion
 from clew.system.terminal_text import sanitize
 
 
@@ -58,9 +58,9 @@ class QuestionDialog:
             return Reply(lines=self.opening())
         return Reply(op=AnswerQuestion(request_id=self._request.request_id, answers=tuple(self._answers)))
 
-    def decline(self, reason: str, *, stop: bool) -> AnswerQuestion:
+    def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> AnswerQuestion:
         """No answer."""
-        return AnswerQuestion(request_id=self._request.request_id, answers=(), declined=True)
+        return AnswerQuestion(request_id=self._request.request_id, answers=(), declined=True, by=by)
 
 
 def read_answer(question: Question, typed: str) -> tuple[str, ...] | str:

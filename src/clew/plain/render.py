@@ -1,30 +1,43 @@
 """Events into lines on the screen: streamed words, one label per tool call, notices, one line per turn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
+import msgspec
+
+from clew.commands import model, permissions, sessions
 from clew.commands.figures import change, count, duration, money, shown_path
 from clew.plain.labels import call_line, denied_label, running_label
 from clew.plain.screen import Screen
 from clew.plain.state import PlainState
 from clew.protocol.events import (
-    Event,
+    AttemptEnded,
+    CostThresholdReached,
+    EffortChanged,
+    Envelope,
     ModelChanged,
+    ModelsListed,
     Notice,
+    OpRejected,
     PartCompleted,
     PermissionModeChanged,
     PromptAccepted,
+    PromptWithdrawn,
     ReasoningDelta,
     RecapReady,
+    ReplyAwaited,
     ReplyWithdrawn,
     RetryScheduled,
+    RulesListed,
+    SessionsListed,
     SessionStarted,
     TextDelta,
     TitleChanged,
     ToolEnded,
+    ToolStarted,
     TurnEnded,
 )
-from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
+from clew.protocol.ids import MAIN_AGENT, CallId
 from clew.protocol.messages import TextPart, text_of
 from clew.system.terminal_text import StreamSanitizer, clip, sanitize
 
@@ -36,20 +49,28 @@ ENDINGS = {
     "output_limit": "Stopped: the answer is longer than the model may write",
     "model_error": "Stopped by an error",
     "stopped_by_denial": "Stopped by your no",
+    "max_tokens": "Stopped: the token limit is reached",
+    "max_minutes": "Stopped: the time limit is reached",
+    "window_exceeded": "Stopped: the model's window is full",
+    "refusal": "The model refused",
+    "content_filter": "Stopped by the provider's filter",
+    "empty_answer": "No answer",
+    "text_call": "No answer",
+    "repeating": "Stopped",
 }
 
 
 class Renderer:
-    """Shows each event once. What sub-agents say stays with them; what they do is told with their name."""
+    """Shows each event once."""
 
-    def __init__(self, screen: Screen, *, show_reasoning: bool = False) -> None:
+    def __init__(self, screen: Screen, *, show_reasoning: bool = False, verbose: bool = False) -> None:
         self._screen = screen
         self._show_reasoning = show_reasoning
+        self._verbose = verbose
         self._stream: StreamSanitizer | None = None
-        self._message = ""
+        self._part_shown: tuple[str, int] | None = None
+        """The part whose words were streamed last."""
         self._begun = False
-        self._words: list[str] = []
-        """What was streamed of this message and is in no completed part yet."""
         self._thinking: StreamSanitizer | None = None
         self._handlers: dict[type[Any], Callable[[Any, PlainState], None]] = {
             SessionStarted: self._started,
@@ -66,10 +87,26 @@ class Renderer:
             RecapReady: self._recap,
             ModelChanged: self._model,
             PermissionModeChanged: self._mode,
+            EffortChanged: self._effort,
+            OpRejected: self._rejected,
+            CostThresholdReached: self._threshold,
+            ReplyAwaited: self._awaited,
+            PromptWithdrawn: self._taken_back,
+            ModelsListed: self._listed,
+            RulesListed: self._listed,
+            SessionsListed: self._listed,
+            ToolStarted: self._call,
+            AttemptEnded: self._attempt,
         }
 
-    def show(self, event: Event, state: PlainState) -> None:
-        """`state` is the one before the event was folded in."""
+    def show(self, envelope: Envelope, state: PlainState) -> None:
+        """`state` is the one before the event was folded in. What child agents say stays with them; what they do is
+        told with their name."""
+        event = envelope.event
+        if envelope.agent != MAIN_AGENT:
+            if isinstance(event, ToolEnded):
+                self._tool(event, state, who=f"[{one_line(envelope.agent)}] ")
+            return
         handler = self._handlers.get(type(event))
         if handler is not None:
             handler(event, state)
@@ -98,15 +135,12 @@ class Renderer:
             self._screen.line(f"> joined: {clip(words, self._room(10) or 200)}", "dim")
 
     def _text(self, event: TextDelta, state: PlainState) -> None:
-        if event.agent != MAIN_AGENT:
-            return
         if self._thinking is not None:
             self._end_streams()
         if self._stream is None:
             self._stream = StreamSanitizer()
-        if self._message != event.message_id:
-            self._message, self._words, self._begun = event.message_id, [], False
-        self._words.append(event.text)
+        if self._part_shown != (event.reply_id, event.part):
+            self._part_shown, self._begun = (event.reply_id, event.part), False
         text = self._stream.feed(event.text)
         if not self._begun:
             # Some models begin with blank lines.
@@ -115,7 +149,7 @@ class Renderer:
         self._screen.stream(text)
 
     def _reasoning(self, event: ReasoningDelta, state: PlainState) -> None:
-        if event.agent != MAIN_AGENT or not self._show_reasoning:
+        if not self._show_reasoning:
             return
         if self._thinking is None:
             self._end_streams()
@@ -124,16 +158,12 @@ class Renderer:
         self._screen.stream(self._thinking.feed(event.text))
 
     def _part(self, event: PartCompleted, state: PlainState) -> None:
-        if event.agent != MAIN_AGENT or not isinstance(event.part, TextPart):
+        if not isinstance(event.part, TextPart):
             return
         self._end_streams()
         text = event.part.text.strip("\n")
-        streamed = "".join(self._words) if self._message == event.message_id else ""
-        if text and text in streamed:
-            # Words of the next part may have been streamed before this one was told to be complete.
-            self._words = [streamed.replace(text, "", 1)]
-        elif text:
-            self._screen.text(text)
+        if text and self._part_shown != (event.reply_id, event.part_number):
+            self._screen.text(text)  # it came in one piece
 
     def _end_streams(self) -> None:
         for stream in (self._stream, self._thinking):
@@ -144,12 +174,11 @@ class Renderer:
 
     def _withdrawn(self, event: ReplyWithdrawn, state: PlainState) -> None:
         self._end_streams()
-        self._message = ""
+        self._part_shown = None
         self._screen.line(f"[the reply above does not count: {one_line(event.reason)}]", "warning")
 
-    def _tool(self, event: ToolEnded, state: PlainState) -> None:
+    def _tool(self, event: ToolEnded, state: PlainState, *, who: str = "") -> None:
         self._end_streams()
-        who = agent_mark(event.agent)
         call = state.call(event.result.call_id)
         denied = state.denied.get(event.result.call_id)
         room = self._room(2 + len(who))
@@ -171,8 +200,6 @@ class Renderer:
         self._screen.line(f"{mark}: {event.text}", {"info": "dim"}.get(event.level, event.level))
 
     def _turn(self, event: TurnEnded, state: PlainState) -> None:
-        if event.agent != MAIN_AGENT:
-            return
         self._end_streams()
         if event.reason != "completed":
             error = f": {event.error}" if event.error else ""
@@ -199,15 +226,63 @@ class Renderer:
         self._end_streams()
         self._screen.line(f"Permission mode: {one_line(event.mode)}", "dim")
 
+    def _effort(self, event: EffortChanged, state: PlainState) -> None:
+        self._end_streams()
+        self._screen.line(f"Effort: {one_line(event.effort) or 'as the model likes'}", "dim")
+
+    def _rejected(self, event: OpRejected, state: PlainState) -> None:
+        self._end_streams()
+        self._screen.line(f"Error: {event.reason}", "error")
+
+    def _threshold(self, event: CostThresholdReached, state: PlainState) -> None:
+        self._end_streams()
+        self._screen.line(
+            f"Warning: {money(event.spent_usd)} of the budget of {money(event.budget_usd)} is spent", "warning"
+        )
+
+    def _awaited(self, event: ReplyAwaited, state: PlainState) -> None:
+        self._end_streams()
+        self._screen.line(f"  no answer yet after {duration(round(event.seconds * 1000))}; still waiting", "dim")
+
+    def _taken_back(self, event: PromptWithdrawn, state: PlainState) -> None:
+        words = next((item.content for item in state.facts.state.queued if item.prompt_id == event.prompt_id), "")
+        self._end_streams()
+        self._screen.line(f"Not sent: {clip(one_line(text_of(words)), self._room(10) or 200)}", "warning")
+
+    def _listed(self, event: ModelsListed | RulesListed | SessionsListed, state: PlainState) -> None:
+        self._end_streams()
+        for line in listing(event, state):
+            self._screen.line(line, hang="      ")
+
+    def _call(self, event: ToolStarted, state: PlainState) -> None:
+        if self._verbose:
+            self._end_streams()
+            given = msgspec.json.encode(event.call.arguments).decode()
+            self._screen.line(f"  {event.call.name} {clip(one_line(given), self._room(4) or 400)}", "dim")
+
+    def _attempt(self, event: AttemptEnded, state: PlainState) -> None:
+        if self._verbose:
+            used = event.usage
+            tokens = f"{used.prompt_tokens:,} in, {used.output_tokens:,} out" if used is not None else "usage unknown"
+            self._end_streams()
+            words = f"  {event.model} {event.outcome}: {tokens}, {duration(event.api_ms)}"
+            self._screen.line(words, "dim")
+
+
+def listing(event: ModelsListed | RulesListed | SessionsListed, state: PlainState) -> Iterable[str]:
+    """The answer to a command that asked for a list."""
+    match event:
+        case ModelsListed():
+            return model.listing(state.facts.model, event.models)
+        case RulesListed():
+            return permissions.listing(event.mode, event.rules)
+        case SessionsListed():
+            return sessions.listing(event.sessions)
+
 
 def one_line(text: str) -> str:
     """Untrusted text for the middle of a line."""
     return sanitize(text, one_line=True)
-
-
-def agent_mark(agent: AgentId) -> str:
-    """Who did it, unless it was the main agent."""
-    return "" if agent == MAIN_AGENT else f"[{one_line(agent)}] "
 
 
 def roll_up(event: TurnEnded, state: PlainState) -> str:

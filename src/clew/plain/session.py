@@ -19,7 +19,7 @@ from clew.plain.state import PlainState, fold
 from clew.plain.terminal import Terminal
 from clew.plain.typing import Bad, EditedInput, End, Line, LineInput
 from clew.protocol.client import Client
-from clew.protocol.events import Event, Notice, SessionEnded, ToolStarted, TurnEnded
+from clew.protocol.events import Envelope, Event, OpRejected, SessionEnded, ToolStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
 
@@ -47,7 +47,7 @@ class PlainSession:
         self._history = History(options.home)
         self._editor = Editor(lambda: self._history.items, completions)
         self._screen = Screen(terminal, self._editor)
-        self._renderer = Renderer(self._screen, show_reasoning=options.show_reasoning)
+        self._renderer = Renderer(self._screen, show_reasoning=options.show_reasoning, verbose=options.verbose)
         self._asking = Asking(
             terminal, self._screen, self._editor, guard_s=options.guard_s, wake=lambda: self.post("guard")
         )
@@ -115,34 +115,37 @@ class PlainSession:
             case "over":
                 self._exit = self._code
 
-    def _on_event(self, event: Event) -> None:
-        self._renderer.show(event, self._state)
+    def _on_event(self, envelope: Envelope) -> None:
+        self._renderer.show(envelope, self._state)
         first = not self._state.facts.session_id
-        self._state = fold(event, self._state)
+        self._state = fold(envelope, self._state)
+        if envelope.agent == MAIN_AGENT:
+            self._follow(envelope.event)
+        if first:
+            self._begin()
+
+    def _follow(self, event: Event) -> None:
+        """What the main agent's events mean for the line that is typed."""
         match event:
             case ToolStarted():
                 loop = asyncio.get_running_loop()
                 loop.call_later(self._options.slow_call_s, self.post, "slow", event.call.id)
-            case TurnEnded() if event.agent == MAIN_AGENT:
-                self._expecting_turn = False
-            case Notice(level="error"):
-                # The prompt may have been refused; a turn that did start is known by then.
+            case TurnEnded() | OpRejected():
                 self._expecting_turn = False
             case SessionEnded():
-                if self._state.facts.turns and self._options.kept:
+                facts = self._state.facts
+                if facts.state.turns and facts.kept:
                     # Not broken into rows: it is there to be copied.
-                    self._screen.text(f"Continue with: clew --resume {self._state.facts.session_id}")
-                self._exit = self._code
+                    self._screen.text(f"Continue with: clew --resume {facts.session_id}")
+                if event.reason != "switched":
+                    self._exit = self._code
             case _:
                 pass
-        if first:
-            self._begin()
 
     def _begin(self) -> None:
-        """The session is there: what was to be said, and what was asked on the command line."""
-        for note in self._options.notes:
-            self._screen.line(f"Note: {note}", "warning")
+        """The session is there: what was asked on the command line is shown and sent."""
         if self._options.prompt and not self._closing:
+            self._screen.text(f"{PROMPT}{self._options.prompt}")
             self._submit(self._options.prompt)
 
     def _settle(self) -> None:
@@ -153,7 +156,7 @@ class PlainSession:
             return
         self._asking.follow(self._state)
         while self._asking.active and not self._can_answer():
-            self._send(self._asking.decline("Nobody can answer here. Taken as no.", NOBODY, stop=False))
+            self._send(self._asking.decline("Nobody can answer here. Taken as no.", NOBODY, stop=False, by="nobody"))
             self._asking.follow(self._state)
         if self._asking.active:
             if not self._asking.guarded:
@@ -183,7 +186,7 @@ class PlainSession:
             self._on_input(rest)
             self.post("settle")
             return
-        reason = self._state.last_reason
+        reason = self._state.facts.state.last_reason
         outcome = EXIT_INTERRUPTED if reason == "interrupted" else 0 if reason in ("", "completed") else 1
         self._close(self._code or outcome)
 
@@ -191,7 +194,7 @@ class PlainSession:
         return not self._input_ended and len(self._queued) < MAX_QUEUED_LINES
 
     def _busy(self) -> bool:
-        return self._state.facts.working or self._expecting_turn or not self._state.facts.session_id
+        return self._state.working or self._expecting_turn or not self._state.facts.session_id
 
     def _on_bytes(self, data: bytes) -> None:
         if self._asking.guarded and self._terminal.interactive and data:
@@ -245,9 +248,7 @@ class PlainSession:
         if not is_command(text):
             self._submit(as_prompt(text))
             return
-        options = self._options
-        context = CommandContext(facts=self._state.facts, models=options.models, rules=options.rules)
-        result = run_command(text, context)
+        result = run_command(text, CommandContext(facts=self._state.facts))
         for line in result.lines:
             self._screen.line(line, "error" if result.is_error else "", hang="      ")
         for op in result.ops:
@@ -256,7 +257,7 @@ class PlainSession:
             self._close(0)
 
     def _submit(self, text: str) -> None:
-        self._expecting_turn = self._expecting_turn or not self._state.facts.working
+        self._expecting_turn = self._expecting_turn or not self._state.working
         self._send(SubmitPrompt(content=text))
 
     def _send(self, op: Op) -> None:
@@ -294,9 +295,9 @@ class PlainSession:
                 self._abandoned = True
                 self._exit = EXIT_INTERRUPTED
             case "quit":
-                self._close(0 if situation.interactive and not situation.busy else EXIT_INTERRUPTED)
+                self._close(EXIT_INTERRUPTED)
             case "deny":
-                self._send(self._asking.decline("Denied, and interrupted.", "interrupted by the user", stop=True))
+                self._send(self._asking.decline("Denied, and interrupted.", "", stop=True))
                 self._asking.give_up(self._state)
                 self._send(Interrupt())
             case "interrupt":

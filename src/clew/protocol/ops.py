@@ -36,6 +36,10 @@ class WithdrawPrompt(OpBase, frozen=True, kw_only=True, tag="prompt.withdraw"):
     prompt_id: PromptId
 
 
+class ContinueTurn(OpBase, frozen=True, kw_only=True, tag="turn.continue"):
+    """Go on with a turn that was cut off before this process began; rejected when the session ended in order."""
+
+
 class Interrupt(OpBase, frozen=True, kw_only=True, tag="interrupt"):
     """Stop the running turn, also one that was only just asked for: calls settle, TurnEnded follows with reason
     `interrupted`. When idle, nothing."""
@@ -216,6 +220,7 @@ class Close(OpBase, frozen=True, kw_only=True, tag="close"):
 Op = (
     SubmitPrompt
     | WithdrawPrompt
+    | ContinueTurn
     | Interrupt
     | AnswerApproval
     | AnswerQuestion

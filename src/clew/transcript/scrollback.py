@@ -63,9 +63,9 @@ class Scrollback:
         wanted = before.encode()
         for line in backward(fd, size):
             if line.data is not None and wanted in line.data:
-                entry = locate(line).entry
-                if entry is not None and uuid_of(entry) == before:
-                    return line.offset, parent_of(entry)
+                for found in locate(line):
+                    if found.entry is not None and uuid_of(found.entry) == before:
+                        return line.offset, parent_of(found.entry)
         return 0, None
 
     def _read(self, fd: int, end: int, tip: EntryId | None, limit: int) -> Page:
@@ -76,10 +76,10 @@ class Scrollback:
             if taken >= limit * LINES_PER_EVENT or end - line.offset > MAX_PAGE_BYTES:
                 break
             start, taken = line.offset, taken + 1
-            entry = locate(line).entry
-            if entry is not None:
-                offsets.append(line.offset)
-                entries.append(entry)
+            for found in reversed(locate(line)):
+                if found.entry is not None:
+                    offsets.append(line.offset)
+                    entries.append(found.entry)
         entries.reverse()
         offsets.reverse()
         return self._told(entries, offsets, tip, limit, whole=start == 0)

@@ -1,0 +1,68 @@
+"""The command line as a request to the host, and nothing more."""
+
+import argparse
+import os
+from pathlib import Path
+from typing import Any
+
+from clew.cli.voice import say_level
+from clew.host.request import SessionRequest
+from clew.host.workspace import remember_trust
+from clew.system.git import find_project_root
+from clew.system.home import clew_home
+
+
+def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:
+    """What the flags ask for. `--trust` is a decision of the user and is kept here, before anything is read."""
+    cwd = Path(os.getcwd())
+    if args.trust:
+        remember_trust(clew_home(os.environ), find_project_root(cwd))
+    return SessionRequest(
+        cwd=cwd,
+        env=os.environ,
+        settings=args.settings,
+        flags=flags_of(args),
+        headless=headless,
+        newest=args.continue_,
+        resume=args.resume,
+        resume_at=args.resume_session_at or "",
+        fork=args.fork_session,
+        session_id=args.session_id or "",
+        persist=not args.no_session_persistence,
+        take_over=args.take_over,
+        wait=args.wait,
+        system_prompt=args.system_prompt,
+        append_system_prompt=args.append_system_prompt,
+        tell=say_level,
+    )
+
+
+def flags_of(args: argparse.Namespace) -> dict[str, Any]:
+    """The flags that are settings, under their dotted keys."""
+    named = {
+        "model": "model",
+        "fallbackModel": "fallback_model",
+        "fastModel": "fast_model",
+        "effort": "effort",
+        "permissionMode": "permission_mode",
+        "limits.maxTurns": "max_turns",
+        "limits.maxBudgetUsd": "max_budget_usd",
+    }
+    flags = {key: getattr(args, name, None) for key, name in named.items()}
+    for key, name in (("permissions.allow", "allowed_tools"), ("permissions.deny", "disallowed_tools")):
+        flags[key] = [rule for text in getattr(args, name, []) for rule in split_rules(text)] or None
+    flags["permissions.additionalDirectories"] = getattr(args, "add_dir", []) or None
+    return flags
+
+
+def split_rules(text: str) -> list[str]:
+    """`Read, Bash(echo a,b)` is two rules: commas inside parentheses belong to the rule."""
+    rules = [""]
+    depth = 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth <= 0:
+            rules.append("")
+        else:
+            rules[-1] += letter
+    return [rule.strip() for rule in rules]

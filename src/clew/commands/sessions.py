@@ -1,0 +1,30 @@
+"""/sessions: what there is to go on with, clew's own and other agents'."""
+
+from collections.abc import Iterator
+
+from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult
+from clew.commands.figures import duration
+from clew.protocol.events import SessionRow
+from clew.protocol.ops import ListSessions
+
+ABOUT = CommandHelp(
+    name="sessions",
+    usage="/sessions [WORDS]",
+    summary="List sessions, newest first; WORDS filters by title, project and recap.",
+)
+
+
+def listing(sessions: tuple[SessionRow, ...]) -> Iterator[str]:
+    """What SessionsListed says."""
+    for row in sessions:
+        where = " · ".join(part for part in (row.agent, row.project, f"{duration(int(row.age_s * 1000))} ago") if part)
+        yield f"{row.session_id[:8]}  {row.title or '(no title)'}  ({where})"
+    yield "Go on with one by /resume ID or words of its title." if sessions else "No session fits."
+
+
+def run(context: CommandContext, argument: str) -> CommandResult:
+    """Ask for the list; SessionsListed is the answer."""
+    return CommandResult(ops=(ListSessions(query=argument.strip()),))
+
+
+COMMAND = Command(help=ABOUT, run=run)
