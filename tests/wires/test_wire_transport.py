@@ -22,7 +22,7 @@ from clew.protocol.messages import TextPart
 from fakes.model_server import BODIES, ModelServer, fill
 from wires.support import DIALECTS, KEY, Sleeps, ask, collect, failure, parts_in, remote, target
 
-QUICK = RetryPolicy(max_attempts=1, idle_timeout_s=0.2)
+QUICK = RetryPolicy(max_attempts=1, begin_timeout_s=0.2, idle_timeout_s=0.2)
 
 
 def base(dialect: str, server: ModelServer) -> str:
@@ -169,7 +169,9 @@ async def test_l30_a_slow_stream_is_not_a_stall():
     """Byte by byte, the whole slower than the idle limit, no gap as long as it."""
     slow = {"fault": "trickle", "text": "ok", "bytes": 40, "delay_s": 0.02}
     with ModelServer([slow]) as server:
-        model = remote("anthropic", server.url, policy=RetryPolicy(max_attempts=1, idle_timeout_s=0.4))
+        model = remote(
+            "anthropic", server.url, policy=RetryPolicy(max_attempts=1, begin_timeout_s=0.4, idle_timeout_s=0.4)
+        )
         started = asyncio.get_running_loop().time()
         events = await collect(model, ask("hi"))
         assert asyncio.get_running_loop().time() - started > 0.4
@@ -219,7 +221,7 @@ async def dripping(head: bytes, drop: bytes) -> AsyncIterator[str]:
 
 
 async def test_a_stream_of_nothing_but_signs_of_life_is_given_up():
-    impatient = RetryPolicy(max_attempts=1, idle_timeout_s=5, stall_timeout_s=0.2)
+    impatient = RetryPolicy(max_attempts=1, begin_timeout_s=5, stall_timeout_s=0.2)
     for drop in (b": still here\n\n", b'event: ping\ndata: {"type": "ping"}\n\n'):
         async with dripping(SSE_HEAD, drop) as url:
             assert "for 0.2 s without going on" in await told(url, policy=impatient)
@@ -389,5 +391,5 @@ async def test_a_target_never_sends_outside_its_base_url():
     model = remote("anthropic", "http://127.0.0.1:9", policy=QUICK)
     request: Any = model._wire.encode(ask("hi"), target("anthropic", "http://127.0.0.1:10"), stream=True)
     with pytest.raises(ConnectionFailed, match="outside"):
-        async with model._transport.open(request):
+        async with model._transport.open(request, idle_s=1):
             pass

@@ -97,23 +97,14 @@ class Attempt:
             self.api_ms = int((time.monotonic() - started) * 1000)
 
     async def _reply(self, request: ModelRequest, *, streaming: bool) -> None:
-        if streaming:
-            stream = self._model.stream(request)
-            try:
-                async for event in stream:
-                    await self._take(event)
-            finally:
-                close = getattr(stream, "aclose", None)
-                if close is not None:
-                    await close()
-            return
-        reply = await self._model.complete(request)
-        self.message_id = reply.message_id
-        self._request_id = reply.request_id
-        for part in reply.parts:
-            last = part is reply.parts[-1] and not isinstance(part, ToolCallPart)
-            await self._complete(part, reply.usage if last else None)
-        self.done = ReplyDone(stop_reason=reply.stop_reason, usage=reply.usage, model=reply.model)
+        stream = self._model.stream(request, whole=not streaming)
+        try:
+            async for event in stream:
+                await self._take(event)
+        finally:
+            close = getattr(stream, "aclose", None)
+            if close is not None:
+                await close()
 
     async def _take(self, event: ReplyEvent) -> None:
         match event:
@@ -130,7 +121,7 @@ class Attempt:
                 else:
                     self._held = part
             case ReplyStarted():
-                self.message_id = event.message_id or self.message_id
+                self.message_id = MessageId(event.message_id) if event.message_id else self.message_id
                 self._request_id = event.request_id
             case Retrying():
                 self._channel.post(
@@ -145,6 +136,8 @@ class Attempt:
             case ReplyDone():
                 self.done = event
                 await self._release(event.usage)
+            case _:
+                pass
 
     async def _release(self, usage: Usage | None = None) -> None:
         """A part that is not a call waits for what follows it, so that the reply's last part carries its usage."""
