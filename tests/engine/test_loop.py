@@ -1,7 +1,7 @@
 """The agent loop: cases AL-1 to AL-12 of the specification."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import pytest
@@ -225,8 +225,8 @@ async def test_what_was_streamed_before_an_interrupt_is_kept() -> None:
     class Halting(ScriptedModel):
         """Streams some words and then hangs inside the part."""
 
-        async def stream(self, request: ModelRequest) -> AsyncIterator[ReplyEvent]:
-            async for event in super().stream(request):
+        async def stream(self, request: ModelRequest, *, whole: bool = False) -> AsyncGenerator[ReplyEvent]:
+            async for event in super().stream(request, whole=whole):
                 yield event
                 if type(event).__name__ == "TextChunk":
                     reached.set()

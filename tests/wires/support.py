@@ -10,7 +10,7 @@ from clew.llm.connect import target_of
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
 from clew.llm.remote import RemoteModel
-from clew.llm.reply import PartDone, Reply, ReplyDone, ReplyEvent, ReplyStarted
+from clew.llm.reply import PartDone, ReplyDone, ReplyEvent
 from clew.llm.request import ModelRequest
 from clew.llm.retry import RetryPolicy
 from clew.llm.sse import SseEvent
@@ -125,9 +125,9 @@ def sse(*events: Any) -> list[SseEvent]:
     return [SseEvent("", e.encode() if isinstance(e, str) else msgspec.json.encode(e)) for e in events]
 
 
-def decoded(where: Target, events: Iterable[SseEvent], taken: Iterable[str] = ()) -> list[ReplyEvent]:
+def decoded(where: Target, events: Iterable[SseEvent]) -> list[ReplyEvent]:
     """All reply events of a stream."""
-    reader: Decoder = wire_for(where.dialect).decoder(where, frozenset(taken))
+    reader: Decoder = wire_for(where.dialect).decoder(where)
     found: list[ReplyEvent] = []
     for event in events:
         found += reader.feed(event)
@@ -157,20 +157,6 @@ async def failure(model: Model, request: ModelRequest) -> LLMError:
     except LLMError as error:
         return error
     raise AssertionError("the request did not fail")
-
-
-def whole(events: list[ReplyEvent]) -> Reply:
-    """A stream's reply as `complete()` would give it."""
-    started = next(event for event in events if isinstance(event, ReplyStarted))
-    done = next(event for event in events if isinstance(event, ReplyDone))
-    return Reply(
-        message_id=started.message_id,
-        model=started.model,
-        parts=tuple(parts_in(events)),
-        stop_reason=done.stop_reason,
-        usage=done.usage,
-        request_id=started.request_id,
-    )
 
 
 def without(value: Any, key: str) -> Any:

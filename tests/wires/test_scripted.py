@@ -10,7 +10,7 @@ from clew.llm.reply import PartDone, ReplyDone, ReplyEvent, ReplyStarted, Retryi
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import BreakAfter, Call, Fail, Say, ScriptedModel, Think, Turn, Wait
 from clew.protocol.ids import CallId
-from clew.protocol.messages import ReasoningPart, TextPart, ToolCallPart, UserMessage
+from clew.protocol.messages import ReasoningPart, TextPart, ToolCallPart, UserMessage, text_of
 from clew.protocol.usage import Usage
 
 
@@ -45,7 +45,7 @@ async def test_requests_are_recorded_and_answered_in_order():
     model = ScriptedModel([Say("one"), lambda request: Say(f"saw {len(request.messages)}")])
     first, second = await model.complete(ask("a")), await model.complete(ask("b"))
     assert (first.parts, second.parts) == ((TextPart(text="one"),), (TextPart(text="saw 1"),))
-    assert [request.messages[0].content for request in model.requests] == ["a", "b"]
+    assert [text_of(request.messages[0].content) for request in model.requests] == ["a", "b"]
     with pytest.raises(InvalidRequest, match="no reply for request 3"):
         await model.complete(ask())
 

@@ -9,10 +9,10 @@ import openai
 import pytest
 from google import genai
 
-from clew.llm.reply import Reply
+from clew.llm.reply import Reply, reply_of
 from clew.protocol.messages import Part, ReasoningPart, RedactedReasoningPart, TextPart, ToolCallPart
 from fakes.model_server import ModelServer
-from wires.support import KEY, ask, collect, remote, whole
+from wires.support import KEY, ask, collect, remote
 
 LONG = "Grüße, 你好! " * 9
 CALLS = [
@@ -62,7 +62,7 @@ async def both_ways(dialect: str, reply: dict[str, Any], theirs: Any) -> None:
     with ModelServer([reply] * 4) as server:
         url = server.url if dialect in ("anthropic", "gemini") else f"{server.url}/v1"
         model = remote(dialect, url)
-        streamed, complete = whole(await collect(model, ask("hi"))), await model.complete(ask("hi"))
+        streamed, complete = reply_of(await collect(model, ask("hi"))), await model.complete(ask("hi"))
         await model.close()
         expected = list(theirs(url))
     assert ours(streamed) == expected[0]

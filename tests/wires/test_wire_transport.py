@@ -24,8 +24,8 @@ from fakes.loop_clock import LoopClock
 from fakes.model_server import BODIES, ModelServer, fill
 from wires.support import DIALECTS, KEY, Sleeps, ask, collect, failure, parts_in, remote, target
 
-ONCE = RetryPolicy(max_attempts=1, idle_timeout_s=HANG_S)
-QUICK = RetryPolicy(max_attempts=1, idle_timeout_s=0.2)
+ONCE = RetryPolicy(max_attempts=1, begin_timeout_s=HANG_S, idle_timeout_s=HANG_S)
+QUICK = RetryPolicy(max_attempts=1, begin_timeout_s=0.2, idle_timeout_s=0.2)
 """For servers that fall silent: nothing else may be expected within so short a time."""
 
 
@@ -174,7 +174,9 @@ async def test_l30_a_slow_stream_is_not_a_stall():
     pieces = [part for number in range(4) for part in ({"text": str(number)}, {"wait": f"gate{number}"})]
     events: list[ReplyEvent] = []
     with ModelServer([{"parts": pieces}]) as server:
-        model = remote("anthropic", server.url, policy=RetryPolicy(max_attempts=1, idle_timeout_s=1000))
+        model = remote(
+            "anthropic", server.url, policy=RetryPolicy(max_attempts=1, begin_timeout_s=1000, idle_timeout_s=1000)
+        )
         clock = LoopClock()
 
         def goes_on(gate: str) -> None:
@@ -231,7 +233,7 @@ async def dripping(head: bytes, drop: bytes) -> AsyncIterator[str]:
 
 
 async def test_a_stream_of_nothing_but_signs_of_life_is_given_up():
-    impatient = RetryPolicy(max_attempts=1, idle_timeout_s=5, stall_timeout_s=0.2)
+    impatient = RetryPolicy(max_attempts=1, begin_timeout_s=5, stall_timeout_s=0.2)
     for drop in (b": still here\n\n", b'event: ping\ndata: {"type": "ping"}\n\n'):
         async with dripping(SSE_HEAD, drop) as url:
             assert "for 0.2 s without going on" in await told(url, policy=impatient)
@@ -401,5 +403,5 @@ async def test_a_target_never_sends_outside_its_base_url():
     model = remote("anthropic", "http://127.0.0.1:9", policy=ONCE)
     request: Any = model._wire.encode(ask("hi"), target("anthropic", "http://127.0.0.1:10"), stream=True)
     with pytest.raises(ConnectionFailed, match="outside"):
-        async with model._transport.open(request):
+        async with model._transport.open(request, idle_s=1):
             pass

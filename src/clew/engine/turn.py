@@ -14,7 +14,7 @@ from clew.engine.abort import Abort
 from clew.engine.agent import Agent
 from clew.engine.attempt import Attempt
 from clew.engine.recovery import Recovery
-from clew.llm.text_calls import find_text_call
+from clew.llm.text_calls import find_text_calls
 from clew.protocol.events import PromptAccepted, PromptOrigin, TurnEndReason
 from clew.protocol.ids import PromptId, new_entry_id
 from clew.protocol.messages import Part, ToolCallPart, ToolResultPart
@@ -179,7 +179,7 @@ class Turn:
         """How a turn that came to its end really ended: an answer, or something that must not pass for one."""
         if self.last.stop_reason in ENDINGS:
             return ENDINGS[self.last.stop_reason]
-        if find_text_call(self.last.text, self.agent.tools.names) is not None:
+        if find_text_calls(self.last.text, self.agent.tools.names):
             error = "the model wrote a tool call as text instead of making it; another model or server may do better"
             return "text_call", error
         if not self.last.text.strip() and not self.effects:

@@ -75,6 +75,11 @@ def proxy_for(address: Address, env: Mapping[str, str]) -> Proxy | None:
     return Proxy(host=parts.hostname, port=parts.port or 8080, authorization=authorization)
 
 
+def is_loopback(url: str) -> bool:
+    """Whether the URL names this machine."""
+    return url.partition("://")[2].partition("/")[0].startswith(LOOPBACK)
+
+
 def exempt(host: str, rule: str) -> bool:
     """Whether NO_PROXY names the host: `*`, a name, or a domain with everything below it."""
     for item in rule.split(","):

@@ -8,10 +8,11 @@ from msgspec import Struct
 
 from clew.config.schema import ModelFacts, Provider
 from clew.config.walk import edits
+from clew.llm.address import is_loopback
 from clew.llm.errors import MissingCredential, UnknownModel
 from clew.llm.profile import Price, Profile
 from clew.llm.profiles import is_known, known_models, profile_of
-from clew.llm.providers import ALIASES, Auth, ProviderRow, Quirks, rows
+from clew.llm.providers import ALIASES, SLOW, Auth, Patience, ProviderRow, Quirks, rows
 from clew.llm.remote import RemoteModel
 from clew.llm.retry import RetryPolicy
 from clew.llm.target import Secret, Target
@@ -75,6 +76,7 @@ def target_of(name: str, *, providers: Mapping[str, Provider], env: Mapping[str,
         base_url=base_url,
         profile=_profile(row, model, override),
         quirks=row.quirks,
+        patience=row.patience,
         headers=_headers(row, override),
         auth=auth,
         key=key,
@@ -110,12 +112,14 @@ def all_rows(providers: Mapping[str, Provider]) -> dict[str, ProviderRow]:
     table = dict(rows())
     for name, override in providers.items():
         if name not in table:
+            here = is_loopback(override.base_url)
             table[name] = ProviderRow(
                 name=name,
                 dialect=override.dialect or "openai-chat",
                 base_url=override.base_url,
                 keys=((override.key_env, "bearer"),) if override.key_env else (),
-                quirks=Quirks(think_tags=True),
+                quirks=Quirks(think_tags=True, text_calls=here),
+                patience=SLOW if here else Patience(),
             )
     return table
 

@@ -2,7 +2,7 @@
 
 import asyncio
 import ssl
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from functools import cache
 
@@ -101,12 +101,12 @@ class Connection:
             elif not isinstance(event, h11.InformationalResponse):
                 raise h11.RemoteProtocolError("no response")
 
-    async def body(self, *, idle_s: float) -> AsyncIterator[bytes]:
-        """The body as it arrives; a byte ends the silence that `idle_s` allows."""
+    async def body(self, *, idle_s: Callable[[], float]) -> AsyncIterator[bytes]:
+        """The body as it arrives; a byte ends the silence that `idle_s` allows at that time."""
         while True:
             event = self._http.next_event()
             if event is h11.NEED_DATA:
-                self._http.receive_data(await self._receive(idle_s))
+                self._http.receive_data(await self._receive(idle_s()))
             elif isinstance(event, h11.Data):
                 yield bytes(event.data)
             else:

@@ -7,6 +7,9 @@ usage is the truth: only what was added since is estimated.
 import re
 from functools import cache
 
+import msgspec
+
+from clew.llm.request import ModelRequest
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
@@ -104,3 +107,10 @@ class TokenEstimator:
     def tokens(self, model: str, raw: float, *, margin: bool = True) -> int:
         """A raw estimate as tokens of this model, by default with a margin on the safe side."""
         return round(raw * self.ratio(model) * (MARGIN if margin else 1.0))
+
+
+def estimate_request(request: ModelRequest) -> int:
+    """Tokens of a whole request, before any correction."""
+    tools = msgspec.json.encode(request.tools).decode()
+    words = sum(estimate_text(block) for block in request.system) + estimate_text(tools)
+    return round(words + sum(estimate_message(message) for message in request.messages))

@@ -30,7 +30,9 @@ class Answer:
     """A response whose body has not been read yet."""
 
     def __init__(self, connection: Connection, head: h11.Response, idle_s: float) -> None:
-        self._body = connection.body(idle_s=idle_s)
+        self.idle_s = idle_s
+        """Silence that is too long from now on."""
+        self._body = connection.body(idle_s=lambda: self.idle_s)
         self.status = head.status_code
         self.headers: dict[str, str] = {name.decode("latin-1"): value.decode("latin-1") for name, value in head.headers}
 
@@ -69,26 +71,25 @@ class Answer:
 class Transport:
     """Sends requests of one target. The key goes to the configured base URL and nowhere else."""
 
-    def __init__(self, target: Target, *, idle_timeout_s: float) -> None:
+    def __init__(self, target: Target) -> None:
         self._target = target
-        self._idle_timeout_s = idle_timeout_s
         self._idle: list[Connection] = []
         self.reached = False
         """Whether the host has answered anything yet."""
 
     @asynccontextmanager
-    async def open(self, request: HttpRequest, *, patience_s: float | None = None) -> AsyncGenerator[Answer]:
-        """Send and yield the answer; leaving early drops the connection. `patience_s`: silence that is too long."""
+    async def open(self, request: HttpRequest, *, idle_s: float) -> AsyncGenerator[Answer]:
+        """Send and yield the answer; leaving early drops the connection. `idle_s`: silence that is too long."""
         if not request.url.startswith(self._target.base_url.rstrip("/")):
             raise ConnectionFailed(f"refused to send a key outside {host_of(self._target)}", retryable=False)
-        idle_s = self._idle_timeout_s if patience_s is None else patience_s
         connection, head = await self._exchange(request, idle_s)
         self.reached = True
+        answer = Answer(connection, head, idle_s)
         try:
-            yield Answer(connection, head, idle_s)
+            yield answer
         except (OSError, h11.RemoteProtocolError) as error:
             if isinstance(error, TimeoutError):
-                words = f"{host_of(self._target)} sent nothing for {idle_s:g} s, the reply is incomplete"
+                words = f"{host_of(self._target)} sent nothing for {answer.idle_s:g} s, the reply is incomplete"
             else:
                 words = f"the connection to {host_of(self._target)} broke before the reply was complete"
             raise StreamBroken(words, retryable=True) from error

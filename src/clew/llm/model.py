@@ -26,12 +26,30 @@ class Model(Protocol):
         """The largest output cap the model accepts; the default cap of a request may be lower."""
         ...
 
-    def stream(self, request: ModelRequest) -> AsyncIterator[ReplyEvent]:
-        """Ask and yield the reply as it arrives; closing the iterator drops the connection."""
+    @property
+    def side_query_timeout_s(self) -> float:
+        """How long a side query may take, unless the user says otherwise."""
+        ...
+
+    @property
+    def side_query_chars(self) -> int:
+        """How much text a side query may hold."""
+        ...
+
+    @property
+    def lifts_text_calls(self) -> bool:
+        """Whether a reply that is only a call written as text comes as a call (see `llm.text_calls`)."""
+        ...
+
+    def stream(self, request: ModelRequest, *, whole: bool = False) -> AsyncIterator[ReplyEvent]:
+        """Ask and yield the reply as it arrives; closing the iterator drops the connection.
+
+        With `whole` the provider is asked for the reply in one piece; the events and their order are the same.
+        """
         ...
 
     async def complete(self, request: ModelRequest) -> Reply:
-        """Ask without streaming; same errors, same retry."""
+        """Ask for the reply in one piece; same errors, same retry."""
         ...
 
     def cost_usd(self, usage: Usage) -> float | None:

@@ -38,8 +38,23 @@ class Quirks(Struct, frozen=True, kw_only=True):
     """Reasoning may arrive inside the text as <think>…</think>."""
     cache_breakpoints: bool = False
     """Passes `cache_control` through to models that know it."""
+    text_calls: bool = False
+    """A reply that is only a call written as text is taken as the call: small models and their templates do that."""
     reasoning_summary: str = ""
     """Responses API: ask for summaries of this kind. OpenAI refuses the question to unverified organisations."""
+
+
+class Patience(Struct, frozen=True, kw_only=True):
+    """How long a server of this kind may take."""
+
+    begin_s: float = 300.0
+    """Silence before the reply begins."""
+    side_query_s: float = 15.0
+    """A whole side query."""
+
+
+SLOW = Patience(begin_s=600.0, side_query_s=180.0)
+"""A machine of one's own may have to load the model first, and reads a long prompt at a hundred tokens a second."""
 
 
 class ProviderRow(Struct, frozen=True, kw_only=True):
@@ -58,6 +73,7 @@ class ProviderRow(Struct, frozen=True, kw_only=True):
     """Usually on this machine: no price, small default window, may be probed."""
     headers: tuple[tuple[str, str], ...] = ()
     quirks: Quirks = Quirks()
+    patience: Patience = Patience()
     default_model: str = ""
     fast_model: str = ""
 
@@ -97,7 +113,8 @@ def _local(name: str, port: int, stem: str, *, label: str) -> ProviderRow:
         keys=((f"{stem}_API_KEY", "bearer"),),
         key_optional=True,
         local=True,
-        quirks=Quirks(think_tags=True, effort_style="", echo_reasoning="reasoning_content"),
+        quirks=Quirks(think_tags=True, effort_style="", echo_reasoning="reasoning_content", text_calls=True),
+        patience=SLOW,
     )
 
 

@@ -10,12 +10,14 @@ import msgspec
 from clew.llm.errors import BadResponse, LLMError, StreamBroken
 from clew.llm.failures import failure_of, host_of, not_a_model, request_id_of
 from clew.llm.http import Answer, Transport
-from clew.llm.reply import Reply, ReplyEvent, ReplyStarted
+from clew.llm.reply import Reply, ReplyEvent, ReplyStarted, UsageSeen, collected
 from clew.llm.request import ModelRequest
 from clew.llm.retry import RetryPolicy, Schedule, system_random
 from clew.llm.sse import SseParser
 from clew.llm.target import Target
-from clew.llm.wires.base import Decoder, HttpRequest, call_ids, events_of
+from clew.llm.text_calls import TextCallLift
+from clew.llm.waiting import tell_waiting
+from clew.llm.wires.base import Decoder, HttpRequest
 from clew.llm.wires.registry import wire_for
 from clew.protocol.usage import Usage
 
@@ -24,6 +26,9 @@ MAX_STREAM_BYTES = 256 * 1024 * 1024
 """More than any model's output with its framing: a stream that goes on past this has lost its end."""
 WHOLE_REPLY_PATIENCE_S = 600.0
 """A reply that is not streamed says nothing until it is done."""
+MAX_SIDE_QUERY_CHARS = 60_000
+CHARS_PER_TOKEN = 3
+"""On the safe side for code and for most scripts."""
 
 
 class RemoteModel:
@@ -44,7 +49,7 @@ class RemoteModel:
         self._random = random
         self._now_s = now_s
         self._wire = wire_for(target.dialect)
-        self._transport = Transport(target, idle_timeout_s=policy.idle_timeout_s)
+        self._transport = Transport(target)
 
     @property
     def name(self) -> str:
@@ -58,6 +63,19 @@ class RemoteModel:
     def max_output_tokens(self) -> int:
         return self.target.profile.max_output
 
+    @property
+    def side_query_timeout_s(self) -> float:
+        return self.target.patience.side_query_s
+
+    @property
+    def side_query_chars(self) -> int:
+        """At most a quarter of the window: a small model loses the thread long before it is full."""
+        return min(MAX_SIDE_QUERY_CHARS, self.window // 4 * CHARS_PER_TOKEN)
+
+    @property
+    def lifts_text_calls(self) -> bool:
+        return self.target.quirks.text_calls
+
     def cost_usd(self, usage: Usage) -> float | None:
         price = self.target.profile.price
         if price is None:
@@ -69,17 +87,22 @@ class RemoteModel:
     async def close(self) -> None:
         await self._transport.close()
 
-    async def stream(self, request: ModelRequest) -> AsyncGenerator[ReplyEvent]:
+    async def complete(self, request: ModelRequest) -> Reply:
+        async with aclosing(self.stream(request, whole=True)) as events:
+            return await collected(events)
+
+    async def stream(self, request: ModelRequest, *, whole: bool = False) -> AsyncGenerator[ReplyEvent]:
         """Retried until something of the reply was seen; from then on a failure is StreamBroken."""
-        encoded = self._wire.encode(request, self.target, stream=True)
-        taken = call_ids(request)
+        encoded = self._wire.encode(request, self.target, stream=not whole)
+        names = frozenset(tool.name for tool in request.tools) if self.lifts_text_calls else frozenset[str]()
         schedule = Schedule(self._policy, request.purpose, self._random)
         while True:
             begun = False
             try:
-                async with aclosing(self._attempt(encoded, taken)) as events:
+                attempt = tell_waiting(self._attempt(encoded, TextCallLift(names), whole=whole), self._policy)
+                async with aclosing(attempt) as events:
                     async for event in events:
-                        begun = True
+                        begun = begun or isinstance(event, ReplyStarted)
                         yield event
                 return
             except LLMError as error:
@@ -89,43 +112,43 @@ class RemoteModel:
             yield notice
             await self._sleep(notice.delay_s)
 
-    async def complete(self, request: ModelRequest) -> Reply:
-        encoded = self._wire.encode(request, self.target, stream=False)
-        taken = call_ids(request)
-        schedule = Schedule(self._policy, request.purpose, self._random)
-        while True:
-            try:
-                patience_s = max(self._policy.idle_timeout_s, WHOLE_REPLY_PATIENCE_S)
-                async with self._transport.open(encoded, patience_s=patience_s) as answer:
-                    self._check_plain(answer)
-                    async with self._in_time():
-                        return await self._whole(answer, taken)
-            except LLMError as error:
-                notice = schedule.after(error, reached=self._transport.reached)
-            await self._sleep(notice.delay_s)
-
-    async def _attempt(self, encoded: HttpRequest, taken: frozenset[str]) -> AsyncGenerator[ReplyEvent]:
+    async def _attempt(self, encoded: HttpRequest, lift: TextCallLift, *, whole: bool) -> AsyncGenerator[ReplyEvent]:
         """One request. ReplyStarted is held back until something follows it, so that a retry stays invisible."""
-        async with self._transport.open(encoded) as answer:
-            self._check_plain(answer)
-            if not answer.ok or answer.content_type == "application/json":
-                for event in events_of(await self._whole(answer, taken)):
-                    yield event
-                return
-            if answer.content_type not in ("text/event-stream", ""):
-                start = await answer.read(MAX_ERROR_BYTES)
-                raise not_a_model(answer.content_type, start, self.target, wanted="an event stream")
+        begin_s = self._policy.begin_timeout_s or self.target.patience.begin_s
+        if whole:
+            begin_s = max(begin_s, WHOLE_REPLY_PATIENCE_S)
+        async with self._transport.open(encoded, idle_s=begin_s) as answer:
             held: ReplyEvent | None = None
             request_id = request_id_of(answer.headers)
-            async with aclosing(self._decoded(answer, self._wire.decoder(self.target, taken))) as events:
-                async for event in events:
-                    if isinstance(event, ReplyStarted):
-                        held = msgspec.structs.replace(event, request_id=request_id)
-                        continue
-                    if held is not None:
-                        yield held
-                        held = None
+            async with aclosing(self._answered(answer, whole=whole)) as events:
+                async for decoded in events:
+                    for event in lift.feed(decoded):
+                        if isinstance(event, ReplyStarted):
+                            held = msgspec.structs.replace(event, request_id=request_id)
+                            continue
+                        if held is not None and not isinstance(event, UsageSeen):
+                            yield held
+                            held = None
+                        yield event
+
+    async def _answered(self, answer: Answer, *, whole: bool) -> AsyncGenerator[ReplyEvent]:
+        """The events of one answer, whether it came in pieces, was asked for whole, or came whole all the same."""
+        self._check_plain(answer)
+        if whole:
+            async with self._in_time():
+                events = await self._whole(answer)
+        elif not answer.ok or answer.content_type == "application/json":
+            events = await self._whole(answer)
+        elif answer.content_type in ("text/event-stream", ""):
+            async with aclosing(self._decoded(answer, self._wire.decoder(self.target))) as decoded:
+                async for event in decoded:
                     yield event
+            return
+        else:
+            start = await answer.read(MAX_ERROR_BYTES)
+            raise not_a_model(answer.content_type, start, self.target, wanted="an event stream")
+        for event in events:
+            yield event
 
     async def _decoded(self, answer: Answer, decoder: Decoder) -> AsyncGenerator[ReplyEvent]:
         parser = SseParser()
@@ -139,6 +162,8 @@ class RemoteModel:
             for sse in parser.feed(data):
                 heard_s = heard_s if sse.event == "ping" else time.monotonic()
                 for event in decoder.feed(sse):
+                    if not isinstance(event, ReplyStarted | UsageSeen):  # it has begun: from now on words keep coming
+                        answer.idle_s = self._policy.idle_timeout_s
                     yield event
                 if decoder.done:
                     await answer.drain()
@@ -175,15 +200,14 @@ class RemoteModel:
         if coding not in ("identity", ""):
             raise BadResponse(f"{host_of(self.target)} answered compressed ({coding[:20]}), which was not asked for")
 
-    async def _whole(self, answer: Answer, taken: frozenset[str]) -> Reply:
+    async def _whole(self, answer: Answer) -> list[ReplyEvent]:
         if not answer.ok:
             body = await answer.read(MAX_ERROR_BYTES)
             raise failure_of(answer.status, answer.headers, body, self.target, now_s=self._now_s())
         body = await answer.read()
         if answer.content_type not in ("application/json", "") or body.lstrip()[:1] == b"<":
             raise not_a_model(answer.content_type, body[:MAX_ERROR_BYTES], self.target, wanted="JSON")
-        reply = self._wire.decode(body, self.target, taken)
-        return msgspec.structs.replace(reply, request_id=request_id_of(answer.headers))
+        return self._wire.decode(body, self.target)
 
 
 def _broken(error: LLMError) -> StreamBroken:

@@ -23,10 +23,15 @@ class RetryPolicy(Struct, frozen=True, kw_only=True):
     """Attempts to reach a host that has never answered: a wrong address should be told soon."""
     longest_wait_s: float = 300.0
     """A server that asks for more than this is told to the user instead of waited for."""
-    idle_timeout_s: float = 300.0
-    """Silence within a stream that counts as a failure. Every byte ends the silence."""
+    begin_timeout_s: float | None = None
+    """Silence that counts as a failure while nothing of the reply has come; None: as the provider's row says."""
+    idle_timeout_s: float = 90.0
+    """Silence within a reply that counts as a failure. Every byte ends the silence."""
     stall_timeout_s: float = 1800.0
     """Nothing but signs of life for so long counts as a failure too: such a reply would never end."""
+    told_after_s: tuple[float, ...] = (10.0, 30.0)
+    """When somebody who waits for the reply to begin is told so; then every `told_every_s`."""
+    told_every_s: float = 60.0
 
 
 def system_random() -> float:

@@ -7,20 +7,40 @@
     ])
 
 Every request takes the next reply of the script; a bare Say, Think or Call is a reply of one part. A function in the
-script receives the request and returns the reply. `stream()` and `complete()` take from the same script.
+script receives the request and returns the reply. `stream()` and `complete()` take from the same script. Retrying,
+StillWaiting and UsageSeen among the parts are told at their place.
+
+Like every wire it gets a history that is valid for a request: `requests` and the functions see that one.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
+from contextlib import aclosing
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
 from clew.llm.errors import InvalidRequest, LLMError
-from clew.llm.reply import PartDone, ReasoningChunk, Reply, ReplyDone, ReplyEvent, ReplyStarted, Retrying, TextChunk
+from clew.llm.reply import (
+    ArgumentsChunk,
+    PartDone,
+    ReasoningChunk,
+    Reply,
+    ReplyDone,
+    ReplyEvent,
+    ReplyStarted,
+    Retrying,
+    StillWaiting,
+    TextChunk,
+    UsageSeen,
+    collected,
+)
 from clew.llm.request import ModelRequest
-from clew.protocol.ids import CallId, MessageId
-from clew.protocol.messages import Part, ReasoningPart, TextPart, ToolCallPart
+from clew.llm.text_calls import TextCallLift
+from clew.protocol.history import valid_history
+from clew.protocol.ids import CallId
+from clew.protocol.messages import AssistantMessage, Part, ReasoningPart, TextPart, ToolCallPart
 from clew.protocol.usage import Usage
 
 DEFAULT_USAGE = Usage(input_tokens=100, output_tokens=10)
@@ -62,7 +82,8 @@ class Pause(Struct, frozen=True):
     seconds: float
 
 
-Scripted = Say | Think | Call | Wait | Pause | Retrying | Part
+Told = Retrying | StillWaiting | UsageSeen
+Scripted = Say | Think | Call | Wait | Pause | Told | Part
 
 
 class Turn(Struct, frozen=True):
@@ -72,6 +93,8 @@ class Turn(Struct, frozen=True):
     stop_reason: str = ""
     """Empty: `tool_use` when there is a call, else `end_turn`."""
     usage: Usage | None = DEFAULT_USAGE
+    message_id: str | None = None
+    """What the provider calls it; None: `msg_1`, `msg_2`, ... by request."""
 
 
 class Fail(Struct, frozen=True):
@@ -85,6 +108,7 @@ class BreakAfter(Struct, frozen=True):
 
     parts: Sequence[Scripted]
     error: LLMError
+    message_id: str | None = None
 
 
 ScriptedReply = Say | Think | Call | Turn | Fail | BreakAfter
@@ -103,11 +127,17 @@ class ScriptedModel:
         max_output_tokens: int = 64_000,
         usd_per_token: float | None = None,
         chunk_chars: int = 24,
+        side_query_timeout_s: float = 15.0,
+        side_query_chars: int = 60_000,
+        lifts_text_calls: bool = False,
         sleep: Callable[[float], Any] = asyncio.sleep,
     ) -> None:
         self.name = name
         self.window = window
         self.max_output_tokens = max_output_tokens
+        self.side_query_timeout_s = side_query_timeout_s
+        self.side_query_chars = side_query_chars
+        self.lifts_text_calls = lifts_text_calls
         self.requests: list[ModelRequest] = []
         self.closed_streams = 0
         self.closed = False
@@ -126,61 +156,62 @@ class ScriptedModel:
         """Replies not played yet."""
         return len(self._script)
 
-    async def stream(self, request: ModelRequest) -> AsyncIterator[ReplyEvent]:
-        """Play the next reply piece by piece."""
+    async def stream(self, request: ModelRequest, *, whole: bool = False) -> AsyncGenerator[ReplyEvent]:
+        """Play the next reply piece by piece, or all of it at its end."""
         reply = self._next(request)
-        if isinstance(reply, Fail):
+        if isinstance(reply, Fail) or (whole and isinstance(reply, BreakAfter)):
             raise reply.error
+        names = frozenset(tool.name for tool in request.tools) if self.lifts_text_calls else frozenset[str]()
+        lift = TextCallLift(names)
         finished = False
         try:
-            started = False
-            parts: list[Part] = []
-            for item in reply.parts:
-                if isinstance(item, Retrying):
-                    yield item
-                    continue
-                if not started:
-                    started = True
-                    yield self._started()
-                if isinstance(item, Wait):
-                    await _hold(item)
-                elif isinstance(item, Pause):
-                    await self._sleep(item.seconds)
-                else:
-                    part = self._part(item)
-                    parts.append(part)
-                    for event in self._chunks(part):
+            kept: list[ReplyEvent] = []
+            async with aclosing(self._played(reply, whole=whole)) as events:
+                async for played in events:
+                    if whole and not isinstance(played, Told):
+                        kept += lift.feed(played)
+                        continue
+                    for event in lift.feed(played):
                         yield event
-                    yield PartDone(part=part)
-            if not started:
-                yield self._started()
             finished = True
-            if isinstance(reply, BreakAfter):
-                raise reply.error
-            yield ReplyDone(stop_reason=_stop_reason(reply, parts), usage=reply.usage, model=self.name)
+            for event in kept:
+                yield event
+        except LLMError:
+            finished = True
+            raise
         finally:
             self.closed_streams += not finished
 
     async def complete(self, request: ModelRequest) -> Reply:
         """Play the next reply as a whole."""
-        reply = self._next(request)
-        if isinstance(reply, Fail | BreakAfter):
-            raise reply.error
+        async with aclosing(self.stream(request, whole=True)) as events:
+            return await collected(events)
+
+    async def _played(self, reply: Turn | BreakAfter, *, whole: bool) -> AsyncGenerator[ReplyEvent]:
+        started = False
         parts: list[Part] = []
         for item in reply.parts:
+            if isinstance(item, Told):
+                yield item
+                continue
+            if not started:
+                started = True
+                yield self._started(reply)
             if isinstance(item, Wait):
                 await _hold(item)
             elif isinstance(item, Pause):
                 await self._sleep(item.seconds)
-            elif not isinstance(item, Retrying):
-                parts.append(self._part(item))
-        return Reply(
-            message_id=self._message_id(),
-            model=self.name,
-            parts=tuple(parts),
-            stop_reason=_stop_reason(reply, parts),
-            usage=reply.usage,
-        )
+            else:
+                part, index = self._part(item), len(parts)
+                parts.append(part)
+                for event in self._chunks(part, index, whole=whole):
+                    yield event
+                yield PartDone(part=part, index=index)
+        if not started:
+            yield self._started(reply)
+        if isinstance(reply, BreakAfter):
+            raise reply.error
+        yield ReplyDone(stop_reason=_stop_reason(reply, parts), usage=reply.usage, model=self.name)
 
     def cost_usd(self, usage: Usage) -> float | None:
         """The same price for every token; None unless one was given."""
@@ -193,6 +224,7 @@ class ScriptedModel:
         self.closed = True
 
     def _next(self, request: ModelRequest) -> Turn | Fail | BreakAfter:
+        request = msgspec.structs.replace(request, messages=valid_history(request.messages, keeps=self._wrote))
         self.requests.append(request)
         if not self._script:
             raise InvalidRequest(f"The script of {self.name} has no reply for request {len(self.requests)}.")
@@ -200,11 +232,13 @@ class ScriptedModel:
         reply = item(request) if callable(item) else item
         return Turn([reply]) if isinstance(reply, Say | Think | Call) else reply
 
-    def _started(self) -> ReplyStarted:
-        return ReplyStarted(message_id=self._message_id(), model=self.name, request_id=f"req_{len(self.requests)}")
+    def _wrote(self, reply: AssistantMessage, _: Part) -> bool:
+        return reply.model == self.name
 
-    def _message_id(self) -> MessageId:
-        return MessageId(f"msg_{len(self.requests)}")
+    def _started(self, reply: Turn | BreakAfter) -> ReplyStarted:
+        number = len(self.requests)
+        message_id = f"msg_{number}" if reply.message_id is None else reply.message_id
+        return ReplyStarted(message_id=message_id, model=self.name, request_id=f"req_{number}")
 
     def _part(self, item: Say | Think | Call | Part) -> Part:
         match item:
@@ -220,11 +254,22 @@ class ScriptedModel:
             case _:
                 return item
 
-    def _chunks(self, part: Part) -> Iterable[ReplyEvent]:
-        if isinstance(part, TextPart | ReasoningPart):
-            kind = TextChunk if isinstance(part, TextPart) else ReasoningChunk
-            for start in range(0, len(part.text), self._chunk_chars):
-                yield kind(text=part.text[start : start + self._chunk_chars])
+    def _chunks(self, part: Part, index: int, *, whole: bool) -> Iterable[ReplyEvent]:
+        match part:
+            case TextPart():
+                yield from (TextChunk(text=piece, part=index) for piece in self._pieces(part.text, whole=whole))
+            case ReasoningPart():
+                yield from (ReasoningChunk(text=piece, part=index) for piece in self._pieces(part.text, whole=whole))
+            case ToolCallPart() if not whole:
+                text = part.raw_arguments or msgspec.json.encode(part.arguments).decode()
+                for piece in self._pieces(text, whole=False):
+                    yield ArgumentsChunk(part=index, name=part.name, text=piece)
+            case _:
+                pass
+
+    def _pieces(self, text: str, *, whole: bool) -> Iterable[str]:
+        size = max(1, len(text)) if whole else self._chunk_chars
+        return (text[start : start + size] for start in range(0, len(text), size))
 
 
 async def _hold(wait: Wait) -> None:

@@ -3,7 +3,7 @@
 from msgspec import Struct
 
 from clew.llm.profile import Profile
-from clew.llm.providers import Auth, Dialect, Quirks
+from clew.llm.providers import Auth, Dialect, Patience, Quirks
 
 
 class Secret:
@@ -35,6 +35,7 @@ class Target(Struct, frozen=True, kw_only=True):
     base_url: str
     profile: Profile
     quirks: Quirks = Quirks()
+    patience: Patience = Patience()
     headers: tuple[tuple[str, str], ...] = ()
     auth: Auth = "bearer"
     key: Secret = Secret("")

@@ -4,7 +4,7 @@ import msgspec
 
 from clew.plain.dialog import Reply, Shown, quoted
 from clew.protocol.events import ApprovalRequested
-from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, Answerer
 from clew.system.terminal_text import reveal
@@ -23,8 +23,17 @@ VIEW = frozenset({"v", "view"})
 class ApprovalDialog:
     """One ApprovalRequested, asked until it is answered."""
 
-    def __init__(self, request: ApprovalRequested, call: ToolCallPart | None, *, model: str, waiting: int) -> None:
+    def __init__(
+        self,
+        request: ApprovalRequested,
+        call: ToolCallPart | None,
+        *,
+        model: str,
+        waiting: int,
+        agent: AgentId = MAIN_AGENT,
+    ) -> None:
         self._request = request
+        self._agent = agent
         self._call = call
         self._model = model
         self._waiting = waiting
@@ -149,7 +158,7 @@ class ApprovalDialog:
         return list(found)
 
     def _origin(self) -> str:
-        who = "the main agent" if self._request.agent == MAIN_AGENT else f"agent {_one_line(self._request.agent)}"
+        who = "the main agent" if self._agent == MAIN_AGENT else f"agent {_one_line(self._agent)}"
         model = f", model {_one_line(self._model)}" if self._model else ""
         return f"{who}{model}"
 

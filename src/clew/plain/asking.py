@@ -11,6 +11,7 @@ from clew.plain.screen import Screen
 from clew.plain.state import PlainState
 from clew.plain.terminal import Terminal
 from clew.protocol.events import ApprovalRequested, QuestionAsked
+from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import Answerer, Op
 
 NOBODY = "The input has ended."
@@ -111,7 +112,8 @@ class Asking:
         self._draft = self._editor.take() or self._draft
         if isinstance(request, ApprovalRequested):
             call = state.call(request.call_id)
-            self._dialog = ApprovalDialog(request, call, model=state.facts.model, waiting=behind)
+            who = state.askers.get(request.request_id, MAIN_AGENT)
+            self._dialog = ApprovalDialog(request, call, model=state.facts.model, waiting=behind, agent=who)
         else:
             self._dialog = QuestionDialog(request)
         self._show(self._dialog.opening())

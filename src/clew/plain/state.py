@@ -26,7 +26,7 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.ids import MAIN_AGENT, CallId
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.state import FileChange, Waiting, after, with_change
 
@@ -41,6 +41,8 @@ class PlainState(Struct, frozen=True, kw_only=True):
     """Announced calls that have no result yet."""
     denied: dict[CallId, str] = {}
     """Calls of this turn that were not allowed, with the reason."""
+    askers: dict[RequestId, AgentId] = {}
+    """Which child agent asked."""
     turn_files: tuple[FileChange, ...] = ()
     turn_commands: int = 0
 
@@ -64,6 +66,8 @@ def fold(envelope: Envelope, state: PlainState) -> PlainState:
     event = envelope.event
     if envelope.agent != MAIN_AGENT and not isinstance(event, Asking):
         return state
+    if envelope.agent != MAIN_AGENT and isinstance(event, ApprovalRequested | QuestionAsked):
+        state = replace(state, askers={**state.askers, event.request_id: envelope.agent})
     facts = replace(state.facts, state=after(event, state.facts.state))
     return _fold(event, replace(state, facts=facts))
 

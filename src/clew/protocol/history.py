@@ -54,7 +54,7 @@ class CallIds:
 
 
 def valid_history(messages: Sequence[Message], *, keeps: Keeps | None = None) -> tuple[Message, ...]:
-    """The same conversation, valid for a request; what is valid already stays as it is.
+    """The same conversation, valid for a request and in one form: content is always a tuple of parts.
 
     Each call has exactly one result, directly after its reply and in call order; a missing one is filled with a
     marked text. Call ids are distinct over the whole history, results are renamed along. Blank parts, reasoning that
@@ -96,13 +96,16 @@ def _reply_parts(reply: AssistantMessage, keeps: Keeps | None, ids: CallIds, cal
     asked: list[ToolCallPart] = []
     spoke = False
     for part in reply.content:
-        if isinstance(part, ReasoningPart | RedactedReasoningPart):
-            if not _is_blank(part) and (keeps is None or keeps(reply, part)):
-                kept.append(part)
-        elif isinstance(part, TextPart):
-            if not _is_blank(part):
+        if isinstance(part, TextPart):
+            if part.text.strip():
                 kept.append(part)
                 spoke = True
+        elif isinstance(part, ReasoningPart):
+            if (part.text or part.signature or part.data) and (keeps is None or keeps(reply, part)):
+                kept.append(part)
+        elif isinstance(part, RedactedReasoningPart):
+            if part.data and (keeps is None or keeps(reply, part)):
+                kept.append(part)
         elif isinstance(part, ToolCallPart) and part not in asked:  # the very same call twice was recorded twice
             asked.append(part)
             sent = ids.fresh(part.id)
@@ -112,61 +115,46 @@ def _reply_parts(reply: AssistantMessage, keeps: Keeps | None, ids: CallIds, cal
     return kept if spoke else []
 
 
-def _is_blank(part: Part) -> bool:
-    match part:
-        case TextPart():
-            return not part.text.strip()
-        case ReasoningPart():
-            return not part.text and not part.signature and not part.data
-        case RedactedReasoningPart():
-            return not part.data
-        case _:
-            return False
-
-
 def _add_reply(valid: list[Message], reply: AssistantMessage, parts: list[Part]) -> None:
     if not valid:
-        valid.append(UserMessage(content=EARLIER_HISTORY))
+        valid.append(UserMessage(content=(TextPart(text=EARLIER_HISTORY),)))
     last = valid[-1]
     if isinstance(last, AssistantMessage):
         valid[-1] = msgspec.structs.replace(
             last, content=(*last.content, *parts), stop_reason=reply.stop_reason, usage=reply.usage or last.usage
         )
-    elif len(parts) == len(reply.content) and all(map(_same, parts, reply.content)):
-        valid.append(reply)
     else:
         valid.append(msgspec.structs.replace(reply, content=tuple(parts)))
 
 
-def _same(part: Part, other: Part) -> bool:
-    return part is other
-
-
 def _add_input(valid: list[Message], calls: Sequence[_SentCall], inputs: Sequence[Message]) -> None:
     """Results in call order, then everything else that was said until the next reply."""
-    given = [part for message in inputs for part in parts_of(message)]
-    said = [part for part in given if isinstance(part, TextPart | ImagePart | DocumentPart) and not _is_blank(part)]
-    parts = [*_results(calls, given), *said] if calls else said
+    said: list[Part] = []
+    answers: dict[CallId, list[ToolResultPart]] = {}
+    for message in inputs:
+        for part in parts_of(message):
+            if isinstance(part, ToolResultPart):
+                answers.setdefault(part.call_id, []).append(part)
+            elif isinstance(part, TextPart):
+                if part.text.strip():
+                    said.append(part)
+            elif isinstance(part, (ImagePart, DocumentPart)):
+                said.append(part)
+    parts = [*_results(calls, answers), *said]
     if not parts:
         return
     last = valid[-1] if valid else None
     if isinstance(last, UserMessage):
         valid[-1] = UserMessage(content=(*parts_of(last), *parts))
-    elif len(inputs) == 1 and len(parts) == len(given) and all(map(_same, parts, given)):
-        valid.append(inputs[0])
     else:
         valid.append(UserMessage(content=tuple(parts)))
 
 
-def _results(calls: Sequence[_SentCall], given: Sequence[Part]) -> list[Part]:
+def _results(calls: Sequence[_SentCall], answers: dict[CallId, list[ToolResultPart]]) -> list[Part]:
     """One result for each call: the first that names it. Calls that shared an id get theirs in order."""
-    waiting: dict[CallId, list[ToolResultPart]] = {}
-    for part in given:
-        if isinstance(part, ToolResultPart):
-            waiting.setdefault(part.call_id, []).append(part)
     results: list[Part] = []
     for call_id, sent in calls:
-        if found := waiting.get(call_id):
+        if found := answers.get(call_id):
             result = found.pop(0)
             results.append(result if sent == call_id else msgspec.structs.replace(result, call_id=sent))
         else:

@@ -11,11 +11,11 @@ from clew.llm.request import ModelRequest
 from clew.llm.scripted import BreakAfter, Call, Say, ScriptedModel, Turn
 from clew.protocol.entries import AssistantEntry, KnownEntry, TombstoneEntry, UserEntry
 from clew.protocol.events import Event, ToolEnded, ToolStarted
+from clew.protocol.history import valid_history
 from clew.protocol.ids import SessionId
 from clew.protocol.messages import Message, ToolCallPart, ToolResultPart
 from clew.protocol.usage import Usage
 from clew.transcript.reader import iterate, load
-from clew.transcript.repair import repair
 from clew.transcript.writer import TranscriptWriter
 from engine.harness import Reader, Stage
 
@@ -48,7 +48,7 @@ class Recorded:
 
 def said(messages: Sequence[Message]) -> list[tuple[str, object]]:
     """What a provider is sent of a conversation."""
-    return [(message.role, message.content) for message in repair(messages)]
+    return [(message.role, message.content) for message in valid_history(messages)]
 
 
 async def test_a_resumed_session_sends_what_the_live_one_would(tmp_path: Path) -> None:

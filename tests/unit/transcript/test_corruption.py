@@ -9,13 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.protocol.entries import ChainEntry, OpaqueEntry, UserEntry
+from clew.protocol.history import valid_history
 from clew.protocol.ids import SessionId
 from clew.protocol.messages import ToolResultPart, parts_of, text_of
 from clew.transcript.codec import MAX_LINE_BYTES, decode, encode
 from clew.transcript.digest import Digest
 from clew.transcript.problems import describe
 from clew.transcript.reader import Loaded, iterate, load
-from clew.transcript.repair import repair
 from clew.transcript.writer import TranscriptWriter
 
 from .samples import SESSION, Script, write_lines
@@ -49,7 +49,7 @@ def accepts_next_turn(path: Path) -> None:
     assert path.read_bytes().startswith(before)
     after = load(path)
     assert after.leaf == "next"
-    assert text_of(repair(after.messages)[-1].content).endswith("next")
+    assert text_of(valid_history(after.messages)[-1].content).endswith("next")
 
 
 @pytest.mark.parametrize("cut", range(1, 120, 3))
@@ -162,7 +162,7 @@ def test_b12_half_of_a_batch_has_results(tmp_path: Path) -> None:
     script.call("c2", message="m")
     script.result("c1", "real", parent=first)
     path = script.write(tmp_path)
-    repaired = repair(load(path).messages)
+    repaired = valid_history(load(path).messages)
     contents = [part.content for part in parts_of(repaired[-1]) if isinstance(part, ToolResultPart)]
     assert contents[0] == "real"
     assert str(contents[1]).startswith("[interrupted]")
@@ -290,7 +290,7 @@ def test_entries_of_any_shape_never_raise(
     path = file_with(tmp_path_factory.mktemp("alien"), [*three().lines(), *lines])
     loaded = load(path)
     assert all(isinstance(entry, ChainEntry | OpaqueEntry) for entry in loaded.chain)
-    repair(loaded.messages)
+    valid_history(loaded.messages)
     digest = Digest()
     for found in iterate(path):
         if found.entry is not None:

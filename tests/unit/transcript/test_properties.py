@@ -8,16 +8,16 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from clew.protocol.entries import ChainEntry, Entry
+from clew.protocol.history import valid_history
 from clew.protocol.ids import SessionId
 from clew.transcript.chain import build_chain
 from clew.transcript.fork import fork_session
 from clew.transcript.links import is_boundary
 from clew.transcript.reader import load
-from clew.transcript.repair import repair
 from clew.transcript.view import view
+from unit.protocol.test_history import assert_valid
 
 from .samples import SESSION, Script, write_lines
-from .test_repair import assert_valid
 
 _steps = st.lists(
     st.tuples(
@@ -92,7 +92,7 @@ def test_live_resumed_and_forked_views_are_the_same(
     live = view(script.entries, session_id=SESSION)
     loaded = load(path)
     assert loaded.messages == live
-    assert_valid(repair(live))
+    assert_valid(valid_history(live))
     forked = fork_session(loaded, SessionId("fork"), timestamp="2026-11-15T12:00:00.000Z")
     assert view(forked.entries, session_id="fork") == live
 
@@ -123,4 +123,4 @@ def test_every_prefix_of_a_file_takes_a_next_turn(
     loaded = load(path)
     more = Script()
     more.user("next", parent=loaded.leaf, uuid="next")
-    assert_valid(repair(view([*loaded.entries, *more.entries], session_id=SESSION)))
+    assert_valid(valid_history(view([*loaded.entries, *more.entries], session_id=SESSION)))

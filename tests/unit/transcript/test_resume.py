@@ -15,6 +15,7 @@ from clew.protocol.entries import (
     TurnResultEntry,
     UserEntry,
 )
+from clew.protocol.history import valid_history
 from clew.protocol.ids import CallId, SessionId
 from clew.protocol.messages import ToolCallPart, text_of
 from clew.transcript.errors import AmbiguousSession, SessionNotFound, UnknownEntry
@@ -22,7 +23,6 @@ from clew.transcript.fork import branch_title, fork_session
 from clew.transcript.interruption import interruption
 from clew.transcript.lease import acquire
 from clew.transcript.reader import load
-from clew.transcript.repair import repair
 from clew.transcript.resume import Match, newest_session, resolve_session, resume_at
 from clew.transcript.store import SessionStore, project_key, tool_result_path
 from clew.transcript.view import messages_of, replacements_of, view
@@ -241,7 +241,7 @@ def test_bf4_a_cut_at_a_call_takes_its_result_along(tmp_path: Path) -> None:
     for at in ("a2", "a3", "u4"):
         cut = resume_at(loaded, at)
         assert [entry.uuid for entry in cut.chain if isinstance(entry, ChainEntry)] == ["u1", "a2", "a3", "u4", "u5"]
-        assert repair(messages_of(cut.chain, replacements_of(cut.entries)))[-1].role == "user"
+        assert valid_history(messages_of(cut.chain, replacements_of(cut.entries)))[-1].role == "user"
     assert resume_at(loaded, "u1").leaf == "u1"
 
 
@@ -250,7 +250,7 @@ def test_a_cut_before_any_result_is_still_valid_for_a_request(tmp_path: Path) ->
     script.user("start")
     script.call("c1")
     cut = resume_at(load(script.write(tmp_path)), "a2")
-    last = repair(cut.messages)[-1]
+    last = valid_history(cut.messages)[-1]
     assert "[interrupted]" in repr(last)
 
 
@@ -315,7 +315,7 @@ def test_rs9_after_a_crash_behind_a_result_the_call_is_not_open(tmp_path: Path) 
     script.call("c1")
     script.result("c1", "the real result")
     loaded = load(script.write(tmp_path))
-    repaired = repair(loaded.messages)
+    repaired = valid_history(loaded.messages)
     assert "the real result" in repr(repaired[-1])
     assert "[interrupted]" not in repr(repaired)
     calls = [

@@ -1,22 +1,26 @@
 """Anthropic Messages: the request side."""
 
-from clew.llm.reply import Reply
+from collections.abc import Sequence
+
+from clew.llm.reply import ReplyEvent
 from clew.llm.request import ModelRequest
 from clew.llm.target import Target
 from clew.llm.wires.anthropic_decoder import AnthropicDecoder, decode_message
 from clew.llm.wires.base import HttpRequest, Json, arguments_of, to_json
-from clew.llm.wires.history import Turn, result_parts, turns_of, wire_id
+from clew.llm.wires.history import history_for, result_parts, wire_id
 from clew.llm.wires.schema import closed
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
     MediaSource,
+    Message,
     Part,
     ReasoningPart,
     RedactedReasoningPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    parts_of,
 )
 
 BUDGETS = {"low": 2_048, "medium": 8_192, "high": 16_000, "xhigh": 24_000, "max": 31_000}
@@ -25,9 +29,9 @@ MIN_BUDGET = 1_024
 
 def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpRequest:
     """Stable things first, history last: bytes already sent stay a prefix, but for the moving cache marks."""
-    turns = turns_of(request.messages, target)
+    history = history_for(request, target)
     body: Json = {"model": target.model, "max_tokens": _cap(request, target)}
-    body |= _thinking(request, target, turns)
+    body |= _thinking(request, target, history)
     if request.temperature is not None and target.profile.sampling and "thinking" not in body:
         body["temperature"] = request.temperature
     if stream:
@@ -38,7 +42,7 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
         ]
     if system := [{"type": "text", "text": text} for text in request.system if text.strip()]:
         body["system"] = system
-    body["messages"] = [{"role": turn.role, "content": _blocks(turn)} for turn in turns]
+    body["messages"] = [{"role": message.role, "content": _blocks(message)} for message in history]
     if target.profile.cache and target.cache_ttl != "off":
         _mark(body, target.cache_ttl)
     headers = (("content-type", "application/json"), *target.headers)
@@ -50,7 +54,7 @@ def _cap(request: ModelRequest, target: Target) -> int:
     return min(cap, target.profile.max_output)
 
 
-def _thinking(request: ModelRequest, target: Target, turns: list[Turn]) -> Json:
+def _thinking(request: ModelRequest, target: Target, history: Sequence[Message]) -> Json:
     """Thinking and effort, in the form this model takes."""
     profile = target.profile
     effort = profile.clamp_effort(request.effort)
@@ -61,7 +65,7 @@ def _thinking(request: ModelRequest, target: Target, turns: list[Turn]) -> Json:
             fields["thinking"] = {"type": "adaptive", "display": "summarized"}
         if effort is not None:
             config["effort"] = effort
-    elif profile.thinking == "budget" and effort is not None and not _thought_is_missing(turns):
+    elif profile.thinking == "budget" and effort is not None and not _thought_is_missing(history):
         budget = min(BUDGETS[effort], _cap(request, target) // 2)
         if budget >= MIN_BUDGET:
             fields["thinking"] = {"type": "enabled", "budget_tokens": budget}
@@ -72,14 +76,14 @@ def _thinking(request: ModelRequest, target: Target, turns: list[Turn]) -> Json:
     return fields
 
 
-def _thought_is_missing(turns: list[Turn]) -> bool:
+def _thought_is_missing(history: Sequence[Message]) -> bool:
     """Inside a tool loop that began without thinking (another model's calls), thinking cannot be switched on."""
-    for turn in reversed(turns):
-        if turn.role == "assistant":
-            return any(isinstance(p, ToolCallPart) for p in turn.parts) and not isinstance(
-                turn.parts[0], ReasoningPart | RedactedReasoningPart
-            )
-        if not any(isinstance(part, ToolResultPart) for part in turn.parts):
+    for message in reversed(history):
+        parts = parts_of(message)
+        if message.role == "assistant":
+            called = any(isinstance(part, ToolCallPart) for part in parts)
+            return called and not isinstance(parts[0], ReasoningPart | RedactedReasoningPart)
+        if not any(isinstance(part, ToolResultPart) for part in parts):
             return False
     return False
 
@@ -98,10 +102,10 @@ def _mark(body: Json, ttl: str) -> None:
         block["cache_control"] = control
 
 
-def _blocks(turn: Turn) -> list[Json]:
+def _blocks(message: Message) -> list[Json]:
     blocks: list[Json] = []
     aside: list[Json] = []
-    for part in turn.parts:
+    for part in parts_of(message):
         if isinstance(part, ToolResultPart):
             blocks.append(_result(part, aside))
         else:
@@ -152,11 +156,11 @@ def _result(part: ToolResultPart, aside: list[Json]) -> Json:
     return block | {"content": [{"type": "text", "text": text}, *attached] if attached else text}
 
 
-def decoder(target: Target, taken: frozenset[str]) -> AnthropicDecoder:
+def decoder(target: Target) -> AnthropicDecoder:
     """A decoder for one stream."""
-    return AnthropicDecoder(target, taken)
+    return AnthropicDecoder(target)
 
 
-def decode(body: bytes, target: Target, taken: frozenset[str]) -> Reply:
-    """A whole reply."""
-    return decode_message(body, target, taken)
+def decode(body: bytes, target: Target) -> list[ReplyEvent]:
+    """The events of a reply that came in one piece."""
+    return decode_message(body, target)

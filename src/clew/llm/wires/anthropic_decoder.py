@@ -2,19 +2,18 @@
 
 from clew.llm.errors import StreamBroken
 from clew.llm.failures import failure_in_stream
-from clew.llm.reply import PartDone, ReasoningChunk, Reply, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
+from clew.llm.reply import ArgumentsChunk, PartDone, ReasoningChunk, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
 from clew.llm.sse import SseEvent
 from clew.llm.target import Target
 from clew.llm.wires.base import (
-    CallIds,
     Json,
     body_json,
+    call_id,
     event_json,
     items,
-    message_id,
     obj,
     parse_arguments,
-    reply_of,
+    parts_at_once,
     string,
 )
 from clew.llm.wires.tally import UsageTally
@@ -29,15 +28,17 @@ class _Open:
         self.text = string(block.get("text")) or string(block.get("thinking"))
         self.pieces: list[str] = []
         self.signature = string(block.get("signature"))
+        self.number = -1
+        """Its place among the parts of the reply, once it has shown itself."""
 
 
 class AnthropicDecoder:
     """One stream of Anthropic events."""
 
-    def __init__(self, target: Target, taken: frozenset[str]) -> None:
+    def __init__(self, target: Target) -> None:
         self._target = target
-        self._ids = CallIds(taken)
         self._open: dict[int, _Open] = {}
+        self._count = 0
         self._usage = UsageTally()
         self._stop_reason = ""
         self._model = ""
@@ -58,6 +59,7 @@ class AnthropicDecoder:
             case "message_delta":
                 self._stop_reason = string(obj(data.get("delta")).get("stop_reason")) or self._stop_reason
                 self._usage.anthropic(obj(data.get("usage")))
+                return [*self._usage.news()]
             case "message_stop":
                 return self._end()
             case "error":
@@ -75,12 +77,12 @@ class AnthropicDecoder:
         self._started = True
         self._model = string(message.get("model"))
         self._usage.anthropic(obj(message.get("usage")))
-        return [ReplyStarted(message_id=message_id(message.get("id")), model=self._target.name)]
+        return [ReplyStarted(message_id=string(message.get("id")), model=self._target.name), *self._usage.news()]
 
     def _open_block(self, data: Json) -> list[ReplyEvent]:
         opened = _Open(obj(data.get("content_block")))
         self._open[_index(data)] = opened
-        return _chunk(opened.block, opened.text)
+        return self._chunk(opened, opened.text)
 
     def _delta(self, data: Json) -> list[ReplyEvent]:
         opened = self._open.get(_index(data))
@@ -91,9 +93,11 @@ class AnthropicDecoder:
             case "text_delta" | "thinking_delta":
                 text = string(delta.get("text")) or string(delta.get("thinking"))
                 opened.pieces.append(text)
-                return _chunk(opened.block, text)
+                return self._chunk(opened, text)
             case "input_json_delta":
-                opened.pieces.append(string(delta.get("partial_json")))
+                text = string(delta.get("partial_json"))
+                opened.pieces.append(text)
+                return self._chunk(opened, text) if text else []
             case "signature_delta":
                 opened.signature += string(delta.get("signature"))
             case _:
@@ -115,8 +119,27 @@ class AnthropicDecoder:
                 block["input"] = streamed or block.get("input")
             case _:
                 pass
-        part = _part(block, self._target, self._ids)
-        return [] if part is None else [PartDone(part=part)]
+        part = _part(block, self._target)
+        return [] if part is None else [PartDone(part=part, index=self._number(opened))]
+
+    def _chunk(self, opened: _Open, text: str) -> list[ReplyEvent]:
+        match opened.block.get("type"):
+            case "text" if text:
+                return [TextChunk(text=text, part=self._number(opened))]
+            case "thinking" if text:
+                return [ReasoningChunk(text=text, part=self._number(opened))]
+            case "tool_use":
+                name = string(opened.block.get("name"))
+                return [ArgumentsChunk(part=self._number(opened), name=name, text=text)]
+            case _:
+                return []
+
+    def _number(self, opened: _Open) -> int:
+        """Blocks that never become a part, such as empty words, are not counted."""
+        if opened.number < 0:
+            opened.number = self._count
+            self._count += 1
+        return opened.number
 
     def _end(self) -> list[ReplyEvent]:
         if not self._started or self._open:
@@ -130,15 +153,7 @@ def _index(data: Json) -> int:
     return index if isinstance(index, int) else 0
 
 
-def _chunk(block: Json, text: str) -> list[ReplyEvent]:
-    if not text:
-        return []
-    if block.get("type") == "text":
-        return [TextChunk(text=text)]
-    return [ReasoningChunk(text=text)] if block.get("type") == "thinking" else []
-
-
-def _part(block: Json, target: Target, ids: CallIds) -> Part | None:
+def _part(block: Json, target: Target) -> Part | None:
     """A finished block; kinds we did not ask for and empty words are left out."""
     match block.get("type"):
         case "text":
@@ -150,20 +165,19 @@ def _part(block: Json, target: Target, ids: CallIds) -> Part | None:
             return RedactedReasoningPart(data=string(block.get("data")))
         case "tool_use":
             arguments, raw = parse_arguments(block.get("input"))
-            call_id = ids.claim(string(block.get("id")))
-            return ToolCallPart(id=call_id, name=string(block.get("name")), arguments=arguments, raw_arguments=raw)
+            given, name = string(block.get("id")), string(block.get("name"))
+            return ToolCallPart(id=call_id(given), name=name, arguments=arguments, raw_arguments=raw)
         case _:
             return None
 
 
-def decode_message(body: bytes, target: Target, taken: frozenset[str]) -> Reply:
-    """A whole reply."""
+def decode_message(body: bytes, target: Target) -> list[ReplyEvent]:
+    """The events of a reply that came in one piece."""
     data = body_json(body)
-    ids = CallIds(taken)
     usage = UsageTally()
     usage.anthropic(obj(data.get("usage")))
-    parts = [_part(block, target, ids) for block in items(data.get("content"))]
-    started = ReplyStarted(message_id=message_id(data.get("id")), model=target.name)
+    parts = [part for block in items(data.get("content")) if (part := _part(block, target)) is not None]
+    started = ReplyStarted(message_id=string(data.get("id")), model=target.name)
     stop = string(data.get("stop_reason")) or "end_turn"
     done = ReplyDone(stop_reason=stop, usage=usage.usage, model=string(data.get("model")))
-    return reply_of([started, *(PartDone(part=part) for part in parts if part is not None), done])
+    return [started, *parts_at_once(parts), done]

@@ -1,19 +1,19 @@
 """What every wire offers, and the few things all of them need."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol, cast
 
 import msgspec
 from msgspec import Struct
 
 from clew.llm.errors import BadResponse, StreamBroken
-from clew.llm.reply import PartDone, ReasoningChunk, Reply, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
+from clew.llm.reply import PartDone, ReasoningChunk, ReplyEvent, TextChunk
 from clew.llm.request import ModelRequest
 from clew.llm.sse import SseEvent
 from clew.llm.target import Target
-from clew.protocol.ids import CallId, MessageId
-from clew.protocol.messages import ReasoningPart, TextPart, ToolCallPart, parts_of
+from clew.protocol.ids import CallId
+from clew.protocol.messages import Part, ReasoningPart, TextPart, ToolCallPart
 
 Json = dict[str, Any]
 NOT_JSON = (msgspec.DecodeError, UnicodeError, RecursionError)
@@ -58,12 +58,12 @@ class Wire(Protocol):
         """The request in this dialect."""
         ...
 
-    def decoder(self, target: Target, taken: frozenset[str]) -> Decoder:
-        """A decoder for one stream; call ids in `taken` are in the history already and get replaced."""
+    def decoder(self, target: Target) -> Decoder:
+        """A decoder for one stream."""
         ...
 
-    def decode(self, body: bytes, target: Target, taken: frozenset[str]) -> Reply:
-        """A whole reply."""
+    def decode(self, body: bytes, target: Target) -> list[ReplyEvent]:
+        """The events of a reply that came in one piece."""
         ...
 
 
@@ -160,23 +160,9 @@ def fresh_id(prefix: str) -> str:
     return f"{prefix}_{os.urandom(12).hex()}"
 
 
-class CallIds:
-    """Gives every call of a conversation its own id: missing and repeated ones are replaced."""
-
-    def __init__(self, taken: frozenset[str]) -> None:
-        self._taken = set(taken)
-
-    def claim(self, wanted: str) -> CallId:
-        call_id = wanted if wanted and wanted not in self._taken else fresh_id("call")
-        self._taken.add(call_id)
-        return CallId(call_id)
-
-
-def call_ids(request: ModelRequest) -> frozenset[str]:
-    """The ids of all calls in a request's history."""
-    return frozenset(
-        part.id for message in request.messages for part in parts_of(message) if isinstance(part, ToolCallPart)
-    )
+def call_id(given: str) -> CallId:
+    """The id the server gave a call, or a new one where it gave none. Making it distinct is not a wire's business."""
+    return CallId(given or fresh_id("call"))
 
 
 def stop_with_calls(stop_reason: str, *, called: bool) -> str:
@@ -184,33 +170,11 @@ def stop_with_calls(stop_reason: str, *, called: bool) -> str:
     return "tool_use" if called and stop_reason == "end_turn" else stop_reason
 
 
-def reply_of(events: Sequence[ReplyEvent], *, request_id: str = "") -> Reply:
-    """The whole reply that some events came to."""
-    started = next(event for event in events if isinstance(event, ReplyStarted))
-    done = next(event for event in events if isinstance(event, ReplyDone))
-    return Reply(
-        message_id=started.message_id,
-        model=started.model,
-        parts=tuple(event.part for event in events if isinstance(event, PartDone)),
-        stop_reason=done.stop_reason,
-        usage=done.usage,
-        request_id=request_id,
-    )
-
-
-def events_of(reply: Reply) -> list[ReplyEvent]:
-    """A whole reply as the events of a stream, for servers that answer a streaming request at once."""
-    started = ReplyStarted(message_id=reply.message_id, model=reply.model, request_id=reply.request_id)
-    events: list[ReplyEvent] = [started]
-    for part in reply.parts:
+def parts_at_once(parts: Iterable[Part]) -> Iterator[ReplyEvent]:
+    """Parts that came whole, as a stream would tell them."""
+    for index, part in enumerate(parts):
         if isinstance(part, TextPart):
-            events.append(TextChunk(text=part.text))
+            yield TextChunk(text=part.text, part=index)
         elif isinstance(part, ReasoningPart) and part.text:
-            events.append(ReasoningChunk(text=part.text))
-        events.append(PartDone(part=part))
-    return [*events, ReplyDone(stop_reason=reply.stop_reason, usage=reply.usage, model=reply.model)]
-
-
-def message_id(value: Any) -> MessageId:
-    """The provider's id of the reply, or a new one."""
-    return MessageId(string(value) or fresh_id("msg"))
+            yield ReasoningChunk(text=part.text, part=index)
+        yield PartDone(part=part, index=index)

@@ -1,40 +1,41 @@
 """Gemini generateContent."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from clew.llm.errors import StreamBroken
 from clew.llm.failures import failure_in_stream
-from clew.llm.reply import PartDone, ReasoningChunk, Reply, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
+from clew.llm.reply import PartDone, ReasoningChunk, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
 from clew.llm.request import ModelRequest
 from clew.llm.sse import SseEvent
 from clew.llm.target import Target
 from clew.llm.wires.base import (
-    CallIds,
     HttpRequest,
     Json,
     arguments_of,
     body_json,
+    call_id,
     event_json,
     items,
-    message_id,
     obj,
     parse_arguments,
-    reply_of,
     stop_with_calls,
     string,
     to_json,
 )
-from clew.llm.wires.history import Turn, result_parts, turns_of
+from clew.llm.wires.history import history_for, result_parts
 from clew.llm.wires.tally import UsageTally
 from clew.protocol.ids import CallId
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
     MediaSource,
+    Part,
     ReasoningPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    parts_of,
+    tool_calls,
 )
 
 SIGNATURE = "thoughtSignature"
@@ -64,10 +65,10 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
             for tool in request.tools
         ]
         body["tools"] = [{"functionDeclarations": declarations}]
-    turns = turns_of(request.messages, target)
-    names = {part.id: part for turn in turns for part in turn.parts if isinstance(part, ToolCallPart)}
+    history = [(message.role, parts_of(message)) for message in history_for(request, target)]
+    calls = {part.id: part for _, parts in history for part in tool_calls(parts)}
     roles = {"user": "user", "assistant": "model"}
-    body["contents"] = [{"role": roles[turn.role], "parts": list(_parts(turn, names, target))} for turn in turns]
+    body["contents"] = [{"role": roles[role], "parts": list(_parts(parts, calls, target))} for role, parts in history]
     method = "streamGenerateContent?alt=sse" if stream else "generateContent"
     url = target.url(f"v1beta/models/{target.model}:{method}")
     headers = (("content-type", "application/json"), *target.headers)
@@ -95,10 +96,10 @@ def _config(request: ModelRequest, target: Target) -> Json:
     return config
 
 
-def _parts(turn: Turn, calls: dict[CallId, ToolCallPart], target: Target) -> Iterator[Json]:
+def _parts(parts: Sequence[Part], calls: dict[CallId, ToolCallPart], target: Target) -> Iterator[Json]:
     media: list[Json] = []
     unsigned = target.profile.thinking == "level"
-    for part in turn.parts:
+    for part in parts:
         match part:
             case TextPart():
                 yield {"text": part.text}
@@ -151,9 +152,8 @@ def _media(source: MediaSource, target: Target) -> Json:
 class GeminiDecoder:
     """One stream of chunks. Calls arrive whole; text and thought end where something else begins."""
 
-    def __init__(self, target: Target, taken: frozenset[str]) -> None:
+    def __init__(self, target: Target) -> None:
         self._target = target
-        self._ids = CallIds(taken)
         self._usage = UsageTally()
         self._started = False
         self._model = ""
@@ -161,6 +161,8 @@ class GeminiDecoder:
         self._called = False
         self._open = ""
         self._pieces: list[str] = []
+        self._count = 0
+        """Parts that are whole; the one that grows has this number."""
         self.done = False
 
     def feed(self, event: SseEvent) -> list[ReplyEvent]:
@@ -178,8 +180,9 @@ class GeminiDecoder:
         if not self._started:
             self._started = True
             self._model = string(data.get("modelVersion"))
-            yield ReplyStarted(message_id=message_id(data.get("responseId")), model=self._target.name)
+            yield ReplyStarted(message_id=string(data.get("responseId")), model=self._target.name)
         self._usage.gemini(obj(data.get("usageMetadata")))
+        yield from self._usage.news()
         if blocked := string(obj(data.get("promptFeedback")).get("blockReason")):
             self._finish = blocked if blocked in STOP_REASONS else "SAFETY"
         for candidate in items(data.get("candidates"))[:1]:
@@ -196,34 +199,37 @@ class GeminiDecoder:
                 yield from self._close()
                 self._open = kind
             self._pieces.append(text)
-            yield ReasoningChunk(text=text) if kind == "thought" else TextChunk(text=text)
+            chunk = ReasoningChunk if kind == "thought" else TextChunk
+            yield chunk(text=text, part=self._count)
         signature = string(part.get(SIGNATURE))
         if call := obj(part.get("functionCall")):
             yield from self._close()
-            yield self._call(call, signature)
+            yield self._done(self._call(call, signature))
         elif signature:
             yield from self._close()
-            yield PartDone(part=ReasoningPart(provider=self._target.provider, data={SIGNATURE: signature}))
+            yield self._done(ReasoningPart(provider=self._target.provider, data={SIGNATURE: signature}))
 
-    def _call(self, call: Json, signature: str) -> PartDone:
+    def _done(self, part: Part) -> PartDone:
+        self._count += 1
+        return PartDone(part=part, index=self._count - 1)
+
+    def _call(self, call: Json, signature: str) -> ToolCallPart:
         self._called = True
         arguments, raw = parse_arguments(call.get("args"))
         given = string(call.get("id"))
         data = {"id": given} if given else {}
         if signature:
             data[SIGNATURE] = signature
-        call_id = self._ids.claim(given)
         name = string(call.get("name"))
-        part = ToolCallPart(id=call_id, name=name, arguments=arguments, raw_arguments=raw, data=data or None)
-        return PartDone(part=part)
+        return ToolCallPart(id=call_id(given), name=name, arguments=arguments, raw_arguments=raw, data=data or None)
 
     def _close(self) -> Iterator[ReplyEvent]:
         text, self._pieces = "".join(self._pieces), []
         kind, self._open = self._open, ""
         if kind == "text":
-            yield PartDone(part=TextPart(text=text))
+            yield self._done(TextPart(text=text))
         elif kind == "thought":
-            yield PartDone(part=ReasoningPart(text=text, provider=self._target.provider))
+            yield self._done(ReasoningPart(text=text, provider=self._target.provider))
 
     def _end(self) -> Iterator[ReplyEvent]:
         self.done = True
@@ -233,12 +239,12 @@ class GeminiDecoder:
         yield ReplyDone(stop_reason=stop, usage=self._usage.usage, model=self._model)
 
 
-def decoder(target: Target, taken: frozenset[str]) -> GeminiDecoder:
+def decoder(target: Target) -> GeminiDecoder:
     """A decoder for one stream."""
-    return GeminiDecoder(target, taken)
+    return GeminiDecoder(target)
 
 
-def decode(body: bytes, target: Target, taken: frozenset[str]) -> Reply:
-    """A whole reply, read as a stream of one chunk."""
-    reader = GeminiDecoder(target, taken)
-    return reply_of([*reader.take(body_json(body)), *reader.finish()])
+def decode(body: bytes, target: Target) -> list[ReplyEvent]:
+    """The events of a reply that came in one piece, read as a stream of one chunk."""
+    reader = GeminiDecoder(target)
+    return [*reader.take(body_json(body)), *reader.finish()]

@@ -1,13 +1,14 @@
 """OpenAI Chat Completions, as OpenAI and everybody else serve it: the request side."""
 
+from collections.abc import Sequence
 from typing import Any
 
-from clew.llm.reply import Reply
+from clew.llm.reply import ReplyEvent
 from clew.llm.request import ModelRequest
 from clew.llm.target import Target
 from clew.llm.wires.base import HttpRequest, Json, arguments_of, to_json
 from clew.llm.wires.chat_decoder import ChatDecoder, decode_chat
-from clew.llm.wires.history import Turn, result_parts, turns_of, wire_id
+from clew.llm.wires.history import history_for, result_parts, wire_id
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
@@ -17,6 +18,7 @@ from clew.protocol.messages import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    parts_of,
 )
 
 
@@ -80,19 +82,19 @@ def _messages(request: ModelRequest, target: Target) -> list[Json]:
     messages: list[Json] = []
     if system := "\n\n".join(text for text in request.system if text.strip()):
         messages.append({"role": target.quirks.system_role, "content": system})
-    for turn in turns_of(request.messages, target):
-        if turn.role == "assistant":
-            messages.append(_assistant(turn, target))
+    for message in history_for(request, target):
+        if message.role == "assistant":
+            messages.append(_assistant(parts_of(message), target))
         else:
-            messages.extend(_user(turn, target))
+            messages.extend(_user(parts_of(message), target))
     return messages
 
 
-def _assistant(turn: Turn, target: Target) -> Json:
-    text = "\n\n".join(part.text for part in turn.parts if isinstance(part, TextPart))
+def _assistant(parts: Sequence[Part], target: Target) -> Json:
+    text = "\n\n".join(part.text for part in parts if isinstance(part, TextPart))
     message: Json = {"role": "assistant", "content": text or None}
-    message |= _echo([part for part in turn.parts if isinstance(part, ReasoningPart)], target.quirks.echo_reasoning)
-    if calls := [part for part in turn.parts if isinstance(part, ToolCallPart)]:
+    message |= _echo([part for part in parts if isinstance(part, ReasoningPart)], target.quirks.echo_reasoning)
+    if calls := [part for part in parts if isinstance(part, ToolCallPart)]:
         message["tool_calls"] = [_call(call, target) for call in calls]
     return message
 
@@ -114,11 +116,11 @@ def _call(call: ToolCallPart, target: Target) -> Json:
     return {"id": call_id, "type": "function", "function": {"name": call.name, "arguments": written}}
 
 
-def _user(turn: Turn, target: Target) -> list[Json]:
+def _user(parts: Sequence[Part], target: Target) -> list[Json]:
     """Results as messages of their own, then what the user said; media of results go there too: tools speak words."""
     messages: list[Json] = []
     content: list[Json] = []
-    for part in turn.parts:
+    for part in parts:
         if isinstance(part, ToolResultPart):
             text, media = result_parts(part)
             call_id = wire_id(part.call_id, length=target.quirks.id_length)
@@ -169,11 +171,11 @@ def _mark(messages: list[Json], ttl: str) -> None:
         message["content"] = [*blocks[:-1], blocks[-1] | {"cache_control": control}]
 
 
-def decoder(target: Target, taken: frozenset[str]) -> ChatDecoder:
+def decoder(target: Target) -> ChatDecoder:
     """A decoder for one stream."""
-    return ChatDecoder(target, taken)
+    return ChatDecoder(target)
 
 
-def decode(body: bytes, target: Target, taken: frozenset[str]) -> Reply:
-    """A whole reply."""
-    return decode_chat(body, target, taken)
+def decode(body: bytes, target: Target) -> list[ReplyEvent]:
+    """The events of a reply that came in one piece."""
+    return decode_chat(body, target)

@@ -4,37 +4,38 @@ from collections.abc import Iterator
 
 from clew.llm.errors import StreamBroken
 from clew.llm.failures import failure_in_stream
-from clew.llm.reply import PartDone, ReasoningChunk, Reply, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
+from clew.llm.reply import ArgumentsChunk, PartDone, ReasoningChunk, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
 from clew.llm.request import ModelRequest
 from clew.llm.sse import SseEvent
 from clew.llm.target import Target
 from clew.llm.wires.base import (
-    CallIds,
     HttpRequest,
     Json,
     arguments_of,
     body_json,
+    call_id,
     event_json,
     items,
-    message_id,
     obj,
     parse_arguments,
-    reply_of,
+    parts_at_once,
     stop_with_calls,
     string,
     to_json,
 )
-from clew.llm.wires.history import Turn, result_parts, turns_of, wire_id
+from clew.llm.wires.history import history_for, result_parts, wire_id
 from clew.llm.wires.openai_chat import data_url
 from clew.llm.wires.tally import UsageTally
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
+    Message,
     Part,
     ReasoningPart,
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    parts_of,
 )
 
 
@@ -70,7 +71,7 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
     if request.json_schema is not None and profile.json_schema:
         shape = {"type": "json_schema", "name": "answer", "schema": request.json_schema, "strict": False}
         body["text"] = {"format": shape}
-    body["input"] = [item for turn in turns_of(request.messages, target) for item in _items(turn, target)]
+    body["input"] = [item for message in history_for(request, target) for item in _items(message, target)]
     headers = (("content-type", "application/json"), *target.headers)
     return HttpRequest(method="POST", url=target.url("responses"), headers=headers, body=to_json(body))
 
@@ -84,20 +85,20 @@ def _reasoning(request: ModelRequest, target: Target) -> Json:
     return {"reasoning": wanted} if wanted else {}
 
 
-def _items(turn: Turn, target: Target) -> Iterator[Json]:
+def _items(message: Message, target: Target) -> Iterator[Json]:
     said: list[Json] = []
-    for part in turn.parts:
+    for part in parts_of(message):
         match part:
             case ToolResultPart():
                 yield _result(part, target)
             case ToolCallPart():
                 arguments = to_json(arguments_of(part)).decode()
-                call_id = wire_id(part.id)
-                yield {"type": "function_call", "call_id": call_id, "name": part.name, "arguments": arguments}
+                sent_id = wire_id(part.id)
+                yield {"type": "function_call", "call_id": sent_id, "name": part.name, "arguments": arguments}
             case ReasoningPart():
                 if part.data is not None:
                     yield part.data
-            case TextPart() if turn.role == "assistant":
+            case TextPart() if message.role == "assistant":
                 yield {"type": "message", "role": "assistant", "content": part.text}
             case _:
                 said.append(_content(part, target))
@@ -134,13 +135,16 @@ def _content(part: Part, target: Target) -> Json:
 class ResponsesDecoder:
     """One stream of response events. An item is whole when its `output_item.done` arrives."""
 
-    def __init__(self, target: Target, taken: frozenset[str]) -> None:
+    def __init__(self, target: Target) -> None:
         self._target = target
-        self._ids = CallIds(taken)
         self._usage = UsageTally()
         self._started = False
         self._called = False
         self._summaries = 0
+        self._numbers: dict[object, int] = {}
+        """Which part an item in progress will be."""
+        self._names: dict[object, str] = {}
+        self._count = 0
         self.done = False
 
     def feed(self, event: SseEvent) -> list[ReplyEvent]:
@@ -150,16 +154,10 @@ class ResponsesDecoder:
         match data.get("type"):
             case "response.created" | "response.in_progress":
                 return self._start(obj(data.get("response")))
-            case "response.output_text.delta" | "response.refusal.delta":
-                return [TextChunk(text=text)] if (text := string(data.get("delta"))) else []
-            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta":
-                return [ReasoningChunk(text=text)] if (text := string(data.get("delta"))) else []
-            case "response.reasoning_summary_part.added":
-                self._summaries += 1
-                return [ReasoningChunk(text="\n\n")] if self._summaries > 1 else []
+            case "response.output_item.added":
+                return self._item_added(data)
             case "response.output_item.done":
-                self._summaries = 0
-                return [*self._start({}), *self._item(obj(data.get("item")))]
+                return self._item_done(data)
             case "response.completed" | "response.incomplete":
                 return self._end(obj(data.get("response")))
             case "response.failed":
@@ -167,7 +165,7 @@ class ResponsesDecoder:
             case "error":
                 raise failure_in_stream(data, self._target)
             case _:
-                return []
+                return self._delta(data)
 
     def finish(self) -> list[ReplyEvent]:
         if self.done:
@@ -175,34 +173,73 @@ class ResponsesDecoder:
         raise StreamBroken("the stream ended before the reply was complete")
 
     def whole(self, response: Json) -> list[ReplyEvent]:
-        """All events of a reply that came at once."""
-        events = self._start(response)
-        for item in items(response.get("output")):
-            events += self._item(item)
-        return events + self._end(response)
+        """All events of a reply that came in one piece."""
+        parts = [part for item in items(response.get("output")) if (part := self._part(item)) is not None]
+        return [*self._start(response), *parts_at_once(parts), *self._end(response)]
 
     def _start(self, response: Json) -> list[ReplyEvent]:
         if self._started:
             return []
         self._started = True
-        return [ReplyStarted(message_id=message_id(response.get("id")), model=self._target.name)]
+        return [ReplyStarted(message_id=string(response.get("id")), model=self._target.name)]
 
-    def _item(self, item: Json) -> list[ReplyEvent]:
+    def _item_added(self, data: Json) -> list[ReplyEvent]:
+        item = obj(data.get("item"))
+        if item.get("type") != "function_call":
+            return []
+        name = self._names[_place(data)] = string(item.get("name"))
+        return [*self._start({}), ArgumentsChunk(part=self._number(data), name=name, text="")]
+
+    def _delta(self, data: Json) -> list[ReplyEvent]:
+        text = string(data.get("delta"))
+        match data.get("type"):
+            case "response.output_text.delta" | "response.refusal.delta" if text:
+                chunk: ReplyEvent = TextChunk(text=text, part=self._number(data))
+            case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" if text:
+                chunk = ReasoningChunk(text=text, part=self._number(data))
+            case "response.function_call_arguments.delta" if text:
+                name = self._names.get(_place(data), "")
+                chunk = ArgumentsChunk(part=self._number(data), name=name, text=text)
+            case "response.reasoning_summary_part.added":
+                self._summaries += 1
+                if self._summaries == 1:
+                    return []
+                chunk = ReasoningChunk(text="\n\n", part=self._number(data))
+            case _:
+                return []
+        return [*self._start({}), chunk]
+
+    def _item_done(self, data: Json) -> list[ReplyEvent]:
+        self._summaries = 0
+        part = self._part(obj(data.get("item")))
+        done = [] if part is None else [PartDone(part=part, index=self._number(data))]
+        self._numbers.pop(_place(data), None)
+        return [*self._start({}), *done]
+
+    def _number(self, data: Json) -> int:
+        """The part that the event's item is or will be; items that show nothing are not counted."""
+        place = _place(data)
+        if place not in self._numbers:
+            self._numbers[place] = self._count
+            self._count += 1
+        return self._numbers[place]
+
+    def _part(self, item: Json) -> Part | None:
         match item.get("type"):
             case "message":
                 pieces = items(item.get("content"))
                 text = "".join(string(piece.get("text")) or string(piece.get("refusal")) for piece in pieces)
-                return [PartDone(part=TextPart(text=text))] if text else []
+                return TextPart(text=text) if text else None
             case "reasoning":
-                return [PartDone(part=self._thought(item))]
+                return self._thought(item)
             case "function_call":
                 self._called = True
                 arguments, raw = parse_arguments(item.get("arguments"))
-                call_id = self._ids.claim(string(item.get("call_id")) or string(item.get("id")))
+                given = string(item.get("call_id")) or string(item.get("id"))
                 name = string(item.get("name"))
-                return [PartDone(part=ToolCallPart(id=call_id, name=name, arguments=arguments, raw_arguments=raw))]
+                return ToolCallPart(id=call_id(given), name=name, arguments=arguments, raw_arguments=raw)
             case _:
-                return []
+                return None
 
     def _thought(self, item: Json) -> ReasoningPart:
         """The item goes back as it came, but for its status, which requests may not carry."""
@@ -223,11 +260,17 @@ class ResponsesDecoder:
         return [*self._start(response), ReplyDone(stop_reason=stop, usage=self._usage.usage, model=model)]
 
 
-def decoder(target: Target, taken: frozenset[str]) -> ResponsesDecoder:
+def _place(data: Json) -> object:
+    """What tells the items of a reply apart; servers that send neither send one item after the other."""
+    index = data.get("output_index")
+    return index if isinstance(index, int) else string(data.get("item_id")) or string(obj(data.get("item")).get("id"))
+
+
+def decoder(target: Target) -> ResponsesDecoder:
     """A decoder for one stream."""
-    return ResponsesDecoder(target, taken)
+    return ResponsesDecoder(target)
 
 
-def decode(body: bytes, target: Target, taken: frozenset[str]) -> Reply:
-    """A whole reply."""
-    return reply_of(ResponsesDecoder(target, taken).whole(body_json(body)))
+def decode(body: bytes, target: Target) -> list[ReplyEvent]:
+    """The events of a reply that came in one piece."""
+    return ResponsesDecoder(target).whole(body_json(body))

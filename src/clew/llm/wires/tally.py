@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from clew.llm.reply import UsageSeen
 from clew.llm.wires.base import Json, obj
 from clew.protocol.usage import Usage
 
@@ -11,6 +12,15 @@ class UsageTally:
 
     def __init__(self) -> None:
         self._counts: dict[str, int] = {}
+        self._told: Usage | None = None
+
+    def news(self) -> list[UsageSeen]:
+        """What became known since the last time."""
+        usage = self.usage
+        if usage is None or usage == self._told:
+            return []
+        self._told = usage
+        return [UsageSeen(usage=usage)]
 
     @property
     def usage(self) -> Usage | None:

@@ -3,6 +3,7 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from clew.protocol.history import INTERRUPTED_RESULT, is_interrupted_result, valid_history
 from clew.protocol.ids import CallId, MessageId
 from clew.protocol.messages import (
     AssistantMessage,
@@ -16,7 +17,6 @@ from clew.protocol.messages import (
     parts_of,
     tool_calls,
 )
-from clew.transcript.repair import INTERRUPTED_RESULT, is_interrupted_result, repair
 
 
 def user(*parts: Part | str) -> UserMessage:
@@ -60,11 +60,11 @@ def assert_valid(messages: tuple[Message, ...]) -> None:
 
 def test_a_valid_history_stays_as_it_is() -> None:
     history = (user("go"), reply(call("a"), call("b")), user(result("a"), result("b")), reply("done"), user("thanks"))
-    assert repair(history) == history
+    assert valid_history(history) == history
 
 
 def test_missing_results_are_filled_and_marked() -> None:
-    repaired = repair((user("go"), reply(call("a"), call("b")), user(result("b")), user("next")))
+    repaired = valid_history((user("go"), reply(call("a"), call("b")), user(result("b")), user("next")))
     assert_valid(repaired)
     first, second, words = parts_of(repaired[2])
     assert is_interrupted_result(first)
@@ -76,14 +76,14 @@ def test_missing_results_are_filled_and_marked() -> None:
 
 
 def test_results_come_in_call_order_before_words() -> None:
-    repaired = repair(
+    repaired = valid_history(
         (user("go"), reply(call("a"), call("b")), user("typed meanwhile"), user(result("b"), result("a")))
     )
     assert list(parts_of(repaired[2])) == [result("a"), result("b"), TextPart(text="typed meanwhile")]
 
 
 def test_orphan_late_and_double_results_are_left_out() -> None:
-    repaired = repair(
+    repaired = valid_history(
         (
             user("go", result("never asked")),
             reply(call("a")),
@@ -99,17 +99,17 @@ def test_orphan_late_and_double_results_are_left_out() -> None:
 
 def test_replies_of_nothing_but_reasoning_are_not_sent() -> None:
     thought = ReasoningPart(text="hm", signature="s")
-    repaired = repair((user("go"), reply(thought), user("again"), reply(""), user("and again")))
+    repaired = valid_history((user("go"), reply(thought), user("again"), reply(""), user("and again")))
     assert repaired == (user("go", "again", "and again"),)
 
 
 def test_a_history_that_starts_with_a_reply_gets_a_first_word() -> None:
-    assert_valid(repair((reply("hello"), user("hi"))))
+    assert_valid(valid_history((reply("hello"), user("hi"))))
 
 
 def test_call_ids_used_twice_are_told_apart() -> None:
     history = (user("go"), reply(call("0")), user(result("0", "x")), reply(call("0"), name="n"), user(result("0", "y")))
-    repaired = repair(history)
+    repaired = valid_history(history)
     assert_valid(repaired)
     assert [part.content for _, part in flat(repaired) if isinstance(part, ToolResultPart)] == ["x", "y"]
 
@@ -134,9 +134,9 @@ _messages = st.lists(
 @settings(max_examples=400)
 @given(_messages)
 def test_every_history_becomes_valid_and_stays_so(messages: list[Message]) -> None:
-    repaired = repair(messages)
+    repaired = valid_history(messages)
     assert_valid(repaired)
-    assert repair(repaired) == repaired
+    assert valid_history(repaired) == repaired
 
 
 @settings(max_examples=400)
@@ -145,6 +145,6 @@ def test_a_longer_history_only_adds(sent: list[Message], answer: list[Part], lat
     """A request goes out, a reply comes, more follows: the parts that were sent stand unchanged at the start."""
     if sent and isinstance(sent[-1], AssistantMessage):
         sent = [*sent, user("prompt")]
-    before = flat(repair(sent))
-    after = flat(repair([*sent, reply(*answer, name="answer"), *later]))
+    before = flat(valid_history(sent))
+    after = flat(valid_history([*sent, reply(*answer, name="answer"), *later]))
     assert after[: len(before)] == before
