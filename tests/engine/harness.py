@@ -1,30 +1,37 @@
 """A turn played with a scripted model and small real tools; what comes back is the whole list of events."""
 
 import asyncio
+from collections import deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 from msgspec import Struct
 
 from clew.engine.abort import Abort
 from clew.engine.agent import Agent
-from clew.engine.approvals import PendingAnswers
+from clew.engine.gate import PendingAnswers
 from clew.engine.loop import run_turn
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.limits import LimitCheck
 from clew.engine.middleware.steering import Steering
-from clew.engine.ports import Ask, Compactor, Limits
-from clew.engine.recovery import Recovery
+from clew.engine.ports import Ask, CallHook, Limits
 from clew.engine.step import StepRunner
-from clew.engine.turn import Turn
+from clew.engine.turn import Prompt, Turn
+from clew.host.journal import AgentLog
 from clew.llm.scripted import ScriptedModel
 from clew.permissions.access import Access, ShellAccess, ToolAccess, Verdict
+from clew.protocol.entries import Entry
 from clew.protocol.events import Event, PartCompleted, PromptAccepted, ReplyWithdrawn, ToolEnded, TurnEnded
-from clew.protocol.ids import CallId
-from clew.protocol.messages import ToolCallPart, ToolResultPart, UserMessage
+from clew.protocol.history import valid_history
+from clew.protocol.ids import CallId, SessionId
+from clew.protocol.messages import Message, ToolCallPart, ToolResultPart, UserMessage
 from clew.protocol.tools import ToolSpec
-from clew.tools.base import Tool, ToolContext, ToolResult
+from clew.tools.base import Effect, Tool, ToolContext, ToolResult
+from clew.tools.toolset import ToolSet
+from clew.transcript.conversation import Conversation
+from clew.transcript.stamp import Stamp
+from clew.transcript.writer import NullWriter, TranscriptSink
 
 
 class Params(Struct, kw_only=True):
@@ -65,6 +72,7 @@ class Reader(TestTool):
 
     name = "Reader"
     safe = True
+    effect: ClassVar[Effect] = "none"
 
     def __init__(self, log: list[str] | None = None, gates: dict[str, asyncio.Event] | None = None) -> None:
         super().__init__(log)
@@ -128,16 +136,21 @@ class TestHost:
     __test__ = False
 
     def __init__(
-        self, *, verdict: Callable[[tuple[Access, ...]], Verdict] | None = None, results_dir: Path | None = None
+        self,
+        *,
+        verdict: Callable[[tuple[Access, ...]], Verdict] | None = None,
+        results_dir: Path | None = None,
+        hooks: tuple[CallHook, ...] = (),
     ):
         self.verdict = verdict or (lambda accesses: Verdict(decision="allow", why="test"))
         self.saved: list[str] = []
+        self.hooks = hooks
         self._results_dir = results_dir
 
     def context(self, call_id: CallId, progress: Callable[[str], None], ask: Ask) -> ToolContext:
         return ToolContext(call_id=call_id, cwd="/", progress=progress, ask=ask)
 
-    def judge(self, accesses: tuple[Access, ...]) -> Verdict:
+    async def judge(self, accesses: tuple[Access, ...]) -> Verdict:
         return self.verdict(accesses)
 
     def remember(self, rules: tuple[str, ...]) -> None:
@@ -148,8 +161,12 @@ class TestHost:
         return self._results_dir
 
 
+SESSION = SessionId("11111111-2222-4333-8444-555555555555")
+
+
 class Stage:
-    """One agent ready to play turns. `events` collects everything; `on` reacts to events as they are yielded."""
+    """One agent ready to play turns, recorded as the host does it. `events` collects everything; `on` reacts to events
+    as they are yielded."""
 
     def __init__(
         self,
@@ -159,43 +176,57 @@ class Stage:
         fallback: ScriptedModel | None = None,
         limits: Limits | None = None,
         host: TestHost | None = None,
-        compactor: Compactor | None = None,
+        middlewares: Sequence[Middleware] = (),
         max_output_tokens: int | None = None,
+        sink: TranscriptSink | None = None,
+        past: Sequence[Entry] = (),
     ) -> None:
         self.model = model
+        sink = sink or NullWriter()
+        self.log = AgentLog(
+            Conversation(sink, session_id=SESSION, entries=past), sink, Stamp(session_id=SESSION, cwd="/project")
+        )
         self.agent = Agent(
+            conversation=self.log.conversation,
             model=model,
             system=("You are a test.",),
-            specs=tuple(tool.spec() for tool in tools),
+            tools=ToolSet(tools),
             fallback=fallback,
             max_output_tokens=max_output_tokens,
         )
         self.host = host or TestHost()
         self.pending = PendingAnswers()
-        self.steps = StepRunner(tools={tool.name: tool for tool in tools}, host=self.host, pending=self.pending)
-        self.middlewares: list[Middleware] = [Steering(), LimitCheck(limits or Limits())]
-        self.compactor = compactor
+        self.steps = StepRunner(host=self.host, pending=self.pending)
+        self.middlewares: list[Middleware] = [Steering(), LimitCheck(limits or Limits()), *middlewares]
+        self.inbox: deque[Prompt] = deque()
         self.abort = Abort()
         self.events: list[Event] = []
-        self.spent_usd = 0.0
 
     async def play(self, prompt: str = "go", on: Callable[[Event], Any] | None = None) -> TurnEnded:
         """Run one turn to its end."""
         self.abort = Abort()
         turn = Turn(
-            number=1,
+            number=self.log.state.turns + 1,
             agent=self.agent,
-            recovery=Recovery(self.agent, self.compactor),
             abort=self.abort,
-            spent_usd=self.spent_usd,
+            spent=lambda: self.log.state.tally,
+            waited_s=lambda: self.pending.waited_s,
+            inbox=lambda: self.inbox.popleft() if self.inbox else None,
         )
-        async for event in run_turn(turn, prompt, steps=self.steps, middlewares=self.middlewares):
+        events = run_turn(turn, Prompt(content=prompt), steps=self.steps, middlewares=self.middlewares)
+        async for event in events:
+            self.log.take(event)
             self.events.append(event)
             if on is not None:
                 on(event)
         last = self.events[-1]
         assert isinstance(last, TurnEnded)
         return last
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What the next request would hold."""
+        return valid_history(self.log.conversation.messages())
 
     def of(self, kind: type[Any]) -> list[Any]:
         """The events of one kind, in order."""
@@ -215,7 +246,7 @@ class Stage:
         calls = [event.part.id for event in parts if isinstance(event.part, ToolCallPart)]
         results = [event.result.call_id for event in self.of(ToolEnded) if event.entry_id not in gone]
         assert sorted(calls) == sorted(results)
-        sent = [part.call_id for message in self.agent.messages for part in result_parts(message)]
+        sent = [part.call_id for message in self.messages for part in result_parts(message)]
         assert sent == calls
 
     def prompts(self) -> list[PromptAccepted]:

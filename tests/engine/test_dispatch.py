@@ -3,10 +3,11 @@
 import asyncio
 from pathlib import Path
 
-from clew.engine.bounding import EMPTY_RESULT, MAX_BATCH_CHARS, ResultBounds
+from clew.engine.result_budget import EMPTY_RESULT, MAX_BATCH_CHARS, ResultBudget
 from clew.llm.errors import StreamBroken
 from clew.llm.scripted import BreakAfter, Call, Say, ScriptedModel, Turn, Wait
-from clew.protocol.events import Event, ToolEnded, ToolStarted
+from clew.permissions.access import Access, Verdict
+from clew.protocol.events import AttemptEnded, Event, ReplyWithdrawn, ResultReplaced, ToolEnded, ToolStarted
 from clew.protocol.ids import CallId
 from clew.tools.base import ToolResult
 from engine.harness import Broken, Params, Reader, Shell, Silent, Stage, TestHost, Writer, result_parts
@@ -98,38 +99,66 @@ async def test_tx_6_an_empty_result_becomes_a_marker() -> None:
     assert stage.results()["call_1"].content == EMPTY_RESULT
 
 
-async def test_tx_7_a_discarded_attempt_stops_its_process_and_never_sends_its_output() -> None:
-    started = asyncio.Event()
-    pids: list[int] = []
+class RealShell(Shell):
+    """Runs a real process for as long as it is let, or until it is told to end."""
 
-    class RealShell(Shell):
-        """Runs a real process for as long as it is let."""
+    def __init__(self, command: str = "echo up; exec sleep 60") -> None:
+        super().__init__()
+        self.command = command
+        self.started = asyncio.Event()
+        self.pids: list[int] = []
 
-        async def work(self, params: Params) -> ToolResult:
-            process = await asyncio.create_subprocess_exec(
-                "/bin/sh", "-c", "echo up; exec sleep 60", stdout=asyncio.subprocess.PIPE
-            )
-            try:
-                assert process.stdout is not None
-                await process.stdout.readline()
-                pids.append(process.pid)
-                started.set()
+    async def work(self, params: Params) -> ToolResult:
+        process = await asyncio.create_subprocess_exec("/bin/sh", "-c", self.command, stdout=asyncio.subprocess.PIPE)
+        try:
+            assert process.stdout is not None
+            await process.stdout.readline()
+            self.pids.append(process.pid)
+            self.started.set()
+            await process.wait()
+        finally:
+            if process.returncode is None:
+                process.kill()
                 await process.wait()
-            finally:
-                if process.returncode is None:
-                    process.kill()
-                    await process.wait()
-            return ToolResult(text="should never be seen")
+        return ToolResult(text="it ran")
 
-    broken = BreakAfter([Call("Shell", {"name": "run"}, id="doomed"), Wait(started)], StreamBroken("cut"))
-    stage = Stage(ScriptedModel([broken, Say("second")]), [RealShell()])
+
+def reads_only(accesses: tuple[Access, ...]) -> Verdict:
+    """A judge that has proven every command to change nothing."""
+    return Verdict(decision="allow", why="test", reads_only=True)
+
+
+async def test_tx_7_a_discarded_attempt_stops_its_process_and_never_sends_its_output() -> None:
+    """A command that was proven to change nothing may still be discarded."""
+    shell = RealShell()
+    broken = BreakAfter([Call("Shell", {"name": "run"}, id="doomed"), Wait(shell.started)], StreamBroken("cut"))
+    stage = Stage(ScriptedModel([broken, Say("second")]), [shell], host=TestHost(verdict=reads_only))
     await stage.play()
-    assert not Path(f"/proc/{pids[0]}").exists()
+    assert not Path(f"/proc/{shell.pids[0]}").exists()
     assert "doomed" not in str(stage.model.requests[-1].messages)
 
 
+async def test_what_took_effect_is_never_withdrawn_and_the_turn_goes_on_from_there(tmp_path: Path) -> None:
+    out = tmp_path / "out.txt"
+    shell = RealShell(f"echo once >> {out}; echo up")
+    broken = BreakAfter(
+        [Say("First."), Call("Shell", {"name": "run"}, id="done"), Wait(shell.started), Say("and then")],
+        StreamBroken("cut"),
+    )
+    stage = Stage(ScriptedModel([broken, Say("Done.")]), [shell])
+    ended = await stage.play()
+    assert ended.reason == "completed"
+    assert out.read_text() == "once\n"
+    assert not [event for event in stage.of(ReplyWithdrawn) if event.entry_ids]
+    stage.assert_settled()
+    sent = str(stage.model.requests[-1].messages)
+    assert "First." in sent
+    assert "it ran" in sent
+    assert [event.outcome for event in stage.of(AttemptEnded)] == ["kept", "completed"]
+
+
 def test_a_long_result_is_spilled_and_its_preview_never_changes(tmp_path: Path) -> None:
-    bounds = ResultBounds(tmp_path / "results")
+    bounds = ResultBudget(tmp_path / "results")
     text = "line\n" * 20_000
     first = bounds.bound(CallId("call/1"), text, max_chars=50_000)
     assert len(first) < 3_000
@@ -141,20 +170,45 @@ def test_a_long_result_is_spilled_and_its_preview_never_changes(tmp_path: Path) 
 
 
 def test_folders_of_long_results_are_for_the_user_alone(tmp_path: Path) -> None:
-    ResultBounds(tmp_path / "session" / "tool-results").bound(CallId("c"), "x" * 5_000, max_chars=4_000)
+    ResultBudget(tmp_path / "session" / "tool-results").bound(CallId("c"), "x" * 5_000, max_chars=4_000)
     folders = (tmp_path / "session", tmp_path / "session" / "tool-results")
     assert [folder.stat().st_mode & 0o777 for folder in folders] == [0o700, 0o700]
 
 
-def test_ten_large_results_of_one_step_stay_within_the_batch_bound(tmp_path: Path) -> None:
-    bounds = ResultBounds(tmp_path)
-    texts = [bounds.bound(CallId(f"c{number}"), "x" * 40_000, max_chars=50_000) for number in range(10)]
-    assert sum(map(len, texts)) <= MAX_BATCH_CHARS + 10 * 3_000
-    assert texts[0] == "x" * 40_000
+async def test_tb_1_ten_large_results_of_one_step_stay_within_the_budget_and_the_decision_is_recorded(
+    tmp_path: Path,
+) -> None:
+    class Large(Reader):
+        """Forty thousand characters, or a few."""
+
+        async def work(self, params: Params) -> ToolResult:
+            return ToolResult(text=params.name[0] * (500 if params.name == "small" else 40_000))
+
+    calls = [Call("Reader", {"name": name}) for name in [*"abcdefghij", "small"]]
+    model = ScriptedModel([Turn(calls), Say("ok"), Say("more")])
+    stage = Stage(model, [Large()], host=TestHost(results_dir=tmp_path))
+    await stage.play()
+    results = [part for message in model.requests[1].messages for part in result_parts(message)]
+    assert sum(len(str(part.content)) for part in results) <= MAX_BATCH_CHARS
+    assert results[-1].content == "s" * 500
+    replaced = {event.call_id for event in stage.of(ResultReplaced)}
+    assert len(replaced) == 6
+    spilled = {path.stem: path.read_text() for path in tmp_path.iterdir()}
+    assert set(spilled) == replaced
+    assert all(len(text) == 40_000 for text in spilled.values())
+    await stage.play("again")
+    assert model.requests[2].messages[: len(model.requests[1].messages)] == model.requests[1].messages
+
+
+def test_a_preview_is_never_longer_than_the_result(tmp_path: Path) -> None:
+    for size in (1, 400, 500, 2_000, 2_100, 2_200, 5_000):
+        text = "r" * size
+        assert len(ResultBudget(tmp_path / "a").bound(CallId(f"c{size}"), text, max_chars=100)) <= size
+        assert len(ResultBudget(None).bound(CallId(f"c{size}"), text, max_chars=100)) <= size
 
 
 def test_when_nothing_can_be_saved_the_full_result_is_sent() -> None:
-    bounds = ResultBounds(Path("/proc/nowhere"))
+    bounds = ResultBudget(Path("/proc/nowhere"))
     text = "y" * 60_000
     assert bounds.bound(CallId("c"), text, max_chars=50_000) == text
 

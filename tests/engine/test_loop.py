@@ -5,9 +5,12 @@ from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
-from clew.engine.agent import Agent
+from clew.engine.middleware.base import Middleware
 from clew.engine.ports import Limits
+from clew.engine.turn import Prompt
+from clew.engine.turn import Turn as EngineTurn
 from clew.llm.errors import InvalidRequest, LLMError, Overloaded, PromptTooLong, StreamBroken
 from clew.llm.reply import ReplyEvent
 from clew.llm.request import ModelRequest
@@ -16,6 +19,9 @@ from clew.permissions.access import Verdict
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
+    ArgumentsDelta,
+    AttemptEnded,
+    CompactionEnded,
     Event,
     ModelChanged,
     Notice,
@@ -31,10 +37,10 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.ids import MessageId
-from clew.protocol.messages import AssistantMessage, ReasoningPart, TextPart, UserMessage
+from clew.protocol.ids import new_entry_id
+from clew.protocol.messages import parts_of, text_of
 from clew.protocol.ops import AnswerApproval
-from engine.harness import Reader, Shell, Stage, TestHost, asks
+from engine.harness import Reader, Shell, Stage, TestHost, Writer, asks
 
 
 async def test_al_1_a_tool_starts_before_the_stream_ends_and_two_requests_are_made() -> None:
@@ -59,13 +65,16 @@ async def test_al_1_a_tool_starts_before_the_stream_ends_and_two_requests_are_ma
         StepStarted,
         TextDelta,
         PartCompleted,
+        ArgumentsDelta,
         PartCompleted,
         ToolStarted,
         ToolEnded,
+        AttemptEnded,
         StepEnded,
         StepStarted,
         TextDelta,
         PartCompleted,
+        AttemptEnded,
         StepEnded,
         TurnEnded,
     ]
@@ -79,33 +88,47 @@ async def test_al_2_a_tool_call_is_run_whatever_the_stop_reason_says() -> None:
     assert stage.results()["call_1"].content == "content of a"
 
 
-class OneCompaction:
-    """A compactor that drops everything but the last message, as often as it is asked."""
+class OneCompaction(Middleware):
+    """Makes room as often as it is asked: the conversation starts anew at a boundary."""
 
     def __init__(self) -> None:
         self.calls = 0
 
-    async def compact(self, agent: Agent, *, reason: str) -> bool:
+    async def before_step(self, turn: EngineTurn) -> AsyncGenerator[Event]:
+        if turn.full is None:
+            return
         self.calls += 1
-        del agent.messages[:-1]
-        return True
+        turn.full = None
+        boundary = new_entry_id()
+        yield CompactionEnded(
+            entry_id=boundary,
+            logical_parent_id=turn.agent.conversation.leaf,
+            kind="reactive",
+            tokens_before=100,
+            tokens_after=1,
+        )
+        yield replace(turn.accept("[What was said before, in short.]"), parent_id=boundary)
 
 
 async def test_al_3_a_prompt_too_long_is_compacted_once_and_no_error_is_seen() -> None:
-    compactor = OneCompaction()
-    stage = Stage(ScriptedModel([Fail(PromptTooLong("too long")), Say("Done.")]), compactor=compactor)
+    compaction = OneCompaction()
+    model = ScriptedModel([Fail(PromptTooLong("too long")), Say("Done.")])
+    stage = Stage(model, middlewares=[compaction])
     ended = await stage.play()
-    assert (ended.reason, ended.error, compactor.calls) == ("completed", "", 1)
+    assert (ended.reason, ended.error, compaction.calls) == ("completed", "", 1)
     assert not stage.of(Notice)
+    assert [text_of(parts_of(message)) for message in model.requests[-1].messages] == [
+        "[What was said before, in short.]"
+    ]
 
 
 async def test_al_4_a_prompt_always_too_long_is_compacted_once_and_the_error_shown_once() -> None:
-    compactor = OneCompaction()
+    compaction = OneCompaction()
     model = ScriptedModel([Fail(PromptTooLong("too long"))] * 5)
-    stage = Stage(model, compactor=compactor)
+    stage = Stage(model, middlewares=[compaction])
     ended = await stage.play()
     assert (ended.reason, ended.error) == ("prompt_too_long", "too long")
-    assert compactor.calls == 1
+    assert compaction.calls == 1
     assert len(model.requests) == 2
 
 
@@ -144,14 +167,6 @@ async def test_al_6_overload_switches_to_the_fallback_and_names_both_models() ->
     overloaded = BreakAfter([Think("hm"), Call("Reader", {"name": "a"})], Overloaded("no capacity"))
     model = ScriptedModel([overloaded])
     stage = Stage(model, [Reader()], fallback=fallback)
-    stage.agent.messages.append(UserMessage(content="earlier"))
-    stage.agent.messages.append(
-        AssistantMessage(
-            id=MessageId("m"),
-            model="scripted/model",
-            content=(ReasoningPart(text="old", signature="s"), TextPart(text="hi")),
-        )
-    )
     ended = await stage.play()
     assert ended.reason == "completed"
     (warning,) = stage.of(Notice)
@@ -159,9 +174,8 @@ async def test_al_6_overload_switches_to_the_fallback_and_names_both_models() ->
     assert "scripted/model" in warning.text
     assert "other/model" in warning.text
     assert [event.model for event in stage.of(ModelChanged)] == ["other/model"]
-    sent = fallback.requests[0].messages
-    assert all(not isinstance(part, ReasoningPart) for message in sent for part in message.content)
-    assert [message.role for message in sent] == ["user", "assistant", "user"]
+    assert "hm" not in str(fallback.requests[0].messages)
+    assert model.closed
 
 
 async def test_al_7_after_a_broken_stream_only_the_second_attempt_stands() -> None:
@@ -171,7 +185,7 @@ async def test_al_7_after_a_broken_stream_only_the_second_attempt_stands() -> No
     stage = Stage(model, [Reader()])
     assert (await stage.play()).reason == "completed"
     (withdrawn,) = stage.of(ReplyWithdrawn)
-    first = [event.entry_id for event in stage.of(PartCompleted) if event.message_id == withdrawn.message_id]
+    first = [event.entry_id for event in stage.of(PartCompleted) if event.reply_id == withdrawn.reply_id]
     assert set(first) <= set(withdrawn.entry_ids)
     stage.assert_settled()
     text = str(model.requests[-1].messages)
@@ -270,7 +284,7 @@ async def test_al_11_requests_are_bounded_even_when_every_recovery_fires() -> No
     failing: list[LLMError] = [PromptTooLong("long"), StreamBroken("cut"), Overloaded("busy"), StreamBroken("cut")]
     model = ScriptedModel([Fail(error) for error in failing] * 5)
     fallback = ScriptedModel([Fail(error) for error in failing] * 5, name="other/model")
-    stage = Stage(model, fallback=fallback, compactor=OneCompaction())
+    stage = Stage(model, fallback=fallback, middlewares=[OneCompaction()])
     ended = await stage.play()
     assert ended.reason in ("model_error", "prompt_too_long")
     assert len(model.requests) + len(fallback.requests) <= 6
@@ -282,7 +296,7 @@ async def test_al_12_input_typed_while_a_tool_runs_joins_the_same_turn() -> None
 
     def type_ahead(event: Event) -> None:
         if isinstance(event, ToolStarted):
-            stage.agent.inbox.append("also look at b")
+            stage.inbox.append(Prompt(content="also look at b"))
 
     assert (await stage.play(on=type_ahead)).reason == "completed"
     assert [prompt.content for prompt in stage.prompts()] == ["go", "also look at b"]
@@ -291,11 +305,36 @@ async def test_al_12_input_typed_while_a_tool_runs_joins_the_same_turn() -> None
     assert "interrupted" not in str(model.requests[1].messages)
 
 
-async def test_a_reply_without_any_content_is_a_success() -> None:
-    model = ScriptedModel([Turn([])])
-    stage = Stage(model)
-    assert (await stage.play()).reason == "completed"
-    assert len(model.requests) == 1
+async def test_an_empty_answer_is_told_unless_something_was_done() -> None:
+    ended = await Stage(ScriptedModel([Turn([])])).play()
+    assert ended.reason == "empty_answer"
+    assert "nothing" in ended.error
+    read = Stage(ScriptedModel([Call("Reader", {"name": "a"}), Turn([])]), [Reader()])
+    assert (await read.play()).reason == "empty_answer"
+    written = Stage(ScriptedModel([Call("Writer", {"name": "a"}), Turn([])]), [Writer()])
+    assert (await written.play()).reason == "completed"
+
+
+@pytest.mark.parametrize(
+    ("stop_reason", "reason"),
+    [
+        ("refusal", "refusal"),
+        ("content_filter", "content_filter"),
+        ("model_context_window_exceeded", "window_exceeded"),
+    ],
+)
+async def test_what_is_no_answer_does_not_pass_for_one(stop_reason: str, reason: str) -> None:
+    ended = await Stage(ScriptedModel([Turn([Say("I")], stop_reason=stop_reason)])).play()
+    assert ended.reason == reason
+    assert ended.error
+
+
+async def test_a_call_written_as_text_is_told() -> None:
+    written = Say('```json\n{"name": "Reader", "arguments": {"name": "a"}}\n```')
+    ended = await Stage(ScriptedModel([written]), [Reader()]).play()
+    assert ended.reason == "text_call"
+    plain = await Stage(ScriptedModel([Say('{"name": "Nobody", "arguments": {}}')]), [Reader()]).play()
+    assert plain.reason == "completed"
 
 
 async def test_an_error_of_the_provider_ends_the_turn_once_and_the_next_turn_works() -> None:
@@ -382,5 +421,5 @@ async def test_interrupt_while_an_approval_waits_resolves_it_as_denied() -> None
 
     assert (await stage.play(on=interrupt)).reason == "interrupted"
     (resolved,) = stage.of(ApprovalResolved)
-    assert (resolved.decision, resolved.reason) == ("deny", "interrupted")
+    assert (resolved.decision, resolved.by) == ("deny", "interrupt")
     stage.assert_settled()
