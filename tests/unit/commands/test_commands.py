@@ -1,41 +1,38 @@
 """Slash commands: usage everywhere (SC-10), near names for unknown ones (SC-11), truthful figures."""
 
-import pytest
+from typing import Any
 
-from clew.commands.base import (
-    Command,
-    CommandContext,
-    CommandResult,
-    FileChange,
-    ModelUse,
-    RuleRow,
-    SessionFacts,
-    SideUse,
-)
+import pytest
+from msgspec.structs import replace
+
+from clew.commands import model, permissions, sessions
+from clew.commands.base import Command, CommandContext, CommandResult, SessionFacts
 from clew.commands.figures import change, count, duration, money
 from clew.commands.registry import BY_NAME, COMMANDS, as_prompt, completions, is_command, run_command
-from clew.protocol.ops import RequestRecap, SetModel, SetPermissionMode, SetTitle
+from clew.protocol.events import RuleRow, SessionRow
+from clew.protocol.ops import (
+    ListModels,
+    ListRules,
+    ListSessions,
+    RemoveRule,
+    RequestRecap,
+    SetModel,
+    SetPermissionMode,
+    SetTitle,
+    SwitchSession,
+)
+from clew.protocol.state import FileChange, SessionState
+from clew.protocol.tally import ModelUse, SideUse, Tally
 from clew.protocol.usage import Usage
 
 FACTS = SessionFacts(
-    session_id="s-1", model="local/a", permission_mode="default", version="1.2", title="old title", turns=2
+    session_id="s-1", model="local/a", permission_mode="default", version="1.2", models=("local/a", "local/b")
 )
+STATE = SessionState(title="old title", turns=2)
 
 
-def context(**facts: object) -> CommandContext:
-    known = SessionFacts(**{**{name: getattr(FACTS, name) for name in FACTS.__struct_fields__}, **facts})
-    return CommandContext(
-        facts=known,
-        models=lambda: ("local/a", "local/b"),
-        rules=lambda: (
-            RuleRow(decision="allow", rule="Bash(git diff *)", scope="user"),
-            RuleRow(decision="deny", rule="Read(.env)", scope="project"),
-        ),
-    )
-
-
-def run(text: str, **facts: object) -> CommandResult:
-    return run_command(text, context(**facts))
+def run(text: str, state: SessionState = STATE, **facts: Any) -> CommandResult:
+    return run_command(text, CommandContext(facts=replace(FACTS, state=state, **facts)))
 
 
 @pytest.mark.parametrize("name", sorted(BY_NAME))
@@ -52,7 +49,10 @@ def test_every_command_has_help_and_help_changes_nothing(name: str, flag: str) -
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.help.name)
 def test_an_argument_without_sense_prints_usage_and_does_nothing(command: Command) -> None:
     name = command.help.name
-    text = {"title": "/title " + "x" * 300, "model": "/model a b c"}.get(name, f"/{name} no such thing")
+    if name == "sessions":
+        return  # any words are a filter
+    odd = {"title": "/title " + "x" * 300, "model": "/model a b c", "resume": "/resume"}
+    text = odd.get(name, f"/{name} no such thing")
     result = run(text)
     assert result.is_error
     assert any(line.startswith("Usage: ") for line in result.lines)
@@ -89,7 +89,7 @@ def test_slashes_tell_commands_from_prompts() -> None:
 
 def test_completion_prefers_main_names() -> None:
     assert completions("/pe") == ("/permissions",)
-    assert completions("/re") == ("/recap",)
+    assert completions("/re") == ("/recap", "/resume")
     assert completions("/ren") == ("/rename",)
     assert completions("/zz") == ()
 
@@ -102,19 +102,28 @@ def test_help_lists_all_and_explains_one() -> None:
 
 
 def test_model_lists_and_sets() -> None:
-    assert "*  1. local/a" in run("/model").lines
+    assert run("/model").ops == (ListModels(),)
+    assert "*  1. local/a" in model.listing("local/a", ("local/a", "local/b"))
     assert run("/model 2").ops == (SetModel(model="local/b"),)
     assert run("/model openai/x").ops == (SetModel(model="openai/x"),)
     assert run("/model local/a").ops == ()
     assert run("/model 3").is_error
-    assert "No list of models" in run_command("/model", CommandContext()).lines[-1]
+    assert run("/model 1", models=()).is_error
+    assert "No list of models" in model.listing("local/a", ())[-1]
 
 
 def test_permissions_list_and_mode() -> None:
-    lines = run("/permissions", saved_rules=("Bash(make *)",)).lines
+    assert run("/permissions").ops == (ListRules(),)
+    rules = (
+        RuleRow(decision="allow", rule="Bash(git diff *)", scope="user"),
+        RuleRow(decision="deny", rule="Read(.env)", scope="project"),
+        RuleRow(decision="allow", rule="Bash(make *)", scope="user", removable=True),
+    )
+    lines = permissions.listing("default", rules)
     assert lines[0].startswith("Mode: default (asks")
     assert lines.index("  deny  Read(.env)  (project)") < lines.index("  allow Bash(git diff *)  (user)")
-    assert "  allow Bash(make *)" in lines
+    assert any(line.startswith("  allow Bash(make *)  (user, saved") for line in lines)
+    assert run("/permissions remove Bash(make *)").ops == (RemoveRule(rule="Bash(make *)"),)
     assert run("/permissions mode acceptedits").ops == (SetPermissionMode(mode="acceptEdits"),)
     assert run("/permissions mode default").ops == ()
     assert run("/permissions mode").is_error
@@ -125,7 +134,7 @@ def test_permissions_list_and_mode() -> None:
 
 def test_title_shows_and_sets() -> None:
     assert run("/title").lines == ("Title: old title",)
-    assert run("/title", title="").lines == ("No title yet.",)
+    assert run("/title", SessionState()).lines == ("No title yet.",)
     assert run("/title explain the -h flag").ops == (SetTitle(title="explain the -h flag"),)
     assert run("/title x --help").ops == ()
     assert run("/rename  two   words ").ops == (SetTitle(title="two words"),)
@@ -137,10 +146,21 @@ def test_recap_asks_and_explains() -> None:
     assert run("/recap --llm").ops == (RequestRecap(model=True),)
     assert run("/recap why").lines[0].startswith("No recap was shown yet.")
     assert run("/recap why", recap_why="2 of 3 turns since the last.").lines == ("2 of 3 turns since the last.",)
-    assert run("/recap why", recap="Fixing x.", recap_source="model", recap_why="You asked.").lines == (
+    assert run("/recap why", SessionState(recap="Fixing x."), recap_source="model", recap_why="You asked.").lines == (
         "The last recap was written by the fast model, checked against the facts: Fixing x.",
         "You asked.",
     )
+
+
+def test_other_sessions_are_listed_and_switched_to() -> None:
+    assert run("/sessions login bug").ops == (ListSessions(query="login bug"),)
+    row = SessionRow(session_id="0123456789", agent="clew", title="Fix login", project="shop", age_s=7200)
+    assert next(iter(sessions.listing((row,)))) == "01234567  Fix login  (clew · shop · 2 h ago)"
+    assert "No session fits." in sessions.listing(())
+    assert run("/resume login bug").ops == (SwitchSession(resume="login bug"),)
+    assert run("/new").ops == (SwitchSession(),)
+    assert run("/fork").ops == (SwitchSession(resume="s-1", fork=True),)
+    assert run("/fork", SessionState()).is_error
 
 
 def test_version() -> None:
@@ -153,21 +173,19 @@ def test_stats_tell_what_is_known_and_what_is_not() -> None:
         ModelUse(model="a", requests=3, usage=used, cost_usd=0.25),
         ModelUse(model="b", requests=1, unpriced=1),
     )
-    lines = run(
-        "/usage",
-        models=models,
+    side = (SideUse(purpose="title", requests=2, cost_usd=0.0004),)
+    state = SessionState(
+        turns=2,
+        tally=Tally(models=models, side=side, work_ms=65_000),
         steps=4,
         calls=5,
         failed_calls=1,
         commands=2,
-        duration_ms=65_000,
         files=(FileChange(path="x.py", added=3, removed=1, created=True),),
         denials=("Bash: git push",),
-        side=(SideUse(purpose="title", requests=2, cost_usd=0.0004),),
-        resumed=True,
-    ).lines
+    )
+    lines = run("/usage", state).lines
     assert lines == (
-        "Since this session was resumed:",
         "2 turns, 4 steps, 1 min 5 s of work",
         "5 tool calls, 1 failed, 2 commands run",
         "Cost: $0.2500 + 1 request without a price",
@@ -186,7 +204,7 @@ def test_stats_tell_what_is_known_and_what_is_not() -> None:
 
 def test_long_lists_are_cut_with_a_count() -> None:
     files = tuple(FileChange(path=f"f{number}.py") for number in range(25))
-    assert run("/stats", files=files).lines[-1] == "  and 5 more"
+    assert run("/stats", SessionState(files=files)).lines[-1] == "  and 5 more"
 
 
 @pytest.mark.parametrize(

@@ -41,7 +41,7 @@ def endless(client: ScriptedClient, op: Op) -> None:
     if isinstance(op, SubmitPrompt) and len(client.ops) == 1:
         announced = call(1, command="sleep 1000")
         part: Any = announced.part
-        words = TextDelta(message_id=MessageId("m1"), text="Working on it")
+        words = TextDelta(reply_id=MessageId("m1"), part=0, text="Working on it")
         client.push(TurnStarted(turn=1), words, announced, ToolStarted(call=part))
     elif isinstance(op, Interrupt):
         client.push(*turn(1, reason="interrupted")[1:])

@@ -10,6 +10,7 @@ from clew.plain.session import PlainSession
 from clew.plain.terminal import OnBytes, OutputGone
 from clew.protocol.events import (
     ApprovalRequested,
+    Envelope,
     Event,
     PartCompleted,
     RuleOffer,
@@ -20,7 +21,7 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.ids import CallId, EntryId, MessageId, RequestId, SessionId
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, MessageId, RequestId, SessionId
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.ops import Close, Op
 from fakes.effort import HANG_S
@@ -35,18 +36,23 @@ STARTED = SessionStarted(
 )
 
 
+def sent(event: Event, *, agent: AgentId = MAIN_AGENT) -> Envelope:
+    """An event as a client gets it."""
+    return Envelope(seq=1, at="2026-11-16T08:00:00.000Z", session_id=SessionId("s-1"), event=event, agent=agent)
+
+
 class ScriptedClient:
     """Events are pushed by the test; ops are recorded. Close is answered by SessionEnded, as the host does."""
 
     def __init__(self, react: Callable[["ScriptedClient", Op], None] | None = None) -> None:
         self.ops: list[Op] = []
-        self._queue: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._queue: asyncio.Queue[Envelope] = asyncio.Queue()
         self._react = react
         self.push(STARTED)
 
-    def push(self, *events: Event) -> None:
+    def push(self, *events: Event, agent: AgentId = MAIN_AGENT) -> None:
         for event in events:
-            self._queue.put_nowait(event)
+            self._queue.put_nowait(sent(event, agent=agent))
 
     async def submit(self, op: Op) -> None:
         self.ops.append(op)
@@ -55,10 +61,11 @@ class ScriptedClient:
         elif self._react is not None:
             self._react(self, op)
 
-    async def events(self) -> AsyncIterator[Event]:
-        while (event := await self._queue.get()) is not None:
-            yield event
-            if isinstance(event, SessionEnded):
+    async def events(self) -> AsyncIterator[Envelope]:
+        while True:
+            envelope = await self._queue.get()
+            yield envelope
+            if isinstance(envelope.event, SessionEnded):
                 return
 
 
@@ -169,13 +176,20 @@ class Stage:
 
 def call(number: int = 1, name: str = "Bash", **arguments: Any) -> PartCompleted:
     part = ToolCallPart(id=CallId(f"c{number}"), name=name, arguments=arguments)
-    return PartCompleted(entry_id=EntryId(f"e{number}"), message_id=MessageId("m1"), model="m", part=part)
+    return PartCompleted(
+        entry_id=EntryId(f"e{number}"),
+        parent_id=None,
+        reply_id=MessageId("m1"),
+        part_number=number,
+        model="m",
+        part=part,
+    )
 
 
 def ended(number: int = 1, name: str = "Bash", *display: Any, text: str = "ok", is_error: bool = False) -> ToolEnded:
     return ToolEnded(
         entry_id=EntryId(f"r{number}"),
-        parent_entry_id=EntryId(f"e{number}"),
+        parent_id=EntryId(f"e{number}"),
         name=name,
         result=ToolResultPart(call_id=CallId(f"c{number}"), content=text, is_error=is_error),
         display=display,
@@ -193,12 +207,23 @@ def asks(number: int = 1, subject: str = "git push", **more: Any) -> ApprovalReq
     )
 
 
-def says(*chunks: str) -> tuple[Event, ...]:
-    whole = TextPart(text="".join(chunks))
-    return (
-        *(TextDelta(message_id=MessageId("m1"), text=chunk) for chunk in chunks),
-        PartCompleted(entry_id=EntryId("t1"), message_id=MessageId("m1"), model="m", part=whole),
+def words(text: str, part: int = 0) -> TextDelta:
+    return TextDelta(reply_id=MessageId("m1"), part=part, text=text)
+
+
+def said(text: str, part: int = 0) -> PartCompleted:
+    return PartCompleted(
+        entry_id=EntryId(f"t{part}"),
+        parent_id=None,
+        reply_id=MessageId("m1"),
+        part_number=part,
+        model="m",
+        part=TextPart(text=text),
     )
+
+
+def says(*chunks: str, part: int = 0) -> tuple[Event, ...]:
+    return (*(words(chunk, part) for chunk in chunks), said("".join(chunks), part))
 
 
 def turn(number: int, *events: Event, reason: Any = "completed", **more: Any) -> tuple[Event, ...]:

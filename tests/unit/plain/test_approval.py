@@ -8,7 +8,7 @@ from clew.plain.approval import ApprovalDialog
 from clew.plain.options import PlainOptions
 from clew.plain.question import read_answer
 from clew.protocol.events import ApprovalResolved, Choice, Question, QuestionAsked, RuleOffer, TurnStarted
-from clew.protocol.ids import AgentId, CallId, RequestId
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, AnswerQuestion, Interrupt, SubmitPrompt
 from clew.system.terminal_text import display_width
@@ -18,9 +18,9 @@ from unit.plain.play import PlayedTerminal, Stage, asks, call, turn
 ALLOW = AnswerApproval(request_id=RequestId("q1"), decision="allow")
 
 
-def shown(*, arguments: dict[str, object] | None = None, **more: Any) -> str:
+def shown(*, arguments: dict[str, object] | None = None, agent: AgentId = MAIN_AGENT, **more: Any) -> str:
     part = ToolCallPart(id=CallId("c1"), name="Bash", arguments=arguments) if arguments is not None else None
-    dialog = ApprovalDialog(asks(**more), part, model="m", waiting=0)
+    dialog = ApprovalDialog(asks(**more), part, model="m", waiting=0, agent=agent)
     return "\n".join(line.text for line in dialog.opening()) + "\n" + dialog.prompt
 
 
@@ -233,9 +233,7 @@ async def test_ctrl_c_at_the_prompt_denies_and_interrupts_all_that_waits() -> No
         await stage.shows("Allow?")
         stage.session.post("interrupt")
         await stage.until(lambda: len(stage.ops) == 2)
-        denied = AnswerApproval(
-            request_id=RequestId("q1"), decision="deny", reason="interrupted by the user", stop=True
-        )
+        denied = AnswerApproval(request_id=RequestId("q1"), decision="deny", stop=True)
         assert stage.ops == [denied, Interrupt()]
         await stage.settled()
         assert stage.output.count("Approval needed") == 1

@@ -128,11 +128,11 @@ async def test_lines_that_arrive_in_one_chunk_all_stay_on_the_screen() -> None:
 
 async def test_output_does_not_corrupt_a_line_that_is_being_typed() -> None:
     async with Stage(terminal=editing(30)) as stage:
-        stage.client.push(TurnStarted(turn=1), TextDelta(message_id=MessageId("m1"), text="first line\nseco"))
+        stage.client.push(TurnStarted(turn=1), TextDelta(reply_id=MessageId("m1"), part=0, text="first line\nseco"))
         await stage.shows("seco")
         stage.terminal.type("please use tabs, and a much longer sentence than fits")
         await stage.settled()
-        stage.client.push(TextDelta(message_id=MessageId("m1"), text="nd\nthird"), Notice(level="info", text="n"))
+        stage.client.push(TextDelta(reply_id=MessageId("m1"), part=0, text="nd\nthird"), Notice(level="info", text="n"))
         await stage.settled()
         assert picture(stage).lines == [
             "clew 0.1 · local/scripted ·",

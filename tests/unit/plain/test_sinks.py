@@ -18,11 +18,17 @@ from clew.protocol.display import (
     TodoItem,
 )
 from clew.protocol.events import (
+    AttemptEnded,
     Choice,
+    EffortChanged,
     ModelChanged,
+    ModelsListed,
     Notice,
+    OpRejected,
     PermissionModeChanged,
     PromptAccepted,
+    PromptQueued,
+    PromptWithdrawn,
     Question,
     QuestionAsked,
     ReasoningDelta,
@@ -30,11 +36,17 @@ from clew.protocol.events import (
     ReplyWithdrawn,
     RetryScheduled,
     RuleOffer,
+    RuleRow,
+    RulesListed,
+    SessionRow,
+    SessionsListed,
     SessionStarted,
     TitleChanged,
+    ToolStarted,
     TurnStarted,
 )
-from clew.protocol.ids import AgentId, CallId, EntryId, MessageId, RequestId, SessionId
+from clew.protocol.ids import AgentId, CallId, EntryId, MessageId, OpId, PromptId, RequestId, SessionId
+from clew.protocol.messages import ToolCallPart
 from clew.system.terminal_text import display_width
 from unit.plain.play import PlayedTerminal, ScriptedClient, Stage, asks, call, ended, says, turn
 
@@ -93,8 +105,8 @@ def every_sink(bad: str) -> list[Any]:
     message = MessageId("m1")
     return [
         *says(bad, bad),
-        ReasoningDelta(message_id=message, text=bad),
-        PromptAccepted(entry_id=EntryId("e"), content=bad, queued=True),
+        ReasoningDelta(reply_id=message, part=0, text=bad),
+        PromptAccepted(entry_id=EntryId("e"), parent_id=None, content=bad, queued=True),
         call(1, "Bash", command=bad),
         ended(1, "Bash", TerminalBlock(command=bad, output=bad, exit_code=1)),
         ended(2, "Edit", DiffBlock(path=bad, patch=bad, added=1, removed=1)),
@@ -104,13 +116,22 @@ def every_sink(bad: str) -> list[Any]:
         ended(6, "X", TableBlock(columns=(bad,), rows=((bad,),))),
         ended(7, "X", TextBlock(text=bad)),
         ended(8, bad, text=bad, is_error=True),
-        ReplyWithdrawn(message_id=message, entry_ids=(), reason=bad),
+        ReplyWithdrawn(reply_id=message, entry_ids=(), reason=bad),
         RetryScheduled(attempt=1, max_attempts=2, delay_s=1.0, reason=bad),
         Notice(level="error", text=bad),
         TitleChanged(title=bad, source="user"),
         RecapReady(text=bad, away=bad),
         ModelChanged(model=bad, reason=bad),
         PermissionModeChanged(mode=bad),
+        EffortChanged(effort=bad),
+        OpRejected(op_id=OpId(bad), op=bad, reason=bad),
+        PromptQueued(prompt_id=PromptId("p"), content=bad),
+        PromptWithdrawn(prompt_id=PromptId("p")),
+        ModelsListed(op_id=OpId(bad), models=(bad,)),
+        RulesListed(op_id=OpId(bad), mode=bad, rules=(RuleRow(decision=bad, rule=bad, scope=bad),)),
+        SessionsListed(op_id=OpId(bad), sessions=(SessionRow(session_id=bad, agent=bad, title=bad, project=bad),)),
+        ToolStarted(call=ToolCallPart(id=CallId("c"), name=bad, arguments={bad: bad})),
+        AttemptEnded(reply_id=message, step=1, model=bad, outcome="completed"),
     ]
 
 
@@ -124,14 +145,12 @@ async def test_no_sink_lets_a_sequence_through(bad: str, is_editing: bool) -> No
     client._queue.get_nowait()
     client.push(started)
     terminal = PlayedTerminal(editing=is_editing)
-    async with Stage(client=client, terminal=terminal, show_reasoning=True) as stage:
+    async with Stage(client=client, terminal=terminal, show_reasoning=True, verbose=True) as stage:
         stage.client.push(TurnStarted(turn=1), *every_sink(bad))
         await stage.settled()
         offers = (RuleOffer(rule=bad, covers=bad),)
-        stage.client.push(
-            call(9, "Bash", command="x", **{bad: bad}),
-            asks(9, bad, why=bad, offers=offers, warnings=(bad,), agent=AgentId(bad)),
-        )
+        stage.client.push(call(9, "Bash", command="x", **{bad: bad}))
+        stage.client.push(asks(9, bad, why=bad, offers=offers, warnings=(bad,)), agent=AgentId(bad))
         await stage.shows("Allow?")
         stage.terminal.type("v\na\n")
         await stage.until(lambda: len(stage.ops) == 1)

@@ -3,44 +3,50 @@
 from functools import reduce
 from typing import Literal
 
-from clew.commands.base import FileChange, ModelUse, SideUse
 from clew.plain.state import PlainState, fold
 from clew.protocol.display import DiffBlock, TerminalBlock
 from clew.protocol.events import (
     ApprovalResolved,
+    AttemptEnded,
     Event,
     RecapReady,
     SideQueryBooked,
-    StepEnded,
+    StepStarted,
     TextDelta,
     TitleChanged,
     TurnEnded,
     TurnStarted,
 )
 from clew.protocol.ids import AgentId, CallId, MessageId, RequestId
+from clew.protocol.state import FileChange
+from clew.protocol.tally import ModelUse, SideUse
 from clew.protocol.usage import Usage
-from unit.plain.play import STARTED, asks, call, ended, turn
+from unit.plain.play import STARTED, asks, call, ended, sent, turn
 
 
 def folded(*events: Event) -> PlainState:
-    return reduce(lambda state, event: fold(event, state), events, PlainState())
+    return reduce(lambda state, event: fold(sent(event), state), events, PlainState())
 
 
 def test_a_delta_changes_nothing() -> None:
     state = folded(STARTED)
-    assert fold(TextDelta(message_id=MessageId("m"), text="x"), state) is state
+    assert fold(sent(TextDelta(reply_id=MessageId("m"), part=0, text="x")), state) == state
 
 
 def test_usage_is_summed_per_model_and_unknown_prices_are_counted() -> None:
     used = Usage(input_tokens=10, output_tokens=2)
-    step = StepEnded(step=1, model="a", stop_reason="end_turn", usage=used, cost_usd=0.5)
-    other = StepEnded(step=1, model="b", stop_reason="end_turn", usage=None)
-    facts = folded(STARTED, step, other, step).facts
-    assert facts.models == (
-        ModelUse(model="a", requests=2, usage=used + used, cost_usd=1.0),
-        ModelUse(model="b", requests=1, unpriced=1),
+    asked = AttemptEnded(
+        reply_id=MessageId("m"), step=1, model="a", outcome="completed", usage=used, cost_usd=0.5, retries=2
     )
-    assert facts.steps == 3
+    other = AttemptEnded(reply_id=MessageId("n"), step=1, model="b", outcome="completed")
+    refused = AttemptEnded(reply_id=MessageId("o"), step=1, model="b", outcome="failed")
+    step = StepStarted(step=1, model="a")
+    state = folded(STARTED, step, asked, step, other, refused, step, asked).facts.state
+    assert state.tally.models == (
+        ModelUse(model="a", requests=6, usage=used + used, cost_usd=1.0),
+        ModelUse(model="b", requests=2, unpriced=1),
+    )
+    assert state.steps == 3
 
 
 def test_files_are_summed_per_path_and_failed_edits_do_not_count() -> None:
@@ -50,28 +56,34 @@ def test_files_are_summed_per_path_and_failed_edits_do_not_count() -> None:
         *(TurnStarted(turn=1), ended(1, "Edit", edit), ended(2, "Edit", edit), ended(3, "Write", made)),
         ended(4, "Edit", edit, is_error=True),
     )
-    assert state.facts.files == (
+    assert state.facts.state.files == (
         FileChange(path="a", added=4, removed=2),
         FileChange(path="b", added=5, removed=0, created=True),
     )
-    assert state.turn_files == state.facts.files
+    assert state.turn_files == state.facts.state.files
     assert folded(*turn(1, ended(1, "Edit", edit)), TurnStarted(turn=2)).turn_files == ()
-    assert (state.facts.calls, state.facts.failed_calls) == (4, 1)
+    assert (state.facts.state.calls, state.facts.state.failed_calls) == (4, 1)
 
 
 def test_commands_and_time_add_up_over_turns() -> None:
     ran = TerminalBlock(command="x", output="", exit_code=0)
-    facts = folded(STARTED, *turn(1, ended(1, "Bash", ran)), *turn(2, ended(2, "Bash", ran))).facts
-    assert (facts.commands, facts.turns, facts.duration_ms, facts.working) == (2, 2, 2400, False)
+    state = folded(STARTED, *turn(1, ended(1, "Bash", ran)), *turn(2, ended(2, "Bash", ran))).facts.state
+    assert (state.commands, state.turns, state.tally.work_ms, state.working) == (2, 2, 2400, False)
 
 
 def test_turns_of_other_agents_are_not_ours() -> None:
     helper = AgentId("h")
-    state = folded(
-        STARTED, TurnStarted(turn=1), TurnEnded(agent=helper, turn=1, reason="completed", steps=1, duration_ms=9)
-    )
-    assert state.facts.working
-    assert state.facts.turns == 0
+    state = folded(STARTED, TurnStarted(turn=1))
+    over = TurnEnded(turn=1, reason="completed", steps=1, duration_ms=9)
+    state = fold(sent(over, agent=helper), state)
+    assert state.working
+    assert state.facts.state.turns == 0
+
+
+def test_what_another_agent_asks_waits_for_the_person_too() -> None:
+    state = fold(sent(asks(1), agent=AgentId("h")), folded(STARTED, TurnStarted(turn=1)))
+    assert state.waiting == (asks(1),)
+    assert state.askers == {"q1": "h"}
 
 
 def resolved(decision: Literal["allow", "allow_always", "deny"], rule: str = "") -> ApprovalResolved:
@@ -89,28 +101,32 @@ def test_requests_wait_until_they_are_resolved_or_the_turn_ends() -> None:
     assert folded(asks(1), asks(1), asks(2)).waiting == (asks(1), asks(2))
     assert folded(asks(1), asks(2), resolved("allow")).waiting == (asks(2),)
     assert folded(TurnStarted(turn=1), asks(1), *turn(1)[1:]).waiting == ()
-    assert folded(asks(1), resolved("deny")).facts.denials == ("Bash: git push",)
-    assert folded(asks(1), resolved("allow_always", "R")).facts.saved_rules == ("R",)
+    assert folded(asks(1), resolved("deny")).facts.state.denials == ("Bash: git push",)
+    assert folded(asks(1), resolved("allow_always", "R")).facts.state.saved_rules == ("R",)
 
 
 def test_calls_are_known_until_they_end() -> None:
     state = folded(call(1, command="x"))
     assert state.call(CallId("c1")) is not None
-    assert fold(ended(1), state).call(CallId("c1")) is None
+    assert fold(sent(ended(1)), state).call(CallId("c1")) is None
 
 
 def test_side_queries_are_booked_by_purpose() -> None:
     booked = SideQueryBooked(purpose="title", model="f", cost_usd=0.25)
     unknown = SideQueryBooked(purpose="label", model="f")
-    assert folded(booked, unknown, booked).facts.side == (
+    assert folded(booked, unknown, booked).facts.state.tally.side == (
         SideUse(purpose="title", requests=2, cost_usd=0.5),
-        SideUse(purpose="label", requests=1, cost_usd=None),
+        SideUse(purpose="label", requests=1, unpriced=1),
     )
 
 
 def test_title_and_recap_are_remembered_with_the_reason() -> None:
     facts = folded(STARTED, TitleChanged(title="t", source="facts"), RecapReady(text="r")).facts
-    assert (facts.title, facts.recap, facts.recap_why) == ("t", "r", "It was shown because you asked for it.")
+    assert (facts.state.title, facts.state.recap, facts.recap_why) == (
+        "t",
+        "r",
+        "It was shown because you asked for it.",
+    )
     resumed = type(STARTED)(**{**{name: getattr(STARTED, name) for name in STARTED.__struct_fields__}, "resumed": True})
     assert "resumed" in folded(resumed, RecapReady(text="r")).facts.recap_why
     assert "asked" in folded(resumed, RecapReady(text="r"), RecapReady(text="s")).facts.recap_why
