@@ -154,11 +154,15 @@ async def test_the_last_usage_seen_is_the_usage_of_the_reply(dialect: str):
 def test_usage_is_told_when_it_becomes_known():
     start = {"type": "message_start", "message": {"id": "m", "usage": {"input_tokens": 9, "output_tokens": 1}}}
     delta = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}, "usage": {"output_tokens": 5}}
-    seen = [e.usage for e in decoded(target("anthropic"), sse(start, delta, {"type": "message_stop"})) if is_usage(e)]
+    seen = [
+        e.usage
+        for e in decoded(target("anthropic"), sse(start, delta, {"type": "message_stop"}))
+        if isinstance(e, UsageSeen)
+    ]
     assert seen == [Usage(input_tokens=9, output_tokens=1), Usage(input_tokens=9, output_tokens=5)]
     counts = [{"prompt_tokens": 9, "completion_tokens": n} for n in (1, 1, 4)]
     chunks = [{"id": "c", "choices": [{"delta": {"content": "x"}}], "usage": one} for one in counts]
-    seen = [e.usage for e in decoded(target("openai-chat"), sse(*chunks, "[DONE]")) if is_usage(e)]
+    seen = [e.usage for e in decoded(target("openai-chat"), sse(*chunks, "[DONE]")) if isinstance(e, UsageSeen)]
     assert seen == [Usage(input_tokens=9, output_tokens=1), Usage(input_tokens=9, output_tokens=4)]
     pieces = [
         {"candidates": [{"content": {"parts": [{"text": "x"}]}, "finishReason": reason}], "usageMetadata": counted}
@@ -167,12 +171,8 @@ def test_usage_is_told_when_it_becomes_known():
             ("STOP", {"promptTokenCount": 9, "candidatesTokenCount": 4}),
         )
     ]
-    seen = [e.usage for e in decoded(target("gemini"), sse(*pieces)) if is_usage(e)]
+    seen = [e.usage for e in decoded(target("gemini"), sse(*pieces)) if isinstance(e, UsageSeen)]
     assert seen == [Usage(input_tokens=9), Usage(input_tokens=9, output_tokens=4)]
-
-
-def is_usage(event: ReplyEvent) -> Any:
-    return isinstance(event, UsageSeen)
 
 
 async def test_what_a_failed_attempt_used_is_told_before_its_retry():

@@ -7,6 +7,7 @@ usage is the truth: only what was added since is estimated.
 import re
 from functools import cache
 
+from clew.llm.request import ModelRequest
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
@@ -80,6 +81,16 @@ def estimate_part(part: Part) -> float:
 def estimate_message(message: Message) -> float:
     """Tokens of a message."""
     return MESSAGE_TOKENS + sum(estimate_part(part) for part in parts_of(message))
+
+
+def estimate_request(request: ModelRequest) -> int:
+    """Tokens that a model reads for a request: its system prompt, its tools and its history."""
+    system = sum(estimate_text(text) for text in request.system)
+    tools = sum(
+        MESSAGE_TOKENS + estimate_text(tool.name) + estimate_text(tool.description) + estimate_text(str(tool.schema))
+        for tool in request.tools
+    )
+    return round(system + tools + sum(map(estimate_message, request.messages)))
 
 
 class TokenEstimator:
