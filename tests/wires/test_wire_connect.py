@@ -209,3 +209,16 @@ async def test_a_probe_finds_servers_that_answer_and_nothing_else():
         env |= {"LOCAL_MODEL_BASE_URL": "http://far.example/v1"}
         servers = await local_servers(env, {}, timeout_s=2.0)
     assert [(one.provider, one.models) for one in servers] == [("ollama", ("qwen3:8b", "llama"))]
+
+
+def test_side_queries_follow_the_provider():
+    hosted = connect("anthropic/claude-haiku-5-5", providers={}, env=ALL_KEYS)
+    assert (hosted.side_query_timeout_s, hosted.side_query_chars) == (15.0, 60_000)
+    local = connect("ollama/qwen3:8b", providers={}, env={})
+    assert local.side_query_timeout_s >= 120
+    assert local.side_query_chars == local.window // 4 * 3
+    small = Provider(models={"tiny": ModelFacts(window=4_096)})
+    assert connect("ollama/tiny", providers={"ollama": small}, env={}).side_query_chars == 3_072
+    corp = {"corp": Provider(base_url="http://localhost:9000/v1"), "far": Provider(base_url="https://llm.example/v1")}
+    assert connect("corp/m", providers=corp, env={}).side_query_timeout_s == local.side_query_timeout_s
+    assert connect("far/m", providers=corp, env={}).side_query_timeout_s == 15.0

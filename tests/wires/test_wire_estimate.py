@@ -1,8 +1,10 @@
 """Token estimates: close enough before a count exists, corrected by the counts that come."""
 
 import pytest
+from msgspec.structs import replace
 
-from clew.llm.estimate import TokenEstimator, estimate_message, estimate_part, estimate_text
+from clew.llm.estimate import TokenEstimator, estimate_message, estimate_part, estimate_request, estimate_text
+from clew.llm.request import ModelRequest
 from clew.protocol.ids import CallId
 from clew.protocol.messages import (
     DocumentPart,
@@ -15,6 +17,7 @@ from clew.protocol.messages import (
     ToolResultPart,
     UserMessage,
 )
+from clew.protocol.tools import ToolSpec
 
 
 @pytest.mark.parametrize(
@@ -57,6 +60,15 @@ def test_every_kind_of_part_has_a_size():
     ]
     assert all(estimate_part(part) >= 2 for part in parts)
     assert estimate_message(UserMessage(content="hello there")) > estimate_text("hello there")
+
+
+def test_a_request_is_its_system_prompt_its_tools_and_its_history():
+    bare = ModelRequest(system=("You help.",), messages=(UserMessage(content="hello there"),))
+    assert estimate_request(bare) == round(estimate_text("You help.") + estimate_message(bare.messages[0]))
+    tool = ToolSpec(name="Read", description="Read a file. " * 50, schema={"type": "object"})
+    longer = replace(bare, tools=(tool,), messages=bare.messages * 10)
+    assert estimate_request(longer) > estimate_request(bare) + 150 + 9 * 5
+    assert estimate_request(ModelRequest(system=(), messages=())) == 0
 
 
 def test_the_ratio_is_learned_per_model_and_bounded():

@@ -15,6 +15,7 @@ import pytest
 from clew.llm import remote as remote_module
 from clew.llm.connection import tls_context
 from clew.llm.errors import BadResponse, ConnectionFailed, PromptTooLong, StreamBroken
+from clew.llm.providers import Patience, rows
 from clew.llm.remote import RemoteModel
 from clew.llm.reply import PartDone, ReplyDone, ReplyEvent, TextChunk
 from clew.llm.retry import RetryPolicy
@@ -201,6 +202,42 @@ async def test_a_stream_that_stalls_is_broken_with_the_time():
     assert any(isinstance(event, TextChunk) for event in seen)
 
 
+async def test_until_the_reply_begins_the_longer_patience_holds_and_then_the_shorter():
+    """Headers, `message_start` and pings are no beginning: a model may think long before its first word."""
+    begun = {"fault": "stall", "text": "some words and then nothing", "after": 5}
+    not_begun = {"fault": "stall", "text": "never said", "after": 2}
+    with ModelServer([begun, not_begun]) as server:
+        slow_start = RetryPolicy(max_attempts=1, begin_timeout_s=60, idle_timeout_s=0.2)
+        assert "sent nothing for 0.2 s" in await told(server.url, policy=slow_start)
+        quick_start = RetryPolicy(max_attempts=1, begin_timeout_s=0.2, idle_timeout_s=60)
+        assert "sent nothing for 0.2 s" in await told(server.url, policy=quick_start)
+
+
+async def test_a_silence_before_the_beginning_is_tried_again():
+    with ModelServer([{"fault": "stall", "text": "x", "after": 2}, {"fault": "hang"}, {"text": "ok"}]) as server:
+        model = remote("anthropic", server.url, policy=RetryPolicy(begin_timeout_s=0.2))
+        events = await collect(model, ask("hi"))
+        await model.close()
+    assert parts_in(events) == [TextPart(text="ok")]
+
+
+def test_how_long_each_kind_of_server_may_be_silent():
+    begin_s = {name: row.patience.begin_s for name, row in rows().items()}
+    local = {name for name, row in rows().items() if row.local}
+    assert local >= {"ollama", "llamacpp", "vllm", "lmstudio", "local"}
+    assert {begin_s[name] for name in local} == {600.0}
+    assert {begin_s[name] for name in set(begin_s) - local} == {300.0}
+    assert (RetryPolicy().begin_timeout_s, RetryPolicy().idle_timeout_s) == (None, 90.0)
+
+
+async def test_the_row_says_how_long_a_beginning_may_take():
+    with ModelServer([{"fault": "hang"}]) as server:
+        where = target("anthropic", server.url, patience=Patience(begin_s=0.2))
+        model = RemoteModel(where, RetryPolicy(max_attempts=1), sleep=Sleeps())
+        assert "did not answer for 0.2 s" in str(await failure(model, ask("hi")))
+        await model.close()
+
+
 async def test_a_stream_that_never_closes_ends_with_its_own_end():
     """After message_stop the server keeps the connection open and silent: the reply is complete all the same."""
     with ModelServer([{"parts": [{"text": "ok"}], "fault": "stall", "after": 7}]) as server:
@@ -294,17 +331,29 @@ async def test_a_dropped_tls_stream_does_not_wait_for_the_other_side(
     head = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n"
     words = b'data: {"id":"c","choices":[{"delta":{"content":"hi"}}]}\n\n'
     gate = threading.Event()
+    waited: list[str] = []
+    wait_closed = asyncio.StreamWriter.wait_closed
+
+    async def spied(writer: asyncio.StreamWriter) -> None:
+        try:
+            await wait_closed(writer)
+            waited.append("closed")
+        except BaseException as error:
+            waited.append(type(error).__name__)
+            raise
+
+    monkeypatch.setattr(asyncio.StreamWriter, "wait_closed", spied)
     with raw_server(head + words, context=context, hold=gate) as (port, _):
         model = remote("openai-chat", f"https://localhost:{port}/v1")
         stream = model.stream(ask("hi"))
         async for event in stream:
             if isinstance(event, TextChunk):
                 break
-        LoopClock().stop()  # a limit on the wait for the other side would never run out
-        with not_hanging():
-            await stream.aclose()
-            await model.close()
+        await stream.aclose()
+        await model.close()
         gate.set()
+    assert waited
+    assert "CancelledError" not in waited, "the limit on waiting had to end it"
     tls_context.cache_clear()
 
 

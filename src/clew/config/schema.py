@@ -91,7 +91,8 @@ class SideQueries(Section, frozen=True, kw_only=True):
 
     enabled: bool = True
     daily_cap_usd: Money = 0.5
-    timeout_s: Annotated[float, Meta(gt=0, lt=1e9)] = 15.0
+    timeout_s: Annotated[float, Meta(gt=0, lt=1e9)] | None = None
+    """None: as long as the provider of the fast model usually takes."""
 
 
 class Limits(Section, frozen=True, kw_only=True):

@@ -7,8 +7,6 @@ usage is the truth: only what was added since is estimated.
 import re
 from functools import cache
 
-import msgspec
-
 from clew.llm.request import ModelRequest
 from clew.protocol.messages import (
     DocumentPart,
@@ -85,6 +83,16 @@ def estimate_message(message: Message) -> float:
     return MESSAGE_TOKENS + sum(estimate_part(part) for part in parts_of(message))
 
 
+def estimate_request(request: ModelRequest) -> int:
+    """Tokens that a model reads for a request: its system prompt, its tools and its history."""
+    system = sum(estimate_text(text) for text in request.system)
+    tools = sum(
+        MESSAGE_TOKENS + estimate_text(tool.name) + estimate_text(tool.description) + estimate_text(str(tool.schema))
+        for tool in request.tools
+    )
+    return round(system + tools + sum(map(estimate_message, request.messages)))
+
+
 class TokenEstimator:
     """Estimates with a ratio per model, learned from what the provider counted."""
 
@@ -107,10 +115,3 @@ class TokenEstimator:
     def tokens(self, model: str, raw: float, *, margin: bool = True) -> int:
         """A raw estimate as tokens of this model, by default with a margin on the safe side."""
         return round(raw * self.ratio(model) * (MARGIN if margin else 1.0))
-
-
-def estimate_request(request: ModelRequest) -> int:
-    """Tokens of a whole request, before any correction."""
-    tools = msgspec.json.encode(request.tools).decode()
-    words = sum(estimate_text(block) for block in request.system) + estimate_text(tools)
-    return round(words + sum(estimate_message(message) for message in request.messages))

@@ -15,6 +15,8 @@ from clew.protocol.ids import EntryId, SessionId
 from clew.system.clock import Clock, SystemClock, iso_utc
 from clew.system.redact import redact
 
+_CUT = "\n[…]\n"
+
 
 class Stamp(NamedTuple):
     """What a result is about. A result whose stamp is not the current one any more is dropped."""
@@ -45,7 +47,7 @@ class SideQueries:
         book: Callable[[SideQueryEntry], None],
         log: Callable[[str], None],
         enabled: bool = True,
-        timeout_s: float = 15.0,
+        timeout_s: float | None = None,
         clock: Clock | None = None,
     ) -> None:
         self._model = model
@@ -72,18 +74,19 @@ class SideQueries:
             return self._none(query, refusal or "no fast model")
         request = ModelRequest(
             system=(query.system,),
-            messages=one_message(redact(query.text)),
+            messages=one_message(_bounded(redact(query.text), model.side_query_chars)),
             max_output_tokens=query.max_output_tokens,
             temperature=query.temperature,
             purpose=f"side-query:{query.purpose}",
         )
+        timeout_s = model.side_query_timeout_s if self._timeout_s is None else self._timeout_s
         task = asyncio.ensure_future(model.complete(request))
         self._running[query.purpose] = (stamp, task)
         try:
-            reply = await asyncio.wait_for(asyncio.shield(task), self._timeout_s)
+            reply = await asyncio.wait_for(asyncio.shield(task), timeout_s)
         except TimeoutError:
             task.cancel()
-            return self._failed(query, model, stamp, f"timeout after {self._timeout_s:g} s")
+            return self._failed(query, model, stamp, f"timeout after {timeout_s:g} s")
         except asyncio.CancelledError:
             if task.cancelled() and not _is_cancelling():
                 return self._failed(query, model, stamp, "aborted")
@@ -151,6 +154,14 @@ class SideQueries:
 
     def _none(self, query: Query, reason: str) -> None:
         self._log(f"side query {query.purpose}: {reason}")
+
+
+def _bounded(text: str, max_chars: int) -> str:
+    """What the model can take: the beginning, where the facts stand, and the end, where the newest words do."""
+    if len(text) <= max_chars:
+        return text
+    half = max(1, (max_chars - len(_CUT)) // 2)
+    return text[:half] + _CUT + text[-half:]
 
 
 def _is_cancelling() -> bool:

@@ -1,1 +1,1 @@
-"""The log: write, read, repair, index, search."""
+"""The log: write, read, index, search."""

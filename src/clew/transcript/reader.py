@@ -48,7 +48,7 @@ class Loaded(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def messages(self) -> tuple[Message, ...]:
-        """What the model saw, content replacements applied; pass it through `repair` before a request."""
+        """What the model saw, content replacements applied; `protocol.history` makes it valid for a request."""
         return messages_of(self.chain, replacements_of(self.entries))
 
     @property

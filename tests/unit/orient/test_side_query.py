@@ -15,6 +15,7 @@ from clew.orient.rephrase import extract, rephrase
 from clew.orient.side_query import Query, SideQueries, Stamp
 from clew.orient.verify import objections
 from clew.protocol.entries import SideQueryEntry
+from clew.protocol.messages import text_of
 from clew.system.clock import ManualClock
 from unit.ledger.talk import Talk
 
@@ -23,7 +24,13 @@ class Desk:
     """The path with its edges at hand."""
 
     def __init__(
-        self, home: Path, model: Model | None, *, enabled: bool = True, cap_usd: float = 0.5, timeout_s: float = 5.0
+        self,
+        home: Path,
+        model: Model | None,
+        *,
+        enabled: bool = True,
+        cap_usd: float = 0.5,
+        timeout_s: float | None = 60.0,
     ) -> None:
         self.stamp = Stamp("s1", "e1")
         self.booked: list[SideQueryEntry] = []
@@ -146,6 +153,28 @@ async def test_a_slow_model_times_out(tmp_path: Path) -> None:
     desk = Desk(tmp_path, ScriptedModel([Turn([Wait(asyncio.Event()), Say("never")])]), timeout_s=0.01)
     assert await desk.queries.ask(QUERY) is None
     assert "timeout" in desk.logged[0]
+
+
+async def test_the_model_says_how_long_and_how_much_unless_the_user_does(tmp_path: Path) -> None:
+    never = Turn([Wait(asyncio.Event()), Say("never")])
+    slow = ScriptedModel([never, never], side_query_timeout_s=0.02, side_query_chars=100)
+    desk = Desk(tmp_path, slow, timeout_s=None)
+    assert await desk.queries.ask(QUERY._replace(text="facts " + "x" * 500 + " newest")) is None
+    assert "timeout after 0.02 s" in desk.logged[0]
+    asked = text_of(slow.requests[0].messages[0].content)
+    assert len(asked) <= 100
+    assert asked.startswith("facts ")
+    assert asked.endswith(" newest")
+    desk = Desk(tmp_path, slow, timeout_s=0.01)
+    assert await desk.queries.ask(QUERY) is None
+    assert "timeout after 0.01 s" in desk.logged[0]
+
+
+async def test_a_secret_at_the_cut_does_not_leave_in_halves(tmp_path: Path) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    model = ScriptedModel([Say("x")], side_query_chars=120)
+    await Desk(tmp_path, model).queries.ask(QUERY._replace(text="a " * 20 + secret + " b" * 200))
+    assert "a1B2" not in str(model.requests[0])
 
 
 def test_the_dialog_has_words_only() -> None:
