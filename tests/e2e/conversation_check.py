@@ -8,6 +8,7 @@ The normal form of a request's messages:
 """
 
 import json
+import re
 from collections import Counter
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,7 @@ from fakes.fault_script import Delivery
 
 Json = dict[str, Any]
 REASONING = {"thinking", "redacted_thinking"}
+CALL_WORD = re.compile(r"(?:fx|ink)\d{3}")
 SHOWN_CHARS = 160
 
 
@@ -42,6 +44,9 @@ def check(going: Going) -> list[str]:
         wrong += [f"{name}: {words}" for words in against_script(going, body)]
         if name != "live":
             wrong += [f"{name}: {words}" for words in against_live(going, name)]
+    asked = {f"request {number}": delivery.request.body for number, delivery in enumerate(going.deliveries, 1)}
+    for name, body in {**asked, **going.last}.items():
+        wrong += [f"{name}: {words}" for words in calls_of(normal(going.dialect, body))[1]]
     return wrong + grows(going)
 
 
@@ -118,8 +123,7 @@ def against_script(going: Going, body: Json) -> list[str]:
     """Whether a request holds what was said and done, each once, and nothing that was taken back."""
     messages = normal(going.dialect, body)
     wrong = prompts_in(going, messages)
-    calls, unpaired = calls_of(messages)
-    wrong += unpaired
+    calls, _ = calls_of(messages)
     said = "\n".join(words for role, words in spoken(messages) if role == "assistant")
     everything = json.dumps(messages)
     ran = set(going.ran)
@@ -239,6 +243,23 @@ def spoken(messages: list[Json]) -> list[tuple[str, str]]:
             if block["type"] == "text":
                 found.append((message["role"], block["text"]))
     return found
+
+
+def on_disk(going: Going, transcript: str) -> list[str]:
+    """Whether every call of the transcript is in the last request, with one result. For sessions without withdrawals."""
+    calls, _ = calls_of(normal(going.dialect, going.last["live"]))
+    wrong: list[str] = []
+    for line in transcript.splitlines():
+        entry = json.loads(line)
+        blocks = entry["message"]["content"] if entry["type"] == "assistant" else []
+        for block in blocks:
+            if block["type"] == "tool_use":
+                text = json.dumps([block["name"], block["input"]])
+                word = CALL_WORD.search(text)
+                held = [call for call in calls if word and word[0] in call.text]
+                if len(held) != 1 or len(held[0].results) != 1:
+                    wrong.append(f"disk: the call {text[:60]} is there {len(held)} times")
+    return wrong
 
 
 # Over one process

@@ -15,9 +15,9 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from e2e.conversation_check import Going, check
+from e2e.conversation_check import Going, check, on_disk
 from e2e.conversation_person import POLL_S, WAIT_S, Person, Stuck
-from e2e.conversation_plan import Plan, Turn
+from e2e.conversation_plan import Plan, Turn, make_sweep
 from fakes.fault_script import Delivery, FaultServer, TurnReplies
 from fakes.model_server import Recorded
 
@@ -41,16 +41,19 @@ class Play:
         self.project = folder / "project"
         self.project.mkdir(parents=True)
         self.trace = self.project / "trace.txt"
-        self.trace.touch()
         self.replies = TurnReplies(self.one_more)
         self.more = 0
         self.server = FaultServer(self.choose)
         self.server.before_cut = self.await_effects
         self.person: Person | None = None
+        self.going: Going | None = None
+        """What the session came to, when it did not get stuck."""
         self.starts: list[int] = []
         """How many requests had been made when each live process began."""
         self.asked: list[tuple[str, bool]] = []
         """The prompts in their order, and whether each must be in the conversation."""
+        self.lines = 0
+        """The lines of the transcript when the turn began."""
         self.began = date.today()
         prepare(plan, self.project)
 
@@ -68,7 +71,7 @@ class Play:
 
     def ran(self) -> list[str]:
         """The commands that left their trace, in order."""
-        return self.trace.read_text().split()
+        return self.trace.read_text().split() if self.trace.exists() else []
 
     def await_effects(self, delivery: Delivery) -> None:
         """Commands before a cut get the time to run."""
@@ -153,7 +156,8 @@ class Play:
     def turn(self, person: Person, turn: Turn) -> Person:
         """One turn and what the person does in it."""
         self.replies.load(turn.replies)
-        before = len(self.live())
+        before, interrupts = len(self.live()), person.interrupts
+        self.lines = line_count(self.home)
         person.say(turn.prompt)
         self.asked.append((turn.prompt, True))
         if turn.action == "interrupt-at-once":
@@ -166,14 +170,14 @@ class Play:
             if turn.action.endswith("kill"):
                 return self.kill(person, turn, before)
             if turn.action.endswith("interrupt"):
-                self.disturb(before)
+                before = self.disturb(before)
                 person.interrupt()
             self.release(person, turn)
         typed = turn.queued if self.asked[-1][0] in turn.queued else []
         person.wait(lambda: person.idle(typed), "the turn is over")
-        if person.denied_by_interrupt or turn.action == "interrupt-at-once":
-            person.denied_by_interrupt = False
-            self.disturb(before)
+        if person.interrupts > interrupts and not turn.queued:
+            for delivery in self.live()[before:]:
+                delivery.disturbed = True
         person.forget_interrupt()
         return person
 
@@ -184,6 +188,11 @@ class Play:
         def there() -> bool:
             return turn.at in (self.ran() if running else self.server.reached)
 
+        if turn.at.startswith("line"):
+            # Looked at without a pause: what is between two lines of the transcript takes less than one.
+            wanted = self.lines + int(turn.at[4:])
+            person.watch(lambda: line_count(self.home) >= wanted)
+            return True
         person.wait(lambda: there() or person.idle(), f"{turn.at} or the end of the turn")
         if not there():
             return False
@@ -196,10 +205,12 @@ class Play:
             person.wait(lambda: wanted <= set(self.ran()) or time.monotonic() > deadline, "commands run")
         return True
 
-    def disturb(self, before: int) -> None:
-        """From here on the newest reply may be taken in part."""
-        for delivery in self.live()[before:][-1:]:
+    def disturb(self, before: int) -> int:
+        """From here on the newest reply of the turn may be taken in part; its number."""
+        newest = max(before, len(self.live()) - 1)
+        for delivery in self.live()[newest:]:
             delivery.disturbed = True
+        return newest
 
     def kill(self, person: Person, turn: Turn, before: int) -> Person:
         """SIGKILL; what was typed and had not joined was only in memory."""
@@ -275,6 +286,7 @@ class Play:
             answers=self.plan.answers,
             dates=(self.began.isoformat(), date.today().isoformat()),
         )
+        self.going = going
         return wrong + check(going)
 
 
@@ -284,10 +296,16 @@ def effects_of(delivery: Delivery, plan: Plan) -> set[str]:
     return {part["word"] for part in whole if part.get("kind") == "effect" and part["word"] not in plan.answers}
 
 
+def line_count(home: Path) -> int:
+    """How many lines the transcript has."""
+    return sum(path.read_bytes().count(b"\n") for path in home.glob("projects/*/*.jsonl"))
+
+
 def prepare(plan: Plan, project: Path) -> None:
     """The files that the script's calls read, and the fifos its commands wait at."""
-    if plan.git:
-        subprocess.run(["git", "init", "-q"], cwd=project, check=True)
+    if plan.git:  # what git tells of the project changes with the first command that runs
+        begin = "git init -q && touch trace.txt && git add . && git -c user.name=a -c user.email=a@b commit -qm first"
+        subprocess.run(["sh", "-c", begin], cwd=project, check=True)
     for part in (part for turn in plan.turns for reply in turn.replies for part in reply["parts"]):
         if part.get("kind") == "read":
             (project / f"{part['word']}.txt").write_text(f"inside-{part['word']}\n")
@@ -311,6 +329,16 @@ def release_all(project: Path) -> None:
     for path in project.glob("*.fifo"):
         if stat.S_ISFIFO(path.stat().st_mode):
             feed(path)
+
+
+def sweep(dialect: str, folder: Path) -> list[str]:
+    """What is wrong with a session that is interrupted everywhere."""
+    played = Play(make_sweep(dialect), folder)
+    wrong = played.run()
+    if played.going is not None:
+        (transcript,) = played.home.glob("projects/*/*.jsonl")
+        wrong += on_disk(played.going, transcript.read_text())
+    return wrong
 
 
 def play(plan: Plan, folder: Path) -> list[str]:

@@ -19,7 +19,9 @@ WAIT_S = 40.0
 POLL_S = 0.01
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 TURN_OVER = re.compile(r"(?m)^-- ")
-APPROVAL = re.compile(r"Approval needed: .*?Allow\? [^\n]*> $", re.DOTALL)
+QUESTION = "Approval needed: "
+ALLOW = re.compile(r"\nAllow\? [^\n]*> $")
+NOTICED = re.compile(r"Ctrl-C again quits|Denied, and interrupted")
 WORD = re.compile(r"(?:fx|ink)\d{3}")
 
 
@@ -34,8 +36,9 @@ class Person:
         self, command: Sequence[str], folder: Path, env: dict[str, str], *, terminal: bool, answers: dict[str, str]
     ) -> None:
         self.terminal = terminal
+        self.interrupts = 0
         self.interrupted = False
-        self.denied_by_interrupt = False
+        """Another one would end the command."""
         self._answers = answers
         self._raw = b""
         self._turn_from = 0
@@ -93,19 +96,28 @@ class Person:
         deadline = time.monotonic() + WAIT_S
         while not ready():
             ended = self._process.poll() is not None
-            if not self._read() and ended:
+            if not self._read() and ended and not ready():
                 raise Stuck(f"the command ended ({self._process.returncode}) before: {what}\n{self.text[-1500:]}")
             self._answer()
             if time.monotonic() > deadline:
                 raise Stuck(f"never came: {what}\n{self.text[-1500:]}")
 
+    def watch(self, ready: Callable[[], bool]) -> None:
+        """As `wait`, without a pause, and only until the turn is over."""
+        deadline = time.monotonic() + WAIT_S
+        while not ready() and not self.idle() and time.monotonic() < deadline:
+            self._read(0)
+
     def interrupt(self) -> None:
         """Ctrl-C once, as a person presses it; through a pipe the signal that it would be."""
+        self.interrupts += 1
         self.interrupted = True
+        before = len(self.text)
         if self.terminal:
             self._write("\x03")
         else:
             os.kill(self._process.pid, signal.SIGINT)
+        self.wait(lambda: bool(NOTICED.search(self.text, before)), "the interrupt is noticed")
 
     def forget_interrupt(self) -> None:
         """A second Ctrl-C soon after the first quits, unless it only cleared a line: so clear one."""
@@ -153,8 +165,8 @@ class Person:
         while data:
             data = data[os.write(self._in, data) :]
 
-    def _read(self) -> bool:
-        if not select.select([self._out], [], [], POLL_S)[0]:
+    def _read(self, timeout_s: float = POLL_S) -> bool:
+        if not select.select([self._out], [], [], timeout_s)[0]:
             return False
         try:
             data = os.read(self._out, 1 << 16)
@@ -167,14 +179,14 @@ class Person:
 
     def _answer(self) -> None:
         """Yes, unless the script says otherwise."""
-        asked = APPROVAL.search(self.text, self._answered)
-        if asked is None:
+        text = self.text
+        question = text.rfind(QUESTION)
+        if question < self._answered or not ALLOW.search(text):
             return
-        self._answered = asked.end()
-        word = WORD.search(asked[0])
+        self._answered = len(text)
+        word = WORD.search(text, question)
         answer = self._answers.get(word[0], "y") if word else "y"
         if answer == "\x03":
-            self.denied_by_interrupt = True
             self.interrupt()
         else:
             self._write(answer + ("\r" if self.terminal else "\n"))

@@ -14,6 +14,10 @@ Json = dict[str, Any]
 Action = Literal["", "interrupt", "kill", "queue", "queue-interrupt", "queue-kill", "interrupt-at-once"]
 HOLD_KINDS = ["before", "start", "opened", "in-text", "after-text", "in-thinking", "in-call", "after-call", "before-stop"]
 CUT_KINDS = [*HOLD_KINDS, "before-end"]
+LONGEST = 28
+"""The events of the sweep's reply in the dialect that needs most; beyond its end an interrupt meets the next step."""
+LINES_OF_A_TURN = 12
+"""What a turn of the sweep writes to its transcript."""
 PAYLOAD = " and more words of this answer, enough for several events"
 
 
@@ -77,6 +81,46 @@ def word_of(part: Json) -> str:
 def make_plan(seed: int) -> Plan:
     """The session of this seed."""
     return _Writer(seed).plan()
+
+
+def make_sweep(dialect: str, *, terminal: bool = True) -> Plan:
+    """One session that is interrupted again and again: at every event of a reply, and wherever else it can be."""
+    writer = _Writer(0)
+    writer.dialect, writer.asks, writer.message_ids, writer.call_ids = dialect, False, "fresh", "fresh"
+    turns: list[Turn] = []
+
+    def add(replies: list[Json], action: Action, at: str = "", *, synced: bool = True) -> None:
+        turns.append(Turn(writer.prompt(), replies, action, at, wait_for_effects=synced))
+
+    for number, after in enumerate(range(LONGEST)):
+        reply = writer.reply([writer.text(), writer.call("read"), writer.effect(), writer.call("read")])
+        reply["hold"] = Place("event", after, f"hold{number:03d}")
+        add([reply], "interrupt", f"hold{number:03d}", synced=number % 3 > 0)
+    for number in range(6):
+        running = writer.effect(hangs=True)
+        beside = [writer.call("read"), writer.effect()]
+        parts = [*beside[: number % 3], running, *beside[number % 3 :]]
+        add([writer.reply(parts)], "interrupt", running["word"])
+    for number, kind in enumerate(["before", "start", "opened"]):
+        last = writer.words() | {"hold": Place(kind, 0, f"late{number}")}
+        add([writer.reply([writer.effect(), writer.call("read")]), last], "interrupt", f"late{number}")
+    for lines in range(2 * LINES_OF_A_TURN):
+        parts = [writer.text(), writer.effect(), writer.call("read"), writer.effect()]
+        add([writer.reply(parts), writer.words()], "interrupt", f"line{lines % LINES_OF_A_TURN + 1}")
+    for _ in range(3 * terminal):
+        add([writer.reply([writer.effect()]), writer.words()], "interrupt-at-once")
+    return Plan(
+        seed=0,
+        dialect=dialect,
+        terminal=terminal,
+        asks=False,
+        fallback=False,
+        git=False,
+        output_cap=False,
+        resume_by_id=True,
+        turns=turns,
+        answers={},
+    )
 
 
 class _Writer:

@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 
 class Place(NamedTuple):
-    """A point of a reply: the `nth` of the points of this kind, counted around."""
+    """A point of a reply: the `nth` of the points of this kind, counted around; of the kind `event`, after so many."""
 
     kind: str
     nth: int = 0
@@ -274,6 +274,8 @@ def position(points: list[Point], place: Place | None) -> int | None:
     """How many events come before the place; a kind that the reply does not have is its start."""
     if place is None or place.kind == "before":
         return None
+    if place.kind == "event":
+        return place.nth
     fitting = [point.after for point in points if point.kind == place.kind] or [0]
     return fitting[place.nth % len(fitting)]
 
