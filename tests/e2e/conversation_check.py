@@ -58,9 +58,7 @@ def against_live(going: Going, name: str) -> list[str]:
     live, other = going.last["live"], going.last[name]
     exported = name not in ("resumed", "forked")
     bare = exported or live["model"] != other["model"]
-    first, second = (
-        normal(going.dialect, body, reasoning=not bare, numbered_ids=exported) for body in (live, other)
-    )
+    first, second = (normal(going.dialect, body, reasoning=not bare, numbered_ids=exported) for body in (live, other))
     wrong: list[str] = []
     if first != second:
         wrong.append(f"the messages differ: {difference(flat(first), flat(second))}")
@@ -126,13 +124,12 @@ def against_script(going: Going, body: Json) -> list[str]:
     calls, _ = calls_of(messages)
     said = "\n".join(words for role, words in spoken(messages) if role == "assistant")
     everything = json.dumps(messages)
-    ran = set(going.ran)
     for word in going.ran:
         held = [call for call in calls if f"{word} >>" in call.text]
         if len(held) != 1 or len(held[0].results) != 1:
             wrong.append(f"{word} ran, and the request has {len(held)} calls of it")
     for delivery in going.deliveries[:-1]:
-        for part, count in expected(delivery, ran, going.answers):
+        for part, count in expected(delivery, going):
             wrong += misses(part, count, said, calls, everything, going)
     return wrong
 
@@ -140,14 +137,21 @@ def against_script(going: Going, body: Json) -> list[str]:
 def prompts_in(going: Going, messages: list[Json]) -> list[str]:
     """Every prompt once and in the order in which it was given."""
     text = "\n".join(words for role, words in spoken(messages) if role == "user")
-    wrong = [f"the prompt {line!r} is there {text.count(line)} times" for line, must in going.asked
-             if text.count(line) != 1 and (must or text.count(line))]
+    wrong = [
+        f"the prompt {line!r} is there {text.count(line)} times"
+        for line, must in going.asked
+        if text.count(line) != 1 and (must or text.count(line))
+    ]
     places = [text.find(line) for line, _ in going.asked if line in text]
     return wrong + (["the prompts are out of order"] if places != sorted(places) else [])
 
 
-def expected(delivery: Delivery, ran: set[str], answers: dict[str, str]) -> list[tuple[Json, str]]:
-    """How often each part of a reply may be there: `once`, `never`, or `at most once`."""
+def expected(delivery: Delivery, going: Going) -> list[tuple[Json, str]]:
+    """How often each part of a reply may be there: `once`, `never`, or `at most once`.
+
+    A cut reply is withdrawn, unless one of its commands ran. One that could have begun leaves both open: only its
+    trace tells. In the chat dialect the last call may be seen to be whole before the stream says so.
+    """
     parts: list[Json] = delivery.reply["parts"]
     if delivery.disturbed or delivery.sent == "nothing" or delivery.reply.get("stop") == "max_tokens":
         return [(part, "at most once") for part in parts]
@@ -156,11 +160,10 @@ def expected(delivery: Delivery, ran: set[str], answers: dict[str, str]) -> list
     cut = delivery.reply.get("cut")
     if cut is None or cut.kind == "before-end":
         return [(part, "at most once") for part in parts]
-    whole = parts[: delivery.whole_parts]
-    effects = [part["word"] for part in whole if part.get("kind") == "effect" and part["word"] not in answers]
-    if not effects:
+    begun = parts[: delivery.whole_parts + (going.dialect == "chat")]
+    if not any(part.get("kind") == "effect" and part["word"] not in going.answers for part in begun):
         return [(part, "never") for part in parts]
-    newest = max((at for at, part in enumerate(whole) if part.get("word") in ran), default=-1)
+    newest = max((at for at, part in enumerate(parts) if part.get("word") in going.ran), default=-1)
     return [(part, "once" if at <= newest and "text" in part else "at most once") for at, part in enumerate(parts)]
 
 
@@ -246,19 +249,22 @@ def spoken(messages: list[Json]) -> list[tuple[str, str]]:
 
 
 def on_disk(going: Going, transcript: str) -> list[str]:
-    """Whether every call of the transcript is in the last request, with one result. For sessions without withdrawals."""
+    """Whether every call of a transcript without withdrawals has one result there, and one in the last request."""
     calls, _ = calls_of(normal(going.dialect, going.last["live"]))
+    spoken_lines = [json.loads(line) for line in transcript.splitlines() if '"message"' in line]
+    blocks = [block for entry in spoken_lines for block in entry["message"]["content"] if isinstance(block, dict)]
+    recorded = Counter(block["tool_use_id"] for block in blocks if block["type"] == "tool_result")
     wrong: list[str] = []
-    for line in transcript.splitlines():
-        entry = json.loads(line)
-        blocks = entry["message"]["content"] if entry["type"] == "assistant" else []
-        for block in blocks:
-            if block["type"] == "tool_use":
-                text = json.dumps([block["name"], block["input"]])
-                word = CALL_WORD.search(text)
-                held = [call for call in calls if word and word[0] in call.text]
-                if len(held) != 1 or len(held[0].results) != 1:
-                    wrong.append(f"disk: the call {text[:60]} is there {len(held)} times")
+    for block in blocks:
+        if block["type"] != "tool_use":
+            continue
+        text = json.dumps([block["name"], block["input"]])
+        word = CALL_WORD.search(text)
+        held = [call for call in calls if word and word[0] in call.text]
+        if len(held) != 1 or len(held[0].results) != 1:
+            wrong.append(f"disk: the call {text[:60]} is in the request {len(held)} times")
+        if recorded[block["id"]] != 1:
+            wrong.append(f"disk: the call {text[:60]} has {recorded[block['id']]} results in the transcript")
     return wrong
 
 

@@ -25,7 +25,7 @@ Json = dict[str, Any]
 CLEW = str(Path(sys.executable).parent / "clew")
 LAST = "ask999 and what now"
 EFFECT_WAIT_S = 3.0
-"""How long a cut waits for the commands before it. Whether they ran is read from their trace, so either way is right."""
+"""How long a cut waits for the commands before it. Their trace tells whether they ran, so either way is right."""
 SAID = re.compile(r"say\d{3}")
 ANTHROPIC = ("anthropic/claude-sonnet-4-5", "anthropic/claude-haiku-4-5")
 CHAT = ("ollama/fake-model", "ollama/other-model")
@@ -92,8 +92,10 @@ class Play:
     def env(self, sender: str, home: Path) -> dict[str, str]:
         """A process that speaks to our server under its own name."""
         url = f"{self.server.url}/{sender}"
-        cap = {"CLEW_MAX_OUTPUT_TOKENS": "4000"} if self.plan.output_cap else {}
-        return cap | {
+        more = {"CLEW_MAX_OUTPUT_TOKENS": "4000"} if self.plan.output_cap else {}
+        if sender != "live":  # ended at its first request, long before anybody could read where things stand
+            more["CLEW_RECAP"] = "0"
+        return more | {
             "PATH": os.environ["PATH"],
             "HOME": str(self.folder),
             "CLEW_HOME": str(home),
@@ -234,35 +236,56 @@ class Play:
         """The same prompt to the live process and to every other way to go on."""
         assert self.person is not None
         self.person.ready()
-        (path,) = self.home.glob("projects/*/*.jsonl")
+        paths = list(self.home.glob("projects/*/*.jsonl"))
+        if len(paths) != 1:
+            return [f"home: {len(paths)} transcripts instead of one"]
         for name in ("resumed", "forked", "export"):
             shutil.copytree(self.home, self.folder / name)
-        chosen = ["--resume", path.stem] if self.plan.resume_by_id else ["--continue"]
+        ways, wrong = self.ways(paths[0].stem)
+        wrong += self.go_on(ways)
+        before = len(self.live())
+        self.person.say(LAST)
+        self.person.wait(lambda: len(self.live()) > before, "a request of the live process")
+        last = {"live": self.live()[before], **{name: self.server.of(name)[0] for name in ways if self.server.of(name)}}
+        self.going = Going(
+            dialect=self.plan.dialect,
+            last={name: delivery.request.body for name, delivery in last.items()},
+            deliveries=self.live()[: before + 1],
+            starts=self.starts,
+            asked=[*self.asked, (LAST, True)],
+            ran=self.ran(),
+            answers=self.plan.answers,
+            dates=(self.began.isoformat(), date.today().isoformat()),
+        )
+        return wrong + check(self.going)
+
+    def ways(self, session: str) -> tuple[dict[str, list[str]], list[str]]:
+        """The flags with which each way goes on, and what is wrong with the exports."""
+        chosen = ["--resume", session] if self.plan.resume_by_id else ["--continue"]
         ways = {"resumed": chosen, "forked": [*chosen, "--fork-session"]}
+        env = self.env("export", self.folder / "export")
+        wrong: list[str] = []
         for kind in ("jsonl", "claude-code"):
             file = self.folder / f"{kind}.jsonl"
+            line = [CLEW, "export", session, "--to", kind, "-o", str(file)]
             made = subprocess.run(
-                [CLEW, "export", path.stem, "--to", kind, "-o", str(file)],
-                env=self.env("export", self.folder / "export"),
-                cwd=self.project,
-                capture_output=True,
-                text=True,
-                timeout=WAIT_S,
-                check=False,
+                line, env=env, cwd=self.project, capture_output=True, text=True, timeout=WAIT_S, check=False
             )
             if made.returncode:
-                return [f"{kind}: the export failed: {made.stderr}"]
-            ways[kind] = ["--resume", str(file)]
-        people = {
-            name: Person(
-                self.command(*flags), self.project, self.env(name, self.folder / name), terminal=False, answers={}
-            )
-            for name, flags in ways.items()
-        }
+                wrong.append(f"{kind}: the export failed: {made.stderr}")
+            else:
+                ways[kind] = ["--resume", str(file)]
+        return ways, wrong
+
+    def go_on(self, ways: dict[str, list[str]]) -> list[str]:
+        """A process for each way, until its first request is there."""
         wrong: list[str] = []
+        people: dict[str, Person] = {}
         try:
-            for name, person in people.items():
-                person.say(LAST)
+            for name, flags in ways.items():
+                env = self.env(name, self.folder / name)
+                people[name] = Person(self.command(*flags), self.project, env, terminal=False, answers={})
+                people[name].say(LAST)
             for name, person in people.items():
                 try:
                     person.wait(lambda name=name: bool(self.server.of(name)), f"a request of {name}")
@@ -271,23 +294,7 @@ class Play:
         finally:
             for person in people.values():
                 person.kill()
-        before = len(self.live())
-        self.person.say(LAST)
-        self.person.wait(lambda: len(self.live()) > before, "a request of the live process")
-        last = {"live": self.live()[before], **{name: self.server.of(name)[0] for name in ways if self.server.of(name)}}
-        self.asked.append((LAST, True))
-        going = Going(
-            dialect=self.plan.dialect,
-            last={name: delivery.request.body for name, delivery in last.items()},
-            deliveries=self.live()[: before + 1],
-            starts=self.starts,
-            asked=self.asked,
-            ran=self.ran(),
-            answers=self.plan.answers,
-            dates=(self.began.isoformat(), date.today().isoformat()),
-        )
-        self.going = going
-        return wrong + check(going)
+        return wrong
 
 
 def effects_of(delivery: Delivery, plan: Plan) -> set[str]:

@@ -1,7 +1,7 @@
 """Random sessions: a script of prompts, replies, faults and what a person does meanwhile, all from one seed.
 
-Every prompt, text, thought, file and command carries a word of its own (`ask`, `say`, `muse`, `ink`, `fx` and a number),
-so that what reached a request can be told from the script alone.
+Every prompt, text, thought, file and command carries a word of its own (`ask`, `say`, `muse`, `ink` or `fx` and a
+number), so that what reached a request can be told from the script alone.
 """
 
 import random
@@ -12,7 +12,19 @@ from fakes.fault_script import Place
 
 Json = dict[str, Any]
 Action = Literal["", "interrupt", "kill", "queue", "queue-interrupt", "queue-kill", "interrupt-at-once"]
-HOLD_KINDS = ["before", "start", "opened", "in-text", "after-text", "in-thinking", "in-call", "after-call", "before-stop"]
+ANYWHERE: list[Action] = ["interrupt", "interrupt", "kill"]
+AT_A_TERMINAL: list[Action] = ["queue", "queue", "queue-interrupt", "queue-kill", "interrupt-at-once"]
+HOLD_KINDS = [
+    "before",
+    "start",
+    "opened",
+    "in-text",
+    "after-text",
+    "in-thinking",
+    "in-call",
+    "after-call",
+    "before-stop",
+]
 CUT_KINDS = [*HOLD_KINDS, "before-end"]
 LONGEST = 28
 """The events of the sweep's reply in the dialect that needs most; beyond its end an interrupt meets the next step."""
@@ -51,11 +63,13 @@ class Plan:
     turns: list[Turn]
     answers: dict[str, str]
     """What is answered when this command asks for permission; the others get a yes."""
+    ids: str = ""
+    """How the server names replies and calls, in words."""
 
     def describe(self) -> str:
         """One line per turn, for a report."""
         flags = [name for name in ("terminal", "asks", "fallback", "git", "output_cap") if getattr(self, name)]
-        lines = [f"seed {self.seed}: {self.dialect} {' '.join(flags)}"]
+        lines = [f"seed {self.seed}: {self.dialect} {' '.join(flags)} ({self.ids})"]
         for turn in self.turns:
             did = f" [{turn.action} at {turn.at or 'once'} {' '.join(turn.queued)}]" if turn.action else ""
             replies = "; ".join(shape(reply) for reply in turn.replies)
@@ -154,6 +168,7 @@ class _Writer:
             resume_by_id=self.chance(0.5),
             turns=turns,
             answers=self.answers,
+            ids=f"message ids {self.message_ids}, call ids {self.call_ids}",
         )
 
     def turn(self) -> Turn:
@@ -172,10 +187,7 @@ class _Writer:
 
     def act(self, turn: Turn) -> None:
         """What the person does in this turn, and where."""
-        choices: list[Action] = ["interrupt", "interrupt", "kill"]
-        if self.terminal:
-            choices += ["queue", "queue", "queue-interrupt", "queue-kill", "interrupt-at-once"]
-        turn.action = self.rng.choice(choices)
+        turn.action = self.rng.choice(ANYWHERE + AT_A_TERMINAL * self.terminal)
         turn.wait_for_effects = self.chance(0.7)
         if turn.action.startswith("queue"):
             turn.queued = [self.prompt() for _ in range(self.rng.choice([1, 1, 2]))]

@@ -1,4 +1,4 @@
-"""The first promise: however a session went, every way to go on goes on with that conversation. `make soak` plays more."""
+"""The first promise: however a session went, every way to go on goes on with it. `make soak` plays more of them."""
 
 import json
 from pathlib import Path

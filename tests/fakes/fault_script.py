@@ -168,7 +168,7 @@ class _Sending:
         return {"request-id": self.request_id} if self.request_id else {}
 
     def _with_ids(self, event: Json) -> Json:
-        """The event or body with the ids the script wants; the text of ids is unique, so a plain replacement will do."""
+        """The event or body with the ids that the script wants."""
         named = self.reply.get("message_id")
         if named is not None:
             holder = event.get("message", event) if self.dialect == "anthropic" else event

@@ -1,6 +1,6 @@
-"""`make soak ARGS="--sessions 200 --seed 7"`: random sessions through the real command, and which of them go on as they were.
+"""`make soak ARGS="--sessions 200 --seed 7"`: random sessions through the real command, and which go on as they were.
 
-Session number n of a run has the seed SEED + n, so that one that fails is played again with `--sessions 1 --seed ITS_SEED`.
+Session n of a run has the seed SEED + n, so that one that fails is played again with `--sessions 1 --seed ITS_SEED`.
 """
 
 import argparse
