@@ -51,10 +51,10 @@ def main() -> int:
         print(f"{count:4} sessions  {kind}")
     good = args.sessions - len(bad)
     print(f"{good} of {args.sessions} go on as they were; {took_s:.0f} s; failing seeds: {sorted(bad) or 'none'}")
-    if not bad:
-        shutil.rmtree(folder, ignore_errors=True)
-    elif args.keep:
+    if bad and args.keep:
         print(f"kept in {folder}")
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
     return 1 if bad else 0
 
 
