@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 ARGS ?=
 
-.PHONY: run test check bench clean format
+.PHONY: run test check bench soak clean format
 
 run: $(VENV)/.run
 	@$(BIN)/clew $(ARGS)
@@ -25,6 +25,9 @@ format: $(VENV)/.dev
 
 bench: $(VENV)/.dev
 	$(BIN)/python -m bench $(ARGS)
+
+soak: $(VENV)/.dev
+	PYTHONPATH=tests $(BIN)/python -m soak $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,0 +1,1 @@
+"""Long runs of the checks that the suite holds a sample of."""
