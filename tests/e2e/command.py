@@ -49,11 +49,13 @@ class Place:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
-    def run(self, *args: str, stdin: str | bytes | None = None, env: dict[str, str] | None = None) -> Done:
+    def run(
+        self, *args: str, stdin: str | bytes | None = None, env: dict[str, str] | None = None, command: str = CLEW
+    ) -> Done:
         """To the end, within a bound."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
         process = subprocess.run(
-            [CLEW, *args],
+            [command, *args],
             input=data,
             stdin=subprocess.DEVNULL if data is None else None,
             capture_output=True,

@@ -12,10 +12,8 @@ import msgspec
 
 from clew.config.errors import SettingsFileError, SettingsKeyError
 from clew.config.text import Raw, check, parse_unchecked, problem_with, read_file
-from clew.config.walk import as_object, choices, dotted, suggestion, type_at
+from clew.config.walk import KeyPath, as_object, choices, dotted, suggestion, type_at
 from clew.system.private_files import private_dir, replace_private
-
-KeyPath = tuple[str, ...]
 
 
 def typed_value(path: KeyPath, text: str) -> Any:

@@ -6,9 +6,9 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from clew.config.load import KeyPath, Loaded, Source
+from clew.config.load import Loaded, Source
 from clew.config.schema import Settings
-from clew.config.walk import as_object, dotted, fields_of, map_value
+from clew.config.walk import KeyPath, as_object, dotted, fields_of, map_value
 
 DEFAULT = Source(layer="default")
 

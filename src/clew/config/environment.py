@@ -7,33 +7,31 @@ import msgspec
 
 from clew.config.errors import SettingsVariableError
 from clew.config.text import plain
-from clew.config.walk import choices, edits, type_at
-
-Path = tuple[str, ...]
+from clew.config.walk import KeyPath, choices, edits, type_at
 
 YES = frozenset({"1", "true", "yes", "on"})
 NO = frozenset({"0", "false", "no", "off"})
 
 
-def _word(path: Path, text: str) -> Any:
+def _word(path: KeyPath, text: str) -> Any:
     return msgspec.convert(text, type_at(path), strict=False)
 
 
-def _switch(_path: Path, text: str) -> bool:
+def _switch(_path: KeyPath, text: str) -> bool:
     if text.lower() in YES | NO:
         return text.lower() in YES
     raise msgspec.ValidationError("expected 1 or 0")
 
 
-def _negated(path: Path, text: str) -> bool:
+def _negated(path: KeyPath, text: str) -> bool:
     return not _switch(path, text)
 
 
-def _effort(path: Path, text: str) -> Any:
+def _effort(path: KeyPath, text: str) -> Any:
     return None if text in ("auto", "unset") else _word(path, text)
 
 
-VARIABLES: dict[str, tuple[Path, Callable[[Path, str], Any]]] = {
+VARIABLES: dict[str, tuple[KeyPath, Callable[[KeyPath, str], Any]]] = {
     "CLEW_MODEL": (("model",), _word),
     "CLEW_FALLBACK_MODEL": (("fallbackModel",), _word),
     "CLEW_FAST_MODEL": (("fastModel",), _word),
@@ -52,9 +50,9 @@ VARIABLES: dict[str, tuple[Path, Callable[[Path, str], Any]]] = {
 }
 
 
-def from_environment(env: Mapping[str, str]) -> tuple[dict[Path, tuple[Any, str]], list[str]]:
-    """Path -> (value, variable) of what the environment sets, and warnings. An empty variable sets nothing."""
-    found: dict[Path, tuple[Any, str]] = {}
+def from_environment(env: Mapping[str, str]) -> tuple[dict[KeyPath, tuple[Any, str]], list[str]]:
+    """KeyPath -> (value, variable) of what the environment sets, and warnings. An empty variable sets nothing."""
+    found: dict[KeyPath, tuple[Any, str]] = {}
     warnings: list[str] = []
     for name, text in env.items():
         if not name.startswith("CLEW_") or not text.strip():

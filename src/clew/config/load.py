@@ -15,11 +15,10 @@ from clew.config.errors import SettingsError
 from clew.config.narrow import Refusal, narrow
 from clew.config.schema import Settings
 from clew.config.text import Raw, check, parse, read_file
-from clew.config.walk import as_list, as_object, dotted, fields_of, map_value, type_at
+from clew.config.walk import KeyPath, as_list, as_object, dotted, fields_of, map_value, type_at
 
 Layer = Literal["default", "user", "project", "local", "env", "settings", "flag"]
 Scope = Literal["user", "project", "local"]
-KeyPath = tuple[str, ...]
 
 PROJECT_DIR = ".clew"
 

@@ -8,9 +8,8 @@ from msgspec import Struct
 
 from clew.config.errors import printable
 from clew.config.text import Raw
-from clew.config.walk import as_object, dotted
+from clew.config.walk import KeyPath, as_object, dotted
 
-Path = tuple[str, ...]
 SANDBOX_STRICTNESS = {"off": 0, "auto": 1, "required": 2}
 BATCH_STRICTNESS = {"model": 0, "facts": 1, "off": 1}
 
@@ -39,7 +38,7 @@ def _only(value: object) -> Callable[[Any, Any], bool]:
 
 
 # How each key that a project may set compares with the value in force without it.
-NARROWING: dict[Path, Callable[[Any, Any], bool]] = {
+NARROWING: dict[KeyPath, Callable[[Any, Any], bool]] = {
     ("permissions", "deny"): _any,
     ("permissions", "ask"): _any,
     ("limits", "maxTurns"): _lower,
@@ -56,12 +55,12 @@ NARROWING: dict[Path, Callable[[Any, Any], bool]] = {
 }
 
 
-def may_stand_in_project(path: Path) -> bool:
+def may_stand_in_project(path: KeyPath) -> bool:
     """Could any value of this key be accepted from a project file?"""
     return path in NARROWING
 
 
-def narrow(raw: Raw, in_force: Callable[[Path], Any], file: str) -> tuple[Raw, list[Refusal]]:
+def narrow(raw: Raw, in_force: Callable[[KeyPath], Any], file: str) -> tuple[Raw, list[Refusal]]:
     """The part of a checked project file that narrows, and what was refused."""
     kept: Raw = {}
     refused: list[Refusal] = []
@@ -78,7 +77,7 @@ def narrow(raw: Raw, in_force: Callable[[Path], Any], file: str) -> tuple[Raw, l
     return kept, refused
 
 
-def _pairs(raw: Raw) -> Iterator[tuple[Path, Any]]:
+def _pairs(raw: Raw) -> Iterator[tuple[KeyPath, Any]]:
     """The values of a file, one section deep: no key that may narrow lies deeper."""
     for name, value in raw.items():
         section = as_object(value)

@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 import msgspec
 
-Path = tuple[str, ...]
+from clew.config.walk import KeyPath
+
 _TOKEN = r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+'
 
 
@@ -14,7 +15,7 @@ def position(text: str, offset: int) -> tuple[int, int]:
     return text.count("\n", 0, offset) + 1, offset - (text.rfind("\n", 0, offset) + 1) + 1
 
 
-def line_of(text: str, path: Path) -> int:
+def line_of(text: str, path: KeyPath) -> int:
     """The line on which a key stands; 0 when it does not."""
     for key, offset in _keys(text):
         if key == path:
@@ -22,9 +23,9 @@ def line_of(text: str, path: Path) -> int:
     return 0
 
 
-def repeated_key(text: str) -> tuple[Path, int] | None:
+def repeated_key(text: str) -> tuple[KeyPath, int] | None:
     """The first key that stands twice in one object, of which JSON readers would silently drop one."""
-    seen: set[Path] = set()
+    seen: set[KeyPath] = set()
     for key, offset in _keys(text):
         if key in seen:
             return key, offset
@@ -32,7 +33,7 @@ def repeated_key(text: str) -> tuple[Path, int] | None:
     return None
 
 
-def _keys(text: str) -> Iterator[tuple[Path, int]]:
+def _keys(text: str) -> Iterator[tuple[KeyPath, int]]:
     """Every key with its offset. Objects inside lists are passed over: settings have none."""
     trail: list[str] = []
     expect_key = False

@@ -67,7 +67,6 @@ class Recap(Section, frozen=True, kw_only=True):
     """ "Where was I": from facts by default, rephrased by the fast model only when asked to."""
 
     enabled: bool = True
-    away_minutes: Annotated[float, Meta(gt=0, lt=1e9)] = 5.0
     model: Switch = "off"
     """Let the fast model rephrase automatic recaps."""
     share_with_model: bool = False

@@ -8,6 +8,9 @@ from msgspec import Struct
 
 from clew.config.schema import Settings
 
+KeyPath = tuple[str, ...]
+"""A key, part by part."""
+
 
 def fields_of(kind: Any) -> dict[str, Any] | None:
     """JSON name -> type of a section; None when `kind` is not a section."""
@@ -38,7 +41,7 @@ def choices(kind: Any) -> list[str]:
     return [word for inner in get_args(kind) for word in choices(inner)]
 
 
-def type_at(path: tuple[str, ...], kind: Any = Settings) -> Any:
+def type_at(path: KeyPath, kind: Any = Settings) -> Any:
     """The type a value at this path must have; None when there is no such key."""
     for name in path:
         fields = fields_of(kind)
@@ -48,7 +51,7 @@ def type_at(path: tuple[str, ...], kind: Any = Settings) -> Any:
     return kind
 
 
-def leaf_keys(kind: Any = Settings, prefix: tuple[str, ...] = ()) -> list[tuple[str, ...]]:
+def leaf_keys(kind: Any = Settings, prefix: KeyPath = ()) -> list[KeyPath]:
     """All keys that hold a value, sections opened, in the order of the schema."""
     fields = fields_of(kind)
     if fields is None:
@@ -56,7 +59,7 @@ def leaf_keys(kind: Any = Settings, prefix: tuple[str, ...] = ()) -> list[tuple[
     return [leaf for name, inner in fields.items() for leaf in leaf_keys(inner, (*prefix, name))]
 
 
-def dotted(path: tuple[str, ...]) -> str:
+def dotted(path: KeyPath) -> str:
     """`limits.maxTurns`; a part that is not a plain word is quoted as in JSON, so that the whole stays one line."""
     plain = (part.replace("-", "").replace("_", "").isalnum() for part in path)
     return ".".join(
@@ -64,7 +67,7 @@ def dotted(path: tuple[str, ...]) -> str:
     )
 
 
-def split_key(key: str) -> tuple[str, ...]:
+def split_key(key: str) -> KeyPath:
     """The parts of a dotted key; parts in double quotes may hold dots. The opposite of `dotted`."""
     parts = re.findall(r'"(?:[^"\\]|\\.)*"|[^.]+', key)
     try:
@@ -83,7 +86,7 @@ def nearest(word: str, words: list[str]) -> str:
     return best
 
 
-def suggestion(path: tuple[str, ...]) -> str:
+def suggestion(path: KeyPath) -> str:
     """`did you mean "x"?`, or the keys that exist there, for a path whose last part is unknown."""
     siblings = list(fields_of(type_at(path[:-1])) or {})
     close = nearest(path[-1], siblings)

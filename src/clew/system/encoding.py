@@ -1,7 +1,7 @@
 """Text files as bytes: which encoding, which newlines, and back again without losing either."""
 
 import codecs
-from typing import NamedTuple
+from typing import Any, NamedTuple, cast
 
 SNIFF_BYTES = 65_536
 BOMS = (
@@ -88,3 +88,15 @@ def dominant_newline(text: str) -> str:
     if crlf > lone_lf and crlf >= lone_cr:
         return "\r\n"
     return "\r" if lone_cr > lone_lf else "\n"
+
+
+def without_surrogates(value: Any) -> Any:
+    """Plain data whose strings can be written as UTF-8: lone surrogates become question marks."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        pairs = cast("dict[Any, Any]", value)
+        return {without_surrogates(key): without_surrogates(item) for key, item in pairs.items()}
+    if isinstance(value, list | tuple):
+        return [without_surrogates(item) for item in cast("list[Any]", value)]
+    return value

@@ -7,13 +7,13 @@ import ssl
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
-from functools import cache
 from typing import NamedTuple
 from urllib.parse import quote, urljoin, urlsplit
 
 import h11
 
 from clew.system.addresses import is_public
+from clew.system.tls import tls_context
 
 MAX_BYTES = 5_000_000
 TIMEOUT_S = 30.0
@@ -101,14 +101,6 @@ async def system_resolve(host: str, port: int) -> list[str]:
     except OSError as error:
         raise FetchRefused(f"the host {host} could not be resolved: {error}") from None
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
-
-
-@cache
-def tls_context() -> ssl.SSLContext:
-    """The system's certificates, loaded once."""
-    context = ssl.create_default_context()
-    context.set_alpn_protocols(["http/1.1"])
-    return context
 
 
 async def events_of(http: h11.Connection, reader: asyncio.StreamReader) -> AsyncGenerator[h11.Event]:

@@ -7,6 +7,7 @@ from typing import Any, cast
 import msgspec
 
 from clew.protocol.entries import Entry, KnownEntry, OpaqueEntry
+from clew.system.encoding import without_surrogates
 from clew.transcript.lenient import CHAIN_TYPES, KNOWN_TYPES, lenient_entry
 
 MAX_LINE_BYTES = 64 * 1024 * 1024
@@ -29,7 +30,7 @@ def encode(entry: Entry) -> bytes:
     try:
         line = _encoder.encode(value)
     except UnicodeEncodeError:
-        line = _encoder.encode(_without_surrogates(msgspec.to_builtins(value)))
+        line = _encoder.encode(without_surrogates(msgspec.to_builtins(value)))
     return seal(line)
 
 
@@ -125,14 +126,3 @@ def _mend_surrogates(text: bytes) -> bytes:
     if b"\\u" not in text:
         return text
     return _escapes().sub(lambda match: b"\\ufffd" if match.group(2) else match.group(0), text)
-
-
-def _without_surrogates(value: Any) -> Any:
-    if isinstance(value, str):
-        return value.encode("utf-8", "replace").decode("utf-8")
-    if isinstance(value, dict):
-        pairs = cast("dict[Any, Any]", value)
-        return {_without_surrogates(key): _without_surrogates(item) for key, item in pairs.items()}
-    if isinstance(value, list | tuple):
-        return [_without_surrogates(item) for item in cast("list[Any]", value)]
-    return value

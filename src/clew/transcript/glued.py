@@ -20,7 +20,7 @@ _BEGINNING = re.compile(
 _json = json.JSONDecoder()
 
 
-class Piece(NamedTuple):
+class Stretch(NamedTuple):
     """A stretch of a line, in bytes. `problem` is "" for an entry."""
 
     start: int
@@ -28,7 +28,7 @@ class Piece(NamedTuple):
     problem: str
 
 
-def pieces(line: bytes) -> list[Piece]:
+def split_glued(line: bytes) -> list[Stretch]:
     """The entries of a line and the damage between them, in order; empty when no entry is found at all."""
     text = line.decode("utf-8", "surrogateescape")
     found = list(_stretches(text))
@@ -41,7 +41,7 @@ def pieces(line: bytes) -> list[Piece]:
     if all(problem for _, _, _, problem in found):
         return []
     offsets = _ByteOffsets(text)
-    spans = [Piece(offsets.of(start), offsets.of(end), problem) for start, end, _, problem in found]
+    spans = [Stretch(offsets.of(start), offsets.of(end), problem) for start, end, _, problem in found]
     return [*spans[:-1], spans[-1]._replace(end=len(line))]
 
 

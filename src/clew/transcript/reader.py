@@ -14,7 +14,7 @@ from clew.transcript.chain import build_chain
 from clew.transcript.codec import decode
 from clew.transcript.errors import TranscriptError
 from clew.transcript.files import open_read
-from clew.transcript.glued import Piece, pieces
+from clew.transcript.glued import Stretch, split_glued
 from clew.transcript.lease import holder_of
 from clew.transcript.links import result_calls
 from clew.transcript.lookback import MAX_VIEW_BYTES, Lookback
@@ -113,7 +113,7 @@ def locate(line: Line) -> list[Located]:
         return [Located(line.offset, line.length, None, "too-long", line.ended)]
     entry, problem = decode(line.data)
     found = [Located(line.offset, line.length, entry, problem, ended=False)]
-    if entry is None and problem == "not-json" and (parts := pieces(line.data)):
+    if entry is None and problem == "not-json" and (parts := split_glued(line.data)):
         found = [_located(line, part) for part in parts]
     last = found[-1]
     torn = last.entry is None and last.problem == "not-json" and not line.ended
@@ -121,7 +121,7 @@ def locate(line: Line) -> list[Located]:
     return found
 
 
-def _located(line: Line, part: Piece) -> Located:
+def _located(line: Line, part: Stretch) -> Located:
     assert line.data is not None
     entry, problem = (None, part.problem) if part.problem else decode(line.data[part.start : part.end].rstrip(b"\0"))
     return Located(line.offset + part.start, part.end - part.start, entry, problem, ended=False)

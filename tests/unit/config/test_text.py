@@ -26,7 +26,7 @@ BAD: list[tuple[Any, str]] = [
     ('{"limits": {"maxTurns": 0}}', ':1: "limits.maxTurns": expected integer >= 1'),
     ('{"limits": {"maxTurns": 1.5}}', ':1: "limits.maxTurns": expected integer | null, got number'),
     ('{"limits": 7}', ':1: "limits": expected an object {...}, got a number'),
-    ('{"recap": {"awayMinutes": 0}}', ':1: "recap.awayMinutes": expected number > 0'),
+    ('{"sideQueries": {"timeoutS": 0}}', ':1: "sideQueries.timeoutS": expected number > 0'),
     ('{"effort": "hgih"}', ":1: \"effort\": invalid value 'hgih'; one of low, medium, high, xhigh, max"),
     ('{"permissions": {"deny": ["a", 7]}}', ':1: "permissions.deny": item 2: expected string, got integer'),
     ('{"permissions": {"deny": "a"}}', ':1: "permissions.deny": expected list, got string'),

@@ -1,0 +1,93 @@
+"""The wheel in a fresh environment: the command works with what it declares and nothing more. No network is needed."""
+
+import importlib.metadata
+import re
+import shutil
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+
+from e2e.command import LIMIT_S, Place
+from fakes.model_server import ModelServer
+
+ROOT = Path(__file__).resolve().parents[2]
+
+pytest.importorskip("hatchling", reason="the dev extra was not installed anew since hatchling joined it: run make test")
+
+
+def run(*words: str | Path, cwd: Path) -> str:
+    done = subprocess.run(words, cwd=cwd, capture_output=True, text=True, timeout=LIMIT_S, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def declared(name: str, seen: set[str]) -> set[str]:
+    """The distributions that an installed clew brings along, without any extra."""
+    for line in importlib.metadata.requires(name) or []:
+        needed = re.split(r"[^\w.-]", line, maxsplit=1)[0]
+        if "extra ==" not in line and needed not in seen and not marked_away(line):
+            seen |= {needed} | declared(needed, seen | {needed})
+    return seen
+
+
+def marked_away(line: str) -> bool:
+    """Requirements for other Pythons and systems; none of ours is needed here and not installed."""
+    name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
+    try:
+        importlib.metadata.distribution(name)
+    except importlib.metadata.PackageNotFoundError:
+        assert ";" in line, f"{name} is required and not installed"
+        return True
+    return False
+
+
+def copy_distribution(name: str, site: Path) -> None:
+    """Take an installed distribution over as pip would have put it there."""
+    found = importlib.metadata.distribution(name)
+    for file in found.files or []:
+        source, target = Path(str(found.locate_file(file))).resolve(), (site / file).resolve()
+        if source.is_file() and source.suffix != ".pyc":
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(source, target)
+
+
+def test_the_installed_wheel_runs_without_the_dev_extra(tmp_path: Path) -> None:
+    source = tmp_path / "source"
+    for name in ("src", "pyproject.toml", "README.md", "LICENSE"):
+        copy = shutil.copytree if (ROOT / name).is_dir() else shutil.copy2
+        source.mkdir(exist_ok=True)
+        copy(ROOT / name, source / name)
+    run(sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", tmp_path / "dist", cwd=source)
+    (wheel,) = (tmp_path / "dist").glob("clew-*.whl")
+
+    fresh = tmp_path / "fresh"
+    venv.create(fresh, symlinks=True)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    site = fresh / "lib" / version / "site-packages"
+    needed = declared("clew", set())
+    assert {"msgspec", "h11"} <= needed
+    assert "pytest" not in needed
+    for name in needed:
+        copy_distribution(name, site)
+    options = ("--no-deps", "--no-index", "--disable-pip-version-check")
+    run(sys.executable, "-m", "pip", "--python", fresh / "bin" / "python", "install", *options, wheel, cwd=tmp_path)
+
+    command = str(fresh / "bin" / "clew")
+    with ModelServer(
+        [{"calls": [{"call": "Bash", "arguments": {"command": "echo $((6*7))"}}]}, {"text": "done"}]
+    ) as server:
+        place = Place(tmp_path, server.url)
+        place.env["PATH"] = "/usr/bin:/bin"
+        assert place.run("--version", command=command).out.startswith("clew ")
+        assert "search" in place.run("doctor", command=command).out
+        answer = place.run("-p", "go", command=command)
+        assert (answer.code, answer.out) == (0, "done\n"), answer.err
+        assert len(server.requests) == 2
+    assert str(fresh) in run(command, "doctor", cwd=tmp_path)
+    tools = run(
+        fresh / "bin" / "python", "-c", "import clew.tools, pathlib; print(clew.tools.__path__[0])", cwd=tmp_path
+    )
+    assert list(Path(tools.strip()).glob("*.md")), "the words of the tools are in the wheel"
