@@ -20,7 +20,7 @@ from clew.llm.remote import RemoteModel
 from clew.llm.reply import PartDone, ReplyDone, ReplyEvent, TextChunk
 from clew.llm.retry import RetryPolicy
 from clew.protocol.messages import TextPart
-from fakes.effort import HANG_S, not_hanging
+from fakes.effort import HANG_S
 from fakes.loop_clock import LoopClock
 from fakes.model_server import BODIES, ModelServer, fill
 from wires.support import DIALECTS, KEY, Sleeps, ask, collect, failure, parts_in, remote, target

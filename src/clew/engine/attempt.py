@@ -65,6 +65,8 @@ class Attempt:
         self._request: ModelRequest | None = None
         self._begun = False
         self._usage: Usage | None = None
+        self._lost = Usage()
+        """What tries used that failed before anything of a reply was seen."""
         self._retries = 0
         self._api_ms = 0
         self._provider_message_id = ""
@@ -124,6 +126,8 @@ class Attempt:
     def _used(self) -> tuple[Usage | None, bool]:
         """What the provider told; else an estimate, if the request can have cost something."""
         told = self.done.usage if self.done is not None and self.done.usage is not None else self._usage
+        if self._lost != Usage():
+            told = (told or Usage()) + self._lost
         if told is not None or self._request is None:
             return told, False
         if self.done is not None or not (self._begun or self.aborted):
@@ -204,6 +208,7 @@ class Attempt:
                 self._channel.post(ReplyAwaited(seconds=event.seconds))
             case Retrying():
                 self._retries += 1
+                self._lost, self._usage = self._lost + (self._usage or Usage()), None
                 self._channel.post(
                     RetryScheduled(
                         attempt=event.attempt,

@@ -21,6 +21,7 @@ from clew.host.session import Session
 from clew.llm.model import Model
 from clew.llm.scripted import Say, ScriptedModel
 from clew.permissions.policy import make_policy
+from clew.protocol.entries import Entry
 from clew.protocol.events import Envelope, Event, SessionStarted
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.ops import Close, Op
@@ -71,9 +72,9 @@ class Front:
         return [item.event for item in self.seen]
 
 
-def agent_log(sink: TranscriptSink, *, sidechain: AgentId | None = None) -> AgentLog:
-    """An empty transcript of an agent."""
-    conversation = Conversation(sink, session_id=SESSION, sidechain=sidechain is not None)
+def agent_log(sink: TranscriptSink, *, sidechain: AgentId | None = None, past: Sequence[Entry] = ()) -> AgentLog:
+    """The transcript of an agent."""
+    conversation = Conversation(sink, session_id=SESSION, entries=past, sidechain=sidechain is not None)
     return AgentLog(conversation, sink, Stamp(session_id=SESSION, cwd="/project", agent_id=sidechain))
 
 
@@ -106,12 +107,13 @@ def furnished(
     connect: Callable[[str], Model] | None = None,
     tools: Sequence[Tool[Any]] | None = None,
     asked_for: Callable[[], str] | None = None,
+    past: Sequence[Entry] = (),
     **more: Any,
 ) -> Door:
     """A door with a session behind it."""
     door = Door()
     sink: TranscriptSink = TranscriptWriter(path, SESSION) if path is not None else NullWriter()
-    log = agent_log(sink)
+    log = agent_log(sink, past=past)
     session = Session(
         started=STARTED,
         journal=Journal(log, on_lost=lambda why: session.lose(why)),

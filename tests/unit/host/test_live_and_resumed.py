@@ -160,6 +160,7 @@ def exported(path: Path, to: str, folder: Path) -> Said:
 async def test_live_is_resumed_is_forked_is_exported(seed: int, tmp_path: Path) -> None:
     played = Played(seed, tmp_path)
     conversation = played.stage.log.conversation
+    live: Said = []
     for number in range(played.chance.randrange(1, 6)):
         await played.turn(number)
         live = said(conversation.messages())

@@ -5,14 +5,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from clew.engine.agent import Agent
-from clew.engine.approvals import PendingAnswers
-from clew.engine.step import StepRunner
-from clew.host.late_orientation import LateOrientation
-from clew.host.orientation import Orientation, OrientationSettings
-from clew.host.recorder import Recorder
-from clew.host.session import Session
-from clew.host.stamp import Stamp
+from clew.host.orientation import OrientationSettings, SessionOrientation
+from clew.host.orienting import Orienting
 from clew.llm.errors import Overloaded
 from clew.llm.scripted import Call, Fail, Say, ScriptedModel, Turn
 from clew.orient.daily_cap import DailyCap
@@ -21,21 +15,19 @@ from clew.orient.side_query import SideQueries
 from clew.protocol.entries import BatchLabelEntry, Entry, SystemEntry
 from clew.protocol.events import (
     BatchLabelled,
+    Event,
+    Notice,
     RecapReady,
     SessionStarted,
     SideQueryBooked,
+    StepEnded,
     TitleChanged,
     TurnEnded,
 )
-from clew.protocol.ids import SessionId
-from clew.protocol.ops import RequestRecap, SetTitle, SubmitPrompt
-from clew.protocol.tally import Tally
+from clew.protocol.ops import Close, RequestRecap, SetTitle, SubmitPrompt
 from clew.transcript.reader import load
-from clew.transcript.writer import TranscriptWriter
-from engine.harness import Reader, Shell, TestHost
-from unit.host.test_session import STARTED, Front
-
-SESSION = SessionId("11111111-2222-4333-8444-555555555555")
+from engine.harness import SESSION
+from unit.host.room import Front, furnished
 
 
 class Studio:
@@ -51,62 +43,44 @@ class Studio:
         past: Sequence[Entry] = (),
         greet: bool = False,
     ) -> None:
-        self.path = path
         self.loaded = 0
-        self.writer = TranscriptWriter(path, SESSION)
-        self.tally = Tally()
-        pending = PendingAnswers()
-        tools = [Reader(), Shell()]
         self.fast = fast
+        self.logged: list[str] = []
+        self.door = furnished(model, path=path, past=past)
+        session = self.door.room.session
 
-        def wake() -> Orientation:
+        def wake() -> SessionOrientation:
             self.loaded += 1
             queries = SideQueries(
                 fast,
                 cap=DailyCap(path.parent, 1.0),
                 current=lambda: narrator.key(),
-                book=lambda entry: self.session.publish(
+                book=lambda entry: session.publish(
                     SideQueryBooked(
                         purpose=entry.purpose, model=entry.model, usage=entry.usage, cost_usd=entry.cost_usd
                     )
                 ),
-                log=lambda text: None,
+                log=self.logged.append,
             )
-            narrator = Narrator(project="p", queries=queries, log=lambda text: None)
-            return Orientation(
-                narrator, settings or OrientationSettings(), queries=queries, publish=self.session.publish
+            narrator = Narrator(project="p", queries=queries, log=self.logged.append)
+            return SessionOrientation(
+                narrator, settings or OrientationSettings(), queries=queries, publish=session.publish
             )
 
-        orientation = LateOrientation(wake, past=past)
-        leaf = load(path).leaf if path.exists() else None
-        self.recorder = Recorder(
-            self.writer, Stamp(session_id=SESSION, cwd="/project"), leaf=leaf, on_entry=orientation.feed
-        )
-        self.session = Session(
-            started=STARTED,
-            agent=Agent(model=model, system=("test",)),
-            steps=StepRunner(tools={tool.name: tool for tool in tools}, host=TestHost(), pending=pending),
-            pending=pending,
-            middlewares=[],
-            subscribers=[self.recorder, self.tally],
-            tally=self.tally,
-            connect=lambda name: model,
-            set_mode=lambda mode: None,
-            orientation=orientation,
-            greet=greet,
-        )
+        session.orienting = Orienting(wake, past=past, publish=session.publish, log=self.logged.append)
+        session.journal.main.conversation.follow(session.orienting.hear)
+        self.door.room.greet = greet
 
 
 @asynccontextmanager
 async def running(studio: Studio) -> AsyncIterator[Front]:
-    front = Front(studio.session)
+    front = Front(studio.door)
     await front.until(SessionStarted)
     try:
         yield front
     finally:
-        await studio.session.close()
+        await front.submit(Close())
         await front.task
-        studio.writer.close()
 
 
 def entries(path: Path) -> list[Any]:
@@ -120,11 +94,11 @@ async def test_a_batch_is_labelled_titled_and_recapped_from_facts_and_all_of_it_
     studio = Studio(path, ScriptedModel(script))
     async with running(studio) as front:
         assert studio.loaded == 0
-        await front.session.submit(SubmitPrompt(content="Fix the parser in lexer.py for ABC-12"))
+        await front.submit(SubmitPrompt(content="Fix the parser in lexer.py for ABC-12"))
         await front.until(TurnEnded)
         label = await front.until(BatchLabelled)
         title = await front.until(TitleChanged)
-        await front.session.submit(RequestRecap())
+        await front.submit(RequestRecap())
         recap = await front.until(RecapReady)
     assert label.call_ids == ("call_1", "call_2")
     assert label.source == "facts"
@@ -139,8 +113,8 @@ async def test_the_users_title_wins(tmp_path: Path) -> None:
     path = tmp_path / f"{SESSION}.jsonl"
     studio = Studio(path, ScriptedModel([Say("ok"), Say("ok")]))
     async with running(studio) as front:
-        await front.session.submit(SetTitle(title="Mine"))
-        await front.session.submit(SubmitPrompt(content="Rewrite the importer for CSV files"))
+        await front.submit(SetTitle(title="Mine"))
+        await front.submit(SubmitPrompt(content="Rewrite the importer for CSV files"))
         await front.until(TurnEnded)
     assert [event.title for event in front.of(TitleChanged)] == ["Mine"]
     assert load(path).title == "Mine"
@@ -155,12 +129,12 @@ async def test_a_model_title_is_asked_only_when_allowed_and_is_booked(tmp_path: 
         settings=OrientationSettings(title_model=True),
     )
     async with running(studio) as front:
-        await front.session.submit(SubmitPrompt(content="Rewrite the importer for CSV files"))
+        await front.submit(SubmitPrompt(content="Rewrite the importer for CSV files"))
         await front.until(SideQueryBooked)
     assert len(fast.requests) == 1
     assert fast.requests[0].purpose.startswith("side-query:")
     assert fast.requests[0].tools == ()
-    (side,) = studio.tally.side_queries.values()
+    (side,) = studio.door.room.session.journal.main.state.tally.side
     assert side.cost_usd > 0
 
 
@@ -173,9 +147,9 @@ async def test_a_failing_fast_model_is_silent_and_the_facts_stand(tmp_path: Path
         settings=OrientationSettings(recap_model=True),
     )
     async with running(studio) as front:
-        await front.session.submit(SubmitPrompt(content="Fix the parser in lexer.py"))
+        await front.submit(SubmitPrompt(content="Fix the parser in lexer.py"))
         await front.until(TurnEnded)
-        await front.session.submit(RequestRecap())
+        await front.submit(RequestRecap())
         recap = await front.until(RecapReady)
     assert recap.source == "facts"
     assert len(fast.requests) == 1
@@ -184,7 +158,7 @@ async def test_a_failing_fast_model_is_silent_and_the_facts_stand(tmp_path: Path
 async def test_on_resume_the_recap_comes_first_and_is_not_written_twice(tmp_path: Path) -> None:
     path = tmp_path / f"{SESSION}.jsonl"
     async with running(Studio(path, ScriptedModel([Say("I changed lexer.py. Next I will run the tests.")]))) as front:
-        await front.session.submit(SubmitPrompt(content="Fix the parser in lexer.py"))
+        await front.submit(SubmitPrompt(content="Fix the parser in lexer.py"))
         await front.until(TurnEnded)
     async with running(Studio(path, ScriptedModel(), past=entries(path), greet=True)) as front:
         recap = await front.until(RecapReady)
@@ -201,6 +175,39 @@ async def test_labels_can_be_off(tmp_path: Path) -> None:
         settings=OrientationSettings(labels="off"),
     )
     async with running(studio) as front:
-        await front.session.submit(SubmitPrompt(content="look at a"))
+        await front.submit(SubmitPrompt(content="look at a"))
         await front.until(TurnEnded)
     assert not front.of(BatchLabelled)
+
+
+async def test_a_bug_in_a_label_never_ends_a_turn_and_is_told_once(tmp_path: Path) -> None:
+    class Broken(SessionOrientation):
+        """Cannot label anything."""
+
+        def after(self, event: Event) -> Sequence[Event]:
+            if isinstance(event, StepEnded):
+                raise ZeroDivisionError("a bug in a label")
+            return super().after(event)
+
+    script = [Call("Reader", {"name": "a"}), Call("Reader", {"name": "b"}), Say("ok")]
+    studio = Studio(tmp_path / f"{SESSION}.jsonl", ScriptedModel(script))
+    session = studio.door.room.session
+
+    def wake() -> Broken:
+        queries = SideQueries(
+            None,
+            cap=DailyCap(tmp_path, 1.0),
+            current=lambda: narrator.key(),
+            book=lambda entry: None,
+            log=studio.logged.append,
+        )
+        narrator = Narrator(project="p", queries=queries, log=studio.logged.append)
+        return Broken(narrator, OrientationSettings(), queries=queries, publish=session.publish)
+
+    session.orienting = Orienting(wake, past=(), publish=session.publish, log=studio.logged.append)
+    async with running(studio) as front:
+        await front.submit(SubmitPrompt(content="look"))
+        assert (await front.until(TurnEnded)).reason == "completed"
+        assert "a bug in a label" in (await front.until(Notice)).text
+    assert len(front.of(Notice)) == 1
+    assert any("a bug in a label" in line for line in studio.logged)
