@@ -143,7 +143,7 @@ def test_what_was_denied_is_told_where_the_answer_alone_would_hide_it(tmp_path: 
     with ModelServer([{"calls": calls}, {"text": "All done."}]) as server:
         place = Place(tmp_path, server.url)
         done = place.run("-p", "go")
-    assert (done.code, done.out) == (0, "All done.\n")
+    assert (done.code, done.out) == (1, "All done.\n")
     one_line(done, "2 calls", ": write a.txt; write b.txt (", "--allowed-tools")
     assert not (place.project / "a.txt").exists()
 
@@ -152,7 +152,9 @@ def test_what_is_never_allowed_is_not_offered_to_be(tmp_path: Path) -> None:
     calls = [{"call": "Read", "arguments": {"file_path": "/dev/zero"}}]
     with ModelServer([{"calls": calls}, {"text": "ok"}]) as server:
         done = Place(tmp_path, server.url).run("-p", "go")
-    assert (done.code, done.out, done.err) == (0, "ok\n", "")
+    assert (done.code, done.out) == (1, "ok\n")
+    one_line(done, "no call of this run was allowed")
+    assert "--allowed-tools" not in done.err
 
 
 def test_a_bug_is_one_line_and_shows_its_place_when_asked(place: Place) -> None:
@@ -262,7 +264,7 @@ def test_a_terminal_that_closes_ends_the_run_in_order(tmp_path: Path) -> None:
         out, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130
     assert b'"stop_reason":"interrupted"' in out
-    assert place.entries()[-1]["type"] == "turn-result"
+    assert [entry["type"] for entry in place.entries()][-3:] == ["turn-result", "last-prompt", "session-state"]
 
 
 def test_commands_run_although_nothing_can_be_kept(tmp_path: Path) -> None:

@@ -58,10 +58,10 @@ def test_a_hand_over_is_told_once_and_within_the_conversation(room: Room) -> Non
     first.sees("-- ")
     taken = room.run("-c", "--take-over", "-p", "mine now")
     assert (taken.returncode, taken.stdout) == (0, b"Fine.\n")
-    first.sees("handed over")
+    first.sees("taken over")
     first.type("and now?\r")
     first.sees("nothing was sent")
-    assert first.seen.count("handed over") == 1
+    assert first.seen.count("was taken over") == 2  # when it happened, and when something was typed
     assert "clew: " not in first.seen
     first.type("/quit\r")
     assert first.exits() == 0

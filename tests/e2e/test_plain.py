@@ -193,7 +193,7 @@ def test_ctrl_c_twice_quits_when_idle(people: Any, term: str) -> None:
     person.type("\x03")
     person.sees("(Ctrl-C again quits")
     person.type("\x03")
-    assert person.exits() == 0
+    assert person.exits() == 130
     assert person.mode() == before
 
 

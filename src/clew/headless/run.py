@@ -9,7 +9,7 @@ from typing import Literal, TextIO
 
 from msgspec import Struct
 
-from clew.headless.outcome import Outcome
+from clew.headless.outcome import ALL_REFUSED, Outcome
 from clew.headless.printer import Printer
 from clew.headless.stream_json import StreamJson
 from clew.protocol.client import Client
@@ -95,7 +95,7 @@ def finish(outcome: Outcome, output_format: OutputFormat, printer: Printer) -> N
     unasked = [denial for denial in outcome.denials if denial.by == "nobody"]
     if output_format == "text" and unasked:
         printer.error(denied(unasked))
-    if outcome.error:
+    if outcome.error and not (unasked and output_format == "text" and outcome.reason == ALL_REFUSED):
         printer.error(outcome.error)
 
 

@@ -127,8 +127,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     model = connect_named(chosen_model(workspace))
     fallback = connect_named(settings.fallback_model) if settings.fallback_model else None
     oriented = not request.headless or asks_fast_model(settings)
-    if oriented:
-        check_fast_model(settings, connect_named)
+    check_fast_model(settings, connect_named)
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)
         toolbox = open_toolbox(workspace, past.results_dir)

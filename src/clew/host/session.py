@@ -191,14 +191,14 @@ class Session:
 
     def _check_hand_over(self) -> None:
         if self._asked_for is not None and not self.lost and (who := self._asked_for()):
-            self.lost = f"this session goes on in {who}; fork it to go on here"
+            self.lost = f"this session was taken over by {who}; fork it to go on here"
+            self.notice("warning", self.lost, code="taken-over")
             self._leaving = asyncio.create_task(self._hand_over())
 
     async def _hand_over(self) -> None:
         """Abort, settle, record, then let go: at no moment do two processes work on one session."""
         for runner in self.runners.values():
             await runner.stop("taken_over")
-        self.notice("warning", self.lost, code="taken-over")
         if self.orienting is not None:
             await self.orienting.close()
             self.orienting = None
