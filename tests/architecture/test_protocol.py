@@ -7,9 +7,27 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 
-from clew.protocol import display, entries, events, messages, ops, tools, usage
+from clew.protocol import (
+    agent_events,
+    asking,
+    context_events,
+    display,
+    entries,
+    event_base,
+    events,
+    messages,
+    ops,
+    session_events,
+    session_words,
+    state,
+    tally,
+    tools,
+    turn_events,
+    usage,
+)
 
-MODULES = (display, entries, events, messages, ops, tools, usage)
+EVENT_MODULES = (agent_events, asking, context_events, events, session_events, session_words, turn_events)
+MODULES = (*EVENT_MODULES, display, entries, event_base, messages, ops, state, tally, tools, usage)
 STRUCTS = sorted(
     {
         value
@@ -58,12 +76,19 @@ def test_json_round_trip(struct: type[msgspec.Struct]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("union", "module"),
-    [(events.Event, events), (ops.Op, ops), (entries.KnownEntry, entries), (display.Block, display)],
+    ("union", "modules"),
+    [
+        (events.Event, EVENT_MODULES),
+        (ops.Op, (ops,)),
+        (entries.KnownEntry, (entries,)),
+        (display.Block, (display,)),
+    ],
+    ids=["events", "ops", "entries", "blocks"],
 )
-def test_unions_hold_every_tagged_type_and_decode_by_tag(union: Any, module: types.ModuleType) -> None:
+def test_unions_hold_every_tagged_type_and_decode_by_tag(union: Any, modules: tuple[types.ModuleType, ...]) -> None:
     members = set(get_args(union))
-    here = [struct for struct in STRUCTS if struct.__module__ == module.__name__]
+    names = {module.__name__ for module in modules}
+    here = [struct for struct in STRUCTS if struct.__module__ in names]
     tagged = {struct for struct in here if struct.__struct_config__.tag and not struct.__subclasses__()}
     assert tagged == members
     for struct in members:

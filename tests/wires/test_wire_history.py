@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from clew.llm.wires.base import MALFORMED_KEY
 from clew.llm.wires.history import history_for, wire_id
 from clew.protocol.messages import (
+    MALFORMED_KEY,
     DocumentPart,
     ImagePart,
     MediaSource,

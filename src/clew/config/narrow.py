@@ -44,6 +44,8 @@ NARROWING: dict[KeyPath, Callable[[Any, Any], bool]] = {
     ("limits", "maxTurns"): _lower,
     ("limits", "maxSteps"): _lower,
     ("limits", "maxBudgetUsd"): _lower,
+    ("limits", "maxTokens"): _lower,
+    ("limits", "maxMinutes"): _lower,
     ("sandbox", "mode"): lambda new, old: SANDBOX_STRICTNESS[new] >= SANDBOX_STRICTNESS[old],
     ("sandbox", "network"): _only(False),
     ("sideQueries", "enabled"): _only(False),

@@ -68,6 +68,15 @@ class ToolCallPart(PartBase, frozen=True, kw_only=True, tag="tool_use"):
     """Opaque provider data that must be echoed with the call (Gemini thought signatures)."""
 
 
+MALFORMED_KEY = "malformed_arguments"
+"""Arguments that were not a JSON object go back to the model under this key: every API wants an object there."""
+
+
+def arguments_of(call: ToolCallPart) -> Json:
+    """The arguments as history carries them: always an object."""
+    return call.arguments if call.raw_arguments is None else {MALFORMED_KEY: call.raw_arguments}
+
+
 ResultContent = TextPart | ImagePart | DocumentPart
 
 

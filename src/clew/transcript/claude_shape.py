@@ -1,7 +1,7 @@
 """Our entries as Claude Code would have written them: its types only, its fields only."""
 
 from collections.abc import Iterable, Iterator
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -15,6 +15,7 @@ from clew.protocol.entries import (
     UserEntry,
 )
 from clew.protocol.ids import EntryId
+from clew.protocol.messages import Part, RedactedReasoningPart, ToolCallPart, arguments_of
 from clew.transcript.codec import seal
 from clew.transcript.replies import Replies
 
@@ -52,10 +53,8 @@ def claude_lines(entries: Iterable[Entry], keyed: Iterable[Entry] = ()) -> Itera
 
 def _plain(entry: ChainEntry) -> dict[str, Any]:
     value: dict[str, Any] = msgspec.to_builtins(entry)
-    if isinstance(entry, UserEntry | AssistantEntry):
-        content: Any = value["message"]["content"]
-        if not isinstance(content, str):
-            value["message"]["content"] = [_part(part) for part in cast("list[dict[str, Any]]", content)]
+    if isinstance(entry, UserEntry | AssistantEntry) and not isinstance(entry.message.content, str):
+        value["message"]["content"] = [_part(part) for part in entry.message.content]
     result: Any = value.get("toolUseResult")
     if isinstance(result, dict) and "display" in result:
         del value["toolUseResult"]
@@ -64,7 +63,10 @@ def _plain(entry: ChainEntry) -> dict[str, Any]:
     return value
 
 
-def _part(part: dict[str, Any]) -> dict[str, Any]:
-    if part.get("type") == "redacted_thinking":
-        return part
-    return {name: item for name, item in part.items() if name not in _OUR_PART_FIELDS}
+def _part(part: Part) -> dict[str, Any]:
+    if isinstance(part, ToolCallPart) and part.raw_arguments is not None:
+        part = msgspec.structs.replace(part, arguments=arguments_of(part))  # as the model was sent it
+    value: dict[str, Any] = msgspec.to_builtins(part)
+    if isinstance(part, RedactedReasoningPart):
+        return value
+    return {name: item for name, item in value.items() if name not in _OUR_PART_FIELDS}

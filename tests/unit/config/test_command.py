@@ -30,7 +30,10 @@ def test_set_then_get(here: Layers, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["config", "get", "limits.maxTurns"]) == 0
     assert run(["config", "get", "model"]) == 0
     assert run(["config", "get", "limits"]) == 0
-    assert capsys.readouterr().out == '12\nopenai/x\n{"maxTurns":12,"maxSteps":null,"maxBudgetUsd":null}\n'
+    assert (
+        capsys.readouterr().out
+        == '12\nopenai/x\n{"maxTurns":12,"maxSteps":null,"maxBudgetUsd":null,"maxTokens":null,"maxMinutes":null}\n'
+    )
     assert json.loads(here.user_file.read_text()) == {"limits": {"maxTurns": 12}, "model": "openai/x"}
 
 

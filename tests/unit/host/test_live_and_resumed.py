@@ -26,7 +26,7 @@ from clew.orient.opening import open_file
 from clew.protocol.events import Event, PartCompleted, PromptAccepted, ReplyWithdrawn, ToolEnded
 from clew.protocol.history import INTERRUPTED_RESULT, valid_history
 from clew.protocol.ids import SessionId
-from clew.protocol.messages import Message, Part, ReasoningPart, ToolCallPart, ToolResultPart, parts_of
+from clew.protocol.messages import Message, Part, ReasoningPart, ToolCallPart, ToolResultPart, arguments_of, parts_of
 from clew.tools.base import ToolResult
 from clew.transcript.conversation import Conversation
 from clew.transcript.fork import fork_session
@@ -123,7 +123,7 @@ def said(messages: Sequence[Message]) -> Said:
 
 def portable(messages: Said) -> Said:
     """For exports: reasoning is bound to a provider that other formats do not name, and they have no place for
-    arguments that are no JSON; on the wire such a call is sent with empty ones."""
+    arguments that are no JSON, which are compared as they are sent."""
     kept = [
         (role, tuple(plain(part) for part in parts if not isinstance(part, ReasoningPart))) for role, parts in messages
     ]
@@ -131,7 +131,9 @@ def portable(messages: Said) -> Said:
 
 
 def plain(part: Part) -> Part:
-    return replace(part, raw_arguments=None) if isinstance(part, ToolCallPart) else part
+    if not isinstance(part, ToolCallPart):
+        return part
+    return replace(part, arguments=arguments_of(part), raw_arguments=None)
 
 
 def resumed(path: Path) -> Said:

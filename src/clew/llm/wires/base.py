@@ -13,16 +13,13 @@ from clew.llm.request import ModelRequest
 from clew.llm.sse import SseEvent
 from clew.llm.target import Target
 from clew.protocol.ids import CallId
-from clew.protocol.messages import Part, ReasoningPart, TextPart, ToolCallPart
+from clew.protocol.messages import Part, ReasoningPart, TextPart
 
 Json = dict[str, Any]
 NOT_JSON = (msgspec.DecodeError, UnicodeError, RecursionError)
 """What decoding raises: no JSON, no text, or nested deeper than the interpreter can follow."""
 MAX_ARGUMENT_DEPTH = 100
 """Deeper arguments could be read here and no longer written to the log, which is called from further down."""
-
-MALFORMED_KEY = "malformed_arguments"
-"""Arguments that were not a JSON object go back to the model under this key: every API wants an object there."""
 
 
 class HttpRequest(Struct, frozen=True, kw_only=True):
@@ -148,11 +145,6 @@ def _is_deep(value: Any) -> bool:
         if not level:
             return False
     return True
-
-
-def arguments_of(call: ToolCallPart) -> Json:
-    """The arguments as history carries them: always an object."""
-    return call.arguments if call.raw_arguments is None else {MALFORMED_KEY: call.raw_arguments}
 
 
 def fresh_id(prefix: str) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 from clew.llm.reply import ReplyEvent
 from clew.llm.request import ModelRequest
 from clew.llm.target import Target
-from clew.llm.wires.base import HttpRequest, Json, arguments_of, to_json
+from clew.llm.wires.base import HttpRequest, Json, to_json
 from clew.llm.wires.chat_decoder import ChatDecoder, decode_chat
 from clew.llm.wires.history import history_for, result_parts, wire_id
 from clew.protocol.messages import (
@@ -18,6 +18,7 @@ from clew.protocol.messages import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    arguments_of,
     parts_of,
 )
 

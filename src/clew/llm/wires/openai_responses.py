@@ -11,7 +11,6 @@ from clew.llm.target import Target
 from clew.llm.wires.base import (
     HttpRequest,
     Json,
-    arguments_of,
     body_json,
     call_id,
     event_json,
@@ -35,6 +34,7 @@ from clew.protocol.messages import (
     TextPart,
     ToolCallPart,
     ToolResultPart,
+    arguments_of,
     parts_of,
 )
 
