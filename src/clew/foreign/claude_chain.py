@@ -45,7 +45,7 @@ class Tree:
                     self.source.note("duplicate", offset, f"a second entry {entry.uuid}")
                 return
             if entry.parent_uuid in self._kept_tails:
-                entry = cast(Entry, msgspec.structs.replace(entry, parent_uuid=self._last[False]))
+                entry = msgspec.structs.replace(entry, parent_uuid=self._last[False])
             if segment := preserved_segment(entry):
                 self._kept_tails.add(segment[2])
             self.by_id[entry.uuid] = entry

@@ -73,8 +73,8 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
     lenient = Lenient(path.stem)
     tree = Tree(source)
     queue = Queue()
-    for offset, data in source.lines():
-        entry = _entry(data, offset, source, lenient)
+    for offset, data, ended in source.lines():
+        entry = _entry(data, offset, source, lenient, ended=ended)
         if entry is not None:
             entry = refine(entry)
             queue.feed(entry)
@@ -105,11 +105,11 @@ def _last_spoken(entries: list[Entry]) -> ChainEntry | None:
     return None
 
 
-def _entry(data: bytes, offset: int, source: Source, lenient: Lenient) -> Entry | None:
+def _entry(data: bytes, offset: int, source: Source, lenient: Lenient, *, ended: bool) -> Entry | None:
     try:
         entry: Entry = _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raw: Any = source.decode(data, offset)
+        raw: Any = source.decode(data, offset, ended=ended)
         if not isinstance(raw, dict):
             if raw is not None:
                 source.note("damaged", offset, "not a JSON object")
@@ -157,7 +157,7 @@ def _meta(entries: list[Entry], opaque: list[OpaqueEntry], path: Path) -> Foreig
 
 def _read_sidecar(path: Path, source: Source, agent: str) -> ForeignTranscript:
     """`agent-<id>.meta.json`: what a sub-agent was called. It holds no entries."""
-    raw = as_dict(source.decode(source.whole()))
+    raw = as_dict(source.value())
     meta = ForeignMeta(is_subagent=True)
     meta.agent_name = as_str(raw.get("agentType"))
     meta.title = as_str(raw.get("description"))
