@@ -28,8 +28,9 @@ def in_folder(folder: Path) -> tuple[Path, ...]:
 
 def discover(home: Path) -> Iterator[ForeignSession]:
     """Agent transcripts below a Cursor home, SpecStory histories and exports below any folder, or one file."""
-    if home.is_file():
-        yield from found(AGENT, home, home.stem, cwd=_project(home))
+    if not home.is_dir():
+        if home.suffix in (".md", ".jsonl", ".txt"):
+            yield from found(AGENT, home, home.stem, cwd=_project(home))
         return
     for project in entries_in(home / "projects"):
         cwd = folder_of_slug(project.name)
