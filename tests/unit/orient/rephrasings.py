@@ -1,8 +1,8 @@
 """True and false recap texts about real sessions, written by reading those sessions; for measuring a verifier.
 
-Each line of `data/rephrasings.jsonl` names a transcript below the shared folder, a text, whether a careful reader of that
-transcript would accept it, what kind of text or falsehood it is, and why. Every third, by the hash of its id, is held
-out: it is for one final run, not for development.
+Each line of `data/rephrasings.jsonl` names a transcript below the shared folder, a text, whether a careful reader of
+that transcript would accept it, what kind of text or falsehood it is, and why. Every third, by the hash of its id, is
+held out: it is for one final run, not for development.
 """
 
 import hashlib
