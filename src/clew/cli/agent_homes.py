@@ -3,11 +3,12 @@
 import os
 from pathlib import Path
 
+from clew.cli.choose_session import chooser
 from clew.config.load import load_settings
 from clew.config.schema import Foreign
 from clew.foreign.registry import READERS, agent_name
 from clew.orient.catalog import OWN
-from clew.orient.opening import Opened, open_session
+from clew.orient.find_session import FoundSession, find_session
 from clew.system.home import clew_home
 from clew.transcript.errors import SessionNotFound
 from clew.transcript.store import SessionStore
@@ -50,10 +51,12 @@ def foreign_settings() -> Foreign:
     return loaded.settings.foreign
 
 
-def find_session(query: str, homes: dict[str, Path]) -> Opened:
-    """A session by path, id, title or words. Raises TranscriptError; a path that is not there is called one."""
+def named_session(query: str, homes: dict[str, Path]) -> FoundSession:
+    """A session by path, id, title or words; on a terminal the user chooses among several. Raises TranscriptError; a
+    path that is not there is called one."""
+    agents = None if foreign_settings().enabled else [OWN]
     try:
-        return open_session(SessionStore(clew_home()), query, here(), homes=homes)
+        return find_session(SessionStore(clew_home()), query, here(), homes=homes, agents=agents, choose=chooser())
     except SessionNotFound as error:
         if "/" in query and not any(letter.isspace() for letter in query) and not os.path.lexists(query):
             raise SessionNotFound(f"{query}: no such file, and no session fits it") from error

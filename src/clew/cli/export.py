@@ -6,9 +6,9 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from clew.cli.agent_homes import chosen_homes, find_session
+from clew.cli.agent_homes import chosen_homes, named_session
 from clew.cli.show import as_json
-from clew.orient.opening import Opened
+from clew.orient.opening import Opened, open_found
 from clew.system.terminal_text import sanitize
 from clew.transcript.claude_shape import claude_lines
 from clew.transcript.codec import encode
@@ -22,7 +22,7 @@ FORMATS = ("markdown", "json", "jsonl", "claude-code")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`clew export SESSION --to FORMAT [-o FILE]`."""
-    parser.add_argument("session", metavar="SESSION|FILE", help="an id, the start of one, a title, or a path")
+    parser.add_argument("session", metavar="SESSION|FILE", help="an id, the start of one, a title, words, or a path")
     parser.add_argument("--to", choices=FORMATS, default="markdown", help="default: markdown")
     parser.add_argument("-o", "--output", metavar="FILE", help="default: stdout; an existing file is not overwritten")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
@@ -34,7 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Write the session."""
     try:
-        opened = find_session(args.session, chosen_homes(args.home))
+        opened = open_found(named_session(args.session, chosen_homes(args.home)))
         if args.output:
             _to_file(Path(args.output), opened, args.to, force=args.force)
         else:

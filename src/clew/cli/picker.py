@@ -6,6 +6,7 @@ from pathlib import Path
 
 from clew.cli.recap import age_words
 from clew.orient.board import Found, recent
+from clew.orient.find_session import FoundSession
 from clew.orient.recap_cache import RecapCache
 from clew.orient.report import Report
 from clew.system.terminal_text import clip, sanitize
@@ -17,6 +18,11 @@ COLUMNS = 100
 
 
 def pick_session(home: Path) -> Path:
+    """The file of the session that was picked."""
+    return pick_recent(home).path
+
+
+def pick_recent(home: Path) -> FoundSession:
     """Ask which session to go on with, ours or another agent's. Raises SessionNotFound when none is chosen."""
     found = recent(home, since_s=time.time() - LOOK_BACK_S, limit=SHOWN).found
     if not found:
@@ -36,7 +42,10 @@ def pick_session(home: Path) -> Path:
         if not answer:
             raise SessionNotFound("no session was chosen")
         if answer.isascii() and answer.isdigit() and 1 <= int(answer) <= len(found):
-            return found[int(answer) - 1].path
+            chosen = found[int(answer) - 1]
+            return FoundSession(
+                agent=chosen.agent, path=chosen.path, session_id=chosen.session_id, changed_s=chosen.mtime
+            )
 
 
 def report_of(cache: RecapCache, session: Found) -> Report | None:

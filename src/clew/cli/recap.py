@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from clew.cli.agent_homes import chosen_agents, chosen_homes, find_session
+from clew.cli.agent_homes import chosen_agents, chosen_homes, named_session
 from clew.orient.board import MAX_ROWS, recent, rows
 from clew.orient.recap_cache import RecapCache
 from clew.orient.report import Report, age_of, recap_object, state_now, text_now
@@ -97,15 +97,15 @@ def find_report(name: str, *, agent: str | None, homes: dict[str, Path]) -> Repo
 def locate(name: str, *, agent: str | None, homes: dict[str, Path]) -> tuple[Path, str | None, str] | str:
     """File, agent and session id of what a person named."""
     path = Path(name)
-    if path.is_dir():
-        return f"{sanitize(name, one_line=True)} is a directory; name a transcript file in it"
-    if path.exists():
-        return path, agent, ""
+    if agent is not None and path.is_file():
+        return path, agent, ""  # told whose it is, its content need not tell
     try:
-        opened = find_session(name, homes)
+        found = named_session(name, homes)
     except TranscriptError as error:
-        return sanitize(str(error), one_line=True)
-    return opened.path, opened.agent, "" if opened.agent == "clew" else opened.session_id
+        return sanitize(str(error))
+    if found.note:
+        print(f"clew: {sanitize(found.note, one_line=True)}", file=sys.stderr)
+    return found.path, found.agent, "" if found.is_ours else found.session_id
 
 
 def _print(report: Report, args: argparse.Namespace, *, alone: bool) -> None:

@@ -35,7 +35,8 @@ async def rephrased(report: Report) -> str:
         return ""
     booked: list[SideQueryEntry] = []
     path = Path(report.file)
-    session = load_session(path, agent=report.agent)
+    wanted = "" if report.agent == "clew" else report.session
+    session = load_session(path, agent=report.agent, session_id=wanted)
     stamp = Stamp(session.session_id, session.ledger.last_entry_id)
     queries = SideQueries(
         model,
@@ -47,7 +48,7 @@ async def rephrased(report: Report) -> str:
         timeout_s=settings.side_queries.timeout_s,
     )
     try:
-        dialog = dialog_of(open_file(path, SessionStore(home)).entries)
+        dialog = dialog_of(open_file(path, SessionStore(home), session_id=wanted).entries)
         words = await rephrase(
             session.ledger, make_recap(session), dialog, queries, lambda text: log.write("recap", text)
         )

@@ -11,14 +11,15 @@ from typing import Any
 import msgspec
 
 from clew.cli.agent import positive
-from clew.cli.agent_homes import chosen_agents, chosen_homes
-from clew.orient.catalog import Catalog, project_name
+from clew.cli.agent_homes import chosen_agents, chosen_homes, here
+from clew.cli.choose_session import chooser
+from clew.orient.catalog import OWN, Catalog, project_name
+from clew.orient.find_session import PRINTED_ID, find_session, short_ids
 from clew.system.home import clew_home
 from clew.system.terminal_text import clip, display_width, sanitize
 from clew.transcript.archive import archive_session, restore_session, session_size, sizes, trash_session
 from clew.transcript.errors import TranscriptError
 from clew.transcript.index_rows import Hit, Row
-from clew.transcript.resume import resolve_session
 from clew.transcript.store import SessionStore
 
 HELP = "list and search sessions, clew's and other agents'"
@@ -72,10 +73,10 @@ def _list(store: SessionStore, args: argparse.Namespace, homes: Mapping[str, Pat
             many = limit if limit > 0 else 10_000
             deep = args.deep or None
             hits = catalog.search(args.search, agents=agents or (), project=project, limit=many, deep=deep)
-            _print_hits(hits, as_json=args.json)
+            _print_hits(hits, short_ids(catalog.ids()), as_json=args.json)
         else:
             rows = catalog.rows(agents=agents or (), project=project, limit=limit + 1 if limit > 0 else -1)
-            _print_rows(rows, limit=limit, as_json=args.json)
+            _print_rows(rows, short_ids(catalog.ids()), limit=limit, as_json=args.json)
     if waiting:
         sys.stderr.write(f"clew sessions: {waiting} sessions are not read yet; run it again for the rest\n")
     return 0
@@ -85,21 +86,17 @@ def _act(store: SessionStore, args: argparse.Namespace) -> int:
     if not args.session:
         raise ValueError(f"{args.action} which session? Give its id; `clew sessions` lists them")
     done: list[dict[str, Any]] = []
+    for query in args.session:
+        if args.action == "restore":
+            target = restore_session(store, query)
+            session = target.stem
+        else:
+            path = _own(store, query)
+            session = path.stem
+            target = (archive_session if args.action == "archive" else trash_session)(store, path)
+        done.append({"session": session, "action": args.action, "path": str(target)})
     with Catalog(store) as catalog:
-        catalog.refresh(agents=["clew"])
-        for query in args.session:
-            if args.action == "restore":
-                target = restore_session(store, query)
-                session = target.stem
-            else:
-                cwd = Path.cwd()
-                path = resolve_session(store, query, cwd, search=lambda text: catalog.matches(text, Path.cwd()))
-                if not path.is_relative_to(store.projects):
-                    raise ValueError(f"{path} is not a session of clew; only our own are ever moved")
-                session = path.stem
-                target = (archive_session if args.action == "archive" else trash_session)(store, path)
-            done.append({"session": session, "action": args.action, "path": str(target)})
-        catalog.refresh(agents=["clew"])
+        catalog.refresh(agents=[OWN])
     if args.json:
         _write_json(done)
     else:
@@ -109,9 +106,17 @@ def _act(store: SessionStore, args: argparse.Namespace) -> int:
     return 0
 
 
+def _own(store: SessionStore, query: str) -> Path:
+    """A session of ours by any of its names; a file of another agent is refused."""
+    found = find_session(store, query, here(), agents=[OWN], choose=chooser())
+    if not found.is_ours:
+        raise ValueError(f"{found.path} is not a session of clew; only our own are ever moved")
+    return found.path
+
+
 def _show_sizes(store: SessionStore, args: argparse.Namespace) -> int:
     if args.session:
-        paths = [resolve_session(store, query, Path.cwd()) for query in args.session]
+        paths = [_own(store, query) for query in args.session]
         each = [{"session": path.stem, "bytes": session_size(path)} for path in paths]
         if args.json:
             _write_json(each)
@@ -129,7 +134,7 @@ def _show_sizes(store: SessionStore, args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_rows(rows: list[Row], *, limit: int, as_json: bool) -> None:
+def _print_rows(rows: list[Row], names: Mapping[str, str], *, limit: int, as_json: bool) -> None:
     shown = rows if limit < 0 else rows[:limit]
     if as_json:
         _write_json([row_json(row) for row in shown])
@@ -139,12 +144,12 @@ def _print_rows(rows: list[Row], *, limit: int, as_json: bool) -> None:
         return
     width = os.get_terminal_size().columns if sys.stdout.isatty() else 160
     for row in shown:
-        print(row_line(row, width=width))
+        print(row_line(row, names, width=width))
     if len(shown) < len(rows):
         print("… more; --all shows them, --limit N so many")
 
 
-def _print_hits(hits: list[Hit], *, as_json: bool) -> None:
+def _print_hits(hits: list[Hit], names: Mapping[str, str], *, as_json: bool) -> None:
     if as_json:
         _write_json(
             [
@@ -163,7 +168,7 @@ def _print_hits(hits: list[Hit], *, as_json: bool) -> None:
     width = os.get_terminal_size().columns if tty else 160
     colour = tty and not os.environ.get("NO_COLOR")
     for hit in hits:
-        print(row_line(hit.row, width=width))
+        print(row_line(hit.row, names, width=width))
         print(f"    {hit.role}: {highlighted(hit, colour=colour)}")
 
 
@@ -183,13 +188,15 @@ def highlighted(hit: Hit, *, colour: bool) -> str:
     return "".join([*out, sanitize(hit.text[at:], one_line=True)])
 
 
-def row_line(row: Row, *, width: int) -> str:
-    """One session on one line: age, state, title, where, branch, turns, cost, size, id, agent."""
+def row_line(row: Row, names: Mapping[str, str], *, width: int) -> str:
+    """One session on one line: age, state, title, where, branch, turns, cost, size, id, agent. `names`: as much of
+    each id as tells it from the others."""
+    name = names.get(row.session_id, row.session_id)
     cost = f"${row.cost_usd:.2f}" if row.cost_usd is not None else "-"
     state = "archived" if row.archived else row.state or "unread"
     where = f"{project_name(row)}{f' ({row.branch})' if row.branch else ''}"
     turns = f"{row.turns:>3} {'turn' if row.turns == 1 else 'turns':<5}"
-    tail = f"  {turns}  {cost:>7}  {human_size(row.size):>7}  {row.session_id[:8]:<8}  {row.agent}"
+    tail = f"  {turns}  {cost:>7}  {human_size(row.size):>7}  {name:<{PRINTED_ID}}  {row.agent}"
     head = f"{age(row.activity):>4}  {state:<11}  "
     place = clip(sanitize(where, one_line=True), 28)
     room = max(12, width - len(head) - len(tail) - display_width(place) - 2)

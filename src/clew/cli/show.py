@@ -10,8 +10,8 @@ from shutil import which
 
 import msgspec
 
-from clew.cli.agent_homes import chosen_homes, find_session
-from clew.orient.opening import Opened
+from clew.cli.agent_homes import chosen_homes, named_session
+from clew.orient.opening import Opened, open_found
 from clew.protocol.entries import ChainEntry, OpaqueEntry
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
@@ -22,7 +22,7 @@ HELP = "a session as readable text"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """`clew show SESSION|FILE`."""
-    parser.add_argument("session", metavar="SESSION|FILE", help="an id, the start of one, a title, or a path")
+    parser.add_argument("session", metavar="SESSION|FILE", help="an id, the start of one, a title, words, or a path")
     parser.add_argument(
         "--home", action="append", default=[], metavar="AGENT=DIR", help="where an agent keeps its files"
     )
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print a session; through a pager on a terminal."""
     try:
-        opened = find_session(args.session, chosen_homes(args.home))
+        opened = open_found(named_session(args.session, chosen_homes(args.home)))
     except (TranscriptError, OSError) as error:
         sys.stderr.write(f"clew show: {sanitize(str(error))}\n")
         return 1

@@ -1,20 +1,21 @@
 """Aider: one Markdown file per repository that holds all its sessions, without ids."""
 
 import re
-from collections.abc import Iterator, Mapping
+import time
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from clew.foreign.aider_blocks import Notes, applied_edits, edits_in, split_thoughts
 from clew.foreign.build import Builder
 from clew.foreign.listing import below, found
 from clew.foreign.session import ForeignSession, ForeignTranscript
-from clew.foreign.source import Source
+from clew.foreign.source import BOM, Source
 from clew.foreign.user_text import UserText, read_user_text
 from clew.protocol.entries import UserEntry
 
 AGENT = "aider"
 FILE_NAME = ".aider.chat.history.md"
-_START = "# aider chat started at "
 _HEADER = re.compile(rb"^# aider chat started at (.*)$", re.MULTILINE)
 # Both begin with the newline before the run: a literal first character is what makes the search fast.
 _MARKED_RUN = re.compile(r"\n(?:####(?: .*)?  $(?:\n####(?: .*)?  $)*|>(?: .*)?  $(?:\n>(?: .*)?  $)*)", re.MULTILINE)
@@ -24,75 +25,118 @@ _ANSWERED = re.compile(r"^(?:Add|Create|Allow|Run|Edit|Open|Fix|Attempt|Apply)\b
 
 
 def homes(env: Mapping[str, str], user_home: Path) -> tuple[Path, ...]:
-    """Aider has no central place: its file lies in each repository. The working directory and above are looked at."""
-    if configured := env.get("AIDER_CHAT_HISTORY_FILE"):
-        return (Path(configured),)
-    here = env.get("PWD")
-    if not here:
-        return ()
-    folders = (Path(here), *Path(here).parents)
-    return tuple(folder / FILE_NAME for folder in folders if folder != user_home or folder == Path(here))
+    """Aider has no central place: its file lies in each repository, unless it was told another one."""
+    configured = env.get("AIDER_CHAT_HISTORY_FILE")
+    return (Path(env.get("PWD") or "", configured),) if configured else ()
+
+
+def in_folder(folder: Path) -> tuple[Path, ...]:
+    """The history of a working directory."""
+    return (folder / FILE_NAME,)
 
 
 def discover(home: Path) -> Iterator[ForeignSession]:
     """The sessions of a history file, or of all history files at most three folders below a folder."""
     files = [home] if not home.is_dir() else [path for path in below(home, depth=3) if path.name == FILE_NAME]
     for path in files:
-        if not path.is_file():
-            continue
-        data = Source(path).whole()
-        starts = list(_HEADER.finditer(data))
-        for number, start in enumerate(starts):
-            end = starts[number + 1].start() if number + 1 < len(starts) else len(data)
-            if b"\n#### " not in data[start.end() : end]:
-                continue
-            for session in found(AGENT, path, _session_id(start[1].decode("utf-8", "replace")), cwd=str(path.parent)):
+        for file in found(AGENT, path, "", cwd=str(path.parent)):
+            sections = [section for section in _sections(Source(path).whole(), path) if section.has_prompt]
+            for section in sections:
+                # Only the last one can still grow; the others keep their own time, whatever is added to the file.
+                is_last = section is sections[-1]
+                started = file.mtime if is_last else min(_local_time(section.started) or file.mtime, file.mtime)
                 yield ForeignSession(
                     agent=AGENT,
                     path=path,
-                    session_id=session.session_id,
-                    cwd=session.cwd,
-                    mtime=session.mtime,
-                    size=end - start.start(),
+                    session_id=section.session_id,
+                    cwd=file.cwd,
+                    mtime=started,
+                    size=len(section.body),
                 )
 
 
-def _session_id(started: str) -> str:
-    return "aider-" + re.sub(r"[^0-9A-Za-z]+", "-", started.strip()).strip("-")
+def in_file(path: Path) -> Iterator[ForeignSession]:
+    """The sessions of one history."""
+    return discover(path / FILE_NAME if path.is_dir() else path)
+
+
+class _Part(NamedTuple):
+    """The bytes of one session in the file."""
+
+    session_id: str
+    started: str
+    body: bytes
+
+    @property
+    def has_prompt(self) -> bool:
+        return b"\n#### " in b"\n" + self.body
+
+
+def _sections(data: bytes, path: Path) -> Iterator[_Part]:
+    """The sessions of a file in order; what stands before the first heading is one too. Ids are unique in the file."""
+    starts = list(_HEADER.finditer(data))
+    before = data[: starts[0].start()] if starts else data
+    if before.strip() or not starts:
+        yield _Part(f"aider-{path.parent.name}", "", before.removeprefix(BOM))
+    seen: dict[str, int] = {}
+    for number, start in enumerate(starts):
+        end = starts[number + 1].start() if number + 1 < len(starts) else len(data)
+        started = start[1].decode("utf-8", "replace").strip()
+        name = "aider-" + re.sub(r"[^0-9A-Za-z]+", "-", started).strip("-")
+        seen[name] = seen.get(name, 0) + 1
+        session_id = name if seen[name] == 1 else f"{name}-{seen[name]}"
+        yield _Part(session_id, started, data[start.end() + 1 : end])
+
+
+def _local_time(started: str) -> float:
+    try:
+        return time.mktime(time.strptime(started, "%Y-%m-%d %H:%M:%S"))
+    except (ValueError, OverflowError):
+        return 0.0
 
 
 def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTranscript:
     """One session: the named one, else the last in which the user said something."""
-    sessions = read_all(path)
-    for transcript in sessions:
-        if session_id and transcript.session_id == session_id:
+    path, source, sections = _opened(path)
+    chosen = next((section for section in sections if session_id and section.session_id == session_id), None)
+    if chosen is not None:
+        return _read_section(chosen, path, source)
+    for section in reversed(sections):
+        transcript = _read_section(section, path, source)
+        if _has_prompt(transcript):
             return transcript
-    spoken = [transcript for transcript in sessions if _has_prompt(transcript)]
-    return (spoken or list(sessions))[-1]
+    return _read_section(sections[-1], path, source)
 
 
 def read_all(path: Path) -> tuple[ForeignTranscript, ...]:
     """Every session of the file in order, empty ones included."""
-    if path.is_dir():
-        path = path / FILE_NAME
+    path, source, sections = _opened(path)
+    return tuple(_read_section(section, path, source) for section in sections)
+
+
+def read_each(path: Path, session_ids: Sequence[str]) -> Iterator[ForeignTranscript]:
+    """The named sessions one by one, with the file read once."""
+    path, source, sections = _opened(path)
+    by_id = {section.session_id: section for section in sections}
+    for session_id in session_ids:
+        yield _read_section(by_id.get(session_id) or _Part(session_id, "", b""), path, source)
+
+
+def _opened(path: Path) -> tuple[Path, Source, list[_Part]]:
+    path = path / FILE_NAME if path.is_dir() else path
     source = Source(path)
-    text = source.text()
-    before, *sections = ("\n" + text).split("\n" + _START)
-    transcripts = [_read_section("", before, path, source)] if before.strip() or not sections else []
-    for section in sections:
-        started, _, body = section.partition("\n")
-        transcripts.append(_read_section(started.strip(), body, path, source))
-    return tuple(transcripts)
+    return path, source, list(_sections(source.whole(), path))
 
 
 def _has_prompt(transcript: ForeignTranscript) -> bool:
     return any(isinstance(entry, UserEntry) and not entry.is_meta for entry in transcript.entries)
 
 
-def _read_section(started: str, body: str, path: Path, source: Source) -> ForeignTranscript:
-    build = Builder(AGENT, _session_id(started) if started else f"aider-{path.parent.name}", cwd=str(path.parent))
-    build.at(started.replace(" ", "T"))
+def _read_section(section: _Part, path: Path, source: Source) -> ForeignTranscript:
+    build = Builder(AGENT, section.session_id, cwd=str(path.parent))
+    build.at(section.started.replace(" ", "T"))
     reader = _Section(build)
+    body = section.body.decode("utf-8", "replace").replace("\r\n", "\n")
     for kind, text in _blocks(body):
         reader.block(kind, text)
     reader.finish()

@@ -18,6 +18,7 @@ from clew.protocol.entries import (
 )
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.messages import ToolCallPart, ToolResultPart
+from clew.transcript.links import preserved_segment
 
 
 class Tree:
@@ -32,6 +33,8 @@ class Tree:
         self.opaque: list[OpaqueEntry] = []
         self.withdrawn: set[EntryId] = set()
         self._last: dict[bool, EntryId | None] = {False: None, True: None}
+        self._kept_tails: set[EntryId] = set()
+        """Where segments end that a boundary kept: what hangs there afterwards stands behind that boundary."""
 
     def add(self, entry: Entry, offset: int) -> None:
         """Take in an entry; of two with one id the first counts."""
@@ -41,6 +44,10 @@ class Tree:
                 if known != entry:
                     self.source.note("duplicate", offset, f"a second entry {entry.uuid}")
                 return
+            if entry.parent_uuid in self._kept_tails:
+                entry = msgspec.structs.replace(entry, parent_uuid=self._last[False])
+            if segment := preserved_segment(entry):
+                self._kept_tails.add(segment[2])
             self.by_id[entry.uuid] = entry
             self.before[entry.uuid] = self._last[entry.is_sidechain]
             self._last[entry.is_sidechain] = entry.uuid

@@ -9,6 +9,8 @@ import msgspec
 
 from clew.foreign.claude_chain import Tree, conversation
 from clew.foreign.claude_entry import Lenient
+from clew.foreign.claude_lists import with_lists
+from clew.foreign.claude_queue import Queue
 from clew.foreign.claude_refine import refine
 from clew.foreign.listing import entries_in, found
 from clew.foreign.session import ForeignMeta, ForeignSession, ForeignTranscript
@@ -70,11 +72,16 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
         return _read_sidecar(path, source, agent)
     lenient = Lenient(path.stem)
     tree = Tree(source)
-    for offset, data in source.lines():
-        entry = _entry(data, offset, source, lenient)
+    queue = Queue()
+    for offset, data, ended in source.lines():
+        entry = _entry(data, offset, source, lenient, ended=ended)
         if entry is not None:
-            tree.add(refine(entry), offset)
+            entry = refine(entry)
+            queue.feed(entry)
+            tree.add(entry, offset)
     kept, abandoned = conversation(tree)
+    kept += map(refine, queue.left(_last_spoken(kept)))
+    kept = with_lists(kept)
     meta = _meta(kept, tree.opaque, path)
     session = _session_id(kept, path)
     if meta.title and not any(isinstance(entry, AiTitleEntry | CustomTitleEntry) for entry in kept):
@@ -91,11 +98,18 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
     )
 
 
-def _entry(data: bytes, offset: int, source: Source, lenient: Lenient) -> Entry | None:
+def _last_spoken(entries: list[Entry]) -> ChainEntry | None:
+    for entry in reversed(entries):
+        if isinstance(entry, ChainEntry) and not entry.is_sidechain:
+            return entry
+    return None
+
+
+def _entry(data: bytes, offset: int, source: Source, lenient: Lenient, *, ended: bool) -> Entry | None:
     try:
         entry: Entry = _decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raw: Any = source.decode(data, offset)
+        raw: Any = source.decode(data, offset, ended=ended)
         if not isinstance(raw, dict):
             if raw is not None:
                 source.note("damaged", offset, "not a JSON object")
@@ -143,7 +157,7 @@ def _meta(entries: list[Entry], opaque: list[OpaqueEntry], path: Path) -> Foreig
 
 def _read_sidecar(path: Path, source: Source, agent: str) -> ForeignTranscript:
     """`agent-<id>.meta.json`: what a sub-agent was called. It holds no entries."""
-    raw = as_dict(source.decode(source.whole()))
+    raw = as_dict(source.value())
     meta = ForeignMeta(is_subagent=True)
     meta.agent_name = as_str(raw.get("agentType"))
     meta.title = as_str(raw.get("description"))

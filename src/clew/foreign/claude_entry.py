@@ -93,13 +93,13 @@ def _chain_entry(kind: str, raw: Json, fields: Json) -> Entry:
     if kind == "user":
         return UserEntry(
             **fields,
-            message=UserMessage(content=_content(message.get("content"))),
+            message=UserMessage(content=content_of(message.get("content"))),
             is_meta=raw.get("isMeta") is True,
             is_compact_summary=raw.get("isCompactSummary") is True,
             tool_use_result=raw.get("toolUseResult"),
         )
     if kind == "assistant":
-        content = _content(message.get("content"))
+        content = content_of(message.get("content"))
         parts = ((TextPart(text=content),) if content else ()) if isinstance(content, str) else content
         return AssistantEntry(
             **fields,
@@ -183,7 +183,8 @@ def usage_of(raw: Json) -> Usage:
     )
 
 
-def _content(content: Any) -> str | tuple[Part, ...]:
+def content_of(content: Any) -> str | tuple[Part, ...]:
+    """A message's content as text or parts, whatever its shape."""
     if isinstance(content, str):
         return content
     if isinstance(content, dict):

@@ -2,14 +2,17 @@
 
 import msgspec
 
+from clew.foreign.claude_queue import as_message
 from clew.foreign.tool_names import translate
 from clew.foreign.user_text import UserText, read_user_text
-from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, SystemEntry, UserEntry
+from clew.protocol.entries import AssistantEntry, AttachmentEntry, ChainEntry, Entry, SystemEntry, UserEntry
 from clew.protocol.messages import Part, TextPart, ToolCallPart, UserMessage
 
 
 def refine(entry: Entry) -> Entry:
     """Take wrappers off what the user typed, mark what no person typed, and use our tool names."""
+    if isinstance(entry, AttachmentEntry):
+        entry = as_message(entry)
     if isinstance(entry, UserEntry):
         return _refine_user(entry)
     if isinstance(entry, AssistantEntry) and any(_is_agent_call(part) for part in entry.message.content):

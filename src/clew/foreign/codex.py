@@ -64,7 +64,7 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
 
 
 def _read_typescript(path: Path, source: Source) -> ForeignTranscript:
-    value = as_dict(source.decode(source.whole()))
+    value = as_dict(source.value())
     session = as_dict(value.get("session"))
     build = Builder(AGENT, as_str(session.get("id")) or thread_id(path), started=session.get("timestamp"))
     items = Items(build)

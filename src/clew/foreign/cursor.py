@@ -6,7 +6,7 @@ from pathlib import Path
 
 from clew.foreign.build import Builder
 from clew.foreign.cursor_markdown import read_markdown
-from clew.foreign.listing import below, entries_in, found
+from clew.foreign.listing import below, entries_in, folder_of_slug, found
 from clew.foreign.session import ForeignSession, ForeignTranscript
 from clew.foreign.shapes import Json, as_dict, as_list, as_str, dicts, first_str, text_of_content
 from clew.foreign.source import Source
@@ -16,41 +16,50 @@ _EXPORT_NAME = re.compile(r"cursor_\w+\.md$")
 
 
 def homes(env: Mapping[str, str], user_home: Path) -> tuple[Path, ...]:
-    """Cursor's own home, and the exports that lie in the working directory."""
-    home = Path(env["CURSOR_CONFIG_DIR"]) if env.get("CURSOR_CONFIG_DIR") else user_home / ".cursor"
-    here = env.get("PWD")
-    return (home, Path(here) / ".specstory") if here else (home,)
+    """Cursor's own home."""
+    return (Path(env["CURSOR_CONFIG_DIR"]) if env.get("CURSOR_CONFIG_DIR") else user_home / ".cursor",)
+
+
+def in_folder(folder: Path) -> tuple[Path, ...]:
+    """SpecStory's histories and exported conversations in a working directory."""
+    exports = tuple(path for path in entries_in(folder) if _EXPORT_NAME.match(path.name))
+    return (folder / ".specstory", *exports)
 
 
 def discover(home: Path) -> Iterator[ForeignSession]:
-    """Agent transcripts below a Cursor home, SpecStory histories and exports below any folder."""
+    """Agent transcripts below a Cursor home, SpecStory histories and exports below any folder, or one file."""
+    if not home.is_dir():
+        if home.suffix in (".md", ".jsonl", ".txt"):
+            yield from found(AGENT, home, home.stem, cwd=_project(home))
+        return
     for project in entries_in(home / "projects"):
+        cwd = folder_of_slug(project.name)
         for path in below(project / "agent-transcripts", depth=2):
             if path.suffix in (".jsonl", ".txt"):
                 is_subagent = "subagents" in path.parts
-                yield from found(AGENT, path, path.stem, is_subagent=is_subagent)
+                yield from found(AGENT, path, path.stem, cwd=cwd, is_subagent=is_subagent)
     yield from _markdown(home / "history")
     if not (home / "projects").is_dir() and home.name != ".specstory":
         for path in below(home, depth=5):
             is_history = path.suffix == ".md" and path.parent.name == "history" and ".specstory" in path.parts
             if is_history or _EXPORT_NAME.match(path.name):
-                yield from found(AGENT, path, path.stem)
+                yield from found(AGENT, path, path.stem, cwd=_project(path))
             elif path.suffix == ".jsonl" and "agent-transcripts" in path.parts:
-                yield from found(AGENT, path, path.stem, is_subagent="subagents" in path.parts)
+                yield from found(AGENT, path, path.stem, cwd=_project(path), is_subagent="subagents" in path.parts)
 
 
 def _markdown(folder: Path) -> Iterator[ForeignSession]:
     for path in entries_in(folder):
         if path.suffix == ".md":
-            yield from found(AGENT, path, path.stem)
+            yield from found(AGENT, path, path.stem, cwd=_project(path))
 
 
 def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTranscript:
     """One conversation in any of the three forms."""
     source = Source(path)
     build = Builder(AGENT, path.stem)
+    build.meta.cwd = _project(path)
     if path.suffix == ".md":
-        _place(build, path)
         read_markdown(source.text(), build)
     else:
         build.meta.is_subagent = "subagents" in path.parts
@@ -59,11 +68,14 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
     return build.transcript(path, source.problems)
 
 
-def _place(build: Builder, path: Path) -> None:
-    """A SpecStory history lies in its project; the path is shown, not opened."""
+def _project(path: Path) -> str:
+    """The project of a file by its place: a SpecStory history lies in it, an agent's transcript below its name."""
     parts = path.parts
-    if ".specstory" in parts:
-        build.meta.cwd = str(Path(*parts[: parts.index(".specstory")])) if parts.index(".specstory") else ""
+    if ".specstory" in parts[1:]:
+        return str(Path(*parts[: parts.index(".specstory")]))
+    if "agent-transcripts" in parts[2:]:
+        return folder_of_slug(parts[parts.index("agent-transcripts") - 1])
+    return ""
 
 
 def _record(build: Builder, record: Json) -> None:

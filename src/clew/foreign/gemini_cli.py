@@ -69,7 +69,7 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
 
 
 def _read_json(source: Source) -> tuple[Json, list[Json]]:
-    value = source.decode(source.whole())
+    value = source.value()
     if isinstance(value, list):
         # `/chat save` writes the bare history.
         return {}, list(dicts(value))

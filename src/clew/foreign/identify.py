@@ -164,6 +164,8 @@ def _of_json_head(sample: Sample) -> str | None:
         return "mini_swe_agent"
     if sample.has("mini_version") or (sample.has("messages", "info", "model_stats") and not sample.has("trajectory")):
         return "mini_swe_agent"
+    if sample.text.lstrip().startswith("[") and sample.has("role", "content") and _is_mini_list(sample):
+        return "mini_swe_agent"
     if sample.name.endswith(".traj") or sample.has("trajectory", "action", "observation"):
         return "swe_agent"
     if sample.has("projectHash") or sample.has("sessionId", "messages", "startTime"):
@@ -184,6 +186,11 @@ def _of_json_head(sample: Sample) -> str | None:
     ):
         return "kimi_cli"
     return None
+
+
+def _is_mini_list(sample: Sample) -> bool:
+    marks = ("<returncode>", "mswea_bash_command", "COMPLETE_TASK_AND_SUBMIT_FINAL_OUTPUT")
+    return sample.name.endswith(".traj.json") or any(mark in sample.text for mark in marks)
 
 
 def _gemini_or_qwen(path: Path) -> str:

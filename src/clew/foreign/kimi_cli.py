@@ -79,14 +79,14 @@ def _work_dirs(home: Path) -> dict[str, str]:
     if not known.is_file():
         return {}
     source = Source(known)
-    paths = [as_str(item.get("path")) for item in dicts(as_dict(source.decode(source.whole())).get("work_dirs"))]
+    paths = [as_str(item.get("path")) for item in dicts(as_dict(source.value()).get("work_dirs"))]
     return {md5(path.encode(), usedforsecurity=False).hexdigest(): path for path in paths if path}
 
 
 def _state(folder: Path) -> Json:
     path = folder / "state.json"
     source = Source(path)
-    return as_dict(source.decode(source.whole())) if path.is_file() else {}
+    return as_dict(source.value()) if path.is_file() else {}
 
 
 def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTranscript:

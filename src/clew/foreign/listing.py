@@ -1,11 +1,15 @@
 """Looking for sessions: directories that may be missing, unreadable or full of strange names."""
 
 import os
+import re
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from clew.foreign.session import ForeignSession
+
+_NOT_ALNUM = re.compile(r"[^0-9A-Za-z]+")
+_MAX_FOLDERS_TRIED = 64
 
 
 def modified(path: Path) -> float:
@@ -39,6 +43,24 @@ def below(folder: Path, *, depth: int) -> Iterator[Path]:
             yield Path(item.path)
         elif depth > 0:
             yield from below(Path(item.path), depth=depth - 1)
+
+
+def folder_of_slug(slug: str, root: Path = Path("/")) -> str:
+    """The directory that was written with a dash for every character but letters and digits; empty when none fits.
+
+    Several can have one slug; only those that exist are thought of, the first in order of their names wins."""
+    waiting = [(root, slug.strip("-"))]
+    for _ in range(_MAX_FOLDERS_TRIED):
+        if not waiting:
+            break
+        folder, rest = waiting.pop()
+        if not rest:
+            return str(folder)
+        for item in reversed(entries_in(folder)):
+            name = _NOT_ALNUM.sub("-", item.name).strip("-")
+            if name and (rest == name or rest.startswith(name + "-")) and item.is_dir():
+                waiting.append((item, rest[len(name) :].lstrip("-")))
+    return ""
 
 
 def found(

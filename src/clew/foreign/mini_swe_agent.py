@@ -6,9 +6,9 @@ from pathlib import Path
 
 from clew.foreign.build import Builder
 from clew.foreign.chat_messages import assistant_message, content_text
-from clew.foreign.listing import below, found
+from clew.foreign.listing import below, entries_in, found
 from clew.foreign.session import ForeignSession, ForeignTranscript
-from clew.foreign.shapes import Json, as_dict, as_int, as_str, dicts, first_str
+from clew.foreign.shapes import Json, as_dict, as_int, as_list, as_str, dicts, first_str
 from clew.foreign.source import Source
 from clew.foreign.swe_agent import task_text
 from clew.foreign.user_text import UserText
@@ -27,9 +27,14 @@ def homes(env: Mapping[str, str], user_home: Path) -> tuple[Path, ...]:
     return (Path(configured),) if configured else (user_home / ".config" / "mini-swe-agent",)
 
 
+def in_folder(folder: Path) -> tuple[Path, ...]:
+    """Runs that were started in a working directory, and told to save there."""
+    return tuple(path for path in entries_in(folder) if path.name.endswith(".traj.json"))
+
+
 def discover(home: Path) -> Iterator[ForeignSession]:
-    """All trajectories below a folder."""
-    for path in below(home, depth=6):
+    """All trajectories below a folder, or one file."""
+    for path in [home] if home.is_file() else below(home, depth=6):
         if path.name.endswith(".traj.json"):
             yield from found(AGENT, path, path.name.removesuffix(".traj.json"))
 
@@ -37,7 +42,9 @@ def discover(home: Path) -> Iterator[ForeignSession]:
 def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTranscript:
     """One trajectory."""
     source = Source(path)
-    value = as_dict(source.decode(source.whole()))
+    decoded = source.value()
+    # A run can also be saved as its bare list of messages.
+    value: Json = {"messages": as_list(decoded)} if isinstance(decoded, list) else as_dict(decoded)
     info = as_dict(value.get("info"))
     config = as_dict(info.get("config"))
     name = as_str(value.get("instance_id")) or path.name.removesuffix(".json").removesuffix(".traj")

@@ -8,7 +8,7 @@ from clew.foreign.build import Builder
 from clew.foreign.listing import entries_in, found
 from clew.foreign.opencode_db import db_sessions, load_db
 from clew.foreign.opencode_parts import is_placeholder_title, reply, user_message
-from clew.foreign.session import ForeignSession, ForeignTranscript
+from clew.foreign.session import ForeignSession, ForeignTranscript, Problem
 from clew.foreign.shapes import Json, as_dict, as_str, dicts
 from clew.foreign.source import Source
 
@@ -25,9 +25,10 @@ def homes(env: Mapping[str, str], user_home: Path) -> tuple[Path, ...]:
 def discover(home: Path) -> Iterator[ForeignSession]:
     """Sessions of the databases first; the file trees add what was not migrated."""
     seen: set[str] = set()
+    problems: list[Problem] = []
     for path in entries_in(home):
         if path.name.startswith("opencode") and path.suffix == ".db":
-            for session in db_sessions(path):
+            for session in db_sessions(path, problems):
                 seen.add(session.session_id)
                 yield session
     for info in _session_files(home):
@@ -37,6 +38,15 @@ def discover(home: Path) -> Iterator[ForeignSession]:
     for path in entries_in(home / "exports"):
         if path.suffix == ".json" and path.stem not in seen:
             yield from found(AGENT, path, path.stem)
+    if problems:
+        # Told only now, so that a damaged database hides nothing that lies beside it.
+        raise OSError(f"{problems[0].path}: {problems[0].detail}")
+
+
+def in_file(path: Path) -> Iterator[ForeignSession]:
+    """The sessions of a database, given by its file or the folder it lies in."""
+    path = path / "opencode.db" if path.is_dir() else path
+    return db_sessions(path) if path.suffix == ".db" else iter(())
 
 
 def _session_files(home: Path) -> Iterator[Path]:
@@ -62,7 +72,7 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
         info, rows = load_db(path, session_id, source)
         messages = [_Message(message, parts) for message, parts in rows]
     else:
-        info, messages = _from_json(as_dict(source.decode(source.whole())), path, source)
+        info, messages = _from_json(as_dict(source.value()), path, source)
     return _convert(info, messages, path, source)
 
 
@@ -118,7 +128,7 @@ def _objects(folder: Path, source: Source) -> list[Json]:
     for path in entries_in(folder):
         if path.suffix == ".json":
             piece = Source(path)
-            value = as_dict(piece.decode(piece.whole()))
+            value = as_dict(piece.value())
             source.problems.extend(piece.problems)
             if value:
                 values.append({"id": path.stem, **value})

@@ -7,16 +7,18 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from clew.foreign.session import ForeignSession
+from clew.foreign.session import ForeignSession, Problem
 from clew.foreign.shapes import Json, as_dict, as_int, as_str
 from clew.foreign.source import Source
 
 _AGENT = "opencode"
 
 
-def db_sessions(path: Path) -> Iterator[ForeignSession]:
-    """The sessions a database lists; none when it cannot be read."""
+def db_sessions(path: Path, problems: list[Problem] | None = None) -> Iterator[ForeignSession]:
+    """The sessions a database lists; none, with a problem, when it cannot be read."""
     source = Source(path)
+    if problems is not None:
+        source.problems = problems
     for row in _query(path, "SELECT * FROM session ORDER BY time_updated DESC", (), source):
         parent = as_str(row.get("parent_id"))
         updated = row.get("time_updated")

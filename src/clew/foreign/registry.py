@@ -1,10 +1,12 @@
 """The door to other agents' sessions: find them, tell them apart, read them. Readers load when they are needed."""
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Protocol, cast
+
+import msgspec
 
 from clew.foreign.identify import identify
 from clew.foreign.session import ForeignMeta, ForeignSession, ForeignTranscript, Problem
@@ -78,19 +80,68 @@ def discover(
     env: Mapping[str, str] | None = None,
     *,
     agents: Sequence[str] | None = None,
+    folders: Iterable[Path] = (),
+    files: Mapping[str, Iterable[Path]] | None = None,
+    on_problem: Callable[[str, Exception], None] | None = None,
 ) -> Iterator[ForeignSession]:
-    """Sessions of all agents (or of `agents`) at their default places, or where `homes` points for an agent."""
-    env = os.environ if env is None else env
+    """Sessions of all agents (or of `agents`) at their default places, or where `homes` points for an agent.
+
+    Agents that leave their histories in the project are looked for in the working directory, above it, in `folders`,
+    and at `files`, where they were found before. A place that cannot be read hides no other; `on_problem` is told."""
     given = {agent_name(name): folder for name, folder in (homes or {}).items()}
+    here = working_directory(env)
+    env = os.environ if env is None else env
     user_home = Path(env.get("HOME") or env.get("USERPROFILE") or Path.home())
-    chosen = [agent_name(name) for name in agents] if agents is not None else list(READERS)
-    for name in chosen:
+    above = [folder for folder in (here, *here.parents) if folder != user_home or folder == here] if here else []
+    projects = list(dict.fromkeys((*above, *folders)))
+    for name in [agent_name(name) for name in agents] if agents is not None else list(READERS):
         if name not in READERS:
             continue
-        module = reader(name)
-        folders = (given[name],) if name in given else module.homes(env, user_home)
-        for folder in folders:
-            yield from module.discover(folder)
+        try:
+            yield from _of_agent(name, given, env, user_home, projects, (files or {}).get(name, ()))
+        except Exception as error:  # One agent's damaged or locked store must not hide the sessions of the others.
+            if on_problem is not None:
+                on_problem(name, error)
+
+
+def _of_agent(
+    name: str,
+    given: Mapping[str, Path],
+    env: Mapping[str, str],
+    user_home: Path,
+    projects: Sequence[Path],
+    files: Iterable[Path],
+) -> Iterator[ForeignSession]:
+    module = reader(name)
+    if name in given:
+        places = [given[name]]
+    else:
+        in_folder = getattr(module, "in_folder", None)
+        inside = [place for folder in projects for place in in_folder(folder)] if in_folder else []
+        places = [*module.homes(env, user_home), *inside, *files]
+    seen: set[tuple[Path, str]] = set()
+    for place in dict.fromkeys(places):
+        for session in module.discover(place):
+            if (session.path, session.session_id) not in seen:
+                seen.add((session.path, session.session_id))
+                yield session
+
+
+def lives_in_projects(agent: str) -> bool:
+    """Whether an agent leaves its sessions in the directories it worked in."""
+    return agent in READERS and hasattr(reader(agent), "in_folder")
+
+
+def working_directory(env: Mapping[str, str] | None = None) -> Path | None:
+    """Where the user is: by the shell's name for it while that is right, None when it was removed."""
+    if env is not None:
+        return Path(env["PWD"]) if env.get("PWD") else None
+    try:
+        here = Path.cwd()
+    except OSError:
+        return None
+    named = os.environ.get("PWD", "")
+    return Path(named) if named and os.path.isabs(named) and os.path.realpath(named) == str(here) else here
 
 
 def read(path: Path, agent: str | None = None, *, session_id: str = "") -> ForeignTranscript:
@@ -102,6 +153,34 @@ def read(path: Path, agent: str | None = None, *, session_id: str = "") -> Forei
         return reader(name).read(path, agent=name, session_id=session_id)
     except Exception as error:  # One strange file must not hide the other sessions; it is told as a problem.
         return _failed(path, name, error)
+
+
+def sessions_in(path: Path, agent: str) -> list[ForeignSession]:
+    """The sessions of a file that may hold several; none where it can hold one only."""
+    name = agent_name(agent)
+    listed = getattr(reader(name), "in_file", None) if name in READERS else None
+    try:
+        return list(listed(path)) if listed is not None else []
+    except Exception:  # As in `read`, which tells what is wrong with the file.
+        return []
+
+
+def read_each(path: Path, agent: str, session_ids: Sequence[str]) -> Iterator[ForeignTranscript]:
+    """Several sessions of one file in turn; where the reader can, the file is read once for all."""
+    name = agent_name(agent)
+    every = getattr(reader(name), "read_each", None) if name in READERS and len(session_ids) > 1 else None
+    if every is None:
+        for session_id in session_ids:
+            yield read(path, agent, session_id=session_id)
+        return
+    done = 0
+    try:
+        for transcript in every(path, session_ids):
+            yield transcript
+            done += 1
+    except Exception as error:  # As in `read`; the rest is told with the same problem.
+        for session_id in session_ids[done:]:
+            yield msgspec.structs.replace(_failed(path, name, error), session_id=session_id)
 
 
 def read_all(path: Path, agent: str | None = None) -> tuple[ForeignTranscript, ...]:

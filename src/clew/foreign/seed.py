@@ -30,6 +30,7 @@ from clew.protocol.messages import (
     ToolResultPart,
     UserMessage,
 )
+from clew.transcript.links import preserved_segment
 
 _Spoken = UserEntry | AssistantEntry | SystemEntry
 _Chain = TypeVar("_Chain", UserEntry, AssistantEntry, SystemEntry)
@@ -51,7 +52,8 @@ class _Seed:
         self._parent: EntryId | None = None
         self._calls: dict[str, EntryId] = {}
         self._preserved: list[_Spoken] = []
-        self._originals: dict[str, _Spoken] = {}
+        self._anchor = ""
+        self._originals: dict[str, ChainEntry] = {}
         source = SessionSourceEntry(
             session_id=session_id,
             timestamp=transcript.meta.updated,
@@ -64,24 +66,52 @@ class _Seed:
 
     def take(self, entry: Entry) -> None:
         """Copy one entry, or leave it behind."""
-        if isinstance(entry, UserEntry | AssistantEntry | SystemEntry):
+        if isinstance(entry, ChainEntry):
             if entry.is_sidechain:
                 return
             self._originals[entry.uuid] = entry
-            self._copy(entry)
-            if isinstance(entry, SystemEntry) and entry.subtype == "compact_boundary":
-                self._preserved = self._kept_by(entry)
-            elif isinstance(entry, UserEntry) and entry.is_compact_summary:
-                kept, self._preserved = self._preserved, []
-                for original in kept:
-                    self._copy(original)
+            if isinstance(entry, UserEntry | AssistantEntry | SystemEntry):
+                self._spoken(entry)
         elif isinstance(entry, CustomTitleEntry | AiTitleEntry):
             self.entries.append(msgspec.structs.replace(entry, session_id=self._session))
 
-    def _kept_by(self, boundary: SystemEntry) -> list[_Spoken]:
-        """Messages that a compaction kept word for word; they stand before the boundary and count after it."""
-        kept = as_dict((boundary.compact_metadata or {}).get("preservedMessages"))
-        return [self._originals[uuid] for uuid in as_list(kept.get("uuids")) if uuid in self._originals]
+    def _spoken(self, entry: _Spoken) -> None:
+        self._copy(entry)
+        if isinstance(entry, SystemEntry) and entry.subtype == "compact_boundary":
+            # The view starts anew: a result kept without its call would have nothing to answer.
+            self._calls = {}
+            self._preserved, self._anchor = self._kept_by(entry)
+            ends_here = self._anchor == entry.uuid
+        else:
+            is_summary = isinstance(entry, UserEntry) and entry.is_compact_summary
+            ends_here = entry.uuid == self._anchor if self._anchor in self._originals else is_summary
+        if ends_here:
+            kept, self._preserved, self._anchor = self._preserved, [], ""
+            for original in kept:
+                self._copy(original)
+
+    def _kept_by(self, boundary: SystemEntry) -> tuple[list[_Spoken], str]:
+        """Messages that a compaction kept word for word, and the entry they follow. They stand before the boundary in
+        the file and count after it: behind the summary, or, where the anchor says so, before it."""
+        named = as_dict((boundary.compact_metadata or {}).get("preservedMessages"))
+        uuids = [uuid for uuid in as_list(named.get("uuids")) if isinstance(uuid, str)]
+        segment = preserved_segment(boundary)
+        if segment is None:
+            anchor = ""
+        else:
+            head, anchor, tail = segment
+            uuids = uuids or self._between(head, tail)
+            if anchor in self._originals and anchor != boundary.uuid:
+                anchor = ""  # nothing can follow an entry that the boundary cut off
+        kept = [self._originals[uuid] for uuid in uuids if uuid in self._originals]
+        return [entry for entry in kept if isinstance(entry, UserEntry | AssistantEntry | SystemEntry)], anchor
+
+    def _between(self, head: str, tail: str) -> list[str]:
+        """The conversation from head to tail, parallel calls and their results among it."""
+        order = list(self._originals)
+        if head not in self._originals or tail not in self._originals:
+            return []
+        return order[order.index(head) : order.index(tail) + 1]
 
     def _copy(self, entry: _Spoken) -> None:
         if isinstance(entry, SystemEntry):

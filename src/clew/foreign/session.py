@@ -14,7 +14,8 @@ class Problem(Struct, frozen=True, kw_only=True):
     offset: int
     """Byte offset of the damaged piece; 0 when the whole file is meant."""
     kind: str
-    """damaged, too_long, too_large, not_a_file, unreadable, duplicate, orphan, cycle,
+    """damaged, unfinished (the last line, perhaps still being written), too_long, too_large,
+    not_a_file, unreadable, duplicate, orphan, cycle,
     unknown_format or reader_failed."""
     detail: str = ""
 

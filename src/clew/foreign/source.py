@@ -16,6 +16,7 @@ MAX_FILE_BYTES = 192 * 1024 * 1024
 """For formats that are one JSON value or one text: larger files are reported, not read."""
 BOM = b"\xef\xbb\xbf"
 _CHUNK = 1024 * 1024
+_RETRIES = 4
 _LONE_SURROGATE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
@@ -27,6 +28,8 @@ class Line(NamedTuple):
 
     offset: int
     data: bytes
+    ended: bool = True
+    """False for a last line without a newline: its program may still be writing it."""
 
 
 class Source:
@@ -64,18 +67,18 @@ class Source:
                     self.note("too_long", start, f"a line of more than {MAX_LINE_BYTES} bytes")
                     skipping, pending = True, b""
             if pending and not skipping:
-                yield Line(start, pending)
+                yield Line(start, pending, ended=False)
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """The JSON objects of a JSONL file, each with its offset; damaged lines are skipped one by one."""
-        for offset, data in self.lines():
-            value = self.decode(data, offset)
+        for offset, data, ended in self.lines():
+            value = self.decode(data, offset, ended=ended)
             if isinstance(value, dict):
                 yield offset, value
             elif value is not None:
                 self.note("damaged", offset, "not a JSON object")
 
-    def decode(self, data: bytes, offset: int = 0) -> Any:
+    def decode(self, data: bytes, offset: int = 0, *, ended: bool = True) -> Any:
         """The JSON value of these bytes; None, with a note, where they are damaged. Blank is None without a note."""
         try:
             return _decode_any(data)
@@ -86,8 +89,28 @@ class Source:
         try:
             return _decode_any(_mended(data))
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-            self.note("damaged", offset, str(error)[:200])
+            is_begun = not ended and data.startswith(b"{")
+            self.note("unfinished" if is_begun else "damaged", offset, str(error)[:200])
             return None
+
+    def value(self) -> Any:
+        """The JSON value that the file is. One that was written anew while we read is read again."""
+        for _ in range(_RETRIES):
+            known, before = len(self.problems), self._stamp()
+            value = self.decode(self.whole())
+            if len(self.problems) == known or self._stamp() == before:
+                break
+            del self.problems[known:]
+        else:
+            value = self.decode(self.whole())
+        return value
+
+    def _stamp(self) -> tuple[int, int, int]:
+        try:
+            info = self.path.stat()
+        except OSError:
+            return 0, 0, 0
+        return info.st_ino, info.st_size, info.st_mtime_ns
 
     def whole(self) -> bytes:
         """All bytes of the file, or none with a note when it is too large or not readable."""

@@ -37,7 +37,7 @@ def discover(home: Path) -> Iterator[ForeignSession]:
 def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTranscript:
     """One trajectory."""
     source = Source(path)
-    value = as_dict(source.decode(source.whole()))
+    value = as_dict(source.value())
     build = Builder(AGENT, path.stem)
     config = as_dict(as_dict(value.get("replay_config")).get("agent"))
     build.model = as_str(as_dict(config.get("model")).get("name"))

@@ -35,6 +35,7 @@ for _kind, _names in {
     "grep": "grep search_file_content grep_search ripgrep rg search_files search_dir",
     "glob": "glob find_files file_search glob_file_search find_file",
     "todo": "todowrite todo_write update_plan write_todos settodolist set_todo_list todo todolist update_todos",
+    "plan": "exit_plan_mode exitplanmode",
     "fetch": "webfetch web_fetch fetchurl fetch_url fetch",
     "search": "websearch web_search google_web_search searchweb",
     "task": "task agent spawn_agent delegate_to_agent subagent",
@@ -210,6 +211,11 @@ def _todo(arguments: Json) -> list[Call]:
     return []
 
 
+def _plan(arguments: Json) -> list[Call]:
+    plan = first_str(arguments, "plan", "plan_text")
+    return [Call("ExitPlanMode", {"plan": plan})] if plan else []
+
+
 def _fetch(arguments: Json) -> list[Call]:
     url = first_str(arguments, "url", "uri")
     prompt = first_str(arguments, "prompt")
@@ -254,6 +260,7 @@ _TRANSLATORS: dict[str, Callable[[Json], list[Call]]] = {
     "grep": _grep,
     "glob": _glob,
     "todo": _todo,
+    "plan": _plan,
     "fetch": _fetch,
     "search": _search,
     "task": _task,

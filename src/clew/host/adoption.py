@@ -11,11 +11,15 @@ from clew.transcript.errors import SessionNotFound
 from clew.transcript.fork import Fork
 
 
-def adopt(path: Path, session_id: SessionId, cwd: Path) -> Fork:
-    """Read the file (never written) and make a session of it. Raises SessionNotFound for a file that is none."""
+def adopt(path: Path, session_id: SessionId, cwd: Path, *, agent: str = "", source_session: str = "") -> Fork:
+    """Read the file (never written) and make a session of it, of several in it the one named. Raises SessionNotFound
+    for a file that is none, and for a session without a word."""
     if identify(path) is None:
         raise SessionNotFound(f"{path} is no session of any agent we can read; see docs/other-agents.md")
-    transcript = read(path)
+    transcript = read(path, agent or None, session_id=source_session)
+    if source_session and not transcript.entries:
+        why = next((problem.detail for problem in transcript.problems if problem.detail), "nothing was said in it")
+        raise SessionNotFound(f"session {source_session} in {path} cannot be gone on with: {why}")
     entries = tuple(to_clew_session(transcript, session_id, str(cwd)))
     chain = build_chain(entries, session_id=session_id)
     lines = tuple(encode(entry) for entry in entries)

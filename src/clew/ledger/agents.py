@@ -8,10 +8,19 @@ from clew.protocol.ids import CallId, EntryId
 
 KEPT = 60
 _LAUNCHED = re.compile(
-    r"(?:launched|started|running) (?:successfully )?in (?:the )?background|Async agent launched", re.IGNORECASE
+    r"(?:launched|started|running) (?:successfully )?in (?:the )?background|Async agent launched|^\s*\{\"agent_id\"",
+    re.IGNORECASE,
 )
-_NOTICE_ID = re.compile(r"<(?:tool-use-id|tool_use_id)>([^<]+)<")
-_NOTICE_STATUS = re.compile(r"<status>([^<]+)<")
+_NOTICE_CALL = re.compile(r"<(?:tool-use-id|tool_use_id)>([^<]+)<")
+_NOTICE_AGENT = re.compile(r"<(?:task-id|task_id)>([^<]+)<|\"agent_id\"\s*:\s*\"([^\"]+)\"")
+_LAUNCH_AGENT = re.compile(r"agent_?id\"?\s*:\s*\"?([\w-]+)", re.IGNORECASE)
+_NOTICE_STATUS = re.compile(r"<status>\s*([^<]+?)\s*<|\"status\"\s*:\s*\{?\s*\"([^\"]+)\"")
+_FAILED = {"failed", "killed", "error", "errored", "not_found", "shutdown"}
+_ENDED = _FAILED | {"completed", "finished", "done", "success", "stopped"}
+NOTICES = ("<task-notification", "<subagent_notification")
+"""How a text begins that tells of an agent in the background."""
+ASKED = frozenset({"TaskOutput", "AgentOutputTool", "wait", "wait_agent", "close_agent"})
+"""Tools whose result tells how an agent stands."""
 
 
 class AgentsFold:
@@ -19,6 +28,8 @@ class AgentsFold:
 
     def __init__(self) -> None:
         self._agents: dict[CallId, AgentFact] = {}
+        self._calls: dict[str, CallId] = {}
+        """The call that started an agent, by the agent's own id: notices name either."""
 
     def started(self, call_id: CallId, arguments: dict[str, object], source: EntryId) -> None:
         """A call asks for an agent."""
@@ -37,21 +48,29 @@ class AgentsFold:
     def settle(self, call_id: CallId, outcome: Outcome) -> None:
         """The call has its result; an agent in the background goes on."""
         agent = self._agents.get(call_id)
-        if agent is None or (not outcome.is_error and _LAUNCHED.search(outcome.text[:300])):
+        if agent is None:
+            return
+        if not outcome.is_error and _LAUNCHED.search(outcome.text[:300]):
+            if named := _LAUNCH_AGENT.search(outcome.text[:600]):
+                self._calls[named.group(1)] = call_id
             return
         self._close(agent, failed=outcome.is_error, source=outcome.source)
 
     def notice(self, text: str, source: EntryId) -> None:
-        """A notification that an agent in the background ended."""
-        found = _NOTICE_ID.search(text)
-        agent = self._agents.get(CallId(found.group(1).strip())) if found else None
-        if agent and agent.status == "running":
-            status = _NOTICE_STATUS.search(text)
-            self._close(
-                agent,
-                failed=bool(status and status.group(1) in ("failed", "killed", "error")),
-                source=(*agent.source, source),
-            )
+        """A text that tells how an agent in the background stands; only an end changes anything."""
+        agent = self._meant(text)
+        status = _NOTICE_STATUS.search(text)
+        word = (status.group(1) or status.group(2)).lower() if status else "completed"
+        if agent and agent.status == "running" and word in _ENDED:
+            self._close(agent, failed=word in _FAILED, source=(*agent.source, source))
+
+    def _meant(self, text: str) -> AgentFact | None:
+        if (found := _NOTICE_CALL.search(text)) and (agent := self._agents.get(CallId(found.group(1).strip()))):
+            return agent
+        if found := _NOTICE_AGENT.search(text):
+            return self._agents.get(self._calls.get((found.group(1) or found.group(2)).strip(), CallId("")))
+        known = [call for name, call in self._calls.items() if f'"{name}"' in text]
+        return self._agents.get(known[0]) if len(known) == 1 else None
 
     def _close(self, agent: AgentFact, *, failed: bool, source: tuple[EntryId, ...]) -> None:
         self._agents[agent.call_id] = AgentFact(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from clew.ledger.agents import NOTICES
 from clew.ledger.costs import CostsFold
 from clew.ledger.facts import Ledger, Recap, Said, Sources
 from clew.ledger.goals import GoalsFold
@@ -163,7 +164,7 @@ class LedgerFold:
             return
         if is_interruption(words.lstrip()):
             self._turn.interrupted(entry.uuid)
-        elif "<task-notification" in words[:400]:
+        elif any(mark in words[:400] for mark in NOTICES):
             self._work.agents.notice(words, entry.uuid)
         elif not entry.is_meta and not entry.is_compact_summary:
             self._prompt(words, entry)

@@ -61,6 +61,8 @@ class TodosFold:
         items = items_of(arguments)
         if items:
             self.todos = TodoList(items=items, source=source)
+        elif arguments.get("todos") == []:
+            self.todos = None  # emptied, which is not the same as unreadable
 
     def propose(self, arguments: dict[str, Any], source: Sources) -> None:
         """A plan awaits its answer."""

@@ -3,7 +3,7 @@
 import re
 from typing import Any, NamedTuple
 
-from clew.ledger.agents import AgentsFold
+from clew.ledger.agents import ASKED, AgentsFold
 from clew.ledger.approvals import ApprovalsFold, is_refusal
 from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, QUESTION_TOOLS, READ_TOOLS, SHELL_TOOLS, Outcome, tool_name
 from clew.ledger.checks import ChecksFold
@@ -99,6 +99,8 @@ class WorkFold:
                 self.files.read(outcome.argument("file_path", "notebook_path", "path"), outcome.source)
         elif name in AGENT_TOOLS:
             self.agents.settle(part.call_id, outcome)
+        elif name in ASKED:
+            self.agents.notice(outcome.text, entry)
         elif name == "ExitPlanMode":
             self.todos.settle_plan(outcome)
         self.failures.settle(outcome, failed=failed)

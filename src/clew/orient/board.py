@@ -54,7 +54,7 @@ def _all(
         yield from _ours((homes or {}).get("clew", home))
     others = None if agents is None else [name for name in agents if name != "clew"]
     if others is None or others:
-        for item in discover(homes, env, agents=others):
+        for item in discover(homes, env, agents=others, folders=SessionStore(home).project_roots()):
             if not item.is_subagent:
                 yield Found(
                     agent=item.agent, path=item.path, session_id=item.session_id, mtime=item.mtime, size=item.size

@@ -3,7 +3,7 @@
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -81,10 +81,14 @@ class Catalog:
             found.sort(key=lambda row: (-row.activity if row.activity <= future else 0.0, row.path))
         return [self._live(row) for row in (found if limit < 0 else found[:limit])]
 
+    def ids(self) -> list[str]:
+        """The ids of all sessions in the list."""
+        return [*self._index.ids(), *(source.session_id for source in self._waiting)]
+
     def _projects_inside(self, project: Path) -> list[str] | None:
         """The projects of the list that lie in this directory; None when there are none."""
         root = os.path.realpath(project)
-        return [place for place in self._index.projects() if _inside(place, root)] or None
+        return [place for place in self._index.projects() if is_inside(place, root)] or None
 
     def search(
         self,
@@ -125,7 +129,7 @@ class Catalog:
                 title=row.title,
                 project=row.project or row.cwd,
                 exact=row.title.casefold() == wanted,
-                here=_inside(row.project or row.cwd, root),
+                here=is_inside(row.project or row.cwd, root),
             )
 
     def _refresh(self, agents: Sequence[str] | None, budget_s: float | None) -> int:
@@ -133,7 +137,7 @@ class Catalog:
         changed: list[SourceFile] = []
         seen: set[tuple[str, str, str]] = set()
         names: set[str] = set()
-        for source in self._sources(agents, names):
+        for source in self._sources(agents, names, known):
             key = (source.agent, source.path, source.session_id)
             seen.add(key)
             before = known.get(key)
@@ -144,6 +148,7 @@ class Catalog:
             self._index.forget(gone)
         # With a deadline the newest come first, because they are looked at first.
         changed.sort(key=lambda source: source.mtime, reverse=budget_s is not None)
+        changed = _file_by_file(changed)
         deadline = self._clock() + budget_s if budget_s is not None else None
         self._waiting = changed
         while self._waiting and not self._late(deadline):
@@ -158,43 +163,60 @@ class Catalog:
         done = size = 0
         with self._index.batch():
             while done < len(sources) and size < _BATCH_BYTES and (not done or not self._late(deadline)):
-                self._ingest(sources[done])
-                size += sources[done].size
-                done += 1
+                together = _of_one_file(sources, done)
+                for source in self._ingest(together):
+                    size += source.size
+                    done += 1
+                    if len(together) > 1 and (size >= _BATCH_BYTES or self._late(deadline)):
+                        break
         return done
 
-    def _ingest(self, source: SourceFile) -> None:
-        if source.agent == OWN:
+    def _ingest(self, sources: Sequence[SourceFile]) -> Iterator[SourceFile]:
+        """The sessions of one file in turn; each is given back when it is in the index."""
+        first = sources[0]
+        if first.agent == OWN:
             try:
-                ingest_file(self._index, source)
+                ingest_file(self._index, first)
             except OSError:
-                ingest_entries(self._index, source, (), problems=1)
+                ingest_entries(self._index, first, (), problems=1)
+            yield first
             return
-        try:
-            transcript = registry.read(Path(source.path), source.agent, session_id=source.session_id)
-        except (OSError, ValueError, sqlite3.Error):
-            # Another agent's file, or database, that cannot be read. It must not look like damage of our own index.
-            ingest_entries(self._index, source, (), problems=1)
-            return
-        meta = transcript.meta
-        updated = msgspec.structs.replace(
-            source, title=meta.title or source.title, cwd=meta.cwd or source.cwd, project=meta.cwd or source.cwd
-        )
-        ingest_entries(self._index, updated, transcript.entries, problems=len(transcript.problems))
+        names = [source.session_id for source in sources]
+        transcripts = registry.read_each(Path(first.path), first.agent, names)
+        for source, transcript in zip(sources, transcripts, strict=True):
+            meta = transcript.meta
+            updated = msgspec.structs.replace(
+                source, title=meta.title or source.title, cwd=meta.cwd or source.cwd, project=meta.cwd or source.cwd
+            )
+            problems = sum(problem.kind != "unfinished" for problem in transcript.problems)
+            ingest_entries(self._index, updated, transcript.entries, problems=problems)
+            yield source
 
-    def _sources(self, agents: Sequence[str] | None, names: set[str]) -> Iterator[SourceFile]:
+    def _sources(
+        self, agents: Sequence[str] | None, names: set[str], known: Mapping[tuple[str, str, str], object]
+    ) -> Iterator[SourceFile]:
+        """What lies on disk. `names` gets the agents whose sessions are all told: theirs that are missing are gone."""
         if agents is None or OWN in agents:
             names.add(OWN)
             yield from own_sources(self._store)
         others = None if agents is None else [registry.agent_name(name) for name in agents if name != OWN]
-        if others is None or others:
-            names.update(registry.READERS if others is None else others)
-            try:
-                for session in registry.discover(self._homes, self._env, agents=others):
-                    if not session.is_subagent:
-                        yield _foreign_source(session)
-            except (OSError, sqlite3.Error):
-                return  # what was found so far is listed; another agent's store is in use or damaged
+        if others is not None and not others:
+            return
+        chosen = list(registry.READERS) if others is None else others
+        failed: set[str] = set()
+        folders = [*self._store.project_roots(), *map(Path, self._index.projects())]
+        found = registry.discover(
+            self._homes,
+            self._env,
+            agents=chosen,
+            folders=folders,
+            files=_known_files(known),
+            on_problem=lambda name, _: failed.add(name),
+        )
+        for session in found:
+            if not session.is_subagent:
+                yield _foreign_source(session)
+        names.update(name for name in chosen if name not in failed)
 
     def _live(self, row: Row) -> Row:
         """A session that stopped in the middle of its work may be working right now."""
@@ -247,6 +269,31 @@ def same_project(row: Row, root: Path) -> bool:
     return bool(path) and project_key(Path(path)) == project_key(root)
 
 
+def _known_files(known: Iterable[tuple[str, str, str]]) -> dict[str, list[Path]]:
+    """Where agents without a home of their own left sessions: found once, they are listed from everywhere."""
+    files: dict[str, dict[Path, None]] = {}
+    for agent, path, _ in known:
+        if agent != OWN and registry.lives_in_projects(agent):
+            files.setdefault(agent, {})[Path(path)] = None
+    return {agent: list(paths) for agent, paths in files.items()}
+
+
+def _file_by_file(sources: Sequence[SourceFile]) -> list[SourceFile]:
+    """The same, with the sessions of one file together, where the first of them stood."""
+    files: dict[tuple[str, str], list[SourceFile]] = {}
+    for source in sources:
+        files.setdefault((source.agent, source.path), []).append(source)
+    return [source for file in files.values() for source in file]
+
+
+def _of_one_file(sources: Sequence[SourceFile], start: int) -> Sequence[SourceFile]:
+    first = sources[start]
+    end = start + 1
+    while end < len(sources) and (sources[end].agent, sources[end].path) == (first.agent, first.path):
+        end += 1
+    return sources[start:end]
+
+
 def _stated(item: os.DirEntry[str], session_id: str, *, root: str, archived: bool) -> Iterator[SourceFile]:
     try:
         info = item.stat(follow_symlinks=False)
@@ -291,7 +338,8 @@ def _unread(source: SourceFile) -> Row:
     )
 
 
-def _inside(path: str, root: str) -> bool:
+def is_inside(path: str, root: str) -> bool:
+    """Whether a directory is this one, whose real path is given, or lies in it."""
     if not path:
         return False
     resolved = os.path.realpath(path)

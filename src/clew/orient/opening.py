@@ -1,22 +1,20 @@
 """One session, whoever wrote it, as entries to show or export."""
 
-from collections.abc import Mapping
 from pathlib import Path
 
 import msgspec
 
 from clew.foreign import registry
-from clew.orient.catalog import OWN, Catalog
+from clew.orient.catalog import OWN
+from clew.orient.find_session import FoundSession
 from clew.protocol.entries import Entry
 from clew.transcript.chain import build_chain
 from clew.transcript.digest import Digest
-from clew.transcript.errors import AmbiguousSession, SessionNotFound
+from clew.transcript.errors import SessionNotFound
 from clew.transcript.problems import Problem, describe
 from clew.transcript.reader import iterate, load
-from clew.transcript.resume import resolve_session
 from clew.transcript.store import SessionStore
 
-_REFRESH_S = 10.0
 _WHOLE_BYTES = 256 * 1024 * 1024
 
 
@@ -36,51 +34,20 @@ class Opened(msgspec.Struct, frozen=True, kw_only=True):
     """What could not be read, in one line."""
 
 
-def open_session(
-    store: SessionStore,
-    query: str,
-    cwd: Path,
-    *,
-    homes: Mapping[str, Path] | None = None,
-    env: Mapping[str, str] | None = None,
-) -> Opened:
-    """Find a session by path, id, title or words, and read it. Raises SessionNotFound or AmbiguousSession."""
-    try:
-        return open_file(resolve_session(store, query, cwd), store)
-    except SessionNotFound:
-        pass  # neither a path nor an id of ours: now the index is worth opening
-    with Catalog(store, homes=homes, env=env) as catalog:
-        catalog.refresh(budget_s=_REFRESH_S)
-        try:
-            path = resolve_session(store, query, cwd, search=lambda text: catalog.matches(text, cwd))
-        except SessionNotFound:
-            return _foreign_by_id(catalog, query)
-    return open_file(path, store)
+def open_found(found: FoundSession) -> Opened:
+    """Read the session that was found; of a file with several, that one."""
+    if found.is_ours:
+        return _open_own(found.path)
+    opened = _open_foreign(found.path, found.agent, found.session_id)
+    warning = " ".join(part for part in (found.note, opened.warning) if part)
+    return msgspec.structs.replace(opened, warning=warning)
 
 
-def open_file(path: Path, store: SessionStore) -> Opened:
+def open_file(path: Path, store: SessionStore, *, session_id: str = "") -> Opened:
     """Read one file: ours by our reader, others by theirs."""
     if path.is_relative_to(store.projects) or registry.identify(path) == OWN:
         return _open_own(path)
-    return _open_foreign(path, "", "")
-
-
-def _foreign_by_id(catalog: Catalog, query: str) -> Opened:
-    wanted = query.strip()
-    fitting = [
-        row
-        for row in catalog.rows()
-        if row.session_id == wanted or (len(wanted) >= 4 and row.session_id.startswith(wanted))
-    ]
-    fitting = fitting or [row for row in catalog.rows() if wanted and row.title.casefold() == wanted.casefold()]
-    if not fitting:
-        raise SessionNotFound(f"no session fits {query!r}; `clew sessions --search TEXT` looks through all of them")
-    if len(fitting) > 1:
-        raise AmbiguousSession(query, [f"{row.session_id}  {row.title[:60]}  ({row.agent})" for row in fitting[:20]])
-    row = fitting[0]
-    if row.archived:
-        raise SessionNotFound(f"session {row.session_id} is archived; bring it back with `clew sessions restore`")
-    return _open_foreign(Path(row.path), row.agent, row.session_id)
+    return _open_foreign(path, "", session_id)
 
 
 def _open_own(path: Path) -> Opened:
@@ -132,7 +99,10 @@ def _open_foreign(path: Path, agent: str, session_id: str) -> Opened:
     transcript = registry.read(path, agent or None, session_id=session_id)
     if not transcript.entries and any(problem.kind == "unknown_format" for problem in transcript.problems):
         raise SessionNotFound(f"{path} is no transcript of an agent we know")
-    warning = f"{len(transcript.problems)} problems while reading {path.name}" if transcript.problems else ""
+    # A last line that is still being written is no damage: the next look sees it whole.
+    damage = sum(problem.kind != "unfinished" for problem in transcript.problems)
+    count = "1 problem" if damage == 1 else f"{damage} problems"
+    warning = f"{count} while reading {path.name}" if damage else ""
     digest = Digest()
     for entry in transcript.entries:
         digest.feed(entry)

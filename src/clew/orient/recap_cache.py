@@ -29,13 +29,13 @@ class RecapCache:
 
     def report(self, path: Path, *, agent: str | None = None, session_id: str = "") -> Report:
         """The report of a session file, from the cache when the file is unchanged."""
-        info = path.stat()
+        size, mtime_ns = _stamp(path)
         place = self._folder / f"{_key(path, session_id)}.json"
         kept = _read(place)
-        if kept and (kept.version, kept.size, kept.mtime_ns) == (_version(), info.st_size, info.st_mtime_ns):
+        if kept and (kept.version, kept.size, kept.mtime_ns) == (_version(), size, mtime_ns):
             return kept.report
         report = make_report(load_session(path, agent=agent, session_id=session_id))
-        self._write(place, _Kept(version=_version(), size=info.st_size, mtime_ns=info.st_mtime_ns, report=report))
+        self._write(place, _Kept(version=_version(), size=size, mtime_ns=mtime_ns, report=report))
         return report
 
     def _write(self, place: Path, kept: _Kept) -> None:
@@ -48,6 +48,18 @@ class RecapCache:
             os.replace(fresh, place)
         except OSError:
             return  # a home that cannot be written only costs time
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Size and time of a file; what a database has not folded in yet lies in a journal beside it."""
+    info = path.stat()
+    try:
+        journal = path.with_name(path.name + "-wal").stat() if path.suffix == ".db" else None
+    except OSError:
+        journal = None
+    if journal is None:
+        return info.st_size, info.st_mtime_ns
+    return info.st_size + journal.st_size, max(info.st_mtime_ns, journal.st_mtime_ns)
 
 
 def _read(place: Path) -> _Kept | None:

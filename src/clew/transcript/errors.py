@@ -56,9 +56,11 @@ class SessionNotFound(TranscriptError):
 class AmbiguousSession(TranscriptError):
     """Several sessions fit; each match is a line for a person, the id first."""
 
-    def __init__(self, query: str, matches: Sequence[str]) -> None:
+    def __init__(self, query: str, matches: Sequence[str], count: int = 0) -> None:
+        """`count`: how many there are, where only the first are given."""
         listed = "".join(f"\n  {match}" for match in matches)
-        super().__init__(f"{len(matches)} sessions fit {query!r}; name one by its id:{listed}")
+        more = f"\n  … and {count - len(matches)} more" if count > len(matches) else ""
+        super().__init__(f"{count or len(matches)} sessions fit {query!r}; name one by its id:{listed}{more}")
         self.matches = tuple(matches)
 
 

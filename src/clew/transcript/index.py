@@ -118,6 +118,10 @@ class SessionIndex:
         """The directories that sessions belong to."""
         return [name for (name,) in self._db.execute(f"SELECT DISTINCT {PLACE} FROM sessions s") if name]
 
+    def ids(self) -> list[str]:
+        """The ids of all sessions."""
+        return [name for (name,) in self._db.execute("SELECT session_id FROM sessions")]
+
     def count(self) -> int:
         """How many sessions are known."""
         return self._db.execute("SELECT count(*) FROM sessions").fetchone()[0]

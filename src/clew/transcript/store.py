@@ -57,6 +57,11 @@ class SessionStore:
         except OSError:
             return []
 
+    def project_roots(self) -> list[Path]:
+        """The directories that projects stand for, as far as they are recorded."""
+        records = (read_project(folder) for folder in self.project_dirs())
+        return [Path(record.root) for record in records if record is not None and record.root]
+
     def sessions(self, root: Path | None = None) -> Iterator[Path]:
         """The main transcripts of one project, or of all; links and odd names are passed over."""
         for directory in self.project_dirs() if root is None else [self.project_dir(root)]:

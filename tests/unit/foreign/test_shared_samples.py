@@ -11,7 +11,8 @@ from clew.protocol.entries import AssistantEntry, UserEntry
 
 from .looks import chain_is_whole, prompts, said
 
-ROOT = Path(__file__).parents[3].parent / "shared" / "fixtures" / "transcripts"
+PLACES = [folder / "shared" / "fixtures" / "transcripts" for folder in Path(__file__).parents]
+ROOT = next((place for place in PLACES if place.is_dir()), PLACES[-1])
 AGENTS = [name for name in READERS if (ROOT / name.replace("_", "-")).is_dir()]
 FILES = sorted(path for name in AGENTS for path in (ROOT / name.replace("_", "-")).rglob("*") if path.is_file())
 

@@ -147,3 +147,8 @@ def test_questions_to_the_user_look_alike() -> None:
     plain = {"questions": [{"question": "Which?", "header": "", "options": [{"label": "a"}]}]}
     assert translate("ask_user", {"question": "Which?", "choices": ["a"]}) == [("AskUserQuestion", plain)]
     assert translate("ask_user", {"other": 1}) == [("ask_user", {"other": 1})]
+
+
+def test_a_plan_put_forward_is_a_plan_whoever_asks_for_it() -> None:
+    assert translate("exit_plan_mode", {"plan": "1. read"}) == [("ExitPlanMode", {"plan": "1. read"})]
+    assert translate("exit_plan_mode", {"plan_path": "/p.md"}) == [("exit_plan_mode", {"plan_path": "/p.md"})]
