@@ -7,7 +7,10 @@ MODES = {
     "default": "asks before edits, and before commands that are neither harmless nor held by the sandbox",
     "plan": "reads only; nothing is changed",
     "acceptEdits": "edits files in the workspace without asking",
-    "bypassPermissions": "asks for nothing; only what is always denied stays denied",
+    "bypassPermissions": (
+        "runs what would merely ask, and leaves the sandbox without asking; protected names, your ask and deny rules "
+        "and what is always denied still hold"
+    ),
 }
 
 ABOUT = CommandHelp(

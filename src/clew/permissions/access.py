@@ -58,6 +58,8 @@ class Verdict(Struct, frozen=True, kw_only=True):
     """What "always" would save, per part."""
     absolute: bool = False
     """A deny that holds in every mode."""
+    reads_only: bool = False
+    """An allowed shell command that was proven to only read: it has no effect."""
 
 
 STRICTNESS: dict[Decision, int] = {"allow": 0, "ask": 1, "deny": 2}

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from clew.permissions.access import Decision, ShellAccess, Verdict
 from clew.permissions.paths import real
-from clew.permissions.policy import Policy
+from clew.permissions.conditions import Policy
 from clew.permissions.rules import Rule
 from clew.permissions.shell.catastrophe import always_denied, coarse_denied
 from clew.permissions.shell.grammar import MAX_CHARS, unproven, unreadable
@@ -25,6 +25,7 @@ class PartVerdict(NamedTuple):
     why: str
     rule: str = ""
     offers: tuple[RuleOffer, ...] = ()
+    reads_only: bool = False
 
 
 class ShellVerdict(NamedTuple):
@@ -36,6 +37,16 @@ class ShellVerdict(NamedTuple):
 
 def judge_shell(access: ShellAccess, policy: Policy) -> ShellVerdict:
     """Prove it, or ask, or refuse. Runs nothing."""
+    found = _judge_held(access, policy)
+    if not access.leaves_sandbox or found.verdict.decision == "deny" or policy.mode == "bypassPermissions":
+        return found
+    # Inside, the sandbox answered for what a file of the project may make a program do. Outside nothing does, so
+    # neither a proof nor a rule is enough, and no rule is offered (cases/leaving_the_sandbox.txt).
+    why = f"leaves the sandbox: {found.verdict.why}"
+    return found._replace(verdict=Verdict(decision="ask", why=why, rule="leaves the sandbox"))
+
+
+def _judge_held(access: ShellAccess, policy: Policy) -> ShellVerdict:
     text, places = access.command, policy.places
     cwd = real(access.cwd)
     scan = Scan(text, cwd, places.home)
@@ -67,9 +78,7 @@ def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, cwd: str, policy:
         return Verdict(decision="allow", why="your rule allows every command", rule=whole.text)
     if policy.mode == "bypassPermissions":
         return Verdict(decision="allow", why="bypass mode", rule="mode bypassPermissions")
-    if access.leaves_sandbox:
-        return Verdict(decision="ask", why=f"leaves the sandbox: {asking.why}", rule=asking.rule, offers=asking.offers)
-    if (policy.sandboxed or access.sandboxed) and policy.trusted:
+    if (policy.sandboxed or access.sandboxed) and not access.leaves_sandbox and policy.trusted:
         return Verdict(decision="allow", why="runs inside the sandbox", rule="sandbox")
     return asking
 
@@ -86,7 +95,12 @@ def _proven(text: str, cwd: str, policy: Policy) -> ShellVerdict:
     asking = [part for part in parts if part.decision == "ask"]
     if not asking:
         rule = next((part.rule for part in parts if part.rule), "")
-        verdict = Verdict(decision="allow", why=parts[0].why if len(parts) == 1 else "every part is allowed", rule=rule)
+        verdict = Verdict(
+            decision="allow",
+            why=parts[0].why if len(parts) == 1 else "every part is allowed",
+            rule=rule,
+            reads_only=all(part.reads_only for part in parts),
+        )
     else:
         offers = tuple(offer for part in asking for offer in part.offers)
         verdict = Verdict(decision="ask", why=asking[0].why, rule=asking[0].rule, offers=offers)
@@ -106,4 +120,4 @@ def _judge_part(part: Part, policy: Policy) -> PartVerdict:
         return PartVerdict(part.text, "ask", proof.refused, proof.row, offers_for(part))
     if not policy.trusted:
         return PartVerdict(part.text, "ask", "this directory is not trusted yet")
-    return PartVerdict(part.text, "allow", "only reads", proof.row)
+    return PartVerdict(part.text, "allow", "only reads", proof.row, reads_only=True)
