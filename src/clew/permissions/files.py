@@ -86,6 +86,15 @@ def judge_place(op: FileOp, path: str, cwd: str, places: Places) -> Finding:
     return _ordinary(op, path, place, lexical, places)
 
 
+def judge_change(op: FileOp, path: str, cwd: str, places: Places) -> Finding:
+    """As `judge_place` for programs that take a directory where our tools would not: what they put there counts."""
+    found = judge_place(op, path, cwd, places)
+    if op != "write" or not found.error:
+        return found
+    is_directory = resolve(path, cwd=cwd, home=places.home).kind in ("directory", "missing")
+    return judge_place(op, f"{path.rstrip('/')}/x", cwd, places) if is_directory and path else found
+
+
 def _own(place: Resolved, lexical: str, *, writes: bool, places: Places) -> Finding | None:
     for path in (place.target, lexical):
         state = own_state(path, places.clew_home)

@@ -1,7 +1,6 @@
 """The permission engine under random and hostile load (L47, L48)."""
 
 import subprocess
-import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -73,14 +72,9 @@ def test_no_path_raises(path: str, op: str) -> None:
     ],
     ids=lambda text: text[:12].encode("unicode_escape").decode(),
 )
-def test_huge_and_deep_commands_are_answered_in_time(world: World, text: str) -> None:
-    world.command("ls")
-    started = time.process_time()
-    got = world.command(text)
-    assert got in ("ask", "deny")
-    assert time.process_time() - started < 2, (
-        "the budget is 1 s (bench/permissions.py); the rest is room for slower machines"
-    )
+def test_huge_and_deep_commands_are_answered(world: World, text: str) -> None:
+    """How fast is a figure of bench/permissions.py; here a hang would show as a test that does not end."""
+    assert world.command(text) in ("ask", "deny")
 
 
 def test_a_catastrophe_at_the_end_of_a_long_text_is_still_denied(world: World) -> None:

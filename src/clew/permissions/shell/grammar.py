@@ -31,7 +31,8 @@ _ACCEPTED = word_set(
     heredoc_start heredoc_body heredoc_end"""
 )
 _LEVELS = frozenset({"compound_statement", "subshell", "if_statement", "for_statement"})
-_APART = word_set("""pipeline for_statement if_statement""")
+_APART = word_set("""pipeline for_statement if_statement compound_statement negated_command""")
+_MAX_TREE = 150
 _WORD_NODES = word_set("""word raw_string string number concatenation simple_expansion expansion""")
 
 
@@ -68,7 +69,7 @@ def unproven(text: str, lexer: Lexer) -> str:
     if root.has_error:
         return "the command could not be parsed"
     reader = _TreeReader(lexer)
-    why = reader.visit(root, 0, frozenset())
+    why = reader.visit(root, 0, 0, frozenset())
     if why:
         return why
     reader.found.sort(key=lambda one: one[0])
@@ -94,8 +95,10 @@ class _TreeReader:
     def __init__(self, lexer: Lexer) -> None:
         self.found: list[tuple[int, tuple[str, ...]]] = []
 
-    def visit(self, node: Node, level: int, loop_names: frozenset[str]) -> str:
+    def visit(self, node: Node, depth: int, level: int, loop_names: frozenset[str]) -> str:
         kind = node.type
+        if depth > _MAX_TREE:
+            return "the command is nested too deep to be proven"
         if kind not in _ACCEPTED:
             return f"the command uses {_spoken(kind)}"
         if kind in _LEVELS:
@@ -110,7 +113,7 @@ class _TreeReader:
                 return "the loop could not be read"
             loop_names = loop_names | {_text(variable)}
         for child in node.named_children:
-            if why := self.visit(child, level, loop_names):
+            if why := self.visit(child, depth + 1, level, loop_names):
                 return why
         return ""
 
@@ -124,7 +127,7 @@ class _TreeReader:
                     return f"the command uses {_spoken(child.type)}"
             self.found.append((node.start_byte, tuple(words)))
             if words[:1] == ["cd"] and _in_between(node):
-                return "the directory changes inside a pipe, a loop or a condition"
+                return "the directory changes inside a pipe, a loop, a group or a condition"
         elif kind == "test_command":
             if not _text(node).startswith("[ ") or not _text(node).endswith(" ]"):
                 return "the command uses an extended test"
