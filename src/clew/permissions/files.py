@@ -40,6 +40,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     """A deny that no mode and no rule lifts."""
     protected: bool = False
     """An ask that only a person's answer lifts: not acceptEdits, not bypass, not an allow rule."""
+    by_name: bool = False
+    """Protected because of what it is called, whatever lies there."""
     error: bool = False
     """A deny because the operation cannot work, not because it must not."""
     target: str = ""
@@ -145,7 +147,11 @@ def _ordinary(op: FileOp, path: str, place: Resolved, lexical: str, places: Plac
     if writes:
         if guarded := protected_name(name) or protected_name(given_name):
             return Finding(
-                decision="ask", why=f"{guarded} can run programs or steer tools", protected=True, target=target
+                decision="ask",
+                why=f"{guarded} can run programs or steer tools",
+                protected=True,
+                by_name=True,
+                target=target,
             )
         if place.hard_links > 1:
             return Finding(

@@ -42,7 +42,7 @@ def _plain_npmrc(text: str) -> bool:
     return True
 
 
-_VERSION_FILES = ".tool-versions .python-version .node-version .nvmrc .ruby-version .java-version .go-version .php-version"
+_VERSION_FILES = ".tool-versions .python-version .node-version .nvmrc .ruby-version .java-version .go-version .php-version .swift-version"
 _ANY = ("mise.toml", ".mise.toml", ".rtx.toml", ".config/mise.toml", ".config/mise/config.toml", ".prototools")
 _KINDS: dict[str, dict[str, Callable[[str], bool]]] = {
     "versions": {**dict.fromkeys(_VERSION_FILES.split(), _plain_versions), **dict.fromkeys(_ANY, _never)},

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from clew.permissions.effort import entries_of, look
 from clew.permissions.files import Places
+from clew.permissions.paths import resolve
 from clew.permissions.shell.prove import Proof, prove
 from clew.permissions.shell.table import program
 from clew.permissions.shell.words import Command, Word, literal
@@ -56,9 +57,8 @@ def prove_find_exec(words: list[Word], cwd: str, places: Places) -> Proof:
     outer = prove(rest, cwd, places)
     if outer.refused:
         return outer
-    if why := _beyond(rest[1:]):
-        return Proof(why, "find")
-    return _each(inner, cwd, places)
+    starts, why = _starts(rest[1:], cwd, places)
+    return Proof(why, "find") if why else _each(inner, cwd, places, starts)
 
 
 def prove_xargs(words: list[Word], command: Command, cwd: str, places: Places) -> Proof:
@@ -88,12 +88,18 @@ def prove_xargs(words: list[Word], command: Command, cwd: str, places: Places) -
         body = [literal("x") if word.text == marker else word for word in body]
     else:
         body = [*body, literal("x"), literal("y")]
-    if _source(command).words[0].text == "git" and (why := _index_hazard(cwd)):
+    source = _source(command)
+    if source.words[0].text == "git" and (why := _index_hazard(cwd)):
         return Proof(why, "git ls-files")
-    return _each([body], cwd, places)
+    starts = [cwd]
+    if source.words[0].text == "find":
+        starts, why = _starts(source.words[1:], cwd, places)
+        if why:
+            return Proof(why, "find")
+    return _each([body], cwd, places, starts)
 
 
-def _each(commands: list[list[Word]], cwd: str, places: Places) -> Proof:
+def _each(commands: list[list[Word]], cwd: str, places: Places, starts: list[str]) -> Proof:
     for words in commands:
         if not words or not words[0].plain or not program(words[0].text).any_file:
             return Proof("this program is not proven harmless for every file", words[0].text if words else "")
@@ -102,7 +108,7 @@ def _each(commands: list[list[Word]], cwd: str, places: Places) -> Proof:
         found = prove(words, cwd, places)
         if found.refused:
             return found
-    return Proof(_hazard(cwd, places), commands[0][0].text)
+    return Proof(_hazard(starts, places), commands[0][0].text)
 
 
 def _names_files(producer: Command | None) -> bool:
@@ -119,7 +125,7 @@ def _names_files(producer: Command | None) -> bool:
     texts = [word.text for word in rest]
     if name.text == "find":
         prints_more = {"-printf", "-ls", "-exec"} & set(texts)
-        return not prints_more and not _beyond(rest)
+        return not prints_more
     if name.text == "git":
         plain = {"-m", "-o", "-c", "-d", "-z", "--others", "--modified", "--cached", "--exclude-standard"}
         named = all(text in plain or not text.startswith(("-", ":")) for text in texts[1:])
@@ -175,9 +181,23 @@ def _index_hazard(cwd: str) -> str:
     return ""
 
 
-def _hazard(cwd: str, places: Places) -> str:
+def _starts(words: list[Word], cwd: str, places: Places) -> tuple[list[str], str]:
+    """Where find would start, and why one of these places is not below the workspace or has an odd name."""
+    found: list[str] = []
+    for word in words:
+        text = word.text
+        if text.startswith(("-", "(", "!")):
+            break
+        place = resolve(text, cwd=cwd, home=places.home)
+        if not places.inside(place.target) or any(_ODD.search(part) for part in text.split("/")):
+            return [], "only files below the workspace are proven harmless here"
+        found.append(place.target)
+    return found or [cwd], ""
+
+
+def _hazard(starts: list[str], places: Places) -> str:
     """What in the tree would make a file name more than the name of a file in the workspace."""
-    waiting = [cwd]
+    waiting = [*dict.fromkeys(starts)]
     while waiting:
         for entry in entries_of(waiting.pop()):
             if _ODD.search(entry.name):

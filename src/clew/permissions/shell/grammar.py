@@ -31,7 +31,7 @@ _ACCEPTED = word_set(
     heredoc_start heredoc_body heredoc_end"""
 )
 _LEVELS = frozenset({"compound_statement", "subshell", "if_statement", "for_statement"})
-_APART = word_set("""pipeline for_statement if_statement compound_statement negated_command""")
+_APART = word_set("""for_statement if_statement compound_statement negated_command""")
 _MAX_TREE = 150
 _WORD_NODES = word_set("""word raw_string string number concatenation simple_expansion expansion""")
 
@@ -127,7 +127,7 @@ class _TreeReader:
                     return f"the command uses {_spoken(child.type)}"
             self.found.append((node.start_byte, tuple(words)))
             if words[:1] == ["cd"] and _in_between(node):
-                return "the directory changes inside a pipe, a loop, a group or a condition"
+                return "the directory changes inside a loop, a group or a condition"
         elif kind == "test_command":
             if not _text(node).startswith("[ ") or not _text(node).endswith(" ]"):
                 return "the command uses an extended test"

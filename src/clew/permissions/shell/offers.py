@@ -19,14 +19,14 @@ def offers_for(part: Part, places: Places) -> tuple[RuleOffer, ...]:
     Only what would really cover the part is offered: no rule reaches a protected name.
     """
     words = part.command.words
-    if len(part.forms) != 1 or any(not word.known or word.globs or word.braces or word.tilde for word in words):
+    if len(part.forms) != 1 or not words or any(not word.known or word.braces for word in words):
         return ()
     texts = [word.text for word in words]
-    if not texts or texts[0] in _NEVER or program(texts[0]).wraps or any("\n" in text or "*" in text for text in texts):
+    if texts[0] in _NEVER or program(texts[0]).wraps:
         return ()
-    rules = [_rule(texts)] if _worth_saving(words) else []
+    rules = [_rule(texts)] if _worth_saving(words) and _written_out(words) else []
     prefix = _prefix(texts)
-    if prefix:
+    if prefix and _written_out(words[: len(prefix)]):
         rules.append(_rule([*prefix, "*"]))
     found = [rule for rule in rules if len(rule) <= _MAX_RULE and allowing_rule(part, (parse_rule(rule, "allow"),), places)]
     return tuple(RuleOffer(rule=rule, covers=part.text) for rule in found)
@@ -34,6 +34,11 @@ def offers_for(part: Part, places: Places) -> tuple[RuleOffer, ...]:
 
 def _rule(texts: list[str]) -> str:
     return f"Bash({' '.join(text if text == '*' else quote_word(text) for text in texts)})"
+
+
+def _written_out(words: list[Word]) -> bool:
+    """A rule's words are exact, so they can hold no pattern and no line break."""
+    return not any(word.globs or word.tilde or "*" in word.text or "\n" in word.text for word in words)
 
 
 def _worth_saving(words: list[Word]) -> bool:

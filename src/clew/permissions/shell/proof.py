@@ -47,6 +47,8 @@ def parts_of(lexer: Lexer, cwd: str, places: Places) -> list[Part]:
     """
     loops: dict[str, list[Word]] = {}
     broken = {id(command): _bind(command.words, loops) for command in lexer.commands if _is_loop(command)}
+    # The lexer tells what a pipe joins; the tree takes `cd x && a 2>&1 | b` for a pipe of both.
+    piped = {id(command.pipe_from) for command in lexer.commands if command.pipe_from is not None}
     directories = Directories(cwd, places)
     parts: list[Part] = []
     for command in lexer.commands:
@@ -55,6 +57,8 @@ def parts_of(lexer: Lexer, cwd: str, places: Places) -> list[Part]:
         why = broken.get(id(command), "")
         if command.words and command.words[0].raw == "cd":
             moved, why = directories.change(command, started)
+            if id(command) in piped:
+                moved, why = frozenset(), "a change of directory that may not happen"
         for place in sorted({real(name) for name in started}) or (None,):
             part = Part(command, place)
             part.forms = [] if id(command) in broken else _forms(command.words, loops, place)

@@ -43,7 +43,8 @@ def prove(
     if paths and (why := refuse_project_program(name, places) or refuse_code_files(row.code_files, cwd, places)):
         return Proof(why, name)
     rest = words[1:]
-    if len(rest) == 1 and rest[0].text in row.version:
+    prints = row.version or (("--version", "--help") if row.reads is not None else ())
+    if len(rest) == 1 and rest[0].text in prints:
         return Proof("", f"{name} {rest[0].text}")
     if name in ("test", "["):
         return Proof(_refuse_test(rest, name, cwd, places), name)

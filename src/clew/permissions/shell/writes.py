@@ -1,6 +1,6 @@
 """Writes that can be seen in a command and touch protected names: they ask even in bypass mode and in the sandbox."""
 
-from clew.permissions.files import Places, judge_change
+from clew.permissions.files import Finding, Places, judge_change
 from clew.permissions.shell.glob import GLOB, bash_match, matching_names
 from clew.permissions.shell.scan import Effective, Scan
 from clew.permissions.shell.spec import Spec, parse
@@ -22,34 +22,36 @@ def protected_write(scan: Scan, places: Places, *, held: bool) -> str:
     for found in scan.effective:
         if found.cwd is None:
             continue
-        targets = [value for redirect, values in found.redirects if redirect.op in _OUT for value in values]
-        targets += _written_operands(found, held=held)
-        for value in targets:
+        outputs = [value for redirect, values in found.redirects if redirect.op in _OUT for value in values]
+        surely, perhaps = _written_operands(found, held=held)
+        for value in (*outputs, *surely, *perhaps):
             if (value, found.cwd) in seen:
                 continue
             seen.add((value, found.cwd))
-            if why := _protected(value, found.cwd, places):
-                return why
+            finding = _protected(value, found.cwd, places)
+            # A word of an unknown program is only a guess at a file: what it is called counts, not what lies there.
+            if finding is not None and (finding.by_name or value not in perhaps):
+                return f"{value.text[:80]}: {finding.why}"
     return ""
 
 
-def _written_operands(found: Effective, *, held: bool) -> list[Value]:
-    """The words a program may write to: by its row where it has one, else every word that could be a path."""
+def _written_operands(found: Effective, *, held: bool) -> tuple[list[Value], list[Value]]:
+    """The words a program writes to by its row, and those that it may write to for all that is known."""
     name, rest = found.name, found.argv[1:]
     row = program(name)
     if row.reads is not None and row.writes is None and (held or _only_reads(row.reads, rest)):
-        return []
+        return [], []
     operands = [value for value in rest if not value.text.startswith("-")]
     if row.writes is not None and (name != "sed" or any(value.text.startswith(("-i", "--in")) for value in rest)):
-        return [*operands, *_attached(rest)]
+        return [*operands, *_attached(rest)], []
     if name in _EDITORS and any(value.text.startswith("-") for value in rest):
-        return operands
+        return [], operands
     if row.wraps is not None or (row.shows and row.reads is None) or name in ("cd", "for", "export", ""):
-        return []
+        return [], []
     if name == "git":
         words = after_git_options([value.text for value in rest])
-        return [*operands, *_attached(rest)] if words and words[0] in _GIT_NAMES_FILES else []
-    return [] if held else [*operands, *_attached(rest)]
+        return [], [*operands, *_attached(rest)] if words and words[0] in _GIT_NAMES_FILES else []
+    return [], [] if held else [*operands, *_attached(rest)]
 
 
 def _only_reads(spec: Spec, values: list[Value]) -> bool:
@@ -67,15 +69,15 @@ def _attached(values: list[Value]) -> list[Value]:
     return out
 
 
-def _protected(value: Value, cwd: str, places: Places) -> str:
+def _protected(value: Value, cwd: str, places: Places) -> Finding | None:
     text = value.text.removeprefix("of=")
     if not value.known or not text or text == "/dev/null" or len(text) > 4096:
-        return ""
+        return None
     for path in _readings(text, cwd) if value.globs else (text,):
         finding = judge_change("write", path, cwd, places)
         if finding.protected:
-            return f"{text}: {finding.why}"
-    return ""
+            return finding
+    return None
 
 
 def _readings(text: str, cwd: str) -> list[str]:

@@ -106,7 +106,12 @@ PROGRAMS: dict[str, Program] = {
     ),
     "pip": _PIP,
     "pip3": _PIP,
-    **{name: Program(audit=_PRINTS, version=(*_LONG, "-V", "-h")) for name in ("uv", "ruff")},
+    "ruff": _runner(f"{_PRINTS} Otherwise it reads and changes files of the project by its settings.")._replace(
+        version=(*_LONG, "-V", "-h")
+    ),
+    "uv": _runner(f"{_PRINTS} Otherwise it runs project code.", offers=("run ? *",))._replace(
+        version=(*_LONG, "-V", "-h")
+    ),
     "cargo": Program(
         audit="As rustup's proxy it runs the toolchain that rust-toolchain of the project or its parents names, and it "
         "reads .cargo/config there.",
@@ -144,6 +149,8 @@ PROGRAMS: dict[str, Program] = {
         audit="Loads plug-ins of the project from .poetry at every start, and reads poetry.toml.",
         version=_LONG,
         code_files=("poetry",),
+        runs_project=True,
+        offers=("run ? *",),
     ),
     "make": _runner(
         f"{_PRINTS} Otherwise it runs what the Makefile says.",
@@ -152,12 +159,17 @@ PROGRAMS: dict[str, Program] = {
     )._replace(version=_LONG),
     "gmake": Program(audit=_PRINTS, version=_LONG),
     **{name: _runner() for name in "pytest py.test tox nox vitest jest mocha ctest just rspec phpunit".split()},
+    **{name: _runner(offers=("? *",)) for name in "npx bunx pnpx uvx pipx rake invoke".split()},
+    **{name: _runner(offers=("run ? *",)) for name in "mise pdm hatch rye pixi".split()},
     **{name: _runner() for name in "mypy pyright tsc eslint prettier black isort flake8 pylint".split()},
     **{
         name: Program(audit=_PRINTS, version=(*_LONG, "-v", "-dumpversion", "-dumpmachine"))
         for name in ("gcc", "g++", "clang", "clang++", "cc", "c++")
     },
-    **{name: Program(audit=_SHIMMED, version=("-version", *_LONG), code_files=("versions",)) for name in ("java", "javac")},
+    **{
+        name: Program(audit=_SHIMMED, version=("-version", *_LONG), code_files=("versions",))
+        for name in ("java", "javac", "swift")
+    },
     **{
         name: Program(audit=_PRINTS, version=_LONG)
         for name in "cmake ninja ld as gpg sqlite3 psql mysql redis-cli protoc fzf bat shellcheck shfmt pandoc ffmpeg".split()
