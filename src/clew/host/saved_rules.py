@@ -31,6 +31,15 @@ class SavedRules:
         allowed = [*known, *(text for text in texts if text not in known)]
         replace_file(self.path, msgspec.json.format(msgspec.json.encode({"allow": allowed})) + b"\n")
 
+    def remove(self, text: str) -> bool:
+        """Take one back. False when it was not kept. Raises OSError."""
+        known = self._texts()
+        if text.strip() not in known:
+            return False
+        allowed = [one for one in known if one != text.strip()]
+        replace_file(self.path, msgspec.json.format(msgspec.json.encode({"allow": allowed})) + b"\n")
+        return True
+
     def _texts(self) -> list[str]:
         try:
             fd = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW)

@@ -8,7 +8,7 @@ from clew.protocol.events import RuleOffer
 
 Decision = Literal["allow", "ask", "deny"]
 Mode = Literal["default", "plan", "acceptEdits", "bypassPermissions"]
-FileOp = Literal["read", "list", "write", "delete", "extract"]
+FileOp = Literal["read", "list", "write", "delete"]
 
 
 class ShellAccess(Struct, frozen=True, kw_only=True):

@@ -4,7 +4,7 @@ The judge runs on the event loop, so a project must not be able to keep it busy 
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -29,7 +29,7 @@ _current: ContextVar[Effort | None] = ContextVar("effort", default=None)
 
 
 @contextmanager
-def limited_effort() -> Iterator[None]:
+def limited_effort() -> Generator[None]:
     """One verdict's budget. Inside another one it is that one's."""
     if _current.get() is not None:
         yield

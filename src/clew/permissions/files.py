@@ -6,7 +6,6 @@ import re
 from msgspec import Struct
 
 from clew.permissions.access import Decision, FileOp
-from clew.permissions.archive import refuse_member
 from clew.permissions.names import CRITICAL, odd_name, protected_name, secret_name
 from clew.permissions.own_state import own_state, private_inodes, sealed_inodes
 from clew.permissions.paths import Resolved, beneath, resolve
@@ -68,9 +67,6 @@ _UNCLEAR = {
 
 def judge_place(op: FileOp, path: str, cwd: str, places: Places) -> Finding:
     """Look at one path. Nothing is opened, nothing is changed."""
-    if op == "extract":
-        refused = refuse_member(path)
-        return Finding(decision="deny", why=refused) if refused else Finding(decision="allow", why="ordinary member")
     place = resolve(path, cwd=cwd, home=places.home, follow_last=op != "delete")
     if place.problem in _PROBLEMS:
         return Finding(decision="deny", why=_PROBLEMS[place.problem], error=True)

@@ -29,7 +29,6 @@ _FILE_TOOLS: dict[FileOp, tuple[str, ...]] = {
     "list": ("Read", "Glob", "LS"),
     "write": ("Edit", "Write", "NotebookEdit", "MultiEdit"),
     "delete": ("Edit", "Write"),
-    "extract": ("Edit", "Write"),
 }
 
 
@@ -89,7 +88,7 @@ def _file(access: FileAccess, policy: Policy) -> Verdict:
         return Verdict(decision="allow", why="bypass mode", rule="mode bypassPermissions")
     if place.decision == "ask":
         return _ask_file(access, place, place.why, "", policy)
-    if access.op == "extract" or not writes:
+    if not writes:
         return Verdict(decision="allow", why=place.why)
     if policy.mode == "acceptEdits" and policy.trusted:
         return Verdict(decision="allow", why="edits inside the workspace are accepted", rule="mode acceptEdits")
@@ -122,7 +121,7 @@ def _ask_file(
 ) -> Verdict:
     offers: tuple[RuleOffer, ...] = ()
     if offer and place.target and not any(char in place.target for char in "*?[]()\n"):
-        tool = "Edit" if access.op in ("write", "delete", "extract") else "Read"
+        tool = "Edit" if access.op in ("write", "delete") else "Read"
         root = policy.places.inside(place.target)
         name = place.target[len(root) + 1 :] if root and root == policy.places.roots[0] else place.target
         offers = (RuleOffer(rule=f"{tool}({name})", covers=access.path),) if name else ()

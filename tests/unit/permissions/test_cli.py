@@ -41,7 +41,7 @@ def test_check_answers_in_order(
         b'{"id": "h", "command": "rm -rf /"}',
         b'{"id": "i", "command": "\\ud800"}',
         b"\xff\xfe",
-        b'{"id": "j", "op": "extract", "path": "100001 members"}',
+        b'{"id": "j", "op": "write", "path": "a\\u0000b"}',
     ]
     assert run(monkeypatch, b"\n".join(lines), "check", "--jsonl") == 0
     out = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]

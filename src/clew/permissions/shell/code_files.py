@@ -1,4 +1,4 @@
-"""Files of the project and its parents that pick or load code for a program that seems to only print (rows name them)."""
+"""Files of the project and its parents that pick or load code for a program that seems to only print."""
 
 import os
 import re
@@ -42,10 +42,13 @@ def _plain_npmrc(text: str) -> bool:
     return True
 
 
-_VERSION_FILES = ".tool-versions .python-version .node-version .nvmrc .ruby-version .java-version .go-version .php-version .swift-version"
+_VERSION_FILES = word_set(
+    """.tool-versions .python-version .node-version .nvmrc .ruby-version .java-version .go-version .php-version
+    .swift-version"""
+)
 _ANY = ("mise.toml", ".mise.toml", ".rtx.toml", ".config/mise.toml", ".config/mise/config.toml", ".prototools")
 _KINDS: dict[str, dict[str, Callable[[str], bool]]] = {
-    "versions": {**dict.fromkeys(_VERSION_FILES.split(), _plain_versions), **dict.fromkeys(_ANY, _never)},
+    "versions": {**dict.fromkeys(_VERSION_FILES, _plain_versions), **dict.fromkeys(_ANY, _never)},
     "rust": dict.fromkeys(("rust-toolchain", "rust-toolchain.toml"), _never),
     "cargo": dict.fromkeys((".cargo/config", ".cargo/config.toml"), _never),
     "npmrc": {".npmrc": _plain_npmrc},

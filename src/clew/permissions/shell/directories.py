@@ -29,9 +29,10 @@ class _State(NamedTuple):
 class Directories:
     """Follows one text from its first directory. The grammar keeps `cd` out of pipes, loops, groups and conditions."""
 
-    def __init__(self, cwd: str, places: Places) -> None:
+    def __init__(self, names: frozenset[str], places: Places) -> None:
+        """`names`: what the shell may call the directory it starts in."""
         self._places = places
-        self._states: dict[tuple[int, ...], _State] = {(): _State(frozenset({cwd}), frozenset({cwd}))}
+        self._states: dict[tuple[int, ...], _State] = {(): _State(names, names)}
 
     def before(self, command: Command) -> frozenset[str]:
         """The directories in which this command may start; none means that it cannot be known."""

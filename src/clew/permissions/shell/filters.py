@@ -19,7 +19,9 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _TEXT = re.compile(r'[^"\\]+|\\[^(\n]')
-_KEYWORDS = word_set("""if then elif else end as and or not reduce foreach try catch label break def null true false __loc__""")
+_KEYWORDS = word_set(
+    """if then elif else end as and or not reduce foreach try catch label break def null true false __loc__"""
+)
 _PURE = word_set(
     """length utf8bytelength keys keys_unsorted values has in map map_values path paths leaf_paths del getpath
     setpath delpaths to_entries from_entries with_entries select empty error add any all flatten range floor

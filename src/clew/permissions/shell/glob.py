@@ -30,9 +30,7 @@ def matching_names(directory: str, pattern: str) -> list[str]:
     names = names_in(directory)
     look(len(names) // 8)
     return [
-        name
-        for name in names
-        if bash_match(name, pattern) and (pattern.startswith(".") or not name.startswith("."))
+        name for name in names if bash_match(name, pattern) and (pattern.startswith(".") or not name.startswith("."))
     ]
 
 

@@ -12,16 +12,12 @@ from tree_sitter import Node
 from clew.permissions.shell.lexer import Lexer
 from clew.permissions.shell.parser import parse_tree
 from clew.permissions.word_set import word_set
+from clew.system.unicode_marks import CONTROL, INVISIBLE, WANTED
 
 MAX_CHARS = 10_000
 MAX_PARTS = 50
 MAX_LEVELS = 8
 _JOINED = re.compile(r"\S\\\n")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-# Selectors that follow nothing they could select, joiners and fillers: not in the categories below, and not visible.
-_UNSEEN = re.compile(
-    "(?<![^\x00-\x7f])[\ufe00-\ufe0f]|[\u034f\u115f\u1160\u3164\uffa0\u180b-\u180f\U000e0100-\U000e01ef]"
-)
 _HIDDEN = word_set("""Cc Cf Zl Zp Zs Co Cs Cn""")
 _ACCEPTED = word_set(
     """program list pipeline command command_name word raw_string string string_content number concatenation
@@ -42,16 +38,16 @@ def unreadable(text: str) -> str:
         return "the command is empty"
     if len(text) > MAX_CHARS:
         return "the command is too long to be proven"
-    if _CONTROL.search(text):
+    if CONTROL.search(text):
         return "the command holds control characters"
     if "`" in text:
         return "the command holds a backtick"
     if _JOINED.search(text):
         return "a line break is hidden inside a word"
-    if not text.isascii() and (
-        _UNSEEN.search(text) or any(category(char) in _HIDDEN for char in text if char > "\x7f")
-    ):
-        return "the command holds invisible or unusual characters"
+    if not text.isascii():
+        seen = WANTED.sub("", text)
+        if INVISIBLE.search(seen) or any(category(char) in _HIDDEN for char in seen if char > "\x7f"):
+            return "the command holds invisible or unusual characters"
     return ""
 
 

@@ -26,7 +26,9 @@ _KEYS: dict[str, frozenset[str]] = {
     "extensions": word_set(
         """objectformat compatobjectformat refstorage worktreeconfig noop preciousobjects relativeworktrees"""
     ),
-    "remote": word_set("""url pushurl fetch push tagopt prune prunetags mirror skipdefaultupdate pushdefault gh-resolved"""),
+    "remote": word_set(
+        """url pushurl fetch push tagopt prune prunetags mirror skipdefaultupdate pushdefault gh-resolved"""
+    ),
     "branch": word_set(
         """remote merge rebase pushremote description autosetupmerge autosetuprebase vscode-merge-base gh-merge-base
         github-pr-owner-number mergeoptions"""
@@ -42,7 +44,9 @@ _KEYS: dict[str, frozenset[str]] = {
         """conflictstyle ff log renames renamelimit directoryrenames stat tool guitool verbosity autostash
         branchdesc defaulttoupstream suppressdest verifysignatures renormalize"""
     ),
-    "log": word_set("""date decorate abbrevcommit follow graphcolors mailmap excludedecoration showroot initialdecorationset"""),
+    "log": word_set(
+        """date decorate abbrevcommit follow graphcolors mailmap excludedecoration showroot initialdecorationset"""
+    ),
     "status": word_set(
         """relativepaths short branch aheadbehind displaycommentprefix renames renamelimit showuntrackedfiles
         showstash"""
@@ -50,7 +54,9 @@ _KEYS: dict[str, frozenset[str]] = {
     "stash": word_set("""showpatch showstat showincludeuntracked"""),
     "tag": word_set("""gpgsign forcesignannotated"""),
     "gpg": word_set("""format mintrustlevel allowedsignersfile"""),
-    "gc": word_set("""auto autodetach autopacklimit pruneexpire reflogexpire reflogexpireunreachable writecommitgraph"""),
+    "gc": word_set(
+        """auto autodetach autopacklimit pruneexpire reflogexpire reflogexpireunreachable writecommitgraph"""
+    ),
     "lfs": word_set("""repositoryformatversion locksverify access url pushurl concurrenttransfers"""),
     "worktree": word_set("""guessremote userelativepaths"""),
     "grep": word_set("""linenumber column patterntype extendedregexp threads fullname"""),

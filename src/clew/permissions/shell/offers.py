@@ -28,7 +28,9 @@ def offers_for(part: Part, places: Places) -> tuple[RuleOffer, ...]:
     prefix = _prefix(texts)
     if prefix and _written_out(words[: len(prefix)]):
         rules.append(_rule([*prefix, "*"]))
-    found = [rule for rule in rules if len(rule) <= _MAX_RULE and allowing_rule(part, (parse_rule(rule, "allow"),), places)]
+    found = [
+        rule for rule in rules if len(rule) <= _MAX_RULE and allowing_rule(part, (parse_rule(rule, "allow"),), places)
+    ]
     return tuple(RuleOffer(rule=rule, covers=part.text) for rule in found)
 
 

@@ -4,7 +4,8 @@
 that is safe or asks. The rest of the row is that sentence as data: the judge proves nothing that a row does not say.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 from clew.permissions.shell.spec import Operands, Parsed, Spec
@@ -13,7 +14,10 @@ Shows = Literal["", "words", "names", "content"]
 """What a reading program shows: only the words it was given, names and sizes of files, or what is in them."""
 
 Writes = Literal["each", "after first", "copy", "move", "link", "script files", "of="]
-"""Which operands are changed: each of them; all but the first; the last (`copy` reads the others, `move` removes them)."""
+"""Which operands are changed: each; all but the first; the last (`copy` reads the others, `move` removes them)."""
+
+
+_NONE: Mapping[str, Spec] = MappingProxyType({})
 
 
 class Wrapper(NamedTuple):
@@ -37,7 +41,7 @@ class Program(NamedTuple):
     """The use that only reads."""
     version: tuple[str, ...] = ()
     """Single words after which it prints and ends."""
-    subcommands: dict[str, Spec] = {}
+    subcommands: Mapping[str, Spec] = _NONE
     """Uses that only read, by their first word."""
     code_files: tuple[str, ...] = ()
     """Kinds of project files that can name code for it (code_files.py)."""
@@ -52,7 +56,7 @@ class Program(NamedTuple):
     """Flags whose value is run as a shell command; `*`: all its words are."""
     tail: Spec | None = None
     """What may follow a rule's own words, for programs that neither only read nor only change the files they name."""
-    tails: dict[str, Spec] = {}
+    tails: Mapping[str, Spec] = _NONE
     """The same by subcommand."""
     runs_project: bool = False
     """Runs the project's own code: a rule for it grants that, and nothing in its words can grant more."""
@@ -65,9 +69,7 @@ class Program(NamedTuple):
 
 def wrapper(valued: str = "", operands: int = 0, *, assigns: bool = False, proven: str | None = None) -> Wrapper:
     """A wrapper's row; flags as plain words."""
-    return Wrapper(
-        frozenset(valued.split()), operands, assigns, None if proven is None else frozenset(proven.split())
-    )
+    return Wrapper(frozenset(valued.split()), operands, assigns, None if proven is None else frozenset(proven.split()))
 
 
 NO_SETTINGS = "Reads its operands or standard input. No settings file, no plug-in, no other program."

@@ -40,8 +40,8 @@ class Part:
         return " ".join(word.raw for word in self.command.words)
 
 
-def parts_of(lexer: Lexer, cwd: str, places: Places) -> list[Part]:
-    """The parts in order, once for each directory they may run in.
+def parts_of(lexer: Lexer, names: frozenset[str], places: Places) -> list[Part]:
+    """The parts in order, once for each directory they may run in. `names`: what the shell may call the first one.
 
     The text has passed the grammar, so there is no substitution and no unknown variable.
     """
@@ -49,7 +49,7 @@ def parts_of(lexer: Lexer, cwd: str, places: Places) -> list[Part]:
     broken = {id(command): _bind(command.words, loops) for command in lexer.commands if _is_loop(command)}
     # The lexer tells what a pipe joins; the tree takes `cd x && a 2>&1 | b` for a pipe of both.
     piped = {id(command.pipe_from) for command in lexer.commands if command.pipe_from is not None}
-    directories = Directories(cwd, places)
+    directories = Directories(names, places)
     parts: list[Part] = []
     for command in lexer.commands:
         started = directories.before(command)
@@ -58,7 +58,7 @@ def parts_of(lexer: Lexer, cwd: str, places: Places) -> list[Part]:
         if command.words and command.words[0].raw == "cd":
             moved, why = directories.change(command, started)
             if id(command) in piped:
-                moved, why = frozenset(), "a change of directory that may not happen"
+                moved, why = frozenset[str](), "a change of directory that may not happen"
         for place in sorted({real(name) for name in started}) or (None,):
             part = Part(command, place)
             part.forms = [] if id(command) in broken else _forms(command.words, loops, place)

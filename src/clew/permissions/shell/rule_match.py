@@ -133,9 +133,9 @@ def _names_guarded(tail: list[Word], cwd: str, places: Places, *, write: bool) -
         text = word.text
         if text.startswith("-"):
             text = text.partition("=")[2] if "=" in text else text[2:] if text[2:3] in ("/", ".", "~") else ""
-        if text and ("/" in text or text.startswith((".", "~"))) and not re.match(r"[a-z+]+://", text):
-            if _guarded(text.partition("::")[0], cwd, places, op=op):
-                return True
+        is_path = ("/" in text or text.startswith((".", "~"))) and not re.match(r"[a-z+]+://", text)
+        if is_path and _guarded(text.partition("::")[0], cwd, places, op=op):
+            return True
     return False
 
 

@@ -148,7 +148,7 @@ def _edited(value: Value, operator: str, rest: str) -> Value | None:
 
 
 def _trimmed(text: str, operator: str, pattern: str) -> str:
-    """A prefix (`#`) or suffix (`%`) that the pattern takes is cut off: the shortest, or with a doubled sign the longest."""
+    """Cut off a prefix (`#`) or suffix (`%`) that the pattern takes: the shortest, with a doubled sign the longest."""
     sizes = range(len(text) + 1) if len(operator) == 1 else range(len(text), -1, -1)
     for size in sizes:
         part = text[:size] if operator[0] == "#" else text[len(text) - size :]

@@ -1,5 +1,6 @@
 """The verdict on a shell command: deny side first, then proof part by part, then rules, sandbox and mode."""
 
+import os
 from typing import NamedTuple
 
 from clew.permissions.access import Decision, ShellAccess, Verdict
@@ -66,7 +67,8 @@ def _judge_held(access: ShellAccess, policy: Policy) -> ShellVerdict:
         rule = matching_rule(scan, rules) or (coarse_rule(text, rules) if scan.cut else None)
         if rule is not None:
             return ShellVerdict(Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text))
-    found = _proven(access.command, cwd, policy)
+    # A shell that is told the name of its directory keeps it, links and all; then `cd ..` follows the name.
+    found = _proven(access.command, frozenset({cwd, os.path.normpath(access.cwd)}), policy)
     if found.verdict.decision != "ask":
         return found
     return found._replace(verdict=_by_mode(found.verdict, access, scan, policy))
@@ -115,13 +117,13 @@ def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, policy: Policy) -
     return Verdict(decision="allow", why="bypass mode", rule="mode bypassPermissions")
 
 
-def _proven(text: str, cwd: str, policy: Policy) -> ShellVerdict:
+def _proven(text: str, names: frozenset[str], policy: Policy) -> ShellVerdict:
     if why := unreadable(text):
         return ShellVerdict(Verdict(decision="ask", why=why))
     lexer = Lexer(text)
     if why := unproven(text, lexer):
         return ShellVerdict(Verdict(decision="ask", why=why))
-    taken = parts_of(lexer, cwd, policy.places)
+    taken = parts_of(lexer, names, policy.places)
     parts = [_judge_part(part, policy, alone=len(lexer.commands) == 1) for part in taken]
     if not parts:
         return ShellVerdict(Verdict(decision="ask", why="there is nothing to run"))

@@ -2,15 +2,14 @@
 
 from clew.permissions.shell.program import Program, Writes
 from clew.permissions.shell.spec import Spec
+from clew.permissions.word_set import word_set
 
 _NAMED_FILES = "Changes the files it names and nothing else. No settings file, no plug-in, no other program."
 _WIDER = "Changes files, and can reach further than its operands tell: only exact rules cover it."
 
 
 def _changer(flags: str, writes: Writes, *, offers: tuple[str, ...] = (), disks: bool = False) -> Program:
-    return Program(
-        audit=_NAMED_FILES, changes=Spec(flags, "text"), writes=writes, offers=offers, disks=disks
-    )  # fmt: skip
+    return Program(audit=_NAMED_FILES, changes=Spec(flags, "text"), writes=writes, offers=offers, disks=disks)
 
 
 def _wider(*, disks: bool = False, texts: tuple[str, ...] = ()) -> Program:
@@ -44,16 +43,16 @@ PROGRAMS: dict[str, Program] = {
     "chmod": _changer("-R -v -c -f --recursive --verbose --changes --silent", "after first"),
     "chown": _changer("-R -v -c -f -h --recursive --verbose", "after first"),
     "chgrp": _changer("-R -v -c -f -h --recursive --verbose", "after first"),
-    "dd": Program(
-        audit=_NAMED_FILES, changes=Spec("", "anything"), writes="of=", disks=True
-    ),  # fmt: skip
+    "dd": Program(audit=_NAMED_FILES, changes=Spec("", "anything"), writes="of=", disks=True),
     "sponge": _changer("-a", "each"),
-    **{name: _wider() for name in "setfacl chattr chcon patch ed ex nano split csplit mkfifo mknod".split()},
-    **{name: _wider(disks=True) for name in "shred ddrescue dcfldd pv".split()},
+    **{name: _wider() for name in sorted(word_set("setfacl chattr chcon patch ed ex nano split csplit mkfifo mknod"))},
+    **{name: _wider(disks=True) for name in sorted(word_set("shred ddrescue dcfldd pv"))},
     **{
         name: _wider(disks=True)
-        for name in (
-            "wipefs blkdiscard mkswap fdisk sfdisk cfdisk gdisk sgdisk parted cryptsetup badblocks hdparm mke2fs".split()
+        for name in sorted(
+            word_set(
+                "wipefs blkdiscard mkswap fdisk sfdisk cfdisk gdisk sgdisk parted cryptsetup badblocks hdparm mke2fs"
+            )
         )
     },
     "rsync": _wider(disks=True, texts=("-e", "--rsh"))._replace(version=("--version", "--help")),

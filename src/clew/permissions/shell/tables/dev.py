@@ -4,12 +4,13 @@ import re
 
 from clew.permissions.shell.program import Program
 from clew.permissions.shell.spec import Parsed, Spec
+from clew.permissions.word_set import word_set
 
 _LONG = ("--version", "--help")
 _PRINTS = "With --version it prints and ends before it reads any file of the project."
 _SHIMMED = (
-    "Prints and ends; but where it is the shim of a version manager, a version file of the project or its parents picks "
-    "what runs, so such a file must hold plain versions only."
+    "Prints and ends; but where it is the shim of a version manager, a version file of the project or its parents "
+    "picks what runs, so such a file must hold plain versions only."
 )
 _NETWORK = "Talks to the network: never proven. A rule covers its own words and flags that only shape what is printed."
 _PROJECT = "Runs the project's own code, tests or plug-ins: always asks, and a rule for it grants exactly that."
@@ -83,12 +84,16 @@ PROGRAMS: dict[str, Program] = {
     "perl": _SCRIPT_RUNNER,
     "deno": Program(audit=_SHIMMED, version=(*_LONG, "-V", "-h"), code_files=("versions",)),
     "bun": Program(
-        audit=_SHIMMED, version=(*_LONG, "-v", "-h"), code_files=("versions",), tails=_NPM_TAILS,
-        offers=_PACKAGE_RUNNER_OFFERS, runs_project=True,
+        audit=_SHIMMED,
+        version=(*_LONG, "-v", "-h"),
+        code_files=("versions",),
+        tails=_NPM_TAILS,
+        offers=_PACKAGE_RUNNER_OFFERS,
+        runs_project=True,
     ),
     "npm": Program(
-        audit=f"{_SHIMMED} It reads .npmrc of the project and its parents at every start, and old versions load a script "
-        "that it names; ls, root and prefix read package files and run none of them.",
+        audit=f"{_SHIMMED} It reads .npmrc of the project and its parents at every start, and old versions load a "
+        "script that it names; ls, root and prefix read package files and run none of them.",
         version=(*_LONG, "-v", "-h"),
         subcommands={"ls": _NPM_LIST, "list": _NPM_LIST, "root": Spec("", "none"), "prefix": Spec("", "none")},
         code_files=("npmrc", "versions"),
@@ -97,12 +102,16 @@ PROGRAMS: dict[str, Program] = {
         runs_project=True,
     ),
     "pnpm": Program(
-        audit="Runs the version and the hooks that the project names, at every start.", tails=_NPM_TAILS,
-        offers=_PACKAGE_RUNNER_OFFERS, runs_project=True,
+        audit="Runs the version and the hooks that the project names, at every start.",
+        tails=_NPM_TAILS,
+        offers=_PACKAGE_RUNNER_OFFERS,
+        runs_project=True,
     ),
     "yarn": Program(
-        audit="Runs the version and the plug-ins that the project names, at every start.", tails=_NPM_TAILS,
-        offers=_PACKAGE_RUNNER_OFFERS, runs_project=True,
+        audit="Runs the version and the plug-ins that the project names, at every start.",
+        tails=_NPM_TAILS,
+        offers=_PACKAGE_RUNNER_OFFERS,
+        runs_project=True,
     ),
     "pip": _PIP,
     "pip3": _PIP,
@@ -141,9 +150,12 @@ PROGRAMS: dict[str, Program] = {
         runs_project=True,
     ),
     "dotnet": Program(
-        audit="global.json picks the SDK that runs, by path too.", version=_LONG, code_files=("dotnet",),
+        audit="global.json picks the SDK that runs, by path too.",
+        version=_LONG,
+        code_files=("dotnet",),
         tails={"test": Spec("-v: --no-build --nologo", "text"), "build": Spec("-v: --nologo", "text")},
-        offers=("test *", "build *"), runs_project=True,
+        offers=("test *", "build *"),
+        runs_project=True,
     ),
     "poetry": Program(
         audit="Loads plug-ins of the project from .poetry at every start, and reads poetry.toml.",
@@ -154,14 +166,19 @@ PROGRAMS: dict[str, Program] = {
     ),
     "make": _runner(
         f"{_PRINTS} Otherwise it runs what the Makefile says.",
-        tail=Spec("-j=? -k -s -B -n -i -r -w --jobs=? --silent --keep-going --dry-run --always-make -O=?", "text", _targets),
+        tail=Spec(
+            "-j=? -k -s -B -n -i -r -w --jobs=? --silent --keep-going --dry-run --always-make -O=?", "text", _targets
+        ),
         offers=("? *",),
     )._replace(version=_LONG),
     "gmake": Program(audit=_PRINTS, version=_LONG),
-    **{name: _runner() for name in "pytest py.test tox nox vitest jest mocha ctest just rspec phpunit".split()},
-    **{name: _runner(offers=("? *",)) for name in "npx bunx pnpx uvx pipx rake invoke".split()},
-    **{name: _runner(offers=("run ? *",)) for name in "mise pdm hatch rye pixi".split()},
-    **{name: _runner() for name in "mypy pyright tsc eslint prettier black isort flake8 pylint".split()},
+    **{
+        name: _runner()
+        for name in sorted(word_set("pytest py.test tox nox vitest jest mocha ctest just rspec phpunit"))
+    },
+    **{name: _runner(offers=("? *",)) for name in sorted(word_set("npx bunx pnpx uvx pipx rake invoke"))},
+    **{name: _runner(offers=("run ? *",)) for name in sorted(word_set("mise pdm hatch rye pixi"))},
+    **{name: _runner() for name in sorted(word_set("mypy pyright tsc eslint prettier black isort flake8 pylint"))},
     **{
         name: Program(audit=_PRINTS, version=(*_LONG, "-v", "-dumpversion", "-dumpmachine"))
         for name in ("gcc", "g++", "clang", "clang++", "cc", "c++")
@@ -172,7 +189,9 @@ PROGRAMS: dict[str, Program] = {
     },
     **{
         name: Program(audit=_PRINTS, version=_LONG)
-        for name in "cmake ninja ld as gpg sqlite3 psql mysql redis-cli protoc fzf bat shellcheck shfmt pandoc ffmpeg".split()
+        for name in sorted(
+            word_set("cmake ninja ld as gpg sqlite3 psql mysql redis-cli protoc fzf bat shellcheck shfmt pandoc ffmpeg")
+        )
     },
     **{name: Program(audit=_PRINTS, version=(*_LONG, "-v")) for name in ("docker", "podman")},
     "ssh": Program(audit=_NETWORK, version=("-V",)),
@@ -194,4 +213,4 @@ PROGRAMS: dict[str, Program] = {
         subcommands={"-l": Spec("", "text"), "-s": Spec("", "text"), "-L": Spec("", "text")},
     ),
     "man": Program(audit="Starts a pager that its flags and the environment name.", tail=Spec("", "text")),
-}  # fmt: skip
+}

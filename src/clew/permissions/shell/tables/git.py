@@ -1,10 +1,11 @@
-"""git: subcommands that only read, what a rule's tail may hold, and why (G1). What a repository may name is in repository.py."""
+"""git: subcommands that only read, and what may follow a rule's words. Its repositories: repository.py (G1)."""
 
 import re
 
 from clew.permissions.names import secret_name
 from clew.permissions.shell.program import Program
 from clew.permissions.shell.spec import Parsed, Spec
+from clew.permissions.word_set import word_set
 
 _SIGNATURE = re.compile(r"%G|(?<!contents:)signature")
 _VERSION = ("--version", "version")
@@ -266,8 +267,8 @@ def _plain_remote(parsed: Parsed) -> str:
 _TAILS: dict[str, Spec] = {
     "add": Spec("-A -u -p -N -f -n -v --all --update --intent-to-add --force --dry-run --verbose"),
     "commit": Spec(
-        "-a -m: -q -v -s --amend --no-edit --all --message= --quiet --verbose --signoff --allow-empty --author= --date= "
-        "--fixup= --dry-run"
+        "-a -m: -q -v -s --amend --no-edit --all --message= --quiet --verbose --signoff --allow-empty --author= "
+        "--date= --fixup= --dry-run"
     ),
     "push": Spec(
         "-u -f -q -v -n --set-upstream --force --force-with-lease=? --tags --follow-tags --dry-run --quiet --delete -d",
@@ -277,7 +278,8 @@ _TAILS: dict[str, Spec] = {
     **dict.fromkeys(
         ("fetch", "pull"),
         Spec(
-            "-p -q -v -t -n --all --prune --tags --no-tags --depth= --rebase=? --no-rebase --ff-only --autostash --quiet",
+            "-p -q -v -t -n --all --prune --tags --no-tags --depth= --rebase=? --no-rebase --ff-only --autostash "
+            "--quiet",
             "text",
             _plain_remote,
         ),
@@ -296,16 +298,18 @@ _TAILS: dict[str, Spec] = {
     "mv": Spec("-f -k -n -v --force --dry-run --verbose"),
     "rm": Spec("-f -n -r -q --cached --force --dry-run --quiet"),
     "clean": Spec("-d -f -n -q -x -X -e: --force --dry-run --quiet --exclude="),
-    "branch": Spec(_BRANCH + " -d -D -m -M -c -f -u: --delete --move --force --set-upstream-to= --unset-upstream", "text"),
+    "branch": Spec(
+        _BRANCH + " -d -D -m -M -c -f -u: --delete --move --force --set-upstream-to= --unset-upstream", "text"
+    ),
     "tag": Spec("-a -d -f -l -m: --annotate --delete --force --list --message= --sort=", "text"),
     "worktree": Spec("-b: -f --detach --force", "text"),
     "show": _LOG,
 }
 PROGRAMS: dict[str, Program] = {
     "git": Program(
-        audit="Reads .git/config, config.worktree, commondir, hooks, attributes and those of gitlinks, all of which can name "
-        "programs. Each setting must be on the list of harmless ones (harmless_settings.py), and repository.py finds the "
-        "files; fsmonitor, pagers, signatures and optional index writes are switched off in the environment.",
+        audit="Reads .git/config, config.worktree, commondir, hooks, attributes and those of gitlinks, all of which can "
+        "name programs. Each setting must be on the list of harmless ones (harmless_settings.py); repository.py finds "
+        "the files; fsmonitor, pagers, signatures and optional index writes are switched off in the environment.",
         version=_VERSION,
         subcommands=_READS,
         tails=_TAILS,
@@ -314,11 +318,11 @@ PROGRAMS: dict[str, Program] = {
     )
 }
 # Options before the subcommand: those with a value, and those that change nothing that matters here.
-GLOBAL_VALUED = frozenset(
-    "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source --list-cmds".split()
+GLOBAL_VALUED = word_set(
+    "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source --list-cmds"
 )
-GLOBAL_HARMLESS = frozenset(
-    "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects --icase-pathspecs".split()
+GLOBAL_HARMLESS = word_set(
+    "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects --icase-pathspecs"
 )
 # More words than were written only mean more names to look for.
 LISTS_BY_PATTERN = frozenset({"branch", "tag", "for-each-ref", "describe"})

@@ -46,8 +46,8 @@ PROGRAMS: dict[str, Program] = {
         "--unrestricted --vimgrep "
         "--with-filename --word-regexp",
         "pattern paths",
-        audit="Reads ignore files as patterns. Its settings file is named by RIPGREP_CONFIG_PATH only, which is removed "
-        "from the environment; --pre and -z are not on the list.",
+        audit="Reads ignore files as patterns. Its settings file is named by RIPGREP_CONFIG_PATH only, which is "
+        "removed from the environment; --pre and -z are not on the list.",
     ),
     "fd": reader(
         "-H -I -u -s -i -g -F -a -l -p -0 -d: -t: -e: -S: -E: -1 -q -c: -j: --hidden --no-ignore "

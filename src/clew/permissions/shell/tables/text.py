@@ -4,8 +4,8 @@ import re
 
 from clew.permissions.shell.awk import check_awk
 from clew.permissions.shell.filters import check_jq, check_yq
-from clew.permissions.shell.sed import check_sed
 from clew.permissions.shell.program import Program, reader
+from clew.permissions.shell.sed import check_sed
 from clew.permissions.shell.spec import Parsed, Spec
 
 # Bash stores the number of characters so far in the variable that %n names, PATH for one.
@@ -110,7 +110,7 @@ PROGRAMS: dict[str, Program] = {
         "--unbuffered",
         "text",
         check_jq,
-        audit="Reads ~/.jq of the user and no file of the project beside its operands; the filter is read by filters.py.",
+        audit="Reads ~/.jq of the user and no file of the project beside its operands; filters.py reads the filter.",
     ),
     "yq": reader("-r -P -C -M -N --prettyPrint --colors --no-colors --no-doc --unwrapScalar=? -j -y", "text", check_yq),
 }

@@ -1,6 +1,7 @@
 """Programs that run other programs: how to find the inner command, for deny rules and for proof (P7)."""
 
 from clew.permissions.shell.program import Program, Wrapper, wrapper
+from clew.permissions.word_set import word_set
 
 _ADDS_NOTHING = "Starts the command behind it and adds neither a right nor an effect; the inner command is judged."
 _ADDS_RIGHTS = "Starts the command behind it with other rights, another root or another terminal: never proven."
@@ -105,6 +106,6 @@ PROGRAMS: dict[str, Program] = {
     "complete": Program(audit=_RUNS_TEXT, shell_texts=("-C",)),
     **{
         shell: Program(audit=_RUNS_TEXT, version=("--version", "--help") if shell in ("bash", "sh", "zsh") else ())
-        for shell in "sh bash dash zsh ksh ash fish mksh rbash tcsh csh busybox-sh".split()
+        for shell in sorted(word_set("sh bash dash zsh ksh ash fish mksh rbash tcsh csh busybox-sh"))
     },
 }
