@@ -113,6 +113,8 @@ class CommandResult(Struct, frozen=True, kw_only=True):
     is_error: bool = False
     leave: bool = False
     """End the front end."""
+    forget_rules: tuple[str, ...] = ()
+    """Rules saved with "always" that the user takes back: out of the file, and out of the session in force."""
 
 
 class Command(Struct, frozen=True, kw_only=True):

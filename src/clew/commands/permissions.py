@@ -15,11 +15,12 @@ MODES = {
 
 ABOUT = CommandHelp(
     name="permissions",
-    usage="/permissions [mode NAME]",
-    summary="Show mode and rules, or change the mode.",
+    usage="/permissions [mode NAME | remove RULE]",
+    summary="Show mode and rules, change the mode, or take back a saved rule.",
     details=tuple(f"  {name}: {meaning}" for name, meaning in MODES.items()),
 )
 
+_IN_SETTINGS = ("user", "project", "managed")
 _ORDER = {"deny": 0, "ask": 1, "allow": 2}
 
 
@@ -37,9 +38,9 @@ def _listing(context: CommandContext) -> CommandResult:
             lines.append(f"  {row.decision:<5} {row.rule}  ({row.scope})")
     fresh = [rule for rule in context.facts.saved_rules if rule not in {row.rule for row in rules or ()}]
     if fresh:
-        lines.append('Saved with "always" in this session:')
+        lines.append('Saved with "always" in this session; they hold in this project until removed:')
         lines += [f"  allow {rule}" for rule in fresh]
-    lines.append("Change the mode with /permissions mode NAME.")
+    lines.append("Change the mode with /permissions mode NAME; take back a saved rule with /permissions remove RULE.")
     return CommandResult(lines=tuple(lines))
 
 
@@ -54,11 +55,24 @@ def _set_mode(context: CommandContext, name: str) -> CommandResult:
     return CommandResult(lines=lines, ops=(SetPermissionMode(mode=mode),))
 
 
+def _remove(context: CommandContext, rule: str) -> CommandResult:
+    """Only what "always" saved can be taken back here: settings are a file that the user edits."""
+    if not rule:
+        return usage_error(ABOUT, "Which rule?")
+    rows = context.rules()
+    saved = {*context.facts.saved_rules, *(row.rule for row in rows or () if row.scope not in _IN_SETTINGS)}
+    if rows is not None and rule not in saved:
+        return usage_error(ABOUT, f'{rule} was not saved with "always"; rules in settings are changed there.')
+    return CommandResult(lines=(f"Removed: {rule}",), forget_rules=(rule,))
+
+
 def run(context: CommandContext, argument: str) -> CommandResult:
     """List, or ask for another mode; PermissionModeChanged or a notice is the answer."""
     words = argument.split()
     if not words:
         return _listing(context)
+    if words[0] == "remove":
+        return _remove(context, argument.strip().removeprefix("remove").strip())
     if words[0] != "mode" or len(words) > 2:
         return usage_error(ABOUT, f"Not understood: {argument.strip()}")
     if len(words) == 1:

@@ -120,7 +120,17 @@ def test_permissions_list_and_mode() -> None:
     assert run("/permissions mode").is_error
     warned = run("/permissions mode bypassPermissions")
     assert warned.ops == (SetPermissionMode(mode="bypassPermissions"),)
-    assert "asks for nothing" in warned.lines[0]
+    assert "leaves the sandbox without asking" in warned.lines[0]
+
+
+def test_permissions_remove_takes_back_only_what_always_saved() -> None:
+    taken = run("/permissions remove Bash(make *)", saved_rules=("Bash(make *)",))
+    assert taken.forget_rules == ("Bash(make *)",)
+    assert not taken.is_error
+    for typed in ("/permissions remove", "/permissions remove Read(.env)", "/permissions remove Bash(other)"):
+        refused = run(typed, saved_rules=("Bash(make *)",))
+        assert refused.is_error
+        assert refused.forget_rules == ()
 
 
 def test_title_shows_and_sets() -> None:

@@ -114,8 +114,9 @@ def _refuse_critical(found: Effective, places: Places) -> str:
     elif name == "mv":
         if any(_critical(value, found.cwd, places) for value in operands[:-1]):
             return "this moves the system or a home directory away"
-    elif name == "find" and _deletes(argv) and not filtered_find(argv):
-        if any(_critical(value, found.cwd, places) for value in operands if not value.text.startswith("(")):
+    elif name == "find":
+        deletes = _deletes(argv) and not filtered_find(argv)
+        if deletes and any(_critical(value, found.cwd, places) for value in operands if not value.text.startswith("(")):
             return "this deletes the system or a home directory"
     empties = name == "rsync" and any(value.text.startswith("--del") for value in argv)
     if empties and any(_critical(value, found.cwd, places) for value in operands[-1:]):

@@ -1,6 +1,7 @@
 """The verdict on a shell command: deny side first, then proof part by part, then rules, sandbox and mode."""
 
 import os
+import re
 from typing import NamedTuple
 
 from clew.permissions.access import Decision, ShellAccess, Verdict
@@ -19,6 +20,7 @@ from clew.permissions.shell.scan import Scan
 from clew.permissions.shell.writes import protected_write
 from clew.protocol.events import RuleOffer
 
+_UNUSABLE = re.compile("[\0\ud800-\udfff]")
 MAX_SCANNED = 130_000
 """Longer texts are not taken apart; the Bash tool runs none of them."""
 
@@ -53,9 +55,9 @@ def judge_shell(access: ShellAccess, policy: Policy) -> ShellVerdict:
 
 
 def _judge_held(access: ShellAccess, policy: Policy) -> ShellVerdict:
-    # A NUL ends no word for bash, and no path can hold one; read as a sign like any other it hides nothing.
-    text = access.command.replace("\0", "\ufffd")
-    cwd = real(access.cwd) if "\0" not in access.cwd else "/"
+    # No path can hold a NUL or half a character, and bash gets neither; read as signs like any other they hide nothing.
+    text = _UNUSABLE.sub("\ufffd", access.command)
+    cwd = real(_UNUSABLE.sub("\ufffd", access.cwd))
     if len(text) > MAX_SCANNED:
         return ShellVerdict(_judge_long(text, policy))
     scan = Scan(text, cwd, policy.places.home)
@@ -68,7 +70,7 @@ def _judge_held(access: ShellAccess, policy: Policy) -> ShellVerdict:
         if rule is not None:
             return ShellVerdict(Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text))
     # A shell that is told the name of its directory keeps it, links and all; then `cd ..` follows the name.
-    found = _proven(access.command, frozenset({cwd, os.path.normpath(access.cwd)}), policy)
+    found = _proven(access.command, frozenset({cwd, os.path.normpath(_UNUSABLE.sub("\ufffd", access.cwd))}), policy)
     if found.verdict.decision != "ask":
         return found
     return found._replace(verdict=_by_mode(found.verdict, access, scan, policy))

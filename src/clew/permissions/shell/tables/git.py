@@ -307,9 +307,9 @@ _TAILS: dict[str, Spec] = {
 }
 PROGRAMS: dict[str, Program] = {
     "git": Program(
-        audit="Reads .git/config, config.worktree, commondir, hooks, attributes and those of gitlinks, all of which can "
-        "name programs. Each setting must be on the list of harmless ones (harmless_settings.py); repository.py finds "
-        "the files; fsmonitor, pagers, signatures and optional index writes are switched off in the environment.",
+        audit="Reads .git/config, config.worktree, commondir, hooks, attributes and those of gitlinks, all of which "
+        "can name programs. Each setting must be on the list of harmless ones (harmless_settings.py); repository.py "
+        "finds the files; fsmonitor, pagers, signatures and optional index writes are switched off in the environment.",
         version=_VERSION,
         subcommands=_READS,
         tails=_TAILS,
