@@ -20,6 +20,15 @@ COMMANDS = (
 )
 HOSTILE = (
     "ls " + "a" * 1_000_000,
+    "ls " + "a " * 500_000,
+    "ls " + "a " * 60_000,
+    "echo " + "* " * 60_000,
+    "ls " + ">a " * 30_000,
+    "cat " + "a/" * 2_100 + "b",
+    "x=aa;" + "x=$x$x;" * 10_000,
+    "find . " + "-exec ls {} + " * 2_000,
+    "cat <<E\n" + "line of text\n" * 80_000 + "E",
+    "cat " + "src/*/* " * 400,
     "ls; " * 10_000 + "touch x",
     "$(" * 1_000 + "ls" + ")" * 1_000,
     "sudo " * 50_000 + "ls",
@@ -53,7 +62,7 @@ def rows() -> Iterable[Row]:
         median(paths) <= 2,
     )
     worst = max(max(_timed(lambda text=text: judge(ShellAccess(command=text, cwd="/"), policy), 1)) for text in HOSTILE)
-    yield Row("verdict on 1 MB, 10,000 parts, 1,000 levels", f"{worst:.0f} ms", "1,000 ms", worst < 1000)
+    yield Row("verdict on 1 MB, 10,000 parts, 1,000 levels, worst", f"{worst:.0f} ms", "1,000 ms", worst < 1000)
     escapes = median(_timed(lambda: sanitize("\x1b[31mline\x1b[0m of output \x1b]0;t\x07\n" * 1700), 20))
     yield Row(
         "sanitise 64 kB of coloured output", f"{escapes:.2f} ms ({escapes / base:.1f} x reference)", "5 ms", escapes < 5
@@ -70,6 +79,6 @@ def _verdicts(policy: Policy, base: float) -> Row:
     return Row(
         "shell verdict, median / p99",
         f"{middle:.2f} / {late:.2f} ms ({middle / base:.2f} x reference)",
-        "2 ms",
-        middle <= 2,
+        "p99 2 ms",
+        late <= 2,
     )

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Callable
+from functools import lru_cache
 from pathlib import Path
 
 from clew.permissions.effort import look
@@ -80,9 +81,19 @@ def refuse_code_files(kinds: tuple[str, ...], cwd: str, places: Places) -> str:
 
 def refuse_project_program(name: str, places: Places) -> str:
     """Why the shell would take a program of this name from the project itself, or an empty string."""
-    for folder in os.environ.get("PATH", "").split(os.pathsep):
-        if folder.startswith("/") and places.inside(os.path.normpath(folder)):
-            look()
-            if os.path.lexists(os.path.join(folder, name)):
-                return f"{name} is a program of the project itself"
+    for folder in _project_folders(os.environ.get("PATH", ""), places):
+        look()
+        if os.path.lexists(os.path.join(folder, name)):
+            return f"{name} is a program of the project itself"
     return ""
+
+
+@lru_cache(maxsize=16)
+def _project_folders(path: str, places: Places) -> tuple[str, ...]:
+    """The elements of the search path that lie in the workspace, by name or by where a link leads."""
+    absolute = [folder for folder in path.split(os.pathsep) if folder.startswith("/")]
+    return tuple(
+        folder
+        for folder in absolute
+        if places.inside(os.path.normpath(folder)) or places.inside(os.path.realpath(folder))
+    )
