@@ -13,7 +13,6 @@ from clew.permissions.shell.table import program
 from clew.permissions.shell.words import Word, literal
 
 _SUFFIX = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-")
-_COPIES_LINKS = frozenset({"-a", "-d", "-P", "-r", "-R", "--archive", "--recursive", "--no-dereference"})
 
 
 class Touch(NamedTuple):
@@ -94,6 +93,8 @@ def _to_destination(name: str, parsed: Parsed, *, recursive: bool) -> Changes:
     target = into[0] if into else parsed.operands[-1]
     if not sources:
         return Changes(refused=f"{name} names no destination")
+    if recursive and parsed.flags.keys() & {"-T", "--no-target-directory"}:
+        return Changes(refused="a copy over what is there could follow its links")
     op: FileOp = "read" if name in ("cp", "install") else "delete" if name == "mv" else "list"
     touched = [Touch(op, word) for word in sources] if op != "list" else []
     if op == "delete":
@@ -127,12 +128,21 @@ def refuse_edits(changes: Changes, cwd: str, places: Places, *, alone: bool) -> 
             continue
         if why := refuse_change(word.text, cwd, places, op=op):
             return why
+    if changes.recursive and _over_what_is_there(changes, cwd, places):
+        return "a copy over what is there could follow its links"
     sources = [word.text for op, word in changes.touches if op in ("read", "delete")]
     for source in sources:
         place = resolve(source, cwd=cwd, home=places.home, follow_last=False)
         if place.kind == "link" or (place.kind == "directory" and not alone):
             return f"{source}: what is put in place could lead elsewhere"
     return ""
+
+
+def _over_what_is_there(changes: Changes, cwd: str, places: Places) -> bool:
+    """A whole tree is only put where nothing is: existing links inside would be written through."""
+    written = [word.text for op, word in changes.touches if op == "write"]
+    kinds = [resolve(text, cwd=cwd, home=places.home, follow_last=False).kind for text in written]
+    return bool(kinds) and kinds[0] != "missing" and any(kind != "missing" for kind in kinds[1:])
 
 
 def refuse_change(text: str, cwd: str, places: Places, *, op: FileOp = "write") -> str:

@@ -17,6 +17,7 @@ from clew.permissions.shell.offers import offers_for
 from clew.permissions.shell.proof import Part, parts_of, prove_part
 from clew.permissions.shell.rule_match import allowing_rule, matching_rule
 from clew.permissions.shell.scan import Scan
+from clew.permissions.shell.table import program
 from clew.permissions.shell.writes import protected_write
 from clew.protocol.events import RuleOffer
 
@@ -70,7 +71,7 @@ def _judge_held(access: ShellAccess, policy: Policy) -> ShellVerdict:
         if rule is not None:
             return ShellVerdict(Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text))
     # A shell that is told the name of its directory keeps it, links and all; then `cd ..` follows the name.
-    found = _proven(access.command, frozenset({cwd, os.path.normpath(_UNUSABLE.sub("\ufffd", access.cwd))}), policy)
+    found = _proven(access.command, frozenset({cwd, os.path.abspath(_UNUSABLE.sub("\ufffd", access.cwd))}), policy)
     if found.verdict.decision != "ask":
         return found
     return found._replace(verdict=_by_mode(found.verdict, access, scan, policy))
@@ -127,6 +128,9 @@ def _proven(text: str, names: frozenset[str], policy: Policy) -> ShellVerdict:
         return ShellVerdict(Verdict(decision="ask", why=why))
     taken = parts_of(lexer, names, policy.places)
     parts = [_judge_part(part, policy, alone=len(lexer.commands) == 1) for part in taken]
+    if any(map(_edits, taken)):
+        # The proof looked at the project as it is now, and one of these parts may change what it looked at.
+        parts = [_unsettled(part, one) for part, one in zip(taken, parts, strict=True)]
     if not parts:
         return ShellVerdict(Verdict(decision="ask", why="there is nothing to run"))
     asking = [part for part in parts if part.decision == "ask"]
@@ -142,6 +146,19 @@ def _proven(text: str, names: frozenset[str], policy: Policy) -> ShellVerdict:
         offers = tuple(dict.fromkeys(offer for part in asking for offer in part.offers))
         verdict = Verdict(decision="ask", why=asking[0].why, rule=asking[0].rule, offers=offers)
     return ShellVerdict(verdict, tuple(dict.fromkeys(parts)))
+
+
+def _edits(part: Part) -> bool:
+    words = part.command.words
+    return bool(part.outputs) or (bool(words) and program(words[0].text).writes is not None)
+
+
+def _unsettled(part: Part, found: PartVerdict) -> PartVerdict:
+    words = part.command.words
+    if not (found.reads_only and words and program(words[0].text).code_files):
+        return found
+    why = "an earlier part may put a file in place that chooses what this runs"
+    return PartVerdict(found.text, "ask", why, found.rule)
 
 
 def _judge_part(part: Part, policy: Policy, *, alone: bool) -> PartVerdict:
