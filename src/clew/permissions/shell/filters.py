@@ -11,7 +11,7 @@ _TOKEN = re.compile(
     |(?P<comment>\#[^\n]*)
     |(?P<format>@[A-Za-z0-9_]+)
     |(?P<variable>\$\s*(?:[A-Za-z_]\w*(?:::\w+)*|__loc__))
-    |(?P<field>\.\s*[A-Za-z_]\w*)
+    |(?P<field>\.[A-Za-z_]\w*)
     |(?P<number>(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)
     |(?P<name>[A-Za-z_]\w*(?:::\w+)*)
     |(?P<quote>")
