@@ -20,7 +20,7 @@ _KEYS: dict[str, frozenset[str]] = {
         safecrlf quotepath abbrev compression loosecompression bigfilethreshold preloadindex untrackedcache checkstat
         trustctime sparsecheckout sparsecheckoutcone commitgraph multipackindex sharedrepository protectntfs protecthfs
         longpaths fscache hidedotfiles whitespace commentchar commentstring packedgitlimit packedgitwindowsize
-        deltabasecachelimit fsync fsyncmethod fsyncobjectfiles splitindex editor sshcommand gitproxy askpass
+        deltabasecachelimit fsync fsyncmethod fsyncobjectfiles splitindex editor pager sshcommand gitproxy askpass
         createobject checkroundtripencoding hookspath maxtreedepth usereplacerefs warnambiguousrefs"""
     ),
     "extensions": word_set(
@@ -53,7 +53,8 @@ _KEYS: dict[str, frozenset[str]] = {
     ),
     "stash": word_set("""showpatch showstat showincludeuntracked"""),
     "tag": word_set("""gpgsign forcesignannotated"""),
-    "gpg": word_set("""format mintrustlevel allowedsignersfile"""),
+    # No proven command checks a signature: formats that would are refused (tables/git.py).
+    "gpg": word_set("""format program mintrustlevel allowedsignersfile"""),
     "gc": word_set(
         """auto autodetach autopacklimit pruneexpire reflogexpire reflogexpireunreachable writecommitgraph"""
     ),
