@@ -19,7 +19,18 @@ COMMANDS = (
     "npm run test && git push origin main",
     "bash -c 'echo $(rm -rf /)'",
 )
-HOSTILE = tuple(text(size) for size, text in growth.HOSTILE.values())
+HOSTILE = (
+    *(text(size) for size, text in growth.HOSTILE.values()),
+    "ls " + "a " * 500_000,
+    "ls " + "a " * 60_000,
+    "echo " + "* " * 60_000,
+    "ls " + ">a " * 30_000,
+    "cat " + "a/" * 2_100 + "b",
+    "x=aa;" + "x=$x$x;" * 10_000,
+    "find . " + "-exec ls {} + " * 2_000,
+    "cat <<E\n" + "line of text\n" * 80_000 + "E",
+    "cat " + "src/*/* " * 400,
+)
 
 
 def _timed(action: Callable[[], object], rounds: int) -> list[float]:
@@ -66,6 +77,6 @@ def _verdicts(policy: Policy, base: float) -> Row:
     return Row(
         "shell verdict, median / p99",
         f"{middle:.2f} / {late:.2f} ms ({middle / base:.2f} x reference)",
-        "2 ms",
-        middle <= 2,
+        "p99 2 ms",
+        late <= 2,
     )

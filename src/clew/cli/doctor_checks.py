@@ -15,7 +15,7 @@ from clew.config.load import Loaded
 from clew.config.schema import Sandbox as SandboxSettings
 from clew.llm.connect import configured_providers
 from clew.permissions.trust import TrustStore
-from clew.system.environment import bash_version, find_program, platform_words
+from clew.system.environment import find_program, find_shell, platform_words
 from clew.system.sandbox.status import probe_now
 from clew.system.search_binary import SearchBinary, choose
 from clew.tools.search_python import search_files
@@ -45,12 +45,11 @@ def check_python() -> Check:
 
 def check_bash(env: Mapping[str, str], roots: tuple[str, ...]) -> Check:
     """The one shell commands run in."""
-    path = find_program("bash", env=env, outside=[Path(root) for root in roots])
-    if not path:
+    shell = find_shell(env, outside=[Path(root) for root in roots])
+    if shell is None:
         return Check(name="bash", state="problem", summary="not found: shell commands cannot run; install bash")
-    version = bash_version(path)
-    data = {"path": path, "version": version}
-    return Check(name="bash", state="ok", summary=f"{version or 'version unknown'} at {path}", data=data)
+    data = {"path": shell.path, "version": shell.version}
+    return Check(name="bash", state="ok", summary=f"{shell.version or 'version unknown'} at {shell.path}", data=data)
 
 
 def check_git(env: Mapping[str, str], roots: tuple[str, ...]) -> Check:

@@ -4,11 +4,9 @@ import argparse
 import asyncio
 import sys
 
-from msgspec.structs import replace
-
 from clew.cli.agent import settled
 from clew.cli.print_mode import failed, listed
-from clew.cli.request import request_of
+from clew.cli.request import picked, request_of
 from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.host.opening import NoModel, chosen_model, connector, open_session
@@ -53,15 +51,6 @@ def run_interactive(args: argparse.Namespace) -> int:
 def workspace_of(request: SessionRequest) -> Workspace:
     """Where the session is to work."""
     return open_workspace(request.cwd, request.env, settings=request.settings, flags=request.flags)
-
-
-def picked(request: SessionRequest) -> SessionRequest:
-    """`--resume` without a name: the person chooses."""
-    if request.resume is None or request.resume.strip():
-        return request
-    from clew.cli.picker import pick_session  # the board is loaded only where somebody chooses from it
-
-    return replace(request, resume=str(pick_session(clew_home(request.env))))
 
 
 async def converse(args: argparse.Namespace, request: SessionRequest) -> int:

@@ -2,7 +2,6 @@
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -14,11 +13,10 @@ from clew.config.errors import SettingsError
 from clew.config.load import load_settings
 from clew.host.saved_rules import SavedRules
 from clew.permissions.access import Decision, FileAccess, FileOp, Mode, ShellAccess, Verdict
-from clew.permissions.archive import refuse_archive, refuse_member
 from clew.permissions.policy import Policy, judge, make_policy
 from clew.permissions.rules import Rule, RuleError, parse_rule, prefix_rule
-from clew.permissions.shell.verdict import judge_shell
-from clew.permissions.trust import TrustStore
+from clew.permissions.shell.verdict import ShellVerdict, judge_shell
+from clew.permissions.trust import TrustStore, trust_root
 from clew.system.git import find_project_root
 from clew.system.home import clew_home
 from clew.system.terminal_text import reveal, sanitize, warnings
@@ -34,13 +32,8 @@ _MODES: dict[str, Mode] = {
     "bypassPermissions": "bypassPermissions",
     "bypass": "bypassPermissions",
 }
-_OPS: tuple[FileOp, ...] = ("read", "list", "write", "delete", "extract")
+_OPS: tuple[FileOp, ...] = ("read", "list", "write", "delete")
 _EFFECTS: tuple[Decision, ...] = ("allow", "ask", "deny")
-_MEMBER_COUNT = re.compile(r"(\d[\d,_]*) (?:members|files|entries)")
-_MEMBER_KIND = re.compile(
-    r".+ -> .+|.*\b(?:symlink|hardlink|hard link|link to|device|fifo|socket|named pipe|setuid|bomb)\b.*"
-)
-_MEMBER_SIZE = re.compile(r".*?(\d[\d,_.]*) ?([kMGT])i?B\b.*")
 
 
 class BadCase(ValueError):
@@ -57,11 +50,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     explain.add_argument("--allow", action="append", default=[], metavar="RULE", help="as if this rule were saved")
     explain.add_argument("--deny", action="append", default=[], metavar="RULE", help="as if this rule were saved")
     actions.add_parser("list", help="the rules and limits in force for this directory")
+    remove = actions.add_parser("remove", help='take back a rule that was saved with "always" in this project')
+    remove.add_argument("rule", help="the rule as `clew permissions list` shows it")
+    untrust = actions.add_parser(
+        "untrust", help="stop trusting a directory; nothing of it runs until you trust it again"
+    )
+    untrust.add_argument("directory", nargs="?", default=".", help="the directory (default: this one)")
 
 
 def run(args: argparse.Namespace) -> int:
-    action: Callable[[argparse.Namespace], int] = {"check": _check, "explain": _explain, "list": _list}[args.action]
-    return action(args)
+    actions: dict[str, Callable[[argparse.Namespace], int]] = {
+        "check": _check,
+        "explain": _explain,
+        "list": _list,
+        "remove": _remove,
+        "untrust": _untrust,
+    }
+    return actions[args.action](args)
 
 
 def _check(args: argparse.Namespace) -> int:
@@ -84,7 +89,7 @@ def check_line(line: bytes, workspace: str) -> dict[str, Any]:
         case = _decode(line)
         identity = case.get("id")
         verdict = _judge_case(case, workspace)
-    except (BadCase, RuleError) as problem:
+    except (BadCase, RuleError, OSError, ValueError) as problem:
         verdict = Verdict(decision="ask", why=str(problem), rule="bad input")
     return {"id": identity, "verdict": verdict.decision, "why": verdict.why, "rule": verdict.rule}
 
@@ -126,23 +131,8 @@ def _judge_case(case: dict[str, Any], workspace: str) -> Verdict:
     if op not in _OPS:
         raise BadCase(f"op {op!r} is none of {', '.join(_OPS)}")
     usual = "acceptEdits" if op in ("write", "delete") else "default"
-    path = _text(case, "path")
-    if op == "extract" and (refused := _refuse_described_member(path)):
-        return Verdict(decision="deny", why=refused)
-    access = FileAccess(op=op, path=path, cwd=cwd)
+    access = FileAccess(op=op, path=_text(case, "path"), cwd=cwd)
     return judge(access, _policy(workspace, _mode(_text(case, "mode") or usual), rules))
-
-
-def _refuse_described_member(path: str) -> str:
-    """Cases describe some members in words: a count, a link with its target, a device, a size."""
-    if count := _MEMBER_COUNT.fullmatch(path):
-        return refuse_archive(int(re.sub("[,_]", "", count[1])), 0)
-    if " " in path and _MEMBER_KIND.fullmatch(path):
-        return refuse_member(path, "other")
-    if " " in path and (size := _MEMBER_SIZE.fullmatch(path)):
-        number = float(re.sub("[,_]", "", size[1]).rstrip("."))
-        return refuse_member("member", size_bytes=int(number * 1000 ** ("kMGT".index(size[2]) + 1)))
-    return ""
 
 
 def _mode(text: str) -> Mode:
@@ -197,7 +187,9 @@ def _explain(args: argparse.Namespace) -> int:
         print(f"clew permissions explain: {problem}", file=sys.stderr)
         return 2
     policy = _policy(str(root), _MODES[args.mode], rules)
-    found = judge_shell(ShellAccess(command=args.command, cwd=os.getcwd()), policy)
+    access = ShellAccess(command=args.command, cwd=os.getcwd())
+    verdict = judge(access, policy)
+    found = judge_shell(access, policy) if verdict.rule not in ("fault", "limits") else ShellVerdict(verdict)
     verdict = found.verdict
     if not trusted:
         print("note: this directory is not trusted yet; until then every command asks. With trust it would be:")
@@ -231,9 +223,47 @@ def _list(args: argparse.Namespace) -> int:
     print(f"own state  {sanitize(places.clew_home, one_line=True)} (settings, trust and keys are closed to every tool)")
     print(f"trusted    {'yes' if trusted else 'not yet: project settings are not read, and every command asks'}")
     for rule in rules:
-        print(f"{rule.effect:10} {sanitize(rule.text, one_line=True)}")
-    for rule in _always(root).load():
-        print(f"{rule.effect:10} {sanitize(rule.text, one_line=True)}  (always; kept in {_always(root).path})")
+        print(f"{rule.effect:10} {sanitize(rule.text, one_line=True)}  (settings; until you change them)")
+    saved = _always(root)
+    for rule in saved.load():
+        print(f"{rule.effect:10} {sanitize(rule.text, one_line=True)}  (always, in this project, until removed)")
+    if saved.load():
+        print(
+            f"saved in   {sanitize(str(saved.path), one_line=True)}; take one back with `clew permissions remove RULE`"
+        )
     print("always deny  root, home directories, disks, fork bombs, clew's own state")
     print("always ask   protected names (.git, agents' settings, shell start files, ...), secrets, places outside")
     return 0
+
+
+def _remove(args: argparse.Namespace) -> int:
+    root = find_project_root(Path.cwd())
+    shown = sanitize(args.rule, one_line=True)
+    try:
+        removed = _always(root).remove(args.rule)
+    except OSError as problem:
+        print(f"clew permissions remove: {problem}", file=sys.stderr)
+        return 1
+    if removed:
+        print(f"Removed {shown}. Sessions that run now keep it until they end.")
+        return 0
+    print(
+        f"clew permissions remove: {shown} is not saved for this project; `clew permissions list` shows what is.",
+        file=sys.stderr,
+    )
+    return 1
+
+
+def _untrust(args: argparse.Namespace) -> int:
+    store = TrustStore(clew_home())
+    try:
+        forgotten = store.forget(args.directory)
+    except OSError as problem:
+        print(f"clew permissions untrust: {problem}", file=sys.stderr)
+        return 1
+    place = sanitize(trust_root(args.directory), one_line=True)
+    if forgotten:
+        print(f"{place} is no longer trusted.")
+        return 0
+    print(f"clew permissions untrust: {place} was not trusted.", file=sys.stderr)
+    return 1

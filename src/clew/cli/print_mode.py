@@ -5,7 +5,7 @@ import asyncio
 import sys
 
 from clew.cli.agent import settled
-from clew.cli.request import request_of
+from clew.cli.request import picked, request_of
 from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.headless.run import HeadlessOptions, print_unstarted, run_headless
@@ -19,7 +19,7 @@ from clew.transcript.errors import AmbiguousSession, TranscriptError
 def run_print(args: argparse.Namespace, prompt: str) -> int:
     """Set everything up, then hand over to the event loop. What is wrong is said in one line."""
     try:
-        return asyncio.run(converse(args, open_session(request_of(args, headless=True)), prompt))
+        return asyncio.run(converse(args, open_session(picked(request_of(args, headless=True))), prompt))
     except (SettingsError, UnknownModel) as error:
         return failed(str(error), 2)
     except AmbiguousSession as error:

@@ -5,6 +5,8 @@ import os
 from pathlib import Path
 from typing import Any
 
+from msgspec.structs import replace
+
 from clew.cli.voice import say_level
 from clew.host.request import SessionRequest
 from clew.host.workspace import remember_trust
@@ -35,6 +37,22 @@ def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:
         append_system_prompt=args.append_system_prompt,
         tell=say_level,
     )
+
+
+def picked(request: SessionRequest) -> SessionRequest:
+    """Where the person must choose: a list for `--resume` without a name, and among several that fit a name."""
+    if request.resume is None:
+        return request
+    from clew.cli.choose_session import chooser  # the board is loaded only where somebody chooses from it
+
+    if request.resume.strip():
+        return replace(request, choose=chooser())
+    from clew.cli.picker import pick_recent
+
+    found = pick_recent(clew_home(request.env))
+    if found.is_ours:
+        return replace(request, resume=found.session_id)
+    return replace(request, resume=str(found.path), source_agent=found.agent, source_session=found.session_id)
 
 
 def flags_of(args: argparse.Namespace) -> dict[str, Any]:

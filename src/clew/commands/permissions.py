@@ -8,13 +8,16 @@ MODES = {
     "default": "asks before edits, and before commands that are neither harmless nor held by the sandbox",
     "plan": "reads only; nothing is changed",
     "acceptEdits": "edits files in the workspace without asking",
-    "bypassPermissions": "asks for nothing; only what is always denied stays denied",
+    "bypassPermissions": (
+        "runs what would merely ask, and leaves the sandbox without asking; protected names, your ask and deny rules "
+        "and what is always denied still hold"
+    ),
 }
 
 ABOUT = CommandHelp(
     name="permissions",
     usage="/permissions [mode NAME | remove RULE]",
-    summary="Show mode and rules, change the mode, forget a saved rule.",
+    summary="Show mode and rules, change the mode, or take back a saved rule.",
     details=tuple(f"  {name}: {meaning}" for name, meaning in MODES.items()),
 )
 
@@ -27,11 +30,11 @@ def listing(mode: str, rules: tuple[RuleRow, ...]) -> tuple[str, ...]:
     if rules:
         lines.append("Rules (deny beats ask beats allow):")
         for row in sorted(rules, key=lambda row: _ORDER.get(row.decision, 3)):
-            kept = ', saved with "always"; /permissions remove forgets it' if row.removable else ""
+            kept = ', saved with "always": it holds in this project until removed' if row.removable else ""
             lines.append(f"  {row.decision:<5} {row.rule}  ({row.scope}{kept})")
     else:
         lines.append("No rules: the mode alone decides.")
-    lines.append("Change the mode with /permissions mode NAME.")
+    lines.append("Change the mode with /permissions mode NAME; take back a saved rule with /permissions remove RULE.")
     return tuple(lines)
 
 
@@ -51,8 +54,9 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     words = argument.split()
     if not words:
         return CommandResult(ops=(ListRules(),))
-    if words[0] == "remove" and len(words) > 1:
-        return CommandResult(ops=(RemoveRule(rule=argument.strip().partition(" ")[2].strip()),))
+    if words[0] == "remove":
+        rule = argument.strip().removeprefix("remove").strip()
+        return CommandResult(ops=(RemoveRule(rule=rule),)) if rule else usage_error(ABOUT, "Which rule?")
     if words[0] != "mode" or len(words) > 2:
         return usage_error(ABOUT, f"Not understood: {argument.strip()}")
     if len(words) == 1:

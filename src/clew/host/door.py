@@ -273,8 +273,11 @@ class Door:
             case RemoveRule():
                 try:
                     room.permits.forget(op.rule)
-                except (KeyError, OSError) as error:
-                    raise OpRefused(f"{op.rule} cannot be removed: {error}") from error
+                except KeyError as error:
+                    words = f'{op.rule} was not saved with "always"; rules in settings are changed there'
+                    raise OpRefused(words) from error
+                except OSError as error:
+                    raise OpRefused(f"{op.rule} cannot be removed: {error.strerror}") from error
                 return lambda: self._tell(self._rules(op))
             case ListSessions():
                 if self._sessions is None:

@@ -36,6 +36,7 @@ from clew.llm.connect import configured_providers, connect, default_model
 from clew.llm.errors import MissingCredential
 from clew.llm.model import Model
 from clew.llm.retry import RetryPolicy
+from clew.permissions.trust import TrustStore
 from clew.prompts.facts import FactsProbe
 from clew.prompts.memory import Memory, load_memory, load_nested_memory
 from clew.prompts.system_prompt import build_system_prompt
@@ -341,7 +342,13 @@ def project_memory(workspace: Workspace) -> Memory:
     """The memory files the user and the trusted project bring."""
     if not workspace.settings.memory.enabled:
         return Memory()
-    return load_memory(home=workspace.home, project_root=workspace.root, cwd=workspace.cwd, trusted=workspace.trusted)
+    return load_memory(
+        home=workspace.home,
+        project_root=workspace.root,
+        cwd=workspace.cwd,
+        trusted=workspace.trusted,
+        trusts=TrustStore(workspace.home).is_trusted,
+    )
 
 
 def nested_memory(workspace: Workspace, known: Memory) -> NestedMemory:
@@ -353,7 +360,12 @@ def nested_memory(workspace: Workspace, known: Memory) -> NestedMemory:
         if not workspace.settings.memory.enabled:
             return ""
         found = load_nested_memory(
-            project_root=workspace.root, cwd=workspace.cwd, touched=path, trusted=workspace.trusted, known=told
+            project_root=workspace.root,
+            cwd=workspace.cwd,
+            touched=path,
+            trusted=workspace.trusted,
+            known=told,
+            trusts=TrustStore(workspace.home).is_trusted,
         )
         told = Memory(files=told.files + found.files)
         return found.text

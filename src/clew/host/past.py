@@ -19,7 +19,7 @@ from clew.transcript.lease import Lease, acquire, holder_of, take_over
 from clew.transcript.problems import describe
 from clew.transcript.reader import Loaded, load
 from clew.transcript.recording import events_of
-from clew.transcript.resume import Match, newest_session, resolve_session, resume_at
+from clew.transcript.resume import newest_session, own_session, resume_at
 from clew.transcript.stamp import utc_now
 from clew.transcript.store import SessionStore, checked_id, read_project, tool_results_dir
 from clew.transcript.writer import NullWriter, TranscriptSink, TranscriptWriter
@@ -79,41 +79,47 @@ def is_state(entry: Entry) -> bool:
 def resolve(request: SessionRequest, workspace: Workspace) -> SessionRequest:
     """The same request with the file that is meant, and the place where that session lives. Raises TranscriptError."""
     store = SessionStore(workspace.home)
-    source = chosen_source(request, workspace, store)
-    if source is None:
+    if request.resume is not None:
+        request = named(request, workspace, store)
+    elif request.newest:
+        request = replace(request, newest=False, resume=str(newest_here(workspace, store)))
+    else:
         return request
-    named = replace(request, newest=False, resume=str(source))
+    source = Path(request.resume or "")
     if request.fork or not is_ours(source, store):
-        return named  # a copy begins here
-    return replace(named, cwd=own_place(source, workspace, store))
+        return request  # a copy begins here
+    return replace(request, cwd=own_place(source, workspace, store))
 
 
-def chosen_source(request: SessionRequest, workspace: Workspace, store: SessionStore) -> Path | None:
-    """The file to go on from, None for a new session."""
-    if request.newest:
-        try:
-            return newest_session(store, workspace.root, identity=workspace.identity)
-        except SessionNotFound as error:
-            if workspace.trusted or workspace.repository is None:
-                raise
-            hint = "sessions from before a move are found once the directory is trusted (--trust)"
-            raise SessionNotFound(f"{error}; {hint}") from error
-    if request.resume is None:
-        return None
-    from clew.orient.catalog import OWN, Catalog  # the index is opened only to look for a session by words
-
-    def search(words: str) -> list[Match]:
-        with Catalog(store) as catalog:
-            catalog.refresh(agents=[OWN])
-            return list(catalog.matches(words, workspace.root))
-
+def newest_here(workspace: Workspace, store: SessionStore) -> Path:
+    """The newest session of this place."""
     try:
-        return resolve_session(store, request.resume, workspace.root, identity=workspace.identity, search=search)
+        return newest_session(store, workspace.root, identity=workspace.identity)
     except SessionNotFound as error:
-        if not is_archived(request.resume, store):
+        if workspace.trusted or workspace.repository is None:
             raise
-        words = f"session {request.resume} is archived; bring it back with `clew sessions restore {request.resume}`"
-        raise SessionNotFound(words) from error
+        hint = "sessions from before a move are found once the directory is trusted (--trust)"
+        raise SessionNotFound(f"{error}; {hint}") from error
+
+
+def named(request: SessionRequest, workspace: Workspace, store: SessionStore) -> SessionRequest:
+    """The session that is meant by what was given: an id of ours at once, everything else by the list of all."""
+    if request.source_agent:
+        return request  # it was chosen from a list
+    wanted = (request.resume or "").strip()
+    own = own_session(store, wanted)
+    if own is not None:
+        return replace(request, resume=str(own))
+    if is_archived(wanted, store):
+        raise SessionNotFound(f"session {wanted} is archived; bring it back with `clew sessions restore {wanted}`")
+    from clew.orient.find_session import find_session  # the index and the readers of other agents are loaded only here
+
+    found = find_session(store, wanted, request.cwd, env=request.env, choose=request.choose)
+    if found.note:
+        request.tell("info", found.note)
+    if found.is_ours:
+        return replace(request, resume=str(found.path))
+    return replace(request, resume=str(found.path), source_agent=found.agent, source_session=found.session_id)
 
 
 def own_place(source: Path, workspace: Workspace, store: SessionStore) -> Path:
@@ -153,7 +159,14 @@ def open_past(request: SessionRequest, workspace: Workspace) -> Past:
     if not is_ours(source, store):
         from clew.host.adoption import adopt  # readers of other agents are loaded for their own files only
 
-        return started_from(adopt(source, new_id(request), workspace.cwd), request, workspace, store)
+        taken = adopt(
+            source,
+            new_id(request),
+            workspace.cwd,
+            agent=request.source_agent,
+            source_session=request.source_session,
+        )
+        return started_from(taken, request, workspace, store)
     loaded = load(source)
     if request.resume_at:
         loaded = resume_at(loaded, request.resume_at)

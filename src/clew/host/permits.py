@@ -15,9 +15,9 @@ from clew.protocol.events import RuleRow
 MODES = get_args(Mode)
 
 
-def no_rule(rule: str) -> None:
+def no_rule(rule: str) -> bool:
     """For a session that keeps no rules."""
-    raise KeyError(rule)
+    return False
 
 
 class Permits:
@@ -28,7 +28,7 @@ class Permits:
         policy: Policy,
         *,
         save: Callable[[tuple[str, ...]], None],
-        unsave: Callable[[str], None] = no_rule,
+        unsave: Callable[[str], bool] = no_rule,
         saved: Callable[[], Sequence[str]] = tuple,
         results_dir: Path | None = None,
     ) -> None:
@@ -65,7 +65,8 @@ class Permits:
 
     def forget(self, rule: str) -> None:
         """A rule that was saved with "always" no longer holds. Raises KeyError when it was not, or OSError."""
-        self._unsave(rule)
+        if not self._unsave(rule):
+            raise KeyError(rule)
         kept = tuple(known for known in self.policy.rules if known.text != rule or known.effect != "allow")
         self.policy = msgspec.structs.replace(self.policy, rules=kept)
 

@@ -29,6 +29,11 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """Go on with the newest session of this place."""
     resume: str | None = None
     """Go on with this one: an id, title, words that were said, or a file."""
+    source_agent: str = ""
+    source_session: str = ""
+    """Whose session it is, and which of several in one file; known once the request is resolved."""
+    choose: Any = None
+    """Lets a person choose among several that fit (`orient.find_session.Choose`); None: nobody is there."""
     resume_at: str = ""
     """Cut after this entry."""
     fork: bool = False

@@ -31,13 +31,14 @@ class SavedRules:
         allowed = [*known, *(text for text in texts if text not in known)]
         replace_file(self.path, msgspec.json.format(msgspec.json.encode({"allow": allowed})) + b"\n")
 
-    def remove(self, text: str) -> None:
-        """Forget one. Raises KeyError when it is not kept, or OSError."""
-        known = self.texts()
-        if text not in known:
-            raise KeyError(f'it was not saved with "always" in {self.path}')
-        allowed = [rule for rule in known if rule != text]
+    def remove(self, text: str) -> bool:
+        """Take one back. False when it was not kept. Raises OSError."""
+        known = self._texts()
+        if text.strip() not in known:
+            return False
+        allowed = [one for one in known if one != text.strip()]
         replace_file(self.path, msgspec.json.format(msgspec.json.encode({"allow": allowed})) + b"\n")
+        return True
 
     def texts(self) -> list[str]:
         """The rules as they were saved."""

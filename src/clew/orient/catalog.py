@@ -16,7 +16,6 @@ from clew.transcript.index import SessionIndex
 from clew.transcript.index_rows import Hit, Row, SourceFile
 from clew.transcript.ingest import ingest_entries, ingest_file
 from clew.transcript.lease import holder_of, lock_path
-from clew.transcript.resume import Match, Search
 from clew.transcript.store import SessionStore, project_key, read_project, session_files
 
 OWN = "clew"
@@ -115,23 +114,6 @@ class Catalog:
             for hit in deep_search((Path(path) for path in rows), question, limit=limit)
         ]
 
-    def matches(self, question: str, cwd: Path) -> Iterator[Match]:
-        """For `resolve_session`: titles that are the question, then titles that hold it, then words that were said."""
-        root = os.path.realpath(cwd)
-        wanted = question.casefold()
-        rows = self.rows(agents=[OWN])
-        titled = [row for row in rows if wanted in row.title.casefold()]
-        found = titled or [hit.row for hit in self._index.search(question, agents=[OWN])]
-        for row in found:
-            yield Match(
-                path=Path(row.path),
-                session_id=row.session_id,
-                title=row.title,
-                project=row.project or row.cwd,
-                exact=row.title.casefold() == wanted,
-                here=is_inside(row.project or row.cwd, root),
-            )
-
     def _refresh(self, agents: Sequence[str] | None, budget_s: float | None) -> int:
         known = self._index.known()
         changed: list[SourceFile] = []
@@ -225,17 +207,6 @@ class Catalog:
             if lock_path(path).exists() and holder_of(path) is not None:
                 return msgspec.structs.replace(row, state="working")
         return row
-
-
-def title_search(home: Path, root: Path) -> Search:
-    """How `--resume WORDS` finds a session: the index is opened when words are looked for, and only then."""
-
-    def search(question: str) -> Iterator[Match]:
-        with Catalog(SessionStore(home)) as catalog:
-            catalog.refresh(agents=[OWN])
-            yield from catalog.matches(question, root)
-
-    return search
 
 
 def own_sources(store: SessionStore) -> Iterator[SourceFile]:

@@ -8,7 +8,7 @@ from clew.protocol.events import RuleOffer
 
 Decision = Literal["allow", "ask", "deny"]
 Mode = Literal["default", "plan", "acceptEdits", "bypassPermissions"]
-FileOp = Literal["read", "list", "write", "delete", "extract"]
+FileOp = Literal["read", "list", "write", "delete"]
 
 
 class ShellAccess(Struct, frozen=True, kw_only=True):
@@ -59,7 +59,7 @@ class Verdict(Struct, frozen=True, kw_only=True):
     absolute: bool = False
     """A deny that holds in every mode."""
     reads_only: bool = False
-    """A shell command that was proven to change nothing."""
+    """An allowed shell command that was proven to only read: it has no effect."""
 
 
 STRICTNESS: dict[Decision, int] = {"allow": 0, "ask": 1, "deny": 2}

@@ -6,7 +6,6 @@ import re
 from msgspec import Struct
 
 from clew.permissions.access import Decision, FileOp
-from clew.permissions.archive import refuse_member
 from clew.permissions.names import CRITICAL, odd_name, protected_name, secret_name
 from clew.permissions.own_state import own_state, private_inodes, sealed_inodes
 from clew.permissions.paths import Resolved, beneath, resolve
@@ -40,6 +39,8 @@ class Finding(Struct, frozen=True, kw_only=True):
     """A deny that no mode and no rule lifts."""
     protected: bool = False
     """An ask that only a person's answer lifts: not acceptEdits, not bypass, not an allow rule."""
+    by_name: bool = False
+    """Protected because of what it is called, whatever lies there."""
     error: bool = False
     """A deny because the operation cannot work, not because it must not."""
     target: str = ""
@@ -66,9 +67,6 @@ _UNCLEAR = {
 
 def judge_place(op: FileOp, path: str, cwd: str, places: Places) -> Finding:
     """Look at one path. Nothing is opened, nothing is changed."""
-    if op == "extract":
-        refused = refuse_member(path)
-        return Finding(decision="deny", why=refused) if refused else Finding(decision="allow", why="ordinary member")
     place = resolve(path, cwd=cwd, home=places.home, follow_last=op != "delete")
     if place.problem in _PROBLEMS:
         return Finding(decision="deny", why=_PROBLEMS[place.problem], error=True)
@@ -84,6 +82,15 @@ def judge_place(op: FileOp, path: str, cwd: str, places: Places) -> Finding:
         if finding is not None:
             return finding
     return _ordinary(op, path, place, lexical, places)
+
+
+def judge_change(op: FileOp, path: str, cwd: str, places: Places) -> Finding:
+    """As `judge_place` for programs that take a directory where our tools would not: what they put there counts."""
+    found = judge_place(op, path, cwd, places)
+    if op != "write" or not found.error:
+        return found
+    is_directory = resolve(path, cwd=cwd, home=places.home).kind in ("directory", "missing")
+    return judge_place(op, f"{path.rstrip('/')}/x", cwd, places) if is_directory and path else found
 
 
 def _own(place: Resolved, lexical: str, *, writes: bool, places: Places) -> Finding | None:
@@ -136,7 +143,11 @@ def _ordinary(op: FileOp, path: str, place: Resolved, lexical: str, places: Plac
     if writes:
         if guarded := protected_name(name) or protected_name(given_name):
             return Finding(
-                decision="ask", why=f"{guarded} can run programs or steer tools", protected=True, target=target
+                decision="ask",
+                why=f"{guarded} can run programs or steer tools",
+                protected=True,
+                by_name=True,
+                target=target,
             )
         if place.hard_links > 1:
             return Finding(

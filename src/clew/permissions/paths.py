@@ -5,9 +5,13 @@ import re
 import stat
 from typing import Literal, NamedTuple
 
+from clew.permissions.effort import look
+
 MAX_LINKS = 40
 MAX_PATH = 4095
 MAX_NAME = 255
+MAX_STEPS = 512
+"""Components of a path with those of all links on its way. Nothing real comes near, and each costs a look."""
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://|file:/")
 
 PathProblem = Literal["", "empty", "nul", "too long", "link loop", "not a directory", "url", "other user", "drive"]
@@ -69,6 +73,10 @@ def _walk(given: str, *, follow_last: bool, slash: bool) -> Resolved:
     todo = [part for part in reversed(given.split("/")) if part and part != "."]
     done: list[str] = []
     links: list[str] = []
+    steps = len(todo)
+    if steps > MAX_STEPS:
+        return Resolved(given, given, "missing", "too long")
+    look(steps)
     info: os.stat_result | None = None
     kind: Kind = "directory"
     while todo:
@@ -93,7 +101,12 @@ def _walk(given: str, *, follow_last: bool, slash: bool) -> Resolved:
             aim = _aim(place)
             if aim.startswith("/"):
                 done = []
-            todo += [step for step in reversed(aim.split("/")) if step and step != "."]
+            ahead = [step for step in reversed(aim.split("/")) if step and step != "."]
+            steps += len(ahead)
+            if steps > MAX_STEPS:
+                return Resolved(given, given, "missing", "too long")
+            look(len(ahead))
+            todo += ahead
             kind = "directory"
             continue
         done.append(part)

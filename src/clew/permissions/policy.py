@@ -1,10 +1,8 @@
-"""The policy in force and its verdicts: places and commands first, then rules, then the mode.
+"""Verdicts: places and commands first, then rules, then the mode.
 
 Order: always-deny; deny rules; ask rules; protected names; allow rules; what is proven; the mode. Deny beats ask beats
 allow, however specific. A mode can only loosen what merely asks, and never what is protected.
 """
-
-from msgspec import Struct
 
 from clew.permissions.access import (
     Access,
@@ -12,60 +10,41 @@ from clew.permissions.access import (
     FetchAccess,
     FileAccess,
     FileOp,
-    Mode,
     ShellAccess,
     ToolAccess,
     Verdict,
     strictest,
 )
-from clew.permissions.files import Finding, Places, judge_place
-from clew.permissions.paths import real
-from clew.permissions.rules import Rule, matches_host, matches_path, parse_rule
+from clew.permissions.conditions import Policy, make_policy
+from clew.permissions.effort import TooMuchWork, limited_effort
+from clew.permissions.files import Finding, judge_place
+from clew.permissions.rules import matches_host, matches_path, parse_rule
 from clew.permissions.urls import refuse_url
 from clew.protocol.events import RuleOffer
+
+__all__ = ["Policy", "judge", "judge_call", "make_policy"]
 
 _FILE_TOOLS: dict[FileOp, tuple[str, ...]] = {
     "read": ("Read", "Grep", "NotebookRead"),
     "list": ("Read", "Glob", "LS"),
     "write": ("Edit", "Write", "NotebookEdit", "MultiEdit"),
     "delete": ("Edit", "Write"),
-    "extract": ("Edit", "Write"),
 }
 
 
-class Policy(Struct, frozen=True, kw_only=True):
-    """Everything a verdict depends on besides the access itself. Build it with `make_policy`."""
-
-    places: Places
-    mode: Mode = "default"
-    rules: tuple[Rule, ...] = ()
-    trusted: bool = True
-    sandboxed: bool = False
-    """A sandbox that passed its self-test holds for shell commands."""
-
-    def matching(self, effect: Decision, tool: str) -> tuple[Rule, ...]:
-        return tuple(rule for rule in self.rules if rule.effect == effect and rule.tool in (tool, "*"))
-
-
-def make_policy(
-    *,
-    root: str,
-    home: str,
-    clew_home: str,
-    mode: Mode = "default",
-    rules: tuple[Rule, ...] = (),
-    additional: tuple[str, ...] = (),
-    trusted: bool = True,
-    sandboxed: bool = False,
-) -> Policy:
-    """Resolve the user's directories once. Project rules can only narrow: their allow rules are dropped (T2)."""
-    kept = tuple(rule for rule in rules if not (rule.scope == "project" and rule.effect == "allow"))
-    places = Places(roots=tuple(real(path) for path in (root, *additional)), home=real(home), clew_home=real(clew_home))
-    return Policy(places=places, mode=mode, rules=kept, trusted=trusted, sandboxed=sandboxed)
-
-
 def judge(access: Access, policy: Policy) -> Verdict:
-    """What permissions say about one access. Runs nothing, changes nothing."""
+    """What permissions say about one access. Runs nothing, changes nothing, and never fails: a fault asks."""
+    try:
+        with limited_effort():
+            return _judge(access, policy)
+    except TooMuchWork as spent:
+        return Verdict(decision="ask", why=str(spent), rule="limits")
+    except Exception as fault:
+        # The boundary of the judge (test_faults.py): whatever went wrong in it, a person decides.
+        return Verdict(decision="ask", why=f"it could not be judged ({type(fault).__name__}: {fault})", rule="fault")
+
+
+def _judge(access: Access, policy: Policy) -> Verdict:
     match access:
         case ShellAccess():
             return _shell(access, policy)
@@ -109,7 +88,7 @@ def _file(access: FileAccess, policy: Policy) -> Verdict:
         return Verdict(decision="allow", why="bypass mode", rule="mode bypassPermissions")
     if place.decision == "ask":
         return _ask_file(access, place, place.why, "", policy)
-    if access.op == "extract" or not writes:
+    if not writes:
         return Verdict(decision="allow", why=place.why)
     if policy.mode == "acceptEdits" and policy.trusted:
         return Verdict(decision="allow", why="edits inside the workspace are accepted", rule="mode acceptEdits")
@@ -142,7 +121,7 @@ def _ask_file(
 ) -> Verdict:
     offers: tuple[RuleOffer, ...] = ()
     if offer and place.target and not any(char in place.target for char in "*?[]()\n"):
-        tool = "Edit" if access.op in ("write", "delete", "extract") else "Read"
+        tool = "Edit" if access.op in ("write", "delete") else "Read"
         root = policy.places.inside(place.target)
         name = place.target[len(root) + 1 :] if root and root == policy.places.roots[0] else place.target
         offers = (RuleOffer(rule=f"{tool}({name})", covers=access.path),) if name else ()

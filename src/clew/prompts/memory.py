@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -42,9 +42,22 @@ class Memory(Struct, frozen=True, kw_only=True):
     """One line for every file that was cut, cleaned or left out."""
 
 
-def load_memory(*, home: Path, project_root: Path | None, cwd: Path, trusted: bool) -> Memory:
-    """Read all memory files of a session. Before trust only the user's own; nothing of the project is even opened."""
-    collector = _Collector(project_root=project_root, trusted=trusted, home=home)
+Trusts = Callable[[Path], bool]
+"""Whether the user trusts the repository with this root."""
+
+
+def _trusts_none(root: Path) -> bool:
+    return False
+
+
+def load_memory(
+    *, home: Path, project_root: Path | None, cwd: Path, trusted: bool, trusts: Trusts = _trusts_none
+) -> Memory:
+    """Read all memory files of a session. Before trust only the user's own; nothing of the project is even opened.
+
+    `trusts` is asked for repositories inside the project: they speak for themselves, so they need their own trust.
+    """
+    collector = _Collector(project_root=project_root, trusted=trusted, trusts=trusts, home=home)
     for name in USER_NAMES:
         collector.add(home / name, level="user")
     if project_root is not None and trusted:
@@ -54,9 +67,11 @@ def load_memory(*, home: Path, project_root: Path | None, cwd: Path, trusted: bo
     return collector.memory(heading=True)
 
 
-def load_nested_memory(*, project_root: Path, cwd: Path, touched: Path, trusted: bool, known: Memory) -> Memory:
+def load_nested_memory(
+    *, project_root: Path, cwd: Path, touched: Path, trusted: bool, known: Memory, trusts: Trusts = _trusts_none
+) -> Memory:
     """The memory files between the working directory and a file that a tool touched, as far as not yet known."""
-    collector = _Collector(project_root=project_root, trusted=trusted, known=known.files)
+    collector = _Collector(project_root=project_root, trusted=trusted, trusts=trusts, known=known.files)
     if trusted:
         place = Path(os.path.normpath(cwd / touched))
         for directory in _down_to(project_root, place if os.path.isdir(place) else place.parent):
@@ -84,12 +99,19 @@ class _Collector:
     """Files read so far, in order, each once."""
 
     def __init__(
-        self, *, project_root: Path | None, trusted: bool, home: Path | None = None, known: Iterable[MemoryFile] = ()
+        self,
+        *,
+        project_root: Path | None,
+        trusted: bool,
+        trusts: Trusts,
+        home: Path | None = None,
+        known: Iterable[MemoryFile] = (),
     ) -> None:
         self._root = project_root
         self._real_home = os.path.realpath(home) if home is not None else ""
         self._real_root = os.path.realpath(project_root) if project_root is not None else ""
         self._trusted = trusted
+        self._trusts = trusts
         self._seen_files = {file.identity for file in known}
         self._seen_texts: set[str] = set()
         self._chars = 0
@@ -128,7 +150,18 @@ class _Collector:
     def _read(self, path: Path, level: Level) -> MemoryText | None:
         if level == "project" and not self._trusted:
             raise MemoryFileError("lies in a project that is not trusted")
+        if level == "project" and os.path.lexists(path) and (inner := self._nested(path)) and not self._trusts(inner):
+            raise MemoryFileError(f"lies in a repository of its own that is not trusted ({self._shown(inner)})")
         return read_memory_file(path, within=self._root if level == "project" else None)
+
+    def _nested(self, path: Path) -> Path | None:
+        """The repository inside the project that holds this file, links followed; None where that is the project."""
+        place = os.path.dirname(os.path.realpath(path))
+        while _inside(place, self._real_root) and place != self._real_root:
+            if os.path.lexists(os.path.join(place, ".git")):
+                return Path(place)
+            place = os.path.dirname(place)
+        return None
 
     def _level_of(self, path: Path) -> Level:
         """Whose word an import of the user's is: a file inside the project stays the project's."""

@@ -89,6 +89,7 @@ STEERING = frozenset(
         "JAVA_TOOL_OPTIONS", "_JAVA_OPTIONS", "JDK_JAVA_OPTIONS", "CLASSPATH", "SSH_ASKPASS", "SUDO_ASKPASS",
         "GREP_OPTIONS", "TAR_OPTIONS", "ZIPOPT", "MAKEFLAGS", "GNUMAKEFLAGS", "MFLAGS", "COLUMNS", "LINES",
         "TERM", "COLORTERM", "FORCE_COLOR", "CLICOLOR_FORCE", "TMUX", "TMUX_PANE", "STY", "FZF_DEFAULT_OPTS", "OLDPWD",
+        "PWD",
     }
 )  # fmt: skip
 STEERING_PREFIXES = ("GIT_", "LD_", "DYLD_", "PYTHON", "BASH_FUNC_", "CLEW_", "LESS_", "npm_config_")
@@ -147,9 +148,14 @@ def tool_environment(
         and not name.startswith(STEERING_PREFIXES)
         and (name in wanted or not (is_secret_name(name) or _has_url_password(value)))
     }
-    kept.setdefault("PATH", "/usr/local/bin:/usr/bin:/bin")
+    kept["PATH"] = absolute_path(kept.get("PATH", "")) or "/usr/local/bin:/usr/bin:/bin"
     kept.setdefault("LANG", "C.UTF-8")
     return kept | FIXED | _git_settings()
+
+
+def absolute_path(path: str) -> str:
+    """A search path without relative and empty elements: through these a project could choose what a name runs."""
+    return os.pathsep.join(place for place in path.split(os.pathsep) if os.path.isabs(place))
 
 
 def _git_settings() -> dict[str, str]:

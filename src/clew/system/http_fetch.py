@@ -1,19 +1,19 @@
 """Fetching a page (W1): http and https only, public addresses only, one resolution used for the connection."""
 
 import asyncio
-import re
 import socket
 import ssl
 import zlib
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import NamedTuple
-from urllib.parse import quote, urljoin, urlsplit
+from urllib.parse import urljoin
 
 import h11
 
 from clew.system.addresses import is_public
 from clew.system.tls import tls_context
+from clew.system.urls import FetchRefused, Target, parse_url
 
 MAX_BYTES = 5_000_000
 TIMEOUT_S = 30.0
@@ -21,33 +21,10 @@ CONNECT_TIMEOUT_S = 8.0
 READ_BYTES = 65_536
 MAX_HEAD_BYTES = 128 * 1024
 MAX_REDIRECTS = 5
-MAX_URL_CHARS = 4_000
-HOST = re.compile(r"(?!-)[a-z0-9-]{1,63}(?<!-)(?:\.(?!-)[a-z0-9-]{1,63}(?<!-))*\.?")
 REDIRECTS = (301, 302, 303, 307, 308)
-KEPT = "/%:@!$&'()*+,;=~?-._"
-PORTS = {"http": 80, "https": 443}
 
 Resolve = Callable[[str, int], Awaitable[list[str]]]
 Address = tuple[str, int]
-
-
-class FetchRefused(Exception):
-    """The URL may not or cannot be fetched; the message says why."""
-
-
-class Target(NamedTuple):
-    """A checked URL."""
-
-    url: str
-    """ASCII, without a fragment."""
-    scheme: str
-    host: str
-    """Lower case, ASCII; an address without brackets."""
-    authority: str
-    """Host and port as the Host header says them."""
-    port: int
-    path: str
-    """With the query."""
 
 
 class Fetched(NamedTuple):
@@ -60,37 +37,6 @@ class Fetched(NamedTuple):
     cut: bool
     moved_to: str = ""
     """Another host, which needs its own permission."""
-
-
-def parse_url(url: str) -> Target:
-    """One strict parser for everything that looks at a URL."""
-    if len(url) > MAX_URL_CHARS or any(ord(char) <= 32 or ord(char) == 127 or char == "\\" for char in url):
-        raise FetchRefused("the URL is too long or holds blanks, control characters or backslashes")
-    try:
-        parts = urlsplit(url)
-        port = parts.port
-    except ValueError as error:
-        raise FetchRefused(f"not a valid URL: {error}") from None
-    scheme = parts.scheme.lower()
-    if scheme not in PORTS:
-        raise FetchRefused(f"only http and https are fetched, not {scheme or 'a bare name'}")
-    if "@" in parts.netloc:
-        raise FetchRefused("a URL with a user name or password is not fetched")
-    host = (parts.hostname or "").lower()
-    if ":" not in host:
-        try:
-            host = host.encode("idna").decode("ascii") if not host.isascii() else host
-        except UnicodeError:
-            raise FetchRefused("the host name is not valid") from None
-        if len(host) > 253 or not HOST.fullmatch(host):
-            raise FetchRefused("the host name is not valid")
-    host = host.rstrip(".")
-    authority = f"[{host}]" if ":" in host else host
-    if port is not None and port != PORTS[scheme]:
-        authority += f":{port}"
-    query = "?" + quote(parts.query, safe=KEPT) if parts.query else ""
-    path = f"{quote(parts.path, safe=KEPT) or '/'}{query}"
-    return Target(f"{scheme}://{authority}{path}", scheme, host, authority, port or PORTS[scheme], path)
 
 
 async def system_resolve(host: str, port: int) -> list[str]:

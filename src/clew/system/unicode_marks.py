@@ -17,6 +17,7 @@ SURROGATES = "\ud800-\udfff"
 JOINERS = "\u200c\u200d"
 SELECTORS = "\ufe0e\ufe0f"
 
+CONTROL = re.compile(f"[{CONTROLS}]")
 INVISIBLE = re.compile(f"[{BIDI}{ZERO_WIDTH}{TAGS}{LINE_SEPARATORS}]")
 UNSHOWN = re.compile(f"[{BIDI}{ZERO_WIDTH}{TAGS}{LINE_SEPARATORS}{CONTROLS}{SURROGATES}]")
 

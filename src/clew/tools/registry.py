@@ -17,7 +17,6 @@ from clew.tools.read import Read
 from clew.tools.session import ToolSession
 from clew.tools.todo_write import TodoWrite
 from clew.tools.web_fetch import WebFetch
-from clew.tools.web_search import WebSearch
 from clew.tools.write import Write
 
 BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (
@@ -33,7 +32,6 @@ BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (
     TodoWrite,
     AskUser,
     WebFetch,
-    WebSearch,
 )
 
 
@@ -42,9 +40,5 @@ def builtin_tools(
 ) -> tuple[Tool[Any], ...]:
     """The tools of a session. `allowed` None: all; names that are no builtin tool are ignored here."""
     return tuple(
-        tool(session)
-        for tool in BUILTIN
-        if (allowed is None or tool.name in allowed)
-        and tool.name not in disallowed
-        and (tool is not WebSearch or session.search is not None)
+        tool(session) for tool in BUILTIN if (allowed is None or tool.name in allowed) and tool.name not in disallowed
     )

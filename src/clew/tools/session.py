@@ -14,7 +14,6 @@ from clew.tools.extras import shells
 if TYPE_CHECKING:
     from clew.system.http_fetch import Fetcher
     from clew.system.sandbox.policy import Sandbox
-    from clew.tools.search_port import SearchProvider
     from clew.tools.shells import Shells
 
 MAX_CLAIMS = 1_000
@@ -44,7 +43,6 @@ class ToolSession:
         keep_variables: Collection[str] = (),
         sandbox: "Sandbox | None" = None,
         running: "Shells | None" = None,
-        search: "SearchProvider | None" = None,
         fetcher: "Fetcher | None" = None,
         rg_mode: str = "auto",
         withheld: Callable[[str], bool] | None = None,
@@ -61,7 +59,6 @@ class ToolSession:
         self.keep_variables = frozenset(keep_variables)
         """Variables the user lets through although they look like secrets."""
         self.sandbox = sandbox
-        self.search = search
         self.fetcher = fetcher
         self.rg_mode = rg_mode
         self.withheld = withheld

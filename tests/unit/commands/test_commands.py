@@ -129,7 +129,12 @@ def test_permissions_list_and_mode() -> None:
     assert run("/permissions mode").is_error
     warned = run("/permissions mode bypassPermissions")
     assert warned.ops == (SetPermissionMode(mode="bypassPermissions"),)
-    assert "asks for nothing" in warned.lines[0]
+    assert "leaves the sandbox without asking" in warned.lines[0]
+
+
+def test_permissions_remove_asks_for_it_and_needs_a_rule() -> None:
+    assert run("/permissions remove Bash(make *)").ops == (RemoveRule(rule="Bash(make *)"),)
+    assert run("/permissions remove").is_error
 
 
 def test_title_shows_and_sets() -> None:

@@ -13,10 +13,10 @@ import msgspec
 import pytest
 
 from clew.cli import choose_session as choosing
-from clew.cli.foreign_source import adopt
 from clew.cli.main import run
 from clew.cli.recap_words import rephrased
 from clew.cli.sessions import row_line
+from clew.host.adoption import adopt
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient.catalog import Catalog
 from clew.orient.find_session import FoundSession, find_session, short_ids

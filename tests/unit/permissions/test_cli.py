@@ -9,6 +9,9 @@ import sys
 import pytest
 
 from clew.cli import permissions
+from clew.host.saved_rules import SavedRules
+from clew.permissions.trust import TrustStore
+from clew.transcript.store import SessionStore
 from unit.permissions.world import World
 
 
@@ -41,7 +44,7 @@ def test_check_answers_in_order(
         b'{"id": "h", "command": "rm -rf /"}',
         b'{"id": "i", "command": "\\ud800"}',
         b"\xff\xfe",
-        b'{"id": "j", "op": "extract", "path": "100001 members"}',
+        b'{"id": "j", "op": "write", "path": "a\\u0000b"}',
     ]
     assert run(monkeypatch, b"\n".join(lines), "check", "--jsonl") == 0
     out = [json.loads(line) for line in capfdbinary.readouterr().out.splitlines()]
@@ -110,6 +113,35 @@ def test_list(world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capt
     assert "deny       Bash(git push *)" in out
     assert run(monkeypatch, b"", "explain", "git push") == 0
     assert "deny: your rule says deny  [Bash(git push *)]" in capsys.readouterr().out
+
+
+def test_saved_rules_tell_how_long_they_hold_and_can_be_removed(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    saved = SavedRules(SessionStore(world.clew_home).project_dir(world.workspace))
+    saved.path.parent.mkdir(parents=True, exist_ok=True)
+    saved.add(("Bash(make test)", "Bash(pytest *)"))
+    assert run(monkeypatch, b"", "list") == 0
+    listed = capsys.readouterr().out
+    assert "Bash(pytest *)  (always, in this project, until removed)" in listed
+    assert str(saved.path) in listed
+    assert run(monkeypatch, b"", "remove", "Bash(pytest *)") == 0
+    assert [rule.text for rule in saved.load()] == ["Bash(make test)"]
+    assert run(monkeypatch, b"", "remove", "Bash(pytest *)") == 1
+    assert "is not saved" in capsys.readouterr().err
+    assert run(monkeypatch, b"", "remove", "Bash(make test)") == 0
+    assert saved.load() == ()
+
+
+def test_trust_can_be_taken_back(
+    world: World, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (world.clew_home / "trust.json").unlink()
+    TrustStore(world.clew_home).remember(world.workspace)
+    assert run(monkeypatch, b"", "untrust", str(world.workspace / "src")) == 0
+    assert not TrustStore(world.clew_home).is_trusted(world.workspace)
+    assert run(monkeypatch, b"", "untrust") == 1
+    assert "was not trusted" in capsys.readouterr().err
 
 
 def test_a_broken_saved_rule_is_reported(

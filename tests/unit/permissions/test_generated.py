@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.permissions.shell.programs import ROWS
 from clew.permissions.shell.spec import Spec
-from clew.permissions.shell.tables import git
+from clew.permissions.shell.table import PROGRAMS
 from unit.permissions.world import World
 
 OPERANDS = (
@@ -109,8 +108,12 @@ def flags(spec: Spec, pick: random.Random) -> list[str]:
 
 
 def from_tables(pick: random.Random) -> str:
-    programs = [(name, row) for name, row in ROWS.items() if shutil.which(name) and name not in ("sleep", "[")]
-    programs += [(f"git {name}", row) for name, row in git.ROWS.items()]
+    programs = [
+        (name, row.reads)
+        for name, row in PROGRAMS.items()
+        if row.reads is not None and shutil.which(name) and name not in ("sleep", "[")
+    ]
+    programs += [(f"git {name}", spec) for name, spec in PROGRAMS["git"].subcommands.items()]
     name, row = pick.choice(programs)
     words = [*flags(row, pick), *pick.sample(OPERANDS, pick.randint(0, 3))]
     pick.shuffle(words)

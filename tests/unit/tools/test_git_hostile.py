@@ -137,12 +137,25 @@ def test_ordinary_settings_do_not_make_reading_ask(repository: Path) -> None:
 
 
 def test_a_submodule_brings_its_own_configuration(repository: Path) -> None:
+    (repository / ".git" / "hooks" / "post-index-change").unlink()
     inner = repository / ".git" / "modules" / "lib"
-    inner.mkdir(parents=True)
+    for folder in (inner / "objects", inner / "refs", repository / "lib"):
+        folder.mkdir(parents=True)
+    (inner / "HEAD").write_text("ref: refs/heads/main\n")
+    (repository / "lib" / ".git").write_text("gitdir: ../.git/modules/lib\n")
+    git(repository, "update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},lib")
     (inner / "config").write_text("[core]\n\tworktree = ../../../lib\n")
     assert verdict("git status", repository) == "allow"
     (inner / "config").write_text("[core] fsmonitor = ./x\n")
     assert verdict("git status", repository) == "ask"
+
+
+def test_a_hook_on_index_refresh_is_asked_about(repository: Path) -> None:
+    assert verdict("git status", repository) == "ask"
+    assert verdict("git diff", repository) == "ask"
+    assert verdict("git log -1", repository) == "allow"
+    (repository / ".git" / "hooks" / "post-index-change").unlink()
+    assert verdict("git status", repository) == "allow"
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_specs_are_small_and_whole(tools: dict[str, Tool[Any]]):
 
 def test_the_registry_filters_and_keeps_its_order(session: ToolSession):
     names = [tool.name for tool in builtin_tools(session)]
-    assert names == [tool.name for tool in BUILTIN if tool.name != "WebSearch"]
+    assert names == [tool.name for tool in BUILTIN]
     assert [tool.name for tool in builtin_tools(session, allowed={"Write", "Read"})] == ["Read", "Write"]
     assert "Bash" not in [tool.name for tool in builtin_tools(session, disallowed={"Bash"})]
 

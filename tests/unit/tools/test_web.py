@@ -14,9 +14,7 @@ from clew.system.http_fetch import Fetcher, FetchRefused, parse_url
 from clew.tools import web_page
 from clew.tools.base import Tool, ToolContext
 from clew.tools.html_text import to_text
-from clew.tools.registry import builtin_tools
 from clew.tools.schema import decode_arguments
-from clew.tools.search_port import SearchHit
 from clew.tools.session import ToolSession
 from fakes.effort import HANG_S
 
@@ -290,25 +288,3 @@ async def test_odd_encodings_are_read_as_utf8(site: Site, call: Caller):
 def test_the_url_is_judged(tools: dict[str, Tool[Any]], make_context: Callable[[], ToolContext]):
     params = decode_arguments("WebFetch", tools["WebFetch"].params, {"url": "http://a.b/", "prompt": "x"})
     assert tools["WebFetch"].accesses(params, make_context()) == (FetchAccess(url="http://a.b/"),)
-
-
-async def test_web_search_exists_only_with_a_provider(session: ToolSession, make_context: Callable[[], ToolContext]):
-    assert "WebSearch" not in [tool.name for tool in builtin_tools(session)]
-
-    class Provider:
-        name = "Test"
-        url = "https://search.test/"
-
-        async def search(self, query: str) -> tuple[SearchHit, ...]:
-            if query == "down":
-                raise OSError("unreachable")
-            return (SearchHit(title=f"About {query}", url="https://x.test/"),) if query == "tea" else ()
-
-    session.search = Provider()
-    tool = {tool.name: tool for tool in builtin_tools(session)}["WebSearch"]
-    params = decode_arguments("WebSearch", tool.params, {"query": "tea"})
-    assert tool.accesses(params, make_context()) == (FetchAccess(url="https://search.test/"),)
-    assert "1. About tea\n   https://x.test/" in (await tool.run(params, make_context())).text
-    for query, words in (("down", "unreachable"), ("none", "No results"), (" ", "nothing to search")):
-        params = decode_arguments("WebSearch", tool.params, {"query": query})
-        assert words in (await tool.run(params, make_context())).text

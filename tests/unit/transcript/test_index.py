@@ -15,7 +15,8 @@ import msgspec
 import pytest
 from bench.log_kills import fork
 
-from clew.orient.catalog import Catalog, title_search
+from clew.orient.catalog import Catalog
+from clew.orient.find_session import find_session
 from clew.protocol.entries import ApprovalEntry, CustomTitleEntry, TurnResultEntry
 from clew.protocol.ids import CallId, RequestId, SessionId
 from clew.protocol.usage import Usage
@@ -24,7 +25,6 @@ from clew.transcript.archive import archive_session, restore_session, sizes, tra
 from clew.transcript.digest import Digest
 from clew.transcript.index import SessionIndex
 from clew.transcript.lease import acquire
-from clew.transcript.resume import resolve_session
 from clew.transcript.search_text import excerpt, indexed, match_query
 from clew.transcript.store import SessionStore, sidecar_dir
 
@@ -255,10 +255,8 @@ def test_with_a_deadline_the_newest_come_first_and_the_rest_is_named(store: Sess
 def test_resume_by_title_and_by_words(store: SessionStore, tmp_path: Path) -> None:
     put(store, "aaaa", "fix the login page", "I moved the token check", root=str(tmp_path))
     put(store, "bbbb", "write docs", root=str(tmp_path))
-    search = title_search(store.home, tmp_path)
-    assert resolve_session(store, "login page", tmp_path, search=search).stem == "aaaa"
-    assert resolve_session(store, "token check", tmp_path, search=search).stem == "aaaa"
-    assert resolve_session(store, "Write Docs", tmp_path, search=search).stem == "bbbb"
+    for words, session in (("login page", "aaaa"), ("token check", "aaaa"), ("Write Docs", "bbbb")):
+        assert find_session(store, words, tmp_path, homes={}).session_id == session
 
 
 def test_c08_a_date_far_in_the_future_does_not_rule_the_list(store: SessionStore, catalog: Catalog) -> None:

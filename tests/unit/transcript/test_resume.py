@@ -23,7 +23,7 @@ from clew.transcript.fork import branch_title, fork_session
 from clew.transcript.interruption import interruption
 from clew.transcript.lease import acquire
 from clew.transcript.reader import load
-from clew.transcript.resume import Match, newest_session, resolve_session, resume_at
+from clew.transcript.resume import newest_session, own_session, resume_at
 from clew.transcript.store import SessionStore, project_key, tool_result_path
 from clew.transcript.view import messages_of, replacements_of, view
 from clew.transcript.writer import TranscriptWriter
@@ -58,7 +58,6 @@ def test_continue_takes_the_session_written_last(store: SessionStore, project: P
     put(store, project, "older", at=1)
     newer = put(store, project, "newer", at=2)
     assert newest_session(store, project) == newer
-    assert resolve_session(store, "", project) == newer
 
 
 def test_rs12_a_live_background_session_is_passed_over(store: SessionStore, project: Path) -> None:
@@ -85,33 +84,13 @@ def test_a_moved_repository_is_found_by_its_identity(store: SessionStore, projec
     assert newest_session(store, moved, identity=lambda folder: "abc:." if folder == moved else "") == path
 
 
-def test_ids_prefixes_and_paths(store: SessionStore, project: Path, tmp_path: Path) -> None:
+def test_ids_and_the_beginnings_of_ids(store: SessionStore, project: Path) -> None:
     first = put(store, project, "abcd1111")
     put(store, project, "abcd2222")
-    assert resolve_session(store, "abcd1111", project) == first
-    assert resolve_session(store, "abcd1", project) == first
-    assert resolve_session(store, str(first), tmp_path) == first
+    assert own_session(store, "abcd1111") == own_session(store, "abcd1") == first
+    assert own_session(store, "nothing") is own_session(store, "abc") is own_session(store, "") is None
     with pytest.raises(AmbiguousSession, match=r"abcd1111[\s\S]*abcd2222"):
-        resolve_session(store, "abcd", project)
-    with pytest.raises(SessionNotFound, match="nothing"):
-        resolve_session(store, "nothing", project)
-
-
-def test_titles_and_words(store: SessionStore, project: Path) -> None:
-    def matches(*found: tuple[str, bool, bool]) -> list[Match]:
-        return [
-            Match(path=Path(name), session_id=name, title=f"title {name}", exact=exact, here=here)
-            for name, exact, here in found
-        ]
-
-    one = matches(("a", False, False))
-    assert resolve_session(store, "some words", project, search=lambda text: one) == Path("a")
-    here = matches(("a", False, False), ("b", False, True))
-    assert resolve_session(store, "some words", project, search=lambda text: here) == Path("b")
-    exact = matches(("a", True, False), ("b", False, True))
-    assert resolve_session(store, "some words", project, search=lambda text: exact) == Path("a")
-    with pytest.raises(AmbiguousSession, match="title a"):
-        resolve_session(store, "x y", project, search=lambda text: matches(("a", False, True), ("b", False, True)))
+        own_session(store, "abcd")
 
 
 @pytest.mark.parametrize("name", ["../escape", "a/b", "", ".", "x" * 200, "a\0b", "-rf"])

@@ -3,39 +3,36 @@
 import os
 import re
 
+from clew.permissions.effort import look
 from clew.permissions.files import Places, is_disk
 from clew.permissions.names import CRITICAL
-from clew.permissions.own_state import own_state
 from clew.permissions.paths import beneath
+from clew.permissions.rules import Rule
+from clew.permissions.shell.fed_words import filtered_find
 from clew.permissions.shell.glob import bash_match
-from clew.permissions.shell.scan import Effective, Scan, filtered_find
+from clew.permissions.shell.own_words import OwnWords, absolute
+from clew.permissions.shell.scan import Effective, Scan
+from clew.permissions.shell.table import program
 from clew.permissions.shell.values import Value
 from clew.permissions.word_set import word_set
 
 _CATCH_ALL = re.compile(r"[*?.!\[\]^]*\*[*?]*|\.\*|\?+|\.\?\*|\.\[[^\]]*\]\*|\{[^}]*\*[^}]*\}")
 _RECURSIVE_MODES = word_set("""chmod chown chgrp setfacl chattr chcon""")
-_DISK_TOOLS = word_set(
-    """wipefs blkdiscard shred mkswap fdisk sfdisk cfdisk gdisk sgdisk parted cryptsetup dd tee badblocks hdparm
-    cp mv install truncate ddrescue dcfldd pv ln rsync mke2fs newfs rm"""
-)
 _SHOWS_DISK = word_set("""-l --list print -n --no-act -I -i luksDump status""")
+_DISK_VIEWERS = word_set("""fdisk sfdisk parted wipefs hdparm gdisk sgdisk cryptsetup""")
 _WRITES = word_set("""> >> >| &> &>> >& <>""")
-_SPEAKS_ONLY = word_set("""echo printf true false : basename dirname which type realpath""")
-_LISTS_ONLY = word_set("""ls stat du file tree cd pushd test [ readlink find dir exa eza pwd""")
-_READS_ONLY = word_set(
-    """cat head tail less more bat wc grep egrep fgrep rg diff jq sed awk gawk nl sort uniq cut tac od xxd
-    hexdump strings md5sum sha256sum cmp column clew"""
-)
-_MAX_LOOKUPS = 4000
+_READS_CONTENT = word_set("""less more bat clew""")
 _PATTERN = re.compile(r"\[[^\]]*\]|[*?]+")
 _COARSE = re.compile(r"(?:^|[\s;&|(])rm\s+(?:-[-\w]+\s+)+(?:/|~|\$HOME|\$\{HOME\})(?:\*|/)?(?=[\s;&|)]|$)")
+_QUOTING = str.maketrans("", "", "'\"\\")
+_BETWEEN = re.compile(r"[\s;&|()<>`{}$]+")
 
 
 def always_denied(scan: Scan, places: Places) -> str:
     """Why the text is refused in every mode, or an empty string."""
     if scan.fork_bomb:
         return "this starts copies of itself without end"
-    own = _OwnLookup(places)
+    own = OwnWords(places)
     for found in scan.effective:
         if why := _refuse(found, places, own):
             return why
@@ -49,7 +46,38 @@ def coarse_denied(text: str, places: Places) -> str:
     return "this long text names clew's own state" if places.clew_home in text else ""
 
 
-def _refuse(found: Effective, places: Places, own: "_OwnLookup") -> str:
+def coarse_rule(text: str, rules: tuple[Rule, ...]) -> Rule | None:
+    """A rule whose words stand in a text that is too long to be read whole, wherever that is."""
+    if not rules:
+        return None
+    whole = next((rule for rule in rules if rule.whole_tool), None)
+    if whole is not None:
+        return whole
+    words = (word.rsplit("/", 1)[-1] for word in _BETWEEN.split(text.translate(_QUOTING)))
+    joined = f" {' '.join(words)} "
+    return next((rule for rule in rules if f" {' '.join(rule.words)} " in joined), None)
+
+
+def unseen_loss(scan: Scan) -> str:
+    """Why it cannot be known whether the text belongs on the always-deny list, or an empty string."""
+    for found in scan.effective:
+        operands = [value for value in found.argv[1:] if not value.text.startswith("-")]
+        if all(value.known for value in operands):
+            continue
+        name = found.name
+        risky = (
+            (name == "rm" and _recursive(found.argv))
+            or (name in _RECURSIVE_MODES and _recursive(found.argv))
+            or (name == "find" and _deletes(found.argv))
+            or name in ("mv", "dd", "shred")
+            or name.startswith(("mkfs", "newfs"))
+        )
+        if risky:
+            return f"it cannot be known what {name} would destroy"
+    return ""
+
+
+def _refuse(found: Effective, places: Places, own: OwnWords) -> str:
     for redirect, values in found.redirects:
         if redirect.op in _WRITES and not (redirect.op == ">&" and values and values[0].text.isdigit()):
             for value in values:
@@ -64,9 +92,8 @@ def _refuse(found: Effective, places: Places, own: "_OwnLookup") -> str:
     return _refuse_critical(found, places) or _refuse_own(found, own)
 
 
-def _refuse_write(value: Value, cwd: str | None, own: "_OwnLookup") -> str:
-    path = _absolute(value.text, cwd)
-    if path and is_disk(path):
+def _refuse_write(value: Value, cwd: str | None, own: OwnWords) -> str:
+    if _is_disk_word(value.text, cwd):
         return "this overwrites a disk or memory device"
     if own.state(value, cwd) in ("sealed", "record", "root"):
         return "this changes clew's own state"
@@ -76,82 +103,76 @@ def _refuse_write(value: Value, cwd: str | None, own: "_OwnLookup") -> str:
 def _refuse_critical(found: Effective, places: Places) -> str:
     name, argv = found.name, found.argv
     operands = [value for value in argv[1:] if not value.text.startswith("-")]
-    flags = [value.text for value in argv[1:] if value.text.startswith("-")]
-    recursive = any(_is_recursive(flag) for flag in flags)
     if name == "rm":
+        recursive = _recursive(argv)
         for value in operands:
             if (recursive or value.globs) and _critical(value, found.cwd, places):
                 return "this deletes the system, a home directory or clew's own state"
-    elif name in _RECURSIVE_MODES and recursive:
+    elif name in _RECURSIVE_MODES and _recursive(argv):
         if any(_critical(value, found.cwd, places) for value in operands):
             return "this changes modes or owners of the whole system or home"
     elif name == "mv":
         if any(_critical(value, found.cwd, places) for value in operands[:-1]):
             return "this moves the system or a home directory away"
     elif name == "find":
-        deletes = any(value.text == "-delete" for value in argv) and not filtered_find(argv)
+        deletes = _deletes(argv) and not filtered_find(argv)
         if deletes and any(_critical(value, found.cwd, places) for value in operands if not value.text.startswith("(")):
             return "this deletes the system or a home directory"
-    empties = name == "rsync" and any(flag.startswith("--del") for flag in flags)
+    empties = name == "rsync" and any(value.text.startswith("--del") for value in argv)
     if empties and any(_critical(value, found.cwd, places) for value in operands[-1:]):
         return "this empties the system or a home directory"
     return _refuse_disk(name, argv, found.cwd)
 
 
 def _refuse_disk(name: str, argv: list[Value], cwd: str | None) -> str:
-    if name not in _DISK_TOOLS and not name.startswith(("mkfs", "newfs")):
+    if not program(name).disks and not name.startswith(("mkfs", "newfs")):
         return ""
-    if any(value.text in _SHOWS_DISK for value in argv[1:]) and name in (
-        "fdisk",
-        "sfdisk",
-        "parted",
-        "wipefs",
-        "hdparm",
-        "gdisk",
-        "sgdisk",
-        "cryptsetup",
-    ):
+    if name in _DISK_VIEWERS and any(value.text in _SHOWS_DISK for value in argv[1:]):
         return ""
     operands = [value.text for value in argv[1:] if not value.text.startswith("-")]
-    if name in ("cp", "mv", "install", "rsync", "ln") and operands:
+    if program(name).writes in ("copy", "move", "link") or name == "rsync":
         operands = operands[-1:]
     for text in operands:
         text = text.removeprefix("of=") if name in ("dd", "dcfldd") else text
-        path = _absolute(text, cwd)
-        # A pattern means the disks it matches, whatever they are called here.
-        if path and any(is_disk(_PATTERN.sub(letter, path)) for letter in ("a", "0", "0n1")):
+        if _is_disk_word(text, cwd):
             return "this overwrites a disk"
     return ""
 
 
-def _is_recursive(flag: str) -> bool:
-    if flag.startswith("--"):
-        return "--recursive".startswith(flag) and len(flag) > 3
-    return "r" in flag or "R" in flag
+def _is_disk_word(text: str, cwd: str | None) -> bool:
+    """A pattern means the disks it matches, whatever they are called here."""
+    path = absolute(text, cwd)
+    if not path.startswith("/dev"):
+        return False
+    return any(is_disk(_PATTERN.sub(letter, path)) for letter in ("a", "0", "0n1"))
 
 
-def _absolute(text: str, cwd: str | None) -> str:
-    # "$/home/x" is a variable that lost its name; taking it for the path behind it is the safe guess.
-    text = text.removeprefix("$") if text.startswith("$/") else text
-    if text.startswith("/"):
-        path = os.path.normpath(text)
-        return "/" + path.lstrip("/")
-    return os.path.normpath(os.path.join(cwd, text)) if cwd is not None and text else ""
+def _recursive(argv: list[Value]) -> bool:
+    for value in argv[1:]:
+        text = value.text
+        if text.startswith("--"):
+            if len(text) > 3 and "--recursive".startswith(text):
+                return True
+        elif text.startswith("-") and ("r" in text or "R" in text):
+            return True
+    return False
+
+
+def _deletes(argv: list[Value]) -> bool:
+    return any(value.text == "-delete" for value in argv)
 
 
 def _critical(value: Value, cwd: str | None, places: Places) -> bool:
     """The path is, holds, or by its pattern reaches something that must not be lost."""
-    if not value.known and not value.text.startswith("/"):
-        return False
-    path = _absolute(value.text, cwd)
-    if not path:
-        return False
-    if not value.known:
+    path = absolute(value.text, cwd) if value.known else ""
+    if not path or len(path) > 4096:
         return False
     if value.globs:
         return _critical_pattern(path, places)
-    real = os.path.realpath(path) if path != "/" else path
-    return any(_is_critical(one, places) for one in (path, real))
+    if _is_critical(path, places):
+        return True
+    look(path.count("/"))
+    return _is_critical(os.path.realpath(path), places)
 
 
 def _is_critical(path: str, places: Places) -> bool:
@@ -171,70 +192,29 @@ def _critical_pattern(path: str, places: Places) -> bool:
     return any(len(one.split("/")) == len(parts) and bash_match(one, path) for one in reached)
 
 
-def _candidates(value: Value) -> list[str]:
-    text = value.text
-    found = [text]
-    if "=" in text:
-        found.append(text.partition("=")[2])
-    if text.startswith("@"):
-        found.append(text[1:])
-    if text.startswith("-") and len(text) > 2 and text[2] in "/~.":
-        found.append(text[2:])
-    return found
-
-
-def _own(value: Value, cwd: str | None, places: Places) -> str:
-    for text in _candidates(value):
-        text = places.home + text[1:] if text.startswith("~/") else text
-        path = _absolute(text.split("*")[0].split("?")[0] if value.globs else text, cwd)
-        if not path or path == "/":
-            continue
-        state = own_state(path, places.clew_home)
-        if not state and (os.path.islink(path) or "/" in text):
-            state = own_state(os.path.realpath(path), places.clew_home)
-        if state:
-            return "sealed" if value.globs and state == "root" else state
-    return ""
-
-
-class _OwnLookup:
-    """Remembers what each word means, and stops looking at words when a text has absurdly many."""
-
-    def __init__(self, places: Places) -> None:
-        self._places = places
-        self._seen: dict[tuple[Value, str | None], str] = {}
-
-    def state(self, value: Value, cwd: str | None) -> str:
-        key = (value, cwd)
-        known = self._seen.get(key)
-        if known is None:
-            known = _own(value, cwd, self._places) if len(self._seen) < _MAX_LOOKUPS else ""
-            self._seen[key] = known
-        return known
-
-
 def _may_write(found: Effective) -> bool:
     """A reading program with a flag that edits in place or names an output."""
     return any(value.text.startswith(("-i", "--in-place", "-o", "--output", "-w", "-pi")) for value in found.argv[1:])
 
 
-def _refuse_own(found: Effective, own: _OwnLookup) -> str:
+def _refuse_own(found: Effective, own: OwnWords) -> str:
     """Own state among the arguments: sealed files are closed to everything, records to everything that may write."""
     name = found.name
-    if name in _SPEAKS_ONLY:
+    shows = program(name).shows
+    if shows == "words":
         return ""
+    lists = shows == "names" or name in ("cd", "pushd", "test", "[")
+    reads = shows == "content" or name in _READS_CONTENT
     for value in found.argv[1:]:
         state = own.state(value, found.cwd)
-        if state == "sealed" and name not in _LISTS_ONLY:
-            return "this touches clew's own sealed state"
-        if state in ("record", "root") and name not in _LISTS_ONLY and (name not in _READS_ONLY or _may_write(found)):
-            return "this may change clew's own state"
-        if state == "root" and name in _READS_ONLY:
-            return "this reads clew's own sealed state"
-        if (
-            state in ("sealed", "record", "root")
-            and name == "find"
-            and any(one.text == "-delete" for one in found.argv)
-        ):
+        if not state or state == "content":
+            continue
+        if name == "find" and _deletes(found.argv):
             return "this deletes clew's own state"
+        if state == "sealed" and not lists:
+            return "this touches clew's own sealed state"
+        if state in ("record", "root") and not lists and (not reads or _may_write(found)):
+            return "this may change clew's own state"
+        if state == "root" and reads:
+            return "this reads clew's own sealed state"
     return ""

@@ -6,14 +6,17 @@ place outside. Only programs that show no more than `grep -r` does are proven th
 
 import os
 import re
+from pathlib import Path
 
+from clew.permissions.effort import entries_of, look
 from clew.permissions.files import Places
-from clew.permissions.shell.programs import Proof, prove
+from clew.permissions.paths import resolve
+from clew.permissions.shell.prove import Proof, prove
+from clew.permissions.shell.table import program
 from clew.permissions.shell.words import Command, Word, literal
-from clew.permissions.word_set import word_set
+from clew.system.git import find_repository
+from clew.system.git_index import IndexUnclear, index_names
 
-_READERS = word_set("wc ls stat file md5sum sha1sum sha256sum basename dirname du grep egrep fgrep")
-_MAX_ENTRIES = 20_000
 _ODD = re.compile(r"^-|[\s'\"\\]")
 _COUNT = re.compile(r"[1-9]\d{0,4}")
 # Letters that never take a value: behind one that does, an `l` would be part of that value.
@@ -54,9 +57,8 @@ def prove_find_exec(words: list[Word], cwd: str, places: Places) -> Proof:
     outer = prove(rest, cwd, places)
     if outer.refused:
         return outer
-    if why := _beyond(rest[1:]):
-        return Proof(why, "find")
-    return _each(inner, cwd, places)
+    starts, why = _starts(rest[1:], cwd, places)
+    return Proof(why, "find") if why else _each(inner, cwd, places, starts)
 
 
 def prove_xargs(words: list[Word], command: Command, cwd: str, places: Places) -> Proof:
@@ -86,19 +88,27 @@ def prove_xargs(words: list[Word], command: Command, cwd: str, places: Places) -
         body = [literal("x") if word.text == marker else word for word in body]
     else:
         body = [*body, literal("x"), literal("y")]
-    return _each([body], cwd, places)
+    source = _source(command)
+    if source.words[0].text == "git" and (why := _index_hazard(cwd)):
+        return Proof(why, "git ls-files")
+    starts = [cwd]
+    if source.words[0].text == "find":
+        starts, why = _starts(source.words[1:], cwd, places)
+        if why:
+            return Proof(why, "find")
+    return _each([body], cwd, places, starts)
 
 
-def _each(commands: list[list[Word]], cwd: str, places: Places) -> Proof:
+def _each(commands: list[list[Word]], cwd: str, places: Places, starts: list[str]) -> Proof:
     for words in commands:
-        if not words or not words[0].plain or words[0].text not in _READERS:
+        if not words or not words[0].plain or not program(words[0].text).any_file:
             return Proof("this program is not proven harmless for every file", words[0].text if words else "")
         if any(word.text.startswith(("-f", "--file")) for word in words):
             return Proof("names would be read from a file", words[0].text)
         found = prove(words, cwd, places)
         if found.refused:
             return found
-    return Proof(_hazard(cwd, places), commands[0][0].text)
+    return Proof(_hazard(starts, places), commands[0][0].text)
 
 
 def _names_files(producer: Command | None) -> bool:
@@ -115,10 +125,11 @@ def _names_files(producer: Command | None) -> bool:
     texts = [word.text for word in rest]
     if name.text == "find":
         prints_more = {"-printf", "-ls", "-exec"} & set(texts)
-        return not prints_more and not _beyond(rest)
+        return not prints_more
     if name.text == "git":
         plain = {"-m", "-o", "-c", "-d", "-z", "--others", "--modified", "--cached", "--exclude-standard"}
-        return texts[:1] == ["ls-files"] and all(text in plain or not text.startswith("-") for text in texts[1:])
+        named = all(text in plain or not text.startswith(("-", ":")) for text in texts[1:])
+        return texts[:1] == ["ls-files"] and named and not _beyond(rest)
     lists = _LISTS_FILES.get(name.text)
     if lists is None or not texts or not lists.fullmatch(texts[0]) or _beyond(rest):
         return False
@@ -149,21 +160,50 @@ def _beyond(words: list[Word]) -> str:
     return ""
 
 
-def _hazard(cwd: str, places: Places) -> str:
+def _source(command: Command) -> Command:
+    while command.pipe_from is not None:
+        command = command.pipe_from
+    return command
+
+
+def _index_hazard(cwd: str) -> str:
+    """git prints the names of its index, whatever lies in the directory (cases/project_code.txt)."""
+    repository = find_repository(Path(cwd))
+    if repository is None:
+        return ""
+    try:
+        names = index_names(repository)
+    except IndexUnclear as problem:
+        return f"the names that git would print cannot be told: {problem}"
+    for name in names:
+        if any(_ODD.search(part) for part in name.split("/")) or name.startswith("/") or ".." in name:
+            return "a name in the index could become a flag, several words or a place outside"
+    return ""
+
+
+def _starts(words: list[Word], cwd: str, places: Places) -> tuple[list[str], str]:
+    """Where find would start, and why one of these places is not below the workspace or has an odd name."""
+    found: list[str] = []
+    for word in words:
+        text = word.text
+        if text.startswith(("-", "(", "!")):
+            break
+        place = resolve(text, cwd=cwd, home=places.home)
+        if not places.inside(place.target) or any(_ODD.search(part) for part in text.split("/")):
+            return [], "only files below the workspace are proven harmless here"
+        found.append(place.target)
+    return found or [cwd], ""
+
+
+def _hazard(starts: list[str], places: Places) -> str:
     """What in the tree would make a file name more than the name of a file in the workspace."""
-    waiting, seen = [cwd], 0
+    waiting = [*dict.fromkeys(starts)]
     while waiting:
-        try:
-            entries = list(os.scandir(waiting.pop()))
-        except OSError:
-            continue
-        seen += len(entries)
-        if seen > _MAX_ENTRIES:
-            return "there are too many files here to be judged"
-        for entry in entries:
+        for entry in entries_of(waiting.pop()):
             if _ODD.search(entry.name):
                 return "a file name here could become a flag or several words"
             if entry.is_symlink():
+                look()
                 if not places.inside(os.path.realpath(entry.path)):
                     return "a link here leads out of the workspace"
             elif entry.is_dir(follow_symlinks=False):

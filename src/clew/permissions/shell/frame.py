@@ -6,7 +6,7 @@ from clew.permissions.shell.words import Command, Piece, Word
 class Frame:
     """Where the lexer stands: a command list, a double-quoted string or a parameter expansion."""
 
-    __slots__ = ("close", "command", "heredocs", "kind", "last", "naming", "pending", "pieces", "scope", "start")
+    __slots__ = ("close", "command", "heredocs", "kind", "naming", "pending", "pieces", "scope", "start")
 
     def __init__(self, kind: str, close: str, scope: tuple[int, ...], start: int) -> None:
         self.kind = kind
@@ -17,7 +17,6 @@ class Frame:
         self.start = start
         self.pending: tuple[str, str] | None = None
         self.heredocs: list[tuple[Command, int, str, bool, bool]] = []
-        self.last: Command | None = None
         self.naming = False
 
 
@@ -25,11 +24,15 @@ def merged(pieces: list[Piece]) -> tuple[Piece, ...]:
     if len(pieces) < 2:
         return tuple(pieces)
     merged: list[Piece] = []
+    run: list[str] = []
+    kind = pieces[0].kind
     for piece in pieces:
-        if merged and merged[-1].kind == piece.kind and piece.kind in ("bare", "quoted"):
-            merged[-1] = Piece(piece.kind, merged[-1].text + piece.text)
-        else:
-            merged.append(piece)
+        if run and (piece.kind != kind or kind not in ("bare", "quoted")):
+            merged.append(Piece(kind, "".join(run)))
+            run = []
+        kind = piece.kind
+        run.append(piece.text)
+    merged.append(Piece(kind, "".join(run)))
     return tuple(merged)
 
 

@@ -12,16 +12,12 @@ from tree_sitter import Node
 from clew.permissions.shell.lexer import Lexer
 from clew.permissions.shell.parser import parse_tree
 from clew.permissions.word_set import word_set
+from clew.system.unicode_marks import CONTROL, INVISIBLE, WANTED
 
 MAX_CHARS = 10_000
 MAX_PARTS = 50
 MAX_LEVELS = 8
 _JOINED = re.compile(r"\S\\\n")
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
-# Selectors that follow nothing they could select, joiners and fillers: not in the categories below, and not visible.
-_UNSEEN = re.compile(
-    "(?<![^\x00-\x7f])[\ufe00-\ufe0f]|[\u034f\u115f\u1160\u3164\uffa0\u180b-\u180f\U000e0100-\U000e01ef]"
-)
 _HIDDEN = word_set("""Cc Cf Zl Zp Zs Co Cs Cn""")
 _ACCEPTED = word_set(
     """program list pipeline command command_name word raw_string string string_content number concatenation
@@ -31,7 +27,8 @@ _ACCEPTED = word_set(
     heredoc_start heredoc_body heredoc_end"""
 )
 _LEVELS = frozenset({"compound_statement", "subshell", "if_statement", "for_statement"})
-_APART = word_set("""pipeline for_statement if_statement""")
+_APART = word_set("""for_statement if_statement compound_statement negated_command""")
+_MAX_TREE = 150
 _WORD_NODES = word_set("""word raw_string string number concatenation simple_expansion expansion""")
 
 
@@ -41,16 +38,16 @@ def unreadable(text: str) -> str:
         return "the command is empty"
     if len(text) > MAX_CHARS:
         return "the command is too long to be proven"
-    if _CONTROL.search(text):
+    if CONTROL.search(text):
         return "the command holds control characters"
     if "`" in text:
         return "the command holds a backtick"
     if _JOINED.search(text):
         return "a line break is hidden inside a word"
-    if not text.isascii() and (
-        _UNSEEN.search(text) or any(category(char) in _HIDDEN for char in text if char > "\x7f")
-    ):
-        return "the command holds invisible or unusual characters"
+    if not text.isascii():
+        seen = WANTED.sub("", text)
+        if INVISIBLE.search(seen) or any(category(char) in _HIDDEN for char in seen if char > "\x7f"):
+            return "the command holds invisible or unusual characters"
     return ""
 
 
@@ -68,7 +65,7 @@ def unproven(text: str, lexer: Lexer) -> str:
     if root.has_error:
         return "the command could not be parsed"
     reader = _TreeReader(lexer)
-    why = reader.visit(root, 0, frozenset())
+    why = reader.visit(root, 0, 0, frozenset())
     if why:
         return why
     reader.found.sort(key=lambda one: one[0])
@@ -94,8 +91,10 @@ class _TreeReader:
     def __init__(self, lexer: Lexer) -> None:
         self.found: list[tuple[int, tuple[str, ...]]] = []
 
-    def visit(self, node: Node, level: int, loop_names: frozenset[str]) -> str:
+    def visit(self, node: Node, depth: int, level: int, loop_names: frozenset[str]) -> str:
         kind = node.type
+        if depth > _MAX_TREE:
+            return "the command is nested too deep to be proven"
         if kind not in _ACCEPTED:
             return f"the command uses {_spoken(kind)}"
         if kind in _LEVELS:
@@ -110,7 +109,7 @@ class _TreeReader:
                 return "the loop could not be read"
             loop_names = loop_names | {_text(variable)}
         for child in node.named_children:
-            if why := self.visit(child, level, loop_names):
+            if why := self.visit(child, depth + 1, level, loop_names):
                 return why
         return ""
 
@@ -124,7 +123,7 @@ class _TreeReader:
                     return f"the command uses {_spoken(child.type)}"
             self.found.append((node.start_byte, tuple(words)))
             if words[:1] == ["cd"] and _in_between(node):
-                return "the directory changes inside a pipe, a loop or a condition"
+                return "the directory changes inside a loop, a group or a condition"
         elif kind == "test_command":
             if not _text(node).startswith("[ ") or not _text(node).endswith(" ]"):
                 return "the command uses an extended test"

@@ -6,13 +6,14 @@ heredoc bodies) are queued and read as well. The allow side only believes it whe
 """
 
 import re
+from collections import deque
 
 from clew.permissions.shell.ansi_c import decode_ansi_c
 from clew.permissions.shell.frame import Frame, merged, value_of
 from clew.permissions.shell.words import Command, Piece, Redirect, Word
 
 _MAX_WORK = 250_000
-_MAX_COMMANDS = 20_000
+_MAX_COMMANDS = 8_000
 _LONG_TEXT = 20_000
 _PLAIN = re.compile(r"[^\s;&|()<>'\"\\$`#]+")
 _IN_DOUBLE = re.compile(r"[^\"\\$`]+")
@@ -20,7 +21,7 @@ _IN_PARAM = re.compile(r"[^}'\"\\$`]+")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*|[0-9@*#?$!-]")
 _SIMPLE_PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)\}")
 _DEFAULT_PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*:?[-=][^}$`'\"\\]*)\}")
-_EDITED_PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?=[:%#/?^,])")
+_EDITED_PARAM = re.compile(r"([A-Za-z_][A-Za-z0-9_]*[:%#/^,?+][^{}$`'\"\\]{0,200})\}")
 _ASSIGN = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)(?:\[[^\]]*\])?\+?=")
 _REDIRECT = re.compile(r"&>>|&>|<<<|<<-|<<|<&|>&|<>|>>|>\||<|>")
 KEYWORDS = frozenset(
@@ -53,18 +54,20 @@ class Lexer:
         self.commands: list[Command] = []
         self.functions: set[str] = set()
         self.complete = True
+        self.cut = False
+        """A limit was hit: commands may be missing."""
         self.substitutions = 0
         self.max_depth = 0
         self._scopes = 0
         self._work = 0
-        self._queue: list[tuple[str, bool, tuple[int, ...]]] = [(text, False, ())]
+        self._queue: deque[tuple[str, bool, tuple[int, ...]]] = deque([(text, False, ())])
         while self._queue:
-            body, as_string, scope = self._queue.pop(0)
+            body, as_string, scope = self._queue.popleft()
             room = _MAX_WORK - self._work
             self._work += len(body)
             self._read(body[:room], as_string=as_string, scope=scope)
             if len(body) > room:
-                self.complete = False
+                self.complete, self.cut = False, True
                 break
         self.commands = [command for command in self.commands if not command.empty]
 
@@ -73,6 +76,7 @@ class Lexer:
         self._at: int = 0
         root = Frame("commands", "", scope, 0)
         self._stack = [root]
+        self._owners = [root]
         if as_string:
             root.pieces = []
             self._stack.append(Frame("double", "", scope, 0))
@@ -83,12 +87,15 @@ class Lexer:
                 self._step_commands(frame)
             else:
                 self._step_text(frame)
-        if self._at < size or (len(self._stack) > 1 and not as_string):
+        if self._at < size:
+            self.complete, self.cut = False, True
+        if len(self._stack) > 1 and not as_string:
             self.complete = False
         while self._stack:
             frame = self._stack.pop()
             if frame.kind == "commands":
                 self._end_command(frame, "")
+                self._owners.pop()
 
     # Inside double quotes and ${...}
 
@@ -122,7 +129,7 @@ class Lexer:
 
     def _owner(self) -> Frame:
         """The command list whose word is being read."""
-        return next(frame for frame in reversed(self._stack) if frame.kind == "commands")
+        return self._owners[-1]
 
     # In a command list
 
@@ -199,6 +206,9 @@ class Lexer:
         self._at += 1
         if frame.close == ")" and len(self._stack) > 1:
             self._stack.pop()
+            self._owners.pop()
+            if self._owner().command.empty:
+                self._owner().command.joined = ")"
 
     def _redirect(self, frame: Frame) -> None:
         text, at = self._text, self._at
@@ -262,17 +272,16 @@ class Lexer:
         self._end_word(frame)
         command = frame.command
         frame.pending = None
-        if command.empty and operator == "\n" and frame.last is not None:
+        if command.empty and operator == "\n" and command.joined in ("&&", "||", "|", "|&"):
             return
         command.background = operator == "&"
         if not command.empty:
             self.commands.append(command)
         following = Command(self._at, frame.scope)
+        # What stands empty between two operators (a subshell, a closing brace) hands its own operator on.
+        following.joined = operator
         if operator in ("|", "|&"):
             following.pipe_from = command
-            frame.last = command
-        else:
-            frame.last = None
         frame.command = following
 
     def _read_heredocs(self, frame: Frame) -> None:
@@ -322,8 +331,11 @@ class Lexer:
                 pieces.append(Piece("var", default[1]))
                 self._at = default.end()
                 return
-            edited = _EDITED_PARAM.match(text, at + 2)
-            pieces.append(Piece("var", edited[1]) if edited else Piece("opaque", ""))
+            if edited := _EDITED_PARAM.match(text, at + 2):
+                pieces.append(Piece("var", edited[1]))
+                self._at = edited.end()
+                return
+            pieces.append(Piece("opaque", ""))
             self._push("param", "}", at + 2)
         elif following == "'" and not quoted:
             decoded, end = decode_ansi_c(text, at + 2)
@@ -354,6 +366,8 @@ class Lexer:
         owner = self._owner()
         scope = owner.scope if kind in _TEXT_KINDS else self._new_scope(owner.scope)
         self._stack.append(Frame(kind, close, scope, at))
+        if kind not in _TEXT_KINDS:
+            self._owners.append(self._stack[-1])
         self.max_depth = max(self.max_depth, len(self._stack))
         self._at = at
 

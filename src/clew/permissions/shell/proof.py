@@ -2,14 +2,16 @@
 
 import re
 
-from clew.permissions.files import Places, judge_place
-from clew.permissions.paths import resolve
+from clew.permissions.files import Places
+from clew.permissions.paths import real
+from clew.permissions.shell.directories import Directories
 from clew.permissions.shell.fed import prove_find_exec, prove_xargs
 from clew.permissions.shell.lexer import Lexer
-from clew.permissions.shell.programs import ROWS, Proof, prove
+from clew.permissions.shell.program import Wrapper
+from clew.permissions.shell.prove import Proof, prove
 from clew.permissions.shell.reads import refuse_read, splits
+from clew.permissions.shell.table import PROGRAMS, program
 from clew.permissions.shell.words import Command, Piece, Redirect, Word
-from clew.permissions.shell.wrappers import PROVEN_WRAPPERS, WRAPPERS
 
 _SAFE_NAMES = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|CLICOLOR|COLUMNS|LINES")
 _SAFE_VALUE = re.compile(r"(?!.*\.\.)[A-Za-z0-9][A-Za-z0-9_.@+/-]*|")
@@ -19,9 +21,9 @@ _MAX_LOOP_VALUES = 24
 
 
 class Part:
-    """One simple command of the text with the directory it would run in, loop variables filled in."""
+    """One simple command of the text with a directory it may run in, loop variables filled in."""
 
-    __slots__ = ("after_cd", "command", "cwd", "forms", "why")
+    __slots__ = ("command", "cwd", "forms", "outputs", "why")
 
     def __init__(self, command: Command, cwd: str | None) -> None:
         self.command = command
@@ -30,49 +32,40 @@ class Part:
         """The word lists it may become; more than one inside a loop."""
         self.why = ""
         """Why redirections, assignments or the directory are not proven; rules do not lift this."""
-        self.after_cd = False
+        self.outputs: list[Word] = []
+        """Files that it would write by redirection, where that alone is why it is not proven."""
 
     @property
     def text(self) -> str:
         return " ".join(word.raw for word in self.command.words)
 
 
-def parts_of(lexer: Lexer, cwd: str, places: Places) -> list[Part]:
-    """The parts in order. The text has passed the grammar, so there is no substitution and no unknown variable."""
+def parts_of(lexer: Lexer, names: frozenset[str], places: Places) -> list[Part]:
+    """The parts in order, once for each directory they may run in. `names`: what the shell may call the first one.
+
+    The text has passed the grammar, so there is no substitution and no unknown variable.
+    """
     loops: dict[str, list[Word]] = {}
     broken = {id(command): _bind(command.words, loops) for command in lexer.commands if _is_loop(command)}
-    states: dict[tuple[int, ...], tuple[str | None, bool]] = {(): (cwd, True)}
+    # The lexer tells what a pipe joins; the tree takes `cd x && a 2>&1 | b` for a pipe of both.
+    piped = {id(command.pipe_from) for command in lexer.commands if command.pipe_from is not None}
+    directories = Directories(names, places)
     parts: list[Part] = []
     for command in lexer.commands:
-        place, fresh = _state(states, command.scope)
-        part = Part(command, place)
-        words = command.words
-        if id(command) in broken:
-            part.why = broken[id(command)]
-            part.forms = []
-        else:
-            part.forms = _forms(words, loops, place)
-        part.why = part.why or _shape(command, place, places)
-        part.after_cd = place != cwd
-        parts.append(part)
-        if words and words[0].raw == "cd":
-            moved, why = _cd(command, place, places)
-            part.why = part.why or why
-            # After another command has run, this one may not: whatever follows would run in an unknown directory.
-            states[command.scope] = (moved if fresh else None, fresh)
-        elif words or command.assigns:
-            states[command.scope] = (place, False)
+        started = directories.before(command)
+        moved: frozenset[str] | None = None
+        why = broken.get(id(command), "")
+        if command.words and command.words[0].raw == "cd":
+            moved, why = directories.change(command, started)
+            if id(command) in piped:
+                moved, why = frozenset[str](), "a change of directory that may not happen"
+        for place in sorted({real(name) for name in started}) or (None,):
+            part = Part(command, place)
+            part.forms = [] if id(command) in broken else _forms(command.words, loops, place)
+            part.why = why or _shape(command, place, places, part.outputs)
+            parts.append(part)
+        directories.after(command, started, moved)
     return parts
-
-
-def _state(states: dict[tuple[int, ...], tuple[str | None, bool]], scope: tuple[int, ...]) -> tuple[str | None, bool]:
-    if scope in states:
-        return states[scope]
-    outer = scope
-    while outer not in states:
-        outer = outer[:-1]
-    states[scope] = (states[outer][0], True)
-    return states[scope]
 
 
 def _is_loop(command: Command) -> bool:
@@ -115,7 +108,7 @@ def _filled(word: Word, value: Word, cwd: str | None) -> Word:
     return Word(word.raw, tuple(pieces))
 
 
-def _shape(command: Command, cwd: str | None, places: Places) -> str:
+def _shape(command: Command, cwd: str | None, places: Places, outputs: list[Word]) -> str:
     if cwd is None:
         return "the directory cannot be known"
     if command.background:
@@ -126,12 +119,13 @@ def _shape(command: Command, cwd: str | None, places: Places) -> str:
         if not _SAFE_NAMES.fullmatch(name) or not value.known or not _SAFE_VALUE.fullmatch(value.text):
             return f"the command sets {name}"
     for redirect in command.redirects:
-        if why := _refuse_redirect(redirect, cwd, places):
+        if why := _refuse_redirect(redirect, cwd, places, outputs):
+            outputs.clear()
             return why
-    return ""
+    return "the command writes to a file" if outputs else ""
 
 
-def _refuse_redirect(redirect: Redirect, cwd: str, places: Places) -> str:
+def _refuse_redirect(redirect: Redirect, cwd: str, places: Places, outputs: list[Word]) -> str:
     target = redirect.target
     if redirect.op in ("<<", "<<-"):
         return "" if redirect.quoted and redirect.fd in ("", "0") else "the text below is expanded by the shell"
@@ -139,29 +133,13 @@ def _refuse_redirect(redirect: Redirect, cwd: str, places: Places) -> str:
         return "the command opens another descriptor"
     if redirect.op in (">&", "<&") and target.plain and target.text in ("1", "2"):
         return ""
-    if redirect.op in (">", ">>", "&>", "&>>", ">|") and target.plain and target.text == "/dev/null":
+    if redirect.op in (">", ">>", "&>", "&>>", ">|"):
+        if not (target.plain and target.text == "/dev/null"):
+            outputs.append(target)
         return ""
     if redirect.op == "<" and redirect.fd in ("", "0") and target.known and not target.globs and not target.braces:
         return refuse_read(target, cwd, places)
     return "the command writes to a file"
-
-
-def _cd(command: Command, cwd: str | None, places: Places) -> tuple[str | None, str]:
-    words = command.words
-    if cwd is None or command.conditional or command.pipe_from is not None:
-        return None, "a change of directory that may not happen"
-    if len(words) != 2 or not words[1].known or words[1].globs or words[1].braces or words[1].text.startswith("-"):
-        return None, "the directory cannot be known"
-    text = words[1].text
-    if words[1].tilde and not (text == "~" or text.startswith("~/")):
-        return None, "the directory cannot be known"
-    finding = judge_place("list", text, cwd, places)
-    place = resolve(text, cwd=cwd, home=places.home)
-    if finding.decision != "allow":
-        return (place.target if place.kind == "directory" else None), f"cd: {finding.why}"
-    if place.kind != "directory":
-        return None, "the directory does not exist"
-    return place.target, ""
 
 
 def prove_part(part: Part, places: Places) -> Proof:
@@ -185,26 +163,26 @@ def _unwrapped(words: list[Word], part: Part, cwd: str, places: Places) -> Proof
             return Proof("nothing to run")
         name = words[0].text
         by_path = _SYSTEM_BIN.fullmatch(name)
-        if by_path and words[0].plain and (by_path[1] in ROWS or by_path[1] == "git"):
+        if by_path and words[0].plain and (by_path[1] in PROGRAMS):
             words = [Word(by_path[1], (Piece("bare", by_path[1]),)), *words[1:]]
             name = by_path[1]
         if name == "xargs" and words[0].plain and len(words) > 2:
             return prove_xargs(words, part.command, cwd, places)
         if name == "find" and words[0].plain and any(word.text == "-exec" for word in words):
             return prove_find_exec(words, cwd, places)
-        if name not in PROVEN_WRAPPERS or not words[0].plain:
+        wraps = program(name).wraps
+        if wraps is None or wraps.proven is None or not words[0].plain:
             return prove(words, cwd, places)
         if len(words) > 1 and words[1].text in ("--version", "--help", "-v", "-V") and name in ("env", "command"):
             return prove(words, cwd, places)
-        inner = _inside_wrapper(name, words)
+        inner = _inside_wrapper(name, wraps, wraps.proven, words)
         if inner is None:
             return Proof(f"this use of {name} is not proven harmless")
         words = inner
     return Proof("too many wrappers")
 
 
-def _inside_wrapper(name: str, words: list[Word]) -> list[Word] | None:
-    allowed, row = PROVEN_WRAPPERS[name], WRAPPERS[name]
+def _inside_wrapper(name: str, row: Wrapper, allowed: frozenset[str], words: list[Word]) -> list[Word] | None:
     at = 1
     while at < len(words):
         text = words[at].text

@@ -3,10 +3,11 @@
 import os
 import re
 
+from clew.permissions.effort import look
 from clew.permissions.files import Places, judge_place
 from clew.permissions.names import secret_name
 from clew.permissions.shell.glob import GLOB, bash_match, matching_names, names_in
-from clew.permissions.shell.words import Word, expand_braces
+from clew.permissions.shell.words import Word, simple_braces
 from clew.permissions.word_set import word_set
 
 _MAX_MATCHES = 3000
@@ -21,7 +22,7 @@ _PUBLIC = word_set(
 
 def refuse_read(word: Word, cwd: str, places: Places) -> str:
     """Why reading what this word names is not proven harmless, or an empty string."""
-    words = expand_braces(word)
+    words = simple_braces(word)
     if words is None:
         return "braces make several words of one"
     for one in words:
@@ -87,6 +88,7 @@ def _matches(front: str, part: str, cwd: str, places: Places) -> tuple[list[str]
     found: list[str] = []
     for name in matching_names(front, part):
         place = os.path.join(front, name)
+        look()
         if os.path.islink(place) or secret_name(name):
             inner = judge_place("read", place, cwd, places)
             if inner.decision != "allow":
@@ -119,18 +121,3 @@ def dash_names(word: Word, cwd: str) -> bool:
     """A glob at the start of a word could expand to a file whose name is a flag."""
     pattern = word.text.split("/", 1)[0]
     return any(name.startswith("-") and bash_match(name, pattern) for name in names_in(cwd))
-
-
-def foreign_repository(cwd: str, places: Places) -> str:
-    """git in a nested or bare repository obeys that repository's configuration: ask first."""
-    root = places.inside(cwd)
-    if not root:
-        return "git would run outside the workspace"
-    place = cwd
-    while len(place) > len(root):
-        if os.path.lexists(os.path.join(place, ".git")):
-            return "this is another repository inside the workspace"
-        if os.path.isfile(os.path.join(place, "HEAD")) and os.path.isdir(os.path.join(place, "objects")):
-            return "this is a bare repository inside the workspace"
-        place = os.path.dirname(place)
-    return ""

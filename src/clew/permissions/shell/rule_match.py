@@ -1,14 +1,19 @@
 """User rules against commands: deny and ask see every command at any depth, allow sees one plain part (P7)."""
 
-from clew.permissions.files import Places, judge_place
-from clew.permissions.rules import Rule, matches_words
-from clew.permissions.shell.programs import ROWS, prove
+import re
+
+from clew.permissions.access import FileOp
+from clew.permissions.files import Places, judge_change, judge_place
+from clew.permissions.rules import Rule, matches_word, matches_words
+from clew.permissions.shell.changes import changes_of
 from clew.permissions.shell.proof import Part
-from clew.permissions.shell.scan import Effective, Scan
-from clew.permissions.shell.spec import parse
-from clew.permissions.shell.tables import dev, git
+from clew.permissions.shell.prove import prove
+from clew.permissions.shell.scan import Effective, Scan, could_be
+from clew.permissions.shell.spec import Spec, parse
+from clew.permissions.shell.table import UNKNOWN, after_git_options, base_name, program
+from clew.permissions.shell.tables import git
+from clew.permissions.shell.values import Value
 from clew.permissions.shell.words import Word
-from clew.permissions.shell.wrappers import base_name
 
 
 def matching_rule(scan: Scan, rules: tuple[Rule, ...]) -> Rule | None:
@@ -26,33 +31,28 @@ def matching_rule(scan: Scan, rules: tuple[Rule, ...]) -> Rule | None:
     return None
 
 
-def _starts_like(rule: Rule, words: list[str]) -> bool:
+def _starts_like(rule: Rule, words: list[Value]) -> bool:
     """For deny and ask, more words never make a command harmless: the rule's words are a prefix."""
-    return bool(words) and matches_words(rule if rule.open_ended else _opened(rule), words)
+    if len(words) < len(rule.words):
+        return False
+    return all(
+        matches_word(pattern, value.text) or could_be(value, pattern)
+        for pattern, value in zip(rule.words, words, strict=False)
+    )
 
 
-def _opened(rule: Rule) -> Rule:
-    return Rule(effect=rule.effect, text=rule.text, tool=rule.tool, scope=rule.scope, words=rule.words, open_ended=True)
-
-
-def _spellings(found: Effective) -> list[list[str]]:
+def _spellings(found: Effective) -> list[list[Value]]:
     """The same command as written, by its base name, and without options before the subcommand."""
-    if not found.argv:
+    argv = found.argv
+    if not argv:
         return []
-    words = [value.text for value in found.argv]
-    based = [base_name(words[0]), *words[1:]]
-    out = [words, based]
-    if based[0] == "git":
-        out.append(["git", *_after_git_options(based[1:])])
-    out.append([based[0], *(word for word in based[1:] if not word.startswith("-"))])
+    based = [argv[0]._replace(text=base_name(argv[0].text)), *argv[1:]]
+    out = [argv, based]
+    if based[0].text == "git":
+        rest = after_git_options([value.text for value in based[1:]])
+        out.append([based[0], *argv[len(argv) - len(rest) :]])
+    out.append([based[0], *(value for value in based[1:] if not value.text.startswith("-"))])
     return out
-
-
-def _after_git_options(words: list[str]) -> list[str]:
-    at = 0
-    while at < len(words) and words[at].startswith("-"):
-        at += 2 if words[at] in git.GLOBAL_VALUED else 1
-    return words[at:]
 
 
 def allowing_rule(part: Part, rules: tuple[Rule, ...], places: Places) -> Rule | None:
@@ -64,48 +64,90 @@ def allowing_rule(part: Part, rules: tuple[Rule, ...], places: Places) -> Rule |
 
 
 def _covers(rule: Rule, words: list[Word], part: Part, places: Places) -> bool:
-    if rule.whole_tool or part.cwd is None or not places.inside(part.cwd):
+    cwd = part.cwd
+    if rule.whole_tool or cwd is None or not places.inside(cwd) or not words:
         return False
     if any(not word.known or word.braces for word in words) or words[0].globs or words[0].tilde:
         return False
-    texts = [word.text for word in words]
-    if not matches_words(rule, texts):
+    if not matches_words(rule, [word.text for word in words]):
+        return False
+    changes = changes_of(words)
+    if changes is not None and not changes.refused:
+        # A rule for a program that changes files is no grant for protected names, whoever wrote them into the rule.
+        return not any(_guarded(word.text, cwd, places, op=op) for op, word in changes.touches)
+    if changes is not None and any(_guarded(word.text, cwd, places, op="write") for word in words[1:]):
         return False
     tail = words[len(rule.words) :]
-    if not tail:
+    return not tail or not _reaches_further(rule, words, tail, cwd, places)
+
+
+def _reaches_further(rule: Rule, words: list[Word], tail: list[Word], cwd: str, places: Places) -> bool:
+    """Whether words after the rule's own do more than the rule says: the program's row decides, not a list of evils."""
+    name, covered = words[0].text, frozenset(rule.words)
+    row = program(name)
+    if name == "git":
+        return _git_reaches_further(words, covered, cwd, places)
+    if row.reads is not None or name == "find":
+        return bool(prove(words, cwd, places, covered, paths=False).refused) or _names_guarded(
+            tail, cwd, places, write=False
+        )
+    if row is UNKNOWN or (row.runs_project and row.tail is None and not row.tails):
+        return _names_guarded(tail, cwd, places, write=True)
+    spec = row.tail or row.tails.get(words[1].text if len(words) > 1 else "")
+    if spec is None:
         return True
-    return not _tail_reaches_further(rule, words, tail, part.cwd, places)
+    if spec.operands == "script" and len(rule.words) > 1:
+        return _names_guarded(tail, cwd, places, write=True)
+    return _outside_row(spec, rule, words, tail, covered) or _names_guarded(tail, cwd, places, write=True)
 
 
-def _tail_reaches_further(rule: Rule, words: list[Word], tail: list[Word], cwd: str, places: Places) -> bool:
-    """Words after the rule's own: the tables bound them for known programs, a list of dangerous flags for others."""
-    name = words[0].text
-    covered = frozenset(rule.words)
-    if name in dev.RULE_ONLY:
-        return bool(parse(dev.RULE_ONLY[name], tail).refused)
-    refused = dev.RULE_TAIL_REFUSED.get(name, ())
-    if any(_is_flag(word.text, flag) for word in tail for flag in refused):
+def _outside_row(spec: Spec, rule: Rule, words: list[Word], tail: list[Word], covered: frozenset[str]) -> bool:
+    """The flags that follow must be on the row's list; behind `--` they are no longer the program's."""
+    start = max(len(rule.words), 2 if program(words[0].text).tails else 1)
+    checked = words[start:] if start < len(words) else []
+    end = next((at for at, word in enumerate(checked) if word.text == "--"), len(checked))
+    return bool(parse(spec, checked[:end], covered).refused)
+
+
+def _git_reaches_further(words: list[Word], covered: frozenset[str], cwd: str, places: Places) -> bool:
+    texts = [word.text for word in words[1:]]
+    rest = after_git_options(texts)
+    before = texts[: len(texts) - len(rest)]
+    if not rest or any(text not in git.GLOBAL_HARMLESS and text not in covered for text in before):
         return True
-    if any(_touches_guarded(word, cwd, places) for word in tail):
+    operands = words[len(words) - len(rest) + 1 :]
+    if rest[0] in program("git").tails:
+        refused = bool(parse(program("git").tails[rest[0]], operands, covered).refused)
+        if not refused:
+            return _names_guarded(operands, cwd, places, write=rest[0] in ("mv", "rm", "restore", "checkout"))
+    if rest[0] not in program("git").subcommands:
         return True
-    known = name in ROWS or name == "find" or (name == "git" and _git_reads(words))
-    return known and bool(prove(words, cwd, places, covered, paths=False).refused)
+    return bool(prove(words, cwd, places, covered, paths=False).refused) or _names_guarded(
+        operands, cwd, places, write=False
+    )
 
 
-def _git_reads(words: list[Word]) -> bool:
-    rest = _after_git_options([word.text for word in words[1:]])
-    return bool(rest) and rest[0] in git.ROWS
+def _names_guarded(tail: list[Word], cwd: str, places: Places, *, write: bool) -> bool:
+    op: FileOp = "write" if write else "read"
+    for word in tail:
+        text = word.text
+        if text.startswith("-"):
+            text = text.partition("=")[2] if "=" in text else text[2:] if text[2:3] in ("/", ".", "~") else ""
+        is_path = ("/" in text or text.startswith((".", "~"))) and not re.match(r"[a-z+]+://", text)
+        if is_path and _guarded(text.partition("::")[0], cwd, places, op=op):
+            return True
+    return False
 
 
-def _is_flag(text: str, flag: str) -> bool:
-    if flag.startswith("--"):
-        return text == flag or text.startswith(flag + "=")
-    return text == flag or (len(flag) == 2 and text.startswith(flag) and not text.startswith("--"))
-
-
-def _touches_guarded(word: Word, cwd: str, places: Places) -> bool:
-    """A rule for a program is no grant for secrets or protected names among its arguments."""
-    if word.text.startswith("-") or not ("/" in word.text or word.text.startswith((".", "~"))):
+def _guarded(text: str, cwd: str, places: Places, *, op: FileOp) -> bool:
+    """A secret, a protected name, or a place outside to be changed."""
+    if text == "/dev/null":
         return False
-    finding = judge_place("read", word.text, cwd, places)
-    return finding.absolute or finding.protected
+    found = judge_place("read", text, cwd, places)
+    if found.absolute or found.protected:
+        return True
+    if op == "read":
+        return False
+    found = judge_change(op, text, cwd, places)
+    outside = found.decision == "ask" and not places.inside(found.target)
+    return found.absolute or found.protected or outside

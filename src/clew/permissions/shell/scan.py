@@ -1,41 +1,34 @@
 """Every command a text would run, seen through wrappers, shells, xargs, find, substitutions and variables (P7).
 
-This is the deny side: it over-estimates. What cannot be known is marked `opaque`, and then the verdict cannot be allow
-by rule, mode or sandbox while deny rules exist.
+This is the deny side: it over-estimates. What cannot be known is marked: `opaque` where some program may run that is
+not seen here (a script, a sourced file), `hidden` where the text itself hides which one (a substitution as the
+program, a pipe into a shell), `cut` where a limit was hit.
 """
 
 import os
+from collections import deque
 from typing import NamedTuple
 
+from clew.permissions.shell.fed_words import filtered_find, piped_text, piped_words
+from clew.permissions.shell.glob import bash_match, matching_names
 from clew.permissions.shell.lexer import Lexer
+from clew.permissions.shell.program import Wrapper
+from clew.permissions.shell.table import SHELLS, base_name, program
 from clew.permissions.shell.values import Value, Variables
 from clew.permissions.shell.words import Command, Redirect
-from clew.permissions.shell.wrappers import SHELLS, WRAPPERS, base_name, inner_command
 from clew.permissions.word_set import word_set
 
 _MAX_TEXTS = 64
-_MAX_EFFECTIVE = 20_000
+_MAX_EFFECTIVE = 6_000
 _MAX_WORK = 150_000
 """Characters of texts inside texts; the first text is always read."""
-_TEXT_FLAGS: dict[str, tuple[str, ...]] = {
-    "su": ("-c", "--command"),
-    "runuser": ("-c", "--command"),
-    "script": ("-c", "--command"),
-    "flock": ("-c", "--command"),
-    "env": ("-S", "--split-string"),
-    "mapfile": ("-C",),
-    "readarray": ("-C",),
-    "compgen": ("-C", "-W"),
-    "complete": ("-C",),
-    "git": ("-x", "--exec"),
-    "rsync": ("-e", "--rsh"),
-    "zip": ("-TT", "--unzip-command"),
-    "sort": ("--compress-program",),
-    "rg": ("--pre",),
-}
-_ALL_TEXT = word_set("""eval watch parallel trap tmux screen""")
+_MAX_PLACES = 3
+_MAX_UNWRAPPED = 14
 _DECLARES = word_set("export declare readonly typeset local")
+_SETS_UNSEEN = word_set("read mapfile readarray getopts let unset")
 _EXEC_FLAGS = word_set("""-exec -execdir -ok -okdir -x -X --exec --exec-batch""")
+
+_Places = tuple[str | None, ...]
 
 
 class Effective(NamedTuple):
@@ -44,7 +37,6 @@ class Effective(NamedTuple):
     argv: list[Value]
     cwd: str | None
     redirects: tuple[tuple[Redirect, tuple[Value, ...]], ...] = ()
-    wrapped: bool = False
 
     @property
     def name(self) -> str:
@@ -57,40 +49,60 @@ class Scan:
     def __init__(self, text: str, cwd: str, home: str) -> None:
         self.effective: list[Effective] = []
         self.opaque = False
+        self.hidden = False
+        self.cut = False
         self.fork_bomb = False
         self._home = home
-        self._texts: list[tuple[str, str | None]] = [(text, cwd)]
-        self._read = 0
-        work = 0
-        while self._texts and self._read < _MAX_TEXTS and len(self.effective) < _MAX_EFFECTIVE and work < _MAX_WORK:
-            body, place = self._texts.pop(0)
-            self._read += 1
+        self._texts: deque[tuple[str, str | None]] = deque([(text, cwd)])
+        texts, work = 0, 0
+        while self._texts and not self.cut:
+            if texts >= _MAX_TEXTS or work >= _MAX_WORK:
+                self.cut = True
+                break
+            body, place = self._texts.popleft()
+            texts += 1
             work += len(body)
             self._scan(Lexer(body), place)
-        self.opaque = self.opaque or bool(self._texts)
+        self.opaque = self.opaque or self.cut
 
     def _scan(self, lexer: Lexer, cwd: str | None) -> None:
-        self.opaque = self.opaque or not lexer.complete
+        if not lexer.complete:
+            self.opaque = True
+            self.cut = self.cut or lexer.cut
         variables = Variables(self._home)
-        places: dict[tuple[int, ...], str | None] = {(): cwd}
+        places: dict[tuple[int, ...], _Places] = {(): (cwd,)}
         for command in lexer.commands:
-            place = _inherit(places, command.scope)
-            argv = [value for word in command.words for value in variables.expand(word, place)]
-            for name, word in command.assigns:
-                variables.bind(name, variables.expand(word, place))
-            if argv and argv[0].text in _DECLARES:
-                for value in argv[1:]:
-                    name, given, rest = value.text.partition("=")
-                    if given:
-                        rest = self._home + rest[1:] if rest == "~" or rest.startswith("~/") else rest
-                        variables.bind(name, [value._replace(text=rest)])
-            if len(argv) > 2 and argv[0].text == "for" and argv[2].text == "in":
-                variables.bind(argv[1].text, argv[3:])
-            redirects = tuple((one, tuple(variables.expand(one.target, place))) for one in command.redirects)
+            if len(self.effective) >= _MAX_EFFECTIVE:
+                self.cut = True
+                return
+            possible = _inherit(places, command.scope)
+            argv = [value for word in command.words for value in variables.expand(word, possible[0])]
+            self._bind(command, argv, variables, possible[0])
+            redirects = tuple((one, tuple(variables.expand(one.target, possible[0]))) for one in command.redirects)
             self._bomb(command, lexer)
-            self._unwrap(Effective(argv, place, redirects), command, variables)
-            if argv and argv[0].text in ("cd", "pushd"):
-                places[command.scope] = _moved(argv, place, self._home)
+            for place in possible:
+                self._unwrap(Effective(argv, place, redirects), command, variables)
+            if argv and argv[0].text in ("cd", "pushd", "popd"):
+                places[command.scope] = _moved(argv, command, possible, self._home)
+
+    def _bind(self, command: Command, argv: list[Value], variables: Variables, cwd: str | None) -> None:
+        certain = not (command.conditional or command.joined in ("&&", "||"))
+        for name, word in command.assigns:
+            variables.bind(name, variables.expand(word, cwd), certain=certain)
+        if not argv:
+            return
+        name = argv[0].text
+        if name in _DECLARES:
+            for value in argv[1:]:
+                variable, given, rest = value.text.partition("=")
+                if given:
+                    rest = self._home + rest[1:] if rest == "~" or rest.startswith("~/") else rest
+                    variables.bind(variable, [value._replace(text=rest)], certain=certain)
+        elif name in _SETS_UNSEEN or (name == "printf" and len(argv) > 2 and argv[1].text == "-v"):
+            for value in argv[1:]:
+                variables.forget(value.text.partition("=")[0])
+        elif name in ("for", "select") and len(argv) > 2 and argv[2].text == "in":
+            variables.bind(argv[1].text, argv[3:])
 
     def _bomb(self, command: Command, lexer: Lexer) -> None:
         source = command.pipe_from
@@ -100,69 +112,87 @@ class Scan:
         if name == source.words[0].text and name in lexer.functions:
             self.fork_bomb = True
 
-    def _unwrap(self, found: Effective, command: Command, variables: Variables) -> None:
+    def _unwrap(self, first: Effective, command: Command, variables: Variables) -> None:
         """Record the command, then whatever it would run in turn."""
-        for _ in range(12):
+        waiting = [first]
+        for _ in range(_MAX_UNWRAPPED):
+            if not waiting or len(self.effective) >= _MAX_EFFECTIVE:
+                break
+            found = waiting.pop()
             self.effective.append(found)
-            argv = found.argv
-            if not argv:
-                return
-            if not argv[0].known:
-                self.opaque = True
-                return
+            if not found.argv:
+                continue
+            name = found.argv[0]
+            if not name.known:
+                self.opaque = self.hidden = True
+                continue
+            if name.globs:
+                waiting += self._by_pattern(found)
+                continue
             self._texts_of(found, command, variables)
-            inner = self._inner(found, command, variables)
-            if not inner:
-                return
-            found = Effective(inner, found.cwd, found.redirects, wrapped=True)
-        self.opaque = True
+            waiting += self._inner(found, command, variables)
+        if waiting:
+            self.cut = True
 
-    def _inner(self, found: Effective, command: Command, variables: Variables) -> list[Value]:
+    def _by_pattern(self, found: Effective) -> list[Effective]:
+        """A program written as a pattern: every file that it matches may be the one."""
+        folder, _, pattern = found.argv[0].text.rpartition("/")
+        matched = matching_names(os.path.join(found.cwd or "/", folder or "."), pattern)[:16] if found.cwd else []
+        self.opaque = self.hidden = True
+        return [Effective([Value(name), *found.argv[1:]], found.cwd, found.redirects) for name in matched]
+
+    def _inner(self, found: Effective, command: Command, variables: Variables) -> list[Effective]:
         name, argv = found.name, found.argv
         if name in ("find", "fd", "fdfind"):
             return self._find_exec(found)
         if name == "git" and any(value.text in ("run", "foreach") for value in argv[1:4]):
             at = next(index for index, value in enumerate(argv) if value.text in ("run", "foreach"))
             self._queue(" ".join(value.text for value in argv[at + 1 :]), found.cwd, known=True)
-            return argv[at + 1 :]
-        if name not in WRAPPERS:
+            return [Effective(argv[at + 1 :], found.cwd)]
+        row = program(name).wraps
+        if row is None:
             return []
-        inner = inner_command(name, argv)
+        inner = inner_command(row, argv)
         if name == "xargs" and inner:
-            return [*inner, *_piped_words(command, variables)]
-        return inner
+            inner = [*inner, *piped_words(command, variables)]
+        return [Effective(inner, found.cwd, found.redirects)] if inner else []
 
-    def _find_exec(self, found: Effective) -> list[Value]:
+    def _find_exec(self, found: Effective) -> list[Effective]:
+        """Each -exec of one find, without recursion, however many there are."""
         argv = found.argv
-        starts = [value for value in argv[1:] if not value.text.startswith(("-", "(", "!"))]
-        at = next((index for index, value in enumerate(argv) if value.text in _EXEC_FLAGS), 0)
-        if not at:
+        first = next((index for index, value in enumerate(argv) if value.text in _EXEC_FLAGS), 0)
+        if not first:
             return []
-        rest = argv[at + 1 :]
-        end = next((index for index, value in enumerate(rest) if value.text in (";", "+")), len(rest))
-        roots = [value for value in starts if value in argv[1:at]][:4]
-        if filtered_find(argv[1:at]):
+        roots = [value for value in argv[1:first] if not value.text.startswith(("-", "(", "!"))][:4]
+        if filtered_find(argv[1:first]):
             # Only something below the roots is meant, so the roots themselves are not at stake.
             roots = [value._replace(text=f"{value.text}/x") for value in roots if value.text.startswith("/")]
-        if roots and rest and base_name(rest[0].text) == "rm":
-            # find itself descends, so the inner rm need not be recursive to empty the tree.
-            rest = [rest[0], Value("-r"), *rest[1:]]
-            end += 1
-        body = [one for value in rest[:end] for one in (roots if value.text == "{}" and roots else [value])]
-        if end < len(rest) - 1:
-            self._unwrap_more(Effective([argv[0], *rest[end + 1 :]], found.cwd))
-        return body
-
-    def _unwrap_more(self, found: Effective) -> None:
-        if len(self.effective) < _MAX_EFFECTIVE and any(value.text in _EXEC_FLAGS for value in found.argv):
-            self._unwrap(found, Command(0, ()), Variables(self._home))
+        out: list[Effective] = []
+        at = first
+        while at < len(argv):
+            if argv[at].text not in _EXEC_FLAGS:
+                at += 1
+                continue
+            end = next((index for index in range(at, len(argv)) if argv[index].text in (";", "+")), len(argv))
+            body = argv[at + 1 : end]
+            if roots and body and base_name(body[0].text) == "rm":
+                # find itself descends, so the inner rm need not be recursive to empty the tree.
+                body = [body[0], Value("-r"), *body[1:]]
+            out.append(Effective([one for value in body for one in _filled(value, roots)], found.cwd))
+            if len(out) > 8:
+                # Many of them only say again what the first ones said; the rest is not read, and so not allowed.
+                self.cut = True
+                break
+            at = end + 1
+        return [one for one in out if one.argv]
 
     def _texts_of(self, found: Effective, command: Command, variables: Variables) -> None:
         """Queue the strings that this command would read as shell text."""
         name, argv = found.name, found.argv
+        flags = program(name).shell_texts
         if name in SHELLS:
             self._shell_texts(found, command, variables)
-        elif name in _ALL_TEXT:
+        elif "*" in flags:
             self._queue(" ".join(value.text for value in argv[1:]), found.cwd, known=all(value.known for value in argv))
             if name == "trap" and len(argv) > 1:
                 self._queue(argv[1].text, found.cwd, known=argv[1].known)
@@ -171,12 +201,15 @@ class Scan:
                 self._queue(value.text.partition("=")[2], found.cwd, known=value.known)
         elif name in ("source", "."):
             self.opaque = True
-        for flag in _TEXT_FLAGS.get(name, ()):
+        elif flags:
             for index, value in enumerate(argv[1:], 1):
-                if value.text == flag and index + 1 < len(argv):
+                flag, attached, text = value.text.partition("=")
+                if flag not in flags:
+                    continue
+                if attached:
+                    self._queue(text, found.cwd, known=value.known)
+                elif index + 1 < len(argv):
                     self._queue(argv[index + 1].text, found.cwd, known=argv[index + 1].known)
-                elif value.text.startswith(flag + "="):
-                    self._queue(value.text[len(flag) + 1 :], found.cwd, known=value.known)
 
     def _shell_texts(self, found: Effective, command: Command, variables: Variables) -> None:
         argv = found.argv
@@ -194,68 +227,50 @@ class Scan:
                 self._queue(redirect.body, found.cwd, known=True)
                 return
             if redirect.op == "<<<":
-                self._queue(
-                    " ".join(value.text for value in values), found.cwd, known=all(value.known for value in values)
-                )
+                known = all(value.known for value in values)
+                self._queue(" ".join(value.text for value in values), found.cwd, known=known)
                 return
-        fed = _piped_text(command, variables)
-        if fed:
-            self._queue(fed, found.cwd, known=True)
-        else:
-            self.opaque = True
+        self.opaque = True
+        if any(not value.text.startswith("-") for value in argv[1:]):
+            return  # a script, by its name
+        fed = piped_text(command, variables)
+        self._queue(fed, found.cwd, known=bool(fed) or command.pipe_from is None)
 
     def _queue(self, text: str, cwd: str | None, *, known: bool) -> None:
-        self.opaque = self.opaque or not known
+        if not known:
+            self.opaque = self.hidden = True
         if text.strip():
             self._texts.append((text, cwd))
 
 
-def filtered_find(argv: list[Value]) -> bool:
-    """The search is narrowed by more than depth and type."""
-    filters = {
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-regex",
-        "-iregex",
-        "-mtime",
-        "-mmin",
-        "-newer",
-        "-size",
-        "-user",
-        "-empty",
-        "-perm",
-    }
-    for index, value in enumerate(argv):
-        if value.text in filters and not (index + 1 < len(argv) and argv[index + 1].text in ("*", ".*")):
-            return True
-    return False
+def inner_command(row: Wrapper, argv: list[Value]) -> list[Value]:
+    """The command that a wrapper would run, or nothing."""
+    at = 1
+    while at < len(argv):
+        text = argv[at].text
+        if text == "--":
+            at += 1
+            break
+        if text.startswith("-") and len(text) > 1:
+            at += 2 if text in row.valued else 1
+            continue
+        if row.assigns and "=" in text and not text.startswith("="):
+            at += 1
+            continue
+        break
+    return argv[at + row.operands :]
 
 
-def _piped_text(command: Command, variables: Variables) -> str:
-    """What a pipe would feed, where the program before it only prints its own words."""
-    source = command.pipe_from
-    if source is None or not source.words:
-        return ""
-    name = source.words[0].text
-    if name in ("echo", "printf"):
-        values = [value for word in source.words[1:] for value in variables.expand(word, None)]
-        return " ".join(value.text for value in values if not value.text.startswith("-")).replace("\\n", "\n")
-    if name == "find":
-        values = [value for word in source.words[1:] for value in variables.expand(word, None)]
-        starts = [value.text for value in values if value.text.startswith("/")]
-        return " ".join(f"{start}/x" if filtered_find(values) else start for start in starts)
-    if name == "cat":
-        return "\n".join(redirect.body for redirect in source.redirects if redirect.body)
-    return ""
+def _filled(value: Value, roots: list[Value]) -> list[Value]:
+    return roots if value.text == "{}" and roots else [value]
 
 
-def _piped_words(command: Command, variables: Variables) -> list[Value]:
-    return [Value(part) for part in _piped_text(command, variables).split()[:64]]
+def could_be(value: Value, word: str) -> bool:
+    """The value is this word, or a pattern that may become it."""
+    return value.text == word or (value.globs and bash_match(word, value.text))
 
 
-def _inherit(places: dict[tuple[int, ...], str | None], scope: tuple[int, ...]) -> str | None:
+def _inherit(places: dict[tuple[int, ...], _Places], scope: tuple[int, ...]) -> _Places:
     outer = scope
     while outer not in places:
         outer = outer[:-1]
@@ -263,12 +278,20 @@ def _inherit(places: dict[tuple[int, ...], str | None], scope: tuple[int, ...]) 
     return places[scope]
 
 
-def _moved(argv: list[Value], cwd: str | None, home: str) -> str | None:
+def _moved(argv: list[Value], command: Command, possible: _Places, home: str) -> _Places:
+    """Where the shell may be afterwards. A change that may not happen leaves the old places possible too."""
+    after: list[str | None] = [_target(argv, place, home) for place in possible]
+    if command.conditional or command.joined in ("&&", "||"):
+        after += possible
+    return tuple(dict.fromkeys(after))[:_MAX_PLACES]
+
+
+def _target(argv: list[Value], cwd: str | None, home: str) -> str | None:
     targets = [value for value in argv[1:] if not (value.text.startswith("-") and value.text != "-")]
     if not targets:
-        return home
+        return home if argv[0].text == "cd" else None
     target = targets[0]
-    if not target.known or target.globs or target.text == "-":
+    if not target.known or target.globs or target.text == "-" or argv[0].text == "popd":
         return None
     if target.text.startswith("/"):
         return os.path.normpath(target.text)

@@ -4,7 +4,8 @@ A row is written in a small language, so that the tables stay readable:
 `-a` a flag; `-n:` a flag with a value; `-f@` a flag with a path; `--long`, `--long=` (value, attached or next word),
 `--long=?` (value only attached), `--long=@` (path); `-#` numbers such as -20; `--pair==` a flag with two values.
 Operands: `none`, `text` (any), `paths`, `path` (at most one), `pattern paths` (the first is text),
-`anything` (every word is text, also one that looks like a flag).
+`anything` (every word is text, also one that looks like a flag), `script` (a path, and behind it or behind `-m` words
+for that script).
 """
 
 from collections.abc import Callable
@@ -12,7 +13,7 @@ from typing import Literal, NamedTuple
 
 from clew.permissions.shell.words import Piece, Word
 
-Operands = Literal["none", "text", "paths", "path", "pattern paths", "anything"]
+Operands = Literal["none", "text", "paths", "path", "pattern paths", "anything", "script"]
 
 
 class Parsed(NamedTuple):
@@ -37,8 +38,6 @@ class Spec(NamedTuple):
     needs_operand: bool = False
     flags_first: bool = False
     """The program takes every word after its first operand as an operand, also one that looks like a flag."""
-    network: bool = False
-    """Never allowed by itself: the row only bounds what an allow rule for a prefix may cover."""
 
 
 class _Flags(NamedTuple):
@@ -88,6 +87,7 @@ class _Reader:
         self.row = _flags_of(spec.flags)
         # Where a second operand is an output file, a late "flag" may be taken for it (xxd does).
         self.flags_first = spec.flags_first or spec.operands == "path"
+        self.script = spec.operands == "script"
         self.words = words
         self.covered = covered
         self.flags: dict[str, list[str]] = {}
@@ -103,6 +103,9 @@ class _Reader:
             if text == "--" and not word.globs:
                 self.operands += self.words[self.at :]
                 return ""
+            if self.script and not (len(text) > 1 and text.startswith("-") and text != "-m"):
+                self.operands += self.words[self.at - (text != "-m") :]
+                return "" if len(text) > 1 and text != "-" else "would read a program from its input"
             if len(text) < 2 or not text.startswith("-"):
                 self.operands.append(word)
                 continue

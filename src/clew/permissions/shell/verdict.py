@@ -1,20 +1,29 @@
-"""The verdict on a shell command: deny side first, then proof part by part, then rules and mode."""
+"""The verdict on a shell command: deny side first, then proof part by part, then rules, sandbox and mode."""
 
+import os
+import re
 from typing import NamedTuple
 
 from clew.permissions.access import Decision, ShellAccess, Verdict
+from clew.permissions.conditions import Policy
 from clew.permissions.paths import real
-from clew.permissions.policy import Policy
 from clew.permissions.rules import Rule
-from clew.permissions.shell.catastrophe import always_denied, coarse_denied
-from clew.permissions.shell.grammar import MAX_CHARS, unproven, unreadable
+from clew.permissions.shell.catastrophe import always_denied, coarse_denied, coarse_rule, unseen_loss
+from clew.permissions.shell.changes import changes_of, refuse_change, refuse_edits
+from clew.permissions.shell.destroys import deletes_trees, drops_history
+from clew.permissions.shell.grammar import unproven, unreadable
 from clew.permissions.shell.lexer import Lexer
 from clew.permissions.shell.offers import offers_for
 from clew.permissions.shell.proof import Part, parts_of, prove_part
 from clew.permissions.shell.rule_match import allowing_rule, matching_rule
 from clew.permissions.shell.scan import Scan
+from clew.permissions.shell.table import program
 from clew.permissions.shell.writes import protected_write
 from clew.protocol.events import RuleOffer
+
+_UNUSABLE = re.compile("[\0\ud800-\udfff]")
+MAX_SCANNED = 130_000
+"""Longer texts are not taken apart; the Bash tool runs none of them."""
 
 
 class PartVerdict(NamedTuple):
@@ -25,6 +34,7 @@ class PartVerdict(NamedTuple):
     why: str
     rule: str = ""
     offers: tuple[RuleOffer, ...] = ()
+    reads_only: bool = False
 
 
 class ShellVerdict(NamedTuple):
@@ -36,66 +46,128 @@ class ShellVerdict(NamedTuple):
 
 def judge_shell(access: ShellAccess, policy: Policy) -> ShellVerdict:
     """Prove it, or ask, or refuse. Runs nothing."""
-    text, places = access.command, policy.places
-    cwd = real(access.cwd)
-    scan = Scan(text, cwd, places.home)
-    refused = always_denied(scan, places) or (coarse_denied(text, places) if len(text) > MAX_CHARS else "")
+    found = _judge_held(access, policy)
+    if not access.leaves_sandbox or found.verdict.decision == "deny" or policy.mode == "bypassPermissions":
+        return found
+    # Inside, the sandbox answered for what a file of the project may make a program do. Outside nothing does, so
+    # neither a proof nor a rule is enough, and no rule is offered (cases/leaving_the_sandbox.txt).
+    why = f"leaves the sandbox: {found.verdict.why}"
+    return found._replace(verdict=Verdict(decision="ask", why=why, rule="leaves the sandbox"))
+
+
+def _judge_held(access: ShellAccess, policy: Policy) -> ShellVerdict:
+    # No path can hold a NUL or half a character, and bash gets neither; read as signs like any other they hide nothing.
+    text = _UNUSABLE.sub("\ufffd", access.command)
+    cwd = real(_UNUSABLE.sub("\ufffd", access.cwd))
+    if len(text) > MAX_SCANNED:
+        return ShellVerdict(_judge_long(text, policy))
+    scan = Scan(text, cwd, policy.places.home)
+    refused = always_denied(scan, policy.places) or (coarse_denied(text, policy.places) if scan.cut else "")
     if refused:
-        return ShellVerdict(Verdict(decision="deny", why=refused, rule="always-deny", absolute=True))
+        return ShellVerdict(_always_deny(refused))
     for effect in ("deny", "ask"):
-        rule = matching_rule(scan, policy.matching(effect, "Bash"))
+        rules = policy.matching(effect, "Bash")
+        rule = matching_rule(scan, rules) or (coarse_rule(text, rules) if scan.cut else None)
         if rule is not None:
             return ShellVerdict(Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text))
-    found = _proven(text, cwd, policy)
+    # A shell that is told the name of its directory keeps it, links and all; then `cd ..` follows the name.
+    found = _proven(access.command, frozenset({cwd, os.path.abspath(_UNUSABLE.sub("\ufffd", access.cwd))}), policy)
     if found.verdict.decision != "ask":
         return found
-    return found._replace(verdict=_by_mode(found.verdict, access, scan, cwd, policy))
+    return found._replace(verdict=_by_mode(found.verdict, access, scan, policy))
 
 
-def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, cwd: str, policy: Policy) -> Verdict:
+def _always_deny(why: str) -> Verdict:
+    return Verdict(decision="deny", why=why, rule="always-deny", absolute=True)
+
+
+def _judge_long(text: str, policy: Policy) -> Verdict:
+    """A text that is too long to be taken apart: what is plainly denied is, the rest asks in every mode."""
+    if refused := coarse_denied(text, policy.places):
+        return _always_deny(refused)
+    if rule := coarse_rule(text, policy.matching("deny", "Bash")):
+        return Verdict(decision="deny", why="your rule says deny", rule=rule.text)
+    why = "the command is too long to be judged"
+    return Verdict(decision="deny" if policy.mode == "plan" else "ask", why=why, rule="limits")
+
+
+def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, policy: Policy) -> Verdict:
     """A mode, a whole-tool rule or the sandbox may answer for a person, unless something protected is at stake."""
     if policy.mode == "plan":
         return Verdict(
             decision="deny", why=f"plan mode runs only what is proven harmless: {asking.why}", rule="mode plan"
         )
-    if guarded := protected_write(scan, policy.places):
-        return Verdict(decision="ask", why=guarded, rule="protected names", offers=())
+    held = (policy.sandboxed or access.sandboxed) and not access.leaves_sandbox
+    if guarded := protected_write(scan, policy.places, held=held):
+        return Verdict(decision="ask", why=guarded, rule="protected names")
     if scan.opaque and policy.matching("deny", "Bash"):
-        return Verdict(decision="ask", why="it cannot be known which program runs, and you have deny rules", offers=())
+        return Verdict(decision="ask", why="it cannot be known which program runs, and you have deny rules")
+    bypass = policy.mode == "bypassPermissions"
+    if held and policy.trusted:
+        lost = "" if bypass else drops_history(scan)
+        lost = lost or (deletes_trees(scan) if policy.mode == "default" else "")
+        if lost:
+            return Verdict(decision="ask", why=lost, rule="loses work", offers=asking.offers)
+        return Verdict(decision="allow", why="runs inside the sandbox", rule="sandbox")
     whole = next((rule for rule in policy.matching("allow", "Bash") if rule.whole_tool), None)
+    if not bypass and (whole is None or not policy.trusted):
+        return asking
+    unseen = "it cannot be known which program runs" if scan.hidden or scan.cut else unseen_loss(scan)
+    if unseen:
+        return Verdict(decision="ask", why=unseen, rule="always-deny")
     if whole is not None and policy.trusted:
         return Verdict(decision="allow", why="your rule allows every command", rule=whole.text)
-    if policy.mode == "bypassPermissions":
-        return Verdict(decision="allow", why="bypass mode", rule="mode bypassPermissions")
-    if access.leaves_sandbox:
-        return Verdict(decision="ask", why=f"leaves the sandbox: {asking.why}", rule=asking.rule, offers=asking.offers)
-    if (policy.sandboxed or access.sandboxed) and policy.trusted:
-        return Verdict(decision="allow", why="runs inside the sandbox", rule="sandbox")
-    return asking
+    return Verdict(decision="allow", why="bypass mode", rule="mode bypassPermissions")
 
 
-def _proven(text: str, cwd: str, policy: Policy) -> ShellVerdict:
+def _proven(text: str, names: frozenset[str], policy: Policy) -> ShellVerdict:
     if why := unreadable(text):
         return ShellVerdict(Verdict(decision="ask", why=why))
     lexer = Lexer(text)
     if why := unproven(text, lexer):
         return ShellVerdict(Verdict(decision="ask", why=why))
-    parts = [_judge_part(part, policy) for part in parts_of(lexer, cwd, policy.places)]
+    taken = parts_of(lexer, names, policy.places)
+    parts = [_judge_part(part, policy, alone=len(lexer.commands) == 1) for part in taken]
+    if any(map(_edits, taken)):
+        # The proof looked at the project as it is now, and one of these parts may change what it looked at.
+        parts = [_unsettled(part, one) for part, one in zip(taken, parts, strict=True)]
     if not parts:
         return ShellVerdict(Verdict(decision="ask", why="there is nothing to run"))
     asking = [part for part in parts if part.decision == "ask"]
     if not asking:
         rule = next((part.rule for part in parts if part.rule), "")
-        verdict = Verdict(decision="allow", why=parts[0].why if len(parts) == 1 else "every part is allowed", rule=rule)
+        verdict = Verdict(
+            decision="allow",
+            why=parts[0].why if len(parts) == 1 else "every part is allowed",
+            rule=rule,
+            reads_only=all(part.reads_only for part in parts),
+        )
     else:
-        offers = tuple(offer for part in asking for offer in part.offers)
+        offers = tuple(dict.fromkeys(offer for part in asking for offer in part.offers))
         verdict = Verdict(decision="ask", why=asking[0].why, rule=asking[0].rule, offers=offers)
-    return ShellVerdict(verdict, tuple(parts))
+    return ShellVerdict(verdict, tuple(dict.fromkeys(parts)))
 
 
-def _judge_part(part: Part, policy: Policy) -> PartVerdict:
+def _edits(part: Part) -> bool:
+    words = part.command.words
+    return bool(part.outputs) or (bool(words) and program(words[0].text).writes is not None)
+
+
+def _unsettled(part: Part, found: PartVerdict) -> PartVerdict:
+    words = part.command.words
+    if not (found.reads_only and words and program(words[0].text).code_files):
+        return found
+    why = "an earlier part may put a file in place that chooses what this runs"
+    return PartVerdict(found.text, "ask", why, found.rule)
+
+
+def _judge_part(part: Part, policy: Policy, *, alone: bool) -> PartVerdict:
+    accepts = policy.mode == "acceptEdits" and policy.trusted
     if part.why:
-        return PartVerdict(part.text, "ask", part.why)
+        if not (accepts and part.outputs and part.cwd is not None):
+            return PartVerdict(part.text, "ask", part.why)
+        if why := _refuse_outputs(part, part.cwd, policy):
+            return PartVerdict(part.text, "ask", why)
     proof = prove_part(part, policy.places)
     rule: Rule | None = None
     if proof.refused or not policy.trusted:
@@ -103,7 +175,42 @@ def _judge_part(part: Part, policy: Policy) -> PartVerdict:
     if rule is not None:
         return PartVerdict(part.text, "allow", "your rule allows it", rule.text)
     if proof.refused:
-        return PartVerdict(part.text, "ask", proof.refused, proof.row, offers_for(part))
+        if accepts and (edits := _only_edits(part, policy, alone=alone)) is not None:
+            if not edits:
+                return PartVerdict(part.text, "allow", "edits inside the workspace are accepted", "mode acceptEdits")
+            return PartVerdict(part.text, "ask", edits, proof.row)
+        return PartVerdict(part.text, "ask", proof.refused, proof.row, offers_for(part, policy.places))
     if not policy.trusted:
         return PartVerdict(part.text, "ask", "this directory is not trusted yet")
-    return PartVerdict(part.text, "allow", "only reads", proof.row)
+    if part.outputs:
+        return PartVerdict(part.text, "allow", "edits inside the workspace are accepted", "mode acceptEdits")
+    return PartVerdict(part.text, "allow", "only reads", proof.row, reads_only=True)
+
+
+def _refuse_outputs(part: Part, cwd: str, policy: Policy) -> str:
+    """Why a redirection is more than an edit of an ordinary file of the workspace."""
+    for target in part.outputs:
+        if not target.known or target.globs or target.braces or target.tilde:
+            return "it is not written out which file is written"
+        if why := refuse_change(target.text, cwd, policy.places):
+            return why
+    return ""
+
+
+def _only_edits(part: Part, policy: Policy, *, alone: bool) -> str | None:
+    """Why the part is more than edits inside the workspace; empty where it is not; None where its row tells nothing."""
+    if part.cwd is None or not part.forms:
+        return None
+    for form in part.forms:
+        if not form or not form[0].plain:
+            return None
+        changes = changes_of(form)
+        if changes is None:
+            return None
+        if form[0].text in ("ln", "chmod", "chown", "chgrp", "dd", "tee", "truncate", "install", "sponge"):
+            return None
+        if form[0].text == "rm" and changes.recursive:
+            return "this deletes whole directories"
+        if why := refuse_edits(changes, part.cwd, policy.places, alone=alone):
+            return why
+    return ""

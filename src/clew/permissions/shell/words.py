@@ -64,8 +64,8 @@ def literal(text: str) -> Word:
     return Word(text, (Piece("quoted", text),))
 
 
-def expand_braces(word: Word) -> tuple[Word, ...] | None:
-    """The words of one simple comma list; None where there is more to it than that."""
+def simple_braces(word: Word) -> tuple[Word, ...] | None:
+    """The words of one plain comma list; None where there is more to it than that, so that nothing is proven."""
     if not word.braces:
         return (word,)
     if len(word.pieces) != 1 or ".." in word.raw:
@@ -91,7 +91,7 @@ class Redirect(NamedTuple):
 class Command:
     """One simple command: assignments, words, redirections, and how it hangs in the whole."""
 
-    __slots__ = ("assigns", "background", "conditional", "pipe_from", "redirects", "scope", "start", "words")
+    __slots__ = ("assigns", "background", "conditional", "joined", "pipe_from", "redirects", "scope", "start", "words")
 
     def __init__(self, start: int, scope: tuple[int, ...]) -> None:
         self.start = start
@@ -101,6 +101,8 @@ class Command:
         self.redirects: list[Redirect] = []
         self.pipe_from: Command | None = None
         self.background = False
+        self.joined = ""
+        """The operator between this command and the one before it in the same list."""
         self.conditional = False
         """Stands after a keyword (if, then, do, ...): it may not run at all."""
 

@@ -1,27 +1,93 @@
 """Writes that can be seen in a command and touch protected names: they ask even in bypass mode and in the sandbox."""
 
-from clew.permissions.files import Places, judge_place
-from clew.permissions.shell.scan import Scan
+from clew.permissions.files import Finding, Places, judge_change
+from clew.permissions.shell.glob import GLOB, bash_match, matching_names
+from clew.permissions.shell.scan import Effective, Scan
+from clew.permissions.shell.spec import Spec, parse
+from clew.permissions.shell.table import after_git_options, program
+from clew.permissions.shell.values import Value
+from clew.permissions.shell.words import literal
 from clew.permissions.word_set import word_set
 
 _OUT = word_set("""> >> >| &> &>> <>""")
-_WRITERS = word_set("""tee cp mv ln install touch rm rmdir chmod chown truncate dd sponge""")
 _EDITORS = word_set("""sed perl ed ex vim nano""")
+# A pattern in a path to be written may become one of these, whether or not it is there yet.
+_LIKELY = (".git", ".vscode", ".claude", ".clew", ".github", ".envrc", ".bashrc", ".mcp.json", ".husky")
+_GIT_NAMES_FILES = word_set("config checkout restore mv rm apply am clone init archive bundle format-patch worktree")
 
 
-def protected_write(scan: Scan, places: Places) -> str:
-    """Why a person must answer, or an empty string."""
+def protected_write(scan: Scan, places: Places, *, held: bool) -> str:
+    """Why a person must answer, or an empty string. `held`: a sandbox keeps these names read-only for any program."""
+    seen: set[tuple[Value, str]] = set()
     for found in scan.effective:
         if found.cwd is None:
             continue
-        targets = [value for redirect, values in found.redirects if redirect.op in _OUT for value in values]
-        if found.name in _WRITERS or (found.name in _EDITORS and any(one.text.startswith("-") for one in found.argv)):
-            targets += [value for value in found.argv[1:] if not value.text.startswith("-")]
-        for value in targets:
-            text = value.text.removeprefix("of=")
-            if not value.known or not text or text == "/dev/null":
+        outputs = [value for redirect, values in found.redirects if redirect.op in _OUT for value in values]
+        surely, perhaps = _written_operands(found, held=held)
+        for value in (*outputs, *surely, *perhaps):
+            if (value, found.cwd) in seen:
                 continue
-            finding = judge_place("write", text, found.cwd, places)
-            if finding.protected:
-                return f"{text}: {finding.why}"
+            seen.add((value, found.cwd))
+            finding = _protected(value, found.cwd, places)
+            # A word of an unknown program is only a guess at a file: what it is called counts, not what lies there.
+            if finding is not None and (finding.by_name or value not in perhaps):
+                return f"{value.text[:80]}: {finding.why}"
     return ""
+
+
+def _written_operands(found: Effective, *, held: bool) -> tuple[list[Value], list[Value]]:
+    """The words a program writes to by its row, and those that it may write to for all that is known."""
+    name, rest = found.name, found.argv[1:]
+    row = program(name)
+    if row.reads is not None and row.writes is None and (held or _only_reads(row.reads, rest)):
+        return [], []
+    operands = [value for value in rest if not value.text.startswith("-")]
+    if row.writes is not None and (name != "sed" or any(value.text.startswith(("-i", "--in")) for value in rest)):
+        return [*operands, *_attached(rest)], []
+    if name in _EDITORS and any(value.text.startswith("-") for value in rest):
+        return [], operands
+    if row.wraps is not None or (row.shows and row.reads is None) or name in ("cd", "for", "export", ""):
+        return [], []
+    if name == "git":
+        words = after_git_options([value.text for value in rest])
+        return [], [*operands, *_attached(rest)] if words and words[0] in _GIT_NAMES_FILES else []
+    return [], [] if held else [*operands, *_attached(rest)]
+
+
+def _only_reads(spec: Spec, values: list[Value]) -> bool:
+    return len(values) < 2000 and not parse(spec, [literal(value.text) for value in values]).refused
+
+
+def _attached(values: list[Value]) -> list[Value]:
+    """Paths glued to a flag: `--output=x`, `-ox`."""
+    out: list[Value] = []
+    for value in values:
+        if value.text.startswith("--") and "=" in value.text:
+            out.append(value._replace(text=value.text.partition("=")[2]))
+        elif value.text.startswith("-") and len(value.text) > 2 and value.text[2] in "./~":
+            out.append(value._replace(text=value.text[2:]))
+    return out
+
+
+def _protected(value: Value, cwd: str, places: Places) -> Finding | None:
+    text = value.text.removeprefix("of=")
+    if not value.known or not text or text == "/dev/null" or len(text) > 4096:
+        return None
+    for path in _readings(text, cwd) if value.globs else (text,):
+        finding = judge_change("write", path, cwd, places)
+        if finding.protected:
+            return finding
+    return None
+
+
+def _readings(text: str, cwd: str) -> list[str]:
+    """What a path with a pattern may become: files that are there, and names that are worth protecting."""
+    readings = [""]
+    for part in text.split("/"):
+        if not GLOB.search(part):
+            choices = [part]
+        else:
+            there = matching_names(f"{cwd}/{readings[0]}", part)[:8]
+            choices = [*(name for name in _LIKELY if bash_match(name, part)), *there] or [part]
+        readings = [f"{before}/{choice}" if before else choice for before in readings for choice in choices][:32]
+    return [f"/{one}" if text.startswith("/") else one for one in readings]

@@ -1,11 +1,15 @@
-"""git's reading subcommands. Auto-allowed git runs with hooks, pagers, fsmonitor and helpers switched off (G1)."""
+"""git: subcommands that only read, and what may follow a rule's words. Its repositories: repository.py (G1)."""
 
 import re
 
 from clew.permissions.names import secret_name
+from clew.permissions.shell.program import Program
 from clew.permissions.shell.spec import Parsed, Spec
+from clew.permissions.word_set import word_set
 
 _SIGNATURE = re.compile(r"%G|(?<!contents:)signature")
+_VERSION = ("--version", "version")
+_DIFF_MERGES = frozenset({"", "off", "none", "on", "m", "first-parent", "1", "separate", "combined", "c", "cc"})
 _MAGIC = re.compile(r"^(?:\([^)]*\)|[/!^]+)")
 
 _PRETTY = (
@@ -38,14 +42,14 @@ _WALK = (
     "--regexp-ignore-case --extended-regexp --fixed-strings --perl-regexp --merges --no-merges "
     "--min-parents= --max-parents= "
     "--first-parent --exclude-first-parent-only --not --all --branches=? --tags=? --remotes=? --glob= "
-    "--exclude= --reflog --alternate-refs "
+    "--exclude= --reflog "
     "--cherry-mark --cherry-pick --cherry --left-right --left-only --right-only "
     "--walk-reflogs -g --boundary --simplify-by-decoration --full-history "
     "--dense --sparse --simplify-merges --ancestry-path=? --date-order --author-date-order --topo-order "
     "--reverse --graph "
     "--no-graph --show-linear-break=? --parents --children --left-right --follow --source --use-mailmap "
     "--no-mailmap --mailmap "
-    "--log-size -L: --count --full-diff -t -m --diff-merges= --no-diff-merges --remerge-diff --root "
+    "--log-size -L: --count --full-diff -t -m --diff-merges= --no-diff-merges --root "
     "--name-rev"
 )
 
@@ -56,6 +60,10 @@ def _revisions(parsed: Parsed) -> str:
         for path in word.text.split(":")[1:]:
             if secret := secret_name(_MAGIC.sub("", path)):
                 return f"{secret} may hold secrets"
+    if any(value not in ("", "short", "log") for value in parsed.flags.get("--submodule", ())):
+        return "git would run in the submodules of the past"
+    if not {*parsed.flags.get("--diff-merges", ())} <= _DIFF_MERGES:
+        return "merging anew runs merge drivers"
     for flag in ("--format", "--pretty", "--sort"):
         if any(_SIGNATURE.search(value) for value in parsed.flags.get(flag, ())):
             return "checking signatures runs another program"
@@ -126,7 +134,7 @@ _BRANCH = (
     "--merged=? --no-merged=? --points-at= "
     "--sort= --format= --color=? --no-color --column=? --no-column --abbrev=? --ignore-case"
 )
-ROWS: dict[str, Spec] = {
+_READS: dict[str, Spec] = {
     "status": Spec(
         "-s -b -v -u=? -z --short --branch --show-stash --porcelain=? --long --verbose --untracked-files=? "
         "--ignore-submodules=? "
@@ -211,7 +219,7 @@ ROWS: dict[str, Spec] = {
         "--stage --unmerged --killed --directory "
         "--no-empty-directory --exclude= --exclude-from=@ --exclude-per-directory= --exclude-standard "
         "--error-unmatch --full-name "
-        "--abbrev=? --debug --eol --deduplicate --recurse-submodules --sparse --format= --resolve-undo"
+        "--abbrev=? --debug --eol --deduplicate --sparse --format= --resolve-undo"
     ),
     "ls-tree": Spec(
         "-d -r -t -l -z --long --name-only --name-status --object-only --full-name --full-tree --abbrev=? --format=",
@@ -249,23 +257,74 @@ ROWS: dict[str, Spec] = {
     "check-ref-format": Spec("--branch --normalize --allow-onelevel", "text"),
     "version": Spec("--build-options", "none"),
 }
+
+
+def _plain_remote(parsed: Parsed) -> str:
+    """`ext::command` is an address that runs a program."""
+    return "this address could run a program" if any("::" in word.text for word in parsed.operands) else ""
+
+
+_TAILS: dict[str, Spec] = {
+    "add": Spec("-A -u -p -N -f -n -v --all --update --intent-to-add --force --dry-run --verbose"),
+    "commit": Spec(
+        "-a -m: -q -v -s --amend --no-edit --all --message= --quiet --verbose --signoff --allow-empty --author= "
+        "--date= --fixup= --dry-run"
+    ),
+    "push": Spec(
+        "-u -f -q -v -n --set-upstream --force --force-with-lease=? --tags --follow-tags --dry-run --quiet --delete -d",
+        "text",
+        _plain_remote,
+    ),
+    **dict.fromkeys(
+        ("fetch", "pull"),
+        Spec(
+            "-p -q -v -t -n --all --prune --tags --no-tags --depth= --rebase=? --no-rebase --ff-only --autostash "
+            "--quiet",
+            "text",
+            _plain_remote,
+        ),
+    ),
+    **dict.fromkeys(
+        ("switch", "checkout"),
+        Spec("-b: -B: -c: -C: -q -t -d -f --detach --track=? --orphan= --quiet --create= --force --guess", "text"),
+    ),
+    "restore": Spec("-S -W -s: -q --staged --worktree --source= --quiet"),
+    "stash": Spec("-u -k -q -m: --include-untracked --keep-index --message= --quiet --index", "text"),
+    "merge": Spec("-m: -q --ff-only --no-ff --ff --abort --continue --squash --no-edit --no-commit", "text"),
+    "rebase": Spec("-q --abort --continue --skip --autostash --onto= --quiet", "text"),
+    "cherry-pick": Spec("-n --no-commit --abort --continue --skip --no-edit", "text"),
+    "revert": Spec("-n --no-commit --abort --continue --skip --no-edit", "text"),
+    "reset": Spec("-q --hard --soft --mixed --keep --quiet", "text"),
+    "mv": Spec("-f -k -n -v --force --dry-run --verbose"),
+    "rm": Spec("-f -n -r -q --cached --force --dry-run --quiet"),
+    "clean": Spec("-d -f -n -q -x -X -e: --force --dry-run --quiet --exclude="),
+    "branch": Spec(
+        _BRANCH + " -d -D -m -M -c -f -u: --delete --move --force --set-upstream-to= --unset-upstream", "text"
+    ),
+    "tag": Spec("-a -d -f -l -m: --annotate --delete --force --list --message= --sort=", "text"),
+    "worktree": Spec("-b: -f --detach --force", "text"),
+    "show": _LOG,
+}
+PROGRAMS: dict[str, Program] = {
+    "git": Program(
+        audit="Reads .git/config, config.worktree, commondir, hooks, attributes and those of gitlinks, all of which "
+        "can name programs. Each setting must be on the list of harmless ones (harmless_settings.py); repository.py "
+        "finds the files; fsmonitor, pagers, signatures and optional index writes are switched off in the environment.",
+        version=_VERSION,
+        subcommands=_READS,
+        tails=_TAILS,
+        shell_texts=("-x", "--exec"),
+        offers=("add *", "commit *", "fetch *", "switch *", "checkout *", "stash *"),
+    )
+}
 # Options before the subcommand: those with a value, and those that change nothing that matters here.
-GLOBAL_VALUED = frozenset(
-    {
-        "-C",
-        "-c",
-        "--git-dir",
-        "--work-tree",
-        "--namespace",
-        "--exec-path",
-        "--config-env",
-        "--super-prefix",
-        "--attr-source",
-        "--list-cmds",
-    }
+GLOBAL_VALUED = word_set(
+    "-C -c --git-dir --work-tree --namespace --exec-path --config-env --super-prefix --attr-source --list-cmds"
+)
+GLOBAL_HARMLESS = word_set(
+    "--no-pager -P --no-optional-locks --literal-pathspecs --no-replace-objects --icase-pathspecs"
 )
 # More words than were written only mean more names to look for.
 LISTS_BY_PATTERN = frozenset({"branch", "tag", "for-each-ref", "describe"})
-GLOBAL_HARMLESS = frozenset(
-    {"--no-pager", "-P", "--no-optional-locks", "--literal-pathspecs", "--no-replace-objects", "--icase-pathspecs"}
-)
+# These compare the index with the work tree: they look into gitlinks, and may refresh the index and call its hook.
+LOOKS_AT_WORK_TREE = frozenset({"status", "diff", "diff-index", "diff-files", "submodule", "describe", "stash"})

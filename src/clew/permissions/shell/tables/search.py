@@ -1,6 +1,6 @@
 """Programs that search: grep, ripgrep, fd. find has its own language (find.py)."""
 
-from clew.permissions.shell.spec import Spec
+from clew.permissions.shell.program import Program, reader
 
 _GREP = (
     "-a -A: -b -B: -c -C: -d: -D: -e: -E -f@ -F -G -h -H -i -I -l -L -m: -n -o -P -q -r -s -T -u -U -v "
@@ -15,11 +15,11 @@ _GREP = (
     "--basic-regexp --quiet --silent "
     "--recursive --regexp= --text --with-filename --word-regexp --no-ignore-case"
 )
-ROWS: dict[str, Spec] = {
-    "grep": Spec(_GREP, "pattern paths"),
-    "egrep": Spec(_GREP, "pattern paths"),
-    "fgrep": Spec(_GREP, "pattern paths"),
-    "rg": Spec(
+PROGRAMS: dict[str, Program] = {
+    "grep": reader(_GREP, "pattern paths", any_file=True),
+    "egrep": reader(_GREP, "pattern paths", any_file=True),
+    "fgrep": reader(_GREP, "pattern paths", any_file=True),
+    "rg": reader(
         "-A: -B: -C: -c -e: -E: -f@ -F -g: -h -H -i -I -j: -l -m: -M: -n -N -o -p -P -q -r: -s -S -t: -T: -u "
         "-U -v -V -w -x -0 -. -# "
         "--after-context= --before-context= --binary --block-buffered --byte-offset --case-sensitive "
@@ -46,8 +46,10 @@ ROWS: dict[str, Spec] = {
         "--unrestricted --vimgrep "
         "--with-filename --word-regexp",
         "pattern paths",
+        audit="Reads ignore files as patterns. Its settings file is named by RIPGREP_CONFIG_PATH only, which is "
+        "removed from the environment; --pre and -z are not on the list.",
     ),
-    "fd": Spec(
+    "fd": reader(
         "-H -I -u -s -i -g -F -a -l -p -0 -d: -t: -e: -S: -E: -1 -q -c: -j: --hidden --no-ignore "
         "--no-ignore-vcs --unrestricted "
         "--case-sensitive --ignore-case --glob --regex --fixed-strings --absolute-path --list-details "
@@ -58,8 +60,13 @@ ROWS: dict[str, Spec] = {
         "--strip-cwd-prefix=?",
         "pattern paths",
     ),
-    "fdfind": Spec(
+    "fdfind": reader(
         "-H -I -i -g -a -l -p -0 -d: -t: -e: -E: --hidden --no-ignore --glob --type= --extension= --max-depth=",
         "pattern paths",
+    ),
+    "find": Program(
+        audit="Walks the tree and prints names; its expression is read by find.py. No settings file.",
+        shows="names",
+        version=("--version", "--help", "-version"),
     ),
 }

@@ -2,7 +2,8 @@
 
 import re
 
-from clew.permissions.shell.spec import Parsed, Spec
+from clew.permissions.shell.program import Program, reader
+from clew.permissions.shell.spec import Parsed
 from clew.permissions.word_set import word_set
 
 _PS_COLUMNS = word_set(
@@ -50,68 +51,78 @@ def _shows_limits(parsed: Parsed) -> str:
     return "" if "-a" in parsed.flags else "only the list of limits is shown unasked"
 
 
-ROWS: dict[str, Spec] = {
-    "pwd": Spec("-L -P --logical --physical", "none"),
-    "true": Spec("", "anything"),
-    "false": Spec("", "anything"),
-    ":": Spec("", "anything"),
-    "whoami": Spec("", "none"),
-    "logname": Spec("", "none"),
-    "id": Spec("-a -g -G -n -r -u -z --group --groups --name --real --user --zero", "text"),
-    "groups": Spec("", "text"),
-    "users": Spec("", "none"),
-    "who": Spec("-a -b -d -H -l -m -q -r -s -t -T -u --all --boot --count --heading", "none"),
-    "w": Spec("-h -s -f -i -u --no-header --short", "text"),
-    "uname": Spec(
+PROGRAMS: dict[str, Program] = {
+    "pwd": reader("-L -P --logical --physical", "none", shows="words"),
+    "true": reader("", "anything", shows="words"),
+    "false": reader("", "anything", shows="words"),
+    ":": reader("", "anything", shows="words"),
+    "whoami": reader("", "none", shows="words"),
+    "logname": reader("", "none", shows="words"),
+    "id": reader("-a -g -G -n -r -u -z --group --groups --name --real --user --zero", "text", shows="words"),
+    "groups": reader("", "text", shows="words"),
+    "users": reader("", "none", shows="words"),
+    "who": reader("-a -b -d -H -l -m -q -r -s -t -T -u --all --boot --count --heading", "none", shows="words"),
+    "w": reader("-h -s -f -i -u --no-header --short", "text", shows="words"),
+    "uname": reader(
         "-a -s -n -r -v -m -p -i -o --all --kernel-name --nodename --kernel-release --machine --operating-system",
         "none",
+        shows="words",
     ),
-    "arch": Spec("", "none"),
-    "hostname": Spec("-s --short", "none"),
-    "hostid": Spec("", "none"),
-    "uptime": Spec("-p -s --pretty --since", "none"),
-    "nproc": Spec("--all --ignore=", "none"),
-    "date": Spec(
+    "arch": reader("", "none", shows="words"),
+    "hostname": reader("-s --short", "none", shows="words"),
+    "hostid": reader("", "none", shows="words"),
+    "uptime": reader("-p -s --pretty --since", "none", shows="words"),
+    "nproc": reader("--all --ignore=", "none", shows="words"),
+    "date": reader(
         "-u -I -R -d: -j --utc --universal --iso-8601=? --rfc-3339= --rfc-email --date= -Iseconds -Idate "
         "-Iminutes -Ihours",
         "text",
         _date_only_shows,
+        shows="words",
     ),
-    "cal": Spec("-1 -3 -y -m -j -w -n: -A: -B: --three --year", "text"),
-    "ncal": Spec("-1 -3 -y -m: -j -w -b -h", "text"),
-    "free": Spec("-b -k -m -g -h -l -t -w --bytes --kibi --mebi --gibi --human --lohi --total --wide", "none"),
-    "vmstat": Spec("-a -d -D -m -s -S: -t -w", "none"),
-    "lscpu": Spec("-a -b -c -e=? -J -p=? -x --all --extended=? --json --parse=? --hex", "none"),
-    "lsblk": Spec(
-        "-a -b -d -f -i -J -l -m -n -o: -p -P -r -S -t -T --all --bytes --fs --json --list --output= --paths", "none"
+    "cal": reader("-1 -3 -y -m -j -w -n: -A: -B: --three --year", "text", shows="words"),
+    "ncal": reader("-1 -3 -y -m: -j -w -b -h", "text", shows="words"),
+    "free": reader(
+        "-b -k -m -g -h -l -t -w --bytes --kibi --mebi --gibi --human --lohi --total --wide", "none", shows="words"
     ),
-    "lsusb": Spec("-t", "none"),
-    "lspci": Spec("-v -vv -k -n -nn -t -m", "none"),
-    "lsmem": Spec("-a -b -J -n -r", "none"),
-    "locale": Spec("-a -m -c -k --all-locales", "text"),
-    "getconf": Spec("-a", "text"),
-    "tput": Spec("", "text", _tput),
-    "ulimit": Spec("-a", "none", _shows_limits),
-    "umask": Spec("-S -p", "none"),
-    "tty": Spec("-s --silent --quiet", "none"),
-    "sleep": Spec("", "text", _short_sleep),
-    "ps": Spec(
+    "vmstat": reader("-a -d -D -m -s -S: -t -w", "none", shows="words"),
+    "lscpu": reader("-a -b -c -e=? -J -p=? -x --all --extended=? --json --parse=? --hex", "none", shows="words"),
+    "lsblk": reader(
+        "-a -b -d -f -i -J -l -m -n -o: -p -P -r -S -t -T --all --bytes --fs --json --list --output= --paths",
+        "none",
+        shows="words",
+    ),
+    "lsusb": reader("-t", "none", shows="words"),
+    "lspci": reader("-v -vv -k -n -nn -t -m", "none", shows="words"),
+    "lsmem": reader("-a -b -J -n -r", "none", shows="words"),
+    "locale": reader("-a -m -c -k --all-locales", "text", shows="words"),
+    "getconf": reader("-a", "text", shows="words"),
+    "tput": reader("", "text", _tput, shows="words"),
+    "ulimit": reader("-a", "none", _shows_limits, shows="words"),
+    "umask": reader("-S -p", "none", shows="words"),
+    "tty": reader("-s --silent --quiet", "none", shows="words"),
+    "sleep": reader("", "text", _short_sleep, shows="words"),
+    "ps": reader(
         "-A -a -e -f -F -l -j -L -T -p: -o: -H -w -y --forest --format= --headers --no-headers --pid= --ppid= --sort= "
         "--user= --width= --cols= -aux -ww",
         "text",
         _ps,
+        shows="words",
     ),
-    "pgrep": Spec(
+    "pgrep": reader(
         "-a -c -d: -f -g: -G: -i -l -n -o -P: -t: -u: -U: -v -w -x --count --full --list-name --list-full --exact",
         "text",
+        shows="words",
     ),
-    "pidof": Spec("-s -x -o:", "text"),
-    "pstree": Spec("-a -A -c -g -h -l -n -p -s -t -T -u", "text"),
-    "which": Spec("-a -s --all", "text", _no_slash),
-    "type": Spec("-a -t -p -P -f", "text"),
-    "whereis": Spec("-b -m -s", "text"),
-    "sw_vers": Spec("-productName -productVersion -buildVersion", "none"),
-    "lsb_release": Spec("-a -i -d -r -c -s --all --id --description --release --codename --short", "none"),
-    "test": Spec("", "text"),
-    "[": Spec("", "text"),
+    "pidof": reader("-s -x -o:", "text", shows="words"),
+    "pstree": reader("-a -A -c -g -h -l -n -p -s -t -T -u", "text", shows="words"),
+    "which": reader("-a -s --all", "text", _no_slash, shows="words"),
+    "type": reader("-a -t -p -P -f", "text", shows="words"),
+    "whereis": reader("-b -m -s", "text", shows="words"),
+    "sw_vers": reader("-productName -productVersion -buildVersion", "none", shows="words"),
+    "lsb_release": reader(
+        "-a -i -d -r -c -s --all --id --description --release --codename --short", "none", shows="words"
+    ),
+    "test": reader("", "text"),
+    "[": reader("", "text"),
 }

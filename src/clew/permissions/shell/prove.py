@@ -5,23 +5,24 @@ from typing import NamedTuple
 
 from clew.permissions.files import Places
 from clew.permissions.paths import resolve
+from clew.permissions.shell.code_files import refuse_code_files, refuse_project_program
 from clew.permissions.shell.find import read_find
-from clew.permissions.shell.git_config import running_config
 from clew.permissions.shell.glob import matches
-from clew.permissions.shell.reads import dash_names, foreign_repository, refuse_read
+from clew.permissions.shell.reads import dash_names, refuse_read
+from clew.permissions.shell.repository import refuse_repository
 from clew.permissions.shell.spec import Parsed, Spec, parse
-from clew.permissions.shell.tables import dev, files, git, search, system, text
-from clew.permissions.shell.words import Piece, Word, expand_braces
+from clew.permissions.shell.table import program
+from clew.permissions.shell.tables import git
+from clew.permissions.shell.words import Piece, Word, simple_braces
 from clew.permissions.word_set import word_set
 
-ROWS: dict[str, Spec] = {**files.ROWS, **text.ROWS, **search.ROWS, **system.ROWS}
 _TEST_UNARY_PATH = word_set("""-e -f -d -r -w -x -s -L -h -p -S -b -c""")
 _FIXED_FLAG = re.compile(r"--[a-z][a-z-]*=")
 _NUMBER = re.compile(r"-?\d{1,18}")
 
 
 class Proof(NamedTuple):
-    """`refused` is empty where the command is proven harmless. `known`: the tables have a row for it."""
+    """`refused` is empty where the command is proven harmless; `row` names what in the tables decided."""
 
     refused: str
     row: str = ""
@@ -38,8 +39,12 @@ def prove(
     name = words[0].text
     if why := _unclear(words, cwd):
         return Proof(why)
+    row = program(name)
+    if paths and (why := refuse_project_program(name, places) or refuse_code_files(row.code_files, cwd, places)):
+        return Proof(why, name)
     rest = words[1:]
-    if len(rest) == 1 and rest[0].text in dev.VERSION_FLAGS.get(name, ()):
+    prints = row.version or (("--version", "--help") if row.reads is not None else ())
+    if len(rest) == 1 and rest[0].text in prints:
         return Proof("", f"{name} {rest[0].text}")
     if name in ("test", "["):
         return Proof(_refuse_test(rest, name, cwd, places), name)
@@ -56,26 +61,25 @@ def prove(
         return _prove_git(rest, cwd, places, covered, paths=paths)
     if name == "tar" and rest and re.fullmatch(r"[tvzjJ]*f", rest[0].text) and "t" in rest[0].text:
         rest = [Word("-" + rest[0].text, (Piece("bare", "-" + rest[0].text),)), *rest[1:]]
-    row = name
-    spec = ROWS.get(name)
+    spec, label = row.reads, name
     if spec is None and rest:
-        row = f"{name} {rest[0].text}"
-        spec, rest = dev.SUBCOMMANDS.get(row), rest[1:]
+        label = f"{name} {rest[0].text}"
+        spec, rest = row.subcommands.get(rest[0].text), rest[1:]
     if spec is None:
         return Proof(f"{name} is not known to only read")
     parsed = parse(spec, rest, covered)
     if parsed.refused:
-        return Proof(f"{row}: {parsed.refused}", row)
+        return Proof(f"{label}: {parsed.refused}", label)
     if why := _misplaced_glob(spec, rest, parsed, cwd):
-        return Proof(why, row)
+        return Proof(why, label)
     here = spec.operands in ("paths", "pattern paths") and not parsed.paths
-    return Proof(_refuse_paths(parsed.paths, cwd, places, here=here, paths=paths), row)
+    return Proof(_refuse_paths(parsed.paths, cwd, places, here=here, paths=paths), label)
 
 
 def _flatten(words: list[Word]) -> list[Word] | None:
     out: list[Word] = []
     for word in words:
-        expanded = expand_braces(word)
+        expanded = simple_braces(word)
         if expanded is None:
             return None
         out += expanded
@@ -162,7 +166,7 @@ def _prove_git(rest: list[Word], cwd: str, places: Places, covered: frozenset[st
     sub = rest[at].text
     if any(word.text == "--help" for word in rest):
         return Proof("git's help starts a pager", "git")
-    spec = git.ROWS.get(sub)
+    spec = program("git").subcommands.get(sub)
     row = f"git {sub}"
     if spec is None:
         return Proof(f"{row} is not known to only read")
@@ -173,6 +177,7 @@ def _prove_git(rest: list[Word], cwd: str, places: Places, covered: frozenset[st
         return Proof(why, row)
     if not paths:
         return Proof("", row)
-    why = foreign_repository(cwd, places) or _refuse_paths(parsed.paths, cwd, places, here=True, paths=True)
-    why = why or ("" if sub == "version" else running_config(cwd))
-    return Proof(why, row)
+    if sub == "version":
+        return Proof("", row)
+    why = refuse_repository(cwd, places, work_tree=sub in git.LOOKS_AT_WORK_TREE)
+    return Proof(why or _refuse_paths(parsed.paths, cwd, places, here=True, paths=True), row)

@@ -1,0 +1,155 @@
+"""What a command of the table would change: which of its words are written, removed or only read."""
+
+import os
+from typing import NamedTuple
+
+from clew.permissions.access import FileOp
+from clew.permissions.files import Places, judge_change
+from clew.permissions.paths import resolve
+from clew.permissions.shell.reads import refuse_read
+from clew.permissions.shell.sed import safe_script
+from clew.permissions.shell.spec import Parsed, parse
+from clew.permissions.shell.table import program
+from clew.permissions.shell.words import Word, literal
+
+_SUFFIX = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-")
+
+
+class Touch(NamedTuple):
+    """One file that would be touched, and how."""
+
+    op: FileOp
+    word: Word
+
+
+class Changes(NamedTuple):
+    """Everything one command would touch, or why that cannot be told from its row."""
+
+    touches: tuple[Touch, ...] = ()
+    recursive: bool = False
+    refused: str = ""
+
+
+def changes_of(words: list[Word]) -> Changes | None:
+    """None for a program whose row says nothing about changes."""
+    name, rest = words[0].text, words[1:]
+    row = program(name)
+    if row.writes is None or (name == "sed" and not any(_edits(word.text) for word in rest)):
+        return None
+    if row.changes is None:
+        return Changes(refused=f"{name} can reach further than its words tell")
+    if any(not word.known or word.globs or word.braces for word in words):
+        return Changes(refused="it is not written out which files change")
+    if row.writes == "of=":
+        return _dd(rest)
+    parsed = parse(row.changes, rest)
+    if parsed.refused:
+        return Changes(refused=f"{name}: {parsed.refused}")
+    if not parsed.operands:
+        return Changes(refused=f"{name} names no file")
+    recursive = bool(parsed.flags.keys() & {"-r", "-R", "-a", "--recursive", "--archive"})
+    if row.writes == "script files":
+        return _sed(parsed)
+    if row.writes in ("copy", "move", "link"):
+        return _to_destination(name, parsed, recursive=recursive)
+    operands = parsed.operands[1:] if row.writes == "after first" else parsed.operands
+    op: FileOp = "delete" if name in ("rm", "rmdir", "unlink") else "write"
+    touched = [Touch(op, word) for word in operands] + [Touch("read", word) for word in parsed.paths]
+    return Changes(tuple(touched), recursive)
+
+
+def _edits(text: str) -> bool:
+    return text.startswith(("-i", "--in-place")) or (text.startswith("-") and "i" in text and not text.startswith("--"))
+
+
+def _dd(rest: list[Word]) -> Changes:
+    found: list[Touch] = []
+    for word in rest:
+        key, _, value = word.text.partition("=")
+        if key in ("of", "if"):
+            found.append(Touch("write" if key == "of" else "read", literal(value)))
+        elif key not in ("bs", "count", "skip", "seek", "status", "conv"):
+            return Changes(refused=f"dd {key} is not known")
+    return Changes(tuple(found))
+
+
+def _sed(parsed: Parsed) -> Changes:
+    files = parsed.operands
+    scripts = [*parsed.flags.get("-e", ()), *parsed.flags.get("--expression", ())]
+    if not scripts:
+        scripts, files = [files[0].text], files[1:]
+    suffixes = [*parsed.flags.get("-i", ()), *parsed.flags.get("--in-place", ())]
+    if not all(safe_script(script) for script in scripts):
+        return Changes(refused="this sed script is not proven to only edit")
+    if any(set(suffix) - _SUFFIX for suffix in suffixes):
+        return Changes(refused="the copy that sed keeps would lie elsewhere")
+    kept = [Touch("write", literal(word.text + suffix)) for word in files for suffix in suffixes if suffix]
+    return Changes((*(Touch("write", word) for word in files), *kept), refused="" if files else "sed names no file")
+
+
+def _to_destination(name: str, parsed: Parsed, *, recursive: bool) -> Changes:
+    into = [word for flag, words in _path_flags(parsed) for word in words if flag in ("-t", "--target-directory")]
+    sources = parsed.operands if into else parsed.operands[:-1]
+    target = into[0] if into else parsed.operands[-1]
+    if not sources:
+        return Changes(refused=f"{name} names no destination")
+    if recursive and parsed.flags.keys() & {"-T", "--no-target-directory"}:
+        return Changes(refused="a copy over what is there could follow its links")
+    op: FileOp = "read" if name in ("cp", "install") else "delete" if name == "mv" else "list"
+    touched = [Touch(op, word) for word in sources] if op != "list" else []
+    if op == "delete":
+        # What is moved can be read under its new name.
+        touched += [Touch("read", word) for word in sources]
+    touched.append(Touch("write", target))
+    touched += [Touch("write", literal(_inside(target.text, word.text))) for word in sources]
+    return Changes(tuple(touched), recursive)
+
+
+def _path_flags(parsed: Parsed) -> list[tuple[str, list[Word]]]:
+    flags = [flag for flag in ("-t", "--target-directory") if flag in parsed.flags]
+    return [(flag, parsed.paths) for flag in flags]
+
+
+def _inside(directory: str, source: str) -> str:
+    return f"{directory.rstrip('/') or '/'}/{os.path.basename(source.rstrip('/'))}"
+
+
+def refuse_edits(changes: Changes, cwd: str, places: Places, *, alone: bool) -> str:
+    """Why these changes are more than edits of ordinary files of the workspace, or an empty string.
+
+    `alone`: nothing else runs in the same text, so that no later part can write through what this one put in place.
+    """
+    if changes.refused:
+        return changes.refused
+    for op, word in changes.touches:
+        if op == "read":
+            if why := refuse_read(word, cwd, places):
+                return why
+            continue
+        if why := refuse_change(word.text, cwd, places, op=op):
+            return why
+    if changes.recursive and _over_what_is_there(changes, cwd, places):
+        return "a copy over what is there could follow its links"
+    sources = [word.text for op, word in changes.touches if op in ("read", "delete")]
+    for source in sources:
+        place = resolve(source, cwd=cwd, home=places.home, follow_last=False)
+        if place.kind == "link" or (place.kind == "directory" and not alone):
+            return f"{source}: what is put in place could lead elsewhere"
+    return ""
+
+
+def _over_what_is_there(changes: Changes, cwd: str, places: Places) -> bool:
+    """A whole tree is only put where nothing is: existing links inside would be written through."""
+    written = [word.text for op, word in changes.touches if op == "write"]
+    kinds = [resolve(text, cwd=cwd, home=places.home, follow_last=False).kind for text in written]
+    return bool(kinds) and kinds[0] != "missing" and any(kind != "missing" for kind in kinds[1:])
+
+
+def refuse_change(text: str, cwd: str, places: Places, *, op: FileOp = "write") -> str:
+    """Why changing this path is more than an edit of an ordinary file of the workspace, or an empty string."""
+    if text.startswith("~") or not text:
+        return "outside the workspace" if text else "the path is empty"
+    finding = judge_change(op, text, cwd, places)
+    if finding.decision == "allow":
+        return ""
+    return f"{text}: {finding.why}" if len(text) < 80 else finding.why
