@@ -254,7 +254,8 @@ class Scanner:
         if self._progress is not None and self.tree.count - self._told >= _PROGRESS_FILES:
             self._told = self.tree.count
             self._progress(self.tree.count, self.tree.kept_bytes)
-        if not is_directory or (old is not None and not deep and path not in self.tree.uncovered):
+        known = old is not None and stat.S_ISDIR(old.mode) and path not in self.tree.uncovered
+        if not is_directory or (known and not deep):
             return []
         if status.st_dev != self._device(folder):
             self._uncover(path, "it is another file system")

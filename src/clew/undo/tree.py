@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from clew.system.private_files import replace_private
 from clew.transcript.errors import UnsafeTranscript
@@ -97,20 +98,19 @@ class Tree:
 
     def differences(self) -> tuple[Change, ...]:
         """What changed since `begin`, as far as a person would see it; parents before children."""
-        found: list[Change] = []
+        found: dict[str, Change] = {}
         for path in sorted(self.changes):
             old, new = self.changes[path]
             before = old.state() if old else MISSING
             after = new.state() if new else MISSING
             if not before.same(after):
-                if old is not None and before.inode:
-                    before = msgspec.structs.replace(before, twin=self._twin(path, old))
-                found.append(Change(path=path_text(path), before=before, after=after))
-        return tuple(found)
-
-    def _twin(self, path: str, row: Row) -> str:
-        untouched = self._linked.get(row.inode, set()) - {path} - self.changes.keys()
-        return path_text(min(untouched)) if untouched else ""
+                found[path] = Change(path=path_text(path), before=before, after=after)
+        for path, change in found.items():
+            if change.before.inode:
+                untouched = self._linked.get(change.before.inode, set()) - found.keys()
+                twin = path_text(min(untouched, default=""))
+                found[path] = replace(change, before=replace(change.before, twin=twin))
+        return tuple(found.values())
 
     def unkept(self, below: str = "") -> Iterable[tuple[str, str]]:
         """Files without kept content, with the reason; at or below one path if given."""
