@@ -20,7 +20,7 @@ from clew.undo.journal import Journal
 from clew.undo.limits import MIB
 from clew.undo.packs import PackStore
 from clew.undo.plan import FilePlan, RestorePlan, as_changes, forbidden, stamp_of
-from clew.undo.state import Call, Checkpoint, State, path_of
+from clew.undo.state import Call, Checkpoint, State, path_of, path_text
 
 _MAX_KEPT_BYTES = 64 * MIB
 _SYNC_EACH = 256
@@ -72,7 +72,7 @@ def apply_plan(
         began=began,
         source="restore",
         call=call,
-        roots=plan.roots,
+        roots=tuple(path_text(root) for root in plan.roots),
         changes=as_changes(ready),
         undoes=plan.undoes if whole else (),
     )
@@ -86,7 +86,7 @@ def apply_plan(
             began=began,
             source="restore",
             call=call,
-            roots=plan.roots,
+            roots=tuple(path_text(root) for root in plan.roots),
             changes=as_changes(kept),
         )
         warnings = _written(journal, record) or warnings

@@ -87,7 +87,7 @@ class Workspace:
         with self.lock:
             self.ready = True
         gaps = self._standing_gaps()
-        return "; ".join([f"{self.files:,} files of the workspace are kept for undo", *said, *gaps])
+        return "; ".join([f"{self.files:,} files and directories of the workspace are kept for undo", *said, *gaps])
 
     def before(self, call: Call, paths: Sequence[str] | None) -> OpenCall:
         """Keep the state before a call: exactly these files, or the whole workspace (None: a shell command)."""
