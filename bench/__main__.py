@@ -11,11 +11,12 @@ from pathlib import Path
 
 from bench.report import Row
 
-TOPICS = ("startup", "permissions", "tools", "transcript", "foreign", "recap")
+TOPICS = ("startup", "permissions", "tools", "undo", "transcript", "foreign", "recap")
 TITLES = {
     "startup": "Start, steps, memory (`clew -p` against the loopback model server)",
     "permissions": "Permission verdicts",
     "tools": "Tools and sandbox",
+    "undo": "Undo on a tree of 50,000 files",
     "transcript": "The log: resume, list, search, crashes",
     "foreign": "Other agents' sessions",
     "recap": "Ledger and recap",

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Sequence
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.undo.capture import row_of
 from clew.undo.limits import MIB
@@ -153,9 +154,8 @@ def _action(current: State, target: State) -> Action:
         return "mode" if current.kind == "directory" else "mkdir"
     if target.kind == "link":
         return "link"
-    if current.kind == "file" and target.digest and current.digest == target.digest:
-        return "mode"
-    return "write"
+    only_mode = current.kind == "file" and current.same(replace(target, mode=current.mode))
+    return "mode" if only_mode else "write"
 
 
 def _conflict(current: State, composed: _Composed) -> str:
@@ -165,7 +165,7 @@ def _conflict(current: State, composed: _Composed) -> str:
         return "it was changed since, not by the agent"
     if composed.broken:
         return "it was also changed in between, not by the agent"
-    if current.kind in ("file", "link") and not current.digest:
+    if current.kind in ("file", "link") and not current.digest and _action(current, composed.target) != "mode":
         return f"its present content was not kept ({current.why}); this restore could not be undone"
     return ""
 

@@ -24,7 +24,8 @@ from clew.undo.state import Call, Checkpoint, State, path_of, path_text
 
 _MAX_KEPT_BYTES = 64 * MIB
 _SYNC_EACH = 256
-"""Up to so many files are synced one by one, more of them all at once."""
+"""Up to so many files are synced one by one. More would take minutes, and a restore that a power cut hits can be
+repeated: its content stays in the store."""
 
 
 class Restored(Struct, frozen=True, kw_only=True):
@@ -122,7 +123,11 @@ class _Carrier:
     def keep_present(self, file: FilePlan) -> bool:
         """Make sure that what is there now can be brought back."""
         current = file.current
-        if current.kind not in ("file", "link") or (current.digest and bytes.fromhex(current.digest) in self.store):
+        if (
+            file.action == "mode"
+            or current.kind not in ("file", "link")
+            or (current.digest and bytes.fromhex(current.digest) in self.store)
+        ):
             return True
         try:
             kept = state_of(path_of(file.path), store=self.store, max_bytes=_MAX_KEPT_BYTES)
@@ -157,8 +162,6 @@ class _Carrier:
         for file in reversed([file for file in rest if file.target.kind == "directory" and file.path in done]):
             if not self._try(file, self._set_mode):
                 done.discard(file.path)
-        if not self._sync_each:
-            os.sync()
         return done
 
     def _try(self, file: FilePlan, step: Callable[[FilePlan, int, str], None]) -> bool:
@@ -200,17 +203,19 @@ class _Carrier:
         if not stat.S_ISDIR(status.st_mode):
             raise OSError(errno.EBUSY, f"{kind_of(status.st_mode)} is in its place now")
         if not status.st_mode & stat.S_IWUSR or not status.st_mode & stat.S_IXUSR:
-            _chmod_directory(parent, name, stat.S_IMODE(status.st_mode) | stat.S_IRWXU)  # until its files are back
+            _chmod(
+                parent, name, stat.S_IMODE(status.st_mode) | stat.S_IRWXU, directory=True
+            )  # until its files are back
 
     def _set_mode(self, file: FilePlan, parent: int, name: str) -> None:
-        _chmod_directory(parent, name, file.target.mode)
+        _chmod(parent, name, file.target.mode, directory=True)
 
     def _put(self, file: FilePlan, parent: int, name: str) -> None:
         """A draft beside it takes its place in one step; a mode alone is set on the file that is there."""
         removed = self._changes_kind(file)
         if file.action == "mode" and not removed:
             self._unchanged(file, parent, name)
-            _chmod_file(parent, name, file.target.mode)
+            _chmod(parent, name, file.target.mode, directory=False)
             return
         draft = f".{name[:60]}.{os.urandom(6).hex()}.clew-undo"
         self._draft(file, parent, draft)
@@ -305,19 +310,12 @@ def _give_to_owner(parent: int, name: str) -> None:
         os.chown(name, owner.st_uid, owner.st_gid, dir_fd=parent, follow_symlinks=False)
 
 
-def _chmod_directory(parent: int, name: str, mode: int) -> None:
-    descriptor = os.open(name, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
-    try:
-        os.fchmod(descriptor, mode)
-    finally:
-        os.close(descriptor)
-
-
-def _chmod_file(parent: int, name: str, mode: int) -> None:
-    """A file that we may not read can have its mode changed all the same; a link is refused by the second look."""
+def _chmod(parent: int, name: str, mode: int, *, directory: bool) -> None:
+    """Also of what we may not read. By descriptor: a link that took its place meanwhile is refused."""
     descriptor = os.open(name, getattr(os, "O_PATH", os.O_RDONLY) | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=parent)
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        found = os.fstat(descriptor).st_mode
+        if not (stat.S_ISDIR(found) if directory else stat.S_ISREG(found)):
             raise OSError(errno.ESTALE, "it changed meanwhile")
         os.chmod(f"/proc/self/fd/{descriptor}" if hasattr(os, "O_PATH") else descriptor, mode)
     finally:

@@ -43,8 +43,11 @@ def seen(root: Path) -> Seen:
             elif stat.S_ISDIR(status.st_mode):
                 found[key] = ("directory", mode, b"")
             elif stat.S_ISREG(status.st_mode):
-                with open(path, "rb") as file:
-                    found[key] = ("file", mode, file.read())
+                try:
+                    with open(path, "rb") as file:
+                        found[key] = ("file", mode, file.read())
+                except PermissionError:  # not as root
+                    found[key] = ("file", mode, b"")
             else:
                 found[key] = ("special", mode, b"")
     return found

@@ -43,6 +43,7 @@ COMMANDS = {
     "python rewrites": "python3 -c \"import pathlib\nfor p in pathlib.Path('src').glob('*.py'): p.write_text('x')\"",
     "chmod": "chmod -R 700 src; chmod 600 run.sh",
     "chmod directory": "chmod 500 src/deep",
+    "chmod away": "chmod 000 src/deep build run.sh",
     "symlink swap": "ln -sfn src/m003.py link && ln -sfn / folder-link",
     "symlink becomes file": "rm link && echo file > link",
     "symlink becomes directory": "rm folder-link && mkdir folder-link && echo x > folder-link/x",
