@@ -86,7 +86,9 @@ def plan_restore(checkpoints: Sequence[Checkpoint], store: PackStore, roots: Seq
         for path in sorted(composed, key=path_of)
         if (plan := _plan_path(path, composed[path], store, resolved, folders)) is not None
     ]
-    warnings = dict.fromkeys(warning for item in checkpoints for warning in item.warnings)
+    told = [line for item in checkpoints for line in item.warnings]
+    unseen = [f"not looked at: {line}" for item in checkpoints for line in item.unseen]
+    warnings = dict.fromkeys([*told, *unseen])
     return RestorePlan(
         files=tuple(files),
         warnings=tuple(warnings),
@@ -113,13 +115,14 @@ def _plan_path(
     current = row.state() if row else MISSING
     if current.same(target):
         return None
+    action = _action(current, target)
     return FilePlan(
         path=text,
-        action=_action(current, target),
+        action=action,
         current=current,
         target=target,
         conflict=_conflict(current, composed),
-        impossible=_impossible(target, store),
+        impossible="" if action == "mode" else _impossible(target, store),
         stamp=stamp_of(row.inode, row.ctime_ns, row.mtime_ns, row.size, current) if row else (0, 0, 0),
     )
 

@@ -85,6 +85,8 @@ class Checkpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
     changes: tuple[Change, ...] = ()
     warnings: tuple[str, ...] = ()
     """What happened and cannot be brought back, one line each."""
+    unseen: tuple[str, ...] = ()
+    """A shell command: parts of the workspace that are not covered, so that nobody knows what it did there."""
     undoes: tuple[str, ...] = ()
     """A restore: the checkpoints it took back whole."""
 

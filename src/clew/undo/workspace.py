@@ -223,6 +223,7 @@ class Workspace:
             roots=tuple(path_text(root) for root in self.roots),
             changes=changes,
             warnings=tuple(dict.fromkeys(warnings)),
+            unseen=tuple(self._left_out(self.roots)) if source != "tool" else (),
         )
         if made.changes or made.warnings:
             try:
@@ -236,13 +237,17 @@ class Workspace:
         return [gap for root in self.roots for gap in self._gaps_below(root)]
 
     def _gaps_below(self, path: str) -> list[str]:
-        left_out = [
-            f"{path_text(folder)} is not kept: {why}"
-            for folder, why in self._tree.uncovered.items()
-            if inside(folder, [path]) or inside(path, [folder])
-        ]
         unkept = [f"{path_text(item)} is not kept: {why}" for item, why in self._tree.unkept(path)]
-        return [*_few(left_out), *_few(unkept)]
+        return [*self._left_out([path]), *_few(unkept)]
+
+    def _left_out(self, paths: Sequence[str]) -> list[str]:
+        return _few(
+            [
+                f"{path_text(folder)} is not kept: {why}"
+                for folder, why in list(self._tree.uncovered.items())
+                if inside(folder, paths) or any(inside(path, [folder]) for path in paths)
+            ]
+        )
 
     def _prune(self) -> list[str]:
         try:

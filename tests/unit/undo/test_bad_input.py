@@ -29,6 +29,11 @@ def test_more_files_than_the_cap_are_told_and_the_sources_come_first(tmp_path: P
             (keeping.root / name / f"f{number}").write_text(f"{name} {number}")
     keeping.scan()
     assert "aaa_modules is not kept: the workspace has more than 60 entries" in keeping.said
+    made = keeping.shell("echo x > src/f1; echo x > aaa_modules/f1")
+    assert [path_of(change.path) for change in made.changes] == [str(keeping.root / "src" / "f1")]
+    assert any("aaa_modules" in line for line in made.unseen)
+    assert any(line.startswith("not looked at") and "aaa_modules" in line for line in keeping.plan(made).warnings)
+    keeping.undo(made)
     made = keeping.shell("rm -rf src aaa_modules")
     assert any("aaa_modules" in line and "not all kept" in line for line in made.warnings)
     keeping.undo(made)
