@@ -20,6 +20,8 @@ from clew.undo.tree import GIT, Tree
 from clew.undo.watches import Watches
 
 MAX_DEPTH = 200
+MAX_PATH_BYTES = 3_800
+"""The kernel takes 4,095, and a name comes on top."""
 _OPEN = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _PROGRESS_FILES = 500
 
@@ -186,8 +188,8 @@ class Scanner:
     def _list(self, folder: str, *, deep: bool) -> list[str]:
         """All entries of one directory; the directories below that must be listed too."""
         self.tree.uncovered.pop(folder, None)  # perhaps it fits by now
-        if folder.count("/") > MAX_DEPTH:
-            self._uncover(folder, f"it is more than {MAX_DEPTH} directories deep")
+        if folder.count("/") > MAX_DEPTH or len(os.fsencode(folder)) > MAX_PATH_BYTES:
+            self._uncover(folder, "its path is too deep or too long")
             return []
         below: list[str] = []
         try:

@@ -301,6 +301,26 @@ def test_our_own_home_inside_the_workspace_is_left_out(tmp_path: Path) -> None:
     keeping.kept.close()
 
 
+@pytest.mark.parametrize(("levels", "name"), [(400, "d"), (30, "n" * 250)])
+def test_a_path_that_is_too_deep_or_too_long_is_told(tmp_path: Path, levels: int, name: str) -> None:
+    keeping = Keeping(tmp_path)
+    (keeping.root / "f").write_text("f")
+    at = os.open(keeping.root, os.O_RDONLY)
+    for _ in range(levels):
+        os.mkdir(name, dir_fd=at)
+        below = os.open(name, os.O_RDONLY, dir_fd=at)
+        os.close(at)
+        at = below
+    os.close(at)
+    keeping.scan()
+    assert "is not kept: its path is" in keeping.said
+    made = keeping.shell("echo g > f")
+    assert made.warnings == ()
+    assert len(made.changes) == 1
+    keeping.kept.close()
+    keeping.shell("rm -rf -- *")
+
+
 def test_a_workspace_that_vanishes_comes_back(tmp_path: Path) -> None:
     keeping = Keeping(tmp_path)
     (keeping.root / "d").mkdir()

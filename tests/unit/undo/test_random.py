@@ -42,8 +42,10 @@ def change(root: Path, dice: random.Random) -> None:
                 path.mkdir(parents=True)
             case 10:
                 path.chmod(dice.choice((0o700, 0o750, 0o755)), follow_symlinks=True)
-            case _:
+            case _ if path not in (other, *other.parents):
                 shutil.copytree(path, other, symlinks=True)
+            case _:
+                pass
 
 
 @pytest.mark.parametrize("seed", range(12))
