@@ -67,14 +67,18 @@ class Workspace:
         self.journal = Journal(transcript, forked_from=lineage(transcript))
         self._tree = Tree(self.roots, limits)
         self._scanner: Scanner | None = None
+        self._closed = False
 
     def first_scan(self, progress: Progress) -> str:
-        """Prune if need be, load what the last session knew, walk. The sentence that tells the outcome."""
+        """Prune if need be, load what the last session knew, walk. The sentence that tells the outcome.
+
+        Raises Stopped when the session was closed meanwhile."""
         if self.trouble:
             return self.trouble
         said = self._prune()
         self._tree.load(self.folder / "tree.msgpack", self.store)
         self._scanner = Scanner(self._tree, self.store, leave_out=[os.path.realpath(self.home)])
+        self._scanner.stop = self._closed
 
         def told(files: int, size: int) -> None:
             self.files, self.bytes = files, size
@@ -85,7 +89,7 @@ class Workspace:
         self.store.sync()
         self._save()
         with self.lock:
-            self.ready = True
+            self.ready = not self._closed
         gaps = self._standing_gaps()
         return "; ".join([f"{self.files:,} files and directories of the workspace are kept for undo", *said, *gaps])
 
@@ -160,6 +164,7 @@ class Workspace:
 
     def close(self) -> None:
         """Save what is known for the next session and let go."""
+        self._closed = True
         if self._scanner is not None:
             self._scanner.close()
         with self.lock:

@@ -20,6 +20,7 @@ from clew.undo.packs import PackStore
 from clew.undo.prune import prune, store_bytes
 from clew.undo.scan import Scanner
 from clew.undo.state import Call
+from clew.undo.tree import Tree
 from unit.undo.conftest import Keeping, fill, seen
 
 DEADLINE_S = 60
@@ -156,6 +157,34 @@ async def test_closing_stops_a_scan_and_a_second_session_reads_nothing_twice(tmp
     await ready(second)
     assert store_bytes(tmp_path / "home" / "undo" / "p") == size
     await second.close()
+
+
+@pytest.mark.parametrize("where", ["walk", "load"])
+async def test_closing_in_the_middle_of_a_scan_ends_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+) -> None:
+    reached, hold = threading.Event(), threading.Event()
+    owner = Scanner if where == "walk" else Tree
+    real = getattr(owner, where)
+
+    def held(*args: object) -> object:
+        reached.set()
+        hold.wait(DEADLINE_S)
+        return real(*args)
+
+    monkeypatch.setattr(owner, where, held)
+    keeper = keeper_of(tmp_path)
+    told: list[ScanProgress] = []
+    await keeper.start(told.append)
+    await asyncio.to_thread(reached.wait, DEADLINE_S)
+    (scan,) = (thread for thread in threading.enumerate() if thread.name == "clew-undo-scan")
+    await keeper.close()
+    hold.set()
+    await asyncio.to_thread(scan.join, DEADLINE_S)
+    assert not scan.is_alive()
+    await asyncio.sleep(0)
+    assert told == []
+    assert list((tmp_path / "home").rglob("*.pack")) == []
 
 
 async def test_two_sessions_of_one_project_share_content(tmp_path: Path) -> None:
