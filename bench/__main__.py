@@ -11,12 +11,13 @@ from pathlib import Path
 
 from bench.report import Row
 
-TOPICS = ("startup", "permissions", "growth", "tools", "transcript", "foreign", "recap")
+TOPICS = ("startup", "permissions", "growth", "tools", "undo", "transcript", "foreign", "recap")
 TITLES = {
     "startup": "Start, steps, memory (`clew -p` against the loopback model server)",
     "permissions": "Permission verdicts",
     "growth": "Hostile text: what twice the input costs",
     "tools": "Tools and sandbox",
+    "undo": "Undo on a tree of 50,000 files",
     "transcript": "The log: resume, list, search, crashes",
     "foreign": "Other agents' sessions",
     "recap": "Ledger and recap",

@@ -15,6 +15,7 @@ COMMANDS = {
     "show": "a session as readable text",
     "export": "a session in another format",
     "ledger": "the facts of a session, with their sources",
+    "rewind": "files of a session back to an earlier moment",
     "config": "read and change settings",
     "permissions": "what would be allowed, asked or denied, and why",
     "doctor": "what works here and what is enforced",
