@@ -1,6 +1,7 @@
 """The clock of the running event loop in a test's hand: limits run out, or never do, without anybody waiting."""
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 
@@ -8,11 +9,11 @@ class LoopClock:
     """From here on the loop's time is the test's. Lasts as long as the loop, which is one test."""
 
     def __init__(self) -> None:
-        loop = asyncio.get_running_loop()
-        self._real = loop.time
+        loop: Any = asyncio.get_running_loop()
+        self._real: Callable[[], float] = loop.time
         self._ahead_s = 0.0
         self._stopped_at: float | None = None
-        self._set_timer = loop.call_at
+        self._set_timer: Callable[..., asyncio.TimerHandle] = loop.call_at
         self._longest_s = 0.0
         loop.time = self.time  # every timer of the loop asks this method
         loop.call_at = self.call_at
