@@ -229,8 +229,9 @@ def become_command(request: dict[str, Any], output: int, tell: int, fail: int) -
             request["env"]["BASH_ENV"] = f"/dev/fd/{SCRIPT_FD}"
         os.closerange(3, SCRIPT_FD)
         os.closerange(CWD_FD + 2, 4096)
-        for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGCHLD):
+        for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_SETMASK, ())
         if request["plan"]:
             confine_and_run(request["argv"], request["env"], request["cwd"], request["plan"])
         os.chdir(request["cwd"])

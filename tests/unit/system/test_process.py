@@ -223,6 +223,34 @@ async def test_nothing_is_inherited(starter: ProcessStarter):
     assert ignored == ""
 
 
+IGNORING = """
+import asyncio, os, signal
+from clew.system.process import Command, ProcessStarter
+
+ODD = (signal.SIGQUIT, signal.SIGUSR1, signal.SIGTSTP, signal.SIGALRM)
+for number in ODD:
+    signal.signal(number, signal.SIG_IGN)
+signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGUSR2})
+
+async def main():
+    script = "trap -p; grep -E '^Sig(Blk|Ign)' /proc/self/status"
+    command = Command(["/bin/bash", "-c", script], "/", {"PATH": "/usr/bin:/bin"})
+    starter = ProcessStarter()
+    running = await starter.start(command, lambda data: os.write(1, data))
+    await running.wait()
+    starter.close()
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_signals_that_the_agent_ignores_work_in_commands():
+    """A shell starts what stands before `&` with SIGQUIT ignored, and whatever it starts inherits that."""
+    done = subprocess.run([sys.executable, "-c", IGNORING], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["SigBlk:\t" + "0" * 16, "SigIgn:\t" + "0" * 16]
+
+
 async def test_a_second_cancel_is_not_lost(starter: ProcessStarter):
     """However often it is cancelled, everything is gone first, and the cancel still arrives."""
     marker = f"4300.{os.getpid()}3"

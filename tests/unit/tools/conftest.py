@@ -41,7 +41,7 @@ async def timed_out(call: Caller, command: str, ready: Callable[[], object]) -> 
     """A command whose time limit runs out when it has come to where the test wants it."""
     clock = LoopClock()
     task = asyncio.create_task(call("Bash", command=command, timeout=600_000))
-    assert await until(ready)
+    assert await until(lambda: ready() and clock.runs(600))
     clock.forward(601)
     return await task
 
