@@ -67,7 +67,8 @@ class ToolSession:
         self.withheld = withheld
         """Whether a search leaves out the content of a file (by its path); None: names that hold secrets."""
         self.search_note_given = False
-        self.sandbox_note_given = False
+        self.sandbox_note_given = ""
+        """The state of the sandbox that the user has last been told of."""
         self.todos: tuple[TodoItem, ...] = ()
         self._shells = running
         self._reads: dict[str, ReadState] = {}

@@ -1,0 +1,139 @@
+"""Protected names and credential files of a workspace, found once and then kept current by directory times."""
+
+import os
+import time
+from typing import NamedTuple
+
+from clew.system.guarded_names import (
+    GIT_REDIRECTORS,
+    PROTECTED_PAIRS,
+    SNIFF_BYTES,
+    folded,
+    is_public,
+    protected_name,
+    secret_name,
+)
+
+MAX_DIRECTORIES = 30_000
+SETTLED_NS = 100_000_000
+"""A directory that changed this shortly before it was read may have changed again unseen: it is read once more."""
+# What package managers and compilers put here is not the user's; certificates in it are needed by programs.
+NOT_SEARCHED = frozenset(
+    {
+        "node_modules", "site-packages", ".venv", "venv", ".tox", ".nox", "__pycache__", "target", "vendor",
+        ".mypy_cache", ".ruff_cache", ".pytest_cache", ".gradle", ".terraform", "bower_components", ".pnpm-store",
+    }
+)  # fmt: skip
+PAIR_PARENTS = frozenset(parent for parent, _ in PROTECTED_PAIRS)
+
+
+class Seen(NamedTuple):
+    """One directory as it was read. Names only; everything else depends on where it lies."""
+
+    changed_ns: int
+    read_ns: int
+    directories: tuple[str, ...]
+    protected: tuple[str, ...]
+    secret: tuple[str, ...]
+
+
+class Found(NamedTuple):
+    """All paths are below one root."""
+
+    protected: list[str]
+    repositories: list[str]
+    """Git directories, the root's own first when it has one."""
+    secret: list[str]
+    complete: bool
+    """False: the tree has more directories than are searched."""
+
+
+class Tree:
+    """One workspace root. Links are not followed: what they lead to has its own place, or lies outside."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._seen: dict[str, Seen] = {}
+
+    def look(self) -> Found:
+        """What is there now. Directories that did not change since are not read again."""
+        found = Found([], [], [], True)
+        known, self._seen = self._seen, {}
+        todo = [self.root]
+        while todo:
+            if len(self._seen) >= MAX_DIRECTORIES:
+                return found._replace(complete=False)
+            path = todo.pop()
+            seen = current(path, known.get(path))
+            if seen is None:
+                continue
+            self._seen[path] = seen
+            for name in seen.protected:
+                place = os.path.join(path, name)
+                if name == ".git" and is_directory(place):
+                    found.repositories.append(place)
+                else:
+                    found.protected.append(place)
+            found.secret.extend(
+                place for name in seen.secret if not shows_no_secret(place := os.path.join(path, name), name)
+            )
+            todo += [os.path.join(path, name) for name in reversed(seen.directories)]
+        return found
+
+
+def current(path: str, known: Seen | None) -> Seen | None:
+    """A directory as it is now; None when it cannot be read, which a command of the same user cannot do either."""
+    try:
+        changed_ns = os.stat(path, follow_symlinks=False).st_mtime_ns
+        if known is not None and known.changed_ns == changed_ns and known.read_ns - changed_ns > SETTLED_NS:
+            return known
+        return read(path, changed_ns)
+    except OSError:
+        return None
+
+
+def read(path: str, changed_ns: int) -> Seen:
+    """Sort the entries of a directory."""
+    directories: list[str] = []
+    protected: list[str] = []
+    secret: list[str] = []
+    above = os.path.basename(path)
+    read_ns = time.time_ns()
+    with os.scandir(path) as entries:
+        for entry in entries:
+            name = entry.name
+            # Plain lower-case words without a dot in front are the many; none of them opens a pair here.
+            guarded = protected_name(f"{above}/{name}" if above in PAIR_PARENTS else name)
+            if guarded:
+                protected.append(name)
+            if secret_name(name):
+                secret.append(name)
+            elif name != ".git" and name not in NOT_SEARCHED and entry.is_dir(follow_symlinks=False):
+                directories.append(name)
+    return Seen(changed_ns, read_ns, tuple(directories), tuple(protected), tuple(secret))
+
+
+def shows_no_secret(path: str, name: str) -> bool:
+    """Certificates and settings files whose content is plainly public."""
+    if not folded(name).endswith((".pem", ".asc", ".npmrc", ".yarnrc.yml")):
+        return False
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        return is_public(name, os.read(descriptor, SNIFF_BYTES))
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def is_directory(path: str) -> bool:
+    """A directory itself, not a link to one."""
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def redirectors(repository: str) -> list[str]:
+    """Those of its names that exist and send git elsewhere."""
+    return [path for name in GIT_REDIRECTORS if os.path.lexists(path := os.path.join(repository, name))]
