@@ -47,7 +47,7 @@ def needed_secrets(plan: Plan, command: str, output: str, *, failed: bool) -> li
 
 def mentions(text: str, name: str) -> bool:
     """The name as a whole word of a path."""
-    return name in text and re.search(rf"(?<![\\w.-]){re.escape(name)}(?![\\w-]|\\.\\w)", text) is not None
+    return name in text and re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-]|\.\w)", text) is not None
 
 
 def secret_note(paths: list[str], root: str) -> str:

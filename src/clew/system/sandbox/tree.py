@@ -43,7 +43,10 @@ class Found(NamedTuple):
     protected: list[str]
     repositories: list[str]
     """Git directories, the root's own first when it has one."""
+    named: list[str]
+    """Everything whose name promises a secret; a search leaves these out."""
     secret: list[str]
+    """Those whose content does not plainly say otherwise; commands cannot read them."""
     complete: bool
     """False: the tree has more directories than are searched."""
 
@@ -57,7 +60,7 @@ class Tree:
 
     def look(self) -> Found:
         """What is there now. Directories that did not change since are not read again."""
-        found = Found([], [], [], True)
+        found = Found([], [], [], [], True)
         known, self._seen = self._seen, {}
         todo = [self.root]
         while todo:
@@ -74,9 +77,11 @@ class Tree:
                     found.repositories.append(place)
                 else:
                     found.protected.append(place)
-            found.secret.extend(
-                place for name in seen.secret if not shows_no_secret(place := os.path.join(path, name), name)
-            )
+            for name in seen.secret:
+                place = os.path.join(path, name)
+                found.named.append(place)
+                if not shows_no_secret(place, name):
+                    found.secret.append(place)
             todo += [os.path.join(path, name) for name in reversed(seen.directories)]
         return found
 
