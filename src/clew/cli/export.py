@@ -5,14 +5,14 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
 from clew.cli.agent_homes import chosen_homes, find_session
 from clew.cli.show import as_json
-from clew.orient.opening import Opened
 from clew.llm.connect import key_variables
+from clew.orient.opening import Opened
 from clew.system.environment import secret_values
 from clew.system.redact import redact, register_secrets
 from clew.system.terminal_text import sanitize
@@ -96,11 +96,9 @@ def redacted_value(value: Any) -> Any:
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, list):
-        items: list[Any] = value
-        return [redacted_value(item) for item in items]
+        return [redacted_value(item) for item in cast("list[Any]", value)]
     if isinstance(value, dict):
-        pairs: dict[str, Any] = value
-        return {redact(name): redacted_member(name, item) for name, item in pairs.items()}
+        return {redact(name): redacted_member(name, item) for name, item in cast("dict[str, Any]", value).items()}
     return value
 
 

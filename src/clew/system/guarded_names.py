@@ -7,19 +7,16 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
+from clew.system.word_set import word_set
 
 # A write below one of these always asks: they run programs, configure agents, or steer editors and servers.
-_PROTECTED_DIRECTORIES = _words(
+_PROTECTED_DIRECTORIES = word_set(
     """.git .hg .svn .clew .claude .codex .cursor .gemini .qwen .opencode .continue .windsurf .kiro .amazonq .roo
     .cline .zed .junie .goose .kilocode .trae .crush .factory .augment .copilot .aider .kimi .vibe .agents
     .vscode .idea .devcontainer .husky .githooks .circleci .direnv .ssh .gnupg .aws .azure .kube .docker
     .config .buildkite .mvn .fleet"""
 )
-_PROTECTED_FILES = _words(
+_PROTECTED_FILES = word_set(
     """.mcp.json mcp.json .envrc .npmrc .yarnrc .yarnrc.yml .pnpmfile.cjs .pypirc .netrc .gitconfig .gitmodules
     .gitattributes .pre-commit-config.yaml .pre-commit-config.yml .pre-commit-hooks.yaml .gitlab-ci.yml
     .travis.yml .bashrc .bash_profile .bash_login .bash_logout .bash_aliases .profile .zshrc .zshenv .zprofile
@@ -41,7 +38,7 @@ GIT_REDIRECTORS = (
 """What in a git directory names code, other repositories or other configuration. `info` holds attributes and grafts,
 `objects/info` the alternates. Everything else there is data that git itself checks."""
 
-_SECRET_FILES = _words(
+_SECRET_FILES = word_set(
     """.netrc _netrc .npmrc .pypirc .pgpass .my.cnf .mylogin.cnf .git-credentials .htpasswd .dockercfg .vault-token
     .boto .s3cfg credentials credentials.json credentials.toml credentials.yml credentials.yaml secrets.json
     secrets.yml secrets.yaml secrets.toml secrets.env secret.key master.key kubeconfig .bash_history
@@ -52,7 +49,7 @@ _SECRET_FILES = _words(
     .smbcredentials .databrickscfg .rclone.conf rclone.conf .xauthority .iceauthority .claude.json .credentials.json
     oauth_creds.json .dev.vars"""
 )
-_SECRET_DIRECTORIES = _words(
+_SECRET_DIRECTORIES = word_set(
     """.ssh .gnupg .aws .azure .gcloud .kube .password-store .mozilla .thunderbird keyrings gcloud .docker
     .1password .bitwarden .electrum .oci .terraform.d .snowsql .kaggle .fly .pulumi .bitcoin .ethereum"""
 )
@@ -60,12 +57,12 @@ _SECRET_ENDINGS = (
     ".pem", ".key", ".p12", ".pfx", ".jks", ".keystore", ".kdbx", ".ppk", ".ovpn", ".tfstate", ".asc", ".gpg",
     ".tfvars", ".mobileprovision",
 )  # fmt: skip
-_PUBLIC_ENV = _words("""example sample template dist defaults schema test""")
+_PUBLIC_ENV = word_set("""example sample template dist defaults schema test""")
 
-SOMETIMES_SECRET = _words(""".npmrc .yarnrc.yml""")
+SOMETIMES_SECRET = word_set(""".npmrc .yarnrc.yml""")
 """Programs cannot work without these; for the sandbox their content decides. Tools ask by the name alone."""
 
-HOME_CREDENTIALS = _words(
+HOME_CREDENTIALS = word_set(
     """.config/gcloud .config/gh .config/hub .config/op .config/google-chrome .config/chromium .config/microsoft-edge
     .config/BraveSoftware .config/vivaldi .config/opera .config/rclone .config/doctl .config/heroku .config/netlify
     .config/stripe .config/ngrok .config/flyctl .config/sops .config/age .config/keepassxc .config/Bitwarden

@@ -9,7 +9,9 @@ from clew.system.redact import holds_known_value
 from clew.system.secret_shapes import Span, assignment_spans, key_block_spans, token_kind, token_spans, url_spans
 
 MAX_FOUND = 20
-_NAME_BEFORE = re.compile(r"([A-Za-z_][\w.-]{0,63})\\{0,7}[\"'\]]{0,2}\s{0,3}(?:=>|:=|=|:|\s)\s{0,3}[\"'`\\]{0,8}(?:[A-Za-z]+\s)?$")
+_NAME_BEFORE = re.compile(
+    r"([A-Za-z_][\w.-]{0,63})\\{0,7}[\"'\]]{0,2}\s{0,3}(?:=>|:=|=|:|\s)\s{0,3}[\"'`\\]{0,8}(?:[A-Za-z]+\s)?$"
+)
 NAME_CHARS = 120
 
 

@@ -114,7 +114,9 @@ def line(path: str, text: str, params: GrepParams, cwd: str) -> str:
 
 def left_out(paths: tuple[str, ...], cwd: str) -> str:
     """The same words whether they match or not."""
-    names = ", ".join(relative_to(path, cwd) for path in paths[:MAX_NAMED]) + (", ..." if len(paths) > MAX_NAMED else "")
+    names = ", ".join(relative_to(path, cwd) for path in paths[:MAX_NAMED]) + (
+        ", ..." if len(paths) > MAX_NAMED else ""
+    )
     return f"Not searched, because they may hold secrets: {names}. Name one as path to ask for it."
 
 

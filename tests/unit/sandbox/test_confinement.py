@@ -10,6 +10,7 @@ import pytest
 
 from unit.sandbox.cases import CHANGES, NEW_IN_GIT, NEW_NAMES, NOT_FOR_LANDLOCK, WAYS, WAYS_OUT, WORK
 from unit.sandbox.world import World
+from unit.tools.conftest import until
 
 PLANTED = [(name, WAYS[number % len(WAYS)]) for number, name in enumerate(NEW_NAMES)]
 PLANTED += [(".mcp.json", way) for way in WAYS] + [(".claude", way) for way in WAYS]
@@ -82,7 +83,9 @@ async def test_honest_work_goes_on(world: World, command: str):
 async def test_git_directories_are_shut_to_commands_that_do_not_name_git(world: World):
     before = sorted(os.listdir(world.ws / ".git"))
     script = world.ws / "src" / "plant.py"
-    script.write_text("import os\nfor n in ('commondir', 'index.lock'):\n    open(f'.{\"gi\"}t/{n}', 'w').write('evil')\n")
+    script.write_text(
+        "import os\nfor n in ('commondir', 'index.lock'):\n    open(f'.{\"gi\"}t/{n}', 'w').write('evil')\n"
+    )
     result = await world.run("python3 src/plant.py")
     assert result.is_error
     assert sorted(os.listdir(world.ws / ".git")) == before
@@ -99,7 +102,9 @@ async def test_the_second_after_another_command(world: World):
 
 async def test_two_commands_at_once(world: World):
     before = world.guarded()
-    await asyncio.gather(*(world.run(f"for i in $(seq 20); do echo {n} > .mcp.json; mkdir .claude; done") for n in range(4)))
+    await asyncio.gather(
+        *(world.run(f"for i in $(seq 20); do echo {n} > .mcp.json; mkdir .claude; done") for n in range(4))
+    )
     assert world.guarded() == before
     assert world.sandbox.enforced
 
@@ -140,7 +145,7 @@ async def test_a_background_command_finds_the_top_shut(world: World):
     before = world.guarded()
     listed = sorted(os.listdir(world.ws))
     started = await world.run(
-        "echo x > src/new; echo x > README.md; echo x > top.txt; mkdir .claude; echo x > .git/index.lock; touch src/done",
+        "echo x > src/new; echo x > README.md; echo x > top.txt; mkdir .claude; echo x > .git/index.lock",
         background=True,
     )
     assert "make new files and directories there first" in started.text
@@ -168,8 +173,7 @@ async def test_the_users_own_new_file_survives_a_background_command(world: World
 async def test_a_user_who_saves_a_protected_file_meanwhile_keeps_it(world: World):
     (world.ws / ".env").write_text("old")
     running = asyncio.create_task(world.run("touch src/begun; while [ ! -e src/stop ]; do sleep 0.02; done"))
-    while not (world.ws / "src" / "begun").exists():
-        await asyncio.sleep(0.01)
+    assert await until((world.ws / "src" / "begun").exists)
     (world.ws / ".env.tmp~").write_text("new")
     os.rename(world.ws / ".env.tmp~", world.ws / ".env")
     (world.ws / "src" / "stop").touch()
@@ -191,7 +195,9 @@ async def test_a_directory_without_a_repository_does_not_become_one(world: World
 async def test_a_break_in_the_middle_is_told_and_commands_ask(world: World, monkeypatch: pytest.MonkeyPatch):
     assert not (await world.run("true")).is_error
     plan = world.sandbox.plan
-    monkeypatch.setattr(world.sandbox, "plan", lambda *a, **k: {**plan(*a, **k), "tmp": "/nonexistent/x", "bwrap": "/none"})
+    monkeypatch.setattr(
+        world.sandbox, "plan", lambda *a, **k: {**plan(*a, **k), "tmp": "/nonexistent/x", "bwrap": "/none"}
+    )
     result = await world.run("touch src/ran")
     if world.kind == "landlock":
         return  # a missing place grants nothing there, and nothing breaks

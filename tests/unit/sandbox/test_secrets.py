@@ -89,7 +89,9 @@ async def test_what_the_user_allowed_can_be_read(world: World):
     plant(world.ws, ".env")
     plant(world.ws, ".env.local")
     allowed = str(world.ws / ".env")
-    world.session.sandbox = Sandbox(lambda: KINDS[world.kind], home=str(world.home), allowed=lambda path: path == allowed)
+    world.session.sandbox = Sandbox(
+        lambda: KINDS[world.kind], home=str(world.home), allowed=lambda path: path == allowed
+    )
     result = await world.run("cat .env .env.local")
     assert "CANARY-4f9a" in result.text
     assert "TOKEN=CANARY" in result.text
@@ -115,7 +117,9 @@ async def test_a_secret_made_between_two_commands(world: World):
 async def test_the_login_of_a_repository_is_not_shown(world: World):
     config = world.ws / ".git" / "config"
     with config.open("a") as file:
-        file.write('[remote "origin"]\n\turl = https://me:CANARY-4f9a@host/x.git\n[http]\n\textraheader = A: CANARY-4f9a\n')
+        file.write(
+            '[remote "origin"]\n\turl = https://me:CANARY-4f9a@host/x.git\n[http]\n\textraheader = A: CANARY-4f9a\n'
+        )
     result = await world.run("cat .git/config; git config -l; git remote -v; git log --oneline")
     assert "CANARY" not in result.text
     if world.kind != "landlock":

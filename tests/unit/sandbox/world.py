@@ -77,7 +77,9 @@ class World:
         self.session = ToolSession(cwd=str(self.ws), sandbox=self.sandbox, env=env, keep_variables=["OUT"])
         self._calls = 0
 
-    async def run(self, command: str, *, timeout: int = 20_000, background: bool = False, **variables: str) -> ToolResult:
+    async def run(
+        self, command: str, *, timeout: int = 20_000, background: bool = False, **variables: str
+    ) -> ToolResult:
         """As the dispatcher does. Variables are set in the command itself."""
         self._calls += 1
 
@@ -110,7 +112,7 @@ class World:
 
 
 def is_guarded(place: str) -> bool:
-    """At the top: the whole list. In git directories: what sends git elsewhere. Below: the package's own editor settings."""
+    """At the top: the whole list. In git directories: what sends git elsewhere. Below: the package's settings."""
     for repository in (".git", "package/.git"):
         if place == repository:
             return True

@@ -78,8 +78,8 @@ def test_a_final_star_lets_a_family_through() -> None:
 @pytest.mark.parametrize(
     ("given", "kept"),
     [
-        ("/a:.:/b", "/a:/b"), (":/a", "/a"), ("/a:", "/a"), ("bin:/a:node_modules/.bin", "/a"), ("", "/usr/local/bin:/usr/bin:/bin"),
-        (".", "/usr/local/bin:/usr/bin:/bin"), ("~/bin:/a", "/a"),
+        ("/a:.:/b", "/a:/b"), (":/a", "/a"), ("/a:", "/a"), ("bin:/a:node_modules/.bin", "/a"),
+        ("", "/usr/local/bin:/usr/bin:/bin"),        (".", "/usr/local/bin:/usr/bin:/bin"), ("~/bin:/a", "/a"),
     ],
 )  # fmt: skip
 def test_the_path_has_no_relative_element(given: str, kept: str) -> None:

@@ -12,9 +12,9 @@ from clew.system.sandbox.hidden import hidden_places, outermost
 from clew.system.sandbox.plan import Plan
 from clew.system.sandbox.policy import entries_to_write, remove_tree, without_logins
 from clew.system.sandbox.promises import promises
+from clew.system.sandbox.status import Attempt, SandboxStatus, judge
 from clew.system.sandbox.tree import Tree
 from clew.system.sandbox.watch import MAX_TAKEN, Taken, Watch
-from clew.system.sandbox.status import Attempt, SandboxStatus, judge
 
 ALLOWED, REFUSED, KILLED, ABSENT = 0x7FFF0000, 0x00050001, 0x80000000, 0x00050026
 
@@ -53,7 +53,9 @@ def test_the_filter_on_every_machine(machine: str):
     for family in range(50):
         wanted = ALLOWED if family in (1, 2, 10, 16) else REFUSED
         assert decide(opened, arch=arch, number=special["socket"], argument=family) == wanted, family
-        assert decide(opened, arch=arch, number=special["socketpair"], argument=family) == (ALLOWED if family == 1 else REFUSED)
+        assert decide(opened, arch=arch, number=special["socketpair"], argument=family) == (
+            ALLOWED if family == 1 else REFUSED
+        )
     assert decide(opened, arch=arch, number=special["socket"], argument=16, third=12) == REFUSED, "netfilter"
     assert decide(shut, arch=arch, number=special["socketpair"], argument=1) == ALLOWED
     assert decide(shut, arch=arch, number=special["socketpair"], argument=2) == REFUSED
@@ -197,7 +199,7 @@ def test_a_tree_without_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         ("server.key", "-----BEGIN CERTIFICATE-----", False),
     ],
 )
-def test_content_decides_only_for_some_names(name: str, text: str, public: bool):  # noqa: FBT001 - a table's column
+def test_content_decides_only_for_some_names(name: str, text: str, public: bool):
     assert is_public(name, text.encode()) is public
 
 
@@ -288,7 +290,6 @@ def test_a_watch_knows_an_end(watch: Watch, tmp_path: Path):
     for number in range(MAX_TAKEN + 1):
         (tmp_path / "ws" / f".env.{number}x").touch()
     with pytest.raises(Taken):
-        watch.look()
         watch.look()
     watch.sweep()
     assert sorted(os.listdir(tmp_path / "ws")) == [".env", ".git"]

@@ -71,7 +71,9 @@ def test_nothing_is_found_where_nothing_is(text: str) -> None:
 
 def test_known_values_are_found_whatever_their_shape() -> None:
     register_secrets(["correct horse battery staple 7"])
-    assert [one.kind for one in find_secrets("it is correct horse battery staple 7!")] == ["secret from your environment"]
+    assert [one.kind for one in find_secrets("it is correct horse battery staple 7!")] == [
+        "secret from your environment"
+    ]
 
 
 def test_each_kind_and_name_once_and_not_without_end() -> None:

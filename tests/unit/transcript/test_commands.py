@@ -183,7 +183,10 @@ def test_exports_hold_no_secrets(to: str, tmp_path: Path, capsys: pytest.Capture
     key = "ghp_" + "8f3Kq9ZxV2mN7bT4cLwE1rYhU6sDpA0gJ5iO"
     rows = [
         {"type": "user", "message": {"role": "user", "content": f'it is {key}\n"quoted" DB_PASSWORD=hunter2pass'}},
-        {"type": "user", "message": {"role": "user", "content": "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq"}},
+        {
+            "type": "user",
+            "message": {"role": "user", "content": "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq"},
+        },
     ]
     file = tmp_path / "theirs.jsonl"
     file.write_text(

@@ -26,7 +26,9 @@ def arrange_devices() -> None:
         kernel.mount(f"/proc/self/fd/{descriptor}", f"/dev/{name}", flags=kernel.MS_BIND)
         os.close(descriptor)
     os.mkdir("/dev/pts", 0o755)
-    kernel.mount("devpts", "/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, "newinstance,ptmxmode=666,mode=620")
+    kernel.mount(
+        "devpts", "/dev/pts", "devpts", kernel.MS_NOSUID | kernel.MS_NOEXEC, "newinstance,ptmxmode=666,mode=620"
+    )
     os.mkdir("/dev/shm", 0o1777)
     kernel.mount("tmpfs", "/dev/shm", "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=1777,size=256m")
     for name, target in LINKS.items():

@@ -73,7 +73,8 @@ def inotify() -> int:
 def inotify_watch(descriptor: int, path: str, events: int) -> int:
     """inotify_add_watch(2)."""
     return checked(
-        _libc.inotify_add_watch(ctypes.c_int(descriptor), os.fsencode(path), ctypes.c_uint32(events)), "inotify_add_watch"
+        _libc.inotify_add_watch(ctypes.c_int(descriptor), os.fsencode(path), ctypes.c_uint32(events)),
+        "inotify_add_watch",
     )
 
 

@@ -8,7 +8,7 @@ class Watched(TypedDict):
 
     path: str
     prefix: str
-    """Where it lies below its workspace root: empty, `.git` or another directory that protected names have above them."""
+    """What it is to its workspace root: empty for the root itself, else a directory that has protected names in it."""
     known: list[str]
     """Entries that were there before: read-only mounts hold those, and what replaces them is the user's own."""
 

@@ -102,8 +102,8 @@ class Sandbox:
         """For the next command; looked up anew each time, because files come and go.
 
         A command that does not name git finds git directories read-only. `background`: it runs on beside the user's own
-        work. What appears at the top of the workspace then may be the user's, so nothing is taken away there: instead the
-        top is shut, and only what exists can be written.
+        work. What appears at the top of the workspace then may be the user's, so nothing is taken away there: instead
+        the top is shut, and only what exists can be written.
         """
         with self._lock:
             return self._plan(roots, uses_git=_NAMES_GIT.search(command) is not None, background=background)
@@ -137,7 +137,11 @@ class Sandbox:
             "writable": entries_to_write(places, [*protected, *repositories], inside=alone) if shut else sorted(places),
             "pinned": open_repositories,
             "protected": [
-                *(path for path in (*protected, *repositories) if path not in covered and path not in open_repositories),
+                *(
+                    path
+                    for path in (*protected, *repositories)
+                    if path not in covered and path not in open_repositories
+                ),
                 *(path for place in open_repositories for path in redirectors(place)),
             ],
             "watched": [] if shut else watched_places(places, open_repositories),

@@ -23,7 +23,7 @@ WITH_MOUNTS = {
     "own_processes": "other processes are not seen",
 }
 ALONE = {
-    "no_new_names": "nothing new comes into being at the top of the workspace or in .git: that needs leaving the sandbox",
+    "no_new_names": "nothing new comes into being at the top of the workspace or in .git: that needs leaving it",
 }
 
 

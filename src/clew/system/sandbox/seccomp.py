@@ -1,4 +1,4 @@
-"""A system-call filter: no sockets, or those of the common families only; no mounts, no tracing, no kernel keys, no io_uring."""
+"""A system-call filter: no sockets, or of common families only; no mounts, no tracing, no kernel keys, no io_uring."""
 
 import ctypes
 import errno

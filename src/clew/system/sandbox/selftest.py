@@ -38,7 +38,9 @@ echo in > "$WS/src/inside" || exit 9
 for file in /dev/*; do [ -b "$file" ] && read -r -n 1 < "$file" && echo READ-BLOCK-DEVICE; done
 for file in /dev/*; do [ -b "$file" ] && echo SAW-BLOCK-DEVICE; done
 [ -e "/proc/$OUTSIDE_PID/status" ] && echo SAW-PROCESS
-while read -r name value; do case "$name" in CapEff:|NoNewPrivs:) echo "PRIVILEGE $name $value";; esac; done < /proc/self/status
+while read -r name value; do
+    case "$name" in CapEff:|NoNewPrivs:) echo "PRIVILEGE $name $value";; esac
+done < /proc/self/status
 exit 7
 """
 # The shell has no local sockets.
@@ -78,7 +80,17 @@ def attempt(kind: str, *, namespaces: bool, bwrap: str, bash: str) -> dict[str, 
 
 def furnish(top: str) -> None:
     """A small workspace, and things around it to break."""
-    for name in ("ws/.git/info", "ws/.clew", "ws/src", "outside", "hidden", "tmp", "sockets", "masks/directory", "aside"):
+    for name in (
+        "ws/.git/info",
+        "ws/.clew",
+        "ws/src",
+        "outside",
+        "hidden",
+        "tmp",
+        "sockets",
+        "masks/directory",
+        "aside",
+    ):
         os.makedirs(os.path.join(top, name))
     for name, text in {
         "outside/old": "old",

@@ -110,7 +110,7 @@ def judge(tried: tuple[Attempt, ...], abi: int, bwrap: str) -> SandboxStatus:
         return SandboxStatus(abi=abi, why=why, tried=tried)
     why = ""
     if chosen.kind == "landlock" and not chosen.namespaces:
-        why = "user namespaces are not available: new names at the top of the workspace and writes in .git need leaving it"
+        why = "there are no user namespaces: new names at the top of the workspace and writes in .git need leaving it"
     return SandboxStatus(kind=chosen.kind, namespaces=chosen.namespaces, abi=abi, bwrap=bwrap, why=why, tried=tried)
 
 

@@ -1,7 +1,7 @@
 """Names that must not come into being: taken away as they appear, and once more when the command has ended.
 
-The kernel can hold what exists, by mounts, but has no rule against a single new name in a directory that may be written.
-So the keeper, outside the sandbox, watches those few directories. Standard library only.
+The kernel can hold what exists, by mounts, but has no rule against one new name in a directory that may be written. So
+the keeper, outside the sandbox, watches those few directories. Standard library only.
 """
 
 import contextlib
