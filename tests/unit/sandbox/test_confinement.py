@@ -13,6 +13,7 @@ from unit.sandbox.world import World
 from unit.tools.conftest import until
 
 PLANTED = [(name, WAYS[number % len(WAYS)]) for number, name in enumerate(NEW_NAMES)]
+PLANTED_IN_GIT = [(name, WAYS[(3 * number + turn) % 8]) for number, name in enumerate(NEW_IN_GIT) for turn in range(3)]
 PLANTED += [(".mcp.json", way) for way in WAYS] + [(".claude", way) for way in WAYS]
 
 
@@ -23,8 +24,7 @@ async def test_protected_names_do_not_come_into_being(world: World, name: str, w
     assert world.guarded() == before
 
 
-@pytest.mark.parametrize("way", WAYS[:8])
-@pytest.mark.parametrize("name", NEW_IN_GIT)
+@pytest.mark.parametrize(("name", "way"), PLANTED_IN_GIT)
 async def test_nothing_new_sends_git_elsewhere(world: World, name: str, way: str):
     before = world.guarded()
     folder = os.path.dirname(f".git/{name}")
