@@ -6,6 +6,7 @@ import pytest
 
 from clew.permissions.names import secret_name
 from clew.system.environment import tool_environment
+from clew.system.sandbox import tree
 from clew.system.sandbox.policy import Sandbox
 from unit.sandbox.cases import HOME_SECRETS, PROJECT_SECRETS, PUBLIC_FILES, READS, SECRET_VARIABLES
 from unit.sandbox.world import KINDS, World
@@ -141,6 +142,27 @@ async def test_a_background_command_reads_none_either(world: World):
     assert shell.task is not None
     await shell.task
     assert "CANARY" not in (world.ws / "src" / "a.py").read_text()
+
+
+async def test_moving_the_directory_around_a_secret_does_not_show_it(world: World):
+    """Installed packages are not searched, so a command may try to make one of the user's directories."""
+    plant(world.ws, "certs/server.key")
+    plant(world.ws, "app/deep/.env")
+    (world.ws / "node_modules").mkdir()
+    await world.run("mv certs node_modules/; mv app/deep node_modules/; mv node_modules/certs node_modules/c2")
+    result = await world.run("find . -type f -exec cat {} + 2>&1; cat node_modules/*/.env node_modules/*/server.key")
+    assert "CANARY" not in result.text
+    again = await world.run("mv node_modules vendor; cat vendor/*/.env vendor/*/server.key")
+    assert "CANARY" not in again.text
+    assert "CANARY" not in (await world.run("cat */*/.env */*/server.key")).text
+
+
+async def test_drowning_the_search_does_not_show_a_secret(world: World, monkeypatch: pytest.MonkeyPatch):
+    plant(world.ws, "zz/deep/er/.env")
+    assert "CANARY" not in (await world.run("cat zz/deep/er/.env")).text
+    monkeypatch.setattr(tree, "MAX_DIRECTORIES", 3)
+    assert "CANARY" not in (await world.run("cat zz/deep/er/.env")).text
+    assert not world.sandbox.searched_all
 
 
 async def test_a_key_in_an_installed_package_is_no_secret_of_the_user(world: World):

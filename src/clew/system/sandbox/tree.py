@@ -2,6 +2,7 @@
 
 import os
 import time
+from collections import deque
 from typing import NamedTuple
 
 from clew.system.guarded_names import (
@@ -57,16 +58,32 @@ class Tree:
     def __init__(self, root: str) -> None:
         self.root = root
         self._seen: dict[str, Seen] = {}
+        self._secrets: dict[tuple[int, int], str] = {}
+        """Where each secret was last, by device and inode: a command may move the directory around it."""
 
     def look(self) -> Found:
         """What is there now. Directories that did not change since are not read again."""
+        found = self._search()
+        places = {identity: path for path in found.secret if (identity := identity_of(path))}
+        lost = {identity: path for identity, path in self._secrets.items() if identity not in places}
+        for identity, path in list(lost.items()):
+            if identity_of(path) == identity:  # the search ended before it came there
+                places[identity] = lost.pop(identity)
+        if lost:
+            places |= find_again(self.root, lost)
+        found.secret[:] = places.values()
+        self._secrets = places
+        return found
+
+    def _search(self) -> Found:
+        """Near the top first: where a tree is too large, what lies deep is left out."""
         found = Found([], [], [], [], True)
         known, self._seen = self._seen, {}
-        todo = [self.root]
+        todo = deque([self.root])
         while todo:
             if len(self._seen) >= MAX_DIRECTORIES:
                 return found._replace(complete=False)
-            path = todo.pop()
+            path = todo.popleft()
             seen = current(path, known.get(path))
             if seen is None:
                 continue
@@ -82,14 +99,38 @@ class Tree:
                 found.named.append(place)
                 if not shows_no_secret(place, name):
                     found.secret.append(place)
-            todo += [os.path.join(path, name) for name in reversed(seen.directories)]
+            todo += [os.path.join(path, name) for name in seen.directories]
         return found
+
+
+def identity_of(path: str) -> tuple[int, int] | None:
+    """Device and inode; None when it is gone."""
+    try:
+        status = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def find_again(root: str, lost: dict[tuple[int, int], str]) -> dict[tuple[int, int], str]:
+    """Secrets that left their place, also where they are not searched for: moved there, they must stay out of sight."""
+    wanted = {os.path.basename(path) for path in lost.values()}
+    places: dict[tuple[int, int], str] = {}
+    for folder, directories, files in os.walk(root):
+        for name in wanted.intersection((*directories, *files)):
+            path = os.path.join(folder, name)
+            identity = identity_of(path)
+            if identity in lost:
+                places[identity] = path
+        if len(places) == len(lost):
+            break
+    return places
 
 
 def current(path: str, known: Seen | None) -> Seen | None:
     """A directory as it is now; None when it cannot be read, which a command of the same user cannot do either."""
     try:
-        changed_ns = os.stat(path, follow_symlinks=False).st_mtime_ns
+        changed_ns = os.stat(path, follow_symlinks=False).st_ctime_ns  # the one time that no command can set back
         if known is not None and known.changed_ns == changed_ns and known.read_ns - changed_ns > SETTLED_NS:
             return known
         return read(path, changed_ns)
