@@ -16,7 +16,8 @@ from clew.config.schema import Sandbox as SandboxSettings
 from clew.llm.connect import configured_providers
 from clew.permissions.trust import TrustStore
 from clew.system.environment import find_program, find_shell, platform_words
-from clew.system.sandbox.status import probe_now
+from clew.system.sandbox.promises import promises
+from clew.system.sandbox.status import SandboxStatus, probe_now
 from clew.system.search_binary import SearchBinary, choose
 from clew.tools.search_python import search_files
 from clew.tools.search_query import Query
@@ -68,11 +69,11 @@ def check_sandbox(settings: SandboxSettings) -> Check:
     status = probe_now()
     details: list[str] = []
     for attempt in status.tried:
-        held = [name.replace("_", " ") for name, ok in attempt.checks.items() if ok]
-        failed = [name.replace("_", " ") for name, ok in attempt.checks.items() if not ok]
-        kind = attempt.kind + (" with namespaces" if attempt.namespaces else "")
-        details.append(f"self-test of {kind}: " + ("held" if not failed else "did NOT hold " + ", ".join(failed)))
-        details += ["held: " + ", ".join(held)] if held and not failed else []
+        told = promises(attempt.kind, namespaces=attempt.namespaces)
+        broken = [told[name] for name, ok in attempt.checks.items() if not ok]
+        kind = SandboxStatus(kind=attempt.kind, namespaces=attempt.namespaces).label
+        details.append(f"{kind}: " + ("every promise held just now" if not broken else "these promises did NOT hold"))
+        details += [f"- {words}" for words in broken or told.values()]
     if status.why:
         details.append(status.why)
     data = {

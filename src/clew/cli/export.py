@@ -5,10 +5,16 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
+
+import msgspec
 
 from clew.cli.agent_homes import chosen_homes, named_session
 from clew.cli.show import as_json
+from clew.llm.connect import key_variables
 from clew.orient.opening import Opened, open_found
+from clew.system.environment import secret_values
+from clew.system.redact import redact, register_secrets
 from clew.system.terminal_text import sanitize
 from clew.transcript.claude_shape import claude_lines
 from clew.transcript.codec import encode
@@ -27,6 +33,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-o", "--output", metavar="FILE", help="default: stdout; an existing file is not overwritten")
     parser.add_argument("--force", action="store_true", help="overwrite FILE")
     parser.add_argument(
+        "--no-redact", action="store_true", help="keep what looks like a secret; only for a backup that stays with you"
+    )
+    parser.add_argument(
         "--home", action="append", default=[], metavar="AGENT=DIR", help="where an agent keeps its files"
     )
 
@@ -35,10 +44,11 @@ def run(args: argparse.Namespace) -> int:
     """Write the session."""
     try:
         opened = open_found(named_session(args.session, chosen_homes(args.home)))
+        register_secrets(secret_values(os.environ, key_variables=key_variables({})))
         if args.output:
-            _to_file(Path(args.output), opened, args.to, force=args.force)
+            _to_file(Path(args.output), opened, args.to, force=args.force, redacted=not args.no_redact)
         else:
-            for piece in pieces(opened, args.to):
+            for piece in pieces(opened, args.to, redacted=not args.no_redact):
                 sys.stdout.buffer.write(piece)
             sys.stdout.flush()
     except FileExistsError:
@@ -58,24 +68,54 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def pieces(opened: Opened, to: str) -> Iterator[bytes]:
-    """The bytes of the export. Text formats are sanitised, data formats hold what was recorded."""
+def pieces(opened: Opened, to: str, *, redacted: bool) -> Iterator[bytes]:
+    """The bytes of the export, without secrets unless asked for. Text formats are sanitised too."""
     if to == "markdown":
         for block in markdown(opened.entries, title=sanitize(opened.title or opened.session_id, one_line=True)):
-            yield sanitize(block).encode() + b"\n\n"
-    elif to == "json":
-        yield as_json(opened).encode() + b"\n"
+            text = sanitize(block)
+            yield (redact(text) if redacted else text).encode() + b"\n\n"
+        return
+    if to == "json":
+        lines: Iterator[bytes] = iter((as_json(opened).encode() + b"\n",))
     elif to == "jsonl":
-        yield from (encode(entry) for entry in (*opened.entries, *opened.keyed))
+        lines = (encode(entry) for entry in (*opened.entries, *opened.keyed))
     else:
-        yield from claude_lines(opened.entries, opened.keyed)
+        lines = iter(claude_lines(opened.entries, opened.keyed))
+    yield from (redacted_json(line) for line in lines) if redacted else lines
 
 
-def _to_file(path: Path, opened: Opened, to: str, *, force: bool) -> None:
+def redacted_json(line: bytes) -> bytes:
+    """The same value with every text redacted by itself, so that it stays JSON. Unchanged bytes where nothing was."""
+    value = msgspec.json.decode(line)
+    clean = redacted_value(value)
+    return line if clean == value else msgspec.json.encode(clean) + b"\n"
+
+
+def redacted_value(value: Any) -> Any:
+    """A JSON value without secrets; a telling key marks its text too."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [redacted_value(item) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        return {redact(name): redacted_member(name, item) for name, item in cast("dict[str, Any]", value).items()}
+    return value
+
+
+def redacted_member(name: str, value: Any) -> Any:
+    """`{"api_key": "..."}`: the text alone would not show that it is a secret."""
+    if not isinstance(value, str):
+        return redacted_value(value)
+    front = f'"{name}": "'
+    whole = redact(f'{front}{value}"')
+    return whole[len(front) : -1] if whole.startswith(front) and whole.endswith('"') else redact(value)
+
+
+def _to_file(path: Path, opened: Opened, to: str, *, force: bool, redacted: bool) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | (os.O_TRUNC if force else os.O_EXCL)
     descriptor = os.open(path, flags, 0o600)
     try:
-        for piece in pieces(opened, to):
+        for piece in pieces(opened, to, redacted=redacted):
             write_all(descriptor, piece)
     except OSError as error:
         if not force:

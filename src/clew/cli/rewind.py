@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from clew.cli.agent_homes import chosen_homes, find_session
+from clew.cli.agent_homes import chosen_homes, named_session
 from clew.orient.catalog import OWN
-from clew.orient.opening import Opened
+from clew.orient.opening import Opened, open_found
 from clew.protocol.ids import SessionId
 from clew.system.home import clew_home
 from clew.system.terminal_text import clip, sanitize
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.to and (args.conversation or args.both):
         return _wrong("--conversation and --both need --to", 2)
     try:
-        opened = find_session(args.session, chosen_homes([]))
+        opened = open_found(named_session(args.session, chosen_homes([])))
         if opened.agent != OWN:
             return _wrong(f"{args.session} is a session of {opened.agent}; only clew's own keep files", 1)
         return _rewind(args, opened)

@@ -131,7 +131,8 @@ class ToolEnvironment(Section, frozen=True, kw_only=True):
     """The environment variables that commands see."""
 
     keep: tuple[Text, ...] = ()
-    """Variables to pass although they look like secrets. Keys of model providers never pass."""
+    """More variables to pass than those known to be harmless; a final `*` stands for the rest of a name. Keys of model
+    providers never pass."""
 
 
 class Settings(Section, frozen=True, kw_only=True):

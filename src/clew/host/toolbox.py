@@ -77,9 +77,14 @@ def open_toolbox(workspace: Workspace, results_dir: Path | None) -> Toolbox:
             writable=workspace.settings.sandbox.writable_paths,
             home=workspace.env.get("HOME", ""),
             clew_home=workspace.home,
+            allowed=lambda path: may_read(path),
         ),
-        withheld=lambda path: permits.judge((FileAccess(op="read", path=path, cwd="/"),)).decision != "allow",
+        withheld=lambda path: not may_read(path),
     )
+
+    def may_read(path: str) -> bool:
+        return permits.judge((FileAccess(op="read", path=path, cwd="/"),)).decision == "allow"
+
     register_secrets(secret_values(workspace.env, key_variables=session.key_variables))
     permits = Permits(
         policy_of(workspace, saved), save=saved.add, unsave=saved.remove, saved=saved.texts, results_dir=results_dir

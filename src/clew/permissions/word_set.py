@@ -1,6 +1,5 @@
-"""Sets of names, written as plain words."""
+"""Tables of words; the function is shared with the rooms below."""
 
+from clew.system.word_set import word_set
 
-def word_set(words: str) -> frozenset[str]:
-    """The words of a text, split at blanks."""
-    return frozenset(words.split())
+__all__ = ["word_set"]

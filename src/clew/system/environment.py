@@ -10,6 +10,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from clew.system.word_set import word_set
+
 SYSTEM_DIRS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin")
 
 
@@ -79,9 +81,38 @@ def platform_words() -> str:
     return f"{name} {system.release} {system.machine}"
 
 
-# Variables a tool process never inherits: they make programs run other programs, load other code, or read other
-# configuration than the command that was judged shows (P6).
-STEERING = frozenset(
+# What a tool process inherits (D): where things are, which language, which tool chain. Everything else stays with the
+# user, because a secret needs no telling name.
+INHERITED = word_set(
+    """
+    PATH HOME USER LOGNAME SHELL PWD TMPDIR TEMP TMP TZ LANG LANGUAGE HOSTNAME HOSTTYPE OSTYPE MACHTYPE SHLVL CI
+    DEBIAN_FRONTEND SOURCE_DATE_EPOCH NO_COLOR DISPLAY WAYLAND_DISPLAY XAUTHORITY DBUS_SESSION_BUS_ADDRESS
+    SSH_AUTH_SOCK SSH_AGENT_PID GPG_TTY XDG_CONFIG_HOME XDG_CACHE_HOME XDG_DATA_HOME XDG_STATE_HOME XDG_RUNTIME_DIR
+    XDG_DATA_DIRS XDG_CONFIG_DIRS XDG_SESSION_TYPE WSL_DISTRO_NAME WSLENV MSYSTEM VIRTUAL_ENV CONDA_PREFIX
+    CONDA_DEFAULT_ENV CONDA_EXE CONDA_SHLVL MAMBA_ROOT_PREFIX PYENV_ROOT PYENV_VERSION PIPX_HOME PIPX_BIN_DIR
+    POETRY_HOME UV_CACHE_DIR UV_PYTHON PIP_CACHE_DIR GOPATH GOROOT GOBIN GOCACHE GOMODCACHE GOOS GOARCH CGO_ENABLED
+    GOPRIVATE GOPROXY CARGO_HOME RUSTUP_HOME RUSTUP_TOOLCHAIN CARGO_TARGET_DIR CARGO_BUILD_JOBS RUST_BACKTRACE
+    RUST_LOG JAVA_HOME JDK_HOME MAVEN_HOME M2_HOME GRADLE_HOME GRADLE_USER_HOME SDKMAN_DIR KOTLIN_HOME ANDROID_HOME
+    ANDROID_SDK_ROOT ANDROID_NDK_HOME SCALA_HOME FLUTTER_ROOT DART_SDK DOTNET_ROOT DOTNET_CLI_TELEMETRY_OPTOUT
+    NVM_DIR NVM_BIN NVM_INC FNM_DIR FNM_MULTISHELL_PATH VOLTA_HOME N_PREFIX PNPM_HOME BUN_INSTALL DENO_DIR
+    DENO_INSTALL COREPACK_HOME NODE_ENV NODE_VERSION RBENV_ROOT RBENV_VERSION GEM_HOME GEM_PATH BUNDLE_PATH
+    BUNDLE_GEMFILE MY_RUBY_HOME RUBY_VERSION RAILS_ENV RACK_ENV APP_ENV FLASK_APP FLASK_ENV FLASK_DEBUG
+    DJANGO_SETTINGS_MODULE ENVIRONMENT COMPOSER_HOME PHP_INI_SCAN_DIR GHCUP_INSTALL_BASE_PREFIX STACK_ROOT CABAL_DIR
+    OPAM_SWITCH_PREFIX OPAMROOT OCAML_TOPLEVEL_PATH CAML_LD_LIBRARY_PATH MIX_ENV MIX_HOME HEX_HOME ERL_AFLAGS
+    JULIA_DEPOT_PATH R_HOME R_LIBS_USER ASDF_DIR ASDF_DATA_DIR MISE_DATA_DIR MISE_SHELL HOMEBREW_PREFIX
+    HOMEBREW_CELLAR HOMEBREW_REPOSITORY NIX_PATH NIX_PROFILES NIX_SSL_CERT_FILE IN_NIX_SHELL GUIX_PROFILE CUDA_HOME
+    CUDA_PATH CUDA_VISIBLE_DEVICES ROCM_PATH OMP_NUM_THREADS TOKENIZERS_PARALLELISM HF_HOME TORCH_HOME CC CXX CPP AR
+    LD CFLAGS CXXFLAGS CPPFLAGS LDFLAGS PKG_CONFIG_PATH CMAKE_PREFIX_PATH CMAKE_GENERATOR CMAKE_BUILD_PARALLEL_LEVEL
+    CCACHE_DIR SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE NODE_EXTRA_CA_CERTS AWS_CA_BUNDLE
+    HTTP_PROXY HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY http_proxy https_proxy ftp_proxy all_proxy no_proxy
+    DOCKER_HOST KUBECONFIG AWS_PROFILE AWS_REGION AWS_DEFAULT_REGION CLOUDSDK_CONFIG PLAYWRIGHT_BROWSERS_PATH
+    PUPPETEER_CACHE_DIR CHROME_BIN CYPRESS_CACHE_FOLDER
+    """
+)
+INHERITED_PREFIXES = ("LC_",)
+
+# Variables that not even the user's own wish passes on: the judged text would not be what runs (P6).
+NEVER_INHERITED = frozenset(
     {
         "BASH_ENV", "ENV", "PROMPT_COMMAND", "PS4", "SHELLOPTS", "BASHOPTS", "CDPATH", "GLOBIGNORE", "IFS",
         "PAGER", "MANPAGER", "LESSOPEN", "LESSCLOSE", "LESS", "EDITOR", "VISUAL", "BROWSER",
@@ -92,7 +123,7 @@ STEERING = frozenset(
         "PWD",
     }
 )  # fmt: skip
-STEERING_PREFIXES = ("GIT_", "LD_", "DYLD_", "PYTHON", "BASH_FUNC_", "CLEW_", "LESS_", "npm_config_")
+NEVER_INHERITED_PREFIXES = ("GIT_", "LD_", "DYLD_", "PYTHON", "BASH_FUNC_", "CLEW_", "LESS_", "npm_config_")
 
 # What a child needs to behave: no pager, no colours, no prompt that waits for a person.
 FIXED = {
@@ -134,28 +165,38 @@ def is_secret_name(name: str) -> bool:
 def tool_environment(
     env: Mapping[str, str], *, key_variables: Iterable[str] = (), keep: Iterable[str] = ()
 ) -> dict[str, str]:
-    """The environment of a tool process: the user's, without secrets and without what steers other programs.
+    """The environment of a tool process: names that are known to be harmless, and those the user lets through.
 
     `key_variables` names the variables that providers read their keys from, whatever they are called; these never
-    pass. `keep` names others that the user wants to pass although they look like a secret (`toolEnvironment.keep`).
+    pass. `keep` names others (`toolEnvironment.keep`); a final `*` stands for the rest of a name.
     """
-    keys, wanted = frozenset(key_variables), frozenset(keep)
+    keys = frozenset(key_variables)
+    wanted = tuple(keep)
     kept = {
         name: value
         for name, value in env.items()
         if name not in keys
-        and name not in STEERING
-        and not name.startswith(STEERING_PREFIXES)
-        and (name in wanted or not (is_secret_name(name) or _has_url_password(value)))
+        and name not in NEVER_INHERITED
+        and not name.startswith(NEVER_INHERITED_PREFIXES)
+        and (_is_wanted(name, wanted) or (_is_inherited(name) and not _has_url_password(value)))
     }
-    kept["PATH"] = absolute_path(kept.get("PATH", "")) or "/usr/local/bin:/usr/bin:/bin"
+    kept["PATH"] = absolute_path(env.get("PATH", ""))
     kept.setdefault("LANG", "C.UTF-8")
     return kept | FIXED | _git_settings()
 
 
+def _is_inherited(name: str) -> bool:
+    return name in INHERITED or name.startswith(INHERITED_PREFIXES)
+
+
+def _is_wanted(name: str, wanted: tuple[str, ...]) -> bool:
+    return any(name == one or (one.endswith("*") and len(one) > 1 and name.startswith(one[:-1])) for one in wanted)
+
+
 def absolute_path(path: str) -> str:
-    """A search path without relative and empty elements: through these a project could choose what a name runs."""
-    return os.pathsep.join(place for place in path.split(os.pathsep) if os.path.isabs(place))
+    """A PATH without relative and empty elements: those would let the current directory choose what runs."""
+    kept = [directory for directory in path.split(os.pathsep) if os.path.isabs(directory)]
+    return os.pathsep.join(kept) or "/usr/local/bin:/usr/bin:/bin"
 
 
 def _git_settings() -> dict[str, str]:

@@ -27,6 +27,11 @@ BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from clew.system.process_st
 class ProcessError(Exception):
     """The command could not be started; nothing ran."""
 
+    def __init__(self, reason: str, *, unconfined: bool = False) -> None:
+        super().__init__(reason)
+        self.unconfined = unconfined
+        """It could not be confined as planned; anything else may have gone well the next time."""
+
 
 class Ended(NamedTuple):
     """How a command ended."""
@@ -35,6 +40,8 @@ class Ended(NamedTuple):
     """128 + n after signal n."""
     cwd: str
     """The directory it ended in; empty when unknown."""
+    taken: tuple[tuple[str, str], ...] = ()
+    """Protected names it made, and where each is kept now; empty when it could not be kept."""
 
 
 class Command(NamedTuple):
@@ -153,17 +160,19 @@ class Running:
 
     def _take(self, message: dict[str, Any]) -> None:
         if "error" in message:
-            self._settle(Ended(126, ""), problem=str(message["error"]))
+            problem = ProcessError(str(message["error"]), unconfined=bool(message.get("unconfined")))
+            self._settle(Ended(126, ""), problem=problem)
         elif "pid" in message and not self.started.done():
             self.started.set_result(message["pid"])
         elif "code" in message:
-            self._settle(Ended(message["code"], message["cwd"]))
+            taken = tuple((path, kept) for path, kept in message["taken"])
+            self._settle(Ended(message["code"], message["cwd"], taken))
 
-    def _settle(self, ended: Ended, *, problem: str = "") -> None:
+    def _settle(self, ended: Ended, *, problem: ProcessError | None = None) -> None:
         """Only what the keeper reports counts as "not started": one that was killed may have started the command."""
         if not self.started.done():
-            if problem:
-                self.started.set_exception(ProcessError(problem))
+            if problem is not None:
+                self.started.set_exception(problem)
                 self.started.exception()
             else:
                 self.started.set_result(0)

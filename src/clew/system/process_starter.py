@@ -18,15 +18,16 @@ import time
 from typing import Any
 
 from clew.system.descendants import Ender, children
-from clew.system.sandbox import kernel, placeholders
+from clew.system.sandbox import kernel
 from clew.system.sandbox.confine import confine_and_run
+from clew.system.sandbox.plan import has_mounts
+from clew.system.sandbox.watch import MAX_TAKEN, Taken, Watch
 
 CWD_FD = 251
 SCRIPT_FD = 250
 """Where the shell finds `shell_exit.sh`: not by its path, which the sandbox hides when clew itself lies in /tmp."""
 LENGTH = struct.Struct("!Q")
 ORPHAN_GRACE_S = 0.3
-LINGER_S = 1.0
 
 
 def main() -> None:
@@ -126,27 +127,15 @@ class Keeper:
             return
         self.grace_s = float(request["grace_s"])
         plan = request["plan"]
-        needs_names = bool(plan) and (plan["namespaces"] or plan["kind"] == "bwrap")
-        names: list[str] = plan["missing"] if needs_names else []
-        held = {path: descriptor for path in names if (descriptor := placeholders.hold(path)) is not None}
         try:
-            message = self.attend(request, skip=2 if needs_names else 0)
-            for path in [path for path in held if path in plan["files"]]:
-                placeholders.release(path, held.pop(path))
-            self.send(message)
-            self.linger(bool(held))
-        finally:
-            for path, descriptor in held.items():
-                placeholders.release(path, descriptor)
-
-    def linger(self, needed: bool) -> None:
-        """The next command will need the same placeholders; making and removing them each time is slow on a busy
-        disk. Names of files are not kept: others may want to create those."""
+            watch = Watch(plan["watched"], plan["aside"]) if plan and plan["watched"] else None
+        except OSError as error:
+            self.send({"error": f"the workspace cannot be watched: {error}", "unconfined": True})
+            return
+        self.send(self.attend(request, watch, skip=2 if plan and has_mounts(plan) else 0))
         self.control.close()
-        if needed:
-            select.select([self.life], [], [], LINGER_S)
 
-    def attend(self, request: dict[str, Any], *, skip: int) -> dict[str, Any]:
+    def attend(self, request: dict[str, Any], watch: Watch | None, *, skip: int) -> dict[str, Any]:
         """From start to end of the command; what to tell the agent."""
         told, tell = os.pipe()
         failed, fail = os.pipe()
@@ -163,20 +152,29 @@ class Keeper:
             problem = pipe.read().decode(errors="replace")
         if problem:
             os.waitpid(child, 0)
-            return {"error": problem}
+            return {"error": problem, "unconfined": bool(request["plan"])}
         self.send({"pid": child})
         ender = Ender(child)
-        self.wait(ender, skip=skip)
+        self.wait(ender, watch, skip=skip)
         ender.end_all(grace_s=ORPHAN_GRACE_S)
+        if watch is not None:
+            watch.sweep()
         code = os.waitstatus_to_exitcode(ender.status if ender.status is not None else signal.SIGKILL)
-        return {"code": code if code >= 0 else 128 - code, "cwd": last_line(told)}
+        taken = watch.taken[:MAX_TAKEN] if watch is not None else []
+        return {"code": code if code >= 0 else 128 - code, "cwd": last_line(told), "taken": taken}
 
-    def wait(self, ender: Ender, *, skip: int) -> None:
+    def wait(self, ender: Ender, watch: Watch | None, *, skip: int) -> None:
         """Until the command ends, or until the agent asks or closes its end: then everything is ended."""
-        watch = pidfd(ender.main)
-        sources: list[Any] = [self.control] if watch is None else [self.control, watch]
+        ending = pidfd(ender.main)
+        sources: list[Any] = [self.control, *(source for source in (ending, watch) if source is not None)]
         while True:
-            ready, _, _ = select.select(sources, [], [], None if watch is not None else 0.02)
+            ready, _, _ = select.select(sources, [], [], None if ending is not None else 0.02)
+            if watch in ready and watch is not None:
+                try:
+                    watch.look()
+                except Taken:
+                    ender.end_all(grace_s=0)
+                    return
             ender.reap()
             if ender.status is not None:
                 return

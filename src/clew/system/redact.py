@@ -31,6 +31,10 @@ class Redactor:
                 known.update(_forms(stripped))
         self._values = sorted(known, key=len, reverse=True)
 
+    def holds(self, text: str) -> bool:
+        """Whether a known value stands in the text."""
+        return any(value in text for value in self._values)
+
     def redact(self, text: str) -> str:
         """The text with every secret replaced by a mark."""
         for value in self._values:
@@ -51,6 +55,11 @@ def register_secrets(values: Iterable[str]) -> None:
 def redact(text: str) -> str:
     """The text without secrets: registered values, and whatever has the shape of one."""
     return _SHARED.redact(text)
+
+
+def holds_known_value(text: str) -> bool:
+    """Whether a registered secret stands in the text, in any of the forms it travels in."""
+    return _SHARED.holds(text)
 
 
 def _replace(text: str, spans: list[Span]) -> str:

@@ -42,6 +42,37 @@ _TOKENS: tuple[tuple[str, str], ...] = (
 )
 
 
+_KINDS: tuple[tuple[str, str], ...] = (
+    ("sk-ant-", "Anthropic key"),
+    ("sk-or-v1-", "OpenRouter key"),
+    ("sk-", "API key"),
+    ("AKIA", "AWS key"),
+    ("ASIA", "AWS key"),
+    ("gh", "GitHub token"),
+    ("github_pat_", "GitHub token"),
+    ("glpat-", "GitLab token"),
+    ("xox", "Slack token"),
+    ("xapp-", "Slack token"),
+    ("hooks.slack.com", "Slack webhook"),
+    ("AIza", "Google key"),
+    ("ya29.", "Google token"),
+    ("sk_", "Stripe key"),
+    ("rk_", "Stripe key"),
+    ("whsec_", "webhook secret"),
+    ("npm_", "npm token"),
+    ("pypi-", "PyPI token"),
+    ("hf_", "Hugging Face token"),
+    ("SG.", "SendGrid key"),
+    ("AGE-SECRET-KEY", "age key"),
+    ("eyJ", "signed token (JWT)"),
+)
+
+
+def token_kind(text: str, start: int) -> str:
+    """What the first letters of a token say, in words for people."""
+    return next((kind for beginning, kind in _KINDS if text.startswith(beginning, start)), "API key")
+
+
 @cache
 def _compiled(pattern: str, flags: int = 0) -> re.Pattern[str]:
     """Compiled on first use: most runs never redact anything, and every run imports this."""

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import Block
-from clew.protocol.events import Question
+from clew.protocol.events import Question, RuleOffer
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ResultContent
 from clew.protocol.tools import ToolSpec
@@ -33,6 +33,8 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     """Images or documents that go to the model beside the text."""
     failed_command: bool = False
     """A shell command exited non-zero: its shell siblings are cancelled."""
+    offers: tuple[RuleOffer, ...] = ()
+    """Rules the user could save so that the next such call is not held back: credential files a command needed."""
 
 
 class ToolContext(Struct, kw_only=True):

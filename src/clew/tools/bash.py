@@ -2,28 +2,24 @@
 
 import asyncio
 import os
-import re
 from typing import Annotated, ClassVar
 
 from msgspec import Meta, Struct
+from msgspec.structs import replace
 
 from clew.permissions.access import Access, ShellAccess
 from clew.protocol.display import TerminalBlock, TextBlock
 from clew.system.sandbox.plan import Plan
+from clew.tools import sandbox_notes
 from clew.tools.base import ToolContext, ToolResult
 from clew.tools.builtin import BuiltinTool
-from clew.tools.extras import process, shells
+from clew.tools.extras import process, sandbox_status, shells
 from clew.tools.output_buffer import OutputBuffer
 from clew.tools.paths import problem
 
 DEFAULT_TIMEOUT_MS = 120_000
 MAX_TIMEOUT_MS = 600_000
 MAX_COMMAND_BYTES = 130_000
-HELD_BACK = re.compile(
-    r"Read-only file system|Operation not permitted|Permission denied|Device or resource busy|[Cc]ould not resolve"
-    r"|[Nn]etwork is unreachable|Temporary failure in name resolution"
-)
-HELD_BACK_HINT = "It ran in the sandbox (no network, writes only in the workspace); leave_sandbox asks the user."
 
 
 class BashParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -55,20 +51,29 @@ class Bash(BuiltinTool[BashParams]):
         held = self.session.sandbox_claimed(context.call_id)
         if why := self._unfit(params, context.cwd, held=held):
             return problem(why)
-        sandbox = self.session.sandbox
-        try:
-            plan = sandbox.plan(self.session.roots) if held and sandbox is not None else None
-        except OSError as error:
-            return problem(f"The sandbox could not be set up, so nothing was run: {error}.")
-        try:
-            if params.run_in_background:
-                return await self._background(params, context.cwd, plan)
-            return await self._foreground(params, context, plan)
-        except process().ProcessError as error:
-            if plan is not None and sandbox is not None:
-                sandbox.broke(str(error))
+        reason = ""
+        for _ in range(2):  # a file that came or went while the sandbox was laid: the second time it is seen as it is
+            try:
+                plan = await self._plan(params) if held else None
+            except OSError as error:
                 return problem(f"The sandbox could not be set up, so nothing was run: {error}.")
-            return problem(f"The command could not be started: {error}.")
+            try:
+                if params.run_in_background:
+                    return self._told(await self._background(params, context.cwd, plan))
+                return self._told(await self._foreground(params, context, plan))
+            except process().ProcessError as error:
+                if not error.unconfined:
+                    return problem(f"The command could not be started: {error}.")
+                reason = str(error)
+        if self.session.sandbox is not None:
+            self.session.sandbox.broke(reason)
+        return self._told(problem(f"The sandbox could not be set up, so nothing was run: {reason}."))
+
+    async def _plan(self, params: BashParams) -> Plan:
+        """In a thread: a large workspace takes a moment to look through the first time."""
+        assert self.session.sandbox is not None
+        make, roots = self.session.sandbox.plan, self.session.roots
+        return await asyncio.to_thread(make, roots, command=params.command, background=params.run_in_background)
 
     def _unfit(self, params: BashParams, cwd: str, *, held: bool) -> str:
         if not self.session.shells.available:
@@ -118,13 +123,18 @@ class Bash(BuiltinTool[BashParams]):
             progress.flush()
             output.close()
         text = output.text()
+        if sandbox_notes.could_not_confine(plan, ended, text):
+            await self._test_again(text)
+        failed = timed_out or ended.code != 0
         notes = [] if timed_out else self._follow(ended.cwd)
         if timed_out:
             notes.append(f"Timed out after {limit_ms / 1000:g} s: the command and all it started were ended.")
         elif ended.code:
             notes.append(f"Exit code {ended.code}.")
-        if plan is not None and ended.code and HELD_BACK.search(text):
-            notes.append(HELD_BACK_HINT)
+        secrets: list[str] = []
+        if plan is not None:
+            secrets = sandbox_notes.needed_secrets(plan, params.command, text, failed=failed)
+            notes += sandbox_notes.notes(plan, ended, text, secrets, self.session.roots[0])
         block = TerminalBlock(
             command=params.command,
             output=text,
@@ -133,16 +143,25 @@ class Bash(BuiltinTool[BashParams]):
         )
         shown = text.rstrip("\n")
         words = "\n".join(part for part in (shown, "\n".join(notes)) if part) or "(no output)"
-        failed = timed_out or ended.code != 0
-        return ToolResult(text=words, display=(block, *self._warning()), is_error=failed, failed_command=failed)
+        offers = sandbox_notes.secret_offers(secrets, self.session.roots[0])
+        taken = (TextBlock(text=sandbox_notes.taken_note(ended, self.session.roots[0])),) if ended.taken else ()
+        display = (block, *taken)
+        return ToolResult(text=words, display=display, is_error=failed, failed_command=failed, offers=offers)
 
-    def _warning(self) -> tuple[TextBlock, ...]:
-        """Once per session: the user hears that commands are not held, and why."""
+    async def _test_again(self, reason: str) -> None:
+        """Does the sandbox still hold here? If not, commands ask from now on."""
         sandbox = self.session.sandbox
-        if sandbox is None or self.session.sandbox_note_given or not sandbox.why_not:
-            return ()
-        self.session.sandbox_note_given = True
-        return (TextBlock(text=f"Sandbox: {sandbox.why_not}."),)
+        now = await asyncio.to_thread(sandbox_status().probe_now)
+        if sandbox is not None and now.kind != sandbox.status.kind:
+            sandbox.broke(reason.strip().splitlines()[0][:200])
+
+    def _told(self, result: ToolResult) -> ToolResult:
+        """With a word to the user, once for each state: commands are not held, or less than they could be, and why."""
+        sandbox = self.session.sandbox
+        if sandbox is None or sandbox.why_not in ("", self.session.sandbox_note_given):
+            return result
+        self.session.sandbox_note_given = sandbox.why_not
+        return replace(result, display=(*result.display, TextBlock(text=f"Sandbox: {sandbox.why_not}.")))
 
     def _follow(self, cwd: str) -> list[str]:
         """Carry the directory, but never out of the roots."""
@@ -158,4 +177,6 @@ class Bash(BuiltinTool[BashParams]):
         where = f" Its output goes to {shell.output.path}." if shell.output.path else ""
         block = TerminalBlock(command=params.command, output="", exit_code=None, background_id=shell.id)
         text = f"Running in the background as {shell.id}.{where} Look with BashOutput, end with KillShell."
-        return ToolResult(text=text, display=(block, *self._warning()))
+        if plan is not None:
+            text += f" {sandbox_notes.SHUT_HINT}"
+        return ToolResult(text=text, display=(block,))

@@ -15,6 +15,7 @@ from clew.tools.shown_paths import newest_first, relative_to, search_note
 
 DEFAULT_HEAD = 250
 MAX_CHARS = 48_000
+MAX_NAMED = 5
 NAMES = {"ignore_case": "-i", "numbers": "-n", "after": "-A", "before": "-B", "context": "-C"}
 
 
@@ -86,7 +87,7 @@ class Grep(BuiltinTool[GrepParams]):
             )
             lines = lines[:head] if head else lines
         if found.withheld:
-            notes.append(f"{found.withheld} files that may hold secrets are left out; name one as path to search it.")
+            notes.append(left_out(found.withheld, context.cwd))
         if found.error:
             notes.append(f"Some files could not be searched: {found.error[:300]}")
         body = (
@@ -110,6 +111,14 @@ def line(path: str, text: str, params: GrepParams, cwd: str) -> str:
     if params.output_mode == "content" and not params.numbers:
         return f"{name}:{text.lstrip('0123456789')[1:]}"
     return f"{name}:{text}"
+
+
+def left_out(paths: tuple[str, ...], cwd: str) -> str:
+    """The same words whether they match or not."""
+    names = ", ".join(relative_to(path, cwd) for path in paths[:MAX_NAMED]) + (
+        ", ..." if len(paths) > MAX_NAMED else ""
+    )
+    return f"Not searched, because they may hold secrets: {names}. Name one as path to ask for it."
 
 
 def bounded(lines: list[str], notes: list[str]) -> str:

@@ -1,6 +1,6 @@
 """Making the sandbox of a session from the user's settings."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from clew.system.sandbox.policy import Sandbox
@@ -8,11 +8,18 @@ from clew.tools.extras import sandbox_status
 
 
 def open_sandbox(
-    *, mode: str, network: bool, writable: Sequence[str] = (), home: str = "", clew_home: Path
+    *,
+    mode: str,
+    network: bool,
+    writable: Sequence[str] = (),
+    home: str = "",
+    clew_home: Path,
+    allowed: Callable[[str], bool] | None = None,
 ) -> Sandbox | None:
     """None when the user switched it off. `mode` is auto, required or off, as in the settings.
 
     The machine is tested when the first command comes, once per boot; our own state is hidden from commands.
+    `allowed` says which credential files of the workspace the user lets commands read.
     """
     if mode == "off":
         return None
@@ -23,4 +30,6 @@ def open_sandbox(
         writable=writable,
         hidden=(str(clew_home),),
         home=home,
+        aside=str(clew_home / "taken"),
+        allowed=allowed,
     )

@@ -1,9 +1,11 @@
 """Running a search: ripgrep as a process with limits, or the Python searcher; both give the same shape."""
 
 import asyncio
+import os
 from typing import NamedTuple
 
 from clew.permissions.names import secret_name
+from clew.system.sandbox.tree import Tree
 from clew.system.search_binary import SearchBinary, choose
 from clew.tools.extras import search_worker
 from clew.tools.search_query import Found, Query, count_matches
@@ -34,13 +36,27 @@ def binary_for(session: ToolSession) -> SearchBinary:
 async def grep(session: ToolSession, query: Query) -> tuple[Found, SearchBinary]:
     """Search file contents."""
     binary = binary_for(session)
-    if binary.mode == "python":
-        found = await search_worker().ask_search(query, TIMEOUT_S)
-    else:
-        separator = b"\0" if query.mode == "files_with_matches" else b"\n"
-        output = await run_ripgrep(session, binary, rg_arguments(query), query.max_lines, separator=separator)
-        found = parse(output, query)
-    return withhold(session, query, found), binary
+    secrets = asyncio.create_task(asyncio.to_thread(secrets_below, session, query.root))
+    try:
+        if binary.mode == "python":
+            found = await search_worker().ask_search(query, TIMEOUT_S)
+        else:
+            separator = b"\0" if query.mode == "files_with_matches" else b"\n"
+            output = await run_ripgrep(session, binary, rg_arguments(query), query.max_lines, separator=separator)
+            found = parse(output, query)
+    finally:
+        left_out = await secrets
+    return withhold(session, query, found)._replace(withheld=left_out), binary
+
+
+def secrets_below(session: ToolSession, place: str) -> tuple[str, ...]:
+    """Files below a directory that a search leaves out by their names."""
+    if not os.path.isdir(place):
+        return ()
+    root = next((root for root in session.roots if place == root or place.startswith(root.rstrip("/") + "/")), place)
+    tree = session.trees.setdefault(root, Tree(root))
+    front = place.rstrip("/") + "/"
+    return tuple(path for path in tree.look().named if path.startswith(front) and is_withheld(session, place, path))
 
 
 def withhold(session: ToolSession, query: Query, found: Found) -> Found:
@@ -49,7 +65,7 @@ def withhold(session: ToolSession, query: Query, found: Found) -> Found:
     if not secret:
         return found
     rows = [row for row in found.rows if row[0] not in secret]
-    return found._replace(rows=rows, matches=count_matches(rows, query.mode), withheld=len(secret))
+    return found._replace(rows=rows, matches=count_matches(rows, query.mode))
 
 
 def is_withheld(session: ToolSession, root: str, path: str) -> bool:

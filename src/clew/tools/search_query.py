@@ -27,8 +27,9 @@ class Found(NamedTuple):
     timed_out: bool
     cut: bool
     error: str
-    withheld: int = 0
-    """Files with matches that are not shown, because reading them would ask."""
+    withheld: tuple[str, ...] = ()
+    """Files that were left out because they may hold secrets, whether or not they match: a count of matches would
+    tell their content bit by bit."""
 
 
 def count_matches(rows: list[tuple[str, str]], mode: str) -> int:

@@ -14,6 +14,7 @@ from clew.tools.extras import shells
 if TYPE_CHECKING:
     from clew.system.http_fetch import Fetcher
     from clew.system.sandbox.policy import Sandbox
+    from clew.system.sandbox.tree import Tree
     from clew.tools.shells import Shells
 
 MAX_CLAIMS = 1_000
@@ -63,8 +64,11 @@ class ToolSession:
         self.rg_mode = rg_mode
         self.withheld = withheld
         """Whether a search leaves out the content of a file (by its path); None: names that hold secrets."""
+        self.trees: dict[str, Tree] = {}
+        """What searches know of the names below a directory."""
         self.search_note_given = False
-        self.sandbox_note_given = False
+        self.sandbox_note_given = ""
+        """The state of the sandbox that the user has last been told of."""
         self.todos: tuple[TodoItem, ...] = ()
         self._shells = running
         self._reads: dict[str, ReadState] = {}

@@ -152,7 +152,7 @@ def forked(path: Path) -> Said:
 
 def exported(path: Path, to: str, folder: Path) -> Said:
     copy = folder / f"export-{to}.jsonl"
-    copy.write_bytes(b"".join(pieces(open_file(path, SessionStore(folder / "home")), to)))
+    copy.write_bytes(b"".join(pieces(open_file(path, SessionStore(folder / "home")), to, redacted=False)))
     taken = adopt(copy, FORK, folder)
     again = Conversation(NullWriter(), session_id=FORK, entries=taken.entries, chain=taken.chain, leaf=taken.leaf)
     return said(again.messages())

@@ -1,25 +1,28 @@
-"""The parts of the sandbox that can be read: filter programs, profiles, plans, placeholders."""
+"""The parts of the sandbox that can be read: filter programs, profiles, plans, trees, watches."""
 
-import fcntl
 import os
 import struct
 from pathlib import Path
 
 import pytest
 
-from clew.system.sandbox import bubblewrap, landlock, placeholders, seatbelt, seccomp, status
-from clew.system.sandbox.names import hidden_paths, protected_paths
+from clew.system.guarded_names import is_public, protected_name, secret_name
+from clew.system.sandbox import bubblewrap, landlock, seatbelt, seccomp, status, tree
+from clew.system.sandbox.hidden import hidden_places, outermost
 from clew.system.sandbox.plan import Plan
-from clew.system.sandbox.policy import remove_tree
+from clew.system.sandbox.policy import entries_to_write, remove_tree, without_logins
+from clew.system.sandbox.promises import promises
 from clew.system.sandbox.status import Attempt, SandboxStatus, judge
+from clew.system.sandbox.tree import Tree
+from clew.system.sandbox.watch import MAX_TAKEN, Taken, Watch
 
 ALLOWED, REFUSED, KILLED, ABSENT = 0x7FFF0000, 0x00050001, 0x80000000, 0x00050026
 
 
-def decide(program: bytes, *, arch: int, number: int, argument: int = 0) -> int:
+def decide(program: bytes, *, arch: int, number: int, argument: int = 0, third: int = 0) -> int:
     """A tiny interpreter of the instructions we use."""
     code = [struct.unpack_from("=HBBI", program, offset) for offset in range(0, len(program), 8)]
-    memory = {0: number, 4: arch, 16: argument & 0xFFFFFFFF}
+    memory = {0: number, 4: arch, 16: argument & 0xFFFFFFFF, 32: third}
     accumulator = position = 0
     while True:
         operation, yes, no, value = code[position]
@@ -40,14 +43,20 @@ def decide(program: bytes, *, arch: int, number: int, argument: int = 0) -> int:
 @pytest.mark.parametrize("machine", sorted(seccomp.ARCHITECTURES))
 def test_the_filter_on_every_machine(machine: str):
     arch, special = seccomp.ARCHITECTURES[machine], seccomp.SPECIAL[machine]
-    shut = seccomp.program(network=False, machine=machine)
-    opened = seccomp.program(network=True, machine=machine)
+    shut = seccomp.program(sockets=False, machine=machine)
+    opened = seccomp.program(sockets=True, machine=machine)
     for number in (*seccomp.FORBIDDEN[machine].values(), *seccomp.EVERYWHERE):
         assert decide(shut, arch=arch, number=number) == REFUSED
         assert decide(opened, arch=arch, number=number) == REFUSED
     for family in (1, 2, 10, 16, 17):
         assert decide(shut, arch=arch, number=special["socket"], argument=family) == REFUSED
-        assert decide(opened, arch=arch, number=special["socket"], argument=family) == ALLOWED
+    for family in range(50):
+        wanted = ALLOWED if family in (1, 2, 10, 16) else REFUSED
+        assert decide(opened, arch=arch, number=special["socket"], argument=family) == wanted, family
+        assert decide(opened, arch=arch, number=special["socketpair"], argument=family) == (
+            ALLOWED if family == 1 else REFUSED
+        )
+    assert decide(opened, arch=arch, number=special["socket"], argument=16, third=12) == REFUSED, "netfilter"
     assert decide(shut, arch=arch, number=special["socketpair"], argument=1) == ALLOWED
     assert decide(shut, arch=arch, number=special["socketpair"], argument=2) == REFUSED
     assert decide(shut, arch=arch, number=special["clone"], argument=0x01200011) == ALLOWED
@@ -61,7 +70,7 @@ def test_the_filter_on_every_machine(machine: str):
 
 def test_the_other_call_table_is_refused():
     arch = seccomp.ARCHITECTURES["x86_64"]
-    assert decide(seccomp.program(network=True, machine="x86_64"), arch=arch, number=0x40000000 + 41) == REFUSED
+    assert decide(seccomp.program(sockets=True, machine="x86_64"), arch=arch, number=0x40000000 + 41) == REFUSED
 
 
 @pytest.fixture
@@ -72,9 +81,13 @@ def plan(tmp_path: Path) -> Plan:
         "writable": ["/w/s"],
         "pinned": ["/w/s/.git"],
         "protected": ["/w/s/.git/config"],
-        "missing": ["/w/s/.mcp.json"],
-        "files": ["/w/s/.mcp.json"],
+        "watched": [],
+        "aside": "/w/aside",
         "hidden": [str(tmp_path)],
+        "withheld": [],
+        "shown": {"/w/s/.git/config": "/w/masks/config-0"},
+        "mask_file": "/w/masks/file",
+        "mask_dir": "/w/masks/directory",
         "tmp": "/tmp/clew-x",
         "network": False,
         "bwrap": "/usr/bin/bwrap",
@@ -89,7 +102,8 @@ def test_bubblewrap_arguments_in_order(plan: Plan, tmp_path: Path):
         "--bind /w/s /w/s",
         "--bind /w/s/.git",
         "--ro-bind-try /w/s/.git/config",
-        f"--tmpfs {tmp_path}",
+        "--ro-bind /w/masks/config-0 /w/s/.git/config",
+        f"--ro-bind /w/masks/directory {tmp_path}",
     ]
     positions = [text.index(part) for part in order]
     assert positions == sorted(positions)
@@ -102,10 +116,7 @@ def test_bubblewrap_arguments_in_order(plan: Plan, tmp_path: Path):
 def test_seatbelt_profile(plan: Plan):
     text = seatbelt.profile({**plan, "hidden": ["/Users/a/.ssh"]})
     order = ['(allow file-write* (subpath "/w/s"))', '(deny file-write* (subpath "/w/s/.git/config"))']
-    order += [
-        '(deny file-write* (subpath "/w/s/.mcp.json"))',
-        '(deny file-read* file-write* (subpath "/Users/a/.ssh"))',
-    ]
+    order += ['(deny file-read* file-write* (subpath "/Users/a/.ssh"))']
     positions = [text.index(part) for part in order]
     assert positions == sorted(positions)
     assert text.startswith("(version 1)\n(deny default)")
@@ -121,20 +132,107 @@ def test_seatbelt_paths_cannot_write_rules():
         seatbelt.quoted('x")\n(allow default)')
 
 
-def test_protected_and_hidden_paths(tmp_path: Path):
-    root, home = tmp_path / "root", tmp_path / "home"
-    (root / ".git").mkdir(parents=True)
-    (root / ".git" / "config").touch()
-    (root / ".zshrc").touch()
-    (home / ".ssh").mkdir(parents=True)
-    existing, missing = protected_paths(str(root), str(home))
-    assert {str(root / ".git/config"), str(root / ".zshrc")} <= set(existing)
-    assert {str(root / ".git/hooks"), str(root / ".clew"), str(root / ".mcp.json")} <= set(missing)
-    assert str(root / ".bashrc") not in missing
-    assert str(home / ".bashrc") in protected_paths(str(home), str(home))[1]
-    assert str(home / ".git") in protected_paths(str(home), str(home))[1]
-    assert str(home / ".ssh") in hidden_paths(str(home), (), (str(root),))
-    assert str(home / ".ssh") not in hidden_paths(str(home), (), (str(home / ".ssh" / "project"),))
+def test_one_list_for_all():
+    """Tools, shell and sandbox ask the same functions."""
+    from clew.permissions import names
+
+    assert names.protected_name is protected_name
+    assert names.secret_name is secret_name
+
+
+def test_the_tree_finds_names_at_every_depth(tmp_path: Path):
+    for name in (".git/hooks", "a/b/.git", "node_modules/x", "a/.github/workflows", "deep/.ssh"):
+        (tmp_path / name).mkdir(parents=True)
+    for name in (".env", "a/b/.env.local", "a/key.pem", "node_modules/x/.env", "a/.mcp.json", "deep/.ssh/id_rsa"):
+        (tmp_path / name).write_text("x")
+    (tmp_path / "a" / "link").symlink_to("/etc")
+    found = Tree(str(tmp_path)).look()
+    names = [str(Path(path).relative_to(tmp_path)) for path in found.secret]
+    assert sorted(names) == [".env", "a/b/.env.local", "a/key.pem", "deep/.ssh"]
+    assert sorted(str(Path(path).relative_to(tmp_path)) for path in found.repositories) == [".git", "a/b/.git"]
+    protected = {str(Path(path).relative_to(tmp_path)) for path in found.protected}
+    assert protected == {".env", "a/b/.env.local", "a/.mcp.json", "a/.github/workflows", "deep/.ssh"}
+
+
+def test_the_tree_is_kept_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "a").mkdir()
+    looked = Tree(str(tmp_path))
+    assert looked.look().secret == []
+    (tmp_path / "a" / ".env").write_text("x")
+    assert looked.look().secret == [str(tmp_path / "a" / ".env")]
+    before = (tmp_path / "a").stat()
+    (tmp_path / "a" / ".env.local").write_text("x")
+    os.utime(tmp_path / "a", ns=(before.st_atime_ns, before.st_mtime_ns))
+    monkeypatch.setattr(tree, "SETTLED_NS", -(10**15))
+    assert len(looked.look().secret) == 2, "a time that was set back hides nothing"
+
+    def forbidden(*_: object) -> None:
+        raise AssertionError("a settled directory was read again")
+
+    monkeypatch.setattr(tree, "read", forbidden)
+    assert len(looked.look().secret) == 2
+
+
+def test_a_tree_without_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    for number in range(5):
+        (tmp_path / f"d{number}").mkdir()
+    monkeypatch.setattr(tree, "MAX_DIRECTORIES", 3)
+    assert not Tree(str(tmp_path)).look().complete
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "public"),
+    [
+        ("ca.pem", "-----BEGIN CERTIFICATE-----\nMII", True),
+        ("ca.pem", "-----BEGIN CERTIFICATE-----\nMII\n-----BEGIN RSA PRIVATE KEY-----", False),
+        ("odd.pem", "nothing known", False),
+        ("release.asc", "-----BEGIN PGP SIGNATURE-----", True),
+        ("key.asc", "-----BEGIN PGP PRIVATE KEY BLOCK-----", False),
+        (".npmrc", "save-exact=true\n", True),
+        (".npmrc", "//host/:_authToken=${NPM_TOKEN}\n", True),
+        (".npmrc", "//host/:_authToken=abc\n", False),
+        (".npmrc", "//host/:_password=YWJj\n", False),
+        (".npmrc", "_auth = YWJj\n", False),
+        (".npmrc", "; _authToken=old\nregistry=x\n", True),
+        (".yarnrc.yml", "nodeLinker: pnp\nyarnPath: .yarn/releases/y.cjs\n", True),
+        (".yarnrc.yml", 'npmAuthToken: "abc"\n', False),
+        (".yarnrc.yml", "npmAuthToken: ${TOKEN}\n", True),
+        (".env", "A=1", False),
+        ("server.key", "-----BEGIN CERTIFICATE-----", False),
+    ],
+)
+def test_content_decides_only_for_some_names(name: str, text: str, public: bool):
+    assert is_public(name, text.encode()) is public
+
+
+def test_hidden_places(tmp_path: Path):
+    home = tmp_path / "home"
+    for name in (".ssh/project", ".config/gh", ".local/share/keyrings"):
+        (home / name).mkdir(parents=True)
+    (home / ".pgpass").touch()
+    (home / "notes.txt").touch()
+    found = hidden_places(str(home), (), ())
+    assert {str(home / name) for name in (".ssh", ".config/gh", ".local/share/keyrings", ".pgpass")} <= set(found)
+    assert str(home / "notes.txt") not in found
+    assert str(home / ".ssh") not in hidden_places(str(home), (), (str(home / ".ssh" / "project"),))
+    assert outermost({"/a", "/a-b", "/a/b", "/c/d"}) == ["/a", "/a-b", "/c/d"]
+
+
+def test_with_the_top_shut_entries_are_granted_one_by_one(tmp_path: Path):
+    for name in ("src", ".clew", "package/.vscode", "package/lib"):
+        (tmp_path / name).mkdir(parents=True)
+    protected = [str(tmp_path / ".clew"), str(tmp_path / "package" / ".vscode")]
+    top = entries_to_write((str(tmp_path),), protected, inside=False)
+    assert top == [str(tmp_path / "package"), str(tmp_path / "src")]
+    assert entries_to_write((str(tmp_path),), protected, inside=True) == [
+        str(tmp_path / "package" / "lib"),
+        str(tmp_path / "src"),
+    ]
+
+
+def test_a_configuration_loses_its_logins_only():
+    text = '[remote "o"]\n\turl = x\n[http]\n\textraheader = AUTHORIZATION: basic abc\n[credential]\n\thelper = store\n'
+    assert without_logins(text) == '[remote "o"]\n\turl = x\n[http]\n\textraheader = \n[credential]\n\thelper = \n'
 
 
 def test_everything_but_the_hidden(tmp_path: Path):
@@ -146,29 +244,85 @@ def test_everything_but_the_hidden(tmp_path: Path):
     assert not any(str(tmp_path / "a" / "secret").startswith(path) for path in found)
 
 
-def test_placeholders_are_shared_and_the_last_one_removes(tmp_path: Path):
-    path = tmp_path / ".mcp.json"
-    first, second = placeholders.hold(str(path)), placeholders.hold(str(path))
-    assert first is not None
-    assert second is not None
-    placeholders.release(str(path), first)
-    assert path.is_dir()
-    placeholders.release(str(path), second)
-    assert not path.exists()
-    path.write_text("the user's own")
-    assert placeholders.hold(str(path)) is None
-    assert path.read_text() == "the user's own"
+@pytest.fixture
+def watch(tmp_path: Path):
+    ws = tmp_path / "ws"
+    (ws / ".git" / "objects").mkdir(parents=True)
+    (ws / ".env").write_text("mine")
+    watched = [(ws, ""), (ws / ".git", ".git"), (ws / ".git" / "objects", ".git/objects")]
+    made = Watch(
+        [{"path": str(path), "prefix": prefix, "known": os.listdir(path)} for path, prefix in watched],
+        str(tmp_path / "aside"),
+    )
+    yield made
+    made.close()
 
 
-def test_a_placeholder_with_content_stays(tmp_path: Path):
-    path = tmp_path / ".vscode"
-    held = placeholders.hold(str(path))
-    assert held is not None
-    (path / "settings.json").write_text("{}")
-    placeholders.release(str(path), held)
-    assert (path / "settings.json").exists()
-    with pytest.raises(OSError, match="Bad file descriptor"):
-        fcntl.flock(held, fcntl.LOCK_UN)
+def test_a_watch_takes_what_appears(watch: Watch, tmp_path: Path):
+    ws = tmp_path / "ws"
+    (ws / ".claude").mkdir()
+    (ws / "fine.txt").touch()
+    (ws / ".git" / "commondir").write_text("evil")
+    (ws / ".git" / "index.lock").touch()
+    (ws / ".git" / "objects" / "info").mkdir()
+    (ws / ".github" / "workflows").mkdir(parents=True)
+    watch.look()
+    watch.look()
+    watch.sweep()
+    assert sorted(os.listdir(ws)) == [".env", ".git", ".github", "fine.txt"]
+    assert sorted(os.listdir(ws / ".git")) == ["index.lock", "objects"]
+    assert os.listdir(ws / ".github") == os.listdir(ws / ".git" / "objects") == []
+    kept = {os.path.basename(path): at for path, at in watch.taken}
+    assert Path(kept["commondir"]).read_text() == "evil"
+    assert set(kept) == {".claude", "commondir", "info", "workflows"}
+
+
+def test_a_watch_follows_no_link(watch: Watch, tmp_path: Path):
+    outside = tmp_path / "outside"
+    (outside / "workflows").mkdir(parents=True)
+    (tmp_path / "ws" / ".github").symlink_to(outside)
+    (tmp_path / "ws" / ".mcp.json").symlink_to(outside)
+    watch.look()
+    watch.sweep()
+    assert os.listdir(outside) == ["workflows"]
+    assert not os.path.lexists(tmp_path / "ws" / ".mcp.json")
+
+
+def test_a_watch_knows_an_end(watch: Watch, tmp_path: Path):
+    for number in range(MAX_TAKEN + 1):
+        (tmp_path / "ws" / f".env.{number}x").touch()
+    with pytest.raises(Taken):
+        watch.look()
+    watch.sweep()
+    assert sorted(os.listdir(tmp_path / "ws")) == [".env", ".git"]
+
+
+def test_what_cannot_be_moved_is_removed(watch: Watch, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Another file system: a file is copied, a directory goes."""
+    (tmp_path / "ws" / ".claude" / "a").mkdir(parents=True)
+    (tmp_path / "ws" / ".claude" / "a" / "b").touch()
+    (tmp_path / "ws" / ".mcp.json").write_text("evil")
+    rename = os.rename
+
+    def across(source: str, target: str, **places: int) -> None:
+        if "dst_dir_fd" not in places:
+            raise OSError(18, "Invalid cross-device link")
+        rename(source, target, **places)
+
+    monkeypatch.setattr(os, "rename", across)
+    watch.sweep()
+    assert sorted(os.listdir(tmp_path / "ws")) == [".env", ".git"]
+    kept = {os.path.basename(path): at for path, at in watch.taken}
+    assert kept[".claude"] == ""
+    assert Path(kept[".mcp.json"]).read_text() == "evil"
+
+
+def test_every_kind_has_its_promises():
+    assert "new_protected_names" in promises("bwrap", namespaces=False)
+    assert "new_protected_names" in promises("landlock", namespaces=True)
+    alone = promises("landlock", namespaces=False)
+    assert "no_new_names" in alone
+    assert "loopback" not in alone
 
 
 def test_only_what_was_tested_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

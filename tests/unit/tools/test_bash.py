@@ -90,6 +90,7 @@ async def test_the_exact_text_runs(call: Caller):
 async def test_the_environment_is_cleaned(call: Caller, session: ToolSession):
     session.env |= {"ANTHROPIC_API_KEY": "CANARY", "GITHUB_TOKEN": "CANARY", "LD_PRELOAD": "", "BASH_ENV": "/x"}
     session.env |= {"GIT_DIR": "CANARY", "AWS_SECRET_ACCESS_KEY": "CANARY", "PROMPT_COMMAND": "CANARY", "KEEP": "yes"}
+    session.keep_variables = frozenset({"KEEP"})
     session.env["ODD_NAME"] = "CANARY"
     session.key_variables = frozenset({"ODD_NAME"})
     result = await call("Bash", command="env")

@@ -10,7 +10,8 @@ import pytest
 
 from clew.cli import doctor, doctor_checks
 from clew.system import search_binary
-from clew.system.sandbox.status import SandboxStatus
+from clew.system.sandbox.promises import promises
+from clew.system.sandbox.status import Attempt, SandboxStatus
 
 
 @pytest.fixture
@@ -41,6 +42,27 @@ def test_everything_is_examined(home: Path, capsys: pytest.CaptureFixture[str]):
     sandbox = checks["sandbox"]["data"]
     assert sandbox["enforced"] is bool(sandbox["kind"])
     assert all(isinstance(held, bool) for attempt in sandbox["self_test"] for held in attempt["checks"].values())
+
+
+def test_what_the_sandbox_promises_is_printed(home: Path, capsys: pytest.CaptureFixture[str]):
+    sandbox = report(capsys)["sandbox"]
+    if not sandbox["data"]["enforced"]:
+        pytest.skip("no sandbox holds on this machine")
+    chosen = sandbox["data"]["self_test"][-1]
+    told = promises(chosen["kind"], namespaces=chosen["namespaces"])
+    assert set(chosen["checks"]) == set(told)
+    assert all(f"- {words}" in sandbox["details"] for words in told.values())
+
+
+def test_a_promise_that_does_not_hold_is_named(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+):
+    tried = Attempt(kind="landlock", namespaces=False, checks={"starts": True, "no_tcp": False})
+    monkeypatch.setattr(doctor_checks, "probe_now", lambda: SandboxStatus(why="no sandbox held here", tried=(tried,)))
+    details = report(capsys)["sandbox"]["details"]
+    assert "Landlock alone: these promises did NOT hold" in details
+    assert "- no TCP connection leaves" in details
+    assert "- commands run" not in details
 
 
 def test_the_search_is_probed(home: Path, capsys: pytest.CaptureFixture[str]):

@@ -160,13 +160,7 @@ async def test_a_missing_repository_cannot_be_planted(call: Caller, held: Sandbo
     assert await until(lambda: not (workspace / ".git").exists())
 
 
-async def test_closing_takes_the_placeholders_away(call: Caller, session: ToolSession, held: Sandbox, workspace: Path):
-    await call("Bash", command="true")
-    await session.close()
-    assert os.listdir(workspace) == []
-
-
-async def test_placeholders_do_not_show_in_git(call: Caller, held: Sandbox, workspace: Path, kind: str):
+async def test_nothing_of_ours_shows_in_git(call: Caller, held: Sandbox, workspace: Path, kind: str):
     await call("Bash", command="git init -q .", leave_sandbox=True)
     result = await call("Bash", command="git status --porcelain --untracked-files=all")
     assert (result.text, result.is_error) == ("(no output)", False)

@@ -86,7 +86,7 @@ async def test_secrets_are_left_out_of_a_wide_search(call: Caller, session: Tool
     (tree / "key.pem").write_text("alpha CANARY\n")
     wide = await call("Grep", pattern="alpha", output_mode="content")
     assert "CANARY" not in wide.text
-    assert "2 files that may hold secrets are left out" in wide.text
+    assert "Not searched, because they may hold secrets: .env, key.pem." in wide.text
     (block,) = wide.display
     assert isinstance(block, MatchesBlock)
     assert block.matches == 4
@@ -94,7 +94,15 @@ async def test_secrets_are_left_out_of_a_wide_search(call: Caller, session: Tool
     session.withheld = lambda path: path.endswith("a.py")
     chosen = await call("Grep", pattern="alpha")
     assert "a.py" not in chosen.text.splitlines()
-    assert "1 files" in chosen.text
+
+
+async def test_a_search_tells_no_secret_bit_by_bit(call: Caller, tree: Path, searcher: str):
+    """Whether a withheld file matches must not show: each answer would be a bit of it."""
+    (tree / ".env").write_text("alpha_token=CANARY\n")
+    hit = await call("Grep", pattern="alpha_token=C")
+    miss = await call("Grep", pattern="alpha_token=X")
+    assert hit.text.replace("=C", "=X") == miss.text
+    assert ".env" in miss.text
 
 
 async def test_no_match_differs_from_an_error(call: Caller, tree: Path, searcher: str):

@@ -10,7 +10,7 @@ from clew.tools.session import ToolSession
 
 PINNED = Path(__file__).with_name("specs.json")
 HEAVY = ("ctypes", "difflib", "html.parser", "httpcore2", "httpx2", "mmap", "pathspec", "pypdf", "shutil", "tempfile")
-HEAVY += ("unicodedata", "clew.system.process", "clew.system.http_fetch", "clew.system.sandbox.kernel")
+HEAVY += ("clew.system.process", "clew.system.http_fetch", "clew.system.sandbox.kernel")
 LOAD = """
 import sys
 from clew.tools.registry import builtin_tools

@@ -177,6 +177,37 @@ def test_exports(path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str])
     assert (tmp_path / "out.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("to", ["markdown", "json", "jsonl", "claude-code"])
+def test_exports_hold_no_secrets(to: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Sharing a session must not share a key; a person's own backup may keep it."""
+    key = "ghp_" + "8f3Kq9ZxV2mN7bT4cLwE1rYhU6sDpA0gJ5iO"
+    rows = [
+        {"type": "user", "message": {"role": "user", "content": f'it is {key}\n"quoted" DB_PASSWORD=hunter2pass'}},
+        {
+            "type": "user",
+            "message": {"role": "user", "content": "-----BEGIN RSA PRIVATE KEY-----\nMIIEowIBAAKCAQEA7bq"},
+        },
+    ]
+    file = tmp_path / "theirs.jsonl"
+    file.write_text(
+        "".join(
+            json.dumps(row | {"uuid": f"u{n}", "parentUuid": f"u{n - 1}" if n else None, "sessionId": "s", "cwd": "/x",
+                              "timestamp": "2026-01-01T00:00:00Z", "version": "2.0.0"}) + "\n"
+            for n, row in enumerate(rows)
+        )
+    )  # fmt: skip
+    assert clew(["export", str(file), "--to", to]) == 0
+    shared = capsys.readouterr().out
+    assert key not in shared
+    assert "hunter2pass" not in shared
+    assert "MIIEow" not in shared
+    assert "[redacted]" in shared
+    if to != "markdown":
+        assert [json.loads(line) for line in (shared.splitlines() if to != "json" else [shared])]
+    assert clew(["export", str(file), "--to", to, "--no-redact"]) == 0
+    assert key in capsys.readouterr().out
+
+
 def test_a_damaged_session_is_shown_with_a_warning_on_stderr(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with path.open("ab") as file:
         file.write(b"damage \x1b[31m\n")

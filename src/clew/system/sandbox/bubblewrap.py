@@ -19,17 +19,14 @@ def arguments(plan: Plan, *, cwd: str, seccomp: int) -> list[str]:
             line += ["--bind", plan["tmp"], top]
     for path in (plan["tmp"], *plan["writable"], *plan["pinned"]):
         line += ["--bind", path, path]
+    # What vanished since it was seen is not mounted over; the watch guards the name.
     for path in plan["protected"]:
         line += ["--ro-bind-try", path, path]
-    # An empty memory file system is cheaper than a bind, and what is written there is never seen again.
-    for path in plan["missing"]:
-        if os.path.isdir(path):
-            line += ["--perms", "0555", "--tmpfs", path]
+    for path, source in plan["shown"].items():
+        line += ["--ro-bind", source, path]
     for path in plan["hidden"]:
-        if os.path.isdir(path):
-            line += ["--perms", "0000", "--tmpfs", path]
-        elif os.path.exists(path):
-            line += ["--ro-bind", "/dev/null", path]
+        if os.path.exists(path):
+            line += ["--ro-bind", plan["mask_dir" if os.path.isdir(path) else "mask_file"], path]
     if seccomp >= 0:
         line += ["--seccomp", str(seccomp)]
     return [*line, "--chdir", cwd, "--"]

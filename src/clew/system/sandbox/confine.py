@@ -4,7 +4,7 @@ import os
 import signal
 
 from clew.system.sandbox import bubblewrap, kernel, landlock, namespaces, seccomp
-from clew.system.sandbox.plan import Plan
+from clew.system.sandbox.plan import Plan, has_mounts
 
 
 def confine_and_run(argv: list[str], env: dict[str, str], cwd: str, plan: Plan) -> None:
@@ -21,13 +21,18 @@ def confine_and_run(argv: list[str], env: dict[str, str], cwd: str, plan: Plan) 
     kernel.prctl(kernel.PR_SET_NO_NEW_PRIVS, 1)
     kernel.drop_capabilities()
     if plan["namespaces"]:
-        landlock.restrict(writable=seen_places(plan), readable=None, network=plan["network"])
+        landlock.restrict(writable=seen_places(plan), readable=None, tcp=True)
     else:
-        readable = landlock.all_but(plan["hidden"])
-        landlock.restrict(writable=[plan["tmp"], *plan["writable"]], readable=readable, network=plan["network"])
+        readable = landlock.all_but([*plan["hidden"], "/dev"])
+        landlock.restrict(writable=[plan["tmp"], *plan["writable"]], readable=readable, tcp=plan["network"])
     if seccomp.supported():
-        seccomp.install(network=plan["network"])
+        seccomp.install(sockets=has_sockets(plan))
     os.execve(argv[0], argv, env)
+
+
+def has_sockets(plan: Plan) -> bool:
+    """Sockets are for an own network, or for that of the machine when the user lets commands use it."""
+    return plan["network"] or has_mounts(plan)
 
 
 def seen_places(plan: Plan) -> list[str]:
@@ -40,7 +45,7 @@ def run_in_bubblewrap(argv: list[str], env: dict[str, str], cwd: str, plan: Plan
     descriptor = -1
     if seccomp.supported():
         descriptor = os.memfd_create("seccomp", 0)
-        os.write(descriptor, seccomp.program(network=plan["network"]))
+        os.write(descriptor, seccomp.program(sockets=has_sockets(plan)))
         os.lseek(descriptor, 0, os.SEEK_SET)
     line = bubblewrap.arguments(plan, cwd=cwd, seccomp=descriptor)
     os.execve(line[0], [*line, *argv], env)

@@ -11,12 +11,14 @@ PR_SET_CHILD_SUBREAPER = 36
 PR_SET_NO_NEW_PRIVS = 38
 
 CLONE_NEWNS = 0x00020000
+CLONE_NEWUTS = 0x04000000
 CLONE_NEWIPC = 0x08000000
 CLONE_NEWUSER = 0x10000000
 CLONE_NEWPID = 0x20000000
 CLONE_NEWNET = 0x40000000
 
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_BIND, MS_REC, MS_PRIVATE = 1, 2, 4, 8, 4096, 16384, 1 << 18
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC, MS_REMOUNT = 1, 2, 4, 8, 32
+MS_BIND, MS_REC, MS_PRIVATE = 4096, 16384, 1 << 18
 MOUNT_ATTR_RDONLY = 1
 AT_RECURSIVE = 0x8000
 AT_FDCWD = -100
@@ -56,6 +58,24 @@ def syscall(number: int, *arguments: object) -> int:
 def unshare(flags: int) -> None:
     """unshare(2)."""
     checked(_libc.unshare(ctypes.c_int(flags)), "unshare")
+
+
+def setns(descriptor: int, kind: int) -> None:
+    """setns(2)."""
+    checked(_libc.setns(ctypes.c_int(descriptor), ctypes.c_int(kind)), "setns")
+
+
+def inotify() -> int:
+    """A descriptor that tells what happens in directories; it does not block and is not inherited."""
+    return checked(_libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC), "inotify_init1")
+
+
+def inotify_watch(descriptor: int, path: str, events: int) -> int:
+    """inotify_add_watch(2)."""
+    return checked(
+        _libc.inotify_add_watch(ctypes.c_int(descriptor), os.fsencode(path), ctypes.c_uint32(events)),
+        "inotify_add_watch",
+    )
 
 
 def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = "") -> None:

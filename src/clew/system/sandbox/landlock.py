@@ -52,15 +52,19 @@ def write_rights(version: int) -> int:
     return rights
 
 
-def restrict(*, writable: list[str], readable: list[str] | None, network: bool) -> None:
-    """Lay the rules on this process. `readable` None: reading is not limited here. Needs no_new_privs."""
+def restrict(*, writable: list[str], readable: list[str] | None, tcp: bool) -> None:
+    """Lay the rules on this process. Needs no_new_privs.
+
+    `readable` None: reading is not limited here. Else files can be read only below those places, also in writable ones;
+    listing directories is never limited. `tcp`: connections are not this layer's to stop.
+    """
     version = abi()
     if not version:
         raise OSError("this kernel has no Landlock")
     writes = write_rights(version)
-    reads = (READ_FILE | READ_DIR) if readable is not None else 0
+    reads = READ_FILE if readable is not None else 0
     attributes = RulesetAttributes(fs=writes | reads)
-    if version >= 4 and not network:
+    if version >= 4 and not tcp:
         attributes.net = NET_BIND_TCP | NET_CONNECT_TCP
     if version >= 6:
         attributes.scoped = SCOPE_ABSTRACT_UNIX | SCOPE_SIGNAL
@@ -68,7 +72,7 @@ def restrict(*, writable: list[str], readable: list[str] | None, network: bool) 
     ruleset = kernel.syscall(kernel.NR_LANDLOCK_CREATE_RULESET, ctypes.byref(attributes), size, 0)
     try:
         for path in writable:
-            allow(ruleset, path, writes | reads)
+            allow(ruleset, path, writes)
         for path in DEVICES:
             allow(ruleset, path, (WRITE_FILE | TRUNCATE | IOCTL_DEV) & writes | reads)
         for path in readable or ():
@@ -98,6 +102,11 @@ def allow(ruleset: int, path: str, rights: int) -> None:
 def all_but(hidden: list[str]) -> list[str]:
     """Directories and files that together hold everything but the hidden paths. Landlock has only grants, so the
     way down to a hidden path is granted entry by entry, as it is now."""
+    barred = set(hidden)
+    above = {"/"}
+    for path in hidden:
+        while (path := os.path.dirname(path)) not in above:
+            above.add(path)
     found: list[str] = []
     open_ends = ["/"]
     while open_ends:
@@ -108,10 +117,8 @@ def all_but(hidden: list[str]) -> list[str]:
             continue
         for name in names:
             path = os.path.join(directory, name)
-            if path in hidden:
-                continue
-            if any(secret.startswith(path + "/") for secret in hidden):
+            if path in above:
                 open_ends.append(path)
-            else:
+            elif path not in barred:
                 found.append(path)
     return found

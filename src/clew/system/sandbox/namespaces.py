@@ -1,22 +1,37 @@
 """Own mount, process, network and user namespaces: what bubblewrap does, for machines that lack it."""
 
+import contextlib
+import fcntl
 import os
+import socket
 import stat
+import struct
 
 from clew.system.sandbox import kernel
+from clew.system.sandbox.devices import arrange_devices
 from clew.system.sandbox.plan import Plan
 
 NO_SPECIAL = kernel.MS_NOSUID | kernel.MS_NODEV
+SIOCSIFFLAGS = 0x8914
+IFF_UP = 1
 
 
 def separate(*, network: bool) -> None:
     """Leave the namespaces of the machine. The caller's next child is process 1 of its own world."""
     user, group = os.getuid(), os.getgid()
-    flags = kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC
+    flags = kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
     kernel.unshare(flags if network else flags | kernel.CLONE_NEWNET)
     put("/proc/self/setgroups", "deny")
     put("/proc/self/uid_map", f"{user} {user} 1")
     put("/proc/self/gid_map", f"{group} {group} 1")
+    if not network:
+        loopback_up()
+
+
+def loopback_up() -> None:
+    """The only interface of an own network: programs of one command talk over it, and to nobody else."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as any_socket:
+        fcntl.ioctl(any_socket, SIOCSIFFLAGS, struct.pack("16sH22x", b"lo", IFF_UP))
 
 
 def put(path: str, text: str) -> None:
@@ -31,43 +46,46 @@ def put(path: str, text: str) -> None:
 def arrange_mounts(plan: Plan) -> None:
     """Everything read-only, then the writable places, then what stays protected or hidden inside them."""
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
-    held = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in (plan["tmp"], *plan["writable"])}
+    sources = (plan["tmp"], *plan["writable"], plan["mask_file"], plan["mask_dir"], *plan["shown"].values())
+    held = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in sources}
     kernel.set_read_only("/", on=True)
     for top in ("/tmp", "/var/tmp"):
         if os.path.isdir(top) and not os.path.islink(top):
             bind(f"/proc/self/fd/{held[plan['tmp']]}", top, writable=True)
-    if os.path.isdir("/dev/shm"):
-        kernel.mount("tmpfs", "/dev/shm", "tmpfs", NO_SPECIAL, "mode=1777,size=256m")
+    arrange_devices()
     for path in (plan["tmp"], *plan["writable"]):
-        os.makedirs(path, exist_ok=True)
+        stand_in(path, held[path])
         bind(f"/proc/self/fd/{held[path]}", path, writable=True)
     for path in plan["pinned"]:
         bind(path, path, writable=True)
-    for path in (*plan["protected"], *plan["missing"]):
-        if os.path.exists(path):
+    for path in plan["protected"]:
+        with contextlib.suppress(FileNotFoundError):  # gone since it was seen; the watch guards the name
             bind(path, path, writable=False)
+    for path, source in plan["shown"].items():
+        bind(f"/proc/self/fd/{held[source]}", path, writable=False)
     for path in plan["hidden"]:
-        hide(path)
+        with contextlib.suppress(FileNotFoundError):
+            is_directory = stat.S_ISDIR(os.stat(path).st_mode)
+            bind(f"/proc/self/fd/{held[plan['mask_dir' if is_directory else 'mask_file']]}", path, writable=False)
     for descriptor in held.values():
         os.close(descriptor)
+
+
+def stand_in(path: str, descriptor: int) -> None:
+    """A workspace below /tmp has lost its place to the session's own /tmp: make one to mount it on."""
+    if os.path.exists(path):
+        return
+    if stat.S_ISDIR(os.fstat(descriptor).st_mode):
+        os.makedirs(path, exist_ok=True)
+    else:
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600))
 
 
 def bind(source: str, target: str, *, writable: bool) -> None:
     """Show a directory or file at a place, with its own setting."""
     kernel.mount(source, target, flags=kernel.MS_BIND | kernel.MS_REC)
     kernel.set_read_only(target, on=not writable)
-
-
-def hide(path: str) -> None:
-    """An empty directory or an empty file instead of what is there."""
-    try:
-        mode = os.stat(path).st_mode
-    except OSError:
-        return
-    if stat.S_ISDIR(mode):
-        kernel.mount("tmpfs", path, "tmpfs", NO_SPECIAL | kernel.MS_RDONLY, "mode=000,size=4k")
-    else:
-        kernel.mount("/dev/null", path, flags=kernel.MS_BIND)
 
 
 def fresh_proc() -> None:

@@ -3,6 +3,16 @@
 from typing import TypedDict
 
 
+class Watched(TypedDict):
+    """A directory in which names must not come into being while the command runs."""
+
+    path: str
+    prefix: str
+    """What it is to its workspace root: empty for the root itself, else a directory that has protected names in it."""
+    known: list[str]
+    """Entries that were there before: read-only mounts hold those, and what replaces them is the user's own."""
+
+
 class Plan(TypedDict):
     """All paths are absolute and resolved."""
 
@@ -15,12 +25,24 @@ class Plan(TypedDict):
     """Writable directories that may not be renamed away, because protected names lie in them."""
     protected: list[str]
     """Existing paths that stay read-only inside writable ones."""
-    missing: list[str]
-    """Protected names that do not exist; placeholders stand there while the command runs."""
-    files: list[str]
-    """Those of the missing names that would be files."""
+    watched: list[Watched]
+    aside: str
+    """Where names are moved that came into being in watched directories."""
     hidden: list[str]
+    """Files and directories that nobody inside can open."""
+    withheld: list[str]
+    """Those of them that are credential files of the workspace."""
+    shown: dict[str, str]
+    """Files that are shown with other content: path and the file that holds it."""
+    mask_file: str
+    mask_dir: str
+    """Both are empty and without any rights; they stand where something is hidden."""
     tmp: str
     """The session's own directory, seen as /tmp."""
     network: bool
     bwrap: str
+
+
+def has_mounts(plan: Plan) -> bool:
+    """Whether the command gets its own view of the file system and its own network."""
+    return plan["kind"] == "bwrap" or plan["namespaces"]

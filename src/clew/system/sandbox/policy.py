@@ -2,11 +2,16 @@
 
 import contextlib
 import os
+import re
+import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from clew.system.sandbox.names import hidden_paths, is_file_name, protected_paths
-from clew.system.sandbox.plan import Plan
+from clew.system.guarded_names import PROTECTED_PAIRS
+from clew.system.redact import redact
+from clew.system.sandbox.hidden import hidden_places, names_in, outermost, sockets_of_others
+from clew.system.sandbox.plan import Plan, Watched
+from clew.system.sandbox.tree import Tree, redirectors
 
 if TYPE_CHECKING:
     from clew.system.sandbox.status import SandboxStatus
@@ -27,7 +32,11 @@ class Sandbox:
         writable: Sequence[str] = (),
         hidden: Sequence[str] = (),
         home: str = "",
+        aside: str = "",
+        allowed: Callable[[str], bool] | None = None,
     ) -> None:
+        """`allowed`: whether the user lets commands read this credential file of the workspace (its resolved path).
+        `aside`: where names go that commands may not make; without it, to a place that ends with the session."""
         self.network = network
         self.required = required
         """No command may run without it, not even with the user's consent."""
@@ -36,7 +45,14 @@ class Sandbox:
         self._writable = tuple(os.path.realpath(path) for path in writable)
         self._home = os.path.realpath(home or os.path.expanduser("~"))
         self._hidden = tuple(hidden)
+        self._aside = aside
+        self._allowed: Callable[[str], bool] = allowed or (lambda path: False)
+        self._trees: dict[str, Tree] = {}
+        self._lock = threading.Lock()
+        self.searched_all = True
+        """Whether the last plan could look through the whole workspace for credential files."""
         self._tmp = ""
+        self._masks = ""
         self._broken = ""
 
     @property
@@ -54,7 +70,9 @@ class Sandbox:
     @property
     def why_not(self) -> str:
         """What to tell the user when it is not, or when it is weaker than it could be; empty when all is well."""
-        return self._broken or self.status.why
+        if self._broken or self.status.why or self.searched_all:
+            return self._broken or self.status.why
+        return "the workspace is too large to look through for credential files; some may be readable to commands"
 
     def broke(self, reason: str) -> None:
         """A confined command could not be started: from now on commands ask."""
@@ -69,48 +87,160 @@ class Sandbox:
             self._tmp = path
         return self._tmp
 
-    def plan(self, roots: tuple[str, ...]) -> Plan:
-        """For the next command; looked up anew each time, because files come and go."""
-        places = tuple(path for path in (*roots, *self._writable) if os.path.isdir(path))
-        existing: list[str] = []
-        missing: list[str] = []
-        for root in places:
-            there, absent = protected_paths(root, self._home)
-            existing += there
-            missing += absent
+    @property
+    def masks(self) -> str:
+        """A private directory beside it: what stands in place of hidden files. Commands cannot write there."""
+        if not self._masks or not os.path.isdir(os.path.join(self._masks, "directory")):
+            path = os.path.join(os.path.realpath("/tmp"), f"clew-{os.getuid()}-{os.urandom(8).hex()}-masks")
+            os.mkdir(path, 0o700)
+            os.mkdir(os.path.join(path, "directory"), 0)
+            os.close(os.open(os.path.join(path, "file"), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0))
+            self._masks = path
+        return self._masks
+
+    def plan(self, roots: tuple[str, ...], *, command: str = "git", background: bool = False) -> Plan:
+        """For the next command; looked up anew each time, because files come and go.
+
+        A command that does not name git finds git directories read-only. `background`: it runs on beside the user's own
+        work. What appears at the top of the workspace then may be the user's, so nothing is taken away there: instead
+        the top is shut, and only what exists can be written.
+        """
+        with self._lock:
+            return self._plan(roots, uses_git=_NAMES_GIT.search(command) is not None, background=background)
+
+    def _plan(self, roots: tuple[str, ...], *, uses_git: bool, background: bool) -> Plan:
+        places = tuple(dict.fromkeys(path for path in (*roots, *self._writable) if os.path.isdir(path)))
+        protected: list[str] = []
+        repositories: list[str] = []
+        secret: set[str] = set()
+        self.searched_all = True
+        for root in outermost(set(places)):
+            found = self._trees.setdefault(root, Tree(root)).look()
+            protected += found.protected
+            repositories += found.repositories
+            secret |= {os.path.realpath(path) for path in found.secret}
+            self.searched_all = self.searched_all and found.complete
         alone = self.status.kind == "landlock" and not self.status.namespaces
-        git = [os.path.join(root, ".git") for root in places]
+        shut = alone or background
+        open_repositories = repositories if uses_git and not shut else []
+        withheld = sorted(path for path in secret if os.path.exists(path) and not self._allowed(path))
+        hidden = [*hidden_places(self._home, self._hidden, places), *withheld]
+        if not alone:
+            hidden += sockets_of_others()
+        shown = self._shown(repositories)
+        if alone:  # nothing can be shown in another place, so a configuration with a login is not shown at all
+            hidden += shown
+        covered = set(withheld)
         return {
             "kind": self.status.kind,
             "namespaces": self.status.namespaces,
-            "writable": unprotected_entries(places, existing) if alone else list(places),
-            "pinned": [path for path in git if os.path.isdir(path) and not os.path.islink(path)],
-            "protected": existing,
-            "missing": missing,
-            "files": [path for path in missing if is_file_name(path)],
-            "hidden": hidden_paths(self._home, self._hidden, places),
+            "writable": entries_to_write(places, [*protected, *repositories], inside=alone) if shut else sorted(places),
+            "pinned": open_repositories,
+            "protected": [
+                *(
+                    path
+                    for path in (*protected, *repositories)
+                    if path not in covered and path not in open_repositories
+                ),
+                *(path for place in open_repositories for path in redirectors(place)),
+            ],
+            "watched": [] if shut else watched_places(places, open_repositories),
+            "aside": self._aside or os.path.join(self.masks, "aside"),
+            "hidden": outermost({path for path in hidden if os.path.exists(path)}),
+            "withheld": withheld,
+            "shown": {} if alone else shown,
+            "mask_file": os.path.join(self.masks, "file"),
+            "mask_dir": os.path.join(self.masks, "directory"),
             "tmp": self.tmp,
             "network": self.network,
             "bwrap": self.status.bwrap,
         }
 
+    def _shown(self, repositories: list[str]) -> dict[str, str]:
+        """Configurations of repositories that hold a login are shown without it: git cannot work without the file."""
+        found: dict[str, str] = {}
+        for number, repository in enumerate(repositories):
+            path = os.path.join(repository, "config")
+            text = read_text(path)
+            clean = redact(without_logins(text)) if text and not self._allowed(path) else text
+            if clean != text:
+                found[path] = os.path.join(self.masks, f"config-{number}")
+                replace_text(found[path], clean)
+        return found
+
     def close(self) -> None:
-        """Remove the temporary directory."""
-        if self._tmp:
-            remove_tree(self._tmp)
-            self._tmp = ""
+        """Remove the temporary directories."""
+        for path in (self._tmp, self._masks):
+            if path:
+                remove_tree(path)
+        self._tmp = self._masks = ""
 
 
-def unprotected_entries(roots: tuple[str, ...], protected: list[str]) -> list[str]:
-    """For Landlock alone: it cannot take a right away below a granted directory, so each entry is granted by itself,
-    and neither the root nor anything that holds a protected name is."""
+_NAMES_GIT = re.compile(r"\b(?:git|gh|glab|jj|sl|pre-commit|lefthook|husky)\b")
+"""Programs that write git directories. Others that do so of themselves are told how to ask."""
+
+
+def entries_to_write(roots: tuple[str, ...], protected: list[str], *, inside: bool) -> list[str]:
+    """With the top shut: each entry of a root by itself, without those that are protected. The root itself is none.
+
+    `inside`: nothing else holds protected names further down, so the way to them is shut in the same manner.
+    """
+    barred = set(protected)
+    above: set[str] = set()
+    for path in protected if inside else ():
+        while (path := os.path.dirname(path)) not in above and path != "/":
+            above.add(path)
     found: list[str] = []
+    todo = sorted(roots)
+    while todo:
+        folder = todo.pop()
+        for name in names_in(folder):
+            path = os.path.join(folder, name)
+            if path in barred or os.path.islink(path):
+                continue
+            (todo if path in above else found).append(path)
+    return sorted(found)
+
+
+def watched_places(roots: tuple[str, ...], repositories: list[str]) -> list[Watched]:
+    """The top of every root, directories there that have protected names in them, and git directories."""
+    places = [(root, "") for root in roots]
     for root in roots:
-        for name in sorted(os.listdir(root)):
-            path = os.path.join(root, name)
-            if not any(secret == path or secret.startswith(path + "/") for secret in protected) and name != ".git":
-                found.append(path)
-    return found
+        for parent in dict.fromkeys(parent for parent, _ in PROTECTED_PAIRS):
+            path = os.path.join(root, parent)
+            if os.path.isdir(path) and not os.path.islink(path):
+                places.append((path, parent))
+    for repository in repositories:
+        places.append((repository, ".git"))
+        if os.path.isdir(objects := os.path.join(repository, "objects")):
+            places.append((objects, ".git/objects"))
+    return [{"path": path, "prefix": prefix, "known": names_in(path)} for path, prefix in places]
+
+
+_LOGIN_LINE = re.compile(r"(?im)^(\s*(?:extraheader|password|token|oauth\w*|helper|\w*secret)\s*=\s*)\S.*$")
+
+
+def without_logins(text: str) -> str:
+    """A git configuration without headers, passwords and helpers that would log in."""
+    return _LOGIN_LINE.sub(r"\1", text)
+
+
+def read_text(path: str) -> str:
+    """A small file; empty when there is none."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as file:
+            return file.read(1_000_000).decode(errors="surrogateescape")
+    except OSError:
+        return ""
+
+
+def replace_text(path: str, text: str) -> None:
+    """A new file each time: a running command may still look at the old one."""
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+    with open(path, "x", encoding="utf-8", errors="surrogateescape") as file:
+        file.write(text)
 
 
 def remove_tree(path: str) -> None:

@@ -16,7 +16,7 @@ def profile(plan: Plan) -> str:
     """Later rules win: first what is allowed, then what stays protected or hidden inside it."""
     lines = [BASE]
     lines += [f"(allow file-write* {below(path)})" for path in (plan["tmp"], *plan["writable"])]
-    lines += [f"(deny file-write* {below(path)})" for path in (*plan["protected"], *plan["missing"])]
+    lines += [f"(deny file-write* {below(path)})" for path in plan["protected"]]
     lines += [f"(deny file-write-unlink {exactly(path)})" for path in plan["pinned"]]
     lines += [f"(deny file-read* file-write* {below(path)})" for path in plan["hidden"]]
     lines.append("(allow network*)" if plan["network"] else "(deny network*)")

@@ -1,4 +1,4 @@
-"""A system-call filter: no sockets without network, no mounts, no tracing, no kernel keys, no io_uring."""
+"""A system-call filter: no sockets, or of common families only; no mounts, no tracing, no kernel keys, no io_uring."""
 
 import ctypes
 import errno
@@ -8,10 +8,12 @@ from clew.system.sandbox import kernel
 
 BPF_LOAD, BPF_JEQ, BPF_JGE, BPF_JSET, BPF_RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
 ALLOW, ERRNO, KILL = 0x7FFF0000, 0x00050000, 0x80000000
-NR, ARCH, ARGUMENT0 = 0, 4, 16
+NR, ARCH, ARGUMENT0, ARGUMENT2 = 0, 4, 16, 32
 SECCOMP_MODE_FILTER = 2
 X32_BIT = 0x40000000
-AF_UNIX = 1
+AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
+NETLINK_ROUTE = 0
+"""Programs ask it for the names of interfaces; the other netlink families are doors into the kernel."""
 NEW_NAMESPACES = 0x00020000 | 0x02000000 | 0x04000000 | 0x08000000 | 0x10000000 | 0x20000000 | 0x40000000 | 0x00000080
 
 ARCHITECTURES = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
@@ -42,7 +44,7 @@ def supported() -> bool:
     return kernel.MACHINE in ARCHITECTURES
 
 
-def program(*, network: bool, machine: str = kernel.MACHINE) -> bytes:
+def program(*, sockets: bool, machine: str = kernel.MACHINE) -> bytes:
     """The filter as BPF instructions."""
     special = SPECIAL[machine]
     refuse = ERRNO | errno.EPERM
@@ -62,12 +64,25 @@ def program(*, network: bool, machine: str = kernel.MACHINE) -> bytes:
         flags = NEW_NAMESPACES if name == "unshare" else NEW_NAMESPACES & ~0x80
         code += [(BPF_JEQ, 0, 4, special[name]), (BPF_LOAD, 0, 0, ARGUMENT0), (BPF_JSET, 0, 1, flags)]
         code += [(BPF_RETURN, 0, 0, refuse), (BPF_RETURN, 0, 0, ALLOW)]
-    if not network:
-        code += [(BPF_JEQ, 0, 1, special["socket"]), (BPF_RETURN, 0, 0, refuse)]
-        code += [(BPF_JEQ, 0, 4, special["socketpair"]), (BPF_LOAD, 0, 0, ARGUMENT0), (BPF_JEQ, 1, 0, AF_UNIX)]
-        code += [(BPF_RETURN, 0, 0, refuse), (BPF_RETURN, 0, 0, ALLOW)]
+    code += socket_rules(special, sockets=sockets, refuse=refuse)
     code.append((BPF_RETURN, 0, 0, ALLOW))
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
+
+
+def socket_rules(special: dict[str, int], *, sockets: bool, refuse: int) -> list[tuple[int, int, int, int]]:
+    """Pairs of local sockets reach nobody and always pass."""
+    code: list[tuple[int, int, int, int]] = []
+    if sockets:
+        families = (AF_UNIX, AF_INET, AF_INET6)
+        code += [(BPF_JEQ, 0, len(families) + 6, special["socket"]), (BPF_LOAD, 0, 0, ARGUMENT0)]
+        code += [(BPF_JEQ, len(families) + 2 - number, 0, family) for number, family in enumerate(families)]
+        code += [(BPF_JEQ, 0, 3, AF_NETLINK), (BPF_LOAD, 0, 0, ARGUMENT2), (BPF_JEQ, 0, 1, NETLINK_ROUTE)]
+        code += [(BPF_RETURN, 0, 0, ALLOW), (BPF_RETURN, 0, 0, refuse)]
+    else:
+        code += [(BPF_JEQ, 0, 1, special["socket"]), (BPF_RETURN, 0, 0, refuse)]
+    code += [(BPF_JEQ, 0, 4, special["socketpair"]), (BPF_LOAD, 0, 0, ARGUMENT0), (BPF_JEQ, 1, 0, AF_UNIX)]
+    code += [(BPF_RETURN, 0, 0, refuse), (BPF_RETURN, 0, 0, ALLOW)]
+    return code
 
 
 class Program(ctypes.Structure):
@@ -76,9 +91,9 @@ class Program(ctypes.Structure):
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
 
 
-def install(*, network: bool) -> None:
+def install(*, sockets: bool) -> None:
     """Lay the filter on this process and all it starts. Needs no_new_privs."""
-    code = program(network=network)
+    code = program(sockets=sockets)
     memory = ctypes.create_string_buffer(code, len(code))
     wrapped = Program(len(code) // 8, ctypes.cast(memory, ctypes.c_void_p))
     kernel.prctl(kernel.PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(wrapped))

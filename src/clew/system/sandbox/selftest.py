@@ -1,7 +1,7 @@
-"""Does the kernel really enforce it here? Each kind of sandbox holds a script that tries to break out.
+"""Does the kernel really enforce it here? Each kind of sandbox holds a script that tries to break what it promises.
 
 Run as a process of its own (`python -I -S`), standard library only: prints JSON. Nothing but a private temporary
-directory is touched, and a loopback listener of its own.
+directory is touched, and listeners of its own.
 """
 
 import json
@@ -15,66 +15,144 @@ from typing import Any
 from clew.system.sandbox import landlock
 from clew.system.sandbox.confine import confine_and_run
 from clew.system.sandbox.plan import Plan
+from clew.system.sandbox.promises import promises
+from clew.system.sandbox.watch import Watch
 
+# Only builtins of the shell: the self-test must not depend on what is installed. Each attempt in its own subshell.
 SCRIPT = """
-echo in > "$WS/inside" || exit 9
-echo out > "$TOP/outside/file"
-echo out > "$TOP/outside/old"
-echo x > "$WS/.git/config"
-mv "$WS/.git" "$WS/moved"
-cat "$TOP/hidden/secret"
+echo in > "$WS/src/inside" || exit 9
+( echo out > "$TOP/outside/file" )
+( echo out > "$TOP/outside/old" )
+( echo x > "$WS/.git/config" )
+( echo x > "$WS/.git/info/attributes" )
+( echo x > "$WS/.git/commondir" )
+( echo x > "$WS/.clew/settings.json" )
+( echo x > "$WS/.mcp.json" )
+( echo x > "$WS/new.txt" )
+( while read -r line; do echo "$line"; done < "$TOP/hidden/secret" )
+( while read -r line; do echo "$line"; done < "$WS/.env" )
+( while read -r line; do echo "$line"; done < "$WS/src/.env" )
 ( exec 3<>"/dev/tcp/127.0.0.1/$PORT" )
-( exec 3<>"/dev/udp/127.0.0.1/$PORT" && echo UDP-OPEN )
+( exec 3<>"/dev/udp/127.0.0.1/9" && echo LOOPBACK-UP )
+( echo UDP > "/dev/udp/127.0.0.1/$UDP_PORT" )
+for file in /dev/*; do [ -b "$file" ] && read -r -n 1 < "$file" && echo READ-BLOCK-DEVICE; done
+for file in /dev/*; do [ -b "$file" ] && echo SAW-BLOCK-DEVICE; done
+[ -e "/proc/$OUTSIDE_PID/status" ] && echo SAW-PROCESS
+while read -r name value; do
+    case "$name" in CapEff:|NoNewPrivs:) echo "PRIVILEGE $name $value";; esac
+done < /proc/self/status
 exit 7
 """
+# The shell has no local sockets.
+LOCAL_SOCKET = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
 
 
 def attempt(kind: str, *, namespaces: bool, bwrap: str, bash: str) -> dict[str, bool]:
-    """Run the script in one kind of sandbox; what held."""
+    """Try everything in one kind of sandbox; what held, for each of its promises."""
     top = os.path.realpath(tempfile.mkdtemp(prefix="clew-selftest-"))
-    listener = socket.create_server(("127.0.0.1", 0))
-    listener.setblocking(False)
+    tcp = socket.create_server(("127.0.0.1", 0))
+    udp = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+    local = socket.socket(socket.AF_UNIX)
     try:
-        for name in ("ws/.git", "ws/src", "outside", "hidden", "tmp"):
-            os.makedirs(os.path.join(top, name))
-        write(f"{top}/outside/old", "old")
-        write(f"{top}/ws/.git/config", "[core]")
-        write(f"{top}/hidden/secret", "CANARY")
-        write(f"{top}/ws/inside", "")
-        env = {"TOP": top, "WS": f"{top}/ws", "PORT": str(listener.getsockname()[1]), "PATH": "/usr/bin:/bin"}
-        code, output = run(
-            [bash, "--noprofile", "--norc", "-c", SCRIPT],
-            env,
-            f"{top}/ws",
-            plan_for(top, kind, namespaces=namespaces, bwrap=bwrap),
-        )
-        return {
-            "starts": code == 7,
-            "writes_inside": read(f"{top}/ws/inside") == "in\n",
-            "no_new_file_outside": not os.path.exists(f"{top}/outside/file"),
-            "no_change_outside": read(f"{top}/outside/old") == "old",
-            "protected_names": read(f"{top}/ws/.git/config") == "[core]",
-            "credentials_hidden": "CANARY" not in output,
-            "no_tcp": not connected(listener),
-            "no_udp": "UDP-OPEN" not in output,
+        furnish(top)
+        udp.bind(("127.0.0.1", 0))
+        local.bind(f"{top}/sockets/s")
+        local.listen()
+        for listener in (tcp, udp, local):
+            listener.setblocking(False)
+        env = {"TOP": top, "WS": f"{top}/ws", "PATH": "/usr/bin:/bin", "OUTSIDE_PID": str(os.getpid())}
+        env |= {"PORT": str(tcp.getsockname()[1]), "UDP_PORT": str(udp.getsockname()[1])}
+        plan = plan_for(top, kind, namespaces=namespaces, bwrap=bwrap)
+        code, output = run([bash, "--noprofile", "--norc", "-c", SCRIPT], env, f"{top}/ws", plan)
+        run([sys.executable, "-I", "-S", "-c", LOCAL_SOCKET, f"{top}/sockets/s"], env, f"{top}/ws", plan)
+        held = findings(top, code, output) | {
+            "no_tcp": not came(tcp),
+            "no_udp": not came(udp),
+            "no_local_sockets": not came(local),
         }
+        return {name: held[name] for name in promises(kind, namespaces=namespaces)}
     finally:
-        listener.close()
+        for listener in (tcp, udp, local):
+            listener.close()
+        os.chmod(f"{top}/masks/directory", 0o700)
         shutil.rmtree(top, ignore_errors=True)
 
 
+def furnish(top: str) -> None:
+    """A small workspace, and things around it to break."""
+    for name in (
+        "ws/.git/info",
+        "ws/.clew",
+        "ws/src",
+        "outside",
+        "hidden",
+        "tmp",
+        "sockets",
+        "masks/directory",
+        "aside",
+    ):
+        os.makedirs(os.path.join(top, name))
+    for name, text in {
+        "outside/old": "old",
+        "ws/.git/config": "[core]",
+        "ws/.clew/settings.json": "{}",
+        "ws/.env": "CANARY-TOP\n",
+        "ws/src/.env": "CANARY-DEEP\n",
+        "hidden/secret": "CANARY-HIDDEN\n",
+        "ws/src/inside": "",
+        "masks/file": "",
+    }.items():
+        write(f"{top}/{name}", text)
+    os.chmod(f"{top}/masks/file", 0)
+    os.chmod(f"{top}/masks/directory", 0)
+
+
+def findings(top: str, code: int, output: str) -> dict[str, bool]:
+    """What the outside looks like afterwards, and what the script could tell."""
+    ws = f"{top}/ws"
+    return {
+        "starts": code == 7,
+        "writes_inside": read(f"{ws}/src/inside") == "in\n",
+        "no_new_file_outside": not os.path.exists(f"{top}/outside/file"),
+        "no_change_outside": read(f"{top}/outside/old") == "old",
+        "protected_names": read(f"{ws}/.clew/settings.json") == "{}",
+        "git_redirectors": read(f"{ws}/.git/config") == "[core]" and os.listdir(f"{ws}/.git/info") == []
+        and not os.path.exists(f"{ws}/.git/commondir"),
+        "credentials_hidden": "CANARY-HIDDEN" not in output,
+        "secrets_withheld": "CANARY-TOP" not in output and "CANARY-DEEP" not in output,
+        "no_block_devices": "READ-BLOCK-DEVICE" not in output,
+        "no_privileges": "PRIVILEGE CapEff: 0000000000000000" in output and "PRIVILEGE NoNewPrivs: 1" in output,
+        "new_names": read(f"{ws}/new.txt") == "x\n",
+        "new_protected_names": not os.path.exists(f"{ws}/.mcp.json"),
+        "no_new_names": not os.path.exists(f"{ws}/new.txt") and not os.path.exists(f"{ws}/.mcp.json"),
+        "loopback": "LOOPBACK-UP" in output,
+        "own_devices": "SAW-BLOCK-DEVICE" not in output,
+        "own_processes": "SAW-PROCESS" not in output,
+    }  # fmt: skip
+
+
 def plan_for(top: str, kind: str, *, namespaces: bool, bwrap: str) -> Plan:
-    """The plan of a small workspace; Landlock alone gets no right on `.git` and on new names."""
+    """The plan of that workspace, as `policy.py` would make it."""
+    ws = f"{top}/ws"
     alone = kind == "landlock" and not namespaces
     return {
         "kind": kind,
         "namespaces": namespaces,
-        "writable": [f"{top}/ws/src", f"{top}/ws/inside"] if alone else [f"{top}/ws"],
-        "pinned": [f"{top}/ws/.git"],
-        "protected": [f"{top}/ws/.git/config"],
-        "missing": [],
-        "files": [],
-        "hidden": [f"{top}/hidden"],
+        "writable": [f"{ws}/src"] if alone else [ws],
+        "pinned": [] if alone else [f"{ws}/.git"],
+        "protected": [f"{ws}/.git/config", f"{ws}/.git/info", f"{ws}/.clew"],
+        "watched": []
+        if alone
+        else [
+            {"path": ws, "prefix": "", "known": os.listdir(ws)},
+            {"path": f"{ws}/.git", "prefix": ".git", "known": os.listdir(f"{ws}/.git")},
+        ],
+        "aside": f"{top}/aside",
+        "hidden": [f"{top}/hidden", f"{ws}/.env", f"{ws}/src/.env", f"{top}/sockets"],
+        "withheld": [],
+        "shown": {},
+        "mask_file": f"{top}/masks/file",
+        "mask_dir": f"{top}/masks/directory",
         "tmp": f"{top}/tmp",
         "network": False,
         "bwrap": bwrap,
@@ -83,6 +161,7 @@ def plan_for(top: str, kind: str, *, namespaces: bool, bwrap: str) -> Plan:
 
 def run(argv: list[str], env: dict[str, str], cwd: str, plan: Plan) -> tuple[int, str]:
     """Exit code and output of a confined command."""
+    watch = Watch(plan["watched"], plan["aside"])
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -101,13 +180,18 @@ def run(argv: list[str], env: dict[str, str], cwd: str, plan: Plan) -> tuple[int
     with os.fdopen(reader, "rb") as pipe:
         output = pipe.read(100_000).decode(errors="replace")
     _, status = os.waitpid(child, 0)
+    watch.sweep()
+    watch.close()
     return os.waitstatus_to_exitcode(status), output
 
 
-def connected(listener: socket.socket) -> bool:
-    """Whether anyone came."""
+def came(listener: socket.socket) -> bool:
+    """Whether anyone or anything came."""
     try:
-        listener.accept()[0].close()
+        if listener.type == socket.SOCK_DGRAM:
+            listener.recv(100)
+        else:
+            listener.accept()[0].close()
     except BlockingIOError:
         return False
     return True

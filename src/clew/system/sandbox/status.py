@@ -110,7 +110,7 @@ def judge(tried: tuple[Attempt, ...], abi: int, bwrap: str) -> SandboxStatus:
         return SandboxStatus(abi=abi, why=why, tried=tried)
     why = ""
     if chosen.kind == "landlock" and not chosen.namespaces:
-        why = "user namespaces are not available: new files at the top of the workspace and in .git need leaving it"
+        why = "there are no user namespaces: new names at the top of the workspace and writes in .git need leaving it"
     return SandboxStatus(kind=chosen.kind, namespaces=chosen.namespaces, abi=abi, bwrap=bwrap, why=why, tried=tried)
 
 
@@ -145,6 +145,7 @@ def machine_key() -> str:
         parts.append(Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip())
     except OSError:
         parts.append("?")
-    for path in (find_bwrap(), find_bash(), os.path.join(SOURCE_ROOT, "clew", "system", "sandbox", "confine.py")):
+    own = [entry.path for entry in os.scandir(os.path.dirname(__file__)) if entry.name.endswith(".py")]
+    for path in (find_bwrap(), find_bash(), *sorted(own)):
         parts.append(f"{path}:{os.stat(path).st_mtime_ns if path else 0}")
     return "|".join(parts)

@@ -1,0 +1,185 @@
+"""Protected names and credential files of a workspace, found once and then kept current by directory times."""
+
+import os
+import time
+from collections import deque
+from typing import NamedTuple
+
+from clew.system.guarded_names import (
+    GIT_REDIRECTORS,
+    PROTECTED_PAIRS,
+    SNIFF_BYTES,
+    folded,
+    is_public,
+    protected_name,
+    secret_name,
+)
+
+MAX_DIRECTORIES = 30_000
+SETTLED_NS = 100_000_000
+"""A directory that changed this shortly before it was read may have changed again unseen: it is read once more."""
+# What package managers and compilers put here is not the user's; certificates in it are needed by programs.
+NOT_SEARCHED = frozenset(
+    {
+        "node_modules", "site-packages", ".venv", "venv", ".tox", ".nox", "__pycache__", "target", "vendor",
+        ".mypy_cache", ".ruff_cache", ".pytest_cache", ".gradle", ".terraform", "bower_components", ".pnpm-store",
+    }
+)  # fmt: skip
+PAIR_PARENTS = frozenset(parent for parent, _ in PROTECTED_PAIRS)
+
+
+class Seen(NamedTuple):
+    """One directory as it was read. Names only; everything else depends on where it lies."""
+
+    changed_ns: int
+    read_ns: int
+    directories: tuple[str, ...]
+    protected: tuple[str, ...]
+    secret: tuple[str, ...]
+
+
+class Found(NamedTuple):
+    """All paths are below one root."""
+
+    protected: list[str]
+    repositories: list[str]
+    """Git directories, the root's own first when it has one."""
+    named: list[str]
+    """Everything whose name promises a secret; a search leaves these out."""
+    secret: list[str]
+    """Those whose content does not plainly say otherwise; commands cannot read them."""
+    complete: bool
+    """False: the tree has more directories than are searched."""
+
+
+class Tree:
+    """One workspace root. Links are not followed: what they lead to has its own place, or lies outside."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self._seen: dict[str, Seen] = {}
+        self._secrets: dict[tuple[int, int], str] = {}
+        """Where each secret was last, by device and inode: a command may move the directory around it."""
+
+    def look(self) -> Found:
+        """What is there now. Directories that did not change since are not read again."""
+        found = self._search()
+        places = {identity: path for path in found.secret if (identity := identity_of(path))}
+        lost = {identity: path for identity, path in self._secrets.items() if identity not in places}
+        for identity, path in list(lost.items()):
+            if identity_of(path) == identity:  # the search ended before it came there
+                places[identity] = lost.pop(identity)
+        if lost:
+            places |= find_again(self.root, lost)
+        found.secret[:] = places.values()
+        self._secrets = places
+        return found
+
+    def _search(self) -> Found:
+        """Near the top first: where a tree is too large, what lies deep is left out."""
+        found = Found([], [], [], [], True)
+        known, self._seen = self._seen, {}
+        todo = deque([self.root])
+        while todo:
+            if len(self._seen) >= MAX_DIRECTORIES:
+                return found._replace(complete=False)
+            path = todo.popleft()
+            seen = current(path, known.get(path))
+            if seen is None:
+                continue
+            self._seen[path] = seen
+            for name in seen.protected:
+                place = os.path.join(path, name)
+                if name == ".git" and is_directory(place):
+                    found.repositories.append(place)
+                else:
+                    found.protected.append(place)
+            for name in seen.secret:
+                place = os.path.join(path, name)
+                found.named.append(place)
+                if not shows_no_secret(place, name):
+                    found.secret.append(place)
+            todo += [os.path.join(path, name) for name in seen.directories]
+        return found
+
+
+def identity_of(path: str) -> tuple[int, int] | None:
+    """Device and inode; None when it is gone."""
+    try:
+        status = os.stat(path, follow_symlinks=False)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def find_again(root: str, lost: dict[tuple[int, int], str]) -> dict[tuple[int, int], str]:
+    """Secrets that left their place, also where they are not searched for: moved there, they must stay out of sight."""
+    wanted = {os.path.basename(path) for path in lost.values()}
+    places: dict[tuple[int, int], str] = {}
+    for folder, directories, files in os.walk(root):
+        for name in wanted.intersection((*directories, *files)):
+            path = os.path.join(folder, name)
+            identity = identity_of(path)
+            if identity in lost:
+                places[identity] = path
+        if len(places) == len(lost):
+            break
+    return places
+
+
+def current(path: str, known: Seen | None) -> Seen | None:
+    """A directory as it is now; None when it cannot be read, which a command of the same user cannot do either."""
+    try:
+        changed_ns = os.stat(path, follow_symlinks=False).st_ctime_ns  # the one time that no command can set back
+        if known is not None and known.changed_ns == changed_ns and known.read_ns - changed_ns > SETTLED_NS:
+            return known
+        return read(path, changed_ns)
+    except OSError:
+        return None
+
+
+def read(path: str, changed_ns: int) -> Seen:
+    """Sort the entries of a directory."""
+    directories: list[str] = []
+    protected: list[str] = []
+    secret: list[str] = []
+    above = os.path.basename(path)
+    read_ns = time.time_ns()
+    with os.scandir(path) as entries:
+        for entry in entries:
+            name = entry.name
+            # Plain lower-case words without a dot in front are the many; none of them opens a pair here.
+            guarded = protected_name(f"{above}/{name}" if above in PAIR_PARENTS else name)
+            if guarded:
+                protected.append(name)
+            if secret_name(name):
+                secret.append(name)
+            elif name != ".git" and name not in NOT_SEARCHED and entry.is_dir(follow_symlinks=False):
+                directories.append(name)
+    return Seen(changed_ns, read_ns, tuple(directories), tuple(protected), tuple(secret))
+
+
+def shows_no_secret(path: str, name: str) -> bool:
+    """Certificates and settings files whose content is plainly public."""
+    if not folded(name).endswith((".pem", ".asc", ".npmrc", ".yarnrc.yml")):
+        return False
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        return is_public(name, os.read(descriptor, SNIFF_BYTES))
+    except OSError:
+        return False
+    finally:
+        os.close(descriptor)
+
+
+def is_directory(path: str) -> bool:
+    """A directory itself, not a link to one."""
+    return os.path.isdir(path) and not os.path.islink(path)
+
+
+def redirectors(repository: str) -> list[str]:
+    """Those of its names that exist and send git elsewhere."""
+    return [path for name in GIT_REDIRECTORS if os.path.lexists(path := os.path.join(repository, name))]

@@ -1,0 +1,133 @@
+"""A workspace with everything that could be broken, and a way to run commands in each kind of sandbox."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+from clew.protocol.ids import CallId
+from clew.system.guarded_names import GIT_REDIRECTORS, protected_name
+from clew.system.sandbox.policy import Sandbox
+from clew.system.sandbox.status import SandboxStatus, find_bash, find_bwrap
+from clew.tools.base import ToolContext, ToolResult
+from clew.tools.bash import Bash, BashParams
+from clew.tools.session import ToolSession
+
+TRY = """
+import json, sys
+from clew.system.sandbox import selftest
+kind, namespaces, bwrap, bash = sys.argv[1:]
+print(json.dumps(selftest.attempt(kind, namespaces=namespaces == "yes", bwrap=bwrap, bash=bash)))
+"""
+
+
+def holds(status: SandboxStatus) -> bool:
+    """Whether this kind works here: what is present decides what is tested."""
+    words = [status.kind, "yes" if status.namespaces else "no", status.bwrap, find_bash()]
+    done = subprocess.run([sys.executable, "-c", TRY, *words], capture_output=True, text=True, check=False)
+    return done.returncode == 0 and all(json.loads(done.stdout).values())
+
+
+CANDIDATES = {
+    "bwrap": SandboxStatus(kind="bwrap", bwrap=find_bwrap()),
+    "namespaces": SandboxStatus(kind="landlock", namespaces=True),
+    "landlock": SandboxStatus(kind="landlock"),
+}
+KINDS = {
+    name: status
+    for name, status in CANDIDATES.items()
+    if sys.platform == "linux" and (status.bwrap or name != "bwrap") and holds(status)
+}
+
+
+def git(*words: str, cwd: Path) -> None:
+    """Our own git, with nothing of the user's."""
+    env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
+    env |= {f"GIT_{who}_{what}": "x@y" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+    subprocess.run(["git", *words], cwd=cwd, env=env, check=True, capture_output=True)
+
+
+class World:
+    """One workspace in one kind of sandbox."""
+
+    def __init__(self, top: Path, kind: str) -> None:
+        self.kind = kind
+        self.ws = top / "ws"
+        self.home = top / "home"
+        self.outside = top / "outside"
+        for name in ("ws/src/seeds", "ws/package/.vscode", "ws/.github/workflows", "ws/.clew", "home", "outside"):
+            (top / name).mkdir(parents=True)
+        (self.outside / "old").write_text("old")
+        for name, text in {
+            "src/seed": "evil", "src/seeds/settings.json": "evil", "src/a.py": "a = 1\n", "README.md": "a\n",
+            ".github/workflows/ci.yml": "on: push\n", ".clew/settings.json": '{"x": true}',
+            "package/.vscode/tasks.json": "{}",
+        }.items():  # fmt: skip
+            (self.ws / name).write_text(text)
+        git("init", "-q", ".", cwd=self.ws)
+        git("init", "-q", "package", cwd=self.ws)
+        (self.ws / ".git" / "info" / "exclude").write_text(".clew\n.github\npackage\n")
+        (self.ws / ".git" / "config").open("a").write("[user]\n\tname = x\n\temail = x@y\n")
+        git("add", "src", "README.md", cwd=self.ws)
+        git("commit", "-qm", "first", cwd=self.ws)
+        self.sandbox = Sandbox(lambda: KINDS[kind], home=str(self.home), aside=str(top / "taken"))
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "OUT": str(self.outside), "LANG": "C.UTF-8"}
+        self.session = ToolSession(cwd=str(self.ws), sandbox=self.sandbox, env=env, keep_variables=["OUT"])
+        self._calls = 0
+
+    async def run(
+        self, command: str, *, timeout: int = 20_000, background: bool = False, **variables: str
+    ) -> ToolResult:
+        """As the dispatcher does. Variables are set in the command itself."""
+        self._calls += 1
+
+        async def nobody(_: object) -> None:
+            return None
+
+        context = ToolContext(
+            call_id=CallId(f"call-{self._calls}"), cwd=str(self.ws), progress=lambda _: None, ask=nobody
+        )
+        text = "".join(f"export {name}='{value}'\n" for name, value in variables.items()) + command
+        bash = Bash(self.session)
+        params = BashParams(command=text, timeout=timeout, run_in_background=background)
+        bash.accesses(params, context)
+        return await bash.run(params, context)
+
+    def guarded(self) -> dict[str, str]:
+        """Every protected name of the workspace with what it holds: this must never change."""
+        found: dict[str, str] = {}
+        for folder, directories, files in os.walk(self.ws):
+            for name in (*directories, *files):
+                path = Path(folder, name)
+                place = str(path.relative_to(self.ws))
+                if is_guarded(place):
+                    found[place] = describe(path)
+        return found
+
+    async def close(self) -> None:
+        """End everything."""
+        await self.session.close()
+
+
+def is_guarded(place: str) -> bool:
+    """At the top: the whole list. In git directories: what sends git elsewhere. Below: the package's settings."""
+    for repository in (".git", "package/.git"):
+        if place == repository:
+            return True
+        if place.startswith(repository + "/"):
+            inner = place[len(repository) + 1 :] + "/"
+            return any(inner.startswith(name + "/") for name in GIT_REDIRECTORS)
+    top = place.split("/")[0]
+    pair = "/".join(place.split("/")[:2])
+    return bool(protected_name(top)) or pair in (".github/workflows", ".github/actions", "package/.vscode")
+
+
+def describe(path: Path) -> str:
+    """Kind, rights and content."""
+    status = os.lstat(path)
+    mode = stat.filemode(status.st_mode)
+    if stat.S_ISLNK(status.st_mode):
+        return f"{mode} -> {os.readlink(path)}"
+    return f"{mode} {path.read_text(errors='replace')}" if stat.S_ISREG(status.st_mode) else mode
