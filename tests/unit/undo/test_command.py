@@ -16,6 +16,13 @@ from unit.undo.conftest import Keeping, Seen, seen
 HOSTILE = "evil\x1b]0;owned\x07\u202ename"
 
 
+def next_millisecond() -> None:
+    """Timestamps are in milliseconds, and a person types slower than this."""
+    now_ms = int(time.time() * 1000)
+    while int(time.time() * 1000) <= now_ms + 1:
+        pass
+
+
 class Told:
     """A session of three turns: the first deletes, the second writes, the third only talks."""
 
@@ -34,12 +41,12 @@ class Told:
         self.states.append(seen(self.keeping.root))
         self.script.user(prompt, timestamp=iso_utc(time.time()))
         if command:
-            time.sleep(0.002)  # timestamps are in milliseconds, and a person types slower than this
+            next_millisecond()
             name = f"call{len(self.states)}"
             self.script.call(name, message=f"m{name}", timestamp=iso_utc(time.time()))
             self.keeping.shell(command)
             self.script.result(name, "done", timestamp=iso_utc(time.time()))
-        time.sleep(0.002)
+        next_millisecond()
         self.script.assistant("Done.", timestamp=iso_utc(time.time()))
 
 
