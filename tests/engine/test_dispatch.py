@@ -5,7 +5,7 @@ from pathlib import Path
 
 from clew.engine.result_budget import EMPTY_RESULT, MAX_BATCH_CHARS, ResultBudget
 from clew.llm.errors import StreamBroken
-from clew.llm.scripted import BreakAfter, Call, Say, ScriptedModel, Turn, Wait
+from clew.llm.scripted import BreakAfter, Call, ReplyOf, Say, ScriptedModel, Wait
 from clew.permissions.access import Access, Verdict
 from clew.protocol.events import AttemptEnded, Event, ReplyWithdrawn, ResultReplaced, ToolEnded, ToolStarted
 from clew.protocol.ids import CallId
@@ -22,7 +22,7 @@ async def test_tx_1_reads_overlap_a_write_never_does_and_results_go_in_call_orde
         Call("Writer", {"name": "w"}),
         Call("Reader", {"name": "late"}),
     ]
-    stage = Stage(ScriptedModel([Turn(calls), Say("ok")]), [Reader(log, {"slow": gate}), Writer(log)])
+    stage = Stage(ScriptedModel([ReplyOf(calls), Say("ok")]), [Reader(log, {"slow": gate}), Writer(log)])
 
     def release(event: Event) -> None:
         if isinstance(event, ToolEnded) and event.result.call_id == "call_2":
@@ -40,7 +40,7 @@ async def test_tx_1_reads_overlap_a_write_never_does_and_results_go_in_call_orde
 
 async def test_tx_2_a_failing_shell_call_cancels_its_shell_siblings_only() -> None:
     calls = [Call("Shell", {"name": "bad"}), Call("Shell", {"name": "x"}), Call("Reader", {"name": "r"})]
-    stage = Stage(ScriptedModel([Turn(calls), Say("ok")]), [Shell(), Reader()])
+    stage = Stage(ScriptedModel([ReplyOf(calls), Say("ok")]), [Shell(), Reader()])
     await stage.play()
     results = stage.results()
     assert "another shell command" in str(results["call_2"].content)
@@ -55,7 +55,7 @@ async def test_tx_2_a_running_shell_sibling_is_cancelled_too() -> None:
         safe = True
 
     calls = [Call("Shell", {"name": "hang"}), Call("Shell", {"name": "bad"})]
-    stage = Stage(ScriptedModel([Turn(calls), Say("ok")]), [Parallel()])
+    stage = Stage(ScriptedModel([ReplyOf(calls), Say("ok")]), [Parallel()])
     await asyncio.wait_for(stage.play(), 10)
     assert "another shell command" in str(stage.results()["call_1"].content)
     stage.assert_settled()
@@ -64,7 +64,7 @@ async def test_tx_2_a_running_shell_sibling_is_cancelled_too() -> None:
 async def test_tx_3_a_failing_read_leaves_a_slow_one_alone() -> None:
     gate = asyncio.Event()
     calls = [Call("Reader", {"name": "slow"}), Call("Reader", {"name": "bad"})]
-    stage = Stage(ScriptedModel([Turn(calls), Say("ok")]), [Reader(gates={"slow": gate})])
+    stage = Stage(ScriptedModel([ReplyOf(calls), Say("ok")]), [Reader(gates={"slow": gate})])
     await stage.play(on=lambda event: gate.set() if isinstance(event, ToolEnded) else None)
     assert stage.results()["call_1"].content == "content of slow"
     assert stage.results()["call_2"].is_error
@@ -77,7 +77,7 @@ async def test_tx_4_an_unknown_tool_is_an_error_result_and_the_turn_goes_on() ->
 
 
 async def test_wrong_arguments_are_an_error_result_and_nothing_runs() -> None:
-    model = ScriptedModel([Turn([Call("Reader", {"name": ["x"]}), Call("Reader", raw="{oops")]), Say("ok")])
+    model = ScriptedModel([ReplyOf([Call("Reader", {"name": ["x"]}), Call("Reader", raw="{oops")]), Say("ok")])
     stage = Stage(model, [Reader()])
     await stage.play()
     assert all(result.is_error for result in stage.results().values())
@@ -87,7 +87,7 @@ async def test_wrong_arguments_are_an_error_result_and_nothing_runs() -> None:
 async def test_tx_5_a_tool_whose_safety_predicate_raises_runs_alone_and_its_bug_is_its_result() -> None:
     log: list[str] = []
     calls = [Call("Reader", {"name": "a"}), Call("Broken", {"name": "b"}), Call("Reader", {"name": "c"})]
-    stage = Stage(ScriptedModel([Turn(calls), Say("ok")]), [Reader(log), Broken(log)])
+    stage = Stage(ScriptedModel([ReplyOf(calls), Say("ok")]), [Reader(log), Broken(log)])
     assert (await stage.play()).reason == "completed"
     assert log == ["start a", "end a", "start b", "end b", "start c", "end c"]
     assert "a bug" in str(stage.results()["call_2"].content)
@@ -185,7 +185,7 @@ async def test_tb_1_ten_large_results_of_one_step_stay_within_the_budget_and_the
             return ToolResult(text=params.name[0] * (500 if params.name == "small" else 40_000))
 
     calls = [Call("Reader", {"name": name}) for name in [*"abcdefghij", "small"]]
-    model = ScriptedModel([Turn(calls), Say("ok"), Say("more")])
+    model = ScriptedModel([ReplyOf(calls), Say("ok"), Say("more")])
     stage = Stage(model, [Large()], host=TestHost(results_dir=tmp_path))
     await stage.play()
     results = [part for message in model.requests[1].messages for part in result_parts(message)]

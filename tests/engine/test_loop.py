@@ -14,7 +14,7 @@ from clew.engine.turn import Turn as EngineTurn
 from clew.llm.errors import InvalidRequest, LLMError, Overloaded, PromptTooLong, StreamBroken
 from clew.llm.reply import ReplyEvent
 from clew.llm.request import ModelRequest
-from clew.llm.scripted import BreakAfter, Call, Fail, Say, ScriptedModel, Think, Turn, Wait
+from clew.llm.scripted import BreakAfter, Call, Fail, ReplyOf, Say, ScriptedModel, Think, Wait
 from clew.permissions.access import Verdict
 from clew.protocol.events import (
     ApprovalRequested,
@@ -46,7 +46,7 @@ from engine.harness import Reader, Shell, Stage, TestHost, Writer, asks
 async def test_al_1_a_tool_starts_before_the_stream_ends_and_two_requests_are_made() -> None:
     hold, reached = asyncio.Event(), asyncio.Event()
     call = Call("Reader", {"name": "a"})
-    model = ScriptedModel([Turn([Say("I will look."), call, Wait(hold, reached)]), Say("Done.")])
+    model = ScriptedModel([ReplyOf([Say("I will look."), call, Wait(hold, reached)]), Say("Done.")])
     stage = Stage(model, [Reader()])
     stream_open_when_tool_ended: list[bool] = []
 
@@ -81,7 +81,7 @@ async def test_al_1_a_tool_starts_before_the_stream_ends_and_two_requests_are_ma
 
 
 async def test_al_2_a_tool_call_is_run_whatever_the_stop_reason_says() -> None:
-    model = ScriptedModel([Turn([Call("Reader", {"name": "a"})], stop_reason="end_turn"), Say("Done.")])
+    model = ScriptedModel([ReplyOf([Call("Reader", {"name": "a"})], stop_reason="end_turn"), Say("Done.")])
     stage = Stage(model, [Reader()])
     await stage.play()
     assert len(model.requests) == 2
@@ -139,7 +139,7 @@ async def test_without_a_compactor_a_prompt_too_long_is_reported_once() -> None:
 
 
 async def test_al_5_output_limit_one_raised_cap_then_three_hidden_resumes_then_the_error() -> None:
-    model = ScriptedModel([Turn([Say("part")], stop_reason="max_tokens")] * 10)
+    model = ScriptedModel([ReplyOf([Say("part")], stop_reason="max_tokens")] * 10)
     stage = Stage(model)
     ended = await stage.play()
     assert ended.reason == "output_limit"
@@ -149,14 +149,14 @@ async def test_al_5_output_limit_one_raised_cap_then_three_hidden_resumes_then_t
 
 
 async def test_a_cap_set_by_the_user_is_never_raised() -> None:
-    model = ScriptedModel([Turn([Say("part")], stop_reason="max_tokens"), Say("rest")])
+    model = ScriptedModel([ReplyOf([Say("part")], stop_reason="max_tokens"), Say("rest")])
     stage = Stage(model, max_output_tokens=500)
     assert (await stage.play()).reason == "completed"
     assert [request.max_output_tokens for request in model.requests] == [500, 500]
 
 
 async def test_a_whole_call_in_a_reply_cut_at_the_limit_is_still_run() -> None:
-    cut = Turn([Call("Reader", {"name": "a"})], stop_reason="max_tokens")
+    cut = ReplyOf([Call("Reader", {"name": "a"})], stop_reason="max_tokens")
     stage = Stage(ScriptedModel([cut, Say("Done.")]), [Reader()])
     assert (await stage.play()).reason == "completed"
     assert not stage.of(ReplyWithdrawn)
@@ -180,7 +180,7 @@ async def test_al_6_overload_switches_to_the_fallback_and_names_both_models() ->
 
 async def test_al_7_after_a_broken_stream_only_the_second_attempt_stands() -> None:
     broken = BreakAfter([Say("first"), Call("Reader", {"name": "a"}, id="lost")], StreamBroken("cut"))
-    retry = Turn([Say("second"), Call("Reader", {"name": "b"}, id="kept")])
+    retry = ReplyOf([Say("second"), Call("Reader", {"name": "b"}, id="kept")])
     model = ScriptedModel([broken, retry, Say("Done.")])
     stage = Stage(model, [Reader()])
     assert (await stage.play()).reason == "completed"
@@ -205,7 +205,7 @@ async def test_a_second_break_ends_the_turn_with_the_error() -> None:
 async def test_al_8_interrupt_while_two_tools_run_leaves_every_call_with_one_result() -> None:
     gates = {"a": asyncio.Event(), "b": asyncio.Event()}
     calls = [Call("Reader", {"name": "a"}), Call("Reader", {"name": "b"}), Call("Shell", {"name": "c"})]
-    model = ScriptedModel([Turn(calls), Say("Going on.")])
+    model = ScriptedModel([ReplyOf(calls), Say("Going on.")])
     stage = Stage(model, [Reader(gates=gates), Shell()])
 
     def interrupt(event: Event) -> None:
@@ -223,7 +223,7 @@ async def test_al_8_interrupt_while_two_tools_run_leaves_every_call_with_one_res
 
 async def test_al_9_interrupt_before_any_content_keeps_the_prompt() -> None:
     hold, reached = asyncio.Event(), asyncio.Event()
-    stage = Stage(ScriptedModel([Turn([Wait(hold, reached), Say("never")])]))
+    stage = Stage(ScriptedModel([ReplyOf([Wait(hold, reached), Say("never")])]))
     turn = asyncio.create_task(stage.play("remember me"))
     await reached.wait()
     stage.abort.throw()
@@ -306,12 +306,12 @@ async def test_al_12_input_typed_while_a_tool_runs_joins_the_same_turn() -> None
 
 
 async def test_an_empty_answer_is_told_unless_something_was_done() -> None:
-    ended = await Stage(ScriptedModel([Turn([])])).play()
+    ended = await Stage(ScriptedModel([ReplyOf([])])).play()
     assert ended.reason == "empty_answer"
     assert "nothing" in ended.error
-    read = Stage(ScriptedModel([Call("Reader", {"name": "a"}), Turn([])]), [Reader()])
+    read = Stage(ScriptedModel([Call("Reader", {"name": "a"}), ReplyOf([])]), [Reader()])
     assert (await read.play()).reason == "empty_answer"
-    written = Stage(ScriptedModel([Call("Writer", {"name": "a"}), Turn([])]), [Writer()])
+    written = Stage(ScriptedModel([Call("Writer", {"name": "a"}), ReplyOf([])]), [Writer()])
     assert (await written.play()).reason == "completed"
 
 
@@ -324,7 +324,7 @@ async def test_an_empty_answer_is_told_unless_something_was_done() -> None:
     ],
 )
 async def test_what_is_no_answer_does_not_pass_for_one(stop_reason: str, reason: str) -> None:
-    ended = await Stage(ScriptedModel([Turn([Say("I")], stop_reason=stop_reason)])).play()
+    ended = await Stage(ScriptedModel([ReplyOf([Say("I")], stop_reason=stop_reason)])).play()
     assert ended.reason == reason
     assert ended.error
 
@@ -357,7 +357,7 @@ async def test_bytes_already_sent_never_change() -> None:
 
 async def test_closing_the_turn_early_leaves_no_task_behind() -> None:
     hold, reached = asyncio.Event(), asyncio.Event()
-    stage = Stage(ScriptedModel([Turn([Call("Shell", {"name": "hang"}), Wait(hold, reached)])]), [Shell()])
+    stage = Stage(ScriptedModel([ReplyOf([Call("Shell", {"name": "hang"}), Wait(hold, reached)])]), [Shell()])
     turn = asyncio.create_task(stage.play())
     await reached.wait()
     turn.cancel()

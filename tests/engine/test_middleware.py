@@ -12,7 +12,7 @@ from clew.engine.ports import CallChange, Limits
 from clew.engine.turn import Turn as EngineTurn
 from clew.llm.errors import InvalidRequest, StreamBroken
 from clew.llm.reply import Retrying, UsageSeen
-from clew.llm.scripted import BreakAfter, Call, Fail, Say, ScriptedModel, Turn, Wait
+from clew.llm.scripted import BreakAfter, Call, Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.permissions.access import Verdict
 from clew.protocol.events import (
     ApprovalRequested,
@@ -79,7 +79,7 @@ async def test_a_middleware_that_hangs_is_stopped_with_the_turn() -> None:
 
 
 async def test_tokens_of_the_session_are_bounded_also_over_turns() -> None:
-    model = ScriptedModel([Turn([Say("one")], usage=Usage(input_tokens=90, output_tokens=20)), Say("never")])
+    model = ScriptedModel([ReplyOf([Say("one")], usage=Usage(input_tokens=90, output_tokens=20)), Say("never")])
     stage = Stage(model, limits=Limits(max_tokens=100))
     assert (await stage.play()).reason == "completed"
     ended = await stage.play("again")
@@ -170,7 +170,7 @@ async def test_a_hook_that_refuses_keeps_the_call_from_running() -> None:
 
 async def test_every_request_is_booked_with_the_model_it_used() -> None:
     broken = BreakAfter([UsageSeen(usage=Usage(input_tokens=50)), Say("half")], StreamBroken("cut"))
-    retried = Turn([Retrying(attempt=1, max_attempts=3, delay_s=0, reason="500"), Say("Done.")])
+    retried = ReplyOf([Retrying(attempt=1, max_attempts=3, delay_s=0, reason="500"), Say("Done.")])
     model = ScriptedModel([broken, retried, Fail(InvalidRequest("no"))], usd_per_token=0.001)
     stage = Stage(model)
     await stage.play()
@@ -186,7 +186,9 @@ async def test_every_request_is_booked_with_the_model_it_used() -> None:
 
 async def test_an_interrupted_request_without_usage_is_estimated() -> None:
     hold, reached = asyncio.Event(), asyncio.Event()
-    stage = Stage(ScriptedModel([Turn([Say("some words that were seen"), Wait(hold, reached)])], usd_per_token=0.001))
+    stage = Stage(
+        ScriptedModel([ReplyOf([Say("some words that were seen"), Wait(hold, reached)])], usd_per_token=0.001)
+    )
     turn = asyncio.create_task(stage.play())
     await reached.wait()
     stage.abort.throw()

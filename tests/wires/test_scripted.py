@@ -8,7 +8,7 @@ from clew.llm.errors import InvalidRequest, Overloaded, StreamBroken
 from clew.llm.model import Model
 from clew.llm.reply import PartDone, ReplyDone, ReplyEvent, ReplyStarted, Retrying, TextChunk
 from clew.llm.request import ModelRequest
-from clew.llm.scripted import BreakAfter, Call, Fail, Say, ScriptedModel, Think, Turn, Wait
+from clew.llm.scripted import BreakAfter, Call, Fail, ReplyOf, Say, ScriptedModel, Think, Wait
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ReasoningPart, TextPart, ToolCallPart, UserMessage, text_of
 from clew.protocol.usage import Usage
@@ -27,7 +27,7 @@ async def collect(model: Model, request: ModelRequest, into: list[ReplyEvent] | 
 
 async def test_a_turn_streams_in_order_and_stops_for_tools():
     retry = Retrying(attempt=2, max_attempts=10, delay_s=0.5, reason="overloaded")
-    model = ScriptedModel([Turn([retry, Think("hm"), Say("a" * 30), Call("Read", {"file_path": "x"})])])
+    model = ScriptedModel([ReplyOf([retry, Think("hm"), Say("a" * 30), Call("Read", {"file_path": "x"})])])
     events = await collect(model, ask())
     assert events[0] == retry
     assert isinstance(events[1], ReplyStarted)
@@ -62,7 +62,7 @@ async def test_failures_come_before_or_after_parts():
 
 async def test_wait_holds_the_stream_and_closing_it_is_noticed():
     gate, reached = asyncio.Event(), asyncio.Event()
-    model = ScriptedModel([Turn([Say("a"), Wait(gate, reached), Say("b")])])
+    model = ScriptedModel([ReplyOf([Say("a"), Wait(gate, reached), Say("b")])])
     task = asyncio.create_task(collect(model, ask()))
     await reached.wait()
     task.cancel()

@@ -21,7 +21,7 @@ from clew.llm.reply import (
     reply_of,
 )
 from clew.llm.retry import RetryPolicy
-from clew.llm.scripted import BreakAfter, Call, Fail, Say, ScriptedModel, Think, Turn
+from clew.llm.scripted import BreakAfter, Call, Fail, ReplyOf, Say, ScriptedModel, Think
 from clew.protocol.ids import CallId, MessageId
 from clew.protocol.messages import (
     AssistantMessage,
@@ -283,7 +283,9 @@ def test_the_moments_by_default():
 async def test_the_scripted_model_tells_everything_a_wire_would():
     usage = UsageSeen(usage=Usage(input_tokens=3))
     waiting = StillWaiting(seconds=10.0)
-    reply = Turn([waiting, usage, Think("hm"), Say("a" * 30), Call("Read", {"file_path": "x" * 30})], message_id="same")
+    reply = ReplyOf(
+        [waiting, usage, Think("hm"), Say("a" * 30), Call("Read", {"file_path": "x" * 30})], message_id="same"
+    )
     model = ScriptedModel([reply, reply])
     events = await collect(model, ask("hi"))
     assert events[:2] == [waiting, usage]
@@ -299,7 +301,7 @@ async def test_the_scripted_model_tells_everything_a_wire_would():
 async def test_the_scripted_model_asked_whole_waits_and_fails_as_a_server_would():
     retry = Retrying(attempt=2, max_attempts=10, delay_s=0.5, reason="overloaded")
     model = ScriptedModel(
-        [Turn([retry, Say("ok")]), BreakAfter([Say("half")], StreamBroken("cut")), Fail(Overloaded(""))]
+        [ReplyOf([retry, Say("ok")]), BreakAfter([Say("half")], StreamBroken("cut")), Fail(Overloaded(""))]
     )
     events = [event async for event in model.stream(ask("hi"), whole=True)]
     assert events[0] == retry

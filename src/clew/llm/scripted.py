@@ -1,7 +1,7 @@
 """A model played in-process from a small script: for tests of the engine and for `clew tour`.
 
     model = ScriptedModel([
-        Turn([Think("look first"), Say("I will read it."), Call("Read", {"file_path": "x"})]),
+        ReplyOf([Think("look first"), Say("I will read it."), Call("Read", {"file_path": "x"})]),
         Fail(Overloaded("no capacity")),
         Say("Done."),
     ])
@@ -86,7 +86,7 @@ Told = Retrying | StillWaiting | UsageSeen
 Scripted = Say | Think | Call | Wait | Pause | Told | Part
 
 
-class Turn(Struct, frozen=True):
+class ReplyOf(Struct, frozen=True):
     """A whole reply of several parts."""
 
     parts: Sequence[Scripted]
@@ -111,7 +111,7 @@ class BreakAfter(Struct, frozen=True):
     message_id: str | None = None
 
 
-ScriptedReply = Say | Think | Call | Turn | Fail | BreakAfter
+ScriptedReply = Say | Think | Call | ReplyOf | Fail | BreakAfter
 ScriptItem = ScriptedReply | Callable[[ModelRequest], ScriptedReply]
 
 
@@ -187,7 +187,7 @@ class ScriptedModel:
         async with aclosing(self.stream(request, whole=True)) as events:
             return await collected(events)
 
-    async def _played(self, reply: Turn | BreakAfter, *, whole: bool) -> AsyncGenerator[ReplyEvent]:
+    async def _played(self, reply: ReplyOf | BreakAfter, *, whole: bool) -> AsyncGenerator[ReplyEvent]:
         started = False
         parts: list[Part] = []
         for item in reply.parts:
@@ -223,19 +223,19 @@ class ScriptedModel:
         """Remember that it was closed."""
         self.closed = True
 
-    def _next(self, request: ModelRequest) -> Turn | Fail | BreakAfter:
+    def _next(self, request: ModelRequest) -> ReplyOf | Fail | BreakAfter:
         request = msgspec.structs.replace(request, messages=valid_history(request.messages, keeps=self._wrote))
         self.requests.append(request)
         if not self._script:
             raise InvalidRequest(f"The script of {self.name} has no reply for request {len(self.requests)}.")
         item = self._script.pop(0)
         reply = item(request) if callable(item) else item
-        return Turn([reply]) if isinstance(reply, Say | Think | Call) else reply
+        return ReplyOf([reply]) if isinstance(reply, Say | Think | Call) else reply
 
     def _wrote(self, reply: AssistantMessage, _: Part) -> bool:
         return reply.model == self.name
 
-    def _started(self, reply: Turn | BreakAfter) -> ReplyStarted:
+    def _started(self, reply: ReplyOf | BreakAfter) -> ReplyStarted:
         number = len(self.requests)
         message_id = f"msg_{number}" if reply.message_id is None else reply.message_id
         return ReplyStarted(message_id=message_id, model=self.name, request_id=f"req_{number}")
@@ -278,7 +278,7 @@ async def _hold(wait: Wait) -> None:
     await wait.event.wait()
 
 
-def _stop_reason(reply: Turn | BreakAfter, parts: Sequence[Part]) -> str:
-    if isinstance(reply, Turn) and reply.stop_reason:
+def _stop_reason(reply: ReplyOf | BreakAfter, parts: Sequence[Part]) -> str:
+    if isinstance(reply, ReplyOf) and reply.stop_reason:
         return reply.stop_reason
     return "tool_use" if any(isinstance(part, ToolCallPart) for part in parts) else "end_turn"

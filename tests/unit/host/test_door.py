@@ -9,7 +9,7 @@ import pytest
 from clew.host.listener import MAX_LIVE, Listener
 from clew.llm.errors import UnknownModel
 from clew.llm.model import Model
-from clew.llm.scripted import Call, Fail, Say, ScriptedModel, Turn, Wait
+from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.protocol.events import (
     DurableEvent,
     EffortChanged,
@@ -83,7 +83,7 @@ async def test_listening_begins_with_the_call_and_ends_after_close() -> None:
 
 async def test_input_while_busy_joins_and_input_after_the_last_step_starts_a_turn_of_its_own() -> None:
     hold, reached = asyncio.Event(), asyncio.Event()
-    model = ScriptedModel([Turn([Wait(hold, reached), Say("one")]), Say("two")])
+    model = ScriptedModel([ReplyOf([Wait(hold, reached), Say("one")]), Say("two")])
     async with session_with(model) as front:
         await front.submit(SubmitPrompt(content="first"))
         await reached.wait()
@@ -110,7 +110,7 @@ async def test_an_interrupt_right_after_a_prompt_counts_and_the_prompt_is_kept()
 
 async def test_queued_input_can_be_withdrawn_until_it_joins() -> None:
     hold, reached = asyncio.Event(), asyncio.Event()
-    model = ScriptedModel([Turn([Wait(hold, reached), Say("one")]), Say("two")])
+    model = ScriptedModel([ReplyOf([Wait(hold, reached), Say("one")]), Say("two")])
     async with session_with(model) as front:
         await front.submit(SubmitPrompt(content="first", prompt_id=PromptId("p1")))
         await reached.wait()
@@ -164,7 +164,7 @@ async def test_ops_with_an_id_are_answered_first_and_bad_ones_change_nothing() -
 
 async def test_a_front_end_that_joins_in_the_middle_comes_to_the_same_state() -> None:
     hold, reached = asyncio.Event(), asyncio.Event()
-    last = Turn([Say("Half of it. "), Call("Reader", {"name": "b"}), Say("more"), Wait(hold, reached)])
+    last = ReplyOf([Say("Half of it. "), Call("Reader", {"name": "b"}), Say("more"), Wait(hold, reached)])
     model = ScriptedModel([Call("Reader", {"name": "a"}), last, Say("Done.")])
     async with session_with(model) as early:
         await early.submit(SubmitPrompt(content="go"))
@@ -192,7 +192,7 @@ def folded(seen: list[Envelope]) -> SessionState:
 
 
 async def test_two_front_ends_see_the_same_durable_events() -> None:
-    model = ScriptedModel([Turn([Say("a"), Call("Shell", {"name": "x"})]), Say("b")])
+    model = ScriptedModel([ReplyOf([Say("a"), Call("Shell", {"name": "x"})]), Say("b")])
     async with session_with(model) as first:
         second = Front(first.door)
         await second.until(SnapshotTaken)
@@ -244,7 +244,7 @@ async def test_a_reader_that_stops_listening_is_forgotten() -> None:
 
 
 async def test_history_is_loaded_from_the_end_page_by_page(tmp_path: Path) -> None:
-    replies = [Turn([Say(f"answer {number}"), Call("Reader", {"name": str(number)})]) for number in range(6)]
+    replies = [ReplyOf([Say(f"answer {number}"), Call("Reader", {"name": str(number)})]) for number in range(6)]
     script = [item for reply in replies for item in (reply, Say("done"))]
     path = tmp_path / "11111111-2222-4333-8444-555555555555.jsonl"
     async with session_with(ScriptedModel(script), path=path) as front:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from clew.llm.scripted import Call, Say, ScriptedModel, Turn
+from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel
 from clew.protocol.entries import Entry, SessionStateEntry
 from clew.protocol.events import Durable, Event, PromptAccepted, RecapReady, ToolEnded, ToolStarted
 from clew.protocol.ids import CallId, PromptId, SessionId, new_entry_id
@@ -75,7 +75,7 @@ async def test_a_complete_text_is_on_disk_before_the_rest_of_the_reply(tmp_path:
             seen.append(b"Words that are whole." in path.read_bytes())
             return await super().work(params)
 
-    script = [Turn([Say("Words that are whole."), Call("Reader", {"name": "a"})]), Say("ok")]
+    script = [ReplyOf([Say("Words that are whole."), Call("Reader", {"name": "a"})]), Say("ok")]
     await Stage(ScriptedModel(script), [Looking()], sink=writer).play()
     writer.close()
     assert seen == [True]
@@ -84,7 +84,7 @@ async def test_a_complete_text_is_on_disk_before_the_rest_of_the_reply(tmp_path:
 async def test_every_durable_event_comes_back_from_the_file_as_it_was(tmp_path: Path) -> None:
     path = tmp_path / f"{SESSION}.jsonl"
     writer = TranscriptWriter(path, SESSION)
-    script = [Turn([Say("So."), Call("Reader", {"name": "a"}), Call("Shell", {"name": "b"})]), Say("Done.")]
+    script = [ReplyOf([Say("So."), Call("Reader", {"name": "a"}), Call("Shell", {"name": "b"})]), Say("Done.")]
     stage = Stage(ScriptedModel(script), [Reader(), Shell()], sink=writer)
     await stage.play("go")
     writer.close()

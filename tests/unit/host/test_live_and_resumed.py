@@ -21,7 +21,7 @@ from clew.host.adoption import adopt
 from clew.llm.errors import LLMError, Overloaded, ServerFailed, StreamBroken
 from clew.llm.reply import ReplyEvent
 from clew.llm.request import ModelRequest
-from clew.llm.scripted import BreakAfter, Call, Fail, Say, ScriptedModel, Think, Turn, Wait
+from clew.llm.scripted import BreakAfter, Call, Fail, ReplyOf, Say, ScriptedModel, Think, Wait
 from clew.orient.opening import open_file
 from clew.protocol.events import Event, PartCompleted, PromptAccepted, ReplyWithdrawn, ToolEnded
 from clew.protocol.history import INTERRUPTED_RESULT, valid_history
@@ -85,7 +85,7 @@ def reply(chance: random.Random) -> Any:
         return Fail(chance.choice([ServerFailed("500"), Overloaded("529"), StreamBroken("gone")]))
     if failing < 0.25:
         return BreakAfter(parts, StreamBroken("cut at the end"))
-    return Turn(parts, stop_reason=stop)
+    return ReplyOf(parts, stop_reason=stop)
 
 
 class Played:
@@ -195,10 +195,10 @@ def check_settled(played: Played, live: Said) -> None:
 
 async def test_an_interrupt_at_every_event_leaves_each_call_with_one_result(tmp_path: Path) -> None:
     script = [
-        Turn(
+        ReplyOf(
             [Think("hm"), Say("One moment. "), Call("Reader", {"name": "a"}), Call("Shell", {"name": "b"}), Say("so")]
         ),
-        Turn([Call("Writer", {"name": "c"}), Call("Reader", {"name": "d"})]),
+        ReplyOf([Call("Writer", {"name": "c"}), Call("Reader", {"name": "d"})]),
         Say("Done."),
     ]
     points = 0
@@ -225,7 +225,7 @@ async def test_an_interrupt_at_every_await_leaves_each_call_with_one_result() ->
     ticks = 0
     while True:
         calls = [Call("Reader", {"name": "a"}), Call("Writer", {"name": "b"}), Call("Reader", {"name": "c"})]
-        stage = Stage(ScriptedModel([Turn([Say("So. "), *calls]), Say("Done.")]), [Reader(), Writer()])
+        stage = Stage(ScriptedModel([ReplyOf([Say("So. "), *calls]), Say("Done.")]), [Reader(), Writer()])
         turn = asyncio.create_task(stage.play())
         for _ in range(ticks):
             await asyncio.sleep(0)

@@ -8,7 +8,7 @@ from typing import Any
 from clew.host.orientation import OrientationSettings, SessionOrientation
 from clew.host.orienting import Orienting
 from clew.llm.errors import Overloaded
-from clew.llm.scripted import Call, Fail, Say, ScriptedModel, Turn
+from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel
 from clew.orient.daily_cap import DailyCap
 from clew.orient.narrator import Narrator
 from clew.orient.side_query import SideQueries
@@ -89,7 +89,7 @@ def entries(path: Path) -> list[Any]:
 
 async def test_a_batch_is_labelled_titled_and_recapped_from_facts_and_all_of_it_is_kept(tmp_path: Path) -> None:
     path = tmp_path / f"{SESSION}.jsonl"
-    calls = Turn([Call("Reader", {"name": "a"}), Call("Reader", {"name": "b"})])
+    calls = ReplyOf([Call("Reader", {"name": "a"}), Call("Reader", {"name": "b"})])
     script = [calls, Say("I fixed it. Next I will run the tests.")]
     studio = Studio(path, ScriptedModel(script))
     async with running(studio) as front:

@@ -9,7 +9,7 @@ from typing import Any
 from clew.engine.ports import Limits
 from clew.engine.turn import Prompt
 from clew.headless.run import HeadlessOptions, run_headless
-from clew.llm.scripted import Call, Say, ScriptedModel, Turn, Wait
+from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, Wait
 from clew.protocol.events import ApprovalRequested, PartCompleted, ToolStarted, TurnEnded
 from clew.protocol.ids import AgentId, CallId, PromptId
 from clew.protocol.ops import AnswerApproval, Interrupt, SubmitPrompt
@@ -59,7 +59,7 @@ async def test_its_words_go_to_its_own_transcript_and_its_end_is_not_the_session
 
 async def test_each_has_its_own_switch(tmp_path: Path) -> None:
     hold, reached = asyncio.Event(), asyncio.Event()
-    model = ScriptedModel([Turn([Wait(hold, reached), Say("main is done")])])
+    model = ScriptedModel([ReplyOf([Wait(hold, reached), Say("main is done")])])
     path = tmp_path / f"{SESSION}.jsonl"
     async with session_with(model, path=path) as front:
         add_child(front, ScriptedModel([Call("Shell", {"name": "hang"})]), path)
@@ -102,7 +102,7 @@ async def test_what_it_asks_reaches_the_person_and_the_answer_reaches_it(tmp_pat
 async def test_a_headless_run_ends_with_the_main_agents_turn_and_prints_its_words(tmp_path: Path) -> None:
     hold, reached = asyncio.Event(), asyncio.Event()
     path = tmp_path / f"{SESSION}.jsonl"
-    door = furnished(ScriptedModel([Turn([Wait(hold, reached), Say("the answer")])]), path=path)
+    door = furnished(ScriptedModel([ReplyOf([Wait(hold, reached), Say("the answer")])]), path=path)
     front = Front(door)
     add_child(front, ScriptedModel([Say("not the answer")]), path)
     out, err = io.StringIO(), io.StringIO()

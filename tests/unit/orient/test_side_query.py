@@ -7,7 +7,7 @@ import pytest
 
 from clew.llm.errors import Overloaded
 from clew.llm.model import Model
-from clew.llm.scripted import Fail, Say, ScriptedModel, Turn, Wait
+from clew.llm.scripted import Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.orient.daily_cap import DailyCap
 from clew.orient.dialog import MAX_MESSAGES, dialog_of
 from clew.orient.recap import recap
@@ -116,7 +116,7 @@ async def test_failure_is_silent_and_logged(tmp_path: Path) -> None:
 
 async def test_a_late_result_is_dropped(tmp_path: Path) -> None:
     gate, reached = asyncio.Event(), asyncio.Event()
-    desk = Desk(tmp_path, ScriptedModel([Turn([Wait(gate, reached), Say("about the old state")])]))
+    desk = Desk(tmp_path, ScriptedModel([ReplyOf([Wait(gate, reached), Say("about the old state")])]))
     asking = asyncio.create_task(desk.queries.ask(QUERY))
     await reached.wait()
     desk.stamp = Stamp("s2", "e9")
@@ -128,7 +128,7 @@ async def test_a_late_result_is_dropped(tmp_path: Path) -> None:
 
 async def test_single_flight_and_abort_of_stale_keys(tmp_path: Path) -> None:
     gate, reached = asyncio.Event(), asyncio.Event()
-    desk = Desk(tmp_path, ScriptedModel([Turn([Wait(gate, reached), Say("one")]), Say("two")]))
+    desk = Desk(tmp_path, ScriptedModel([ReplyOf([Wait(gate, reached), Say("one")]), Say("two")]))
     asking = asyncio.create_task(desk.queries.ask(QUERY))
     await reached.wait()
     assert await desk.queries.ask(QUERY) is None
@@ -141,7 +141,7 @@ async def test_single_flight_and_abort_of_stale_keys(tmp_path: Path) -> None:
 
 async def test_abort_keeps_what_is_about_the_current_key(tmp_path: Path) -> None:
     gate, reached = asyncio.Event(), asyncio.Event()
-    desk = Desk(tmp_path, ScriptedModel([Turn([Wait(gate, reached), Say("kept")])]))
+    desk = Desk(tmp_path, ScriptedModel([ReplyOf([Wait(gate, reached), Say("kept")])]))
     asking = asyncio.create_task(desk.queries.ask(QUERY))
     await reached.wait()
     desk.queries.abort(unless=desk.stamp)
@@ -150,13 +150,13 @@ async def test_abort_keeps_what_is_about_the_current_key(tmp_path: Path) -> None
 
 
 async def test_a_slow_model_times_out(tmp_path: Path) -> None:
-    desk = Desk(tmp_path, ScriptedModel([Turn([Wait(asyncio.Event()), Say("never")])]), timeout_s=0.01)
+    desk = Desk(tmp_path, ScriptedModel([ReplyOf([Wait(asyncio.Event()), Say("never")])]), timeout_s=0.01)
     assert await desk.queries.ask(QUERY) is None
     assert "timeout" in desk.logged[0]
 
 
 async def test_the_model_says_how_long_and_how_much_unless_the_user_does(tmp_path: Path) -> None:
-    never = Turn([Wait(asyncio.Event()), Say("never")])
+    never = ReplyOf([Wait(asyncio.Event()), Say("never")])
     slow = ScriptedModel([never, never], side_query_timeout_s=0.02, side_query_chars=100)
     desk = Desk(tmp_path, slow, timeout_s=None)
     assert await desk.queries.ask(QUERY._replace(text="facts " + "x" * 500 + " newest")) is None
