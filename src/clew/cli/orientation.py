@@ -38,7 +38,6 @@ def load_orientation(
     """Ledger, labels, recap and titles. These imports are late on purpose: see tests/architecture."""
     from clew.host.orientation import Orientation, OrientationSettings
     from clew.orient.daily_cap import DailyCap
-    from clew.orient.label_query import label_mode
     from clew.orient.narrator import Narrator
     from clew.orient.side_query import SideQueries
     from clew.system.debug_log import DebugLog
@@ -72,9 +71,9 @@ def load_orientation(
     )
     narrator = Narrator(project=workspace.root.name, queries=queries, log=log)
     chosen = OrientationSettings(
-        labels=label_mode(settings.summaries.tool_batches, workspace.env),
+        labels=settings.summaries.tool_batches,
         recap=settings.recap.enabled,
-        recap_model=settings.recap.model == "on",
+        recap_model=settings.recap.model != "off",
         title_model=settings.titles.model == "on",
     )
     return Orientation(narrator, chosen, queries=queries, publish=session.publish)
