@@ -6,7 +6,7 @@ _SAMPLE = 1500
 _WORD = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`]*`|https?://\S+|\S*[/\\_.]\w+\S*", re.DOTALL)
 _COMMON = {
-    "en": "the and to of is in it you that for on with this are be can not please do we i add fix make what how",
+    "en": "the a an and to of is in it you that for on with this are be as can not please do we i add fix make what",
     "de": "der die das und ist nicht ich du ein eine zu mit auf für den im bitte kann wir auch es sich dass wie dem",
     "fr": "le la les et est pas je tu un une des du que pour dans avec sur ce il nous vous mais aussi ne au à ajoute",
     "es": "el la los las y es no de que un una por para con en se lo como pero está este más hacer quiero al añade",
@@ -46,7 +46,7 @@ class LanguageFold:
 
     def language(self) -> str:
         """The language of most weight; English when nothing was told."""
-        return max(self._weights.items(), key=lambda item: (item[1], item[0]))[0] if self._weights else "en"
+        return max(self._weights.items(), key=lambda item: (item[1], item[0] == "en"))[0] if self._weights else "en"
 
 
 def weigh(text: str) -> dict[str, float]:

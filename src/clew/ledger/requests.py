@@ -34,7 +34,13 @@ class RequestsFold:
         text, command = typed(raw)
         if not text and (not command or command in HOUSEKEEPING):
             return False
-        kind: RequestKind = "command" if not text else "reply" if not command and is_reply(text, to_question=bool(question)) else "request"
+        kind: RequestKind = (
+            "command"
+            if not text
+            else "reply"
+            if not command and is_reply(text, to_question=bool(question))
+            else "request"
+        )
         answers = question if kind != "command" and word_cost(text) <= 12 else ""
         if kind != "reply" or self.last is None:
             self.turn += 1

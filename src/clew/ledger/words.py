@@ -4,7 +4,7 @@ import re
 import unicodedata
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_LEAD = re.compile(r"^\s*(?:[#>•●◦▪✅☑✔❌⚠️🔴🟡🔵🎉🚀→❯]+|[*+-](?=\s)|\d{1,2}[.)](?=\s)|\[[ xX]\]|\s)+")
+_LEAD = re.compile(r"^\s*(?:#+(?=\s)|[>•●◦▪✅☑✔❌⚠️🔴🟡🔵🎉🚀→❯]+|[*+-](?=\s)|\d{1,2}[.)](?=\s)|\[[ xX]\]|\s)+")
 _LINK = re.compile(r"\[([^\]\n]+)\]\([^)\n]*\)")
 _BOLD = re.compile(r"(?<![^\s(])\*\*(?=\S)(.+?)(?<=\S)\*\*(?=[\s.,:;!?)，。：]|$)")
 _SPLIT = re.compile(r"(?<=[.!?])(?<!\b\d\.)(?<!e\.g\.)(?<!i\.e\.)[\"')\]*]*\s+|(?<=[。！？；])|\n+")
@@ -34,9 +34,10 @@ def _is_spoken(line: str) -> bool:
 def flat(text: str) -> str:
     """One line without list marks, bold and link targets; words stay as they are."""
     text = _LEAD.sub("", text)
-    if "](" in text:
-        text = _LINK.sub(r"\1", text)
-    words = (_BOLD.sub(r"\1", text) if "**" in text else text).split()
+    if "](" in text or "**" in text:
+        pieces = re.split(r"(`[^`]*`)", text)
+        text = "".join(p if p.startswith("`") else _BOLD.sub(r"\1", _LINK.sub(r"\1", p)) for p in pieces)
+    words = text.split()
     return " ".join(word if len(word) <= _ENDLESS else "…" for word in words)
 
 

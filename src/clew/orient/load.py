@@ -11,8 +11,10 @@ from clew.foreign.session import ForeignTranscript
 from clew.ledger.facts import Ledger
 from clew.ledger.fold import LedgerFold
 from clew.orient.dialog import DialogFold, Line
+from clew.system.home import clew_home
 from clew.transcript.lease import holder_of
 from clew.transcript.reader import iterate
+from clew.transcript.store import SessionStore
 
 OWN = "clew"
 
@@ -36,9 +38,14 @@ class LoadedSession(Struct, frozen=True, kw_only=True):
 
 def load_session(path: Path, *, agent: str | None = None, session_id: str = "") -> LoadedSession:
     """Read and fold one session. What cannot be read gives an empty ledger and a reason, never an exception."""
-    if agent == OWN or (agent is None and identify(path) == OWN):
+    if agent == OWN or (agent is None and is_own(path)):
         return load_own(path)
     return from_transcript(read(path, agent, session_id=session_id))
+
+
+def is_own(path: Path) -> bool:
+    """Whether a file is ours: by its place, because a session that was cut off early looks like another agent's."""
+    return path.absolute().is_relative_to(SessionStore(clew_home()).projects) or identify(path) == OWN
 
 
 def is_held(path: Path, agent: str) -> bool:

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from clew import __version__
 from clew.orient.form import Form, form_of
-from clew.orient.load import LoadedSession, is_held, load_session
+from clew.orient.load import OWN, LoadedSession, is_held, load_session
 from clew.system.home import private_dir
 from clew.system.redact import redact
 
@@ -103,7 +103,7 @@ class RecapCache:
     def report(self, path: Path, *, agent: str | None = None, session_id: str = "") -> Report:
         """The report of a session, from the cache when neither the file nor its having a writer changed."""
         info = path.stat()  # before reading: a file that grows meanwhile is read again next time
-        held = is_held(path, agent or "clew")
+        held = is_held(path, agent or OWN)
         key = (f"{__version__}/{_FORMAT}", info.st_size, info.st_mtime_ns, held)
         name = f"{path.absolute()}\0{session_id}".encode(errors="surrogateescape")
         place = self._folder / f"{hashlib.blake2b(name, digest_size=12).hexdigest()}.json"

@@ -56,7 +56,7 @@ def next_title(ledger: Ledger) -> str:
 
 def clean_title(reply: str) -> str:
     """One line without marks, brackets, quotes and a final stop; "" when it names nothing."""
-    text = clean_label(reply).strip(" \"'“”‘’.。!！,，;；:：-【】《》〈〉#")
+    text = " ".join(clean_label(reply).split()).strip(" \"'“”‘’.。!！,，;；:：-【】《》〈〉#")
     return clip_columns(text, MAX_COLUMNS) if any(map(str.isalnum, text)) else ""
 
 

@@ -43,7 +43,8 @@ _STOP_WORDS = """
     just only all any some more most other each both very still now next step steps task tasks session work worked working
     goal want wants wanted asked ask need needs needed ready before after once while about over under out off done get
     got let make makes made use used using new one two first last current currently remaining remains left part parts
-    whether against across within without via per like such same already
+    whether against across within without via per like such same already review commit push run rerun test verify check
+    continue confirm decide answer merge finish resume
 """
 _STOP = frozenset(_STOP_WORDS.split())
 _WORD = re.compile(r"[^\W\d_]{3,}")

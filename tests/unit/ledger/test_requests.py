@@ -7,7 +7,8 @@ from unit.ledger.talk import Talk
 
 
 @pytest.mark.parametrize(
-    "text", ["yes", "Yes please", "go on", "3", "ok, go ahead", "1 and 2", "b", "好的", "继续", "да", "はい", "👍", "lgtm"]
+    "text",
+    ["yes", "Yes please", "go on", "3", "ok, go ahead", "1 and 2", "b", "好的", "继续", "да", "はい", "👍", "lgtm"],
 )
 def test_replies_to_a_question_are_no_requests_of_their_own(text: str) -> None:
     talk = Talk().user("Add a --json flag to the report command").agent("Shall I also update the README?").user(text)
@@ -18,7 +19,9 @@ def test_replies_to_a_question_are_no_requests_of_their_own(text: str) -> None:
     assert (ledger.last_request.kind, ledger.last_request.question) == ("reply", "Shall I also update the README?")
 
 
-@pytest.mark.parametrize("text", ["fix the tests", "把按钮改成红色", "why does it fail", "rename foo to bar", "run x.py"])
+@pytest.mark.parametrize(
+    "text", ["fix the tests", "把按钮改成红色", "why does it fail", "rename foo to bar", "run x.py"]
+)
 def test_short_requests_are_requests(text: str) -> None:
     assert not is_reply(text)
 
