@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from clew.ledger.facts import Ledger
+from clew.ledger.facts import FileFact, Ledger
 from clew.protocol.states import SessionState as State
 
 Facts = Callable[[Ledger], bool | None]
@@ -17,10 +17,21 @@ class Claim(NamedTuple):
     words: re.Pattern[str]
     facts: Facts
     said: re.Pattern[str] | None
+    undeniable: Facts
+    """Where this is True, the opposite must not be said."""
+    of_file: Callable[[FileFact], bool | None] | None = None
+    """What the facts say of a file that the sentence names."""
 
 
-def _claim(words: str, facts: Facts, said: str = "") -> Claim:
-    return Claim(re.compile(words, re.IGNORECASE), facts, re.compile(said) if said else None)
+def _claim(
+    words: str,
+    facts: Facts,
+    said: str = "",
+    undeniable: Facts | None = None,
+    of_file: Callable[[FileFact], bool | None] | None = None,
+) -> Claim:
+    heard = re.compile(said) if said else None
+    return Claim(re.compile(words, re.IGNORECASE), facts, heard, undeniable or facts, of_file)
 
 
 def _tests(*, good: bool) -> Facts:
@@ -31,9 +42,9 @@ def _tests(*, good: bool) -> Facts:
     return ask
 
 
-def _checks(*, good: bool) -> Facts:
+def _checks(kind: str, *, good: bool) -> Facts:
     def ask(ledger: Ledger) -> bool | None:
-        last = ledger.checks[-1] if ledger.checks else None
+        last = next((check for check in reversed(ledger.checks) if check.kind == kind), None)
         return None if last is None or last.ok is None else last.ok is good
 
     return ask
@@ -41,6 +52,16 @@ def _checks(*, good: bool) -> Facts:
 
 def _left(kind: str) -> Facts:
     return lambda ledger: any(item.kind == kind for item in ledger.commits) or None
+
+
+def _nothing_after(*kinds: str) -> Facts:
+    """One of these is the last thing that left the working tree, and nothing changed since."""
+
+    def ask(ledger: Ledger) -> bool | None:
+        last = ledger.commits[-1] if ledger.commits else None
+        return (last is not None and last.kind in kinds and last.order >= ledger.changes) or None
+
+    return ask
 
 
 def _in(*states: State) -> Facts:
@@ -60,7 +81,9 @@ def _unknown(ledger: Ledger) -> bool | None:
 
 
 _TESTS = r"(?:\b(?:tests?|suite|specs?)\b|测试|測試|テスト|тест\w*|prueba\w*)"
-_CHECKS = r"\b(?:builds?|lint\w*|type.?check\w*|CI|pipeline|compil\w+)\b"
+_BUILD = r"\b(?:builds?|compil\w+)\b"
+_LINT = r"\b(?:lint\w*|type.?check\w*)\b"
+_CI = r"\b(?:CI|ci|pipeline|workflow)\b"
 _GOOD = r"(?:\bpass(?:es|ed|ing)?\b|\bgreen\b|\bclean\b|succe\w+|通过|通過|成功|прош|проход|pasa)"
 _BAD = r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bred\b|\bbroken\b|失败|失敗|пада|fall)"
 
@@ -75,19 +98,27 @@ CLAIMS = (
         _tests(good=False),
         rf"{_TESTS}.{{0,60}}{_BAD}|{_BAD}.{{0,30}}{_TESTS}",
     ),
+    _claim(rf"{_BUILD}[^.;,]{{0,30}}{_GOOD}", _checks("build", good=True), rf"{_BUILD}.{{0,60}}(?:{_GOOD}|\bok\b)"),
+    _claim(rf"{_BUILD}[^.;,]{{0,30}}{_BAD}", _checks("build", good=False), rf"{_BUILD}.{{0,80}}(?:{_BAD}|error)"),
     _claim(
-        rf"{_CHECKS}[^.;,]{{0,30}}{_GOOD}",
-        _checks(good=True),
-        rf"(?:{_CHECKS}|biome|ruff|clippy|\btsc\b).{{0,60}}(?:{_GOOD}|\bok\b|no (?:errors|issues))",
+        rf"{_LINT}[^.;,]{{0,30}}{_GOOD}",
+        _checks("lint", good=True),
+        rf"(?:{_LINT}|biome|ruff|clippy|eslint|\btsc\b).{{0,60}}(?:{_GOOD}|\bok\b|no (?:errors|issues))",
     ),
-    _claim(rf"{_CHECKS}[^.;,]{{0,30}}{_BAD}", _checks(good=False), rf"(?:{_CHECKS}|release).{{0,80}}(?:{_BAD}|error)"),
+    _claim(rf"{_LINT}[^.;,]{{0,30}}{_BAD}", _checks("lint", good=False), rf"{_LINT}.{{0,80}}(?:{_BAD}|error)"),
+    _claim(rf"{_CI}[^.;,]{{0,30}}{_GOOD}", _unknown, rf"(?:{_CI}|run \d+|checks).{{0,60}}(?:{_GOOD}|\bok\b)"),
+    _claim(rf"{_CI}[^.;,]{{0,30}}{_BAD}", _unknown, rf"(?:{_CI}|release|build).{{0,80}}(?:{_BAD}|error)"),
     _claim(
         r"\b(?<!un)committed\b|已提交|コミット(?:済|しました)|закоммичен",
         _left("commit"),
         r"(?<!un)committed|commit [0-9a-f]{7}|已提交|コミットしました|закоммич",
+        _nothing_after("commit", "push", "tag", "pr", "merge"),
     ),
     _claim(
-        r"\b(?<!un)pushed\b|已推送|プッシュ(?:済|しました)", _left("push"), r"\bpushed\b|已推送|プッシュしました|запуш"
+        r"\b(?<!un)pushed\b|已推送|プッシュ(?:済|しました)",
+        _left("push"),
+        r"\bpushed\b|已推送|プッシュしました|запуш",
+        _nothing_after("push"),
     ),
     _claim(
         r"\bmerged\b|已合并|已合併|マージ(?:済|しました)", _left("merge"), r"\bmerged\b|已合并|已合併|マージしました"
@@ -108,7 +139,9 @@ CLAIMS = (
         r"\b(?:deleted|removed|wiped|erased|purged|dropped)\b|已删除|已刪除|削除(?:済|しました)|удал(?:ён|ен|или)",
         lambda ledger: any(file.deleted for file in ledger.files) or None,
         r"\b(?:delet|remov|wip|eras|purg|drop)(?:ed|es|ing)\b|\brm\b|删除|刪除|削除|удал",
+        of_file=lambda file: file.deleted if file.deleted or file.edits else None,
     ),
+    _claim(r"\brenamed\b", _unknown, r"\brenam(?:e|ed|es|ing)\b|\bgit mv\b|\bmv\b"),
     _claim(
         r"\b(?:reverted|rolled back|undone)\b|已回滚|已還原",
         _unknown,
@@ -127,6 +160,13 @@ CLAIMS = (
     _claim(
         r"\b(?:waiting|waits) (?:for|on) (?:your )?(?:approval|permission)|\bapproval is pending", _in(State.WAITING)
     ),
+    _claim(
+        r"\b(?:wait(?:ing|s)|await(?:ing|s)) (?:for |on )?(?:your |an? |the user's )?"
+        r"(?:answer|reply|decision|choice|response)",
+        lambda ledger: ledger.question is not None or None,
+        r"\?\s*$|let me know|which (?:one|option)|please (?:confirm|provide|choose)|？",
+    ),
+    _claim(r"\b(?:crashed|errored out)\b", lambda ledger: ledger.state is State.FAILED or None, r"\bcrash|\berror"),
     _claim(
         r"\binterrupted\b|\b(?:was|were|got|been) (?:cut off|aborted|cancelled|canceled)|已中断|已中斷|中断され",
         _in(State.INTERRUPTED, State.LIMITED, State.FAILED),

@@ -15,9 +15,11 @@ from clew.orient.dialog import Line
 MAX_WORDS = 40
 _FILE = re.compile(
     r"(?<![\w/.-])(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@+-][\w@.+-]*\.[A-Za-z]\w{0,7}\b|"
-    r"(?<![\w/.-])[\w@+-]+(?:\.[\w+-]+)*\.(?:[a-z][a-z0-9]{0,4})\b(?!\()"
+    r"(?<![\w/.-])[\w@+-]+(?:\.[\w+-]+)*\.(?:[a-z][a-z0-9]{0,4})\b(?!\()|"
+    r"(?<![\w/.])/[a-z][\w:./-]{2,}\b|(?<![\w/.-])(?:[\w@.+-]+/)*[\w@.+]*[-_@\d][\w@.+-]*/[\w@.+/-]+\b|"
+    r"(?<![\w/.-])[\w@.+-]+/(?:[\w@.+-]+/)*[\w@.+]*[-_@\d][\w@.+-]*\b"
 )
-"""A path only if it looks like one: with an extension, so that "and/or" is none."""
+"""A path only if it looks like one: an extension, a root, or a part that is no plain word; "and/or" is none."""
 _NAME = re.compile(
     r"`([^`]+)`|\"([^\"]{2,80})\"|“([^”]{2,80})”|\b([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|[A-Z]{2,}-\d+)\b|"
     r"(#\d+)|\b([0-9a-f]{7,40})\b|(?<!\w)(--[a-z][\w-]+)|(?<=[\w,;] )([A-Z][a-z]{2,}|[A-Z]{2,})\b"
@@ -44,7 +46,7 @@ _STOP_WORDS = """
     goal want wants wanted asked ask need needs needed ready before after once while about over under out off done get
     got let make makes made use used using new one two first last current currently remaining remains left part parts
     whether against across within without via per like such same already review commit push run rerun test verify check
-    continue confirm decide answer merge finish resume
+    continue confirm decide answer merge finish resume three four five six seven eight nine ten
 """
 _STOP = frozenset(_STOP_WORDS.split())
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -87,7 +89,7 @@ class Evidence:
         self.ledger = ledger
         self.said = [line.text.casefold() for line in dialog]
         self.text = "\n".join([*map(str.casefold, _strings(to_builtins(ledger))), *self.said]).replace("\\", "/")
-        self.words = {word[:5] for word in _WORD.findall(self.text)}
+        self.words = {_stem(word) for word in _WORD.findall(self.text)}
         self.pairs = {self.text[at : at + 2] for at, char in enumerate(self.text) if is_wide(char)}
         self.counts = _counts(ledger)
         self.numbers = set(_NUMBER.findall(self.text)) | self.counts
@@ -107,7 +109,8 @@ class Evidence:
                 continue
             for sentence in re.split(r"(?<=[.!?])\s+|\n|(?<=[。！？])", message):
                 found = pattern.search(sentence)
-                if found and not _NEGATED.search(sentence[: found.start()]):
+                before = sentence[: found.start()] if found else ""
+                if found and not _NEGATED.search(before) and not _UNSURE.search(before):
                     return True
         return False
 
@@ -172,10 +175,13 @@ def _unfounded(clause: str, evidence: Evidence, names: Sequence[str]) -> str:
         truth = claim.facts(evidence.ledger)
         inner = re.search(r"\bnot\b|n't\b|n’t\b|\bno\b", found.group(0)) is not None
         if inner or _NEGATED.search(clause[: found.start()]):
-            if truth is True and claim.said is not None:
+            if claim.undeniable(evidence.ledger) is True and claim.said is not None:
                 return f"the facts hold what is denied: {found.group(0)}"
             continue
         files = [name for name in names if "." in name]
+        if claim.of_file is not None and files:
+            known = [claim.of_file(file) for file in evidence.ledger.files if file.path.endswith(tuple(files))]
+            truth = None if not known or None in known else all(known)
         if truth is False or (truth is None and not (claim.said and evidence.told(claim.said, files))):
             return f"neither facts nor dialog hold: {found.group(0)}"
     return ""
@@ -188,10 +194,23 @@ def _unheard(clause: str, evidence: Evidence) -> str:
         strange = sum(pair not in evidence.pairs for pair in wide)
         return "the session says nothing of the kind" if strange * 10 > len(wide) * 8 else ""
     words = [word for word in _WORD.findall(re.sub(r"`[^`]*`", " ", clause).casefold()) if word not in _STOP]
-    unknown = [word for word in words if word[:5] not in evidence.words]
-    if len(unknown) >= 2 and len(unknown) * 2 >= len(words):
+    unknown = [word for word in words if _stem(word) not in evidence.words]
+    if len(unknown) >= 2 and len(unknown) * 2 >= len(words) + (len(unknown) < 3):
         return f"the session says nothing of {', '.join(unknown[:4])}"
     return ""
+
+
+_IRREGULAR_WORDS = (
+    "written write wrote write built build ran run found find kept keep broken break shown show sent send"
+)
+_IRREGULAR = dict(zip(_IRREGULAR_WORDS.split()[::2], _IRREGULAR_WORDS.split()[1::2], strict=True))
+
+
+def _stem(word: str) -> str:
+    """So much of a word that its forms fall together."""
+    word = _IRREGULAR.get(word, word.removeprefix("re") if len(word) > 6 else word)
+    ending = next((end for end in ("ing", "ed", "es", "s", "ly", "er") if word.endswith(end) and len(word) > 5), "")
+    return word.removesuffix(ending)[:5]
 
 
 def _strings(value: object) -> list[str]:
@@ -214,6 +233,7 @@ _SKIPPED = frozenset(
 def _counts(ledger: Ledger) -> set[str]:
     """Counts that a sentence may state although no entry spells them."""
     counts = {len(ledger.changed_files), len(ledger.commits), ledger.command_count, len(ledger.goals)}
+    counts.add(sum(not file.deleted for file in ledger.changed_files))
     counts |= {len(ledger.agents), len(ledger.running_agents), ledger.user_turns}
     if ledger.todos:
         counts |= {ledger.todos.done, len(ledger.todos.items), len(ledger.todos.items) - ledger.todos.done}
