@@ -8,7 +8,8 @@ _LEAD = re.compile(r"^\s*(?:#+(?=\s)|[>•●◦▪✅☑✔❌⚠️🔴🟡�
 _LINK = re.compile(r"\[([^\]\n]+)\]\([^)\n]*\)")
 _BOLD = re.compile(r"(?<![^\s(])\*\*(?=\S)(.+?)(?<=\S)\*\*(?=[\s.,:;!?)，。：]|$)")
 _SPLIT = re.compile(r"(?<=[.!?])(?<!\b\d\.)(?<!e\.g\.)(?<!i\.e\.)[\"')\]*]*\s+|(?<=[。！？；])|\n+")
-_CODE = re.compile(r"`[^`]*`")
+_CODE = re.compile(r"`[^`\n]*`")
+_MASK = re.compile("\ue000(\\d+)\ue001")
 _WORDLIKE = re.compile(r"[\"'“‘«(\[<*_]*[^\W\d_][\w.'’/&-]*[\"'”’»)\].,:;!?…>*_。，！？：；、]*|[–—&+-]|#?\d+[.,:;)]*")
 
 
@@ -43,8 +44,15 @@ def flat(text: str) -> str:
 
 def sentences(text: str, *, limit: int = 60) -> list[str]:
     """The sentences of some prose, flattened, at most `limit` of them."""
-    found = (flat(piece) for piece in _SPLIT.split(prose(text)[: limit * 1000]))
-    return [piece for piece in found if any(map(str.isalnum, piece))][:limit]
+    spans: list[str] = []
+
+    def kept(found: re.Match[str]) -> str:
+        spans.append(found.group(0))
+        return f"\ue000{len(spans) - 1}\ue001"
+
+    masked = _CODE.sub(kept, prose(text)[: limit * 1000].replace("\ue000", ""))  # code is one word, whatever it holds
+    pieces = (_MASK.sub(lambda found: spans[int(found.group(1))], flat(piece)) for piece in _SPLIT.split(masked))
+    return [piece for piece in pieces if any(map(str.isalnum, piece))][:limit]
 
 
 def is_wide(char: str) -> bool:
