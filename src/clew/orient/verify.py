@@ -42,8 +42,9 @@ _COMMON = frozenset(_COMMON_WORDS.split())
 _STOP_WORDS = """
     the and for with that this from into have has had was were are been being will would should could can may might must
     you your user users agent they their there then than when where what which who how why its it's not yet but also
-    just only all any some more most other each both very still now next step steps task tasks session work worked working
-    goal want wants wanted asked ask need needs needed ready before after once while about over under out off done get
+    just only all any some more most other each both very still now next step steps task tasks session work worked
+    working goal want wants wanted asked ask need needs needed ready before after once while about over under out off
+    done get
     got let make makes made use used using new one two first last current currently remaining remains left part parts
     whether against across within without via per like such same already review commit push run rerun test verify check
     continue confirm decide answer merge finish resume three four five six seven eight nine ten
@@ -203,7 +204,7 @@ def _unheard(clause: str, evidence: Evidence) -> str:
 _IRREGULAR_WORDS = (
     "written write wrote write built build ran run found find kept keep broken break shown show sent send"
 )
-_IRREGULAR = dict(zip(_IRREGULAR_WORDS.split()[::2], _IRREGULAR_WORDS.split()[1::2], strict=True))
+_IRREGULAR: dict[str, str] = dict(zip(_IRREGULAR_WORDS.split()[::2], _IRREGULAR_WORDS.split()[1::2], strict=True))
 
 
 def _stem(word: str) -> str:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from clew.orient.form import form_of
 from clew.orient.dialog import dialog_of
+from clew.orient.form import form_of
 from clew.orient.verify import verify
 from unit.ledger.talk import Talk
 

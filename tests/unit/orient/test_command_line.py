@@ -16,8 +16,8 @@ from clew.ledger.fold import fold
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient import report as report_module
 from clew.orient.board import Found, recent, rows
-from clew.orient.load import load_session, seconds_of
 from clew.orient.catalog import Catalog
+from clew.orient.load import load_session, seconds_of
 from clew.orient.narrator import Narrator
 from clew.orient.recap_query import Choice
 from clew.orient.report import RecapCache
@@ -305,7 +305,9 @@ def test_a_store_of_several_sessions_tells_the_one_that_was_asked_for(
     text = ""
     for number, task in enumerate(("Rename parcels to boxes in store.py", "Draw the logo as SVG in logo.py")):
         text += f"# aider chat started at 2026-03-0{number + 1} 10:00:00\n\n#### {task}\n\nI will do that now.\n\n"
-        text += f"> Tokens: 1k sent, 66 received.\n\n#### And test it as well\n\nThat is done too.\n\n> Tokens: 1k sent.\n\n"
+        text += (
+            "> Tokens: 1k sent, 66 received.\n\n#### And test it as well\n\nThat is done too.\n\n> Tokens: 1k sent.\n\n"
+        )
     path.write_text(text)
     seen: list[str] = []
     for item in recent(home / "clew", since_s=0, agents=["aider"], homes={"aider": path.parent}).found:

@@ -103,10 +103,9 @@ async def test_nothing_to_tell_asks_nobody_and_a_failure_leaves_the_form(tmp_pat
 async def test_the_narrator_asks_once_per_last_entry_also_across_processes(tmp_path: Path) -> None:
     model = ScriptedModel([Say(f"<recap>{GOOD}</recap>"), Say(f"<recap>{GOOD}</recap>")])
     kept = WrittenRecaps(tmp_path)
-    talk = fixed()
-    for _ in range(2):
-        narrator = Narrator(queries=Desk(tmp_path, model).queries, log=[].append, kept=kept)
-        for entry in talk.entries:
+    narrators = [Narrator(queries=Desk(tmp_path, model).queries, log=[].append, kept=kept) for _ in range(2)]
+    for narrator in narrators:
+        for entry in fixed().entries:
             narrator.feed(entry)
         for _ in range(2):
             told = await narrator.tell(with_model=True)
@@ -114,6 +113,7 @@ async def test_the_narrator_asks_once_per_last_entry_also_across_processes(tmp_p
             assert (told.text, told.source) == (GOOD, "model")
             assert told.form.told("state") == "finished", "the facts stand beside it"
     assert len(model.requests) == 1
+    narrator = narrators[1]
     facts = await narrator.tell()
     assert facts is not None
     assert facts.source == "facts"

@@ -3,8 +3,6 @@
 import asyncio
 from pathlib import Path
 
-import pytest
-
 from clew.llm.errors import Overloaded
 from clew.llm.model import Model
 from clew.llm.scripted import Fail, Say, ScriptedModel, Turn, Wait
