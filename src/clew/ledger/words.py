@@ -10,7 +10,7 @@ _BOLD = re.compile(r"(?<![^\s(])\*\*(?=\S)(.+?)(?<=\S)\*\*(?=[\s.,:;!?)，。：
 _SPLIT = re.compile(r"(?<=[.!?])(?<!\b\d\.)(?<!e\.g\.)(?<!i\.e\.)[\"')\]*]*\s+|(?<=[。！？；])|\n+")
 _CODE = re.compile(r"`[^`\n]*`")
 _MASK = re.compile("\ue000(\\d+)\ue001")
-_WORDLIKE = re.compile(r"[\"'“‘«(\[<*_]*[^\W\d_][\w.'’/&-]*[\"'”’»)\].,:;!?…>*_。，！？：；、]*|[–—&+-]|#?\d+[.,:;)]*")
+_WORDLIKE = re.compile(r"[\"'“‘«(\[<*_]*[^\W\d_][\w.'’/&-]*[\"'”’»)\].,:;!?…>*_。，！？：；、]*")
 
 
 _ENDLESS = 200
@@ -28,7 +28,8 @@ def prose(text: str) -> str:
 
 def _is_spoken(line: str) -> bool:
     """Most of what stands in the line are words and names."""
-    pieces = _CODE.sub("code", _LEAD.sub("", line)).split()
+    words = _CODE.sub("code", _LEAD.sub("", line)).split()
+    pieces = [word for word in words if not word.rstrip(".,:;)").isdigit() and word not in "–—&+-"]
     return bool(pieces) and sum(_WORDLIKE.fullmatch(piece) is not None for piece in pieces) >= len(pieces) * 0.7
 
 

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
+from clew.orient.claims import CLAIMS
 from clew.orient.wording import Wording, wording
 from clew.protocol.states import SessionState
 from clew.system.redact import redact
@@ -18,6 +19,8 @@ _LONG = 1500
 """Characters from which a request is mostly pasted material: its first and its last sentence tell what is wanted."""
 _FILES = 3
 _COMMITS = 2
+_PLAIN_COMMAND = 10
+"""A longer command that printed no figures may be anything that has a test in its text."""
 _AT_REST = (SessionState.IDLE, SessionState.ASKING)
 _DEFAULT_BRANCHES = frozenset({"", "main", "master", "develop", "dev", "trunk", "HEAD"})
 _LOCK_FILE = re.compile(
@@ -191,16 +194,20 @@ def main_files(ledger: Ledger) -> list[FileFact]:
 
 def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
     gone = [file for file in ledger.changed_files if file.deleted and not file.created]
-    for files, after in ((main_files(ledger), ""), (gone, f" {say.deleted}")):
+    names = {file_name(file.path) for file in gone}
+    there = [file for file in main_files(ledger) if file_name(file.path) not in names]
+    for files, after in ((there, ""), (gone, f" {say.deleted}")):
         named = list({file_name(file.path): file for file in reversed(files)}.values())[::-1]
         if named:
             more = f" +{len(named) - _FILES}" if len(named) > _FILES else ""
-            names = ", ".join(file_name(file.path) for file in named[:_FILES])
+            shown = ", ".join(file_name(file.path) for file in named[:_FILES])
             source = tuple(entry for file in named[:_FILES] for entry in file.source)
-            yield Item(field="changed", text=f"{names}{more}{after}", source=source)
+            yield Item(field="changed", text=f"{shown}{more}{after}", source=source)
     run = ledger.current_test
     if run is not None and (counts := test_counts(run.passed, run.failed, run.skipped, run.ok)):
-        yield Item(field="changed", text=f"{clip(flat(run.command), 8)}: {counts}", source=run.source)
+        command = flat(run.command)
+        if run.passed or run.failed or word_cost(command) <= _PLAIN_COMMAND:
+            yield Item(field="changed", text=f"{clip(command, 8)}: {counts}", source=run.source)
     for commit in ledger.commits[-_COMMITS:]:
         name = "PR" if commit.kind == "pr" else commit.kind
         words = (name, commit.ref, clip(flat(commit.subject), 9), commit.url)
@@ -230,6 +237,11 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
         yield Item(field="open", text=text, source=running[-1].source)
 
 
+def _contradicted(sentence: str, ledger: Ledger) -> bool:
+    """The agent claims what the facts deny."""
+    return any(claim.words.search(sentence) and claim.facts(ledger) is False for claim in CLAIMS)
+
+
 def _agent(ledger: Ledger) -> Iterator[Item]:
     """How the agent's last message begins, quoted; only while it is the last word on the last request."""
     said = ledger.said
@@ -237,5 +249,6 @@ def _agent(ledger: Ledger) -> Iterator[Item]:
         return
     told = [sentence for sentence in sentences(said.text, limit=12) if word_cost(sentence) > 3]
     told = [sentence for sentence in told if not sentence.endswith((":", "："))] or told
+    told = [sentence for sentence in told if not _contradicted(sentence, ledger)]
     if told:
         yield Item(field="agent", text=f"“{clip(' '.join(told[:3]), 40)}”", source=said.source)

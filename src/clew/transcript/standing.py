@@ -147,7 +147,7 @@ _SENTENCE = re.compile(r"(?<=[.!:])[\"'”’)*_]*\s+|(?<=[?。！？：؟])\s*|
 _ITEM = re.compile(r"\s*(?:[-*+•]|\(?\w{1,2}[.)])\s")
 _COURTESY = re.compile(
     r"anything else|further (?:help|assistance|questions)|any (?:other |more )?questions|"
-    r"how (?:can|may) I (?:help|assist)|"
+    r"how (?:can|may) I (?:help|assist)|what would you like (?:me )?to|"
     r"还有(?:什么|其他)|還有(?:什麼|其他)|他に(?:何か|ご)|что-нибудь ещё|чем (?:ещё )?(?:могу )?помочь|noch etwas|"
     r"algo más|autre chose|algo mais|altro\b",
     re.IGNORECASE,

@@ -67,6 +67,7 @@ def test_states_and_what_is_open(talk: Talk, state: str, opened: str) -> None:
 def test_failing_tests_are_not_finished_and_old_ones_are_not_told() -> None:
     talk = flag_talk().bash("pytest", "2 failed, 14 passed in 0.4s", error=True).agent("All tests pass now.")
     assert told(talk, "state") == "idle"
+    assert told(talk, "agent") == "", "what the facts deny is not quoted"
     assert "pytest: 14 passed, 2 failed" in told(talk, "changed")
     assert "failed" not in told(talk.edit("/p/report.py").agent("Fixed it now."), "changed")
 
