@@ -31,6 +31,10 @@ _CANCELLED = re.compile(
     r"sibling tool call|parallel tool call\b.{0,80}\berrored|aborted by (?:the )?user",
     re.IGNORECASE,
 )
+_NOT_ASKED = re.compile(
+    r"\bgranted?\b|\bhas specified a rule\b|\brequires? \w*\s*(?:approval|permission)", re.IGNORECASE
+)
+"""No permission had been given, which is not the same as somebody saying no."""
 _BY_PERSON = re.compile(r"\b(?:user|you|human|person|operator)\b", re.IGNORECASE)
 
 
@@ -80,7 +84,7 @@ class ApprovalsFold:
     def refused(self, outcome: Outcome, subject: str, call_id: CallId, turn: int) -> None:
         """Another program recorded the refusal only as the call's result."""
         if call_id not in self._denied:
-            by_rule = not _BY_PERSON.search(outcome.text[:300])
+            by_rule = not _BY_PERSON.search(outcome.text[:300]) or _NOT_ASKED.search(outcome.text[:300]) is not None
             fact = ApprovalFact(
                 tool=outcome.name,
                 subject=subject[:400],

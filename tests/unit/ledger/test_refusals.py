@@ -35,6 +35,12 @@ def test_a_refused_test_run_is_no_test_run(words: str) -> None:
     assert [(item.decision, item.subject) for item in ledger.refused] == [("deny", "pytest -q")]
 
 
+@pytest.mark.parametrize(("words", "by_rule"), [(REFUSALS[0], False), (REFUSALS[3], True), (REFUSALS[10], True)])
+def test_who_refused_in_another_agents_session(words: str, by_rule: bool) -> None:
+    ledger = Talk().user("Run the tests").bash("pytest -q", words, error=True).ledger()
+    assert [item.by_rule for item in ledger.refused] == [by_rule]
+
+
 @pytest.mark.parametrize(
     "words",
     [

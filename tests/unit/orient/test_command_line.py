@@ -320,6 +320,20 @@ def test_a_store_of_several_sessions_tells_the_one_that_was_asked_for(
     capsys.readouterr()
 
 
+def test_a_store_with_a_thousand_sessions_is_listed_and_each_is_itself(home: Path) -> None:
+    path = home / "p" / ".aider.chat.history.md"
+    path.parent.mkdir()
+    with path.open("w") as file:
+        for number in range(1000):
+            file.write(f"# aider chat started at 2026-01-01 {number // 60:02d}:{number % 60:02d}:00\n\n")
+            file.write(f"#### Fix item number {number} now\n\nDone.\n\n")
+    board = recent(home / "clew", since_s=0, agents=["aider"], homes={"aider": path.parent})
+    assert len(board.found) + board.left_out == 1000
+    told = [report.goal for report in rows(board.found[:3], RecapCache(home / "clew"))]
+    assert len(set(told)) == 3
+    assert all(goal.startswith("Fix item number ") for goal in told)
+
+
 def test_a_file_that_grows_while_it_is_read_is_read_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = stored(home)
     cache = RecapCache(home / "clew")
