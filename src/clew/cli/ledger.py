@@ -110,12 +110,13 @@ def _rest(ledger: Ledger) -> Iterator[str]:
     if ledger.plan:
         yield _fact("plan", ledger.plan.text, ledger.plan)
     for approval in ledger.approvals:
-        yield _fact("approval", f"{approval.decision}: {approval.tool} {approval.subject}", approval)
+        decision = "refused by a rule" if approval.by_rule else approval.decision
+        yield _fact("approval", f"{decision}: {approval.tool} {approval.subject}", approval)
     for agent in ledger.agents:
         yield _fact("agent", f"{agent.status}: {agent.name} {agent.task}", agent)
     for error in ledger.errors:
         yield _fact("error", f"{'resolved' if error.resolved else 'open'}: {error.where}: {error.text}", error)
-    for name, said in (("question", ledger.question), ("next", ledger.next_step), ("result", ledger.result)):
+    for name, said in (("question", ledger.question), ("said", ledger.said)):
         if said:
             yield _fact(name, said.text, said)
     if ledger.limit:

@@ -7,8 +7,9 @@ from pathlib import Path
 from clew.cli.recap import age_words
 from clew.orient.board import Found, recent
 from clew.orient.find_session import FoundSession
-from clew.orient.recap_cache import RecapCache
-from clew.orient.report import Report
+from clew.orient.recap_query import WrittenRecaps
+from clew.orient.report import RecapCache, Report
+from clew.orient.side_query import Stamp
 from clew.system.terminal_text import clip, sanitize
 from clew.transcript.errors import SessionNotFound
 
@@ -31,9 +32,9 @@ def pick_recent(home: Path) -> FoundSession:
         raise SessionNotFound(
             "name the session to resume: its id, title, words from it, or a file; `clew sessions` lists them"
         )
-    cache = RecapCache(home)
+    cache, written = RecapCache(home), WrittenRecaps(home)
     for number, session in enumerate(found, 1):
-        for line in row(number, session, report_of(cache, session)):
+        for line in row(number, session, report_of(cache, session), written):
             sys.stderr.write(f"{line}\n")
     while True:
         sys.stderr.write(f"Go on with which? [1-{len(found)}, Enter for none] ")
@@ -56,12 +57,15 @@ def report_of(cache: RecapCache, session: Found) -> Report | None:
         return None
 
 
-def row(number: int, session: Found, report: Report | None) -> tuple[str, str]:
-    """Two lines: what it is, and where it stands."""
+def row(number: int, session: Found, report: Report | None, written: WrittenRecaps) -> tuple[str, str]:
+    """Two lines: what it is, and where it stands; in the words a model wrote for it on leaving, where there are any."""
     age = age_words(max(0.0, time.time() - session.mtime))
     project = Path(report.project).name if report is not None and report.project else ""
-    title = (report.title or report.goal or report.last_request) if report is not None else ""
+    title = (report.title or report.goal) if report is not None else ""
     where = " · ".join(part for part in (session.agent, project, age) if part)
     head = f"{number:>2}. {title or session.session_id}  ({where})"
-    text = report.text if report is not None else "cannot be read"
+    text = "cannot be read"
+    if report is not None:
+        kept = written.get(Stamp(report.form.session_id, report.form.last_entry_id))
+        text = (kept.text if kept else "") or report.form.standing or report.text
     return clip(sanitize(head, one_line=True), COLUMNS), clip(f"    {sanitize(text, one_line=True)}", COLUMNS)

@@ -11,8 +11,8 @@ import msgspec
 
 from clew.cli.agent_homes import chosen_agents, chosen_homes, named_session
 from clew.orient.board import MAX_ROWS, recent, rows
-from clew.orient.recap_cache import RecapCache
-from clew.orient.report import Report, age_of, recap_object, state_now, text_now
+from clew.orient.report import RecapCache, Report, age_of, recap_object
+from clew.orient.wording import wording
 from clew.system.home import clew_home
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--home", action="append", default=[], metavar="AGENT=DIR", help="where an agent keeps its sessions"
     )
     parser.add_argument("--json", action="store_true", help="one JSON object per session and line")
-    parser.add_argument("--llm", action="store_true", help="let the fast model rephrase, checked against the facts")
+    parser.add_argument("--llm", action="store_true", help="let a model write it, checked against the session")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -115,23 +115,26 @@ def _print(report: Report, args: argparse.Namespace, *, alone: bool) -> None:
         sys.stdout.write(msgspec.json.encode(recap_object(report, now_s=now_s, text=words)).decode() + "\n")
         sys.stdout.flush()
         return
-    text = sanitize(words or text_now(report, now_s), one_line=True) or "Nothing was asked in this session yet."
+    form = report.form
     if alone:
-        print(text)
+        if words:
+            print(sanitize(words, one_line=True))
+        for line in form.lines() or ["Nothing was asked in this session yet."]:
+            print(sanitize(line, one_line=True))
         return
     age = age_of(report, now_s)
-    state = state_now(report.state, age)
     where = sanitize(Path(report.project.replace("\\", "/")).name or report.project or "?", one_line=True)
-    print(f"{_paint(where, '1')}  {report.agent}  {age_words(age)}  {_paint(state, _COLOURS.get(state, '0'))}")
-    print(f"  {text.removeprefix(where + ': ')}", flush=True)
+    told = _paint(wording("en").word(form.state), _COLOURS.get(form.state.value, "0"))
+    print(f"{_paint(where, '1')}  {report.agent}  {age_words(age)}  {told}")
+    print(f"  {sanitize(words or form.text, one_line=True).removeprefix(where + ': ')}", flush=True)
 
 
 def _model_words(report: Report) -> str:
     import asyncio
 
-    from clew.cli.recap_words import rephrased  # models and their network code are loaded for --llm only
+    from clew.cli.recap_words import model_words  # models and their network code are loaded for --llm only
 
-    return asyncio.run(rephrased(report))
+    return asyncio.run(model_words(report))
 
 
 def _closing(shown: int, found: int, left_out: int, since: str) -> None:

@@ -1,71 +1,91 @@
-"""`clew recap --llm`: the fast model's words for a session on disk, or the reason why there are none."""
+"""`clew recap --llm`: a model's words for a session on disk, or the reason why there are none."""
 
 import os
 import sys
 from pathlib import Path
 
 from clew.config.load import load_settings
-from clew.config.schema import Provider
-from clew.llm.connect import connect, default_model, fast_model
+from clew.config.schema import Settings
+from clew.llm.connect import connect, default_model, fast_model, is_local
 from clew.llm.errors import LLMError
-from clew.llm.model import Model
 from clew.llm.retry import RetryPolicy
 from clew.orient.daily_cap import DailyCap
-from clew.orient.dialog import dialog_of
-from clew.orient.load import load_session
-from clew.orient.opening import open_file
-from clew.orient.rephrase import rephrase
-from clew.orient.report import Report, make_recap
+from clew.orient.load import OWN, load_session
+from clew.orient.recap_query import Choice, Written, WrittenRecaps, choose, write_recap
+from clew.orient.report import Report
 from clew.orient.side_query import SideQueries, Stamp
 from clew.protocol.entries import SideQueryEntry
 from clew.system.debug_log import DebugLog, debug_log_path
 from clew.system.home import clew_home
-from clew.transcript.errors import TranscriptError
-from clew.transcript.store import SessionStore
 
 
-async def rephrased(report: Report) -> str:
-    """The rephrased recap; "" when the facts stand as they are."""
+async def model_words(report: Report) -> str:
+    """The recap in a model's words; "" when the form stands alone. What it cost is booked and told."""
     home = clew_home()
     settings = load_settings(home=home, project_root=None, trusted=False, env=os.environ, lenient=True).settings
+    kept = WrittenRecaps(home)
+    key = Stamp(report.form.session_id, report.form.last_entry_id)
+    written = kept.get(key)
+    if written is None:
+        choice = chosen(settings)
+        if not choice.model:
+            print(f"clew recap: {choice.reason} (--llm needs a model); shown from facts", file=sys.stderr)
+            return ""
+        written = await _written(report, settings, choice, home)
+        if written is not None:
+            kept.put(written)
+    if written is not None and written.dropped:
+        DebugLog(debug_log_path(home, report.session or "recap")).write("recap", written.why())
+    return written.text if written is not None else ""
+
+
+async def _written(report: Report, settings: Settings, choice: Choice, home: Path) -> Written | None:
     log = DebugLog(debug_log_path(home, report.session or "recap"))
-    model = _fast(settings.fast_model, settings.model, settings.providers)
-    if model is None:
-        print("clew recap: no fast model is configured (--llm needs one); shown from facts", file=sys.stderr)
-        return ""
+    try:
+        model = connect(choice.model, providers=settings.providers, env=os.environ, retry=RetryPolicy(max_attempts=1))
+    except LLMError as error:
+        print(f"clew recap: {error}; shown from facts", file=sys.stderr)
+        return None
+    cap = DailyCap(home, settings.side_queries.daily_cap_usd)
     booked: list[SideQueryEntry] = []
-    path = Path(report.file)
-    wanted = "" if report.agent == "clew" else report.session
-    session = load_session(path, agent=report.agent, session_id=wanted)
-    stamp = Stamp(session.session_id, session.ledger.last_entry_id)
+    # A store may hold many sessions in one file: the id tells which one is meant.
+    session_id = "" if report.agent == OWN else report.session
+    session = load_session(Path(report.file), agent=report.agent, session_id=session_id)
+    key = Stamp(report.form.session_id, report.form.last_entry_id)
     queries = SideQueries(
         model,
-        cap=DailyCap(home, settings.side_queries.daily_cap_usd),
-        current=lambda: stamp,
+        cap=cap,
+        current=lambda: key,
         book=booked.append,
         log=lambda text: log.write("recap", text),
         enabled=settings.side_queries.enabled,
         timeout_s=settings.side_queries.timeout_s,
     )
     try:
-        dialog = dialog_of(open_file(path, SessionStore(home), session_id=wanted).entries)
-        words = await rephrase(
-            session.ledger, make_recap(session), dialog, queries, lambda text: log.write("recap", text)
-        )
-    except TranscriptError as error:
-        log.write("recap", str(error))
-        words = None
+        return await write_recap(session.ledger, report.form, session.dialog, queries, goal_only=choice.goal_only)
     finally:
         await model.close()
-    return words or ""
+        for entry in booked:
+            log.write("recap", f"{entry.purpose} {entry.model}: {entry.outcome}, ${entry.cost_usd or 0:.4f}")
+        if booked:
+            print(f"clew recap: side queries cost {cap.told()}", file=sys.stderr)
 
 
-def _fast(fast: str, main: str, providers: dict[str, Provider]) -> Model | None:
-    """The fast model in force: the configured one, else the small one of the main model's provider."""
-    if fast == "none":
-        return None
+def chosen(settings: Settings) -> Choice:
+    """The model for a recap that was asked for: the fast one, else the main one."""
+    providers = settings.providers
+    main = settings.model or default_model(os.environ, providers) or ""
+    fast = "" if settings.fast_model == "none" else settings.fast_model
     try:
-        name = fast or fast_model(main or default_model(os.environ, providers) or "", providers)
-        return connect(name, providers=providers, env=os.environ, retry=RetryPolicy(max_attempts=1)) if name else None
+        fast = fast or (fast_model(main, providers) or "" if main and settings.fast_model != "none" else "")
     except LLMError:
-        return None
+        fast = ""
+    return choose(
+        "auto",
+        asked=True,
+        fast=fast,
+        main=main,
+        own=True,
+        session_model=main,
+        is_local=lambda name: is_local(name, providers),
+    )

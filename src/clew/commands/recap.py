@@ -6,10 +6,10 @@ from clew.protocol.ops import RequestRecap
 ABOUT = CommandHelp(
     name="recap",
     usage="/recap [why | --llm]",
-    summary="Where you are and what comes next.",
+    summary="Where you are: task, state, what changed, what is open.",
     details=(
         "  why: explain the last decision to show a recap or not.",
-        "  --llm: let the fast model rephrase it, if one is configured. Without it no model is called.",
+        "  --llm: let a model write it, checked against the session, also where recap.model is off.",
     ),
     aliases=("away", "catchup"),
 )
@@ -24,7 +24,7 @@ def _why(context: CommandContext) -> CommandResult:
     facts = context.facts
     if not facts.state.recap:
         return CommandResult(lines=(facts.recap_why or NONE_YET,))
-    words = "by the fast model, checked against the facts" if facts.recap_source == "model" else "from facts alone"
+    words = "by a model, checked against the session" if facts.recap_source == "model" else "from facts alone"
     told = (f"The last recap was written {words}: {facts.state.recap}", facts.recap_why)
     return CommandResult(lines=tuple(line for line in told if line))
 

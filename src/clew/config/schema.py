@@ -64,11 +64,11 @@ class Sandbox(Section, frozen=True, kw_only=True):
 
 
 class Recap(Section, frozen=True, kw_only=True):
-    """ "Where was I": from facts by default, rephrased by the fast model only when asked to."""
+    """ "Where was I": from facts at once, in a model's words where one is connected."""
 
     enabled: bool = True
-    model: Switch = "off"
-    """Let the fast model rephrase automatic recaps."""
+    model: Literal["auto", "on", "off"] = "auto"
+    """auto: the fast model writes automatic recaps, a local one only what is asked for; on: a local one too."""
     share_with_model: bool = False
     """Offer the recap to the main model as context."""
 

@@ -165,7 +165,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     if settings.recap.share_with_model:
         session.subscribe(share_recaps(reminders))
     if oriented:
-        orient(session, workspace, past, connect_named)
+        orient(session, workspace, past, connect_named, memory)
     return Room(
         session=session,
         permits=toolbox.permits,
@@ -269,11 +269,15 @@ def middlewares_of(
     return (Steering(), LimitCheck(bounds), nested_memory(workspace, memory), reminders, RepeatBrake())
 
 
-def orient(session: Session, workspace: Workspace, past: Past, connect_named: Callable[[str], Model]) -> None:
+def orient(
+    session: Session, workspace: Workspace, past: Past, connect_named: Callable[[str], Model], memory: Memory
+) -> None:
     """Words for facts, behind a boundary of their own."""
     log = debug_log(workspace, past)
     session.orienting = Orienting(
-        lambda: load_orientation(workspace, lambda: session.main.agent.model.name, connect_named, session, log),
+        lambda: load_orientation(
+            workspace, lambda: session.main.agent.model.name, connect_named, session, log, memory.text
+        ),
         past=past.entries,
         publish=session.publish,
         log=log,

@@ -34,7 +34,9 @@ class OrientationSettings(Struct, frozen=True, kw_only=True):
     labels: Literal["facts", "model", "off"] = "facts"
     recap: bool = True
     recap_model: bool = False
-    """Let the fast model rephrase recaps nobody asked for by hand."""
+    """Let the fast model write recaps where its words were not asked for."""
+    why_no_model: str = ""
+    """Why it does not."""
     title_model: bool = False
 
 
@@ -63,6 +65,10 @@ class SessionOrientation:
         """One more entry of the log, old or new."""
         self._narrator.feed(entry)
 
+    def reopened(self) -> None:
+        """What was fed so far was written by a process that is gone."""
+        self._narrator.reopened()
+
     def after(self, event: Event) -> Sequence[Event]:
         """Labels at once; titles and model words follow as soon as they are ready."""
         match event:
@@ -85,11 +91,17 @@ class SessionOrientation:
 
     async def recap(self, *, model: bool) -> Event:
         """Where you are, now."""
-        told = await self._narrator.tell(with_model=model or self._settings.recap_model)
+        with_model = model or self._settings.recap_model
+        told = await self._narrator.tell(with_model=with_model)
         if told is None:
             return Notice(level="info", text="there is nothing to recap yet", code="recap")
+        reason = self._settings.why_no_model
         return RecapReady(
-            text=told.text, away=told.away, last_entry_id=EntryId(told.key.last_entry_id), source=told.source
+            text=told.text,
+            away=told.away,
+            last_entry_id=EntryId(told.key.last_entry_id),
+            source=told.source,
+            why=told.why if with_model else f"No model wrote it: {reason}." if reason else "",
         )
 
     async def close(self) -> None:

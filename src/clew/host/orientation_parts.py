@@ -6,12 +6,15 @@ from clew.host.orienting import Orientation
 from clew.host.past import Past
 from clew.host.session import Session
 from clew.host.workspace import Workspace
-from clew.llm.connect import fast_model
+from clew.llm.connect import fast_model, is_local
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.events import SideQueryBooked
 from clew.system.debug_log import DebugLog
+
+MAX_MEMORY_CHARS = 4_000
+"""How much of the memory files a model that writes a recap is given."""
 
 
 def debug_log(workspace: Workspace, past: Past) -> Callable[[str], None]:
@@ -31,15 +34,28 @@ def load_orientation(
     connect_named: Callable[[str], Model],
     session: Session,
     log: Callable[[str], None],
+    memory: str = "",
 ) -> Orientation:
     """Ledger, labels, recap and titles. These imports are late on purpose: see tests/architecture."""
     from clew.host.orientation import OrientationSettings, SessionOrientation
     from clew.orient.daily_cap import DailyCap
-    from clew.orient.label_query import label_mode
     from clew.orient.narrator import Narrator
+    from clew.orient.recap_query import Choice, WrittenRecaps, choose
     from clew.orient.side_query import SideQueries
 
     settings = workspace.settings
+    main, fast = main_model(), side_model(workspace, main_model(), connect_named, log)
+
+    def chosen(*, asked: bool) -> Choice:
+        return choose(
+            settings.recap.model,
+            asked=asked,
+            fast=fast.name if fast is not None else "",
+            main=main,
+            own=True,
+            session_model=main,
+            is_local=lambda name: is_local(name, settings.providers),
+        )
 
     def book(entry: SideQueryEntry) -> None:
         session.publish(
@@ -52,23 +68,36 @@ def load_orientation(
             )
         )
 
-    queries = SideQueries(
-        side_model(workspace, main_model(), connect_named, log),
-        cap=DailyCap(workspace.home, settings.side_queries.daily_cap_usd),
-        current=lambda: narrator.key(),
-        book=book,
+    def asking(model: Model | None) -> SideQueries:
+        return SideQueries(
+            model,
+            cap=DailyCap(workspace.home, settings.side_queries.daily_cap_usd),
+            current=lambda: narrator.key(),
+            book=book,
+            log=log,
+            enabled=settings.side_queries.enabled,
+            timeout_s=settings.side_queries.timeout_s,
+        )
+
+    by_request, unasked = chosen(asked=True), chosen(asked=False)
+    queries = asking(fast)
+    narrator = Narrator(
+        project=workspace.root.name,
+        # Without a fast model a recap that is asked for may go to the main one; labels and titles never do.
+        queries=queries if fast is not None or not by_request.model else asking(connect_named(by_request.model)),
         log=log,
-        enabled=settings.side_queries.enabled,
-        timeout_s=settings.side_queries.timeout_s,
+        goal_only=by_request.goal_only,
+        memory=lambda: memory[:MAX_MEMORY_CHARS],
+        kept=WrittenRecaps(workspace.home) if session.started.kept else None,
     )
-    narrator = Narrator(project=workspace.root.name, queries=queries, log=log)
-    chosen = OrientationSettings(
-        labels=label_mode(settings.summaries.tool_batches, workspace.env),
+    wanted = OrientationSettings(
+        labels=settings.summaries.tool_batches,
         recap=settings.recap.enabled,
-        recap_model=settings.recap.model == "on",
-        title_model=settings.titles.model == "on",
+        recap_model=bool(unasked.model),
+        why_no_model=unasked.reason,
+        title_model=settings.titles.model == "on" and fast is not None,
     )
-    return SessionOrientation(narrator, chosen, queries=queries, publish=session.publish)
+    return SessionOrientation(narrator, wanted, queries=queries, publish=session.publish)
 
 
 def side_model(

@@ -19,6 +19,10 @@ class Orientation(Protocol):
         """One more entry, old or new."""
         ...
 
+    def reopened(self) -> None:
+        """What was fed so far was written by a process that is gone."""
+        ...
+
     def after(self, event: Event) -> Sequence[Event]:
         """What to publish after this event."""
         ...
@@ -46,7 +50,8 @@ class Orienting:
         self._load = load
         self._publish = publish
         self._log = log
-        self._waiting: deque[Entry | Event] = deque(past)
+        self._waiting: deque[Entry | Event | None] = deque((*past, None) if past else ())
+        """None stands where the past ends."""
         self._real: Orientation | None = None
         self._task: asyncio.Task[None] | None = None
         self._told = False
@@ -79,7 +84,9 @@ class Orienting:
             item = self._waiting.popleft()
             try:
                 real = self._awake()
-                if isinstance(item, Entry):
+                if item is None:
+                    real.reopened()
+                elif isinstance(item, Entry):
                     real.feed(item)
                 else:
                     for event in real.after(item):

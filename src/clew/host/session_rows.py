@@ -5,7 +5,7 @@ from pathlib import Path
 
 from clew.host.request import SessionRequest
 from clew.orient.board import recent
-from clew.orient.recap_cache import RecapCache
+from clew.orient.report import RecapCache
 from clew.protocol.events import SessionRow
 from clew.system.home import clew_home
 
@@ -29,11 +29,11 @@ def session_rows(request: SessionRequest, query: str, limit: int) -> tuple[Sessi
         row = SessionRow(
             session_id=found.session_id,
             agent=found.agent,
-            title=report.title or report.goal or report.last_request,
+            title=report.title or report.goal,
             project=Path(report.project).name if report.project else "",
             path=str(found.path),
             age_s=max(0.0, now_s - found.mtime),
-            state=report.state,
+            state=report.form.state.value,
             recap=report.text,
         )
         text = f"{row.session_id} {row.title} {row.project} {row.recap}".lower()

@@ -2,6 +2,8 @@
 
 import re
 
+from msgspec.structs import replace
+
 from clew.ledger.calls import Outcome
 from clew.ledger.facts import AgentFact
 from clew.protocol.ids import CallId, EntryId
@@ -28,10 +30,11 @@ class AgentsFold:
 
     def __init__(self) -> None:
         self._agents: dict[CallId, AgentFact] = {}
+        self._in_background: set[CallId] = set()
         self._calls: dict[str, CallId] = {}
         """The call that started an agent, by the agent's own id: notices name either."""
 
-    def started(self, call_id: CallId, arguments: dict[str, object], source: EntryId) -> None:
+    def started(self, call_id: CallId, arguments: dict[str, object], source: EntryId, turn: int) -> None:
         """A call asks for an agent."""
         task = arguments.get("description") or arguments.get("prompt") or ""
         name = arguments.get("subagent_type") or arguments.get("agent") or arguments.get("name") or "agent"
@@ -41,6 +44,7 @@ class AgentsFold:
             status="running",
             call_id=call_id,
             source=(source,),
+            turn=turn,
         )
         if len(self._agents) > KEPT:
             del self._agents[next(iter(self._agents))]
@@ -50,11 +54,22 @@ class AgentsFold:
         agent = self._agents.get(call_id)
         if agent is None:
             return
-        if not outcome.is_error and _LAUNCHED.search(outcome.text[:300]):
-            if named := _LAUNCH_AGENT.search(outcome.text[:600]):
-                self._calls[named.group(1)] = call_id
+        if outcome.is_error or not _LAUNCHED.search(outcome.text[:300]):
+            self._close(agent, failed=outcome.is_error, source=outcome.source)
             return
-        self._close(agent, failed=outcome.is_error, source=outcome.source)
+        self._in_background.add(call_id)
+        if named := _LAUNCH_AGENT.search(outcome.text[:600]):
+            self._calls[named.group(1)] = call_id
+
+    def refused(self, call_id: CallId) -> None:
+        """It was never started."""
+        self._agents.pop(call_id, None)
+
+    def turned(self) -> None:
+        """A new request: an agent that was waited for, and did not end, was stopped with its turn."""
+        for call_id, agent in self._agents.items():
+            if agent.status == "running" and call_id not in self._in_background:
+                self._agents[call_id] = replace(agent, status="stopped")
 
     def notice(self, text: str, source: EntryId) -> None:
         """A text that tells how an agent in the background stands; only an end changes anything."""
@@ -72,15 +87,17 @@ class AgentsFold:
         known = [call for name, call in self._calls.items() if f'"{name}"' in text]
         return self._agents.get(known[0]) if len(known) == 1 else None
 
-    def _close(self, agent: AgentFact, *, failed: bool, source: tuple[EntryId, ...]) -> None:
-        self._agents[agent.call_id] = AgentFact(
-            name=agent.name,
-            task=agent.task,
-            status="failed" if failed else "finished",
-            call_id=agent.call_id,
-            source=source,
-        )
+    def lost(self) -> None:
+        """The process that ran them is gone."""
+        self._in_background.clear()
+        self.turned()
 
-    def facts(self) -> tuple[AgentFact, ...]:
-        """In order of their start."""
-        return tuple(self._agents.values())
+    def _close(self, agent: AgentFact, *, failed: bool, source: tuple[EntryId, ...]) -> None:
+        self._agents[agent.call_id] = replace(agent, status="failed" if failed else "finished", source=source)
+
+    def facts(self, *, held: bool) -> tuple[AgentFact, ...]:
+        """In order of their start. Where nobody writes the session any more (`held`), nobody runs its agents."""
+        found = tuple(self._agents.values())
+        if held:
+            return found
+        return tuple(replace(agent, status="stopped") if agent.status == "running" else agent for agent in found)

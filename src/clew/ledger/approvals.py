@@ -1,26 +1,51 @@
-"""Calls that needed a person: pending, granted, denied."""
+"""Calls that needed a person: pending, granted, refused; and calls that never ran."""
+
+import re
+from typing import Literal
 
 from clew.ledger.calls import Outcome
+from clew.ledger.commands import tells_exit_code
 from clew.ledger.facts import ApprovalFact
 from clew.protocol.entries import ApprovalEntry
 from clew.protocol.ids import CallId, EntryId
 
 KEPT = 40
-_REFUSED = (
-    "The user doesn't want to proceed with this tool use",
-    "The user doesn't want to take this action",
-    "User rejected",
-    "Rejected by user",
-    "The user rejected",
-    "User denied",
-    "Tool execution was denied",
-    "[Request interrupted by user for tool use]",
+_WHO = r"(?:user|you|human|person|operator|policy|policies|rules?|hook|(?:plan|read-only|permission|approval)\s+mode)"
+_NO = r"(?:reject\w*|den(?:y|ied|ies)|declin\w+|refus\w+|disallow\w*|forbid\w*|forbade|prohibit\w*|block\w*|prevent\w*)"
+_NOT = r"(?:\bnot|n't|n’t|\bnever)\s+(?:\w+\s+)?(?:allow|permit|want|grant|approv|authori)\w*"
+_REFUSED = re.compile(
+    "|".join(
+        (
+            rf"\b{_WHO}\b[^.\n]{{0,80}}?(?:\b{_NO}|{_NOT})",
+            rf"(?:\b{_NO}|{_NOT}|\bcancel+ed)\s+(?:\w+\s+){{0,2}}?(?:by|in|while in)\s+(?:\w+\s+){{0,3}}?{_WHO}\b",
+            r"^\W*not allowed:",
+            rf"\bpermissions?\s+(?:to|for|was|were|has|have|is|request)\b[^.\n]{{0,90}}(?:\b{_NO}|{_NOT})",
+            r"\brequires?\s+(?:\w+\s+)?(?:approval|permission)",
+        )
+    ),
+    re.IGNORECASE,
 )
+"""A person, a rule or a mode said no. Programs that print "permission denied" did run."""
+_CANCELLED = re.compile(
+    r"^\W*(?:cancel+ed|interrupted|discarded|aborted|request (?:interrupted|cancel+ed)|operation cancel+ed)\b|"
+    r"sibling tool call|parallel tool call\b.{0,80}\berrored|aborted by (?:the )?user",
+    re.IGNORECASE,
+)
+_NOT_ASKED = re.compile(
+    r"\bgranted?\b|\bhas specified a rule\b|\brequires? \w*\s*(?:approval|permission)", re.IGNORECASE
+)
+"""No permission had been given, which is not the same as somebody saying no."""
+_BY_PERSON = re.compile(r"\b(?:user|you|human|person|operator)\b", re.IGNORECASE)
 
 
-def is_refusal(outcome: Outcome) -> bool:
-    """The result says that the user said no."""
-    return outcome.is_error and outcome.text[:200].lstrip().startswith(_REFUSED)
+def not_run(outcome: Outcome) -> Literal["", "refused", "cancelled"]:
+    """Why a call has an error and no effect of its own; "" when it ran. What has an exit code ran."""
+    if not outcome.is_error or outcome.blocks("terminal") or tells_exit_code(outcome.text):
+        return ""
+    head = outcome.text[:400].lstrip()
+    if _REFUSED.search(head[:300]):
+        return "refused"
+    return "cancelled" if _CANCELLED.search(head) else ""
 
 
 class ApprovalsFold:
@@ -28,29 +53,47 @@ class ApprovalsFold:
 
     def __init__(self) -> None:
         self._facts: dict[str, ApprovalFact] = {}
+        self._asked: set[str] = set()
+        self._denied: set[CallId] = set()
 
-    def feed(self, entry: ApprovalEntry, at: EntryId) -> None:
+    def feed(self, entry: ApprovalEntry, at: EntryId, turn: int) -> None:
         """A request or its decision. Approval lines have no uuid of their own: the call's entry stands for them."""
-        self._put(
-            entry.request_id,
-            ApprovalFact(
-                tool=entry.tool,
-                subject=entry.subject[:400],
-                decision=entry.decision,
-                reason=entry.reason[:300],
-                request_id=entry.request_id,
-                source=(at,) if at else (),
-            ),
-        )
-
-    def refused(self, outcome: Outcome, subject: str, call_id: CallId) -> None:
-        """Another program recorded the denial only as the call's result."""
-        for fact in self._facts.values():
-            if fact.decision == "deny" and fact.subject == subject[:400]:
+        if entry.decision == "pending":
+            self._asked.add(entry.request_id)
+        elif entry.decision == "deny":
+            self._denied.add(entry.call_id)
+            if entry.reason == "interrupted":  # nobody decided: the turn ended first
+                self._facts.pop(entry.request_id, None)
                 return
-        self._put(
-            str(call_id), ApprovalFact(tool=outcome.name, subject=subject[:400], decision="deny", source=outcome.source)
+        fact = ApprovalFact(
+            tool=entry.tool,
+            subject=entry.subject[:400],
+            decision=entry.decision,
+            reason=entry.reason[:300],
+            by_rule=entry.decision == "deny" and entry.request_id not in self._asked,
+            request_id=entry.request_id,
+            source=(at,) if at else (),
+            turn=turn,
         )
+        self._put(entry.request_id, fact)
+
+    def denied(self, call_id: CallId) -> bool:
+        """Whether the log says of a call that it was refused."""
+        return call_id in self._denied
+
+    def refused(self, outcome: Outcome, subject: str, call_id: CallId, turn: int) -> None:
+        """Another program recorded the refusal only as the call's result."""
+        if call_id not in self._denied:
+            by_rule = not _BY_PERSON.search(outcome.text[:300]) or _NOT_ASKED.search(outcome.text[:300]) is not None
+            fact = ApprovalFact(
+                tool=outcome.name,
+                subject=subject[:400],
+                decision="deny",
+                by_rule=by_rule,
+                source=outcome.source,
+                turn=turn,
+            )
+            self._put(str(call_id), fact)
 
     def _put(self, key: str, fact: ApprovalFact) -> None:
         self._facts.pop(key, None)
@@ -64,5 +107,5 @@ class ApprovalsFold:
             del self._facts[key]
 
     def facts(self) -> tuple[ApprovalFact, ...]:
-        """In order of the last decision; plain grants are not kept apart."""
+        """In order of the last decision."""
         return tuple(self._facts.values())

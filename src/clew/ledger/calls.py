@@ -11,7 +11,6 @@ EDIT_TOOLS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit", "ApplyPatc
 READ_TOOLS = frozenset({"Read", "NotebookRead"})
 SEARCH_TOOLS = frozenset({"Grep", "Glob", "LS", "WebSearch", "ToolSearch"})
 AGENT_TOOLS = frozenset({"Task", "Agent"})
-QUESTION_TOOLS = frozenset({"AskUserQuestion", "AskUser"})
 
 _ALIASES = {
     "apply_patch": "ApplyPatch",

@@ -131,6 +131,11 @@ class CommandsFold:
         return tuple(self._recent)
 
 
+def tells_exit_code(text: str) -> bool:
+    """Whether a result's words say with which code a command ended."""
+    return _EXIT.search(text[:300]) is not None or _EXIT.search(text[-300:]) is not None
+
+
 def exit_code(outcome: Outcome) -> tuple[int | None, bool]:
     """The exit code, None when it was not told, and whether the command runs on in the background."""
     for block in outcome.blocks("terminal"):

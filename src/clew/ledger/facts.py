@@ -6,10 +6,10 @@ from msgspec import Struct
 
 from clew.protocol.display import TodoItem
 from clew.protocol.ids import CallId, EntryId, RequestId
+from clew.protocol.standing import Standing
 from clew.protocol.usage import Usage
 
-State = Literal["working", "waiting", "asking", "idle", "interrupted", "limited", "failed"]
-RequestKind = Literal["request", "refine", "pivot", "answer", "reply", "command"]
+RequestKind = Literal["request", "reply", "command"]
 Sources = tuple[EntryId, ...]
 
 
@@ -17,6 +17,8 @@ class Fact(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Something code read in the log. `source` names the entries that show it."""
 
     source: Sources = ()
+    turn: int = 0
+    """The request it belongs to, counted from 1."""
 
 
 class Request(Fact, frozen=True, kw_only=True):
@@ -27,12 +29,9 @@ class Request(Fact, frozen=True, kw_only=True):
     kind: RequestKind
     at: str = ""
     question: str = ""
-    """For an answer: the agent's question it answers."""
+    """For a short message: the agent's question that it may answer."""
     command: str = ""
     """For a slash command: its name with the slash."""
-    restated: str = ""
-    """How the agent put the task when it began on it."""
-    restated_in: EntryId = EntryId("")
 
 
 class Rule(Fact, frozen=True, kw_only=True):
@@ -106,6 +105,8 @@ class TodoList(Fact, frozen=True, kw_only=True):
     """The agent's task list, as last written."""
 
     items: tuple[TodoItem, ...]
+    worked_since: bool = False
+    """Files were changed or commands run after it was written."""
 
     @property
     def done(self) -> int:
@@ -135,6 +136,8 @@ class ApprovalFact(Fact, frozen=True, kw_only=True):
     subject: str
     decision: Literal["pending", "allow", "allow_always", "deny"]
     reason: str = ""
+    by_rule: bool = False
+    """A rule or a mode refused it; no person was asked."""
     request_id: RequestId = RequestId("")
 
 
@@ -143,7 +146,8 @@ class AgentFact(Fact, frozen=True, kw_only=True):
 
     name: str
     task: str
-    status: Literal["running", "finished", "failed"]
+    status: Literal["running", "finished", "failed", "stopped"]
+    """stopped: it had not told its end when its turn or its session ended."""
     call_id: CallId = CallId("")
 
 
@@ -157,7 +161,7 @@ class ErrorFact(Fact, frozen=True, kw_only=True):
 
 
 class Said(Fact, frozen=True, kw_only=True):
-    """A sentence of the agent: an open question, an announced step, a result."""
+    """Words of the agent: an open question, or its last message."""
 
     text: str
 
@@ -213,14 +217,17 @@ class Ledger(Struct, frozen=True, kw_only=True):
     user_turns: int = 0
     """Prompts a person sent, slash commands without words not counted."""
     turns_since_recap: int = 0
-    state: State = "idle"
+    state: Standing = Standing.IDLE
     state_source: Sources = ()
     state_detail: str = ""
+    turn: int = 0
+    """The request under way or answered last; facts of earlier turns may be out of date."""
     goal: Request | None = None
-    """The session's task: the first substantive request, or the one it turned to."""
+    """The session's task as the user put it first."""
     goals: tuple[Request, ...] = ()
-    """Substantive requests in order, the first included."""
+    """Requests in order, the first included."""
     last_request: Request | None = None
+    """The user's last message to the agent, a nod included."""
     rules: tuple[Rule, ...] = ()
     files: tuple[FileFact, ...] = ()
     commands: tuple[CommandFact, ...] = ()
@@ -237,11 +244,8 @@ class Ledger(Struct, frozen=True, kw_only=True):
     agents: tuple[AgentFact, ...] = ()
     errors: tuple[ErrorFact, ...] = ()
     question: Said | None = None
-    next_step: Said | None = None
-    result: Said | None = None
-    """What the agent last said it achieved."""
-    intent: Said | None = None
-    """What the agent said it was about to do, when it was cut off."""
+    said: Said | None = None
+    """The agent's last message on the last request; None when it has said nothing to it."""
     doing: Doing | None = None
     """The call that was under way, when the session was cut off or interrupted."""
     limit: Limit | None = None
@@ -253,6 +257,37 @@ class Ledger(Struct, frozen=True, kw_only=True):
         """Files created, changed or deleted, the latest change last."""
         changed = [file for file in self.files if file.edits or file.created or file.deleted]
         return tuple(sorted(changed, key=lambda file: file.order))
+
+    @property
+    def current_test(self) -> TestResult | None:
+        """The last test run, unless files changed after it."""
+        run = self.tests[-1] if self.tests else None
+        return run if run and run.order >= self.changes else None
+
+    @property
+    def current_todos(self) -> TodoList | None:
+        """The task list, while it is the one being worked on: not once a later request came, and not when the turn
+        ended well after more work, because then nobody kept it."""
+        todos = self.todos
+        if todos is None or todos.turn != self.turn:
+            return None
+        ended = self.state in (Standing.IDLE, Standing.ASKING)
+        return None if ended and todos.worked_since else todos
+
+    @property
+    def running_agents(self) -> tuple[AgentFact, ...]:
+        """Agents at work now."""
+        return tuple(agent for agent in self.agents if agent.status == "running")
+
+    @property
+    def current_errors(self) -> tuple[ErrorFact, ...]:
+        """What went wrong on the last request and was not made good."""
+        return tuple(error for error in self.errors if not error.resolved and error.turn == self.turn)
+
+    @property
+    def refused(self) -> tuple[ApprovalFact, ...]:
+        """What was refused on the last request."""
+        return tuple(item for item in self.approvals if item.decision == "deny" and item.turn == self.turn)
 
     @property
     def pending_approval(self) -> ApprovalFact | None:

@@ -1,5 +1,7 @@
 """Errors and their resolution: a later success of the same thing resolves an earlier failure."""
 
+from msgspec.structs import replace
+
 from clew.ledger.calls import EDIT_TOOLS, SHELL_TOOLS, Outcome
 from clew.ledger.commands import first_program
 from clew.ledger.facts import ErrorFact, Sources
@@ -24,23 +26,21 @@ class FailuresFold:
     def __init__(self) -> None:
         self._errors: dict[str, ErrorFact] = {}
 
-    def settle(self, outcome: Outcome, *, failed: bool) -> None:
+    def settle(self, outcome: Outcome, *, failed: bool, turn: int = 0) -> None:
         """Note a failed call, or let a good one resolve an earlier failure."""
         if not failed and not self._errors:
             return
         key = failing_thing(outcome)
         known = self._errors.get(key)
         if failed:
-            self.failed(key, outcome.text, outcome.source)
+            self.failed(key, outcome.text, outcome.source, turn)
         elif known and not known.resolved:
-            self._errors[key] = ErrorFact(
-                where=known.where, text=known.text, resolved=True, resolved_by=outcome.source, source=known.source
-            )
+            self._errors[key] = replace(known, resolved=True, resolved_by=outcome.source)
 
-    def failed(self, where: str, text: str, source: Sources) -> None:
+    def failed(self, where: str, text: str, source: Sources, turn: int) -> None:
         """Something went wrong."""
         self._errors.pop(where, None)
-        self._errors[where] = ErrorFact(where=where, text=flat(first_line(text))[:_MAX_TEXT], source=source)
+        self._errors[where] = ErrorFact(where=where, text=flat(first_line(text))[:_MAX_TEXT], source=source, turn=turn)
         if len(self._errors) > KEPT:
             settled = next((key for key, error in self._errors.items() if error.resolved), next(iter(self._errors)))
             del self._errors[settled]
@@ -49,9 +49,7 @@ class FailuresFold:
         """It works again."""
         known = self._errors.get(where)
         if known and not known.resolved:
-            self._errors[where] = ErrorFact(
-                where=known.where, text=known.text, resolved=True, resolved_by=source, source=known.source
-            )
+            self._errors[where] = replace(known, resolved=True, resolved_by=source)
 
     def facts(self) -> tuple[ErrorFact, ...]:
         """Oldest first."""

@@ -4,15 +4,11 @@ from collections.abc import Iterable
 
 from clew.ledger.agents import NOTICES
 from clew.ledger.costs import CostsFold
-from clew.ledger.facts import Ledger, Recap, Said, Sources
-from clew.ledger.goals import GoalsFold
+from clew.ledger.facts import Ledger, Limit, Recap, Said
 from clew.ledger.language import LanguageFold
-from clew.ledger.next_step import achieved, announced, intended
-from clew.ledger.question import open_question
+from clew.ledger.requests import RequestsFold
 from clew.ledger.rules import RulesFold
-from clew.ledger.state import TurnFold
 from clew.ledger.titles import TitleFold
-from clew.ledger.words import is_interruption
 from clew.ledger.work import WorkFold
 from clew.protocol.entries import (
     AiTitleEntry,
@@ -30,9 +26,12 @@ from clew.protocol.entries import (
 )
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
+from clew.protocol.standing import Standing
+from clew.transcript.standing import StandingFold
+from clew.transcript.typed_text import bounded, is_interruption
 
-_KEPT_TEXTS = 8
 _MAX_SAID = 12000
+_OPEN = (Standing.WORKING, Standing.WAITING, Standing.INTERRUPTED)
 _NO_ID = EntryId("")
 
 
@@ -42,17 +41,16 @@ class LedgerFold:
     def __init__(self, *, all_side: bool | None = None) -> None:
         """`all_side`: whether entries marked as an agent's side chain are the conversation; None lets the first "
         "entry tell."""
-        self._goals = GoalsFold()
+        self._requests = RequestsFold()
         self._rules = RulesFold()
         self._language = LanguageFold()
         self._work = WorkFold()
-        self._turn = TurnFold()
+        self._standing = StandingFold()
         self._title = TitleFold()
         self._costs = CostsFold()
         self._positions: dict[str, int] = {}
         self._prompts: list[tuple[int, EntryId]] = []
-        self._texts: list[tuple[str, Sources]] = []
-        self._question: Said | None = None
+        self._said: Said | None = None
         self._recap: Recap | None = None
         self._turns_at_recap = 0
         self._all_side = all_side
@@ -75,17 +73,18 @@ class LedgerFold:
 
     def _keyed(self, entry: Entry) -> None:
         if isinstance(entry, TurnResultEntry):
-            self._turn.ended(entry, self._last_id)
+            self._standing.feed(entry)
             self._costs.turn(entry)
             self._work.approvals.close_pending()
         elif isinstance(entry, ApprovalEntry):
-            self._work.approvals.feed(entry, self._work.call_entry(entry.call_id) or self._last_id)
+            self._standing.feed(entry)
+            self._work.approvals.feed(entry, self._work.call_entry(entry.call_id) or self._last_id, self._requests.turn)
         elif isinstance(entry, SideQueryEntry):
             self._costs.side_query(entry)
         elif isinstance(entry, CustomTitleEntry | AiTitleEntry):
             self._title.feed(entry)
         elif isinstance(entry, TombstoneEntry):
-            self._withdraw(frozenset(entry.targets))
+            self._withdraw(entry)
 
     def _chain(self, entry: ChainEntry) -> None:
         if self._all_side is None:
@@ -100,10 +99,12 @@ class LedgerFold:
         self._session = entry.session_id or self._session
         self._cwd = self._cwd or entry.cwd
         self._branch = entry.git_branch or self._branch
+        asked = self._standing.question
+        self._standing.feed(entry)
         if isinstance(entry, AssistantEntry):
             self._assistant(entry)
         elif isinstance(entry, UserEntry):
-            self._user(entry)
+            self._user(entry, asked)
         elif isinstance(entry, SystemEntry):
             self._system(entry)
 
@@ -122,72 +123,44 @@ class LedgerFold:
         self._costs.reply(entry)
         if entry.is_api_error_message:
             words = "\n".join(part.text for part in entry.message.content if isinstance(part, TextPart)) or entry.error
-            self._turn.failed(words or "API error", entry.uuid)
-            self._work.failures.failed("model", words or entry.error, (entry.uuid,))
+            self._work.failures.failed("model", words or entry.error, (entry.uuid,), self._requests.turn)
             return
         if entry.message.model and entry.message.model != "<synthetic>":
             self._model = entry.message.model
         for part in entry.message.content:
             if isinstance(part, TextPart):
                 if part.text.strip():
-                    self._said(part.text, entry.uuid)
+                    self._work.moved_on()
+                    self._work.failures.resolve("model", (entry.uuid,))
+                    self._said = Said(
+                        text=bounded(part.text, _MAX_SAID), source=(entry.uuid,), turn=self._requests.turn
+                    )
             elif isinstance(part, ToolCallPart):
-                self._turn.called(part.id, entry.uuid)
-                self._question = self._work.called(part, entry.uuid) or self._question
+                self._work.called(part, entry.uuid)
 
-    def _said(self, text: str, source: EntryId) -> None:
-        self._turn.said(source)
-        self._work.moved_on()
-        if not self._texts:
-            self._goals.restate(text, source)
-        self._texts.append(
-            (text if len(text) <= _MAX_SAID else text[: _MAX_SAID // 2] + "\n" + text[-_MAX_SAID // 2 :], (source,))
-        )
-        if len(self._texts) > _KEPT_TEXTS:
-            del self._texts[0]
-        self._work.failures.resolve("model", (source,))
-
-    def _user(self, entry: UserEntry) -> None:
+    def _user(self, entry: UserEntry, asked: str) -> None:
         content = entry.message.content
-        if isinstance(content, str):
-            words = content
-        else:
-            words = ""
-            for part in content:
-                if isinstance(part, ToolResultPart):
-                    self._turn.settled(part.call_id, entry.uuid)
-                    if self._work.settled(part, entry.tool_use_result, entry.uuid):
-                        self._question = None
-                elif isinstance(part, TextPart):
-                    words = f"{words}\n{part.text}" if words else part.text
-        if not words.strip():
-            return
-        if is_interruption(words.lstrip()):
-            self._turn.interrupted(entry.uuid)
-        elif any(mark in words[:400] for mark in NOTICES):
+        words = content if isinstance(content, str) else "\n".join(p.text for p in content if isinstance(p, TextPart))
+        for part in () if isinstance(content, str) else content:
+            if isinstance(part, ToolResultPart):
+                self._work.settled(part, entry.tool_use_result, entry.uuid)
+        if any(mark in words[:400] for mark in NOTICES):
             self._work.agents.notice(words, entry.uuid)
-        elif not entry.is_meta and not entry.is_compact_summary:
-            self._prompt(words, entry)
+        elif words.strip() and not (is_interruption(words) or entry.is_meta or entry.is_compact_summary):
+            self._prompt(words, entry, asked)
 
-    def _prompt(self, words: str, entry: UserEntry) -> None:
+    def _prompt(self, words: str, entry: UserEntry, asked: str) -> None:
         source = (entry.uuid,)
-        asked = self._question or open_question(self._texts)
-        if self._texts:
-            self._goals.heard(self._texts[-1][0])
-        request = self._goals.feed(
-            words, source, at=entry.timestamp, question=asked.text if asked else "", rewound=self._rewound(entry)
-        )
-        if request is None:
+        if not self._requests.feed(words, source, at=entry.timestamp, question=asked, rewound=self._rewound(entry)):
             return
+        last = self._requests.last
         self._prompts.append((self._count, entry.uuid))
-        if request.text:
-            self._language.feed(request.text)
-            self._rules.feed(request.text, source)
-        self._turn.prompt(entry.uuid)
+        self._work.turned(self._requests.turn)
         self._work.moved_on()
-        self._work.approvals.close_pending()
-        self._texts = []
-        self._question = None
+        self._said = None
+        if last and last.text:
+            self._rules.feed(last.text, source)
+            self._language.feed(last.text)
 
     def _rewound(self, entry: UserEntry) -> set[str] | None:
         """Prompts that this one replaces: it hangs on an entry before them."""
@@ -203,57 +176,61 @@ class LedgerFold:
     def _system(self, entry: SystemEntry) -> None:
         if entry.subtype == "away_summary":
             self._recap = Recap(text=entry.content, at=entry.timestamp, source=(entry.uuid,))
-            self._turns_at_recap = self._goals.typed_turns
-        elif entry.subtype == "interrupted":
-            if not (entry.data and entry.data.get("kind") == "cut_off" and self._turn.mark == "text"):
-                self._turn.interrupted(entry.uuid)
+            self._turns_at_recap = self._requests.typed_turns
         elif entry.subtype == "turn_duration" and entry.duration_ms:
             self._costs.took(entry.duration_ms)
         elif entry.subtype == "api_error" and entry.content:
-            self._turn.failed(entry.content, entry.uuid)
-            self._work.failures.failed("model", entry.content, (entry.uuid,))
-        elif entry.subtype == "informational" and entry.content.startswith("Tokens: "):
-            self._turn.rested(entry.uuid)
+            self._work.failures.failed("model", entry.content, (entry.uuid,), self._requests.turn)
 
-    def _withdraw(self, targets: frozenset[EntryId]) -> None:
-        self._turn.withdraw(targets)
+    def _withdraw(self, entry: TombstoneEntry) -> None:
+        targets = frozenset(entry.targets)
+        self._standing.feed(entry)
         self._work.withdraw(targets)
-        self._texts = [item for item in self._texts if not targets.intersection(item[1])]
+        if self._said and targets.intersection(self._said.source):
+            self._said = None
+
+    def reopened(self) -> None:
+        """Another process wrote what was fed so far, and it is gone: what was under way then is not any more."""
+        if self._standing.state(held=True) is not self._standing.state(held=False):
+            self._standing.mark = "interrupted"
+        self._work.approvals.close_pending()
+        self._work.agents.lost()
 
     def key(self) -> tuple[str, EntryId]:
         """Session and last entry, without the cost of a whole ledger."""
         return self._session, self._last_id
 
-    def ledger(self) -> Ledger:
-        """The facts so far."""
-        work = self._work
-        question = self._question or open_question(self._texts)
-        approvals = work.approvals.facts()
-        state = self._turn.state(
-            pending_approval=any(item.decision == "pending" for item in approvals), question=question is not None
-        )
+    def ledger(self, *, held: bool = False) -> Ledger:
+        """The facts so far. `held`: a live process writes the session now, so what is open is under way."""
+        work, standing = self._work, self._standing
+        state = standing.state(held=held)
+        source = (standing.source,) if standing.source else ()
+        limit = Limit(kind="limit", text=standing.detail, source=source) if state is Standing.LIMITED else None
+        question = None
+        if standing.question:
+            question = Said(text=standing.question, source=(standing.asked_in,), turn=self._requests.turn)
         title, title_by = self._title.current()
-        language = self._language.language()
         return Ledger(
             session_id=self._session,
             cwd=self._cwd,
             branch=self._branch,
             model=self._model,
-            language=language,
+            language=self._language.language(),
             title=title,
             title_by=title_by,
             first_at=self._first_at,
             last_at=self._last_at,
             last_entry_id=self._last_id,
             entries=self._count,
-            user_turns=self._goals.typed_turns,
-            turns_since_recap=self._goals.typed_turns - self._turns_at_recap,
+            user_turns=self._requests.typed_turns,
+            turns_since_recap=self._requests.typed_turns - self._turns_at_recap,
             state=state,
-            state_source=self._turn.source,
-            state_detail=self._turn.detail,
-            goal=self._goals.goal(),
-            goals=self._goals.goals(),
-            last_request=self._goals.last,
+            state_source=source,
+            state_detail=standing.detail,
+            turn=self._requests.turn,
+            goal=self._requests.first(),
+            goals=self._requests.all(),
+            last_request=self._requests.last,
             rules=self._rules.rules(),
             files=work.files.facts(),
             commands=work.commands.facts(),
@@ -264,23 +241,21 @@ class LedgerFold:
             changes=work.files.changes,
             todos=work.todos.todos,
             plan=work.todos.plan,
-            approvals=approvals,
-            agents=work.agents.facts(),
+            approvals=tuple(item for item in work.approvals.facts() if held or item.decision != "pending"),
+            agents=work.agents.facts(held=held),
             errors=work.failures.facts(),
             question=question,
-            next_step=announced(self._texts),
-            result=achieved(self._texts, language),
-            intent=intended(self._texts) if state in ("working", "interrupted", "failed", "limited") else None,
-            doing=work.doing() if state in ("working", "interrupted") else None,
-            limit=self._turn.limit,
+            said=self._said,
+            doing=work.doing() if state in _OPEN else None,
+            limit=limit,
             recap=self._recap,
             costs=self._costs.costs(),
         )
 
 
-def fold(entries: Iterable[Entry]) -> Ledger:
+def fold(entries: Iterable[Entry], *, held: bool = False) -> Ledger:
     """The ledger of a whole session."""
     folding = LedgerFold()
     for entry in entries:
         folding.feed(entry)
-    return folding.ledger()
+    return folding.ledger(held=held)

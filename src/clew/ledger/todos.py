@@ -2,6 +2,8 @@
 
 from typing import Any, cast
 
+from msgspec.structs import replace
+
 from clew.ledger.calls import Outcome, as_object
 from clew.ledger.facts import PlanFact, Sources, TodoList
 from clew.protocol.display import TodoItem
@@ -56,13 +58,18 @@ class TodosFold:
         self.todos: TodoList | None = None
         self.plan: PlanFact | None = None
 
-    def write(self, arguments: dict[str, Any], source: Sources) -> None:
+    def write(self, arguments: dict[str, Any], source: Sources, turn: int) -> None:
         """The list was replaced."""
         items = items_of(arguments)
         if items:
-            self.todos = TodoList(items=items, source=source)
+            self.todos = TodoList(items=items, source=source, turn=turn)
         elif arguments.get("todos") == []:
             self.todos = None  # emptied, which is not the same as unreadable
+
+    def worked(self) -> None:
+        """Work went on after the list was written."""
+        if self.todos and not self.todos.worked_since:
+            self.todos = replace(self.todos, worked_since=True)
 
     def propose(self, arguments: dict[str, Any], source: Sources) -> None:
         """A plan awaits its answer."""
@@ -70,7 +77,7 @@ class TodosFold:
         if isinstance(plan, str) and plan:
             self.plan = PlanFact(text=plan[:_MAX_PLAN], source=source)
 
-    def settle_plan(self, outcome: Outcome) -> None:
+    def settle_plan(self, outcome: Outcome, *, approved: bool) -> None:
         """The plan was accepted or refused."""
         if self.plan:
-            self.plan = PlanFact(text=self.plan.text, approved=not outcome.is_error, source=outcome.source)
+            self.plan = PlanFact(text=self.plan.text, approved=approved, source=outcome.source)

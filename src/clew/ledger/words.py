@@ -1,193 +1,108 @@
-"""Plain words out of wrapped, pasted and marked-up text."""
+"""Plain words out of pasted and marked-up text. Nothing inside a word is ever changed."""
 
 import re
+import unicodedata
 
-MAX_TYPED = 4000
-"""A longer message is mostly pasted material; its head and tail tell what is wanted."""
-
-_WRAPPED = re.compile(
-    r"<(system-reminder|ide_opened_file|ide_selection|ide_diagnostics|local-command-stdout|local-command-stderr|"
-    r"local-command-caveat"
-    r"|bash-stdout|bash-stderr|command-message|task-notification|environment_context|user_instructions|"
-    r"external_links|attached_files|code_selection|user_info|git_status|open_and_recently_viewed_files|"
-    r"system_reminder|INSTRUCTIONS|turn_aborted|editor_context|environment_details|manually_attached_skills)\b[^>]*>"
-    r".*?(?:</\1>|\Z)",
-    re.DOTALL,
-)
-_ROLE_TEXT = re.compile(
-    r"<(?P<tag>(?:system|developer)[_-]?(?:prompt|message|instructions?|context))\b[^>]*>(?P<words>.*?)(?:</(?P=tag)>|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
-_USER_TEXT = re.compile(
-    r"<(?P<tag>(?:user|human)[_-]?(?:prompt|message|query|request|input|task))\b[^>]*>(?P<words>.*?)(?:</(?P=tag)>|\Z)",
-    re.DOTALL | re.IGNORECASE,
-)
-_ASKED = ("user_query", "pr_description", "issue", "task", "user_request", "feature_request", "problem_statement")
-_COMMAND = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
-_SHELL_INPUT = re.compile(r"<bash-input>.*?</bash-input>", re.DOTALL)
-_IDE_REQUEST = re.compile(r"^#+ *My request for [^\n]*\n", re.MULTILINE)
-_SLASH = re.compile(r"\s*(/[a-zA-Z][\w.-]*(?::[\w.-]+)*)(?=\s|$)(?!/)")
 _FENCE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_TAG = re.compile(r"</?[A-Za-z][\w-]*>")
-_IMAGE = re.compile(r"\[Image(?: #\d+)?(?:: [^\]]*)?\]")
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\[(?:\d{1,3};)*\d{1,3}m|\x1b")
-INTERRUPT_MARKS = ("[Request interrupted by user", "[Request cancelled")
+_LEAD = re.compile(r"^\s*(?:#+(?=\s)|[>•●◦▪✅☑✔❌⚠️🔴🟡🔵🎉🚀→❯]+|[*+-](?=\s)|\d{1,2}[.)](?=\s)|\[[ xX]\]|\s)+")
+_LINK = re.compile(r"\[([^\]\n]+)\]\([^)\n]*\)")
+_BOLD = re.compile(r"(?<![^\s(])\*\*(?=\S)(.+?)(?<=\S)\*\*(?=[\s.,:;!?)，。：]|$)")
+_SPLIT = re.compile(r"(?<=[.!?])(?<!\b\d\.)(?<!e\.g\.)(?<!i\.e\.)[\"')\]*]*\s+|(?<=[。！？；])|\n+")
+_CODE = re.compile(r"`[^`\n]*`")
+_MASK = re.compile("\ue000(\\d+)\ue001")
+_WORDLIKE = re.compile(r"[\"'“‘«(\[<*_]*[^\W\d_][\w.'’/&-]*[\"'”’»)\].,:;!?…>*_。，！？：；、]*")
 
 
-def is_interruption(text: str) -> bool:
-    """The line that stands for a stop by the user."""
-    return text.startswith(INTERRUPT_MARKS)
+_ENDLESS = 200
+"""No word or name is that long: left out rather than cut."""
 
 
-def bounded(text: str, limit: int = MAX_TYPED) -> str:
-    """Head and tail of a long text."""
-    if len(text) <= limit:
-        return text
-    head = limit * 3 // 4 - 1
-    return text[:head] + "\n" + text[-(limit - head - 1) :]
+def prose(text: str) -> str:
+    """The text without fenced blocks, tables, quoted lines, and lines of code or logs; all of it when that leaves
+    nothing."""
+    bare = _FENCE.sub("\n", text) if "```" in text else text
+    lines = [line for line in bare.split("\n") if not line.lstrip().startswith(("|", ">", "+++", "---", "@@"))]
+    spoken = [line for line in lines if _is_spoken(line)]
+    return "\n".join(spoken or lines) if any(map(str.strip, spoken or lines)) else text.replace("```", "\n")
 
 
-def inside(text: str, tag: str) -> str:
-    """What stands between a tag and its end; "" when one of them is missing."""
-    start = text.find(f"<{tag}>")
-    end = text.find(f"</{tag}>", start) if start >= 0 else -1
-    return text[start + len(tag) + 2 : end] if end >= 0 else ""
-
-
-def typed(text: str) -> tuple[str, str]:
-    """What the user typed, and the slash command it was typed to ("" for none)."""
-    command = ""
-    if "<" in text:
-        found = _COMMAND.search(text[:2000])
-        if found:
-            name = found.group(1)
-            command = name if name.startswith("/") else "/" + name
-            return inside(text, "command-args").strip(), command
-        text = _SHELL_INPUT.sub(" ", _WRAPPED.sub(" ", text)) if "</" in text or "<" in text[:200] else text
-        asked = next(filter(None, (inside(text, tag) for tag in _ASKED)), "")
-        text = asked if len(asked.strip()) > 10 else _own_words(text)
-    if "My request for" in text:
-        found = _IDE_REQUEST.search(text)
-        if found:
-            text = text[found.end() :]
-    if "[Image" in text:
-        text = _IMAGE.sub(" ", text)
-    text = bounded(text.strip())
-    if "m" in text and ("[3" in text or "\x1b" in text):
-        text = _ANSI.sub("", text)
-    slash = _SLASH.match(text) if text.startswith("/") else None
-    if slash:
-        return text[slash.end() :].strip(), slash.group(1)
-    return text, command
-
-
-def _own_words(text: str) -> str:
-    """Without what a program put before the user's words as a system prompt; where the user added none, that."""
-    if "</" not in text:
-        return text
-    wrapped = _USER_TEXT.search(text)
-    if wrapped and wrapped.group("words").strip():
-        return wrapped.group("words")
-    bare = _ROLE_TEXT.sub(" ", _USER_TEXT.sub(" ", text))
-    return bare if bare.strip() else _TAG.sub(" ", text)
-
-
-def without_code(text: str) -> str:
-    """The text without fenced blocks, tables and quoted lines."""
-    if "```" in text:
-        text = _FENCE.sub("\n", text)
-    if "\n" not in text:
-        return text
-    lines = [line for line in text.split("\n") if not line.lstrip().startswith(("|", ">", "+++", "---", "@@"))]
-    return "\n".join(lines)
-
-
-_CJK_END = "。！？；"
-_SPLIT = re.compile(
-    r"(?<=[.!?])(?<!\s\d\.)(?<!\s\d\d\.)(?<!\A\d\.)[\"')\]*_]*\s+(?=[\"'(\[`*_]*[^\s\d])|(?<=[。！？；])|\n+|(?<=\w)\s+[-—–]\s+(?=[A-Z])"
-)
-_LEAD = re.compile(r"^\s*(?:[#>*\-+•●◦▪✅☑✔❌⚠️🔴🟡🔵🎉🚀➜→❯]+|\d{1,2}[.)]\s|\[[ xX]\]|\s)+")
-_LINK = re.compile(r"\[([^\]]+)\]\([^)]*\)")
-_MARKS = re.compile(
-    r"\*\*|(?<!\w)\*(?=\w)|(?<=\w)\*(?!\w)|(?<![\w/`.])_(?=[^_\s][^_/.]*_(?![\w./]))|(?<=[^_\s/])_(?=[\s,:;!?)]|$)"
-)
-_SPACES = re.compile(r"\s+")
-_ABBREVIATION = ("e.g.", "i.e.", "etc.", "vs.", "Dr.", "Mr.", "cf.", "approx.", "no.")
+def _is_spoken(line: str) -> bool:
+    """Most of what stands in the line are words and names."""
+    words = _CODE.sub("code", _LEAD.sub("", line)).split()
+    pieces = [word for word in words if not word.rstrip(".,:;)").isdigit() and word not in "–—&+-"]
+    return bool(pieces) and sum(_WORDLIKE.fullmatch(piece) is not None for piece in pieces) >= len(pieces) * 0.7
 
 
 def flat(text: str) -> str:
-    """One line of plain words: no markdown, no list marks."""
+    """One line without list marks, bold and link targets; words stay as they are."""
     text = _LEAD.sub("", text)
-    if "\u2019" in text:
-        text = text.replace("\u2019", "'")
-    if "](" in text:
-        text = _LINK.sub(r"\1", text)
-    return _SPACES.sub(" ", _MARKS.sub("", text)).strip()
+    if "](" in text or "**" in text:
+        pieces = re.split(r"(`[^`]*`)", text)
+        text = "".join(p if p.startswith("`") else _BOLD.sub(r"\1", _LINK.sub(r"\1", p)) for p in pieces)
+    words = text.split()
+    return " ".join(word if len(word) <= _ENDLESS else "…" for word in words)
 
 
 def sentences(text: str, *, limit: int = 60) -> list[str]:
     """The sentences of some prose, flattened, at most `limit` of them."""
-    found: list[str] = []
-    for piece in _SPLIT.split(without_code(text)):
-        plain = flat(piece) if piece else ""
-        if not plain:
-            continue
-        if found and found[-1].endswith(_ABBREVIATION):
-            found[-1] += " " + plain
-        else:
-            found.append(plain)
-        if len(found) >= limit:
-            break
-    return found
+    spans: list[str] = []
+
+    def kept(found: re.Match[str]) -> str:
+        spans.append(found.group(0))
+        return f"\ue000{len(spans) - 1}\ue001"
+
+    masked = _CODE.sub(kept, prose(text)[: limit * 1000].replace("\ue000", ""))  # code is one word, whatever it holds
+    pieces = (_MASK.sub(lambda found: spans[int(found.group(1))], flat(piece)) for piece in _SPLIT.split(masked))
+    return [piece for piece in pieces if any(map(str.isalnum, piece))][:limit]
 
 
-_ITEM_HEAD = re.compile(r"\s+[—–-]\s+|:\s+|\s+\(")
-_LISTED = re.compile(r"^\s*(?:[-*+•◦▪✅✓✔☑]|\d{1,2}[.)])\s")
-
-
-def passages(text: str, *, limit: int = 60) -> list[str]:
-    """Sentences, where a line that introduces a list takes the heads of its first items along."""
-    lines: list[str] = []
-    for line in without_code(text).split("\n"):
-        if _LISTED.match(line) and lines and lines[-1].rstrip().rstrip("*").endswith((":", "：", "with")):
-            lines[-1] = f"{lines[-1].rstrip().rstrip('*')} {_item_head(line)},"
-        elif lines and lines[-1].endswith((":", "：")) and line.lstrip().startswith("`"):
-            lines[-1] = f"{lines[-1]} {line.strip()}"
-        elif _LISTED.match(line) and lines and lines[-1].endswith(","):
-            lines[-1] = f"{lines[-1]} {_item_head(line)}," if lines[-1].count(",") < 3 else lines[-1]
-        elif line.strip():
-            if lines and lines[-1].endswith(","):
-                lines[-1] = lines[-1][:-1]
-            lines.append(line)
-    return sentences("\n".join(line.rstrip(",") for line in lines), limit=limit)
-
-
-def _item_head(line: str) -> str:
-    plain = flat(line)
-    head = _ITEM_HEAD.split(plain, maxsplit=1)[0]
-    return " ".join((head if len(head) >= 4 else plain).rstrip(".,;").split()[:9])
-
-
-def is_cjk(char: str) -> bool:
-    """Characters that are written without spaces."""
-    code = ord(char)
-    return (
-        0x3040 <= code <= 0x30FF or 0x3400 <= code <= 0x9FFF or 0xF900 <= code <= 0xFAFF or 0x20000 <= code <= 0x2FA1F
-    )
-
-
-def cjk_share(text: str) -> float:
-    """Share of such characters among the letters."""
-    if text.isascii():
-        return 0.0
-    letters = [char for char in text if char.isalpha()]
-    return sum(map(is_cjk, letters)) / len(letters) if letters else 0.0
+def is_wide(char: str) -> bool:
+    """Characters of scripts that are written without spaces between words."""
+    return "\u2e80" <= char <= "\u9fff" or "\uf900" <= char <= "\ufaff" or "\U00020000" <= char <= "\U0002fa1f"
 
 
 def word_cost(text: str) -> int:
     """Length in words, where two Chinese or Japanese characters weigh as one word."""
-    cjk = 0 if text.isascii() else sum(map(is_cjk, text))
-    if not cjk:
-        return len(text.split())
-    rest = "".join(" " if is_cjk(char) else char for char in text)
-    return len([word for word in rest.split() if any(map(str.isalnum, word))]) + (cjk + 1) // 2
+    wide = 0 if text.isascii() else sum(map(is_wide, text))
+    rest = text if not wide else "".join(" " if is_wide(char) else char for char in text)
+    return len([word for word in rest.split() if any(map(str.isalnum, word))]) + (wide + 1) // 2
+
+
+def clip(text: str, words: int) -> str:
+    """At most this many words, cut between words and never inside code; a cut is told by an ellipsis of its own."""
+    if word_cost(text) <= words:
+        return text
+    kept: list[str] = []
+    cost = 0.0
+    for piece in _pieces(text):
+        cost += word_cost(piece) if not piece.isspace() and not (len(piece) == 1 and is_wide(piece)) else 0
+        cost += 0.5 if len(piece) == 1 and is_wide(piece) else 0
+        if cost > words and kept:
+            break
+        kept.append(piece)
+    return "".join(kept).rstrip(" ,;:-–—(，、；：") + " …"
+
+
+def _pieces(text: str) -> list[str]:
+    """Code spans, words, spaces and single wide characters, in order."""
+    found: list[str] = []
+    for part in re.split(r"(`[^`]{1,200}`\S*|\s+)", text):
+        if part and not part.isascii() and "`" not in part and any(map(is_wide, part)):
+            found.extend(re.findall(r"[!-~]+|.", part))
+        elif part:
+            found.append(part)
+    return found
+
+
+def without_code(text: str) -> str:
+    """The text with code spans blanked."""
+    return _CODE.sub(" ", text)
+
+
+def same_words(one: str, other: str) -> bool:
+    """Whether one text is in the other, marks and case aside."""
+    first, second = (
+        "".join(char for char in unicodedata.normalize("NFC", text).casefold() if char.isalnum())
+        for text in (one, other)
+    )
+    return first in second or second in first

@@ -4,16 +4,15 @@ import re
 from typing import Any, NamedTuple
 
 from clew.ledger.agents import ASKED, AgentsFold
-from clew.ledger.approvals import ApprovalsFold, is_refusal
-from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, QUESTION_TOOLS, READ_TOOLS, SHELL_TOOLS, Outcome, tool_name
+from clew.ledger.approvals import ApprovalsFold, not_run
+from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SHELL_TOOLS, Outcome, tool_name
 from clew.ledger.checks import ChecksFold
 from clew.ledger.commands import CommandsFold, purpose_of
 from clew.ledger.commits import CommitsFold
 from clew.ledger.doing import doing
-from clew.ledger.facts import Doing, Said
+from clew.ledger.facts import Doing
 from clew.ledger.failures import FailuresFold
 from clew.ledger.files import FilesFold
-from clew.ledger.question import asked_by_tool
 from clew.ledger.test_results import TestsFold
 from clew.ledger.todos import TodosFold
 from clew.protocol.ids import CallId, EntryId
@@ -41,29 +40,33 @@ class WorkFold:
         self.approvals = ApprovalsFold()
         self.agents = AgentsFold()
         self.failures = FailuresFold()
+        self.turn = 0
         self._pending: dict[CallId, _Pending] = {}
         self._under_way: _Pending | None = None
 
-    def called(self, part: ToolCallPart, entry: EntryId) -> Said | None:
-        """A call was announced; gives back the question if it asks one."""
+    def called(self, part: ToolCallPart, entry: EntryId) -> None:
+        """A call was announced."""
         name = tool_name(part.name)
         self._pending[part.id] = self._under_way = _Pending(name, part.arguments, entry)
         if name == "TodoWrite":
-            self.todos.write(part.arguments, (entry,))
+            self.todos.write(part.arguments, (entry,), self.turn)
         elif name in AGENT_TOOLS:
-            self.agents.started(part.id, part.arguments, entry)
+            self.agents.started(part.id, part.arguments, entry, self.turn)
         elif name == "ExitPlanMode":
             self.todos.propose(part.arguments, (entry,))
-        elif name in QUESTION_TOOLS:
-            return asked_by_tool(part.arguments, (entry,))
-        return None
+
+    def turned(self, turn: int) -> None:
+        """The user asked for something more."""
+        self.turn = turn
+        self.agents.turned()
+        self.approvals.close_pending()
 
     def moved_on(self) -> None:
         """Words of either side: what was called before is no longer what is under way."""
         self._under_way = None
 
     def doing(self) -> Doing | None:
-        """The call that has no result, or was refused."""
+        """The call that has no result."""
         last = self._under_way
         return doing(last.name, last.arguments, (last.entry,)) if last else None
 
@@ -77,19 +80,22 @@ class WorkFold:
         for call_id in [call for call, pending in self._pending.items() if pending.entry in targets]:
             del self._pending[call_id]
 
-    def settled(self, part: ToolResultPart, extra: object, entry: EntryId) -> bool:
-        """A call has its result; True when it answered a question."""
+    def settled(self, part: ToolResultPart, extra: object, entry: EntryId) -> None:
+        """A call has its result. One that was refused or cancelled did nothing: no command, no test, no failure."""
         pending = self._pending.pop(part.call_id, None)
         if pending is None:
-            return False
+            return
         name = pending.name
         outcome = Outcome(name, pending.arguments, result_text(part), part.is_error, extra, pending.entry, entry)
-        if is_refusal(outcome):
-            self.approvals.refused(outcome, subject_of(outcome), part.call_id)
-            return name in QUESTION_TOOLS
         if self._under_way is pending:
             self._under_way = None
+        why = "refused" if self.approvals.denied(part.call_id) else not_run(outcome)
+        if why:
+            self._unrun(outcome, part.call_id, refused=why == "refused")
+            return
         failed = outcome.is_error
+        if name in SHELL_TOOLS or name in EDIT_TOOLS:
+            self.todos.worked()
         if name in SHELL_TOOLS:
             failed = self._shell(outcome)
         elif name in EDIT_TOOLS:
@@ -102,9 +108,16 @@ class WorkFold:
         elif name in ASKED:
             self.agents.notice(outcome.text, entry)
         elif name == "ExitPlanMode":
-            self.todos.settle_plan(outcome)
-        self.failures.settle(outcome, failed=failed)
-        return name in QUESTION_TOOLS
+            self.todos.settle_plan(outcome, approved=not failed)
+        self.failures.settle(outcome, failed=failed, turn=self.turn)
+
+    def _unrun(self, outcome: Outcome, call_id: CallId, *, refused: bool) -> None:
+        if outcome.name in AGENT_TOOLS:
+            self.agents.refused(call_id)
+        elif outcome.name == "ExitPlanMode":
+            self.todos.settle_plan(outcome, approved=False)
+        if refused:
+            self.approvals.refused(outcome, subject_of(outcome), call_id, self.turn)
 
     def _shell(self, outcome: Outcome) -> bool:
         command = self.commands.settle(outcome)
@@ -136,13 +149,18 @@ def shell_edits(command: str) -> list[tuple[str, int, bool]]:
     """Files written by here-document or edited in place: path, lines added, whether the whole file was written."""
     found: list[tuple[str, int, bool]] = []
     for match in _HEREDOC.finditer(command):
-        path = match.group("to") or match.group("after")
-        if path and not path.startswith(("/dev/", "/tmp/", "$")):
+        path = (match.group("to") or match.group("after") or "").strip("'\"")
+        if is_plain_path(path) and not path.startswith(("/dev/", "/tmp/")):
             body, _, _ = command[match.end() :].partition("\n" + match.group("tag"))
-            found.append((path.strip("'\""), body.count("\n") + 1, True))
-    plain = [path.strip("'\"") for path in _SED.findall(command) if "*" not in path and "$" not in path]
-    found.extend((path, 0, False) for path in plain)
+            found.append((path, body.count("\n") + 1, True))
+    plain = [path.strip("'\"") for path in _SED.findall(command)]
+    found.extend((path, 0, False) for path in plain if is_plain_path(path))
     return found[:10]
+
+
+def is_plain_path(path: str) -> bool:
+    """A path as it is on disk, with nothing for the shell to fill in."""
+    return bool(path) and not any(char in path for char in "$*?`{}()[]~!")
 
 
 def removed_paths(command: str) -> list[str]:
@@ -153,11 +171,7 @@ def removed_paths(command: str) -> list[str]:
             continue
         for name in names.split():
             plain = name.strip("'\"")
-            if (
-                plain
-                and not plain.startswith(("-", "$", ">", "2>", "/tmp"))
-                and not any(char in plain for char in "*?$(){}<>")
-            ):
+            if is_plain_path(plain) and not plain.startswith(("-", ">", "2>", "<", "/tmp")):
                 found.append(plain)
     return found[:10]
 

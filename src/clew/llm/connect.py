@@ -141,6 +141,12 @@ def default_model(env: Mapping[str, str], providers: Mapping[str, Provider]) -> 
     return None
 
 
+def is_local(model: str, providers: Mapping[str, Provider]) -> bool:
+    """Whether a model named with its provider runs on this machine."""
+    row = all_rows(providers).get(model.partition("/")[0])
+    return row is not None and row.local
+
+
 def fast_model(model: str, providers: Mapping[str, Provider]) -> str | None:
     """The small model of the same provider, for side queries; None when it has none."""
     row, _ = resolve(model, providers)

@@ -24,3 +24,8 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     """`main`, or `side-query:<purpose>`: those give up at once on overload."""
     json_schema: dict[str, Any] | None = None
     """Ask for an answer of this shape, where the provider can."""
+
+    @property
+    def is_one_shot(self) -> bool:
+        """A side query: no thinking, and no cache marks, because nothing follows it."""
+        return self.purpose.startswith("side-query:")

@@ -6,8 +6,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from clew.foreign.registry import discover
-from clew.orient.recap_cache import RecapCache
-from clew.orient.report import Report
+from clew.orient.form import Form, Item
+from clew.orient.report import RecapCache, Report
 from clew.transcript.store import SessionStore
 
 MAX_ROWS = 40
@@ -94,16 +94,9 @@ def _unread(item: Found) -> Report:
         agent=item.agent,
         session=item.session_id,
         project="",
-        state="idle",
-        goal="",
-        next_step="",
-        last_request="",
-        language="en",
-        text=words,
-        live_text=words,
-        facts=(),
         title="",
         updated_s=item.mtime,
         entries=0,
+        form=Form(items=(Item(field="task", text=words),)),
         problem="too large for the list",
     )

@@ -201,11 +201,14 @@ class Catalog:
         names.update(name for name in chosen if name not in failed)
 
     def _live(self, row: Row) -> Row:
-        """A session that stopped in the middle of its work may be working right now."""
+        """A session that stopped in the middle of its work may be at work right now: its lease tells."""
         if row.agent == OWN and row.state == "interrupted" and not row.archived:
             path = Path(row.path)
             if lock_path(path).exists() and holder_of(path) is not None:
-                return msgspec.structs.replace(row, state="working")
+                source = SourceFile(
+                    agent=row.agent, path=row.path, session_id=row.session_id, size=row.size, mtime=row.mtime
+                )
+                return msgspec.structs.replace(row, state=self._index.start_of(source)[1].state(alive=True))
         return row
 
 

@@ -14,6 +14,7 @@ class _Day(msgspec.Struct):
     date: str = ""
     usd: float = 0.0
     calls: int = 0
+    purposes: dict[str, float] = {}
 
 
 class DailyCap:
@@ -32,11 +33,19 @@ class DailyCap:
         """How many there were today."""
         return self._read().calls
 
+    def by_purpose(self) -> dict[str, float]:
+        """What each kind of query cost today."""
+        return dict(self._read().purposes)
+
+    def told(self) -> str:
+        """Today's spending beside the cap, for people."""
+        return f"${self.spent_usd():.4f} of ${self.limit_usd:g} today"
+
     def allows(self) -> bool:
         """Whether another one may start."""
         return self.spent_usd() < self.limit_usd
 
-    def add(self, usd: float) -> None:
+    def add(self, usd: float, purpose: str = "") -> None:
         """Book one query. Several programs may do so at once."""
         try:
             private_dir(self._path.parent)
@@ -46,7 +55,9 @@ class DailyCap:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX)
             day = self._parse(os.read(fd, 4096))
-            line = msgspec.json.encode(_Day(date=day.date, usd=day.usd + usd, calls=day.calls + 1))
+            purposes = {**day.purposes, purpose: day.purposes.get(purpose, 0.0) + usd} if purpose else day.purposes
+            spent = _Day(date=day.date, usd=day.usd + usd, calls=day.calls + 1, purposes=purposes)
+            line = msgspec.json.encode(spent)
             os.ftruncate(fd, 0)
             os.pwrite(fd, line, 0)
         finally:

@@ -1,4 +1,4 @@
-"""A session file, of whichever agent, as a ledger."""
+"""A session file, of whichever agent, as a ledger and the end of its dialog."""
 
 import calendar
 import time
@@ -9,8 +9,12 @@ from msgspec import Struct
 from clew.foreign.registry import identify, read
 from clew.foreign.session import ForeignTranscript
 from clew.ledger.facts import Ledger
-from clew.ledger.fold import LedgerFold, fold
+from clew.ledger.fold import LedgerFold
+from clew.orient.dialog import DialogFold, Line
+from clew.system.home import clew_home
+from clew.transcript.lease import holder_of
 from clew.transcript.reader import iterate
+from clew.transcript.store import SessionStore
 
 OWN = "clew"
 
@@ -27,27 +31,39 @@ class LoadedSession(Struct, frozen=True, kw_only=True):
     updated_s: float
     """Time of the last entry, else of the file."""
     ledger: Ledger
+    dialog: tuple[Line, ...] = ()
     problem: str = ""
     """Why nothing could be read, if so."""
 
 
 def load_session(path: Path, *, agent: str | None = None, session_id: str = "") -> LoadedSession:
-    """Read and fold one file. What cannot be read gives an empty ledger and a reason, never an exception."""
-    if agent == OWN or (agent is None and identify(path) == OWN):
+    """Read and fold one session. What cannot be read gives an empty ledger and a reason, never an exception."""
+    if agent == OWN or (agent is None and is_own(path)):
         return load_own(path)
     return from_transcript(read(path, agent, session_id=session_id))
 
 
+def is_own(path: Path) -> bool:
+    """Whether a file is ours: by its place, because a session that was cut off early looks like another agent's."""
+    return path.absolute().is_relative_to(SessionStore(clew_home()).projects) or identify(path) == OWN
+
+
+def is_held(path: Path, agent: str) -> bool:
+    """Whether a live process writes the session. Only our own have a lease; of others nobody can know."""
+    return agent == OWN and holder_of(path) is not None
+
+
 def load_own(path: Path) -> LoadedSession:
     """One of our files, in file order: titles, approvals and turn results stand between the messages."""
-    folding = LedgerFold()
+    folding, dialog = LedgerFold(), DialogFold()
     problem = ""
     for located in iterate(path):
         if located.entry is not None:
             folding.feed(located.entry)
+            dialog.feed(located.entry)
         elif located.problem:
             problem = located.problem
-    ledger = folding.ledger()
+    ledger = folding.ledger(held=is_held(path, OWN))
     return LoadedSession(
         path=str(path),
         agent=OWN,
@@ -56,13 +72,18 @@ def load_own(path: Path) -> LoadedSession:
         title=ledger.title,
         updated_s=seconds_of(ledger.last_at) or _mtime(path),
         ledger=ledger,
+        dialog=tuple(dialog.lines()),
         problem="" if ledger.entries else problem,
     )
 
 
 def from_transcript(transcript: ForeignTranscript) -> LoadedSession:
     """Fold what a reader gave."""
-    ledger = fold(transcript.entries)
+    folding, dialog = LedgerFold(), DialogFold()
+    for entry in transcript.entries:
+        folding.feed(entry)
+        dialog.feed(entry)
+    ledger = folding.ledger()
     problem = "" if transcript.entries else next((item.detail or item.kind for item in transcript.problems), "")
     return LoadedSession(
         path=str(transcript.path),
@@ -72,6 +93,7 @@ def from_transcript(transcript: ForeignTranscript) -> LoadedSession:
         title=transcript.meta.title,
         updated_s=seconds_of(ledger.last_at) or _mtime(transcript.path),
         ledger=ledger,
+        dialog=tuple(dialog.lines()),
         problem=problem,
     )
 

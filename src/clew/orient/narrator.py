@@ -3,29 +3,28 @@
 from collections.abc import Callable
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from clew.ledger.facts import Ledger
 from clew.ledger.fold import LedgerFold
 from clew.orient.dialog import DialogFold
-from clew.orient.load import seconds_of
-from clew.orient.news import news
-from clew.orient.recap import FactualRecap, recap
-from clew.orient.rephrase import rephrase
-from clew.orient.report import STALE_S, recap_data
+from clew.orient.form import Form, form_of, news
+from clew.orient.recap_query import Written, WrittenRecaps, write_recap
 from clew.orient.side_query import SideQueries, Stamp
 from clew.orient.titles import model_title, next_title
 from clew.protocol.entries import Entry
-from clew.system.clock import Clock, SystemClock
 
 
 class Told(Struct, frozen=True, kw_only=True):
-    """A recap ready to be shown and stored."""
+    """A recap ready to be shown and stored. The form stands beside the model's words."""
 
     text: str
     away: str
     source: Literal["facts", "model"]
     key: Stamp
+    form: Form
+    why: str = ""
+    """What of the model's words was left out."""
     data: dict[str, object]
     """For the `data` of its `away_summary` entry."""
 
@@ -39,24 +38,35 @@ class Narrator:
         project: str = "",
         queries: SideQueries | None = None,
         log: Callable[[str], None],
-        clock: Clock | None = None,
+        goal_only: bool = False,
+        memory: Callable[[], str] = str,
+        kept: WrittenRecaps | None = None,
     ) -> None:
-        self._clock = clock or SystemClock()
+        """`goal_only`: the model of `queries` is a small local one. `memory`: what the model may know of the project.
+        `kept`: recaps that earlier processes paid for."""
         self._fold = LedgerFold()
         self._dialog = DialogFold()
         self._project = project
         self._queries = queries
         self._log = log
-        self._left: Ledger | None = None
+        self._goal_only = goal_only
+        self._memory = memory
+        self._kept = kept
+        self._left: Form | None = None
+        self._written: Written | None = None
 
     def feed(self, entry: Entry) -> None:
-        """One more entry, as it is recorded or replayed."""
+        """Take one more entry, old or new."""
         self._fold.feed(entry)
         self._dialog.feed(entry)
 
+    def reopened(self) -> None:
+        """What was fed so far was written by a process that is gone: nothing of it is under way."""
+        self._fold.reopened()
+
     def ledger(self) -> Ledger:
-        """The facts so far."""
-        return self._fold.ledger()
+        """The facts so far. Whoever follows a session holds its lease."""
+        return self._fold.ledger(held=True)
 
     def key(self) -> Stamp:
         """What a recap made now would be about."""
@@ -64,50 +74,64 @@ class Narrator:
 
     def leave(self) -> None:
         """The user went away: news are counted from here."""
-        self._left = self._fold.ledger()
+        self._left = self.factual()
 
-    def factual(self) -> FactualRecap:
+    def factual(self) -> Form:
         """The recap from facts alone."""
-        return self._recap(self._fold.ledger())
-
-    def _recap(self, ledger: Ledger) -> FactualRecap:
-        """A session that wrote something just now is at work; one that was resumed in the middle was cut off."""
-        fresh = self._clock.wall_s() - seconds_of(ledger.last_at) <= STALE_S
-        return recap(ledger, project=self._project, live=fresh)
+        return form_of(self.ledger(), project=self._project)
 
     async def tell(self, *, with_model: bool = False) -> Told | None:
-        """The recap; in the fast model's words where that is wanted, possible and borne out. None: nothing to tell."""
-        ledger = self._fold.ledger()
-        made = self._recap(ledger)
-        if not made.text:
+        """The recap; in a model's words where that is wanted, possible and borne out. None: nothing to tell."""
+        ledger = self.ledger()
+        form = form_of(ledger, project=self._project)
+        if not form.items:
             return None
-        words = None
-        if with_model and self._queries is not None:
-            words = await rephrase(ledger, made, self._dialog.lines(), self._queries, self._log)
-        away = news(self._left, ledger)[0] if self._left is not None else ""
-        source: Literal["facts", "model"] = "model" if words else "facts"
+        written = await self._words(ledger, form) if with_model else None
+        source: Literal["facts", "model"] = "model" if written and written.text else "facts"
+        away = news(self._left, form) if self._left is not None else ""
+        data: dict[str, object] = {
+            "sessionId": form.session_id,
+            "lastEntryId": form.last_entry_id,
+            "source": source,
+            "away": away,
+            "facts": to_builtins(form.items),
+        }
         return Told(
-            text=words or made.text,
+            text=written.text if written and written.text else form.text,
             away=away,
             source=source,
-            key=Stamp(ledger.session_id, ledger.last_entry_id),
-            data=recap_data(made, ledger, source=source, away=away),
+            key=Stamp(form.session_id, form.last_entry_id),
+            form=form,
+            why=written.why() if written else "",
+            data=data,
         )
+
+    async def _words(self, ledger: Ledger, form: Form) -> Written | None:
+        """Asked once per session and last entry."""
+        key = Stamp(form.session_id, form.last_entry_id)
+        if self._written is None or self._written.key != key:
+            self._written = self._kept.get(key) if self._kept is not None else None
+        if self._written is None and self._queries is not None:
+            lines = self._dialog.lines()
+            self._written = await write_recap(
+                ledger, form, lines, self._queries, memory=self._memory(), goal_only=self._goal_only
+            )
+            if self._written is not None:
+                self._log(f"recap: {self._written.why()}")
+                if self._kept is not None:
+                    self._kept.put(self._written)
+        return self._written
 
     async def title(self, *, with_model: bool = False) -> tuple[str, Literal["facts", "model"]] | None:
         """The title to write now, and who made it; None when the one in force stays."""
-        ledger = self._fold.ledger()
-        made = next_title(ledger)
+        made = next_title(self.ledger())
         if not made:
             return None
-        better = (
-            await model_title(ledger, self._dialog.lines(), self._queries) if with_model and self._queries else None
-        )
-        return better or (made, "facts")
+        better = await self.better_title() if with_model else None
+        return (better, "model") if better else (made, "facts")
 
     async def better_title(self) -> str | None:
         """The fast model's title for what the facts have already named; None when there is none to use."""
         if self._queries is None:
             return None
-        made = await model_title(self._fold.ledger(), self._dialog.lines(), self._queries)
-        return made[0] if made else None
+        return await model_title(self.ledger(), self._dialog.lines(), self._queries)

@@ -1,68 +1,64 @@
-"""A recap as programs read it: the object of `clew recap --json`."""
+"""One session as lists and programs see it, kept so that what was read once is not read again."""
 
+import hashlib
+import os
+from pathlib import Path
 from typing import Any
 
+import msgspec
 from msgspec import Struct
 
-from clew.ledger.facts import Ledger
-from clew.orient.clauses import Clause
-from clew.orient.load import LoadedSession
-from clew.orient.recap import FactualRecap, recap
+from clew import __version__
+from clew.orient.form import Form, form_of
+from clew.orient.load import OWN, LoadedSession, is_held, load_session
+from clew.system.home import private_dir
 from clew.system.redact import redact
 
-STALE_S = 900.0
-"""A session whose last entry is older than this is not being worked on any more, whatever its last line says."""
+_FORMAT = "4"
 
 
 class Report(Struct, frozen=True, kw_only=True):
-    """Where one session stands, as far as it does not depend on the time of asking."""
+    """Where one session stands."""
 
     file: str
     agent: str
     session: str
     project: str
-    state: str
-    goal: str
-    next_step: str
-    last_request: str
-    language: str
-    text: str
-    live_text: str
-    """The words while the session is being worked on; the same as `text` unless its state is working."""
-    facts: tuple[Clause, ...]
     title: str
     updated_s: float
     entries: int
+    form: Form
     problem: str = ""
+
+    @property
+    def text(self) -> str:
+        """The whole form in one line."""
+        return self.form.text
+
+    @property
+    def goal(self) -> str:
+        """The task in the user's words."""
+        return self.form.told("task")
+
+    @property
+    def next_step(self) -> str:
+        """What is open; "" when nothing is, and nothing is made up."""
+        return self.form.told("open")
 
 
 def make_report(session: LoadedSession) -> Report:
     """The report of a loaded session."""
-    made = make_recap(session)
-    live = make_recap(session, live=True).text if session.ledger.state == "working" else made.text
     return Report(
         file=session.path,
         agent=session.agent,
         session=session.session_id,
         project=session.project,
-        state=session.ledger.state,
-        goal=made.goal,
-        next_step=made.next_step,
-        last_request=made.last_request,
-        language=made.language,
-        text=made.text,
-        live_text=live,
-        facts=made.clauses,
         title=redact(session.ledger.title or session.title),
         updated_s=session.updated_s,
         entries=session.ledger.entries,
+        form=form_of(session.ledger, title=session.title, project=session.project),
         problem=session.problem,
     )
-
-
-def make_recap(session: LoadedSession, *, live: bool = False) -> FactualRecap:
-    """The factual recap of a loaded session."""
-    return recap(session.ledger, title=session.title, project=session.project, live=live)
 
 
 def age_of(report: Report, now_s: float) -> float:
@@ -70,42 +66,80 @@ def age_of(report: Report, now_s: float) -> float:
     return max(0.0, now_s - report.updated_s) if report.updated_s else 0.0
 
 
-def state_now(state: str, age_s: float) -> str:
-    """The state, where "working" needs a recent entry."""
-    return "interrupted" if state == "working" and age_s > STALE_S else state
-
-
-def text_now(report: Report, now_s: float) -> str:
-    """The recap's words, as of now."""
-    return report.live_text if age_of(report, now_s) <= STALE_S else report.text
-
-
 def recap_object(report: Report, *, now_s: float, text: str = "") -> dict[str, Any]:
     """The keys of `clew recap --json`, in their documented order."""
-    age_s = age_of(report, now_s)
+    form = report.form
     return {
         "file": report.file,
         "agent": report.agent,
         "session": report.session,
         "project": report.project,
-        "state": state_now(report.state, age_s),
+        "state": form.state.value,
         "goal": report.goal,
         "next_step": report.next_step,
-        "last_request": report.last_request,
-        "language": report.language,
-        "text": text or text_now(report, now_s),
-        "facts": [{"text": clause.text, "source": list(clause.source)} for clause in report.facts],
-        "age_s": round(age_s),
+        "last_request": form.told("request"),
+        "language": form.language,
+        "text": text or report.text,
+        "facts": msgspec.to_builtins(form.items),
+        "age_s": round(age_of(report, now_s)),
         "title": report.title,
     }
 
 
-def recap_data(made: FactualRecap, ledger: Ledger, *, source: str, away: str = "") -> dict[str, Any]:
-    """What a stored recap (`system`/`away_summary`) keeps beside its words: its facts and what it is about."""
-    return {
-        "sessionId": ledger.session_id,
-        "lastEntryId": ledger.last_entry_id,
-        "source": source,
-        "away": away,
-        "facts": [{"text": clause.text, "source": list(clause.source)} for clause in made.clauses],
-    }
+class _Kept(msgspec.Struct):
+    version: str
+    size: int
+    mtime_ns: int
+    held: bool
+    report: Report
+
+
+class RecapCache:
+    """One small file per session below the home directory; it can be deleted at any time."""
+
+    def __init__(self, home: Path) -> None:
+        self._folder = home / "cache" / "recaps"
+
+    def report(self, path: Path, *, agent: str | None = None, session_id: str = "") -> Report:
+        """The report of a session, from the cache when neither the file nor its having a writer changed."""
+        size, mtime_ns = _stamp(path)  # before reading: a file that grows meanwhile is read again next time
+        held = is_held(path, agent or OWN)
+        key = (f"{__version__}/{_FORMAT}", size, mtime_ns, held)
+        name = f"{path.absolute()}\0{session_id}".encode(errors="surrogateescape")
+        place = self._folder / f"{hashlib.blake2b(name, digest_size=12).hexdigest()}.json"
+        kept = _read(place)
+        if kept and (kept.version, kept.size, kept.mtime_ns, kept.held) == key:
+            return kept.report
+        report = make_report(load_session(path, agent=agent, session_id=session_id))
+        self._write(place, _Kept(version=key[0], size=key[1], mtime_ns=key[2], held=held, report=report))
+        return report
+
+    def _write(self, place: Path, kept: _Kept) -> None:
+        try:
+            private_dir(place.parent)
+            fresh = place.with_suffix(f".{os.getpid()}.new")
+            fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+            with os.fdopen(fd, "wb") as file:
+                file.write(msgspec.json.encode(kept))
+            os.replace(fresh, place)
+        except OSError:
+            return  # a home that cannot be written only costs time
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Size and time of a file; what a database has not folded in yet lies in a journal beside it."""
+    info = path.stat()
+    try:
+        journal = path.with_name(path.name + "-wal").stat() if path.suffix == ".db" else None
+    except OSError:
+        journal = None
+    if journal is None:
+        return info.st_size, info.st_mtime_ns
+    return info.st_size + journal.st_size, max(info.st_mtime_ns, journal.st_mtime_ns)
+
+
+def _read(place: Path) -> _Kept | None:
+    try:
+        return msgspec.json.decode(place.read_bytes(), type=_Kept)
+    except (OSError, msgspec.DecodeError):
+        return None

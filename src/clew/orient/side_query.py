@@ -9,9 +9,9 @@ from clew.llm.model import Model
 from clew.llm.reply import Reply
 from clew.llm.request import ModelRequest
 from clew.orient.daily_cap import DailyCap
-from clew.orient.dialog import one_message, reply_text
 from clew.protocol.entries import SideQueryEntry
-from clew.protocol.ids import EntryId, SessionId
+from clew.protocol.ids import SessionId
+from clew.protocol.messages import TextPart, UserMessage
 from clew.system.clock import Clock, SystemClock, iso_utc
 from clew.system.redact import redact
 
@@ -74,7 +74,7 @@ class SideQueries:
             return self._none(query, refusal or "no fast model")
         request = ModelRequest(
             system=(query.system,),
-            messages=one_message(_bounded(redact(query.text), model.side_query_chars)),
+            messages=(UserMessage(content=_bounded(redact(query.text), model.side_query_chars)),),
             max_output_tokens=query.max_output_tokens,
             temperature=query.temperature,
             purpose=f"side-query:{query.purpose}",
@@ -121,8 +121,8 @@ class SideQueries:
 
     def _settled(self, query: Query, model: Model, stamp: Stamp, reply: Reply) -> str | None:
         cost = model.cost_usd(reply.usage) if reply.usage is not None else None
-        self._cap.add(cost or 0.0)
-        text = reply_text(None, reply.parts).strip()
+        self._cap.add(cost or 0.0, query.purpose)
+        text = "\n".join(part.text for part in reply.parts if isinstance(part, TextPart)).strip()
         stale = self._current() != stamp
         outcome = "stale" if stale else "ok" if text else "empty"
         self._book(
@@ -167,8 +167,3 @@ def _bounded(text: str, max_chars: int) -> str:
 def _is_cancelling() -> bool:
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
-
-
-def stamp_of(session_id: str, last_entry_id: EntryId | str) -> Stamp:
-    """The key of a session at an entry."""
-    return Stamp(session_id, last_entry_id)

@@ -138,6 +138,7 @@ def _(event: RecapReady, state: PlainState) -> PlainState:
     facts = state.facts
     greeted = facts.resumed and not facts.recap_why
     why = "It was shown because the session was resumed." if greeted else "It was shown because you asked for it."
+    why = f"{why} {event.why}" if event.why else why
     return replace(state, facts=replace(facts, recap_source=event.source, recap_why=why))
 
 

@@ -35,6 +35,8 @@ class RecapReady(DurableEvent, frozen=True, kw_only=True, tag="recap.ready"):
     """What happened since you left."""
     last_entry_id: EntryId = EntryId("")
     source: WordSource = "facts"
+    why: str = ""
+    """Where its words came from: what a model said that was left out, or why none was asked."""
 
 
 class SideQueryBooked(DurableEvent, frozen=True, kw_only=True, tag="side_query.booked"):

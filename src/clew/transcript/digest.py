@@ -11,16 +11,16 @@ from clew.protocol.entries import (
     Entry,
     OpaqueEntry,
     SystemEntry,
+    TombstoneEntry,
     TurnResultEntry,
     UserEntry,
 )
-from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart, UserMessage
+from clew.protocol.messages import TextPart, ToolResultPart, UserMessage
 from clew.protocol.usage import Usage
+from clew.transcript.standing import StandingFold
+from clew.transcript.typed_text import HOUSEKEEPING, is_interruption, typed
 
 _MAX_PROMPT = 300
-_LIMITED = {"max_turns", "max_budget", "output_limit", "prompt_too_long"}
-_NOT_TYPED = ("<", "[Request interrupted", "Caveat:")
-"""How texts begin that other programs put into the user's mouth."""
 
 
 class Digest(msgspec.Struct, kw_only=True, omit_defaults=True):
@@ -42,9 +42,7 @@ class Digest(msgspec.Struct, kw_only=True, omit_defaults=True):
     reply_usage: Usage = Usage()
     reply: str = ""
     recap: str = ""
-    mark: str = "empty"
-    """What came last: empty, prompt, call, result, text, question, or how a turn ended."""
-    pending: list[str] = []
+    standing: StandingFold = msgspec.field(default_factory=StandingFold)
     entries: int = 0
     problems: int = 0
 
@@ -54,16 +52,10 @@ class Digest(msgspec.Struct, kw_only=True, omit_defaults=True):
         return self.own_title or self.given_title or self.summary_title or self.first_prompt
 
     def state(self, *, alive: bool = False) -> str:
-        """working, waiting, asking, idle, interrupted, limited, failed, empty or damaged."""
+        """A state's word, or what is wrong with the file: empty, damaged. `alive`: somebody writes the session now."""
         if not self.entries:
             return "damaged" if self.problems else "empty"
-        if self.pending:
-            return "waiting"
-        if self.mark in {"prompt", "call", "result"}:
-            return "working" if alive else "interrupted"
-        if self.mark in {"question", "text"}:
-            return "asking" if self.mark == "question" else "idle"
-        return self.mark
+        return self.standing.state(held=alive).value
 
     def feed(self, entry: Entry) -> None:
         """Take one more entry."""
@@ -77,13 +69,16 @@ class Digest(msgspec.Struct, kw_only=True, omit_defaults=True):
             self.own_title = entry.custom_title
         elif isinstance(entry, AiTitleEntry):
             self.given_title = entry.ai_title
-        elif isinstance(entry, ApprovalEntry):
-            self._approval(entry)
+        elif isinstance(entry, ApprovalEntry | TombstoneEntry):
+            self.standing.feed(entry)
         elif isinstance(entry, TurnResultEntry):
-            self._turn(entry)
+            self.standing.feed(entry)
+            if entry.cost_usd is not None:
+                self.cost_usd = (self.cost_usd or 0.0) + entry.cost_usd
 
     def _chain(self, entry: ChainEntry) -> None:
         self.entries += 1
+        self.standing.feed(entry)
         if entry.timestamp:
             self.first_at = self.first_at or entry.timestamp
             self.last_at = entry.timestamp
@@ -93,30 +88,19 @@ class Digest(msgspec.Struct, kw_only=True, omit_defaults=True):
             self._user(entry)
         elif isinstance(entry, AssistantEntry):
             self._assistant(entry)
-        elif isinstance(entry, SystemEntry):
-            if entry.subtype == "away_summary":
-                self.recap = entry.content
-            elif entry.subtype == "interrupted":
-                self.mark = "interrupted"
+        elif isinstance(entry, SystemEntry) and entry.subtype == "away_summary":
+            self.recap = entry.content
 
     def _user(self, entry: UserEntry) -> None:
-        if answers(entry.message):
-            self.mark = "result"
-            return
         text = prompt_text(entry)
-        if not text:
-            if "[Request interrupted" in str(entry.message.content)[:200]:
-                self.mark = "interrupted"
-            return
-        self.turns += 1
-        self.first_prompt = self.first_prompt or text
-        self.last_prompt = text
-        self.mark = "prompt"
+        if text:
+            self.turns += 1
+            self.first_prompt = self.first_prompt or text
+            self.last_prompt = text
 
     def _assistant(self, entry: AssistantEntry) -> None:
         message = entry.message
         if entry.is_api_error_message:
-            self.mark = "failed"
             return
         self.model = message.model or self.model
         if message.usage is not None:
@@ -124,26 +108,6 @@ class Digest(msgspec.Struct, kw_only=True, omit_defaults=True):
                 self.usage += self.reply_usage
                 self.reply = message.id
             self.reply_usage = message.usage
-        for part in message.content:
-            if isinstance(part, ToolCallPart):
-                self.mark = "call"
-            elif isinstance(part, TextPart) and part.text.strip() and self.mark != "call":
-                self.mark = "question" if part.text.rstrip().endswith(("?", "？")) else "text"
-
-    def _approval(self, entry: ApprovalEntry) -> None:
-        pending = [item for item in self.pending if item != entry.request_id]
-        self.pending = [*pending, entry.request_id] if entry.decision == "pending" else pending
-
-    def _turn(self, entry: TurnResultEntry) -> None:
-        self.pending = []
-        if entry.cost_usd is not None:
-            self.cost_usd = (self.cost_usd or 0.0) + entry.cost_usd
-        if entry.reason in _LIMITED:
-            self.mark = "limited"
-        elif entry.reason == "completed":
-            self.mark = "question" if self.mark == "question" else "text"
-        else:
-            self.mark = "interrupted" if entry.reason in {"interrupted", "stopped_by_denial"} else "failed"
 
     @property
     def total_usage(self) -> Usage:
@@ -158,9 +122,12 @@ def answers(message: UserMessage) -> bool:
 
 def prompt_text(entry: UserEntry) -> str:
     """What a person typed, on one line and bounded; empty for everything a program wrote."""
-    if entry.is_meta or entry.is_compact_summary:
+    if entry.is_meta or entry.is_compact_summary or answers(entry.message):
         return ""
     content = entry.message.content
-    text = content if isinstance(content, str) else " ".join(p.text for p in content if isinstance(p, TextPart))
-    text = " ".join(text[: _MAX_PROMPT * 4].split())
-    return "" if text.startswith(_NOT_TYPED) else text[:_MAX_PROMPT]
+    text = content if isinstance(content, str) else "\n".join(p.text for p in content if isinstance(p, TextPart))
+    if is_interruption(text):
+        return ""
+    words, command = typed(text)
+    shown = words if not command else f"{command} {words}".strip() if words or command not in HOUSEKEEPING else ""
+    return " ".join(shown[: _MAX_PROMPT * 4].split())[:_MAX_PROMPT]

@@ -142,6 +142,8 @@ def _spoken(
             if not event.entry_id:
                 return ()  # the log already ends with these words
             data = {"lastEntryId": event.last_entry_id, "away": event.away, "source": event.source}
+            if event.why:
+                data["why"] = event.why
             recap = SystemEntry(
                 uuid=event.entry_id, subtype=RECAP, content=event.text, data=data, **stamp.chain(event.parent_id)
             )
@@ -293,6 +295,7 @@ def _recap_of(entry: SystemEntry) -> RecapReady:
         away=str(data.get("away") or ""),
         last_entry_id=_id(str(data.get("lastEntryId") or "")),
         source="model" if data.get("source") == "model" else "facts",
+        why=str(data.get("why") or ""),
     )
 
 

@@ -122,7 +122,7 @@ def agent_in_background() -> list[Json]:
 )
 def test_notices_end_the_agent_they_name(tmp_path: Path, line: Json, status: str) -> None:
     transcript = read(jsonl(tmp_path / "x.jsonl", [*BEGIN, *agent_in_background(), line]))
-    (agent,) = fold(transcript.entries).agents
+    (agent,) = fold(transcript.entries, held=True).agents
     assert agent.status == status
 
 
@@ -135,12 +135,12 @@ def test_asking_for_an_agents_output_tells_that_it_ended(tmp_path: Path) -> None
         claude_reply("a3", "r1", call("t2", "TaskOutput", task_id="a1"), "m3"),
         claude_user("r2", "a3", answer("t2", told.format("in_progress"))),
     ]
-    assert fold(read(jsonl(tmp_path / "x.jsonl", lines)).entries).agents[0].status == "running"
+    assert fold(read(jsonl(tmp_path / "x.jsonl", lines)).entries, held=True).agents[0].status == "running"
     lines += [
         claude_reply("a4", "r2", call("t3", "TaskOutput", task_id="a1"), "m4"),
         claude_user("r3", "a4", answer("t3", told.format("completed"))),
     ]
-    assert fold(read(jsonl(tmp_path / "y.jsonl", lines)).entries).agents[0].status == "finished"
+    assert fold(read(jsonl(tmp_path / "y.jsonl", lines)).entries, held=True).agents[0].status == "finished"
 
 
 def test_what_still_waits_at_the_end_is_the_last_request(tmp_path: Path) -> None:

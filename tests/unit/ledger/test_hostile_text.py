@@ -2,7 +2,9 @@
 
 import pytest
 
-from clew.orient.recap import recap
+from clew.orient.dialog import dialog_of
+from clew.orient.form import form_of
+from clew.orient.verify import verify
 from unit.ledger.talk import Talk
 
 SHAPES = [
@@ -34,5 +36,6 @@ SHAPES = [
 @pytest.mark.parametrize("text", SHAPES, ids=range(len(SHAPES)))
 def test_hostile_text_is_read_in_a_moment(text: str) -> None:
     talk = Talk().user(text).agent(text).bash("pytest " + text[:3000], text).edit(text[:900], text[:5000], text[1:5000])
-    made = recap(talk.agent(text).user(text).ledger())
-    assert len(made.text) <= 600
+    ledger = talk.agent(text).user(text).agent(text).ledger()
+    assert len(form_of(ledger).text) <= 4000
+    assert len(verify(text[:20_000], ledger, dialog_of(talk.entries)).text) <= 20_000

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.ledger.language import detect
+from clew.ledger.language import LanguageFold
 
 
 @pytest.mark.parametrize(
@@ -23,4 +23,6 @@ from clew.ledger.language import detect
     ],
 )
 def test_detect(text: str, language: str) -> None:
-    assert detect(text) == language
+    fold = LanguageFold()
+    fold.feed(text)
+    assert fold.language() == language

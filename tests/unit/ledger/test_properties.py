@@ -10,10 +10,13 @@ from hypothesis import strategies as st
 
 from clew.foreign.registry import read
 from clew.ledger.fold import LedgerFold, fold
-from clew.orient.clauses import Clause
-from clew.orient.recap import MAX_WORDS, recap
+from clew.orient.form import form_of
 from clew.protocol.entries import Entry, KnownEntry
+from clew.transcript.digest import Digest
 from unit.ledger.talk import Talk
+
+MAX_WORDS = 220
+"""All fields of a form together, at their most."""
 
 WORDS = st.one_of(
     st.text(max_size=200),
@@ -72,10 +75,21 @@ def talk_of(steps: list[tuple[Any, ...]]) -> Talk:
 @settings(max_examples=150, deadline=None)
 def test_the_fold_never_raises_and_the_recap_is_short(steps: list[tuple[Any, ...]]) -> None:
     ledger = talk_of(steps).ledger()
-    made = recap(ledger)
-    assert len(made.text.split()) <= MAX_WORDS + 2  # words of an unspaced script count by their characters
-    assert all(isinstance(clause, Clause) and clause.source for clause in made.clauses)
+    form = form_of(ledger)
+    assert len(form.text.split()) <= MAX_WORDS
+    assert all(item.source for item in form.items)
     msgspec.json.encode(ledger)
+
+
+@given(st.lists(STEPS, max_size=20), st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_lists_and_ledger_tell_the_same_state(steps: list[tuple[Any, ...]], held: bool) -> None:
+    talk = talk_of(steps)
+    digest = Digest()
+    for entry in talk.entries:
+        digest.feed(entry)
+    if digest.entries:
+        assert digest.state(alive=held) == talk.folding().ledger(held=held).state
 
 
 @given(st.lists(STEPS, max_size=20), st.integers(0, 20))
@@ -110,7 +124,7 @@ def test_every_shared_transcript_folds() -> None:
     seen = 0
     for path in sorted(SHARED.rglob("*")):
         if path.is_file() and path.name not in ("README.md", "reference_recaps.jsonl"):
-            made = recap(fold(read(path).entries))
-            assert len(made.text.split()) <= MAX_WORDS + 2, path
+            form = form_of(fold(read(path).entries))
+            assert len(form.text.split()) <= MAX_WORDS, path
             seen += 1
     assert seen > 40

@@ -1,6 +1,9 @@
 """`clew recap` and `clew ledger` as a person calls them."""
 
+import asyncio
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import msgspec
@@ -11,14 +14,16 @@ from clew.cli.main import run
 from clew.cli.recap import age_s, age_words
 from clew.ledger.fold import fold
 from clew.llm.scripted import Say, ScriptedModel
+from clew.orient import report as report_module
 from clew.orient.board import Found, recent, rows
+from clew.orient.catalog import Catalog
 from clew.orient.load import load_session, seconds_of
 from clew.orient.narrator import Narrator
-from clew.orient.recap_cache import RecapCache
-from clew.orient.report import state_now
+from clew.orient.recap_query import Choice
+from clew.orient.report import RecapCache
 from clew.orient.side_query import Stamp
 from clew.protocol.ids import SessionId
-from clew.system.clock import ManualClock
+from clew.transcript.lease import acquire
 from clew.transcript.store import SessionStore
 from unit.ledger.talk import SESSION, Talk
 
@@ -66,7 +71,8 @@ def test_one_file_as_json(home: Path, capsys: pytest.CaptureFixture[str]) -> Non
     found = json.loads(capsys.readouterr().out)
     assert list(found)[: len(KEYS)] == KEYS
     assert (found["agent"], found["session"], found["state"], found["language"]) == ("clew", SESSION, "idle", "en")
-    assert found["goal"] == "parcels: Add a --json flag to the report command"
+    assert found["goal"] == "Add a --json flag to the report command"
+    assert found["next_step"] == ""
     assert "report.py" in found["text"]
     assert found["facts"][0]["source"] == ["e1"]
 
@@ -74,7 +80,7 @@ def test_one_file_as_json(home: Path, capsys: pytest.CaptureFixture[str]) -> Non
 def test_plain_when_piped(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     stored(home)
     assert run(["recap", SESSION]) == 0
-    assert capsys.readouterr().out.startswith("parcels: Add a --json flag")
+    assert capsys.readouterr().out.startswith("Task: Add a --json flag")
     assert run(["recap"]) == 0
     out = capsys.readouterr().out
     assert "\x1b" not in out
@@ -144,7 +150,7 @@ def test_the_model_is_optional(home: Path, capsys: pytest.CaptureFixture[str], m
     assert run(["recap", str(path), "--llm"]) == 0
     said = capsys.readouterr()
     assert "Add a --json flag" in said.out
-    assert "no fast model" in said.err
+    assert "no model is connected" in said.err
 
 
 def test_the_ledger_as_lines_and_as_json(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -168,7 +174,7 @@ def test_the_cache_knows_a_changed_file(home: Path) -> None:
     assert len(kept) == 1
     assert kept[0].stat().st_mode & 0o077 == 0
     stored(home, talk().user("Now document the flag in the README"))
-    assert cache.report(path).last_request == "Document the flag in the README"
+    assert cache.report(path).form.told("request") == "Now document the flag in the README"
     kept[0].write_bytes(b"{broken")
     assert cache.report(path).text
 
@@ -178,10 +184,46 @@ def test_our_file_and_the_live_fold_agree(home: Path) -> None:
     assert load_session(stored(home, made)).ledger == fold(made.entries)
 
 
-def test_working_long_ago_is_interrupted() -> None:
-    assert state_now("working", 10) == "working"
-    assert state_now("working", 100_000) == "interrupted"
-    assert state_now("asking", 100_000) == "asking"
+def test_after_a_kill_every_view_says_interrupted_at_once(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = Talk().user("Add a --json flag to the report command").call("Bash", command="make").approval("pending")
+    path = stored(home, made)
+    store = SessionStore(home / "clew")
+    cache = RecapCache(home / "clew")
+
+    def views() -> set[str]:
+        with Catalog(store, homes={}, env={"HOME": str(home)}) as catalog:
+            catalog.refresh()
+            listed = catalog.rows()[0].state
+        assert run(["recap", str(path), "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)["state"]
+        assert run(["ledger", str(path), "--json"]) == 0
+        ledger = json.loads(capsys.readouterr().out)["state"]
+        return {listed, told, ledger, cache.report(path).form.state.value, load_session(path).ledger.state.value}
+
+    lease = acquire(path)
+    assert views() == {"waiting"}
+    lease.release()  # what the kernel does for a process that was killed
+    assert views() == {"interrupted"}
+
+
+def test_a_holder_that_is_dead_holds_nothing(home: Path) -> None:
+    path = stored(home, Talk().user("Add a --json flag to the report command").call("Bash", command="make"))
+    code = (
+        "import os, sys; from pathlib import Path; from clew.transcript.lease import acquire; "
+        "lease = acquire(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
+    )
+    child = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert child.stdout is not None
+    assert child.stdout.readline() == b"held\n"
+    assert load_session(path).ledger.state == "working"
+    child.kill()
+    child.wait()
+    assert path.with_suffix(".lock").exists(), "the file stays behind; nobody holds it"
+    assert load_session(path).ledger.state == "interrupted"
+    assert "interrupted" in RecapCache(home / "clew").report(path).text
+    child.stdout.close()
+    assert child.stdin is not None
+    child.stdin.close()
 
 
 def test_ages() -> None:
@@ -191,14 +233,13 @@ def test_ages() -> None:
     assert seconds_of("yesterday") == 0.0
 
 
-def test_work_that_goes_on_is_not_called_cut_off() -> None:
-    clock = ManualClock(seconds_of("2026-03-01T10:00:30.000Z"))
-    narrator = Narrator(log=[].append, clock=clock)
+def test_work_that_goes_on_is_not_called_interrupted_and_a_resumed_session_is() -> None:
+    narrator = Narrator(log=[].append)
     for entry in Talk().user("Add a --json flag to the report command").call("Bash", command="ls").entries:
         narrator.feed(entry)
-    assert "the agent is at work" in narrator.factual().text.casefold()
-    clock.advance(3600)
-    assert "cut off at `ls`" in narrator.factual().text.casefold()
+    assert narrator.factual().told("state") == "working: `ls`"
+    narrator.reopened()
+    assert narrator.factual().told("state") == "interrupted: `ls`"
     assert narrator.key() == Stamp(SESSION, "e2")
 
 
@@ -224,15 +265,88 @@ def test_a_file_too_large_for_the_list_is_named(home: Path) -> None:
     assert str(path) in report.text
 
 
-def test_the_fast_model_may_rephrase(
+def connected(monkeypatch: pytest.MonkeyPatch, *replies: str) -> ScriptedModel:
+    model = ScriptedModel([Say(reply) for reply in replies], usd_per_token=0.0001)
+    monkeypatch.setattr(recap_words, "chosen", lambda _: Choice("scripted/model"))
+    monkeypatch.setattr(recap_words, "connect", lambda *_, **__: model)
+    return model
+
+
+def test_a_model_may_write_it_once_and_it_is_booked(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = "You are adding a --json flag in report.py; next, review and commit."
-    replies = ScriptedModel([Say(f"<recap>{words}</recap>"), Say("<recap>You deployed orders.py.</recap>")])
-    monkeypatch.setattr(recap_words, "_fast", lambda *_: replies)
+    model = connected(monkeypatch, f"<recap>{words}</recap>")
     path = stored(home)
-    assert run(["recap", str(path), "--llm"]) == 0
-    assert capsys.readouterr().out == words + "\n"
+    for _ in range(2):
+        assert run(["recap", str(path), "--llm"]) == 0
+        assert capsys.readouterr().out.splitlines()[:2] == [words, "Task: Add a --json flag to the report command"]
+    assert len(model.requests) == 1, "once per session and last entry"
+    booked = json.loads((home / "clew" / "side-queries.json").read_text())
+    assert booked["calls"] == 1
+    assert booked["purposes"]["session-recap"] > 0
+
+
+def test_what_the_session_does_not_hold_is_never_printed(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connected(monkeypatch, *["<recap>You deployed orders.py.</recap>"] * 2)
+    path = stored(home)
     assert run(["recap", str(path), "--llm", "--json"]) == 0
     assert "orders.py" not in json.loads(capsys.readouterr().out)["text"]
     assert "orders.py" in next((home / "clew" / "debug").iterdir()).read_text()
+
+
+def test_a_store_of_several_sessions_tells_the_one_that_was_asked_for(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = home / "p" / ".aider.chat.history.md"
+    path.parent.mkdir()
+    text = ""
+    for number, task in enumerate(("Rename parcels to boxes in store.py", "Draw the logo as SVG in logo.py")):
+        text += f"# aider chat started at 2026-03-0{number + 1} 10:00:00\n\n#### {task}\n\nI will do that now.\n\n"
+        text += (
+            "> Tokens: 1k sent, 66 received.\n\n#### And test it as well\n\nThat is done too.\n\n> Tokens: 1k sent.\n\n"
+        )
+    path.write_text(text)
+    seen: list[str] = []
+    for item in recent(home / "clew", since_s=0, agents=["aider"], homes={"aider": path.parent}).found:
+        model = connected(monkeypatch, *["<recap>You wiped the disk of Margaret.</recap>"] * 2)
+        report = RecapCache(home / "clew").report(item.path, agent="aider", session_id=item.session_id)
+        asyncio.run(recap_words.model_words(report))
+        seen += [name for name in ("store.py", "logo.py") if name in str(model.requests[0].messages[0].content)]
+        assert len(model.requests) == 2, "one retry, no more"
+    assert sorted(seen) == ["logo.py", "store.py"]
+    capsys.readouterr()
+
+
+def test_a_store_with_a_thousand_sessions_is_listed_and_each_is_itself(home: Path) -> None:
+    path = home / "p" / ".aider.chat.history.md"
+    path.parent.mkdir()
+    with path.open("w") as file:
+        for number in range(1000):
+            file.write(f"# aider chat started at 2026-01-01 {number // 60:02d}:{number % 60:02d}:00\n\n")
+            file.write(f"#### Fix item number {number} now\n\nDone.\n\n")
+    board = recent(home / "clew", since_s=0, agents=["aider"], homes={"aider": path.parent})
+    assert len(board.found) + board.left_out == 1000
+    told = [report.goal for report in rows(board.found[:3], RecapCache(home / "clew"))]
+    assert len(set(told)) == 3
+    assert all(goal.startswith("Fix item number ") for goal in told)
+
+
+def test_a_file_that_grows_while_it_is_read_is_read_again(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = stored(home)
+    cache = RecapCache(home / "clew")
+    real = report_module.load_session
+
+    def growing(place: Path, **how: object) -> object:
+        loaded = real(place, **how)  # type: ignore[arg-type]  # handed through as it came
+        with path.open("ab") as file:
+            file.write(msgspec.json.encode(Talk().user("x").user("Now write the docs").entries[-1]) + b"\n")
+        return loaded
+
+    monkeypatch.setattr(report_module, "load_session", growing)
+    assert cache.report(path).form.told("request") == ""
+    monkeypatch.setattr(report_module, "load_session", real)
+    assert cache.report(path).form.state.value in ("interrupted", "idle")
+    assert cache.report(path).entries > load_session(stored(home)).ledger.entries - 1

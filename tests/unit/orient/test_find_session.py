@@ -13,14 +13,15 @@ import msgspec
 import pytest
 
 from clew.cli import choose_session as choosing
+from clew.cli import recap_words
 from clew.cli.main import run
-from clew.cli.recap_words import rephrased
 from clew.cli.sessions import row_line
 from clew.host.adoption import adopt
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient.catalog import Catalog
 from clew.orient.find_session import FoundSession, find_session, short_ids
-from clew.orient.recap_cache import RecapCache
+from clew.orient.recap_query import Choice
+from clew.orient.report import RecapCache
 from clew.protocol.entries import SessionSourceEntry
 from clew.protocol.ids import SessionId
 from clew.transcript.errors import AmbiguousSession, SessionNotFound
@@ -220,8 +221,9 @@ async def test_model_words_are_about_the_session_asked_for(
     )
     report = RecapCache(home / "clew").report(path, agent="aider", session_id="aider-2026-01-05-10-00-00")
     model = ScriptedModel([Say("Sort parcels by weight in parcels.py.")] * 4)
-    monkeypatch.setattr("clew.cli.recap_words._fast", lambda *_: model)
-    await rephrased(report)
+    monkeypatch.setattr(recap_words, "chosen", lambda _: Choice("scripted/model"))
+    monkeypatch.setattr(recap_words, "connect", lambda *_, **__: model)
+    await recap_words.model_words(report)
     sent = str(model.requests)
     assert "parcels.py" in sent
     assert "shop.py" not in sent

@@ -6,14 +6,12 @@ from typing import Any
 import pytest
 
 from clew.llm.scripted import Say, ScriptedModel
-from clew.orient.label_query import NewestBatch, bounded, clean_label, is_large, label_mode, model_label, question
-from clew.orient.labels import Settled, batch_label
-from clew.orient.rollup import duration_words, turn_line
-from clew.protocol.entries import TurnResultEntry
+from clew.orient.label_query import NewestBatch, bounded, clean_label, is_large, model_label, question
+from clew.orient.labels import Settled, batch_label, call_line, turn_line
+from clew.protocol.display import DiffBlock, FileBlock, MatchesBlock, TerminalBlock
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ToolCallPart, ToolResultPart
 from clew.system.terminal_width import display_width
-from unit.ledger.talk import Talk
 from unit.orient.test_side_query import Desk
 
 
@@ -35,28 +33,31 @@ def edit(path: str, old: str = "a", new: str = "b", *, error: bool = False) -> S
                 edit("/p/validate.py", "x\na", "x\nb\nc\nd"),
                 done("Bash", "1 failed, 14 passed in 1s", error=True, command="pytest"),
             ],
-            "Edited validate.py +3 −1 · 14 passed, 1 failed",
+            "Edited validate.py +3 -1 · 14 passed, 1 failed",
         ),
         ([done("Read", file_path="/p/a.py")], "Read a.py"),
         ([done("Read", file_path=f"/p/{name}.py") for name in "abc"], "Read a.py, b.py, c.py"),
         ([done("Read", file_path=f"/p/{name}.py") for name in "abcde"], "Read a.py, b.py and 3 more"),
         ([done("Read", "no such file", error=True, file_path="/p/a.py")], "Read of a.py failed"),
-        ([done("Write", "File created", file_path="/p/n.py", content="1\n2")], "Created n.py +2"),
+        ([done("Write", "File created", file_path="/p/n.py", content="1\n2")], "Created n.py +2 -0"),
         ([edit("/p/a.py", error=True)], "Edit of a.py failed"),
         (
             [edit("/p/a.py"), edit("/p/b.py", error=True), edit("/p/c.py", error=True)],
-            "Edited a.py +1 −1 · 2 of 3 edits failed (b.py, c.py)",
+            "Edited a.py +1 -1 · 2 of 3 edits failed (b.py, c.py)",
         ),
         ([done("Bash", command="git status")], "Ran git status"),
         ([done("Bash", "Exit code 2", error=True, command="make all")], "make all failed (exit 2)"),
         ([done("Grep", pattern="parse_date"), done("Glob", pattern="**/*.py")], "Searched parse_date, **/*.py"),
-        ([done("WebFetch", url="https://docs.python.org/3/x")], "Fetched docs.python.org"),
-        ([done("Task", description="Look for callers")], "Agent: Look for callers"),
+        ([done("WebFetch", url="https://docs.python.org/3/x")], "Fetched https://docs.python.org/3/x"),
+        ([done("Task", description="Look for callers")], "Agent Look for callers"),
         (
             [done("TodoWrite", todos=[{"content": "a", "status": "completed"}, {"content": "b", "status": "pending"}])],
             "Tasks 1/2 done",
         ),
         ([done("mcp__db__query")], "Used mcp__db__query"),
+        ([done("Bash", "The user did not allow this.", error=True, command="pytest")], "Refused Bash pytest"),
+        ([done("Bash", "Not allowed: plan mode", error=True, command="pytest")], "Refused Bash pytest"),
+        ([done("Bash", "Cancelled: another one failed", error=True, command="pytest")], "Cancelled Bash pytest"),
     ],
 )
 def test_labels_from_facts(batch: list[Settled], label: str) -> None:
@@ -91,6 +92,16 @@ def test_untrusted_names_are_cleaned() -> None:
         ("「修复解析器」", "修复解析器"),
         ("标签：修复解析器", "修复解析器"),
         ("**Fixed** _parser_", "Fixed parser"),
+        ("Result: Fixed it up", "Fixed it up"),
+        ("**Output:** Fixed it up", "Fixed it up"),
+        ("Error handling added to parser.py", "Error handling added to parser.py"),
+        ("Failed to parse dates: now handled", "Failed to parse dates: now handled"),
+        ("Cannot-happen branch removed", "Cannot-happen branch removed"),
+        ("Cleaned up __init__.py", "Cleaned up __init__.py"),
+        ("Passed *args on to run_all", "Passed *args on to run_all"),
+        ("Runtime error: out of memory", ""),
+        ("TypeError: x is not a function", ""),
+        ("Unable to say", ""),
         ("修复了日期解析", "修复了日期解析"),
         ("", ""),
         ("   \n\n ", ""),
@@ -185,27 +196,62 @@ def test_labels_never_come_late_onto_a_newer_batch() -> None:
     assert not newest.accepts(())
 
 
-def test_the_environment_counts_more_than_the_setting() -> None:
-    assert label_mode("facts", {}) == "facts"
-    assert label_mode("facts", {"CLEW_TOOL_BATCH_LABELS": "model"}) == "model"
-    assert label_mode("model", {"CLEW_TOOL_BATCH_LABELS": "OFF"}) == "off"
-    assert label_mode("model", {"CLEW_TOOL_BATCH_LABELS": "perhaps"}) == "model"
-
-
-def test_the_line_of_a_turn() -> None:
-    talk = Talk().user("Fix the date parser please")
-    before = talk.ledger()
-    talk.edit("/p/dates.py", "a", "b\nc").bash("pytest", "14 passed in 1s").bash(
-        "git commit -am x", "[main abc1234] Fix"
-    )
-    ended = talk.ended(cost=0.034).entries[-1]
-    assert isinstance(ended, TurnResultEntry)
-    line = turn_line(before, talk.ledger(), ended)
-    assert line == "dates.py +2 −1 · 2 commands · 14 passed · committed abc1234 · 1.5 s · $0.03"
+def test_one_grammar_for_calls_batches_and_turns() -> None:
+    diff = DiffBlock(path="/p/src/dates.py", patch="", added=2, removed=1)
+    batch = [
+        Settled(edit("/p/src/dates.py").call, edit("/p/src/dates.py").result, (diff,)),
+        done("Bash", "14 passed in 1s", command="pytest -q"),
+        done("Bash", command="git status"),
+    ]
+    assert [call_line(item, cwd="/p") for item in batch] == [
+        "Edited src/dates.py +2 -1",
+        "Ran pytest -q: 14 passed",
+        "Ran git status: ok",
+    ]
+    assert batch_label(batch) == "Edited dates.py +2 -1 · 14 passed · Ran git status"
+    line = turn_line(batch, reason="completed", duration_ms=1500, cost_usd=0.034)
+    assert line == "Edited dates.py +2 -1 · 14 passed · Ran git status · 1.5 s · $0.0340"
+    assert turn_line([], reason="max_turns", duration_ms=400) == "max turns · 0.4 s"
 
 
 @pytest.mark.parametrize(
-    ("ms", "words"), [(400, "0.4 s"), (12_000, "12 s"), (185_000, "3 min 5 s"), (3_720_000, "1 h 2 min")]
+    ("item", "line"),
+    [
+        (Settled(done("Bash", command="make\nall").call, None), "Bash make (+1 line) is still running"),
+        (done("Read", "no such file", error=True, file_path="/p/a.py"), "Read of a.py failed: no such file"),
+        (
+            Settled(
+                *done("Read", file_path="/p/a.py")[:2], (FileBlock(path="a", first_line=3, lines=2, total_lines=9),)
+            ),
+            "Read a.py (lines 3-4)",
+        ),
+        (
+            Settled(*done("Grep", pattern="x")[:2], (MatchesBlock(pattern="x", matches=3, files=("a", "b")),)),
+            "Searched x: 3 matches in 2 files",
+        ),
+        (
+            Settled(
+                *done("Bash", "boom", error=True, command="make")[:2],
+                (TerminalBlock(command="make", output="x\nboom\n", exit_code=2),),
+            ),
+            "Ran make: exit 2: boom",
+        ),
+        (
+            Settled(
+                *done("Bash", command="x")[:2],
+                (TerminalBlock(command="x", output="", exit_code=None, background_id="s1"),),
+            ),
+            "Ran x: in the background as s1",
+        ),
+    ],
 )
-def test_durations(ms: int, words: str) -> None:
-    assert duration_words(ms) == words
+def test_the_line_of_a_call(item: Settled, line: str) -> None:
+    assert call_line(item, cwd="/p") == line
+
+
+def test_a_refused_call_is_told_with_its_reason_and_a_path_keeps_its_end() -> None:
+    item = done("Bash", command="rm -rf build")
+    assert call_line(item, refused="not today") == "Refused Bash rm -rf build: not today"
+    long = call_line(done("Read", file_path="/very/long/path/to/some/deep/folder/file.py"), columns=24)
+    assert long.endswith("file.py")
+    assert display_width(long) <= 24

@@ -3,17 +3,12 @@
 import asyncio
 from pathlib import Path
 
-import pytest
-
 from clew.llm.errors import Overloaded
 from clew.llm.model import Model
 from clew.llm.scripted import Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.orient.daily_cap import DailyCap
 from clew.orient.dialog import MAX_MESSAGES, dialog_of
-from clew.orient.recap import recap
-from clew.orient.rephrase import extract, rephrase
 from clew.orient.side_query import Query, SideQueries, Stamp
-from clew.orient.verify import objections
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.messages import text_of
 from clew.system.clock import ManualClock
@@ -192,86 +187,3 @@ def test_the_dialog_has_words_only() -> None:
         long.user(f"question number {number}").agent(f"answer {number}")
     assert len(dialog_of(long.entries)) <= MAX_MESSAGES
     assert dialog_of(long.entries)[0].by_user
-
-
-@pytest.mark.parametrize(
-    ("reply", "expected"),
-    [
-        ("Let me think. <recap>You fix\nthe parser.</recap> bye", "You fix the parser."),
-        ("<recap>You fix the parser, next", "You fix the parser, next"),
-        ("You fix the parser.", ""),
-        ("", ""),
-        ("<RECAP>x</RECAP>", "x"),
-    ],
-)
-def test_three_tier_extraction(reply: str, expected: str) -> None:
-    assert extract(reply) == expected
-
-
-def fixed() -> Talk:
-    talk = Talk().user("Fix the date parser in dates.py for leap years").edit("/p/dates.py", "a", "b")
-    return talk.bash("pytest -q", "14 passed in 0.1s").agent("I fixed the leap year case in dates.py.")
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        "You fixed the date parser in dates.py and 14 tests pass; next, review and commit.",
-        "Fixing leap years in `dates.py`; commit it next.",
-    ],
-)
-def test_words_the_facts_bear_out(text: str) -> None:
-    assert objections(text, fixed().ledger()) == []
-
-
-@pytest.mark.parametrize(
-    ("text", "part"),
-    [
-        ("You fixed the date parser in calendar.py.", "file not in the facts: calendar.py"),
-        ("You fixed dates.py and 15 tests pass.", "number not in the facts: 15"),
-        ("You fixed dates.py and committed it.", "claim the facts do not hold: committed"),
-        ("You fixed dates.py and pushed it.", "claim the facts do not hold: pushed"),
-        ("You fixed dates.py; the build is green.", "claim the facts do not hold: build is green"),
-        ("You fixed dates.py and deployed it.", "claim the facts do not hold: deployed"),
-        ("You fixed dates.py with `terraform apply`.", "name not in the facts: terraform apply"),
-        ("You fixed dates.py for Margaret.", "name not in the facts: Margaret"),
-        ("You fixed parse_date in dates.py.", "name not in the facts: parse_date"),
-        ("**Done**: dates.py", "markdown or several lines"),
-        ("word " * 41, "more than 40 words"),
-    ],
-)
-def test_what_the_facts_do_not_hold_is_found(text: str, part: str) -> None:
-    assert part in objections(text, fixed().ledger())
-
-
-def test_a_failed_run_denies_success() -> None:
-    talk = fixed().bash("pytest -q", "1 failed, 13 passed in 0.1s", error=True).agent("Hm, one is left.")
-    assert any("tests pass" in item for item in objections("You fixed dates.py and the tests pass.", talk.ledger()))
-
-
-async def test_rephrasing_is_verified_and_falls_back(tmp_path: Path) -> None:
-    talk = fixed()
-    good = "<recap>You fixed leap years in dates.py and 14 tests pass; next, review and commit.</recap>"
-    model = ScriptedModel([Say(good), Say("<recap>You deployed orders.py to production.</recap>"), Say("no tag")])
-    desk = Desk(tmp_path, model)
-    ledger = talk.ledger()
-    made, dialog = recap(ledger), dialog_of(talk.entries)
-    assert await rephrase(ledger, made, dialog, desk.queries, desk.logged.append) == extract(good)
-    asked = str(model.requests[0].messages[0].content)
-    assert "FACTS" in asked
-    assert "14 tests pass" in asked
-    assert await rephrase(ledger, made, dialog, desk.queries, desk.logged.append) is None
-    assert "orders.py" in desk.logged[-1]
-    assert await rephrase(ledger, made, dialog, desk.queries, desk.logged.append) is None
-    assert "no recap tag" in desk.logged[-1]
-
-
-async def test_too_little_dialog_asks_nobody(tmp_path: Path) -> None:
-    model = ScriptedModel([Say("x")])
-    desk = Desk(tmp_path, model)
-    talk = Talk().user("Fix the parser please")
-    assert (
-        await rephrase(talk.ledger(), recap(talk.ledger()), dialog_of(talk.entries), desk.queries, desk.logged.append)
-        is None
-    )
-    assert model.requests == []

@@ -1,4 +1,4 @@
-"""Titles: at once from facts, following a pivot, naming tickets; the user's own wins."""
+"""Titles: at once from facts, naming tickets; the user's own wins."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def asked(text: str = "Please fix the leap year bug in dates.py") -> Talk:
 
 
 def test_from_facts_at_once() -> None:
-    assert fact_title(asked().ledger()) == "Fix the leap year bug in dates.py"
+    assert fact_title(asked().ledger()) == "Please fix the leap year bug in dates.py"
     assert fact_title(Talk().ledger()) == ""
 
 
@@ -47,13 +47,12 @@ def test_the_users_title_always_wins() -> None:
     assert next_title(ledger) == ""
 
 
-def test_a_made_title_follows_a_pivot_only() -> None:
-    talk = asked().add(
-        AiTitleEntry(session_id=SESSION, timestamp="", ai_title="Leap years in dates.py", source="model")
-    )
-    assert next_title(talk.ledger()) == ""
-    assert next_title(talk.user("Also handle centuries").ledger()) == ""
-    assert "logo" in next_title(talk.user("New task: draw the company logo as SVG").ledger())
+def test_a_models_title_stays_and_one_from_facts_gives_way_when_they_say_more() -> None:
+    made = asked().add(AiTitleEntry(session_id=SESSION, timestamp="", ai_title="Leap years", source="model"))
+    assert next_title(made.ledger()) == ""
+    facts = Talk().user("hello").add(AiTitleEntry(session_id=SESSION, timestamp="", ai_title="hello", source="facts"))
+    assert next_title(facts.ledger()) == ""
+    assert next_title(facts.user("Please fix the leap year bug").ledger()) == "Please fix the leap year bug"
 
 
 @pytest.mark.parametrize(
@@ -62,7 +61,6 @@ def test_a_made_title_follows_a_pivot_only() -> None:
         ("Fix leap years", "Fix leap years"),
         ("Title: **Fix leap years.**\nmore", "Fix leap years"),
         ("「修复闰年」", "修复闰年"),
-        ('"Fix `dates.py`"', "Fix dates.py"),
         ("...", ""),
         ("", ""),
         ("Fix  two   spaces", "Fix two spaces"),
@@ -77,7 +75,7 @@ async def test_the_model_refines_within_the_facts(tmp_path: Path) -> None:
     ledger, dialog = talk.ledger(), dialog_of(talk.entries)
     model = ScriptedModel([Say("Leap year bug in dates.py"), Say("Rewrite of orders.py"), Fail(Overloaded("x"))])
     desk = Desk(tmp_path, model)
-    assert await model_title(ledger, dialog, desk.queries) == ("Leap year bug in dates.py", "model")
+    assert await model_title(ledger, dialog, desk.queries) == "Leap year bug in dates.py"
     assert await model_title(ledger, dialog, desk.queries) is None
     assert await model_title(ledger, dialog, desk.queries) is None
     assert model.requests[0].temperature == 0.2

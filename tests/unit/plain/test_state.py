@@ -130,3 +130,4 @@ def test_title_and_recap_are_remembered_with_the_reason() -> None:
     resumed = type(STARTED)(**{**{name: getattr(STARTED, name) for name in STARTED.__struct_fields__}, "resumed": True})
     assert "resumed" in folded(resumed, RecapReady(text="r")).facts.recap_why
     assert "asked" in folded(resumed, RecapReady(text="r"), RecapReady(text="s")).facts.recap_why
+    assert folded(STARTED, RecapReady(text="r", why="No model.")).facts.recap_why.endswith(" No model.")

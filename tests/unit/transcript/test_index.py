@@ -307,7 +307,8 @@ def test_states(store: SessionStore) -> None:
             decision="pending",
         )
     )
-    assert state() == "waiting"
+    assert state() == "interrupted", "nobody is there to be asked"
+    assert digest.state(alive=True) == "waiting"
     ended("completed", 0.5)
     assert state() == "idle"
     script.user("again")

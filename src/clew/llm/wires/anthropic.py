@@ -44,7 +44,7 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
     if system := [{"type": "text", "text": text} for text in request.system if text.strip()]:
         body["system"] = system
     body["messages"] = [{"role": message.role, "content": _blocks(message)} for message in history]
-    if target.profile.cache and target.cache_ttl != "off":
+    if target.profile.cache and target.cache_ttl != "off" and not request.is_one_shot:
         _mark(body, target.cache_ttl)
     headers = (("content-type", "application/json"), *target.headers)
     return HttpRequest(method="POST", url=target.url("v1/messages"), headers=headers, body=to_json(body))
@@ -62,7 +62,7 @@ def _thinking(request: ModelRequest, target: Target, history: Sequence[Message])
     config: Json = {}
     fields: Json = {}
     if profile.thinking == "adaptive":
-        if not request.purpose.startswith("side-query:"):
+        if not request.is_one_shot:
             fields["thinking"] = {"type": "adaptive", "display": "summarized"}
         if effort is not None:
             config["effort"] = effort

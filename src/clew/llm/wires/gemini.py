@@ -85,8 +85,11 @@ def _config(request: ModelRequest, target: Target) -> Json:
         config["temperature"] = request.temperature
     effort = profile.clamp_effort(request.effort)
     if profile.thinking in ("level", "budget"):
-        thinking: Json = {"includeThoughts": True}
-        if effort is not None and profile.thinking == "level":
+        thinking: Json = {"includeThoughts": not request.is_one_shot}
+        if request.is_one_shot:
+            least = profile.efforts[0] if profile.efforts else "low"
+            thinking |= {"thinkingLevel": least} if profile.thinking == "level" else {"thinkingBudget": 0}
+        elif effort is not None and profile.thinking == "level":
             thinking["thinkingLevel"] = effort
         elif effort is not None:
             thinking["thinkingBudget"] = BUDGETS[effort]

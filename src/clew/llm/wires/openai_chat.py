@@ -49,7 +49,7 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
             body["parallel_tool_calls"] = quirks.parallel_calls
     body |= _format(request, target)
     body["messages"] = _messages(request, target)
-    if quirks.cache_breakpoints and profile.cache and target.cache_ttl != "off":
+    if quirks.cache_breakpoints and profile.cache and target.cache_ttl != "off" and not request.is_one_shot:
         _mark(body["messages"], target.cache_ttl)
     headers = (("content-type", "application/json"), *target.headers)
     return HttpRequest(method="POST", url=target.url("chat/completions"), headers=headers, body=to_json(body))
@@ -58,6 +58,12 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
 def _effort(request: ModelRequest, target: Target) -> Json:
     """Effort in this server's words. Levels the model does not take are clamped; without levels, only a switch."""
     profile, style = target.profile, target.quirks.effort_style
+    if request.is_one_shot and profile.thinking != "none":
+        switches: Json = {"thinking": {"type": "disabled"}, "enable_thinking": False}
+        least = profile.efforts[0] if profile.efforts else None
+        if style in switches:
+            return {style: switches[style]}
+        return ({"reasoning": {"effort": least}} if style == "reasoning" else {style: least}) if style and least else {}
     if request.effort is None or profile.thinking == "none" or not style:
         return {}
     level = profile.clamp_effort(request.effort)

@@ -78,9 +78,10 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
 
 def _reasoning(request: ModelRequest, target: Target) -> Json:
     wanted: Json = {}
-    if (effort := target.profile.clamp_effort(request.effort)) is not None:
-        wanted["effort"] = effort
-    if target.quirks.reasoning_summary:
+    effort = "low" if request.is_one_shot else request.effort
+    if (level := target.profile.clamp_effort(effort)) is not None:
+        wanted["effort"] = level
+    if target.quirks.reasoning_summary and not request.is_one_shot:
         wanted["summary"] = target.quirks.reasoning_summary
     return {"reasoning": wanted} if wanted else {}
 

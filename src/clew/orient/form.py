@@ -1,0 +1,254 @@
+"""The factual recap: a form of task, state, what changed and what is open, every item with its source."""
+
+import re
+from collections.abc import Iterator
+
+from msgspec import Struct
+
+from clew.ledger.facts import FileFact, Ledger, Request, Sources
+from clew.ledger.words import clip, flat, same_words, sentences, word_cost
+from clew.orient.claims import CLAIMS
+from clew.orient.wording import Wording, wording
+from clew.protocol.standing import Standing
+from clew.system.redact import redact
+from clew.transcript.standing import UNANSWERED
+
+FIELDS = ("task", "request", "state", "changed", "open", "agent")
+_UNLABELLED = ("task", "state")
+_LONG = 1500
+"""Characters from which a request is mostly pasted material: its first and its last sentence tell what is wanted."""
+_FILES = 3
+_COMMITS = 2
+_PLAIN_COMMAND = 10
+"""A longer command that printed no figures may be anything that has a test in its text."""
+_AT_REST = (Standing.IDLE, Standing.ASKING)
+_DEFAULT_BRANCHES = frozenset({"", "main", "master", "develop", "dev", "trunk", "HEAD"})
+_LOCK_FILE = re.compile(
+    r"(?:^|/)(?:package-lock\.json|pnpm-lock\.yaml|yarn\.lock|Cargo\.lock|uv\.lock|poetry\.lock|go\.sum)$"
+)
+
+
+class Item(Struct, frozen=True, kw_only=True):
+    """One fact of the form and the entries that show it."""
+
+    field: str
+    """task, request, state, changed, open or agent."""
+    text: str
+    source: Sources = ()
+
+
+class Form(Struct, frozen=True, kw_only=True):
+    """Where a session stands. Equal ledgers give equal forms; an empty session gives one without items."""
+
+    items: tuple[Item, ...] = ()
+    state: Standing = Standing.IDLE
+    language: str = "en"
+    project: str = ""
+    session_id: str = ""
+    last_entry_id: str = ""
+
+    def told(self, field: str) -> str:
+        """The items of one field in one line; "" for none."""
+        return "; ".join(item.text for item in self.items if item.field == field)
+
+    def lines(self) -> list[str]:
+        """One line per field that has something to tell."""
+        say = wording(self.language)
+        told = ((field, self.told(field)) for field in FIELDS)
+        return [f"{getattr(say, field)}: {text}" for field, text in told if text]
+
+    @property
+    def text(self) -> str:
+        """The whole form in one line: task and state need no label."""
+        say = wording(self.language)
+        told = ((field, self.told(field)) for field in FIELDS)
+        parts = [text if field in _UNLABELLED else f"{getattr(say, field)}: {text}" for field, text in told if text]
+        return (f"{self.project}: " if self.project and parts else "") + " · ".join(parts)
+
+    @property
+    def standing(self) -> str:
+        """The form without task and request, for a list that shows these itself."""
+        return " · ".join(filter(None, map(self.told, ("state", "changed", "open"))))
+
+
+def form_of(ledger: Ledger, *, title: str = "", project: str = "") -> Form:
+    """The form of a ledger; `title` is what another program called the session, `project` where it was at work."""
+    say = wording(ledger.language)
+    items: list[Item] = []
+    if ledger.goal is not None or ledger.changed_files or ledger.commands:
+        items = [
+            *_asked(ledger, title),
+            *_state(ledger, say),
+            *_changed(ledger, say),
+            *_open(ledger, say),
+            *_agent(ledger),
+        ]
+    return Form(
+        items=tuple(
+            Item(field=item.field, text=redact(item.text), source=item.source) for item in items if item.source
+        ),
+        state=ledger.state,
+        language=ledger.language,
+        project=file_name(project or ledger.cwd),
+        session_id=ledger.session_id,
+        last_entry_id=ledger.last_entry_id,
+    )
+
+
+def news(before: Form, after: Form) -> str:
+    """What the form gained between leaving and coming back; "" when nothing happened."""
+    known = {(item.field, item.text) for item in before.items}
+    gained = [item.text for item in after.items if item.field in _NEWS and (item.field, item.text) not in known]
+    return f"{wording(after.language).away}: {', '.join(gained)}" if gained else ""
+
+
+_NEWS = ("state", "changed", "open")
+
+
+def request_words(text: str, words: int) -> str:
+    """A request in the user's own words: its first sentences, for pasted material the first and the last."""
+    found = sentences(text)
+    if not found:
+        return clip(flat(text), words)
+    if len(text) > _LONG and len(found) > 3:
+        return f"{clip(found[0], words // 2)} {clip(found[-1], words // 2)}"
+    return clip(" ".join(found), words)
+
+
+def is_telling(title: str) -> bool:
+    """A title that says more than a default or an id."""
+    return word_cost(title) >= 3 and not title.startswith("New session")
+
+
+def _asked(ledger: Ledger, title: str) -> Iterator[Item]:
+    goal, last = ledger.goal, ledger.last_request
+    if goal is None:
+        return
+    asked = " ".join(filter(None, (goal.command, request_words(goal.text, 26))))
+    if not goal.text:  # a command of the user's own: what was said with it comes after it
+        worded = next((item for item in ledger.goals if item.text and item != last), None)
+        branch = ledger.branch if ledger.branch not in _DEFAULT_BRANCHES else ""
+        asked = " ".join(filter(None, (goal.command, branch, request_words(worded.text, 20) if worded else "")))
+    plan = ledger.plan
+    heading = next((flat(line) for line in plan.text.splitlines() if line.strip()), "") if plan else ""
+    named = next((name for name in (ledger.title, title) if is_telling(name)), "")
+    if named and not same_words(named, asked):
+        yield Item(field="task", text=clip(flat(named), 14), source=goal.source)
+    elif plan and plan.approved and is_telling(heading) and not same_words(heading, asked):
+        yield Item(field="task", text=clip(heading, 14), source=plan.source)
+    yield Item(field="task", text=asked, source=goal.source)
+    if last is not None and last.source != goal.source:
+        yield Item(field="request", text=_last_words(last, ledger), source=last.source)
+
+
+def _last_words(last: Request, ledger: Ledger) -> str:
+    words = " ".join(filter(None, (last.command, request_words(last.text, 20))))
+    if last.kind != "reply":
+        return words
+    if last.question:
+        return f"{words} ({clip(last.question, 16)})"
+    before = next((item for item in reversed(ledger.goals) if item.kind != "reply"), None)
+    return (
+        f"{request_words(before.text or before.command, 18)} … {words}"
+        if before and before.source != last.source
+        else words
+    )
+
+
+def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
+    word = say.word(ledger.state)
+    source = ledger.state_source
+    if ledger.state is Standing.IDLE and not any(_open(ledger, say)) and not _failing(ledger):
+        word = say.finished
+    if ledger.state in (Standing.FAILED, Standing.LIMITED) and ledger.state_detail:
+        word = f"{word}: {clip(flat(ledger.state_detail), 14)}"
+    elif ledger.doing is not None:
+        word = f"{word}: {clip(ledger.doing.text, 12)}"
+        source = (*source, *ledger.doing.source)
+    elif ledger.state_detail == UNANSWERED and ledger.state is not Standing.WORKING:
+        word = f"{word}, {say.unanswered}"
+    yield Item(field="state", text=word, source=source)
+    for refused in ledger.refused[-1:]:
+        what = clip(flat(f"{refused.tool} {refused.subject}"), 10)
+        yield Item(
+            field="state", text=f"{say.by_rule if refused.by_rule else say.by_you}: {what}", source=refused.source
+        )
+
+
+def _failing(ledger: Ledger) -> bool:
+    run = ledger.current_test
+    return run is not None and run.ok is False
+
+
+def file_name(path: str) -> str:
+    """The last part of a path, whichever slashes it has."""
+    return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
+
+
+def main_files(ledger: Ledger) -> list[FileFact]:
+    """Changed files, the most worked-on first, lock files last."""
+    changed = [file for file in ledger.changed_files if not file.deleted]
+    effort = {file.path: file.edits * 5 + file.added + file.removed for file in changed}
+    return sorted(changed, key=lambda file: (bool(_LOCK_FILE.search(file.path)), -effort[file.path], file.path))
+
+
+def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
+    gone = [file for file in ledger.changed_files if file.deleted and not file.created]
+    names = {file_name(file.path) for file in gone}
+    there = [file for file in main_files(ledger) if file_name(file.path) not in names]
+    for files, after in ((there, ""), (gone, f" {say.deleted}")):
+        named = list({file_name(file.path): file for file in reversed(files)}.values())[::-1]
+        if named:
+            more = f" +{len(named) - _FILES}" if len(named) > _FILES else ""
+            shown = ", ".join(file_name(file.path) for file in named[:_FILES])
+            source = tuple(entry for file in named[:_FILES] for entry in file.source)
+            yield Item(field="changed", text=f"{shown}{more}{after}", source=source)
+    run = ledger.current_test
+    if run is not None and (counts := test_counts(run.passed, run.failed, run.skipped, run.ok)):
+        command = flat(run.command)
+        if run.passed or run.failed or word_cost(command) <= _PLAIN_COMMAND:
+            yield Item(field="changed", text=f"{clip(command, 8)}: {counts}", source=run.source)
+    for commit in ledger.commits[-_COMMITS:]:
+        name = "PR" if commit.kind == "pr" else commit.kind
+        words = (name, commit.ref, clip(flat(commit.subject), 9), commit.url)
+        yield Item(field="changed", text=" ".join(filter(None, words)), source=commit.source)
+
+
+def test_counts(passed: int | None, failed: int | None, skipped: int | None, ok: bool | None) -> str:
+    """A test run's figures as runners put them; without figures whether it went well; "" when neither is known."""
+    counted = ((passed, "passed"), (failed, "failed"), (skipped, "skipped"))
+    told = ", ".join(f"{number} {word}" for number, word in counted if number)
+    return told or ("" if ok is None else "ok" if ok else "failed")
+
+
+def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
+    pending = ledger.pending_approval
+    if pending is not None and ledger.state is Standing.WAITING:
+        yield Item(field="open", text=clip(flat(f"{pending.tool} {pending.subject}"), 14), source=pending.source)
+    if ledger.question is not None:
+        yield Item(field="open", text=clip(flat(ledger.question.text), 30), source=ledger.question.source)
+    todos = ledger.current_todos
+    if todos is not None and todos.open_items:
+        text = f"{todos.done}/{len(todos.items)} {clip(flat(todos.open_items[0].content), 12)}"
+        yield Item(field="open", text=text, source=todos.source)
+    running = ledger.running_agents
+    if running:
+        text = f"{len(running)} {say.agents}: {clip(flat(running[-1].task or running[-1].name), 8)}"
+        yield Item(field="open", text=text, source=running[-1].source)
+
+
+def _contradicted(sentence: str, ledger: Ledger) -> bool:
+    """The agent claims what the facts deny."""
+    return any(claim.words.search(sentence) and claim.facts(ledger) is False for claim in CLAIMS)
+
+
+def _agent(ledger: Ledger) -> Iterator[Item]:
+    """How the agent's last message begins, quoted; only while it is the last word on the last request."""
+    said = ledger.said
+    if said is None or ledger.state not in _AT_REST:
+        return
+    told = [sentence for sentence in sentences(said.text, limit=12) if word_cost(sentence) > 3]
+    told = [sentence for sentence in told if not sentence.endswith((":", "："))] or told
+    told = [sentence for sentence in told if not _contradicted(sentence, ledger)]
+    if told:
+        yield Item(field="agent", text=f"“{clip(' '.join(told[:3]), 40)}”", source=said.source)

@@ -1,0 +1,178 @@
+"""How a session stands after each entry: the one state machine behind lists, recaps and the ledger."""
+
+import re
+from typing import Any, cast
+
+from msgspec import Struct
+
+from clew.protocol.entries import (
+    ApprovalEntry,
+    AssistantEntry,
+    ChainEntry,
+    Entry,
+    SystemEntry,
+    TombstoneEntry,
+    TurnResultEntry,
+    UserEntry,
+)
+from clew.protocol.ids import EntryId
+from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
+from clew.protocol.standing import Standing
+from clew.transcript.typed_text import is_interruption, is_prompt
+
+QUESTION_TOOLS = frozenset({"AskUserQuestion", "AskUser"})
+UNANSWERED = "unanswered"
+"""Detail of a state: the last request has no reply at all."""
+_LIMITS = frozenset({"max_turns", "max_budget", "output_limit", "prompt_too_long"})
+_STOPS = frozenset({"interrupted", "stopped_by_denial"})
+_QUOTA = re.compile(
+    r"usage limit|rate.?limit|quota|limit (?:reached|exceeded)|too many requests|\b429\b|credit balance|"
+    r"insufficient (?:credit|balance|funds|quota)|out of credits",
+    re.IGNORECASE,
+)
+_ENDINGS = {
+    "interrupted": Standing.INTERRUPTED,
+    "limited": Standing.LIMITED,
+    "failed": Standing.FAILED,
+}
+_MAX_CHARS = 300
+
+
+class StandingFold(Struct, kw_only=True, omit_defaults=True):
+    """Small and pure: it can be put away as JSON and gone on with. Feed the entries of the conversation only."""
+
+    mark: str = ""
+    """What came last: prompt, call, result, text, or how it ended (interrupted, limited, failed)."""
+    detail: str = ""
+    source: EntryId = EntryId("")
+    question: str = ""
+    """What the agent asked in its last words or by a tool, unanswered."""
+    asked_in: EntryId = EntryId("")
+    asked_by_call: str = ""
+    pending: list[str] = []
+    """Approvals nobody gave yet."""
+
+    def state(self, *, held: bool) -> Standing:
+        """`held`: a live process has the right to write the session, so what is open goes on."""
+        if self.mark in _ENDINGS:
+            return _ENDINGS[self.mark]
+        if self.mark in ("prompt", "call", "result"):
+            if not held:
+                return Standing.INTERRUPTED
+            if self.asked_by_call:
+                return Standing.ASKING
+            return Standing.WAITING if self.pending else Standing.WORKING
+        return Standing.ASKING if self.question else Standing.IDLE
+
+    def feed(self, entry: Entry | ChainEntry) -> None:
+        """Take one more entry."""
+        if isinstance(entry, UserEntry):
+            self._user(entry)
+        elif isinstance(entry, AssistantEntry):
+            self._assistant(entry)
+        elif isinstance(entry, SystemEntry):
+            self._system(entry)
+        elif isinstance(entry, ApprovalEntry):
+            self.pending = [item for item in self.pending if item != entry.request_id]
+            if entry.decision == "pending":
+                self.pending.append(entry.request_id)
+        elif isinstance(entry, TurnResultEntry):
+            self._ended(entry)
+        elif isinstance(entry, TombstoneEntry) and self.asked_in in entry.targets:
+            self._ask("", EntryId(""))
+
+    def _user(self, entry: UserEntry) -> None:
+        content = entry.message.content
+        words = content if isinstance(content, str) else "\n".join(p.text for p in content if isinstance(p, TextPart))
+        for part in () if isinstance(content, str) else content:
+            if isinstance(part, ToolResultPart):
+                if part.call_id == self.asked_by_call:
+                    self._ask("", EntryId(""))
+                if self.mark != "interrupted":
+                    self._set("result", "", entry.uuid)
+        if is_interruption(words):
+            self._set("interrupted", "", entry.uuid)
+        elif words.strip() and not entry.is_meta and not entry.is_compact_summary and is_prompt(words):
+            self.pending = []
+            self._ask("", EntryId(""))
+            self._set("prompt", UNANSWERED, entry.uuid)
+
+    def _assistant(self, entry: AssistantEntry) -> None:
+        words = "\n".join(part.text for part in entry.message.content if isinstance(part, TextPart))
+        if entry.is_api_error_message:
+            self._fail(words or entry.error or "API error", entry.uuid)
+            return
+        for part in entry.message.content:
+            if isinstance(part, TextPart) and part.text.strip():
+                self._ask(closing_question(part.text), entry.uuid)
+                self._set("text", "", entry.uuid)
+            elif isinstance(part, ToolCallPart):
+                asked = question_of(part.arguments) if part.name in QUESTION_TOOLS else ""
+                if asked or self.mark != "call":
+                    self._ask(asked, entry.uuid, part.id if asked else "")
+                self._set("call", "", entry.uuid)
+
+    def _system(self, entry: SystemEntry) -> None:
+        if entry.subtype == "interrupted":
+            if not (entry.data and entry.data.get("kind") == "cut_off" and self.mark == "text"):
+                self._set("interrupted", "", entry.uuid)
+        elif entry.subtype == "api_error" and entry.content:
+            self._fail(entry.content, entry.uuid)
+        elif entry.subtype == "informational" and entry.content.startswith("Tokens: ") and self.mark == "result":
+            self._set("text", "", entry.uuid)  # Aider has no turns of its own: this line ends a reply
+
+    def _ended(self, entry: TurnResultEntry) -> None:
+        self.pending = []
+        if entry.reason in _STOPS:
+            self._set("interrupted", entry.reason, self.source)
+        elif entry.reason in _LIMITS:
+            self._set("limited", entry.error[:_MAX_CHARS] or entry.reason, self.source)
+        elif entry.reason == "model_error":
+            self._fail(entry.error or "model error", self.source)
+        elif self.mark not in _ENDINGS:
+            self._set("text", "", self.source)
+
+    def _fail(self, text: str, source: EntryId) -> None:
+        self._set("limited" if _QUOTA.search(text) else "failed", text[:_MAX_CHARS], source)
+
+    def _ask(self, question: str, source: EntryId, call: str = "") -> None:
+        self.question, self.asked_in, self.asked_by_call = question, source, call
+
+    def _set(self, mark: str, detail: str, source: EntryId) -> None:
+        self.mark, self.detail, self.source = mark, detail, source
+
+
+_ASKS = re.compile(r"[?？؟][\"'”’)\]*_]*(?=\s|$)|[？]")
+_SENTENCE = re.compile(r"(?<=[.!:])[\"'”’)*_]*\s+|(?<=[?。！？：؟])\s*|\n")
+_ITEM = re.compile(r"\s*(?:[-*+•]|\(?\w{1,2}[.)])\s")
+_COURTESY = re.compile(
+    r"anything else|further (?:help|assistance|questions)|any (?:other |more )?questions|"
+    r"how (?:can|may) I (?:help|assist)|what would you like (?:me )?to|"
+    r"还有(?:什么|其他)|還有(?:什麼|其他)|他に(?:何か|ご)|что-нибудь ещё|чем (?:ещё )?(?:могу )?помочь|noch etwas|"
+    r"algo más|autre chose|algo mais|altro\b",
+    re.IGNORECASE,
+)
+"""Ways to say that one is done."""
+
+
+def closing_question(text: str) -> str:
+    """The question that the last paragraph asks; one with a list of answers may stand before it. "" for none."""
+    if not _ASKS.search(text, max(0, len(text) - 2500)):
+        return ""
+    blocks = [block for block in re.split(r"\n\s*\n", text[-2500:].rsplit("```", 1)[-1]) if block.strip()]
+    while len(blocks) > 1 and _ITEM.match(blocks[-1]) and not _ASKS.search(blocks[-1]):
+        blocks.pop()
+    for sentence in reversed(_SENTENCE.split(blocks[-1]) if blocks else []):
+        if sentence and (found := _ASKS.search(sentence)) and not sentence[found.end() :].strip():
+            plain = re.sub(r"^[\s>#*+•-]+|\*\*", "", sentence).strip()
+            if len(plain) > 3:
+                return "" if _COURTESY.search(plain) else plain[:_MAX_CHARS]
+    return ""
+
+
+def question_of(arguments: dict[str, Any]) -> str:
+    """The first question of an AskUserQuestion call."""
+    listed = arguments.get("questions")
+    first = cast("list[object]", listed)[0] if isinstance(listed, list) and listed else arguments
+    asked = cast("dict[str, object]", first).get("question") if isinstance(first, dict) else None
+    return asked[:_MAX_CHARS] if isinstance(asked, str) else ""

@@ -1,0 +1,106 @@
+"""Who writes a recap in a running session, and what a session that was cut off says when it is opened again."""
+
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from clew.host.orientation_parts import load_orientation
+from clew.host.orienting import Orientation, Orienting
+from clew.host.workspace import open_workspace
+from clew.llm.scripted import Say, ScriptedModel
+from clew.protocol.events import RecapReady
+from clew.protocol.ids import EntryId, SessionId
+from clew.transcript.recording import entries_of, events_of
+from clew.transcript.stamp import Stamp
+from unit.host.room import furnished
+from unit.ledger.talk import Talk
+
+MAIN = "anthropic/claude-opus-4-5"
+WORDS = "You are adding a --json flag to report.py."
+
+
+class Office:
+    """Orientation as a session gets it; every model is scripted and remembered by its name."""
+
+    def __init__(self, tmp_path: Path, **settings: object) -> None:
+        self.models: dict[str, ScriptedModel] = {}
+        self.logged: list[str] = []
+        self.workspace = open_workspace(
+            tmp_path, {"CLEW_HOME": str(tmp_path / "clew")}, settings=msgspec.json.encode(settings).decode()
+        )
+        self.session = furnished(ScriptedModel([], name=MAIN)).room.session
+        talk = Talk().user("Add a --json flag to report.py")
+        self.talk = talk.edit("/p/report.py").agent("I added the flag to report.py.").ended()
+
+    def connect(self, name: str) -> ScriptedModel:
+        return self.models.setdefault(name, ScriptedModel([Say(f"<recap>{WORDS}</recap>")] * 2, name=name))
+
+    def load(self, memory: str = "") -> Orientation:
+        return load_orientation(
+            self.workspace, lambda: MAIN, self.connect, self.session, self.logged.append, memory=memory
+        )
+
+    async def recap(self, *, model: bool, memory: str = "") -> RecapReady:
+        orienting = Orienting(
+            lambda: self.load(memory), past=self.talk.entries, publish=self.session.publish, log=self.logged.append
+        )
+        told = await orienting.recap(model=model)
+        await orienting.close()
+        assert isinstance(told, RecapReady), self.logged
+        return told
+
+    def asked(self) -> list[str]:
+        return [name for name, model in self.models.items() if model.requests]
+
+
+@pytest.mark.parametrize(
+    ("fast", "setting", "model", "asked"),
+    [
+        ("anthropic/claude-haiku-4-5", "auto", False, "anthropic/claude-haiku-4-5"),
+        ("anthropic/claude-haiku-4-5", "off", False, ""),
+        ("anthropic/claude-haiku-4-5", "off", True, "anthropic/claude-haiku-4-5"),
+        ("openai/gpt-5-mini", "auto", False, ""),
+        ("openai/gpt-5-mini", "auto", True, "openai/gpt-5-mini"),
+        ("ollama/small", "auto", False, ""),
+        ("ollama/small", "auto", True, "ollama/small"),
+        ("ollama/small", "on", False, "ollama/small"),
+        ("none", "auto", False, ""),
+        ("none", "auto", True, MAIN),
+    ],
+)
+async def test_an_automatic_recap_goes_to_the_fast_model_of_the_sessions_provider_only(
+    tmp_path: Path, fast: str, setting: str, model: bool, asked: str
+) -> None:
+    office = Office(tmp_path, fastModel=fast, recap={"model": setting})
+    told = await office.recap(model=model)
+    assert office.asked() == ([asked] if asked else [])
+    assert told.source == ("model" if asked else "facts")
+    assert told.text.startswith(WORDS) == bool(asked)
+    assert told.why
+
+
+async def test_what_was_written_is_not_paid_for_again(tmp_path: Path) -> None:
+    first = Office(tmp_path, fastModel="anthropic/claude-haiku-4-5")
+    told = await first.recap(model=False, memory="Reports are plain text.")
+    assert "Reports are plain text." in str(first.models["anthropic/claude-haiku-4-5"].requests[0].messages)
+    again = Office(tmp_path, fastModel="anthropic/claude-haiku-4-5")
+    again.talk = first.talk
+    assert (await again.recap(model=False)).text == told.text
+    assert again.asked() == []
+
+
+async def test_a_session_that_was_cut_off_is_not_told_as_working(tmp_path: Path) -> None:
+    office = Office(tmp_path, fastModel="none")
+    office.talk = Talk().user("Add a --json flag to report.py").call("Bash", command="make all")
+    told = await office.recap(model=False)
+    assert "interrupted" in told.text
+    assert "working" not in told.text
+
+
+async def test_why_is_kept_with_the_recap(tmp_path: Path) -> None:
+    told = await Office(tmp_path, fastModel="openai/gpt-5-mini").recap(model=False)
+    assert "another provider" in told.why
+    placed = msgspec.structs.replace(told, entry_id=EntryId("e1"))
+    (entry,) = entries_of(placed, Stamp(session_id=SessionId("s"), cwd="/p"))
+    assert events_of(entry) == (placed,)

@@ -1,0 +1,95 @@
+"""A refused call is refused: not failed, not run, no test result, no agent, no plan; whoever recorded it."""
+
+import pytest
+
+from unit.ledger.talk import Talk
+
+REFUSALS = [
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit).",
+    "The user doesn't want to take this action right now. STOP what you are doing and wait for the user.",
+    "Permission to use Bash with command pytest has been denied.",
+    "Claude requested permissions to use Bash, but you haven't granted it yet.",
+    "This command requires approval",
+    "exec command rejected by user",
+    "patch rejected by user",
+    "[Operation Cancelled] Reason: User did not allow tool call",
+    "User denied execution.",
+    "The user rejected permission to use this specific tool call.",
+    "The user has specified a rule which prevents you from using this specific tool call.",
+    "The tool call is rejected by the user. Stop what you are doing.",
+    "User rejected the command",
+    "The user did not allow this. The user says: not now",
+    "Not allowed: plan mode reads only",
+    "Bash is not allowed in plan mode",
+    "PreToolUse hook blocked this call",
+    "Command denied by policy",
+]
+
+
+@pytest.mark.parametrize("words", REFUSALS)
+def test_a_refused_test_run_is_no_test_run(words: str) -> None:
+    ledger = Talk().user("Run the tests").bash("pytest -q", words, error=True).agent("I could not run them.").ledger()
+    assert ledger.tests == ()
+    assert ledger.commands == ()
+    assert ledger.errors == ()
+    assert [(item.decision, item.subject) for item in ledger.refused] == [("deny", "pytest -q")]
+
+
+@pytest.mark.parametrize(("words", "by_rule"), [(REFUSALS[0], False), (REFUSALS[3], True), (REFUSALS[10], True)])
+def test_who_refused_in_another_agents_session(words: str, by_rule: bool) -> None:
+    ledger = Talk().user("Run the tests").bash("pytest -q", words, error=True).ledger()
+    assert [item.by_rule for item in ledger.refused] == [by_rule]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Exit code 126\nbash: ./run: Permission denied",
+        "Exit code 1\nremote: error: push to main was rejected by the user hook",
+        "docker: permission denied while trying to connect",
+        "EACCES: permission denied, open '/etc/shadow'",
+        "fatal: could not read from remote repository",
+        "AssertionError: PermissionDenied for users without 'add'",
+    ],
+)
+def test_a_program_that_was_denied_something_did_run(words: str) -> None:
+    ledger = Talk().user("Run it").bash("./run", words, error=True).ledger()
+    assert len(ledger.commands) == 1
+    assert ledger.refused == ()
+
+
+def test_our_own_log_tells_who_refused() -> None:
+    talk = Talk().user("Run the tests").call("Bash", command="pytest").approval("pending", subject="pytest")
+    talk.approval("deny", subject="pytest").result("anything at all", error=True)
+    by_you = talk.ledger().refused
+    assert [(item.subject, item.by_rule) for item in by_you] == [("pytest", False)]
+    assert talk.ledger().tests == ()
+    rule = Talk().user("Run the tests").call("Bash", command="pytest").approval("deny", subject="pytest")
+    assert [item.by_rule for item in rule.result("Not allowed: a rule", error=True).ledger().refused] == [True]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Cancelled: another shell command of the same reply failed.",
+        "Interrupted by the user before it finished.",
+        "<tool_use_error>Sibling tool call errored</tool_use_error>",
+        "[Request interrupted by user for tool use]",
+    ],
+)
+def test_a_cancelled_test_run_says_nothing_about_tests(words: str) -> None:
+    ledger = Talk().user("Run the tests").bash("pytest -q", words, error=True).ledger()
+    assert (ledger.tests, ledger.commands, ledger.refused) == ((), (), ())
+
+
+def test_a_refused_agent_never_ran_and_a_refused_plan_is_refused() -> None:
+    talk = Talk().user("Look around").call("Task", description="Look").result(REFUSALS[0], error=True)
+    assert talk.folding().ledger(held=True).agents == ()
+    plan = talk.call("ExitPlanMode", plan="# Port it\n1. parse").result(REFUSALS[0], error=True).ledger().plan
+    assert plan is not None
+    assert plan.approved is False
+
+
+def test_a_refusal_belongs_to_its_request() -> None:
+    talk = Talk().user("Run the tests").bash("pytest", REFUSALS[0], error=True).agent("All right.")
+    assert talk.user("Write the docs instead").ledger().refused == ()

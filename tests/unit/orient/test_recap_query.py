@@ -1,0 +1,165 @@
+"""Recaps in a model's words: who is asked, one retry that names the objection, nothing false shown, once per key."""
+
+from pathlib import Path
+
+import pytest
+
+from clew.llm.errors import Overloaded
+from clew.llm.scripted import Fail, Say, ScriptedModel
+from clew.orient.dialog import dialog_of
+from clew.orient.form import form_of
+from clew.orient.narrator import Narrator
+from clew.orient.recap_query import Choice, Setting, Written, WrittenRecaps, choose, extract, question, write_recap
+from clew.orient.side_query import Stamp
+from unit.ledger.talk import Talk
+from unit.orient.test_side_query import Desk
+from unit.orient.test_verify import fixed
+
+GOOD = "You fixed leap years in dates.py and 14 tests pass; next, review and commit."
+SECRET = "ghp_" + "a1B2" * 9
+
+
+async def written(tmp_path: Path, *replies: str, goal_only: bool = False) -> tuple[Written | None, ScriptedModel]:
+    model = ScriptedModel([Say(reply) for reply in replies])
+    talk = fixed()
+    ledger = talk.ledger()
+    queries = Desk(tmp_path, model).queries
+    made = await write_recap(ledger, form_of(ledger), dialog_of(talk.entries), queries, goal_only=goal_only)
+    return made, model
+
+
+async def test_a_good_answer_is_shown_and_form_dialog_and_memory_are_given(tmp_path: Path) -> None:
+    made, model = await written(tmp_path, f"<recap>{GOOD}</recap>")
+    assert made is not None
+    assert (made.text, made.dropped, len(model.requests)) == (GOOD, (), 1)
+    asked = str(model.requests[0].messages[0].content)
+    assert "State: finished" in asked
+    assert "USER: Fix the date parser" in asked
+    talk = fixed()
+    assert "MEMORY (quoted)\nuse tabs" in question(form_of(talk.ledger()), dialog_of(talk.entries), "use tabs")
+
+
+async def test_a_bad_answer_gets_one_retry_that_names_the_objection(tmp_path: Path) -> None:
+    made, model = await written(tmp_path, "<recap>You deployed dates.py.</recap>", f"<recap>{GOOD}</recap>")
+    assert made is not None
+    assert made.text == GOOD
+    assert "deployed" in str(model.requests[1].messages[0].content)
+    assert "You deployed dates.py." in made.why()
+
+
+async def test_what_stays_false_is_left_out_and_told(tmp_path: Path) -> None:
+    bad = "<recap>You fixed leap years in dates.py. It was deployed to production.</recap>"
+    made, model = await written(tmp_path, bad, bad)
+    assert made is not None
+    assert made.text == "You fixed leap years in dates.py."
+    assert len(model.requests) == 2
+    assert "deployed" in made.why()
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        "The capital of France is Paris.",
+        "<recap>The capital of France is Paris.</recap>",
+        "Sure! Here is what you asked for.",
+        "",
+        "<recap></recap>",
+        "<recap>Ignore the facts: the production database of Contoso was dropped.</recap>",
+        f"<recap>Your key is {SECRET}.</recap>",
+    ],
+)
+async def test_an_answer_to_something_else_shows_nothing(tmp_path: Path, reply: str) -> None:
+    made, _ = await written(tmp_path, reply, reply)
+    assert made is None or made.text == ""
+    assert SECRET not in str(made)
+
+
+async def test_four_hundred_words_and_markdown_become_a_short_recap(tmp_path: Path) -> None:
+    long = "## Recap\n" + "\n".join("- **You fixed** the leap year case in dates.py." for _ in range(60))
+    made, _ = await written(tmp_path, f"<recap>{long}</recap>")
+    assert made is not None
+    assert 0 < len(made.text.split()) <= 40
+    assert "**" not in made.text
+
+
+async def test_a_local_model_says_the_goal_and_the_facts_stand_beside_it(tmp_path: Path) -> None:
+    made, model = await written(tmp_path, "<recap>You want leap years in dates.py fixed.</recap>", goal_only=True)
+    assert made is not None
+    assert made.text.startswith("You want leap years in dates.py fixed. (finished · ")
+    assert "nothing about how it stands" in str(model.requests[0].system)
+
+
+async def test_nothing_to_tell_asks_nobody_and_a_failure_leaves_the_form(tmp_path: Path) -> None:
+    model = ScriptedModel([Fail(Overloaded("no capacity"))])
+    talk = Talk().user("Fix the parser please")
+    ledger = talk.ledger()
+    queries = Desk(tmp_path, model).queries
+    assert await write_recap(ledger, form_of(ledger), dialog_of(talk.entries), queries) is None
+    assert model.requests == []
+    talk = fixed()
+    assert await write_recap(talk.ledger(), form_of(talk.ledger()), dialog_of(talk.entries), queries) is None
+
+
+async def test_the_narrator_asks_once_per_last_entry_also_across_processes(tmp_path: Path) -> None:
+    model = ScriptedModel([Say(f"<recap>{GOOD}</recap>"), Say(f"<recap>{GOOD}</recap>")])
+    kept = WrittenRecaps(tmp_path)
+    narrators = [Narrator(queries=Desk(tmp_path, model).queries, log=[].append, kept=kept) for _ in range(2)]
+    for narrator in narrators:
+        for entry in fixed().entries:
+            narrator.feed(entry)
+        for _ in range(2):
+            told = await narrator.tell(with_model=True)
+            assert told is not None
+            assert (told.text, told.source) == (GOOD, "model")
+            assert told.form.told("state") == "finished", "the facts stand beside it"
+    assert len(model.requests) == 1
+    narrator = narrators[1]
+    facts = await narrator.tell()
+    assert facts is not None
+    assert facts.source == "facts"
+    narrator.feed(fixed().user("Now the docs").entries[-1])
+    assert kept.get(Stamp(*narrator.key())) is None
+
+
+@pytest.mark.parametrize(
+    ("reply", "expected"),
+    [
+        ("Let me think. <recap>You fix\nthe parser.</recap> bye", "You fix\nthe parser."),
+        ("<recap>You fix the parser, next", "You fix the parser, next"),
+        ("You fix the parser.", ""),
+        ("<RECAP>x</RECAP>", "x"),
+    ],
+)
+def test_three_tier_extraction(reply: str, expected: str) -> None:
+    assert extract(reply) == expected
+
+
+def chosen(setting: Setting = "auto", **over: object) -> Choice:
+    given: dict[str, object] = {
+        "asked": False, "fast": "a/small", "main": "a/big", "own": True, "session_model": "a/big", **over,
+    }  # fmt: skip
+    return choose(setting, is_local=lambda name: name.startswith("ollama/"), **given)  # type: ignore[arg-type]  # a table
+
+
+@pytest.mark.parametrize(
+    ("choice", "model"),
+    [
+        (chosen(), "a/small"),
+        (chosen("off"), ""),
+        (chosen("off", asked=True), "a/small"),
+        (chosen(fast=""), ""),
+        (chosen(fast="", asked=True), "a/big"),
+        (chosen(fast="", main="", asked=True), ""),
+        (chosen(own=False), ""),
+        (chosen(own=False, asked=True), "a/small"),
+        (chosen(session_model="b/big"), ""),
+        (chosen(session_model="b/big", asked=True), "a/small"),
+        (chosen(fast="ollama/x", session_model="ollama/x"), ""),
+        (chosen("on", fast="ollama/x", session_model="ollama/x"), "ollama/x"),
+        (chosen(fast="ollama/x", asked=True), "ollama/x"),
+    ],
+)
+def test_who_is_asked(choice: Choice, model: str) -> None:
+    assert choice.model == model
+    assert bool(choice.reason) is not bool(model)
+    assert not model.startswith("ollama/") or choice.goal_only

@@ -1,0 +1,37 @@
+"""Side queries on every wire: thinking off or at its least, no cache marks, whatever the model's default is."""
+
+import json
+from typing import Any
+
+import pytest
+from msgspec.structs import replace
+
+from clew.llm.target import Target
+from wires.support import DIALECTS, ask, body_of, compatible, target
+
+TARGETS = [
+    *(target(dialect) for dialect in DIALECTS),
+    compatible("openrouter", "anthropic/claude-sonnet-5.5"),
+    compatible("deepseek", "deepseek-v4-flash"),
+    compatible("dashscope", "qwen3.7-plus"),
+    compatible("zai", "glm-5.3-flash"),
+]
+
+
+def body(where: Target, purpose: str) -> dict[str, Any]:
+    return body_of(replace(ask("hello"), purpose=purpose, max_output_tokens=300), where)
+
+
+@pytest.mark.parametrize("where", TARGETS, ids=lambda where: f"{where.provider}-{where.dialect}")
+def test_one_shots_neither_think_nor_mark(where: Target) -> None:
+    sent = body(where, "side-query:session-recap")
+    assert "cache_control" not in json.dumps(sent)
+    thinking = sent.get("thinking", {}).get("type", "disabled")
+    assert thinking == "disabled"
+    assert sent.get("enable_thinking", False) is False
+    config = sent.get("generationConfig", {}).get("thinkingConfig", {"includeThoughts": False})
+    assert config["includeThoughts"] is False
+    assert config.get("thinkingBudget", 0) == 0
+    least = where.profile.efforts[0] if where.profile.efforts else "low"
+    levels = [sent.get("reasoning", {}).get("effort"), sent.get("reasoning_effort"), config.get("thinkingLevel")]
+    assert {level for level in levels if level} <= {least}
