@@ -86,9 +86,7 @@ class UndoHook:
         if tool.name in BACKGROUND_TOOLS and not self._broken:
             try:
                 keeper = await self.keeper()
-                checkpoint = await keeper.collect(
-                    self.call_of(tool.name, str(call.arguments.get("shell_id", "")), call)
-                )
+                checkpoint = await keeper.collect(self.call_of(tool.name, "background command", call))
             except Exception as error:  # undo is a courtesy: its failure never is the call's
                 self._give_up(error)
             else:

@@ -89,7 +89,7 @@ def test_slashes_tell_commands_from_prompts() -> None:
 
 def test_completion_prefers_main_names() -> None:
     assert completions("/pe") == ("/permissions",)
-    assert completions("/re") == ("/recap", "/resume")
+    assert completions("/re") == ("/recap", "/redo", "/resume", "/rewind")
     assert completions("/ren") == ("/rename",)
     assert completions("/zz") == ()
 
