@@ -4,7 +4,22 @@ from difflib import get_close_matches
 
 from msgspec.structs import replace
 
-from clew.commands import fork, model, new, permissions, quit, recap, resume, sessions, stats, title, version
+from clew.commands import (
+    fork,
+    model,
+    new,
+    permissions,
+    quit,
+    recap,
+    redo,
+    resume,
+    rewind,
+    sessions,
+    stats,
+    title,
+    undo,
+    version,
+)
 from clew.commands import help as help_command
 from clew.commands.base import Command, CommandContext, CommandResult, usage_lines
 
@@ -16,10 +31,13 @@ COMMANDS: tuple[Command, ...] = (
     permissions.COMMAND,
     quit.COMMAND,
     recap.COMMAND,
+    redo.COMMAND,
     resume.COMMAND,
+    rewind.COMMAND,
     sessions.COMMAND,
     stats.COMMAND,
     title.COMMAND,
+    undo.COMMAND,
     version.COMMAND,
 )
 

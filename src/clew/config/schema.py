@@ -64,10 +64,10 @@ class Sandbox(Section, frozen=True, kw_only=True):
 
 
 class Recap(Section, frozen=True, kw_only=True):
-    """ "Where was I": from facts at once, in a model's words where one is connected."""
+    """ "Where was I": from facts, in a model's words where the user wants that."""
 
     enabled: bool = True
-    model: Literal["auto", "on", "off"] = "auto"
+    model: Literal["auto", "on", "off"] = "off"
     """auto: the fast model writes automatic recaps, a local one only what is asked for; on: a local one too."""
     share_with_model: bool = False
     """Offer the recap to the main model as context."""

@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -162,8 +162,11 @@ class Calls:
                 slot.effectful = tool.effect == "world"
             await self._announce(slot)
             slot.running = True
-            with slot.stopwatch(self._gate):
-                result = await tool.run(params, context)
+            async with AsyncExitStack() as around:
+                for hook in self._host.hooks if slot.effectful else ():
+                    await around.enter_async_context(hook.around(slot.call, tool))
+                with slot.stopwatch(self._gate):
+                    result = await tool.run(params, context)
             for hook in self._host.hooks:
                 result = await hook.after(slot.call, tool, result)
             return result

@@ -1,6 +1,7 @@
 """What the engine needs from the host. Small protocols, so that tests and child agents bring their own."""
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -49,10 +50,15 @@ class CallChange(Struct, frozen=True, kw_only=True):
 
 
 class CallHook(Protocol):
-    """Stands around the run of a call. Both may wait; both are stopped with the turn."""
+    """Stands around the run of a call. All may wait; all are stopped with the turn."""
 
     async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
         """Before it is judged. What it changes is what is judged, shown and run."""
+        ...
+
+    def around(self, call: ToolCallPart, tool: Tool[Any]) -> AbstractAsyncContextManager[None]:
+        """Only for a call with an effect: entered when it was let through and nothing that it must not overlap with
+        runs any more, left however its run ends, an interrupt included."""
         ...
 
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:

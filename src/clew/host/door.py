@@ -11,8 +11,10 @@ from msgspec.structs import replace
 from clew.engine.turn import Prompt
 from clew.host.listener import Listener
 from clew.host.permits import Permits
+from clew.host.refusal import OpRefused
 from clew.host.replay import Replay
 from clew.host.session import Session
+from clew.host.undo_hook import UndoHook
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
 from clew.protocol.events import (
@@ -46,14 +48,17 @@ from clew.protocol.ops import (
     ListSessions,
     LoadHistory,
     Op,
+    Redo,
     RemoveRule,
     RequestRecap,
+    Rewind,
     SetEffort,
     SetModel,
     SetPermissionMode,
     SetTitle,
     SubmitPrompt,
     SwitchSession,
+    Undo,
     WithdrawPrompt,
 )
 from clew.transcript.scrollback import Scrollback
@@ -61,10 +66,6 @@ from clew.transcript.scrollback import Scrollback
 EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
 Effect = Callable[[], Awaitable[None] | None]
 """What an op does once it was understood and accepted."""
-
-
-class OpRefused(Exception):
-    """The op cannot be done; the words are for a person."""
 
 
 class Room(Struct, kw_only=True):
@@ -75,6 +76,8 @@ class Room(Struct, kw_only=True):
     connect: Callable[[str], Model]
     models: Callable[[], tuple[str, ...]]
     scrollback: Scrollback | None = None
+    undo: UndoHook | None = None
+    """What keeps files; None where nothing is kept."""
     notes: tuple[Notice, ...] = ()
     """What the first front end should be told."""
     go_on: Prompt | None = None
@@ -97,6 +100,7 @@ class Door:
         self._listeners: set[Listener] = set()
         self._replay = Replay()
         self._ended = False
+        self._restoring = False
 
     @property
     def room(self) -> Room:
@@ -135,6 +139,7 @@ class Door:
         if self._ended:
             return
         try:
+            self._check_restoring(op)
             effect = await self._understood(op)
         except OpRefused as refused:
             tag = str(op.__struct_config__.tag)
@@ -145,6 +150,10 @@ class Door:
         done = effect()
         if done is not None:
             await done
+
+    def _check_restoring(self, op: Op) -> None:
+        if self._restoring and isinstance(op, SubmitPrompt | ContinueTurn | SwitchSession | Undo | Redo | Rewind):
+            raise OpRefused("files are being restored; send it again when that is done")
 
     def _tell(self, event: Event) -> None:
         self.room.session.publish(event)
@@ -212,6 +221,8 @@ class Door:
                 return session.close
             case SwitchSession():
                 return await self._switch(op)
+            case Undo() | Redo() | Rewind():
+                return await self._taken_back(op)
             case LoadHistory() | ListModels() | ListRules() | RemoveRule() | ListSessions():
                 return await self._looked_up(op)
             case _:
@@ -284,6 +295,32 @@ class Door:
                     raise OpRefused("there is no list of sessions here")
                 rows = await self._sessions(op.query, op.limit)
                 return lambda: self._tell(SessionsListed(op_id=op.op_id, sessions=rows))
+
+    async def _taken_back(self, op: Undo | Redo | Rewind) -> Effect:
+        """Only between turns: nobody else changes files or the conversation meanwhile."""
+        room = self.room
+        if room.undo is None:
+            raise OpRefused("this session is not kept, so there is nothing to go back to")
+        if room.session.lost:
+            raise OpRefused(f"nothing was restored: {room.session.lost}")
+        if room.session.main.working:
+            raise OpRefused("the agent is at work: interrupt it first, or wait until the turn ends")
+        from clew.host.rewinding import way_back  # undo is loaded only where it is used
+
+        self._restoring = True
+        try:
+            back = await way_back(op, room.session, room.undo)
+        except BaseException:
+            self._restoring = False
+            raise
+
+        async def go() -> None:
+            try:
+                await back()
+            finally:
+                self._restoring = False
+
+        return go
 
     def _rules(self, op: ListRules | RemoveRule) -> RulesListed:
         permits = self.room.permits

@@ -30,6 +30,7 @@ from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
 from clew.host.runner import AgentRunner
 from clew.host.session import Session
+from clew.host.sharing import share_recaps, share_restores
 from clew.host.toolbox import Toolbox, open_toolbox
 from clew.host.workspace import Workspace, open_workspace
 from clew.llm.connect import configured_providers, connect, default_model
@@ -42,7 +43,7 @@ from clew.prompts.memory import Memory, load_memory, load_nested_memory
 from clew.prompts.system_prompt import build_system_prompt
 from clew.protocol.client import Client
 from clew.protocol.entries import SystemPromptEntry
-from clew.protocol.events import Event, Notice, RecapReady, SessionRow, SessionStarted
+from clew.protocol.events import Notice, SessionRow, SessionStarted
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import SwitchSession
 from clew.system.clock import SystemClock
@@ -131,7 +132,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     check_fast_model(settings, connect_named)
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)
-        toolbox = open_toolbox(workspace, past.results_dir)
+        toolbox = open_toolbox(workspace, past.results_dir, past.path)
         memory = project_memory(workspace)
         conversation = Conversation(
             past.sink, session_id=past.session_id, entries=past.entries, chain=past.chain, leaf=past.leaf
@@ -162,6 +163,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         session.journal.main.keep(
             SystemPromptEntry(blocks=prompt.blocks, tools=prompt.tools, **session.journal.main.stamp.keyed())
         )
+    session.subscribe(share_restores(reminders))
     if settings.recap.share_with_model:
         session.subscribe(share_recaps(reminders))
     if oriented:
@@ -169,6 +171,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     return Room(
         session=session,
         permits=toolbox.permits,
+        undo=toolbox.undo,
         connect=connect_named,
         models=lambda: ready_models(workspace),
         scrollback=Scrollback(past.path, session_id=past.session_id) if past.path is not None else None,
@@ -199,6 +202,8 @@ def assemble(
 
     async def close() -> None:
         await toolbox.session.close()
+        if toolbox.undo is not None:
+            await toolbox.undo.close()
         note_project(workspace, past)
 
     session = Session(
@@ -227,6 +232,8 @@ def assemble(
         first_turn=log.state.turns + 1,
     )
     session.add_agent(runner)
+    if toolbox.undo is not None:
+        toolbox.undo.attach(session)
     return session
 
 
@@ -299,16 +306,6 @@ def facts_probe(workspace: Workspace) -> FactsProbe:
 def asks_fast_model(settings: Settings) -> bool:
     """Whether the user wants model words even in a run that nobody watches; facts can be had from the log later."""
     return settings.titles.model == "on" or settings.summaries.tool_batches == "model"
-
-
-def share_recaps(reminders: Reminders) -> Callable[[Event], None]:
-    """The model learns what the user was told about where things stand."""
-
-    def share(event: Event) -> None:
-        if isinstance(event, RecapReady):
-            reminders.add(f"[The user was shown this recap: {event.text}]")
-
-    return share
 
 
 def connector(workspace: Workspace) -> Callable[[str], Model]:

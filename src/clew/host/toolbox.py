@@ -10,6 +10,7 @@ from clew.config.schema import Permissions
 from clew.engine.ports import Ask, CallHook
 from clew.host.permits import Permits
 from clew.host.saved_rules import SavedRules
+from clew.host.undo_hook import UndoHook
 from clew.host.workspace import Workspace
 from clew.llm.connect import key_variables
 from clew.permissions.access import Access, Decision, FileAccess, Verdict
@@ -59,10 +60,12 @@ class Toolbox(Struct, kw_only=True):
     host: SessionTools
     permits: Permits
     session: ToolSession
+    undo: UndoHook | None = None
 
 
-def open_toolbox(workspace: Workspace, results_dir: Path | None) -> Toolbox:
-    """Tools for this workspace. Raises SettingsError for a rule that cannot be understood."""
+def open_toolbox(workspace: Workspace, results_dir: Path | None, transcript: Path | None = None) -> Toolbox:
+    """Tools for this workspace; without a transcript nothing is kept, files included. Raises SettingsError for a rule
+    that cannot be understood."""
     saved = SavedRules(SessionStore(workspace.home).project_dir(workspace.root))
     session = ToolSession(
         cwd=str(workspace.cwd),
@@ -89,8 +92,13 @@ def open_toolbox(workspace: Workspace, results_dir: Path | None) -> Toolbox:
     permits = Permits(
         policy_of(workspace, saved), save=saved.add, unsave=saved.remove, saved=saved.texts, results_dir=results_dir
     )
+    undo = UndoHook(session, home=workspace.home, transcript=transcript) if transcript is not None else None
     return Toolbox(
-        tools=ToolSet(builtin_tools(session)), host=SessionTools(session, permits), permits=permits, session=session
+        tools=ToolSet(builtin_tools(session)),
+        host=SessionTools(session, permits, hooks=(undo,) if undo is not None else ()),
+        permits=permits,
+        session=session,
+        undo=undo,
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from clew.commands import model, permissions, sessions
+from clew.commands import model, permissions, rewind, sessions
 from clew.commands.figures import change, count, duration, money, shown_path
 from clew.plain.labels import call_line, denied_label, running_label
 from clew.plain.screen import Screen
@@ -28,6 +28,8 @@ from clew.protocol.events import (
     ReplyAwaited,
     ReplyWithdrawn,
     RetryScheduled,
+    RewindPreviewed,
+    Rewound,
     RulesListed,
     SessionsListed,
     SessionStarted,
@@ -95,6 +97,8 @@ class Renderer:
             ModelsListed: self._listed,
             RulesListed: self._listed,
             SessionsListed: self._listed,
+            RewindPreviewed: self._rewound,
+            Rewound: self._rewound,
             ToolStarted: self._call,
             AttemptEnded: self._attempt,
         }
@@ -253,6 +257,13 @@ class Renderer:
         self._end_streams()
         for line in listing(event, state):
             self._screen.line(line, hang="      ")
+
+    def _rewound(self, event: RewindPreviewed | Rewound, state: PlainState) -> None:
+        self._end_streams()
+        cwd = state.facts.cwd
+        lines = rewind.rewound_lines(event, cwd) if isinstance(event, Rewound) else rewind.preview_lines(event, cwd)
+        for line in lines:
+            self._screen.line(clip(one_line(line), self._room(0) or 400), "dim" if line.startswith("    ") else "")
 
     def _call(self, event: ToolStarted, state: PlainState) -> None:
         if self._verbose:

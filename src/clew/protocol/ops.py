@@ -159,9 +159,10 @@ class Recall(OpBase, frozen=True, kw_only=True, tag="context.recall"):
 
 
 class Rewind(OpBase, frozen=True, kw_only=True, tag="rewind"):
-    """Go back to where the session stood after an entry."""
+    """Go back to where the session stood before a prompt, or after any other entry."""
 
     to: EntryId
+    """An entry, the start of its id, or the number of a prompt. Empty, with `preview`: list the prompts."""
     scope: RewindScope = "both"
     preview: bool = False
     only: tuple[str, ...] = ()
@@ -171,7 +172,7 @@ class Rewind(OpBase, frozen=True, kw_only=True, tag="rewind"):
 
 
 class Undo(OpBase, frozen=True, kw_only=True, tag="undo"):
-    """Take the last step's file changes back."""
+    """Take the file changes of the last turn that made any back."""
 
     preview: bool = False
     force: bool = False

@@ -1,11 +1,12 @@
 """The conversation: from the last tip of the file back through the parents, mended where the file allows."""
 
 from collections.abc import Collection, Sequence
+from typing import TypeGuard
 
 import msgspec
 
 from clew.protocol.entries import AssistantEntry, Entry, EventEntry, SystemEntry
-from clew.protocol.events import Rewound
+from clew.protocol.events import Durable, Rewound
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import tool_calls
 from clew.transcript.links import (
@@ -117,20 +118,17 @@ class _Builder:
         for number in range(len(self.entries) - 1, -1, -1):
             entry = self.entries[number]
             if isinstance(entry, EventEntry):
-                if (back := self._gone_back(entry)) is not None:
-                    return back
+                if self._goes_back(entry.event):
+                    return self.at.get(entry.event.to) if entry.event.to is not None else None
             elif can_be_leaf(entry, session_id=self.session_id, sidechain=self.sidechain, gone=self.gone):
                 uuid = uuid_of(entry)
                 if uuid is not None and self.at[uuid] == number:
                     return self._farthest(number) if uuid in self.early else number
         return None
 
-    def _gone_back(self, entry: EventEntry) -> int | None:
-        """Where the conversation was set back to, if nothing was said since."""
-        event = entry.event
-        if not isinstance(event, Rewound) or event.scope == "files" or event.to is None:
-            return None
-        return self.at.get(event.to)
+    def _goes_back(self, event: Durable) -> TypeGuard[Rewound]:
+        """The conversation was set back and nothing was said since: to an entry, or to before the first of them."""
+        return isinstance(event, Rewound) and event.scope != "files" and (event.to is None or event.to in self.at)
 
     def _farthest(self, tip: int) -> int:
         """The last line has children before it: the conversation ends with the deepest entry under it."""

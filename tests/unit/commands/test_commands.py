@@ -5,21 +5,26 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from clew.commands import model, permissions, sessions
+from clew.commands import model, permissions, rewind, sessions
 from clew.commands.base import Command, CommandContext, CommandResult, SessionFacts
 from clew.commands.figures import change, count, duration, money
 from clew.commands.registry import BY_NAME, COMMANDS, as_prompt, completions, is_command, run_command
-from clew.protocol.events import RuleRow, SessionRow
+from clew.protocol.context_events import FileRestore
+from clew.protocol.events import RewindPreviewed, Rewound, RuleRow, SessionRow
+from clew.protocol.ids import EntryId, OpId
 from clew.protocol.ops import (
     ListModels,
     ListRules,
     ListSessions,
+    Redo,
     RemoveRule,
     RequestRecap,
+    Rewind,
     SetModel,
     SetPermissionMode,
     SetTitle,
     SwitchSession,
+    Undo,
 )
 from clew.protocol.state import FileChange, SessionState
 from clew.protocol.tally import ModelUse, SideUse, Tally
@@ -89,7 +94,7 @@ def test_slashes_tell_commands_from_prompts() -> None:
 
 def test_completion_prefers_main_names() -> None:
     assert completions("/pe") == ("/permissions",)
-    assert completions("/re") == ("/recap", "/resume")
+    assert completions("/re") == ("/recap", "/redo", "/resume", "/rewind")
     assert completions("/ren") == ("/rename",)
     assert completions("/zz") == ()
 
@@ -110,6 +115,29 @@ def test_model_lists_and_sets() -> None:
     assert run("/model 3").is_error
     assert run("/model 1", models=()).is_error
     assert "No list of models" in model.listing("local/a", ())[-1]
+
+
+def test_going_back_and_forth() -> None:
+    assert run("/undo").ops == (Undo(),)
+    assert run("/undo --preview").ops == (Undo(preview=True),)
+    assert run("/redo --force").ops == (Redo(force=True),)
+    assert run("/rewind").ops == (Rewind(to=EntryId(""), preview=True),)
+    assert run("/rewind 3").ops == (Rewind(to=EntryId("3"), scope="both"),)
+    assert run("/rewind --files 3 --preview").ops == (Rewind(to=EntryId("3"), scope="files", preview=True),)
+    for wrong in ("/rewind 3 --files --both", "/rewind --force", "/rewind 3 --all", "/undo 3"):
+        assert run(wrong).is_error
+
+
+def test_what_going_back_did_is_told_in_few_lines() -> None:
+    files = (FileRestore(path="/p/a.py", patch="@@\n-x\n+y\n+z"), FileRestore(path="/p/b", conflict="changed since"))
+    shown = list(rewind.preview_lines(RewindPreviewed(op_id=OpId("o"), to=None, files=files, warnings=("w",)), "/p"))
+    assert "  a.py +2 -1" in shown
+    assert "    left alone without --force: changed since" in shown
+    assert shown[-1] == "Not restored: w"
+    told = list(rewind.rewound_lines(Rewound(direction="undo", scope="files", to=None, files=files), "/p"))
+    assert told[:3] == ["Undone: 1 file.", "  a.py", "  left alone: b: changed since"]
+    listed = list(rewind.preview_lines(RewindPreviewed(op_id=OpId("o"), to=None, prompts=("1  go",)), "/p"))
+    assert listed[1] == "  1  go"
 
 
 def test_permissions_list_and_mode() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from clew.protocol.context_events import FileRestore
 from clew.protocol.display import (
     DiffBlock,
     FileBlock,
@@ -35,6 +36,8 @@ from clew.protocol.events import (
     RecapReady,
     ReplyWithdrawn,
     RetryScheduled,
+    RewindPreviewed,
+    Rewound,
     RuleOffer,
     RuleRow,
     RulesListed,
@@ -101,6 +104,10 @@ def test_the_shared_samples_are_used_where_present() -> None:
     assert len(TEXTS) > len(OWN) + 10
 
 
+def restores(bad: str) -> tuple[FileRestore, ...]:
+    return (FileRestore(path=bad, patch=f"+{bad}"), FileRestore(path=bad, patch=bad, conflict=bad))
+
+
 def every_sink(bad: str) -> list[Any]:
     message = MessageId("m1")
     return [
@@ -132,6 +139,9 @@ def every_sink(bad: str) -> list[Any]:
         SessionsListed(op_id=OpId(bad), sessions=(SessionRow(session_id=bad, agent=bad, title=bad, project=bad),)),
         ToolStarted(call=ToolCallPart(id=CallId("c"), name=bad, arguments={bad: bad})),
         AttemptEnded(reply_id=message, step=1, model=bad, outcome="completed"),
+        RewindPreviewed(op_id=OpId(bad), to=None, prompts=(bad,)),
+        RewindPreviewed(op_id=OpId(bad), to=EntryId(bad), files=restores(bad), warnings=(bad,), prompts=(bad,)),
+        Rewound(direction="undo", scope="both", to=EntryId(bad), files=restores(bad)),
     ]
 
 

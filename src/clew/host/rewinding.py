@@ -1,0 +1,162 @@
+"""The way back: what /undo, /redo and /rewind do to files and to the conversation, as a preview or for real."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Literal
+
+from msgspec import Struct
+
+from clew.host.refusal import OpRefused
+from clew.host.session import Session
+from clew.host.undo_hook import UndoHook
+from clew.protocol.context_events import FileRestore, RewindScope
+from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, EventEntry, UserEntry
+from clew.protocol.events import Notice, RewindPreviewed, Rewound
+from clew.protocol.ids import CallId, EntryId
+from clew.protocol.ops import Redo, Rewind, Undo
+from clew.transcript.chain import build_chain
+from clew.transcript.digest import prompt_text
+from clew.undo.errors import NothingToRestore, UndoError
+from clew.undo.keeper import UndoKeeper
+from clew.undo.plan import FilePlan, RestorePlan, only_paths
+from clew.undo.points import find_moment, prompts_of
+
+WayBack = Undo | Redo | Rewind
+
+
+class Route(Struct, kw_only=True):
+    """Where to, and what lies on the way."""
+
+    direction: Literal["rewind", "undo", "redo"]
+    scope: RewindScope
+    to: EntryId | None = None
+    plan: RestorePlan | None = None
+    files: tuple[FilePlan, ...] = ()
+    prompts: tuple[str, ...] = ()
+
+
+async def way_back(op: WayBack, session: Session, undo: UndoHook) -> Callable[[], Awaitable[None]]:
+    """Find out what the op means. What it returns shows or does it. Raises OpRefused."""
+    try:
+        keeper = await undo.keeper()
+        route = await _route(op, session, keeper)
+    except UndoError as error:
+        raise OpRefused(str(error)) from error
+    except OSError as error:
+        raise OpRefused(f"the kept files cannot be read: {error}") from error
+
+    async def go() -> None:
+        try:
+            await (_show(op, route, session, keeper) if op.preview else _go(op, route, session, undo, keeper))
+        except (UndoError, OSError) as error:
+            session.notice("error", f"it could not be carried out: {error}", code="undo")
+
+    return go
+
+
+async def _route(op: WayBack, session: Session, keeper: UndoKeeper) -> Route:
+    match op:
+        case Undo():
+            plan = await keeper.plan_undo()
+            return Route(direction="undo", scope="files", plan=plan, files=plan.files)
+        case Redo():
+            return await _forth(session, keeper)
+        case Rewind():
+            return await _back(op, session, keeper)
+
+
+async def _back(op: Rewind, session: Session, keeper: UndoKeeper) -> Route:
+    chain = _whole(session)
+    prompts = [prompt_text(entry) for entry in prompts_of(chain)]
+    if not op.to:
+        if not op.preview:
+            raise OpRefused("name the prompt to go back to")
+        return Route(direction="rewind", scope="conversation", prompts=_numbered(prompts, 0))
+    moment = find_moment(chain, op.to)
+    route = Route(direction="rewind", scope=op.scope, to=moment.resume_at)
+    if op.scope != "files":
+        route.prompts = _numbered(prompts, _said_until(chain, moment.resume_at))
+    if op.scope != "conversation":
+        try:
+            route.plan = await keeper.plan_since(moment.at)
+        except NothingToRestore:
+            if op.scope == "files":
+                raise
+        else:
+            route.files = only_paths(route.plan, op.only) if op.only else route.plan.files
+    return route
+
+
+async def _forth(session: Session, keeper: UndoKeeper) -> Route:
+    """Take the last restore back; the conversation too, when it was set back and nothing was said since."""
+    entries = session.journal.main.conversation.entries
+    place = next((at for at in range(len(entries) - 1, -1, -1) if _speaks(entries[at])), -1)
+    entry = entries[place] if place >= 0 else None
+    event = entry.event if isinstance(entry, EventEntry) else None
+    if not isinstance(event, Rewound) or event.direction != "rewind" or event.scope == "files":
+        plan = await keeper.plan_redo()
+        return Route(direction="redo", scope="files", plan=plan, files=plan.files)
+    tip = build_chain(entries[:place], session_id=session.started.session_id).leaf
+    route = Route(direction="redo", scope="conversation", to=tip)
+    if event.scope == "both" and any(not item.conflict for item in event.files):
+        route.scope, route.plan = "both", await keeper.plan_redo()
+        route.files = route.plan.files
+    return route
+
+
+def _speaks(entry: Entry) -> bool:
+    return isinstance(entry, UserEntry | AssistantEntry) or (
+        isinstance(entry, EventEntry) and isinstance(entry.event, Rewound)
+    )
+
+
+def _whole(session: Session) -> tuple[Entry, ...]:
+    """The conversation as people saw it, compacted parts included."""
+    entries = session.journal.main.conversation.entries
+    return build_chain(entries, session_id=session.started.session_id, past_boundaries=True).entries
+
+
+def _said_until(chain: Sequence[Entry], tip: EntryId | None) -> int:
+    """How many prompts remain."""
+    place = next((at for at, entry in enumerate(chain) if isinstance(entry, ChainEntry) and entry.uuid == tip), -1)
+    return len(prompts_of(chain[: place + 1]))
+
+
+def _numbered(prompts: Sequence[str], first: int) -> tuple[str, ...]:
+    return tuple(f"{number}  {text}" for number, text in enumerate(prompts[first:], first + 1))
+
+
+async def _show(op: WayBack, route: Route, session: Session, keeper: UndoKeeper) -> None:
+    patches = {block.path: block.patch for block in await keeper.preview(route.plan)} if route.plan else {}
+    session.publish(
+        RewindPreviewed(
+            op_id=op.op_id,
+            to=route.to,
+            files=tuple(
+                FileRestore(path=file.path, patch=patches.get(file.path, ""), conflict=file.impossible or file.conflict)
+                for file in route.files
+            ),
+            warnings=route.plan.warnings if route.plan is not None else (),
+            prompts=route.prompts,
+        )
+    )
+
+
+async def _go(op: WayBack, route: Route, session: Session, undo: UndoHook, keeper: UndoKeeper) -> None:
+    files: list[FileRestore] = []
+    warnings: tuple[str, ...] = ()
+    calls: tuple[CallId, ...] = ()
+    if route.plan is not None:
+        plan = route.plan
+        only = [file.path for file in route.files]
+        done = await keeper.apply(plan, undo.call_of(route.direction, ""), only=only, force=op.force)
+        files = [FileRestore(path=path) for path in done.done]
+        files += [FileRestore(path=path, conflict=why) for path, why in (*done.skipped, *done.failed)]
+        warnings = (*plan.warnings, *done.warnings)
+        undone = set(done.checkpoint.undoes) if done.checkpoint is not None else set[str]()
+        taken = [item.call.call for item in await keeper.checkpoints() if item.id in undone]
+        calls = tuple(call for call in taken if call is not None)
+    session.publish(
+        Rewound(direction=route.direction, scope=route.scope, to=route.to, files=tuple(files), call_ids=calls)
+    )
+    if warnings:
+        session.publish(Notice(level="warning", text="not restored: " + "; ".join(warnings), code="undo"))

@@ -1,0 +1,179 @@
+"""Keeps files before each call that can change them. What keeps them is loaded when the agent first uses a tool."""
+
+import asyncio
+import os
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from clew.engine.ports import CallChange
+from clew.host.session import Session
+from clew.protocol.events import Event, PartCompleted
+from clew.protocol.messages import ToolCallPart
+from clew.tools.base import Tool, ToolResult
+from clew.tools.session import ToolSession
+
+if TYPE_CHECKING:
+    from clew.undo.keeper import ScanProgress, UndoKeeper
+    from clew.undo.state import Call
+    from clew.undo.workspace import OpenCall
+
+SCAN_WAIT_S = 2.0
+"""The first shell command waits so long for the first scan: most projects are kept by then."""
+PATH_ARGUMENTS = ("file_path", "notebook_path")
+BACKGROUND_TOOLS = frozenset({"BashOutput", "KillShell"})
+
+
+class UndoHook:
+    """One per session. Nothing that goes wrong here stops a call: it is told once, and undo is off."""
+
+    def __init__(self, tools: ToolSession, *, home: Path, transcript: Path) -> None:
+        self._tools = tools
+        self._home = home
+        self._transcript = transcript
+        self._session: Session | None = None
+        self._opening: asyncio.Task[UndoKeeper] | None = None
+        self._waited = False
+        self._scan_told = False
+        self._told_in_turn = 0
+        self._broken = False
+
+    def attach(self, session: Session) -> None:
+        """Belong to a session; the first scan begins when its agent first uses a tool."""
+        self._session = session
+        session.subscribe(self._hear)
+
+    async def keeper(self) -> "UndoKeeper":
+        """What keeps the files, loaded and scanning. Raises whatever keeps it from that."""
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+        return await asyncio.shield(self._opening)
+
+    def call_of(self, tool: str, subject: str, call: ToolCallPart | None = None) -> "Call":
+        """Whose doing it is: the session, the turn and its prompt."""
+        from clew.undo.points import prompts_of  # undo is loaded only where it is used
+        from clew.undo.state import Call, bounded
+
+        assert self._session is not None
+        log = self._session.journal.main
+        prompts = prompts_of(log.conversation.chain())
+        return Call(
+            session=self._session.started.session_id,
+            turn=log.state.turns + 1,
+            call=call.id if call is not None else None,
+            entry=prompts[-1].uuid if prompts else None,
+            tool=tool,
+            subject=bounded(subject),
+        )
+
+    async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
+        """Nothing is refused or changed for undo."""
+        return None
+
+    @asynccontextmanager
+    async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
+        """Keep the state, let it run, write down what changed, also when it was interrupted."""
+        opened = None if tool.name in BACKGROUND_TOOLS else await self._keep(call, tool)
+        try:
+            yield
+        finally:
+            if opened is not None:
+                await self._write_down(opened)
+
+    async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
+        """Who looks at a background command learns what it did; so do we."""
+        if tool.name in BACKGROUND_TOOLS and not self._broken:
+            try:
+                keeper = await self.keeper()
+                checkpoint = await keeper.collect(self.call_of(tool.name, "background command", call))
+            except Exception as error:  # undo is a courtesy: its failure never is the call's
+                self._give_up(error)
+            else:
+                self._tell(checkpoint.warnings if checkpoint is not None else ())
+        return result
+
+    async def close(self) -> None:
+        """Stop a scan that still runs, save, let go."""
+        if self._opening is None:
+            return
+        done = (await asyncio.gather(self._opening, return_exceptions=True))[0]
+        if not isinstance(done, BaseException):
+            await done.close()
+
+    def _hear(self, event: Event) -> None:
+        if self._opening is None and isinstance(event, PartCompleted) and isinstance(event.part, ToolCallPart):
+            self._opening = asyncio.create_task(self._open())
+
+    async def _open(self) -> "UndoKeeper":
+        make = await asyncio.to_thread(_load)
+        keeper = make(home=self._home, roots=[Path(root) for root in self._tools.roots], transcript=self._transcript)
+        await keeper.start(self._scanned)
+        return keeper
+
+    def _scanned(self, news: "ScanProgress") -> None:
+        """The end of the scan is told where a person waits for it, or must know what is left out."""
+        if news.done and news.text and (self._scan_told or ";" in news.text or "could not" in news.text):
+            self._notice("info", news.text)
+
+    async def _keep(self, call: ToolCallPart, tool: Tool[Any]) -> "OpenCall | None":
+        if self._broken:
+            return None
+        paths = [path for name in PATH_ARGUMENTS if isinstance(path := call.arguments.get(name), str) and path]
+        named = paths if paths and not tool.shell else None
+        try:
+            keeper = await self.keeper()
+            if named is None and not self._waited:
+                self._waited = True
+                await keeper.wait_ready(SCAN_WAIT_S)
+            subject = paths[0] if paths else str(call.arguments.get("command", ""))
+            opened = await keeper.before(self.call_of(tool.name, subject, call), self._real(named))
+        except Exception as error:  # undo is a courtesy: its failure never is the call's
+            self._give_up(error)
+            return None
+        if opened.gaps and opened.source == "shell" and not opened.covered:
+            if not self._scan_told:
+                self._scan_told = True
+                self._notice("warning", f"what shell commands change now cannot be undone: {opened.gaps[0]}")
+        else:
+            self._tell(opened.gaps)
+        return opened
+
+    async def _write_down(self, opened: "OpenCall") -> None:
+        try:
+            keeper = await self.keeper()
+            checkpoint = await keeper.after(opened)
+        except Exception as error:  # as above
+            self._give_up(error)
+            return
+        gaps = tuple(line for line in checkpoint.warnings if not any(gap in line for gap in opened.gaps))
+        self._tell(gaps)
+
+    def _real(self, paths: list[str] | None) -> list[str] | None:
+        """File tools write to the end of links; that file is kept."""
+        if paths is None:
+            return None
+        return [os.path.realpath(self._tools.locate(path, self._tools.cwd)) for path in paths]
+
+    def _tell(self, lines: tuple[str, ...]) -> None:
+        """What cannot be brought back, at most once in a turn."""
+        assert self._session is not None
+        turn = self._session.journal.main.state.turns + 1
+        if lines and self._told_in_turn != turn:
+            self._told_in_turn = turn
+            self._notice("warning", "not everything can be undone: " + "; ".join(lines))
+
+    def _give_up(self, error: Exception) -> None:
+        if not self._broken:
+            self._broken = True
+            self._notice("warning", f"file changes are not kept from here on, so they cannot be undone: {error}")
+
+    def _notice(self, level: Literal["info", "warning"], text: str) -> None:
+        if self._session is not None and not self._session.closed:
+            self._session.notice(level, text, code="undo")
+
+
+def _load() -> "type[UndoKeeper]":
+    from clew.undo.keeper import UndoKeeper  # it loads what no first request may wait for
+
+    return UndoKeeper
