@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -27,6 +28,11 @@ class Done(NamedTuple):
     def lines(self) -> list[dict[str, Any]]:
         """The documents of stream-json."""
         return [json.loads(line) for line in self.out.splitlines()]
+
+
+def with_a_terminal() -> None:
+    """In the child: a hang-up counts, also when the tests run under nohup, which clew rightly respects."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 class Place:
@@ -75,6 +81,7 @@ class Place:
             stderr=subprocess.PIPE,
             cwd=self.project,
             env=self.env,
+            preexec_fn=with_a_terminal,
         )
 
     def transcripts(self) -> list[Path]:
