@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
@@ -133,9 +134,15 @@ class Rewriting:
 
     def __init__(self, *, refuse: str = "") -> None:
         self.refuse = refuse
+        self.around_calls: list[str] = []
 
     async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
         return CallChange(refused=self.refuse) if self.refuse else CallChange(arguments={"name": "changed"})
+
+    @asynccontextmanager
+    async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
+        self.around_calls.append(str(call.arguments))
+        yield
 
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
         return ToolResult(text=f"{result.text} (seen)")

@@ -11,7 +11,7 @@ import pytest
 
 from clew.engine.ports import Ask
 from clew.host.undo_hook import UndoHook
-from clew.llm.scripted import Call, Say, ScriptedModel, ScriptItem, Turn, Wait
+from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, ScriptItem, Wait
 from clew.protocol.events import (
     Notice,
     OpRejected,
@@ -155,7 +155,7 @@ async def test_edits_and_a_destructive_command_are_undone_and_redone(tmp_path: P
 
 async def test_calls_of_one_reply_are_kept_one_after_the_other(tmp_path: Path) -> None:
     """The second is kept when the first is done: what the first did while the second waited is not somebody's edit."""
-    calls = Turn([bash("sleep 0.1; echo 1 > one.txt"), bash("echo 2 > one.txt; echo 2 > two.txt")])
+    calls = ReplyOf([bash("sleep 0.1; echo 1 > one.txt"), bash("echo 2 > one.txt; echo 2 > two.txt")])
     async with opened(tmp_path, calls, Say("done")) as place:
         place.file("one.txt", "0")
         await place.say("go")
@@ -258,7 +258,7 @@ async def test_names_that_mean_nothing_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("op", [Undo(), Redo(), Rewind(to=EntryId("1"))], ids=["undo", "redo", "rewind"])
 async def test_nothing_is_taken_back_while_a_turn_runs(tmp_path: Path, op: Undo | Redo | Rewind) -> None:
     held, reached = asyncio.Event(), asyncio.Event()
-    script = (bash("echo 2 > a.txt"), Turn([Wait(held, reached), Say("two")]))
+    script = (bash("echo 2 > a.txt"), ReplyOf([Wait(held, reached), Say("two")]))
     async with opened(tmp_path, *script) as place:
         place.file("a.txt", "1")
         await place.front.submit(SubmitPrompt(content="go"))
@@ -283,7 +283,7 @@ async def test_an_interrupted_command_can_be_undone(tmp_path: Path) -> None:
 async def test_a_background_command_is_kept_when_it_is_looked_at(tmp_path: Path) -> None:
     held, reached = asyncio.Event(), asyncio.Event()
     start = bash("read line < ../go; rm a.txt; echo gone > ../done", run_in_background=True)
-    look = Turn([Wait(held, reached), Call("BashOutput", {"bash_id": "bash_1"})])
+    look = ReplyOf([Wait(held, reached), Call("BashOutput", {"bash_id": "bash_1"})])
     for name in ("go", "done"):
         os.mkfifo(tmp_path / name)
     async with opened(tmp_path, start, look, Say("done")) as place:
