@@ -12,7 +12,11 @@ from e2e.conversation_plan import make_plan
 from fakes.fault_script import Delivery, Place
 from fakes.model_server import Recorded
 
-SEEDS = range(7000, 7016)
+SEEDS = [
+    seed for seed in range(7000, 7016) if all(turn.action != "interrupt-at-once" for turn in make_plan(seed).turns)
+]
+"""Without interrupts that race with the reply on purpose: what those come to depends on the machine. `make soak` has
+them."""
 
 
 @pytest.mark.parametrize("seed", SEEDS)

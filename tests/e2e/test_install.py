@@ -83,7 +83,7 @@ def test_the_installed_wheel_runs_without_the_dev_extra(tmp_path: Path) -> None:
         place.env["PATH"] = "/usr/bin:/bin"
         assert place.run("--version", command=command).out.startswith("clew ")
         assert "search" in place.run("doctor", command=command).out
-        answer = place.run("-p", "go", command=command)
+        answer = place.run("--trust", "-p", "go", command=command)
         assert (answer.code, answer.out) == (0, "done\n"), answer.err
         assert len(server.requests) == 2
     assert str(fresh) in run(command, "doctor", cwd=tmp_path)

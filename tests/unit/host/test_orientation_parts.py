@@ -81,10 +81,10 @@ async def test_an_automatic_recap_goes_to_the_fast_model_of_the_sessions_provide
 
 
 async def test_what_was_written_is_not_paid_for_again(tmp_path: Path) -> None:
-    first = Office(tmp_path, fastModel="anthropic/claude-haiku-4-5")
+    first = Office(tmp_path, fastModel="anthropic/claude-haiku-4-5", recap={"model": "auto"})
     told = await first.recap(model=False, memory="Reports are plain text.")
     assert "Reports are plain text." in str(first.models["anthropic/claude-haiku-4-5"].requests[0].messages)
-    again = Office(tmp_path, fastModel="anthropic/claude-haiku-4-5")
+    again = Office(tmp_path, fastModel="anthropic/claude-haiku-4-5", recap={"model": "auto"})
     again.talk = first.talk
     assert (await again.recap(model=False)).text == told.text
     assert again.asked() == []
@@ -99,7 +99,7 @@ async def test_a_session_that_was_cut_off_is_not_told_as_working(tmp_path: Path)
 
 
 async def test_why_is_kept_with_the_recap(tmp_path: Path) -> None:
-    told = await Office(tmp_path, fastModel="openai/gpt-5-mini").recap(model=False)
+    told = await Office(tmp_path, fastModel="openai/gpt-5-mini", recap={"model": "auto"}).recap(model=False)
     assert "another provider" in told.why
     placed = msgspec.structs.replace(told, entry_id=EntryId("e1"))
     (entry,) = entries_of(placed, Stamp(session_id=SessionId("s"), cwd="/p"))
