@@ -9,10 +9,13 @@ from pathlib import Path
 import msgspec
 
 from clew.prompts.system_prompt import prompt_text
+from clew.protocol.events import Envelope
+from clew.protocol.ops import Op
 from clew.tools.registry import builtin_tools
 from clew.tools.session import ToolSession
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
+DOCS = Path(__file__).parents[2] / "docs"
 MAX_CONSTANT_BYTES = 16_000
 
 
@@ -28,6 +31,19 @@ def test_tool_specs_are_pinned(tmp_path: Path) -> None:
         SNAPSHOTS.mkdir(exist_ok=True)
         pinned.write_bytes(now)
     assert now == pinned.read_bytes(), "the tools differ from their snapshot; if that is meant, update it"
+
+
+def test_the_protocol_is_pinned() -> None:
+    """What front ends in other languages read and write, as JSON Schema."""
+    (envelope, op), components = msgspec.json.schema_components([Envelope, Op])
+    schema = {"$defs": components, "event": envelope, "op": op}
+    now = msgspec.json.format(msgspec.json.encode(schema, order="sorted"), indent=1) + b"\n"
+    pinned = DOCS / "protocol.schema.json"
+    if os.environ.get("CLEW_UPDATE_SNAPSHOTS"):
+        pinned.write_bytes(now)
+    assert now == pinned.read_bytes(), (
+        "the protocol differs from docs/protocol.schema.json; if that is meant, update it"
+    )
 
 
 def test_what_every_first_request_carries_is_small(tmp_path: Path) -> None:
