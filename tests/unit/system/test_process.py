@@ -248,7 +248,9 @@ asyncio.run(main())
 def test_signals_that_the_agent_ignores_work_in_commands():
     """A shell starts what stands before `&` with SIGQUIT ignored, and whatever it starts inherits that."""
     done = subprocess.run([sys.executable, "-c", IGNORING], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["SigBlk:\t" + "0" * 16, "SigIgn:\t" + "0" * 16]
+    reserved = 3 << 31  # signals 32 and 33 belong to the C library, which lets nobody set them
+    masks = {name: int(mask, 16) & ~reserved for name, mask in (line.split(":\t") for line in done.stdout.splitlines())}
+    assert masks == {"SigBlk": 0, "SigIgn": 0}
 
 
 async def test_a_second_cancel_is_not_lost(starter: ProcessStarter):
