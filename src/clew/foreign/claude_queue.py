@@ -1,6 +1,6 @@
 """What waited for Claude Code while it worked: prompts typed meanwhile, notices of background work, attached plans."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -37,19 +37,14 @@ def _typed_by_a_person(attachment: Json) -> bool:
     return mode in ("", "prompt") and origin in ("", "human") and attachment.get("isMeta") is not True
 
 
+def chain_fields(entry: ChainEntry) -> dict[str, Any]:
+    """What an entry keeps when it is read as one of another kind: its place in the conversation, and when and where."""
+    return {name: getattr(entry, name) for name in ChainEntry.__struct_fields__ if name != "forked_from"}
+
+
 def _message(entry: ChainEntry, content: str | tuple[Part, ...], *, is_meta: bool) -> UserEntry:
     return UserEntry(
-        session_id=entry.session_id,
-        timestamp=entry.timestamp,
-        uuid=entry.uuid,
-        parent_uuid=entry.parent_uuid,
-        logical_parent_uuid=entry.logical_parent_uuid,
-        is_sidechain=entry.is_sidechain,
-        user_type=entry.user_type,
-        cwd=entry.cwd,
-        version=entry.version,
-        git_branch=entry.git_branch,
-        agent_id=entry.agent_id,
+        **chain_fields(entry),
         message=UserMessage(content=content),
         is_meta=is_meta,
     )

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from clew.foreign.claude_queue import as_message
+from clew.foreign.claude_queue import as_message, chain_fields
 from clew.foreign.tool_names import translate
 from clew.foreign.user_text import UserText, read_user_text
 from clew.protocol.entries import AssistantEntry, AttachmentEntry, ChainEntry, Entry, SystemEntry, UserEntry
@@ -69,17 +69,7 @@ def _with_reading(entry: UserEntry, reading: UserText, text: str) -> Entry:
 
 def _as_system(entry: ChainEntry, subtype: str, content: str) -> SystemEntry:
     return SystemEntry(
-        session_id=entry.session_id,
-        timestamp=entry.timestamp,
-        uuid=entry.uuid,
-        parent_uuid=entry.parent_uuid,
-        logical_parent_uuid=entry.logical_parent_uuid,
-        is_sidechain=entry.is_sidechain,
-        user_type=entry.user_type,
-        cwd=entry.cwd,
-        version=entry.version,
-        git_branch=entry.git_branch,
-        agent_id=entry.agent_id,
+        **chain_fields(entry),
         subtype=subtype,
         content=content,
     )
