@@ -186,6 +186,19 @@ def test_ctrl_c_interrupts_and_the_terminal_is_restored(people: Any, term: str) 
 
 
 @pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
+def test_ctrl_c_takes_nothing_off_the_screen(people: Any, term: str) -> None:
+    """The kernel throws away what was written and not yet shown when the key arrives, unless it is told not to."""
+    person = people("talk", TERM=term)
+    before = person.mode()
+    assert not before[3] & termios.NOFLSH
+    person.sees("> ")
+    assert person.mode()[3] & termios.NOFLSH
+    person.type("\x04")
+    assert person.exits() == 0
+    assert person.mode() == before
+
+
+@pytest.mark.parametrize("term", ["xterm-256color", "dumb"])
 def test_ctrl_c_twice_quits_when_idle(people: Any, term: str) -> None:
     person = people("talk", TERM=term)
     before = person.mode()

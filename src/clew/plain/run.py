@@ -40,7 +40,7 @@ async def _talk(client: Client, terminal: StdTerminal, options: PlainOptions) ->
 
     def suspend() -> None:
         # The terminal belongs to the shell while we are stopped.
-        terminal.keys(raw=False)
+        terminal.give_back()
         os.kill(os.getpid(), signal.SIGSTOP)
         session.post("resumed")
 

@@ -119,19 +119,29 @@ class StdTerminal:
         if self._reading is not None:
             self._reading.cancel()
         if self._found is not None:
-            self.keys(raw=False)
+            self.give_back()
             self._found = None
         self._on_bytes = None
 
     def keys(self, *, raw: bool) -> None:
-        """Signals stay on in both ways: Ctrl-C and Ctrl-Z work whatever the program does."""
+        """Signals stay on in both ways: Ctrl-C and Ctrl-Z work whatever the program does. What was written before the
+        key is still shown (tests/e2e/test_plain.py)."""
         if self._found is None:
             return
         mode = [*self._found]
+        mode[3] |= termios.NOFLSH
         mode[6] = [*mode[6]]
         if raw:
             mode[3] &= ~(termios.ICANON | termios.ECHO | termios.IEXTEN)
             mode[6][termios.VMIN], mode[6][termios.VTIME] = 1, 0
+        self._set(mode, raw=raw)
+
+    def give_back(self) -> None:
+        """As it was found: for the end, and for the shell while we are suspended."""
+        if self._found is not None:
+            self._set(self._found, raw=False)
+
+    def _set(self, mode: list[Any], *, raw: bool) -> None:
         # Errors mean that the terminal hung up: there is no state left to keep.
         with suppress(termios.error, OutputGone):
             termios.tcsetattr(self._in, termios.TCSANOW, mode)
