@@ -71,8 +71,8 @@ def steps(home: str) -> Iterator[Row]:
     project = Path(home) / "project"
     file = project / "small.txt"
     file.write_text("line\n" * 20)
-    read = {"call": "Read", "arguments": {"file_path": str(file)}}
-    script = {"replies": [{"repeat": STEPS, "calls": [read]}], "last": {"text": "Done."}}
+    reads = [{"call": "Read", "arguments": {"file_path": str(file), "limit": line}} for line in range(1, STEPS + 1)]
+    script = {"replies": [{"calls": [read]} for read in reads], "last": {"text": "Done."}}
     env: dict[str, str] = {}
 
     def measure(command: list[str], replies: dict[str, object]) -> float:
