@@ -148,7 +148,7 @@ def quality(folder: Path) -> Iterator[Row]:
     """
     python = os.environ.get("CLEW_SCORE_PYTHON", "")
     if not python:
-        yield Row("recap quality", "not measured", "set CLEW_SCORE_PYTHON to a Python with the scorer's packages", None)
+        yield Row("recap quality", "not measured", "the scorer needs packages of its own (bench/recap.py)", None)
         return
     own = folder / "own"
     sets = [

@@ -18,8 +18,8 @@ from clew.transcript.interruption import Interruption, interruption
 from clew.transcript.lease import Lease, acquire, holder_of, take_over
 from clew.transcript.problems import describe
 from clew.transcript.reader import Loaded, load
-from clew.transcript.recording import events_of
 from clew.transcript.resume import newest_session, own_session, resume_at
+from clew.transcript.retelling import events_of
 from clew.transcript.stamp import utc_now
 from clew.transcript.store import SessionStore, checked_id, read_project, tool_results_dir
 from clew.transcript.writer import NullWriter, TranscriptSink, TranscriptWriter

@@ -2,12 +2,14 @@
 
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from clew.protocol.event_base import DurableEvent, LiveEvent
 from clew.protocol.ids import CallId, EntryId, OpId
+from clew.protocol.messages import Part
 
-CompactionKind = Literal["manual", "auto", "predictive", "reactive", "micro", "snip", "snapshot", "clear"]
+CompactionKind = Literal["manual", "auto", "predictive", "reactive", "clear"]
+"""Why the view starts anew. What only takes something out of it is a ViewTrimmed or a RangeSnipped."""
 RewindScope = Literal["conversation", "files", "both"]
 
 
@@ -18,16 +20,40 @@ class ContextShare(Struct, frozen=True, kw_only=True):
     tokens: int
 
 
+class ContextItem(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One large thing in the window."""
+
+    name: str
+    tokens: int
+    source: EntryId | None = None
+
+
 class ContextMeasured(LiveEvent, frozen=True, kw_only=True, tag="context.measured"):
-    """How full the window is. After each reply, and when asked for; then `op_id` names the question."""
+    """How full the window is. After each step, and when asked for; then `op_id` names the question."""
 
     tokens: int | None
-    """None: unknown, not zero."""
+    """What the next request will hold. None: unknown, not zero."""
     window: int
     estimated: bool = True
+    """False: as the provider counted it; true: at least what was added since is estimated."""
     next_cost_usd: float | None = None
+    """What reading it again will cost; None where no price is known."""
+    warn_at: int = 0
+    auto_at: int = 0
+    """Where compaction comes by itself; 0: never."""
+    model: str = ""
     shares: tuple[ContextShare, ...] = ()
+    """Only when asked for, as are the largest items."""
+    largest: tuple[ContextItem, ...] = ()
     op_id: OpId = OpId("")
+
+
+class ColdReturn(LiveEvent, frozen=True, kw_only=True, tag="context.cold_return"):
+    """The next request comes after a long pause: what it will cost, before it is made. Compacting first is on offer."""
+
+    idle_s: float
+    tokens: int
+    cost_usd: float | None = None
 
 
 class CompactionStarted(LiveEvent, frozen=True, kw_only=True, tag="compaction.started"):
@@ -47,6 +73,13 @@ class ReceiptItem(Struct, frozen=True, kw_only=True, omit_defaults=True):
     tokens: int = 0
 
 
+class KeptSegment(Struct, frozen=True, kw_only=True):
+    """The newest part of the past, which stays word for word."""
+
+    head: EntryId
+    tail: EntryId
+
+
 class CompactionEnded(DurableEvent, frozen=True, kw_only=True, tag="compaction.ended"):
     """The view starts anew at `entry_id`; the receipt says what became of the rest."""
 
@@ -55,8 +88,59 @@ class CompactionEnded(DurableEvent, frozen=True, kw_only=True, tag="compaction.e
     kind: CompactionKind
     tokens_before: int | None
     tokens_after: int | None
+    summary_id: EntryId | None = None
+    summary: tuple[Part, ...] = ()
+    """What the new view begins with; on disk it stands in the entry `summary_id`, and only there."""
+    kept: KeptSegment | None = None
+    focus: str = ""
     items: tuple[ReceiptItem, ...] = ()
+    sections: tuple[EntryId, ...] = ()
+    """The sections that the summary was joined from, oldest first."""
     cost_usd: float | None = None
+
+
+class SectionKept(DurableEvent, frozen=True, kw_only=True, tag="section.kept"):
+    """A stretch of the conversation in fewer words: written once, from the entries, and never summarised again."""
+
+    section_id: EntryId
+    first: EntryId
+    last: EntryId
+    title: str
+    text: str
+    dropped: int = 0
+    """Lines of the model that named what is not there, or set tasks, and were left out."""
+    model: str = ""
+    cost_usd: float | None = None
+
+
+class TrimmedPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A picture or document that left the view; `text` stands in its place, byte for byte."""
+
+    entry_id: EntryId
+    part: int
+    text: str
+    nested: int | None = None
+    """Its place inside a tool result."""
+
+
+class ViewTrimmed(DurableEvent, frozen=True, kw_only=True, tag="context.trimmed"):
+    """Old tool outputs and media left the view; the log keeps them."""
+
+    entry_id: EntryId
+    results: dict[CallId, str] = field(default_factory=dict[CallId, str])
+    """What stands for each cleared result, byte for byte."""
+    media: tuple[TrimmedPart, ...] = ()
+    why: Literal["idle", "size", "asked", "overflow", "media"] = "size"
+    tokens_freed: int = 0
+
+
+class RangeSnipped(DurableEvent, frozen=True, kw_only=True, tag="context.snipped"):
+    """A middle part of the conversation left the view."""
+
+    entry_id: EntryId
+    parent_id: EntryId | None
+    removed: tuple[EntryId, ...]
+    tokens_freed: int = 0
 
 
 class CompactionFailed(LiveEvent, frozen=True, kw_only=True, tag="compaction.failed"):
@@ -67,17 +151,18 @@ class CompactionFailed(LiveEvent, frozen=True, kw_only=True, tag="compaction.fai
 
 
 class CompactionUndone(DurableEvent, frozen=True, kw_only=True, tag="compaction.undone"):
-    """The view is again what it was before this boundary."""
+    """The view is again what it was without this boundary, trim or snip; what was said since stays."""
 
-    entry_id: EntryId
-    boundary_id: EntryId
+    undone: EntryId
 
 
 class ItemPinned(DurableEvent, frozen=True, kw_only=True, tag="item.pinned"):
     """This line, file or message crosses every compaction. With `pinned` false it no longer does."""
 
     target: str
+    """What was named: the line itself, `@path`, or the id of an entry."""
     text: str
+    """The words that are kept; empty for a file, which is read anew."""
     pinned: bool = True
 
 

@@ -37,6 +37,7 @@ from clew.protocol.asking import (
     RuleOffer,
 )
 from clew.protocol.context_events import (
+    ColdReturn,
     CompactionEnded,
     CompactionFailed,
     CompactionStarted,
@@ -44,8 +45,11 @@ from clew.protocol.context_events import (
     ContextMeasured,
     ItemPinned,
     ItemsRecalled,
+    RangeSnipped,
     RewindPreviewed,
     Rewound,
+    SectionKept,
+    ViewTrimmed,
 )
 from clew.protocol.event_base import DurableEvent, EventBase, LiveEvent
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, OpId, SessionId
@@ -126,6 +130,9 @@ Durable = (
     | ShellEnded
     | CompactionEnded
     | CompactionUndone
+    | SectionKept
+    | ViewTrimmed
+    | RangeSnipped
     | ItemPinned
     | ItemsRecalled
     | Rewound
@@ -181,6 +188,7 @@ Live = (
     | SessionsListed
     | HistoryLoaded
     | ContextMeasured
+    | ColdReturn
     | CompactionStarted
     | CompactionFailed
     | RewindPreviewed
@@ -220,6 +228,7 @@ __all__ = [
     "AttemptOutcome",
     "BatchLabelled",
     "Choice",
+    "ColdReturn",
     "CompactionEnded",
     "CompactionFailed",
     "CompactionStarted",
@@ -258,6 +267,7 @@ __all__ = [
     "Question",
     "QuestionAnswered",
     "QuestionAsked",
+    "RangeSnipped",
     "ReasoningDelta",
     "RecapReady",
     "Recorded",
@@ -272,6 +282,7 @@ __all__ = [
     "RuleRow",
     "RulesListed",
     "SandboxChanged",
+    "SectionKept",
     "ServerChanged",
     "SessionEnded",
     "SessionRow",
@@ -294,4 +305,5 @@ __all__ = [
     "TurnEndReason",
     "TurnEnded",
     "TurnStarted",
+    "ViewTrimmed",
 ]

@@ -136,13 +136,31 @@ class RequestContext(OpBase, frozen=True, kw_only=True, tag="context.request"):
 
 
 class Compact(OpBase, frozen=True, kw_only=True, tag="context.compact"):
-    """Make the view smaller now."""
+    """Make the view smaller now. Answered by CompactionEnded, ViewTrimmed or CompactionFailed."""
 
     focus: str = ""
+    """What the summary should dwell on."""
+    fast: bool = False
+    """Only clear old tool outputs and media; no model is asked."""
+
+
+class ClearContext(OpBase, frozen=True, kw_only=True, tag="context.clear"):
+    """Go on with an empty view; the log keeps everything, and UndoCompact brings it back."""
+
+
+class Snip(OpBase, frozen=True, kw_only=True, tag="context.snip"):
+    """Take a middle part of the conversation out of the view."""
+
+    first: str
+    """An entry, the start of its id, or the number of a prompt."""
+    last: str
 
 
 class UndoCompact(OpBase, frozen=True, kw_only=True, tag="context.undo_compact"):
-    """Bring back the view from before the last compaction."""
+    """Bring back the view from before the last compaction, trim, snip or clearing."""
+
+    force: bool = False
+    """Also when the old view is too large for the model."""
 
 
 class Pin(OpBase, frozen=True, kw_only=True, tag="context.pin"):
@@ -236,6 +254,8 @@ Op = (
     | LoadHistory
     | RequestContext
     | Compact
+    | ClearContext
+    | Snip
     | UndoCompact
     | Pin
     | Recall

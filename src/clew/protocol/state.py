@@ -15,6 +15,7 @@ from clew.protocol.asking import (
     QuestionAnswered,
     QuestionAsked,
 )
+from clew.protocol.context_events import ContextMeasured
 from clew.protocol.display import DiffBlock, TerminalBlock, TodoBlock, TodoItem
 from clew.protocol.event_base import EventBase
 from clew.protocol.messages import text_of
@@ -73,10 +74,12 @@ class SessionState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a person must answer, oldest first."""
     queued: tuple[PromptQueued, ...] = ()
     """Input that has not joined yet."""
+    meter: ContextMeasured | None = None
+    """How full the window was when it was last measured."""
 
     def figures(self) -> "SessionState":
         """Without what holds only while a process runs: this part is kept in the log."""
-        return replace(self, working=False, waiting=(), queued=())
+        return replace(self, working=False, waiting=(), queued=(), meter=None)
 
 
 def after(event: EventBase, state: SessionState) -> SessionState:
@@ -193,3 +196,8 @@ def _(event: TitleChanged, state: SessionState) -> SessionState:
 @_fold.register
 def _(event: RecapReady, state: SessionState) -> SessionState:
     return replace(state, recap=event.text)
+
+
+@_fold.register
+def _(event: ContextMeasured, state: SessionState) -> SessionState:
+    return replace(state, meter=replace(event, shares=(), largest=()))

@@ -1,22 +1,23 @@
 """The conversation: from the last tip of the file back through the parents, mended where the file allows."""
 
 from collections.abc import Collection, Sequence
-from typing import TypeGuard
 
 import msgspec
 
-from clew.protocol.entries import AssistantEntry, Entry, EventEntry, SystemEntry
-from clew.protocol.events import Durable, Rewound
+from clew.protocol.entries import AssistantEntry, Entry, SystemEntry
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import tool_calls
 from clew.transcript.links import (
     can_be_leaf,
     is_boundary,
+    named_tip,
     on_sidechain,
     parent_of,
     preserved_segment,
     result_calls,
     session_of,
+    sets_tip,
+    undone_by,
     uuid_of,
     withdrawn,
 )
@@ -59,23 +60,31 @@ def build_chain(
     whole conversation as people saw it, not what the model still sees. `root`: an entry before the sequence under which
     it may hang; the chain then begins behind it. `tip`: where the conversation ends, when that is known.
     """
-    builder = _Builder(entries, session_id=session_id, sidechain=sidechain, gaps=gaps)
-    builder.past_boundaries = past_boundaries
+    builder = _Builder(entries, session_id=session_id, sidechain=sidechain, gaps=gaps, past_boundaries=past_boundaries)
     builder.root = root
     builder.wanted_tip = tip
     return builder.build()
 
 
 class _Builder:
-    def __init__(self, entries: Sequence[Entry], *, session_id: str, sidechain: bool, gaps: Collection[int]) -> None:
+    def __init__(
+        self,
+        entries: Sequence[Entry],
+        *,
+        session_id: str,
+        sidechain: bool,
+        gaps: Collection[int],
+        past_boundaries: bool,
+    ) -> None:
         self.entries = entries
         self.session_id = session_id
         self.sidechain = sidechain
         self.gaps = sorted(gaps)
-        self.past_boundaries = False
+        self.past_boundaries = past_boundaries
         self.root: EntryId | None = None
         self.wanted_tip: EntryId | None = None
-        self.gone = withdrawn(entries)
+        self.undone = {undone for entry in entries if (undone := undone_by(entry)) is not None}
+        self.gone = withdrawn(entries, undone=self.undone, snips=not past_boundaries)
         self.flaws: list[Flaw] = []
         self.at: dict[EntryId, int] = {}
         self.early: set[EntryId] = set()
@@ -117,18 +126,14 @@ class _Builder:
             return self.at[self.wanted_tip]
         for number in range(len(self.entries) - 1, -1, -1):
             entry = self.entries[number]
-            if isinstance(entry, EventEntry):
-                if self._goes_back(entry.event):
-                    return self.at.get(entry.event.to) if entry.event.to is not None else None
+            if sets_tip(entry) and (tip := named_tip(entry)) not in self.undone:
+                if tip is None or tip in self.at:
+                    return self.at[tip] if tip is not None else None
             elif can_be_leaf(entry, session_id=self.session_id, sidechain=self.sidechain, gone=self.gone):
                 uuid = uuid_of(entry)
                 if uuid is not None and self.at[uuid] == number:
                     return self._farthest(number) if uuid in self.early else number
         return None
-
-    def _goes_back(self, event: Durable) -> TypeGuard[Rewound]:
-        """The conversation was set back and nothing was said since: to an entry, or to before the first of them."""
-        return isinstance(event, Rewound) and event.scope != "files" and (event.to is None or event.to in self.at)
 
     def _farthest(self, tip: int) -> int:
         """The last line has children before it: the conversation ends with the deepest entry under it."""
@@ -198,7 +203,7 @@ class _Builder:
         entry = self.entries[number]
         if not is_boundary(entry) or not isinstance(entry, SystemEntry):
             return None
-        if self.past_boundaries:
+        if self.past_boundaries or entry.uuid in self.undone:
             return self.at.get(entry.logical_parent_uuid) if entry.logical_parent_uuid else None
         named = preserved_segment(entry)
         if named is None:
@@ -314,9 +319,11 @@ class _Builder:
         """Notes of the program after the end: the next entry hangs under the last of them."""
         if not path:
             return self.root, []
-        leaf = uuid_of(self.entries[path[-1]])
+        # What a boundary kept stands behind its summary, but hangs where it always hung: the next entry must not.
+        spoken = next((number for number in reversed(path) if number not in self.segment), path[-1])
+        leaf = uuid_of(self.entries[spoken])
         trailing: list[int] = []
-        for number in range(path[-1] + 1, len(self.entries)):
+        for number in range(spoken + 1, len(self.entries)):
             entry = self.entries[number]
             if not isinstance(entry, SystemEntry) or entry.parent_uuid != leaf or entry.uuid in self.gone:
                 continue

@@ -17,13 +17,13 @@ from clew.protocol.entries import (
     TombstoneEntry,
     UserEntry,
 )
-from clew.protocol.events import Rewound
+from clew.protocol.events import ViewTrimmed
 from clew.protocol.history import CallIds
-from clew.protocol.ids import CallId, EntryId, MessageId
+from clew.protocol.ids import EntryId, MessageId
 from clew.protocol.messages import Message, tool_calls
 from clew.transcript.chain import build_chain
-from clew.transcript.links import SNIP, is_boundary, parent_of, result_calls, uuid_of
-from clew.transcript.view import messages_of
+from clew.transcript.links import SNIP, is_boundary, parent_of, result_calls, sets_tip, undone_by, uuid_of
+from clew.transcript.view import Replacements, messages_of
 
 
 class EntrySink(Protocol):
@@ -54,7 +54,7 @@ class Conversation:
         self._sidechain = sidechain
         self.entries: list[Entry] = list(entries)
         self.call_ids = CallIds()
-        self._replacements: dict[CallId, str] = {}
+        self._replacements = Replacements()
         self._listeners: list[Callable[[Entry], None]] = []
         for entry in self.entries:
             self._note(entry)
@@ -62,6 +62,14 @@ class Conversation:
             self._rebuild()
         else:
             self._reset(chain, leaf)
+
+    def reload(self, entries: Sequence[Entry], chain: Sequence[Entry], leaf: EntryId | None) -> None:
+        """The same session, read further back than before: what was left out of view is needed again."""
+        self.entries = list(entries)
+        self._replacements = Replacements()
+        for entry in self.entries:
+            self._note(entry)
+        self._reset(chain, leaf)
 
     def follow(self, listener: Callable[[Entry], None]) -> None:
         """Be told of every entry from now on, after it was written."""
@@ -97,9 +105,8 @@ class Conversation:
 
     def _note(self, entry: Entry) -> None:
         """Facts about single entries that hold whatever the chain is."""
-        if isinstance(entry, ContentReplacementEntry):
-            self._replacements.setdefault(entry.call_id, entry.replacement)
-        elif isinstance(entry, AssistantEntry):
+        self._replacements.note(entry)
+        if isinstance(entry, AssistantEntry):
             for call in tool_calls(entry.message.content):
                 self.call_ids.add(call.id)
 
@@ -126,7 +133,11 @@ class Conversation:
                 self._stale = True
             else:
                 self._rebuild()
-        elif isinstance(entry, EventEntry) and isinstance(entry.event, Rewound):
+        elif (
+            sets_tip(entry)
+            or undone_by(entry)
+            or (isinstance(entry, EventEntry) and isinstance(entry.event, ViewTrimmed))
+        ):
             self._rebuild()
 
     def _join_chain(self, entry: Entry) -> None:

@@ -1,6 +1,6 @@
 """How entries hang together: ids, parents, and what was withdrawn."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, cast
 
 from clew.protocol.entries import (
@@ -8,11 +8,13 @@ from clew.protocol.entries import (
     AttachmentEntry,
     ChainEntry,
     Entry,
+    EventEntry,
     OpaqueEntry,
     SystemEntry,
     TombstoneEntry,
     UserEntry,
 )
+from clew.protocol.events import CompactionEnded, CompactionUndone, Rewound
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import ToolResultPart
 
@@ -60,12 +62,44 @@ def is_boundary(entry: Entry) -> bool:
     return isinstance(entry, SystemEntry) and entry.subtype == BOUNDARY
 
 
-def withdrawn(entries: Iterable[Entry]) -> set[EntryId]:
-    """Entries that left every view: tombstoned, or cut out of the middle by a snip."""
+def withdrawn(entries: Iterable[Entry], *, undone: Collection[EntryId] = (), snips: bool = True) -> set[EntryId]:
+    """Entries that left the view: tombstoned, cut out of the middle by a snip that nobody undid, or the boundary and
+    summary of a compaction that somebody did. Without `snips`, what left every view, also that of people."""
     gone: set[EntryId] = set()
     for entry in entries:
-        gone |= withdrawn_by(entry)
-    return gone
+        if isinstance(entry, SystemEntry) and entry.subtype == SNIP:
+            if snips and entry.uuid not in undone:
+                gone |= withdrawn_by(entry)
+        else:
+            gone |= withdrawn_by(entry)
+        if undone and isinstance(entry, UserEntry) and entry.is_compact_summary and entry.parent_uuid in undone:
+            gone.add(entry.uuid)
+    return gone | set(undone)
+
+
+def undone_by(entry: Entry) -> EntryId | None:
+    """The boundary, trim or snip that this entry takes back."""
+    if isinstance(entry, EventEntry) and isinstance(entry.event, CompactionUndone):
+        return entry.event.undone
+    return None
+
+
+def sets_tip(entry: Entry) -> bool:
+    """Whether the conversation ends, after this line, with an entry that it names: it was set back, or cleared."""
+    if not isinstance(entry, EventEntry):
+        return False
+    event = entry.event
+    if isinstance(event, Rewound):
+        return event.scope != "files"
+    return isinstance(event, CompactionEnded) and event.kind == "clear"
+
+
+def named_tip(entry: Entry) -> EntryId | None:
+    """The entry that a line of `sets_tip` names; None: before the first of all."""
+    event = entry.event if isinstance(entry, EventEntry) else None
+    if isinstance(event, Rewound):
+        return event.to
+    return event.entry_id if isinstance(event, CompactionEnded) else None
 
 
 def withdrawn_by(entry: Entry) -> set[EntryId]:

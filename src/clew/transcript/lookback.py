@@ -8,9 +8,12 @@ from clew.protocol.ids import EntryId
 from clew.transcript.links import (
     can_be_leaf,
     is_boundary,
+    named_tip,
     parent_of,
     preserved_segment,
     session_of,
+    sets_tip,
+    undone_by,
     uuid_of,
     withdrawn_by,
 )
@@ -46,6 +49,7 @@ class Lookback(Generic[T]):
         self._taken: list[T] = []
         self._entries: dict[EntryId, Entry] = {}
         self._gone: set[EntryId] = set()
+        self._undone: set[EntryId] = set()
         self._followed: set[EntryId] = set()
         self._segment: tuple[EntryId, SystemEntry] | None = None
         """Head of the preserved segment that is being followed, and its boundary."""
@@ -70,7 +74,8 @@ class Lookback(Generic[T]):
         self._since_hit += len(data)
         if self._since_hit < _NEAR_BYTES or self.want is None or self.want in self._missing:
             return True
-        return self.want.encode() in data or b'"content-replacement"' in data or b'"tombstone"' in data
+        marks = (self.want.encode(), b'"content-replacement"', b'"tombstone"', b'"event"')
+        return any(mark in data for mark in marks)
 
     def take(self, item: T, entry: Entry | None, offset: int, length: int) -> bool:
         """Keep one line; True when nothing before it can matter."""
@@ -81,12 +86,24 @@ class Lookback(Generic[T]):
         self._in_view += length
         self._gone |= withdrawn_by(entry)
         uuid = uuid_of(entry)
+        if uuid is None:
+            self._look_at_events(entry, offset)
         if uuid is not None:
             self._entries[uuid] = entry
             self._aim(entry, uuid)
             if self.want in self._entries:
                 self._follow(offset)
         return self._done(offset)
+
+    def _look_at_events(self, entry: Entry, offset: int) -> None:
+        """Some lines outside the chain say where it ends, or that a boundary does not count."""
+        if undone := undone_by(entry):
+            self._undone.add(undone)
+        elif not self.found and sets_tip(entry) and named_tip(entry) not in self._undone:
+            self.found = True
+            self.want = named_tip(entry)
+            if self.want is None:
+                self._close(offset)
 
     def in_file_order(self) -> list[T]:
         """What was taken, first line first."""
@@ -134,6 +151,9 @@ class Lookback(Generic[T]):
         self.want = None
         if not isinstance(entry, SystemEntry) or not is_boundary(entry):
             self._root_at = offset
+            return
+        if entry.uuid in self._undone:
+            self.want = entry.logical_parent_uuid
             return
         named = preserved_segment(entry)
         if named is None:

@@ -13,7 +13,7 @@ from clew.transcript.errors import TranscriptError
 from clew.transcript.files import open_read
 from clew.transcript.links import parent_of, uuid_of
 from clew.transcript.reader import locate
-from clew.transcript.recording import events_of
+from clew.transcript.retelling import events_of
 from clew.transcript.scan import backward
 
 MAX_PAGE_BYTES = 8 * 1024 * 1024

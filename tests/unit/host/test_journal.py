@@ -15,7 +15,8 @@ from clew.protocol.ids import CallId, PromptId, SessionId, new_entry_id
 from clew.protocol.messages import ToolCallPart, ToolResultPart
 from clew.transcript.codec import decode, encode
 from clew.transcript.reader import iterate
-from clew.transcript.recording import entries_of, events_of
+from clew.transcript.recording import entries_of
+from clew.transcript.retelling import events_of
 from clew.transcript.stamp import Stamp
 from clew.transcript.writer import NullWriter, TranscriptWriter
 from engine.harness import SESSION, Reader, Shell, Stage, Writer

@@ -11,7 +11,8 @@ from clew.host.workspace import open_workspace
 from clew.llm.scripted import Say, ScriptedModel
 from clew.protocol.events import RecapReady
 from clew.protocol.ids import EntryId, SessionId
-from clew.transcript.recording import entries_of, events_of
+from clew.transcript.recording import entries_of
+from clew.transcript.retelling import events_of
 from clew.transcript.stamp import Stamp
 from unit.host.room import furnished
 from unit.ledger.talk import Talk
