@@ -135,7 +135,12 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         toolbox = open_toolbox(workspace, past.results_dir, past.path)
         memory = project_memory(workspace)
         conversation = Conversation(
-            past.sink, session_id=past.session_id, entries=past.entries, chain=past.chain, leaf=past.leaf
+            past.sink,
+            session_id=past.session_id,
+            entries=past.entries,
+            chain=past.chain,
+            leaf=past.leaf,
+            reread=past.reread,
         )
         prompt = system_prompt(found, conversation, memory, toolbox, probe)
     agent = Agent(

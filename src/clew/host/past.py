@@ -1,6 +1,7 @@
 """Which past a session goes on from: none, an old one, a copy, or one brought from another agent."""
 
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from msgspec import Struct
@@ -50,6 +51,12 @@ class Past(Struct, kw_only=True):
     def results_dir(self) -> Path | None:
         """Where long results are kept."""
         return tool_results_dir(self.path) if self.path is not None else None
+
+    @property
+    def reread(self) -> Callable[[], Loaded] | None:
+        """Read the file once more, further back if something there is in view again."""
+        path, session_id = self.path, self.session_id
+        return (lambda: load(path, session_id=session_id)) if path is not None else None
 
     @property
     def last_cwd(self) -> str:

@@ -1,5 +1,6 @@
 """One session, whoever wrote it, as entries to show or export."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
@@ -8,9 +9,10 @@ from clew.foreign import registry
 from clew.orient.catalog import OWN
 from clew.orient.find_session import FoundSession
 from clew.protocol.entries import Entry
-from clew.transcript.chain import build_chain
+from clew.transcript.chain import Chain, build_chain
 from clew.transcript.digest import Digest
 from clew.transcript.errors import SessionNotFound
+from clew.transcript.links import is_snip, sets_tip
 from clew.transcript.problems import Problem, describe
 from clew.transcript.reader import iterate, load
 from clew.transcript.store import SessionStore
@@ -53,27 +55,39 @@ def open_file(path: Path, store: SessionStore, *, session_id: str = "") -> Opene
 def _open_own(path: Path) -> Opened:
     if _size(path) > _WHOLE_BYTES:
         loaded = load(path)
-        chain, entries, problems = loaded.chain, loaded.entries, loaded.problems
-        session = str(loaded.session_id)
+        entries, problems, session = loaded.entries, loaded.problems, str(loaded.session_id)
+        chain = build_chain(entries, session_id=session)
     else:
         chain, entries, problems, session = _whole(path)
     digest = Digest()
     for entry in entries:
         digest.feed(entry)
-    in_chain = {id(entry) for entry in chain}
     return Opened(
         agent=OWN,
         session_id=session,
         path=path,
         title=digest.title,
         cwd=digest.cwd,
-        entries=chain,
-        keyed=tuple(entry for entry in entries if id(entry) not in in_chain and not hasattr(entry, "uuid")),
+        entries=chain.entries,
+        keyed=_beside(entries, chain),
         warning=describe(problems),
     )
 
 
-def _whole(path: Path) -> tuple[tuple[Entry, ...], tuple[Entry, ...], tuple[Problem, ...], str]:
+def _beside(entries: Sequence[Entry], chain: Chain) -> tuple[Entry, ...]:
+    """The lines beside the conversation. One that says where it ended, and was followed by more of it, held for its
+    place in the file, and what is shown or exported has an order of its own; a snip holds wherever it stands."""
+    said = set(chain.indices)
+    return tuple(
+        entry
+        for at, entry in enumerate(entries)
+        if at not in said
+        and (is_snip(entry) or not hasattr(entry, "uuid"))
+        and (at == chain.set_by or not sets_tip(entry))
+    )
+
+
+def _whole(path: Path) -> tuple[Chain, tuple[Entry, ...], tuple[Problem, ...], str]:
     entries: list[Entry] = []
     gaps: list[int] = []
     problems: list[Problem] = []
@@ -92,7 +106,7 @@ def _whole(path: Path) -> tuple[tuple[Entry, ...], tuple[Entry, ...], tuple[Prob
         if chain.entries:
             break
     flaws = (Problem(path=str(path), offset=0, kind=flaw.kind, detail=flaw.detail) for flaw in chain.flaws)
-    return chain.entries, tuple(entries), (*problems, *flaws), session
+    return chain, tuple(entries), (*problems, *flaws), session
 
 
 def _open_foreign(path: Path, agent: str, session_id: str) -> Opened:

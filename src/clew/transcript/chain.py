@@ -12,6 +12,7 @@ from clew.transcript.links import (
     is_boundary,
     named_tip,
     on_sidechain,
+    parent_before,
     parent_of,
     preserved_segment,
     result_calls,
@@ -40,6 +41,8 @@ class Chain(msgspec.Struct, frozen=True, kw_only=True):
     """Where each entry stood in the sequence given."""
     leaf: EntryId | None = None
     """What the next entry hangs under: the last one, in the order of the conversation."""
+    set_by: int | None = None
+    """The line that said where the conversation ends, when nothing was said after it."""
     flaws: tuple[Flaw, ...] = ()
 
 
@@ -84,8 +87,11 @@ class _Builder:
         self.root: EntryId | None = None
         self.wanted_tip: EntryId | None = None
         self.undone = {undone for entry in entries if (undone := undone_by(entry)) is not None}
-        self.gone = withdrawn(entries, undone=self.undone, snips=not past_boundaries)
+        self.left = withdrawn(entries, undone=self.undone)
+        """What the model no longer sees."""
+        self.gone = withdrawn(entries, snips=False) if past_boundaries else self.left
         self.flaws: list[Flaw] = []
+        self.set_by: int | None = None
         self.at: dict[EntryId, int] = {}
         self.early: set[EntryId] = set()
         """Parents that stand after one of their children in the file."""
@@ -113,13 +119,13 @@ class _Builder:
     def build(self) -> Chain:
         tip = self._tip()
         if tip is None:
-            return Chain(flaws=tuple(self.flaws))
+            return Chain(set_by=self.set_by, flaws=tuple(self.flaws))
         path = self._walk(tip)
         path = self._with_siblings(path)
         leaf, trailing = self._trailing(path)
         indices = (*path, *trailing)
         kept = self._without_old_usage(indices)
-        return Chain(entries=kept, indices=indices, leaf=leaf, flaws=tuple(self.flaws))
+        return Chain(entries=kept, indices=indices, leaf=leaf, set_by=self.set_by, flaws=tuple(self.flaws))
 
     def _tip(self) -> int | None:
         if self.wanted_tip is not None and self.wanted_tip in self.at:
@@ -128,8 +134,9 @@ class _Builder:
             entry = self.entries[number]
             if sets_tip(entry) and (tip := named_tip(entry)) not in self.undone:
                 if tip is None or tip in self.at:
+                    self.set_by = number
                     return self.at[tip] if tip is not None else None
-            elif can_be_leaf(entry, session_id=self.session_id, sidechain=self.sidechain, gone=self.gone):
+            elif can_be_leaf(entry, session_id=self.session_id, sidechain=self.sidechain, gone=self.left):
                 uuid = uuid_of(entry)
                 if uuid is not None and self.at[uuid] == number:
                     return self._farthest(number) if uuid in self.early else number
@@ -229,7 +236,7 @@ class _Builder:
             kept.append(number)
             if uuid_of(self.entries[number]) == head:
                 return kept
-            parent = parent_of(self.entries[number])
+            parent = parent_before(self.entries[number], self.undone)
             number = self.at.get(parent) if parent is not None else None
         return None
 
@@ -253,6 +260,8 @@ class _Builder:
                 continue
             group = groups[replies.of(number)] if isinstance(self.entries[number], AssistantEntry) else None
             run = [*group, *self._answers(group, results)] if group else [number]
+            if number in self.segment:
+                self.segment = self.segment.union(run)
             for item in run:
                 if item not in placed:
                     placed.add(item)

@@ -12,7 +12,6 @@ from clew.protocol.entries import (
     ContentReplacementEntry,
     Entry,
     EventEntry,
-    SystemEntry,
     SystemPromptEntry,
     TombstoneEntry,
     UserEntry,
@@ -22,7 +21,8 @@ from clew.protocol.history import CallIds
 from clew.protocol.ids import EntryId, MessageId
 from clew.protocol.messages import Message, tool_calls
 from clew.transcript.chain import build_chain
-from clew.transcript.links import SNIP, is_boundary, parent_of, result_calls, sets_tip, undone_by, uuid_of
+from clew.transcript.links import is_boundary, is_snip, parent_of, result_calls, sets_tip, undone_by, uuid_of
+from clew.transcript.reader import Loaded
 from clew.transcript.view import Replacements, messages_of
 
 
@@ -46,12 +46,15 @@ class Conversation:
         sidechain: bool = False,
         chain: Sequence[Entry] | None = None,
         leaf: EntryId | None = None,
+        reread: Callable[[], Loaded] | None = None,
     ) -> None:
         """`entries`: what was read of the past, in file order. `chain` and `leaf`: as the reader found them, where it
-        knew more than the entries say (damage it bridged, a cut it was asked for); without them they are computed."""
+        knew more than the entries say (damage it bridged, a cut it was asked for); without them they are computed.
+        `reread`: the file once more, when something that was left out of view is needed again."""
         self._sink = sink
         self._session_id = session_id
         self._sidechain = sidechain
+        self._reread = reread
         self.entries: list[Entry] = list(entries)
         self.call_ids = CallIds()
         self._replacements = Replacements()
@@ -62,14 +65,6 @@ class Conversation:
             self._rebuild()
         else:
             self._reset(chain, leaf)
-
-    def reload(self, entries: Sequence[Entry], chain: Sequence[Entry], leaf: EntryId | None) -> None:
-        """The same session, read further back than before: what was left out of view is needed again."""
-        self.entries = list(entries)
-        self._replacements = Replacements()
-        for entry in self.entries:
-            self._note(entry)
-        self._reset(chain, leaf)
 
     def follow(self, listener: Callable[[Entry], None]) -> None:
         """Be told of every entry from now on, after it was written."""
@@ -115,7 +110,7 @@ class Conversation:
         self._note(entry)
         if uuid_of(entry) is None:
             self._join_keyed(entry)
-        elif is_boundary(entry) or (isinstance(entry, SystemEntry) and entry.subtype == SNIP):
+        elif is_boundary(entry) or is_snip(entry):
             self._rebuild()
         else:
             self._join_chain(entry)
@@ -133,12 +128,20 @@ class Conversation:
                 self._stale = True
             else:
                 self._rebuild()
-        elif (
-            sets_tip(entry)
-            or undone_by(entry)
-            or (isinstance(entry, EventEntry) and isinstance(entry.event, ViewTrimmed))
-        ):
+        elif sets_tip(entry) or undone_by(entry):
+            self._go_back(entry)
+        elif isinstance(entry, EventEntry) and isinstance(entry.event, ViewTrimmed):
             self._rebuild()
+
+    def _go_back(self, entry: Entry) -> None:
+        """To where the entry says, which may lie before everything that was read so far."""
+        loaded = self._reread() if self._reread is not None else None
+        if loaded is None or entry not in loaded.entries:
+            self._rebuild()  # nothing is kept, or the line could not be written: memory is all there is
+            return
+        self.entries = list(loaded.entries)
+        self._replacements = Replacements(self.entries)
+        self._reset(loaded.chain, loaded.leaf)
 
     def _join_chain(self, entry: Entry) -> None:
         parent = parent_of(entry)

@@ -14,17 +14,22 @@ from clew.protocol.entries import (
     ContentReplacementEntry,
     CustomTitleEntry,
     Entry,
+    EventEntry,
     OpaqueEntry,
     SessionSourceEntry,
     SystemEntry,
     SystemPromptEntry,
 )
+from clew.protocol.events import CompactionEnded, CompactionUndone, ItemPinned, SectionKept, ViewTrimmed
 from clew.protocol.ids import EntryId, SessionId
 from clew.transcript.chain import build_chain
 from clew.transcript.codec import decode, encode, seal
 from clew.transcript.files import open_read
 from clew.transcript.links import is_boundary, parent_of, uuid_of
 from clew.transcript.reader import Loaded
+
+SHAPING = (CompactionEnded, CompactionUndone, ItemPinned, SectionKept, ViewTrimmed)
+"""Events that the view, or the next compaction, is made from."""
 
 _fields: msgspec.json.Decoder[dict[str, msgspec.Raw]] = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
@@ -103,6 +108,8 @@ class _Copied:
             return fresh
         if isinstance(entry, CustomTitleEntry | AiTitleEntry):
             return not titled
+        if isinstance(entry, EventEntry):
+            return isinstance(entry.event, SHAPING)
         return isinstance(entry, ContentReplacementEntry | SystemPromptEntry | OpaqueEntry)
 
     def parent(self, entry: Entry) -> EntryId | None:

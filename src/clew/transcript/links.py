@@ -42,6 +42,13 @@ def parent_of(entry: Entry) -> EntryId | None:
     return None
 
 
+def parent_before(entry: Entry, undone: Collection[EntryId]) -> EntryId | None:
+    """What the entry hangs under; for a boundary that does not count any more, what it once hid."""
+    if isinstance(entry, SystemEntry) and entry.parent_uuid is None and entry.uuid in undone:
+        return entry.logical_parent_uuid
+    return parent_of(entry)
+
+
 def session_of(entry: Entry) -> str:
     """The session an entry says it belongs to."""
     if isinstance(entry, OpaqueEntry):
@@ -62,15 +69,17 @@ def is_boundary(entry: Entry) -> bool:
     return isinstance(entry, SystemEntry) and entry.subtype == BOUNDARY
 
 
+def is_snip(entry: Entry) -> bool:
+    """It takes entries out of the middle of the view."""
+    return isinstance(entry, SystemEntry) and entry.subtype == SNIP
+
+
 def withdrawn(entries: Iterable[Entry], *, undone: Collection[EntryId] = (), snips: bool = True) -> set[EntryId]:
     """Entries that left the view: tombstoned, cut out of the middle by a snip that nobody undid, or the boundary and
     summary of a compaction that somebody did. Without `snips`, what left every view, also that of people."""
     gone: set[EntryId] = set()
     for entry in entries:
-        if isinstance(entry, SystemEntry) and entry.subtype == SNIP:
-            if snips and entry.uuid not in undone:
-                gone |= withdrawn_by(entry)
-        else:
+        if not is_snip(entry) or (snips and uuid_of(entry) not in undone):
             gone |= withdrawn_by(entry)
         if undone and isinstance(entry, UserEntry) and entry.is_compact_summary and entry.parent_uuid in undone:
             gone.add(entry.uuid)

@@ -9,7 +9,7 @@ from clew.transcript.links import (
     can_be_leaf,
     is_boundary,
     named_tip,
-    parent_of,
+    parent_before,
     preserved_segment,
     session_of,
     sets_tip,
@@ -126,7 +126,7 @@ class Lookback(Generic[T]):
             looped = self.want in self._followed
             self._followed.add(self.want)
             entry = self._entries[self.want]
-            parent = parent_of(entry)
+            parent = parent_before(entry, self._undone)
             if self._segment is not None:
                 self._follow_segment(parent, offset, looped=looped)
             elif looped:
@@ -151,9 +151,6 @@ class Lookback(Generic[T]):
         self.want = None
         if not isinstance(entry, SystemEntry) or not is_boundary(entry):
             self._root_at = offset
-            return
-        if entry.uuid in self._undone:
-            self.want = entry.logical_parent_uuid
             return
         named = preserved_segment(entry)
         if named is None:

@@ -92,6 +92,16 @@ def messages_of(chain: Iterable[Entry], replacements: Replacements) -> tuple[Mes
     return tuple(messages)
 
 
+def replaced_entry(entry: UserEntry, replacements: Replacements) -> UserEntry:
+    """The entry with the words that stand for its results and media, for formats that know no replacements."""
+    if isinstance(entry.message.content, str):
+        return entry
+    parts = _user_parts(entry, replacements)
+    if parts == entry.message.content:
+        return entry
+    return msgspec.structs.replace(entry, message=UserMessage(content=parts))
+
+
 def attachment_text(attachment: Any) -> str:
     """The words of an attachment; a placeholder when only its name is known (the file may be gone)."""
     if not isinstance(attachment, dict):
