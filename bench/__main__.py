@@ -7,6 +7,8 @@ import importlib
 import platform
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from bench.report import Row
@@ -35,17 +37,29 @@ def main(chosen: list[str]) -> int:
     for topic in chosen or TOPICS:
         print(f"== {topic}", flush=True)
         started = time.monotonic()
-        rows: list[Row] = []
-        for row in importlib.import_module(f"bench.{topic}").rows():
-            rows.append(row)
-            failed += row.ok is False
-            print(f"   {mark(row):<6} {row.name}: {row.value} (budget {row.budget})", flush=True)
+        rows = measured(topic)
+        failed += sum(row.ok is False for row in rows)
         print(f"   took {time.monotonic() - started:.0f} s", flush=True)
         sections.append(section(topic, rows))
     if not chosen:
         write(sections)
     print(f"{failed} budgets missed" if failed else "all budgets hold")
     return 1 if failed else 0
+
+
+def measured(topic: str) -> list[Row]:
+    """The rows of a topic, by a process of its own: Linux counts what a parent held as the peak of its child."""
+    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as fresh:
+        return fresh.submit(rows_of, topic).result()
+
+
+def rows_of(topic: str) -> list[Row]:
+    """Each is printed as it comes."""
+    rows: list[Row] = []
+    for row in importlib.import_module(f"bench.{topic}").rows():
+        rows.append(row)
+        print(f"   {mark(row):<6} {row.name}: {row.value} (budget {row.budget})", flush=True)
+    return rows
 
 
 def mark(row: Row) -> str:

@@ -2,8 +2,10 @@
 
 import argparse
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -12,6 +14,9 @@ from clew.host.request import SessionRequest
 from clew.host.workspace import remember_trust
 from clew.system.git import find_project_root
 from clew.system.home import clew_home
+
+if TYPE_CHECKING:
+    from clew.orient.find_session import FoundSession
 
 
 def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:
@@ -43,16 +48,21 @@ def picked(request: SessionRequest) -> SessionRequest:
     """Where the person must choose: a list for `--resume` without a name, and among several that fit a name."""
     if request.resume is None:
         return request
-    from clew.cli.choose_session import chooser  # the board is loaded only where somebody chooses from it
-
     if request.resume.strip():
-        return replace(request, choose=chooser())
-    from clew.cli.picker import pick_recent
+        return replace(request, choose=ask if sys.stdin.isatty() and sys.stderr.isatty() else None)
+    from clew.cli.picker import pick_recent  # the board is loaded only where somebody chooses from it
 
     found = pick_recent(clew_home(request.env))
     if found.is_ours:
         return replace(request, resume=found.session_id)
     return replace(request, resume=str(found.path), source_agent=found.agent, source_session=found.session_id)
+
+
+def ask(query: str, candidates: Sequence["FoundSession"]) -> "FoundSession | None":
+    """Several sessions fit a name."""
+    from clew.cli.choose_session import choose_session
+
+    return choose_session(query, candidates)
 
 
 def flags_of(args: argparse.Namespace) -> dict[str, Any]:

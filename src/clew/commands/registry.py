@@ -5,11 +5,16 @@ from difflib import get_close_matches
 from msgspec.structs import replace
 
 from clew.commands import (
+    clear,
+    compact,
+    context,
     fork,
     model,
     new,
     permissions,
+    pin,
     quit,
+    recall,
     recap,
     redo,
     resume,
@@ -18,6 +23,7 @@ from clew.commands import (
     stats,
     title,
     undo,
+    unpin,
     version,
 )
 from clew.commands import help as help_command
@@ -25,11 +31,16 @@ from clew.commands.base import Command, CommandContext, CommandResult, usage_lin
 
 COMMANDS: tuple[Command, ...] = (
     help_command.COMMAND,
+    clear.COMMAND,
+    compact.COMMAND,
+    context.COMMAND,
     fork.COMMAND,
     model.COMMAND,
     new.COMMAND,
     permissions.COMMAND,
+    pin.COMMAND,
     quit.COMMAND,
+    recall.COMMAND,
     recap.COMMAND,
     redo.COMMAND,
     resume.COMMAND,
@@ -38,6 +49,7 @@ COMMANDS: tuple[Command, ...] = (
     stats.COMMAND,
     title.COMMAND,
     undo.COMMAND,
+    unpin.COMMAND,
     version.COMMAND,
 )
 
@@ -85,7 +97,7 @@ def _unknown(name: str) -> CommandResult:
     )
 
 
-def run_command(text: str, context: CommandContext) -> CommandResult:
+def run_command(text: str, about: CommandContext) -> CommandResult:
     """Run a line for which `is_command` is true. Never calls a model; unknown names get suggestions."""
     name, _, argument = text[1:].partition("\n")[0].strip().partition(" ")
     rest = text.partition("\n")[2]
@@ -94,5 +106,5 @@ def run_command(text: str, context: CommandContext) -> CommandResult:
         return _unknown(name)
     if "--help" in argument.split() or argument.strip() == "-h":
         return CommandResult(lines=usage_lines(command.help))
-    full = replace(context, catalogue=tuple(item.help for item in COMMANDS))
+    full = replace(about, catalogue=tuple(item.help for item in COMMANDS))
     return command.run(full, f"{argument}\n{rest}" if rest else argument)

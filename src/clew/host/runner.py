@@ -2,19 +2,29 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 
-from clew.engine.abort import Abort, AbortReason
+from msgspec import Struct
+
+from clew.engine.abort import Abort, Aborted, AbortReason
 from clew.engine.agent import Agent
 from clew.engine.calls import describe
 from clew.engine.loop import ended, run_turn
 from clew.engine.middleware.base import Middleware
 from clew.engine.step import StepRunner
 from clew.engine.turn import Prompt, Turn
-from clew.protocol.events import Event, PromptQueued, PromptWithdrawn
+from clew.protocol.events import Event, Notice, PromptQueued, PromptWithdrawn
 from clew.protocol.ids import PromptId
 from clew.protocol.tally import Tally
+
+
+class Job(Struct, frozen=True, kw_only=True):
+    """Work on the conversation that is no turn, such as compaction: never beside one, and stopped by the same key."""
+
+    run: Callable[[], AsyncGenerator[Event]]
+    stopped: Callable[[], Event]
+    """What is told when it was interrupted; nothing of it may count then."""
 
 
 class AgentRunner:
@@ -37,6 +47,7 @@ class AgentRunner:
         self._spent = spent
         self._turns = first_turn - 1
         self._inbox: deque[Prompt] = deque()
+        self._jobs: deque[Job] = deque()
         self._abort: Abort | None = None
         self._task: asyncio.Task[None] | None = None
         self._closed = False
@@ -52,6 +63,15 @@ class AgentRunner:
             return
         self._inbox.append(prompt)
         self._publish(PromptQueued(prompt_id=prompt.prompt_id, content=prompt.content, origin=prompt.origin))
+        self._wake()
+
+    def perform(self, job: Job) -> None:
+        """Do this at once when idle, after the turn while working; input that comes meanwhile waits."""
+        if not self._closed:
+            self._jobs.append(job)
+            self._wake()
+
+    def _wake(self) -> None:
         if not self.working:
             self._abort = Abort()
             self._task = asyncio.create_task(self._work(self._abort))
@@ -75,6 +95,7 @@ class AgentRunner:
     async def stop(self, reason: AbortReason = "closed") -> None:
         """Take nothing more, settle what runs, and return when that is recorded."""
         self._closed = True
+        self._jobs.clear()
         while self._inbox:
             self._publish(PromptWithdrawn(prompt_id=self._inbox.popleft().prompt_id))
         self.interrupt(reason)
@@ -82,10 +103,24 @@ class AgentRunner:
             await asyncio.gather(self._task, return_exceptions=True)
 
     async def _work(self, abort: Abort) -> None:
-        """Turns until nothing is left to answer."""
-        while self._inbox:
-            await self._turn(self._inbox.popleft(), abort)
+        """Jobs and turns until nothing is left to do."""
+        while self._jobs or self._inbox:
+            if self._jobs:
+                await self._perform(self._jobs.popleft(), abort)
+            else:
+                await self._turn(self._inbox.popleft(), abort)
             abort = self._abort = Abort()
+
+    async def _perform(self, job: Job, abort: Abort) -> None:
+        try:
+            async with aclosing(abort.guarded(job.run())) as events:
+                async for event in events:
+                    self._publish(event)
+        except Aborted:
+            self._publish(job.stopped())
+        except Exception as error:  # task boundary: say what broke, stay usable
+            self._publish(Notice(level="error", text=f"internal error: {describe(error)}", code="internal"))
+            self._publish(job.stopped())
 
     async def _turn(self, prompt: Prompt, abort: Abort) -> None:
         self._turns += 1

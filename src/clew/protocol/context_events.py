@@ -99,6 +99,13 @@ class CompactionEnded(DurableEvent, frozen=True, kw_only=True, tag="compaction.e
     cost_usd: float | None = None
 
 
+class ReceiptShown(LiveEvent, frozen=True, kw_only=True, tag="receipt.shown"):
+    """The receipt of the last compaction, as it was asked for."""
+
+    receipt: CompactionEnded
+    op_id: OpId = OpId("")
+
+
 class SectionKept(DurableEvent, frozen=True, kw_only=True, tag="section.kept"):
     """A stretch of the conversation in fewer words: written once, from the entries, and never summarised again."""
 

@@ -46,6 +46,7 @@ from clew.protocol.context_events import (
     ItemPinned,
     ItemsRecalled,
     RangeSnipped,
+    ReceiptShown,
     RewindPreviewed,
     Rewound,
     SectionKept,
@@ -189,6 +190,7 @@ Live = (
     | HistoryLoaded
     | ContextMeasured
     | ColdReturn
+    | ReceiptShown
     | CompactionStarted
     | CompactionFailed
     | RewindPreviewed
@@ -270,6 +272,7 @@ __all__ = [
     "RangeSnipped",
     "ReasoningDelta",
     "RecapReady",
+    "ReceiptShown",
     "Recorded",
     "Refuser",
     "ReplyAwaited",

@@ -163,6 +163,10 @@ class UndoCompact(OpBase, frozen=True, kw_only=True, tag="context.undo_compact")
     """Also when the old view is too large for the model."""
 
 
+class RequestReceipt(OpBase, frozen=True, kw_only=True, tag="context.receipt"):
+    """Ask what the last compaction did; answered by ReceiptShown."""
+
+
 class Pin(OpBase, frozen=True, kw_only=True, tag="context.pin"):
     """Keep a line, file or message through every compaction; or, with `pinned` false, no longer."""
 
@@ -257,6 +261,7 @@ Op = (
     | ClearContext
     | Snip
     | UndoCompact
+    | RequestReceipt
     | Pin
     | Recall
     | Rewind

@@ -15,7 +15,13 @@ from clew.protocol.asking import (
     QuestionAnswered,
     QuestionAsked,
 )
-from clew.protocol.context_events import ContextMeasured
+from clew.protocol.context_events import (
+    CompactionEnded,
+    CompactionFailed,
+    CompactionStarted,
+    ContextMeasured,
+    ItemPinned,
+)
 from clew.protocol.display import DiffBlock, TerminalBlock, TodoBlock, TodoItem
 from clew.protocol.event_base import EventBase
 from clew.protocol.messages import text_of
@@ -65,11 +71,15 @@ class SessionState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Rules saved with "always" in this session."""
     todos: tuple[TodoItem, ...] = ()
     recap: str = ""
+    pins: tuple[ItemPinned, ...] = ()
+    """What crosses every compaction, oldest first."""
     last_prompt: str = ""
     """What the user said last, clipped."""
     last_reason: str = ""
     """How the last turn ended."""
     working: bool = False
+    compacting: bool = False
+    """The view is being made smaller, between turns or within one."""
     waiting: tuple[Waiting, ...] = ()
     """What a person must answer, oldest first."""
     queued: tuple[PromptQueued, ...] = ()
@@ -79,7 +89,7 @@ class SessionState(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def figures(self) -> "SessionState":
         """Without what holds only while a process runs: this part is kept in the log."""
-        return replace(self, working=False, waiting=(), queued=(), meter=None)
+        return replace(self, working=False, compacting=False, waiting=(), queued=(), meter=None)
 
 
 def after(event: EventBase, state: SessionState) -> SessionState:
@@ -201,3 +211,20 @@ def _(event: RecapReady, state: SessionState) -> SessionState:
 @_fold.register
 def _(event: ContextMeasured, state: SessionState) -> SessionState:
     return replace(state, meter=replace(event, shares=(), largest=()))
+
+
+@_fold.register
+def _(event: CompactionStarted, state: SessionState) -> SessionState:
+    return replace(state, compacting=True)
+
+
+@_fold.register(CompactionEnded)
+@_fold.register(CompactionFailed)
+def _(event: CompactionEnded | CompactionFailed, state: SessionState) -> SessionState:
+    return replace(state, compacting=False)
+
+
+@_fold.register
+def _(event: ItemPinned, state: SessionState) -> SessionState:
+    others = tuple(pin for pin in state.pins if pin.target != event.target)
+    return replace(state, pins=(*others, event) if event.pinned else others)
