@@ -5,14 +5,17 @@
 
 import importlib
 import platform
+import subprocess
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor
-from multiprocessing import get_context
 from pathlib import Path
+
+import msgspec
 
 from bench.report import Row
 
+ROWS = "--rows"
+"""Asks for the rows of one topic, for the process that puts them together."""
 TOPICS = ("startup", "permissions", "growth", "tools", "undo", "transcript", "foreign", "recap")
 TITLES = {
     "startup": "Start, steps, memory (`clew -p` against the loopback model server)",
@@ -28,6 +31,8 @@ TITLES = {
 
 def main(chosen: list[str]) -> int:
     """Run, print, and for a full run write the page. Exit code 1 when a budget does not hold."""
+    if chosen[:1] == [ROWS]:
+        return tell_rows(chosen[1])
     unknown = [name for name in chosen if name not in TOPICS]
     if unknown:
         print(f"bench: no topic {unknown[0]!r}; there are {', '.join(TOPICS)}", file=sys.stderr)
@@ -49,17 +54,24 @@ def main(chosen: list[str]) -> int:
 
 def measured(topic: str) -> list[Row]:
     """The rows of a topic, by a process of its own: Linux counts what a parent held as the peak of its child."""
-    with ProcessPoolExecutor(max_workers=1, mp_context=get_context("spawn")) as fresh:
-        return fresh.submit(rows_of, topic).result()
-
-
-def rows_of(topic: str) -> list[Row]:
-    """Each is printed as it comes."""
     rows: list[Row] = []
-    for row in importlib.import_module(f"bench.{topic}").rows():
-        rows.append(row)
-        print(f"   {mark(row):<6} {row.name}: {row.value} (budget {row.budget})", flush=True)
+    with subprocess.Popen([sys.executable, "-m", "bench", ROWS, topic], stdout=subprocess.PIPE) as fresh:
+        assert fresh.stdout is not None
+        for line in fresh.stdout:
+            row = msgspec.json.decode(line, type=Row)
+            rows.append(row)
+            print(f"   {mark(row):<6} {row.name}: {row.value} (budget {row.budget})", flush=True)
+    if fresh.returncode:
+        sys.exit(fresh.returncode)
     return rows
+
+
+def tell_rows(topic: str) -> int:
+    """Print each row as JSON as soon as it is known."""
+    for row in importlib.import_module(f"bench.{topic}").rows():
+        sys.stdout.buffer.write(msgspec.json.encode(row) + b"\n")
+        sys.stdout.flush()
+    return 0
 
 
 def mark(row: Row) -> str:
