@@ -8,6 +8,7 @@ from clew.cli.agent import settled
 from clew.cli.request import picked, request_of
 from clew.cli.voice import say
 from clew.config.errors import SettingsError
+from clew.headless.printer import Printer
 from clew.headless.run import HeadlessOptions, print_unstarted, run_headless
 from clew.host.opening import NoModel, open_session
 from clew.llm.errors import LLMError, UnknownModel
@@ -36,6 +37,14 @@ async def converse(args: argparse.Namespace, client: Client, prompt: str) -> int
     options = HeadlessOptions(
         output_format=args.output_format, partial=args.include_partial_messages, verbose=args.verbose
     )
+    if prompt.startswith("/"):
+        from clew.commands.registry import known_command  # most prompts are none
+
+        if known_command(prompt):
+            from clew.headless.commands import run_slash_command
+
+            as_json = args.output_format != "text"
+            return await run_slash_command(client, prompt, as_json=as_json, printer=Printer(sys.stdout, sys.stderr))
     return await run_headless(client, prompt, options, out=sys.stdout, err=sys.stderr)
 
 

@@ -63,6 +63,11 @@ def is_command(text: str) -> bool:
     return text.startswith("/") and not text.startswith("//")
 
 
+def known_command(text: str) -> bool:
+    """Whether a line starts with the name of a command; a path does not."""
+    return is_command(text) and (text[1:].split() or [""])[0].lower() in BY_NAME
+
+
 def as_prompt(text: str) -> str:
     """The words to send of a text that is no command: one of two leading slashes is dropped."""
     return text[1:] if text.startswith("//") else text

@@ -1,20 +1,29 @@
 """Events into lines on the screen: streamed words, one label per tool call, notices, one line per turn."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import msgspec
 
-from clew.commands import model, permissions, rewind, sessions
+from clew.commands.answers import answer_lines
 from clew.commands.figures import change, count, duration, money, shown_path
 from clew.plain.labels import call_line, denied_label, running_label
 from clew.plain.screen import Screen
 from clew.plain.state import PlainState
 from clew.protocol.events import (
     AttemptEnded,
+    ColdReturn,
+    CompactionEnded,
+    CompactionFailed,
+    CompactionStarted,
+    CompactionUndone,
+    ContextMeasured,
     CostThresholdReached,
     EffortChanged,
     Envelope,
+    Event,
+    ItemPinned,
+    ItemsRecalled,
     ModelChanged,
     ModelsListed,
     Notice,
@@ -23,8 +32,10 @@ from clew.protocol.events import (
     PermissionModeChanged,
     PromptAccepted,
     PromptWithdrawn,
+    RangeSnipped,
     ReasoningDelta,
     RecapReady,
+    ReceiptShown,
     ReplyAwaited,
     ReplyWithdrawn,
     RetryScheduled,
@@ -38,11 +49,22 @@ from clew.protocol.events import (
     ToolEnded,
     ToolStarted,
     TurnEnded,
+    ViewTrimmed,
 )
 from clew.protocol.ids import MAIN_AGENT, CallId
 from clew.protocol.messages import TextPart, text_of
 from clew.system.terminal_text import StreamSanitizer, clip, sanitize
 
+ABOUT_THE_WINDOW = (
+    CompactionEnded,
+    CompactionUndone,
+    ContextMeasured,
+    ItemPinned,
+    ItemsRecalled,
+    RangeSnipped,
+    ReceiptShown,
+    ViewTrimmed,
+)
 ENDINGS = {
     "interrupted": "Interrupted",
     "max_turns": "Stopped: the step limit is reached",
@@ -99,6 +121,10 @@ class Renderer:
             SessionsListed: self._listed,
             RewindPreviewed: self._rewound,
             Rewound: self._rewound,
+            CompactionStarted: self._compacting,
+            CompactionFailed: self._not_compacted,
+            ColdReturn: self._not_compacted,
+            **dict.fromkeys(ABOUT_THE_WINDOW, self._listed),
             ToolStarted: self._call,
             AttemptEnded: self._attempt,
         }
@@ -253,17 +279,24 @@ class Renderer:
         self._end_streams()
         self._screen.line(f"Not sent: {clip(one_line(text_of(words)), self._room(10) or 200)}", "warning")
 
-    def _listed(self, event: ModelsListed | RulesListed | SessionsListed, state: PlainState) -> None:
-        self._end_streams()
-        for line in listing(event, state):
+    def _listed(self, event: Event, state: PlainState) -> None:
+        for line in answer_lines(event, state.facts, self._screen.columns or 80):
+            self._end_streams()
             self._screen.line(line, hang="      ")
 
     def _rewound(self, event: RewindPreviewed | Rewound, state: PlainState) -> None:
         self._end_streams()
-        cwd = state.facts.cwd
-        lines = rewind.rewound_lines(event, cwd) if isinstance(event, Rewound) else rewind.preview_lines(event, cwd)
-        for line in lines:
+        for line in answer_lines(event, state.facts):
             self._screen.line(clip(one_line(line), self._room(0) or 400), "dim" if line.startswith("    ") else "")
+
+    def _compacting(self, event: CompactionStarted, state: PlainState) -> None:
+        self._end_streams()
+        self._screen.line("Compacting the conversation. Ctrl-C leaves it as it is.", "dim")
+
+    def _not_compacted(self, event: CompactionFailed | ColdReturn, state: PlainState) -> None:
+        self._end_streams()
+        for line in answer_lines(event, state.facts):
+            self._screen.line(line, "warning")
 
     def _call(self, event: ToolStarted, state: PlainState) -> None:
         if self._verbose:
@@ -278,17 +311,6 @@ class Renderer:
             self._end_streams()
             words = f"  {event.model} {event.outcome}: {tokens}, {duration(event.api_ms)}"
             self._screen.line(words, "dim")
-
-
-def listing(event: ModelsListed | RulesListed | SessionsListed, state: PlainState) -> Iterable[str]:
-    """The answer to a command that asked for a list."""
-    match event:
-        case ModelsListed():
-            return model.listing(state.facts.model, event.models)
-        case RulesListed():
-            return permissions.listing(event.mode, event.rules)
-        case SessionsListed():
-            return sessions.listing(event.sessions)
 
 
 def one_line(text: str) -> str:

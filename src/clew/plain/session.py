@@ -194,7 +194,8 @@ class PlainSession:
         return not self._input_ended and len(self._queued) < MAX_QUEUED_LINES
 
     def _busy(self) -> bool:
-        return self._state.working or self._expecting_turn or not self._state.facts.session_id
+        state = self._state.facts.state
+        return state.working or state.compacting or self._expecting_turn or not self._state.facts.session_id
 
     def _on_bytes(self, data: bytes) -> None:
         if self._asking.guarded and self._terminal.interactive and data:

@@ -1,0 +1,116 @@
+"""The answers to commands in words: one place for every front end that prints lines."""
+
+from collections.abc import Iterable
+
+from clew.commands import model, permissions, rewind, sessions
+from clew.commands.base import SessionFacts
+from clew.commands.context_view import context_lines
+from clew.commands.figures import count, duration, money
+from clew.commands.pin import words_of
+from clew.commands.receipt import receipt_details, receipt_lines
+from clew.protocol.events import (
+    ColdReturn,
+    CompactionEnded,
+    CompactionFailed,
+    CompactionUndone,
+    ContextMeasured,
+    Event,
+    ItemPinned,
+    ItemsRecalled,
+    ModelsListed,
+    RangeSnipped,
+    ReceiptShown,
+    RewindPreviewed,
+    Rewound,
+    RulesListed,
+    SessionsListed,
+    ViewTrimmed,
+)
+
+Listing = ModelsListed | RulesListed | SessionsListed | RewindPreviewed | Rewound | ReceiptShown
+AboutTheWindow = (
+    ContextMeasured
+    | ColdReturn
+    | CompactionEnded
+    | CompactionFailed
+    | CompactionUndone
+    | ViewTrimmed
+    | RangeSnipped
+    | ItemPinned
+    | ItemsRecalled
+)
+ANSWERS = Listing | AboutTheWindow
+WHY = {
+    "idle": " after a long pause",
+    "size": "",
+    "asked": "",
+    "overflow": " to make room",
+    "media": ": the provider refused them",
+}
+
+
+def answer_lines(event: Event, facts: SessionFacts, columns: int = 80) -> Iterable[str]:
+    """What an answer says. Names, patches and prompts are somebody else's words: the screen makes them safe."""
+    match event:
+        case ModelsListed():
+            return model.listing(facts.model, event.models)
+        case RulesListed():
+            return permissions.listing(event.mode, event.rules)
+        case SessionsListed():
+            return sessions.listing(event.sessions)
+        case RewindPreviewed():
+            return rewind.preview_lines(event, facts.cwd)
+        case Rewound():
+            return rewind.rewound_lines(event, facts.cwd)
+        case ReceiptShown():
+            return receipt_details(event.receipt)
+        case _:
+            return window_lines(event, facts, columns)
+
+
+def window_lines(event: Event, facts: SessionFacts, columns: int) -> Iterable[str]:
+    """Answers about what the model sees."""
+    match event:
+        case ContextMeasured():
+            return context_lines(event, columns) if event.op_id or event.shares else ()
+        case ColdReturn():
+            return (cold_return_line(event),)
+        case CompactionEnded(kind="clear"):
+            pins = f" {count(len(facts.state.pins), 'pin')} stay." if facts.state.pins else ""
+            return (f"The window is empty; the log keeps everything.{pins} /compact undo brings it back.",)
+        case CompactionEnded():
+            return receipt_lines(event)
+        case CompactionFailed():
+            return (f"Not compacted. {event.reason}",)
+        case CompactionUndone():
+            return ("The view is again what it was before; what was said since stays.",)
+        case ViewTrimmed():
+            return (trimmed_line(event),)
+        case RangeSnipped():
+            size = f", about {event.tokens_freed:,} tokens" if event.tokens_freed else ""
+            return (f"{count(len(event.removed), 'entry', 'entries')} left the view{size}. /compact undo brings them back.",)
+        case ItemPinned():
+            return (f"{'Pinned' if event.pinned else 'No longer pinned'}: {words_of(event)}",)
+        case ItemsRecalled():
+            return (f"{count(len(event.entry_ids), 'item')} joined the conversation again, word for word.",)
+        case _:
+            return ()
+
+
+def trimmed_line(event: ViewTrimmed) -> str:
+    """What was cleared, and the way back."""
+    outputs = count(len(event.results), "old output") if event.results else ""
+    media = count(len(event.media), "picture or document", "pictures and documents") if event.media else ""
+    what = " and ".join(part for part in (outputs, media) if part)
+    freed = f", about {event.tokens_freed:,} tokens" if event.tokens_freed else ""
+    return f"Cleared {what} from the view{WHY[event.why]}{freed}. /compact undo brings them back."
+
+
+def cold_return_line(event: ColdReturn) -> str:
+    """What going on costs, and what would cost less."""
+    price = f", about {money(event.cost_usd)}" if event.cost_usd is not None else ""
+    pause = duration(round(event.idle_s * 1000))
+    return (
+        f"After {pause} the provider's cache is likely cold: the next request reads {event.tokens:,} tokens anew{price}. "
+        "/compact first makes it smaller."
+    )

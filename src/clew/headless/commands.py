@@ -1,0 +1,188 @@
+"""A slash command without a screen: `clew -p "/context"`. What it asks is answered by events, and then it ends."""
+
+from typing import Any
+
+import msgspec
+
+from clew.commands.answers import answer_lines
+from clew.commands.base import CommandContext, SessionFacts
+from clew.commands.registry import run_command
+from clew.headless.printer import Printer
+from clew.protocol.client import Client
+from clew.protocol.events import (
+    CompactionEnded,
+    CompactionFailed,
+    CompactionUndone,
+    ContextMeasured,
+    Event,
+    EventBase,
+    ItemPinned,
+    ItemsRecalled,
+    ModelsListed,
+    Notice,
+    OpRejected,
+    RangeSnipped,
+    RecapReady,
+    ReceiptShown,
+    RewindPreviewed,
+    Rewound,
+    RulesListed,
+    SessionEnded,
+    SessionsListed,
+    SessionStarted,
+    SnapshotTaken,
+    TitleChanged,
+    ViewTrimmed,
+)
+from clew.protocol.ids import MAIN_AGENT, OpId
+from clew.protocol.ops import (
+    ClearContext,
+    Close,
+    Compact,
+    ListModels,
+    ListRules,
+    ListSessions,
+    Op,
+    Pin,
+    Recall,
+    Redo,
+    RemoveRule,
+    RequestContext,
+    RequestReceipt,
+    RequestRecap,
+    Rewind,
+    SetTitle,
+    Snip,
+    Undo,
+    UndoCompact,
+)
+
+ENDS: dict[type[Op], tuple[type[EventBase], ...]] = {
+    RequestContext: (ContextMeasured,),
+    RequestReceipt: (ReceiptShown,),
+    Compact: (CompactionEnded, CompactionFailed, ViewTrimmed),
+    ClearContext: (CompactionEnded, CompactionFailed),
+    Snip: (RangeSnipped,),
+    UndoCompact: (CompactionUndone,),
+    Pin: (ItemPinned,),
+    Recall: (ItemsRecalled,),
+    ListModels: (ModelsListed,),
+    ListRules: (RulesListed,),
+    RemoveRule: (RulesListed,),
+    ListSessions: (SessionsListed,),
+    RequestRecap: (RecapReady, Notice),
+    SetTitle: (TitleChanged,),
+    Undo: (Rewound, RewindPreviewed),
+    Redo: (Rewound, RewindPreviewed),
+    Rewind: (Rewound, RewindPreviewed),
+}
+"""Which event answers an op. What is not here needs a session that goes on: a terminal."""
+NEEDS_TERMINAL = "this command needs a session that goes on; start `clew` and type it there"
+
+
+class CommandRun:
+    """One command: its ops in order, each until its answer is there."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._facts = SessionFacts()
+        self._ops: list[Op] = []
+        self._asked: Op | None = None
+        self._started = False
+        self.lines: list[str] = []
+        self.data: dict[str, Any] = {}
+        self.error = ""
+        self.over = False
+
+    async def take(self, event: Event, client: Client) -> None:
+        """Follow the session, and ask what is next."""
+        match event:
+            case SessionStarted():
+                self._facts = SessionFacts(
+                    session_id=event.session_id,
+                    cwd=event.cwd,
+                    model=event.model,
+                    permission_mode=event.permission_mode,
+                    version=event.version,
+                    resumed=event.resumed,
+                    kept=event.kept,
+                )
+            case SnapshotTaken() if not self._started:
+                self._started = True
+                self._facts = msgspec.structs.replace(self._facts, state=event.state)
+                self._begin()
+                await self._next(client)
+            case OpRejected() if self._asked is not None and event.op_id == self._asked.op_id:
+                self.error, self.over = event.reason, True
+            case SessionEnded():
+                self.over = True
+            case _ if self._asked is not None and isinstance(event, ENDS[type(self._asked)]):
+                self._answered(event)
+                await self._next(client)
+            case _:
+                pass
+
+    def _begin(self) -> None:
+        result = run_command(self._text, CommandContext(facts=self._facts))
+        if result.is_error:
+            self.error = " ".join(result.lines)
+        elif result.leave or any(type(op) not in ENDS for op in result.ops):
+            self.error = NEEDS_TERMINAL
+        else:
+            self.lines += result.lines
+            self._ops = [msgspec.structs.replace(op, op_id=OpId(f"p{at}")) for at, op in enumerate(result.ops)]
+        self.over = bool(self.error)
+
+    async def _next(self, client: Client) -> None:
+        if self.over or not self._ops:
+            self.over = True
+            return
+        self._asked = self._ops.pop(0)
+        await client.submit(self._asked)
+
+    def _answered(self, event: Event) -> None:
+        if isinstance(event, CompactionFailed):
+            self.error = event.reason
+        if isinstance(event, ContextMeasured):
+            self.data["context"] = msgspec.to_builtins(event)
+        if isinstance(event, RecapReady):
+            self.lines.append(event.text)
+        elif isinstance(event, Notice):
+            self.lines.append(event.text)
+        else:
+            self.lines += answer_lines(event, self._facts)
+
+
+async def run_slash_command(client: Client, text: str, *, as_json: bool, printer: Printer) -> int:
+    """Ask, print what is answered, end the session. Returns the exit code: 2 for what was not understood."""
+    running = CommandRun(text)
+    session = ""
+    try:
+        async for envelope in client.events():
+            if envelope.agent != MAIN_AGENT:
+                continue
+            if isinstance(envelope.event, SessionStarted):
+                session = envelope.event.session_id
+            await running.take(envelope.event, client)
+            if running.over:
+                break
+    finally:
+        await client.submit(Close())
+    if as_json:
+        printer.document(
+            {
+                "type": "result",
+                "subtype": "error_during_execution" if running.error else "success",
+                "is_error": bool(running.error),
+                "result": "\n".join(running.lines),
+                "session_id": session,
+                **running.data,
+                **({"error": running.error} if running.error else {}),
+            }
+        )
+    elif running.lines:
+        printer.text("\n".join(running.lines))
+    if running.error:
+        printer.error(running.error)
+        return 2 if not running.lines else 1
+    return 0
