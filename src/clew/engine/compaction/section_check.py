@@ -200,7 +200,7 @@ def _parsed(text: str) -> tuple[str, list[tuple[str, list[str]]], int]:
             unplaced += 1
         else:
             line = _MARK.sub("", raw).strip()
-            if not _NOTHING.match(line) and not _MARK.match(line + " "):
+            if not _NOTHING.match(line):
                 lines.append(line)
     return title, found, unplaced
 
