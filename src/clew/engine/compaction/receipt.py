@@ -65,7 +65,8 @@ def since(entries: Sequence[Entry], receipt: CompactionEnded | None) -> Sequence
         return entries
     for number in range(len(entries) - 1, -1, -1):
         entry = entries[number]
-        if isinstance(entry, EventEntry) and entry.event == receipt:
+        event = entry.event if isinstance(entry, EventEntry) else None
+        if isinstance(event, CompactionEnded) and event.entry_id == receipt.entry_id:
             return entries[number + 1 :]
     return entries
 

@@ -95,7 +95,9 @@ def _strings(value: object) -> Iterator[str]:
 
 
 def _text(messages: Sequence[Message], limits: Limits) -> str:
-    return "\n".join(line for message in messages for part in parts_of(message) for line in _lines(message, part, limits))
+    return "\n".join(
+        line for message in messages for part in parts_of(message) for line in _lines(message, part, limits)
+    )
 
 
 def _lines(message: Message, part: Part, limits: Limits) -> Iterator[str]:

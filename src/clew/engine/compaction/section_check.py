@@ -28,7 +28,9 @@ _MARK = re.compile(r"^\s*(?:[-*+•‣▪>]|\d{1,3}[.)])\s+")
 _BOX = re.compile(r"^\s*(?:[-*+•]\s+)?(?:\[[ xX✓✔]?\]|[☐☑☒✅⬜])")
 _NOTHING = re.compile(r"^\W*(?:none|n/?a|nothing|no (?:errors|decisions|changes))?\W*$", re.IGNORECASE)
 _URL = re.compile(r"\b(?:https?|ftp|file|ssh|git)://[^\s)>\]\"'`]+", re.IGNORECASE)
-_PATH = re.compile(r"(?<![\w/.:-])(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*|(?<![\w/.-])/[\w@.+-]{2,}|(?<![\w/.-])[\w@+-]+(?:\.[\w+-]+)*\.[A-Za-z]\w{0,7}\b(?!\()")
+_PATH = re.compile(
+    r"(?<![\w/.:-])(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@.+-]*|(?<![\w/.-])/[\w@.+-]{2,}|(?<![\w/.-])[\w@+-]+(?:\.[\w+-]+)*\.[A-Za-z]\w{0,7}\b(?!\()"
+)
 _NAME = re.compile(
     r"\b([a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|\w*[A-Za-z]_\w+|_\w*[A-Za-z]\w*|[A-Z]{2,}-\d+|(?=[0-9a-f]*\d)[0-9a-f]{7,40})\b"
     r"|(#\d+)|(?<!\w)(--[a-z][\w-]+)"
@@ -97,7 +99,9 @@ class Evidence:
         scripts = {script for char in folded if (script := _script(char))}
         if not scripts <= self._scripts | {"LATIN"}:
             return False
-        wide = [folded[at : at + 2] for at in range(len(folded) - 1) if _is_wide(folded[at]) and _is_wide(folded[at + 1])]
+        wide = [
+            folded[at : at + 2] for at in range(len(folded) - 1) if _is_wide(folded[at]) and _is_wide(folded[at + 1])
+        ]
         if len(wide) >= 3:
             return sum(pair in self._wide for pair in wide) * 5 >= len(wide) * 2
         words = _WORD.findall(folded)

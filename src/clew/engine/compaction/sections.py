@@ -114,7 +114,9 @@ async def write_section(chunk: Sequence[Exchange], by: Summariser, *, max_tokens
         objections = checked.problem or ", ".join(missing(checked, facts))
         if not objections:
             break
-        repair = prompt_text("section_repair").format(problem=_sayable(checked.problem or f"it leaves out {objections}"))
+        repair = prompt_text("section_repair").format(
+            problem=_sayable(checked.problem or f"it leaves out {objections}")
+        )
         asked = f"{question}\n\n{repair}"
     if best.problem:
         raise SectionFailed(f"the summary of {by.model.name} cannot be used: {best.problem}")

@@ -79,12 +79,10 @@ def exchanges_of(chain: Sequence[Entry], measure: Measure) -> tuple[Exchange, ..
 
 
 def is_typed(entry: Entry) -> bool:
-    """Whether these are words of a person."""
-    return (
-        isinstance(entry, UserEntry)
-        and not (entry.is_meta or entry.is_compact_summary or entry.origin == "clew")
-        and not result_calls(entry)
-    )
+    """Whether somebody asks here: a person, or for a child agent the agent that started it."""
+    if not isinstance(entry, UserEntry) or entry.is_meta or entry.is_compact_summary or result_calls(entry):
+        return False
+    return entry.origin in ("user", "schedule") or (entry.origin == "agent" and entry.is_sidechain)
 
 
 def _is_reply(entry: Entry) -> bool:
@@ -259,11 +257,7 @@ def _head(exchange: Exchange, passed: Set[EntryId]) -> EntryId | None:
 
 
 def _same_reply(one: Entry, other: Entry) -> bool:
-    return (
-        isinstance(one, AssistantEntry)
-        and isinstance(other, AssistantEntry)
-        and one.message.id == other.message.id
-    )
+    return isinstance(one, AssistantEntry) and isinstance(other, AssistantEntry) and one.message.id == other.message.id
 
 
 def chunks(

@@ -7,7 +7,9 @@ _LABEL = re.compile(
     r"^(?:[A-Z][A-Z !]{2,}[:!]\s*|(?:note|important|task|order|reminder|action|urgent|warning)\s*[:!-]\s*)+",
     re.IGNORECASE,
 )
-_OPENERS = re.compile(r"^(?:(?:now|then|also|first|finally|afterwards?|and|so|just|please|next|immediately)[,\s]+)+", re.I)
+_OPENERS = re.compile(
+    r"^(?:(?:now|then|also|first|finally|afterwards?|and|so|just|please|next|immediately)[,\s]+)+", re.I
+)
 _BASE_VERBS = frozenset(
     """
     accept add adjust allow analyse analyze answer append apply approve ask assign avoid back backup block bring build
