@@ -176,8 +176,7 @@ class _Join(Struct, frozen=True, kw_only=True):
         before = past.measure()(past.chain)
         parts = summary_parts(crossing, told, files, forgotten=forgotten)
         if _size(parts) + tail.tokens > before * (1 - MIN_GAIN) and files:
-            files = []
-            parts = summary_parts(crossing, told, files, forgotten=forgotten)
+            parts = summary_parts(crossing, told, forgotten=forgotten)  # files can be read again
         after = _size(parts) + tail.tokens
         if after > before * (1 - MIN_GAIN):
             share = max(0, round(100 * (before - after) / before)) if before else 0

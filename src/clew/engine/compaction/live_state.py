@@ -91,13 +91,18 @@ class NothingLive:
         return FileLook(state="gone")
 
 
+def is_plain_name(target: str) -> bool:
+    """Not the name of a file that holds secrets."""
+    return not secret_name(target)
+
+
 def look_at(
     path: str,
     *,
     cwd: str,
     roots: Sequence[str],
     max_tokens: int,
-    may_read: Callable[[str], bool] = lambda target: not secret_name(target),
+    may_read: Callable[[str], bool] = is_plain_name,
 ) -> FileLook:
     """A file of the workspace, for the model to read. What lies outside, by its real path, is not opened; neither is
     what may not be read, what is no regular file, and what is no text."""
@@ -118,8 +123,7 @@ def look_at(
 
 
 async def look_at_in_thread(
-    path: str, *, cwd: str, roots: Sequence[str], max_tokens: int, may_read: Callable[[str], bool] | None = None
+    path: str, *, cwd: str, roots: Sequence[str], max_tokens: int, may_read: Callable[[str], bool] = is_plain_name
 ) -> FileLook:
     """`look_at`, without holding up anything else: a slow disk is no reason to stop."""
-    asked = may_read or (lambda target: not secret_name(target))
-    return await asyncio.to_thread(look_at, path, cwd=cwd, roots=roots, max_tokens=max_tokens, may_read=asked)
+    return await asyncio.to_thread(look_at, path, cwd=cwd, roots=roots, max_tokens=max_tokens, may_read=may_read)

@@ -1,4 +1,4 @@
-"""Lines that a record may not hold: tasks, orders in the user's name, forged voices. Told by their form, not by topic."""
+"""Lines that a record may not hold: tasks, orders in the user's name, forged voices. Told by their form."""
 
 import re
 
@@ -10,8 +10,7 @@ _LABEL = re.compile(
 _OPENERS = re.compile(
     r"^(?:(?:now|then|also|first|finally|afterwards?|and|so|just|please|next|immediately)[,\s]+)+", re.I
 )
-_BASE_VERBS = frozenset(
-    """
+_BASE_VERB_WORDS = """
     accept add adjust allow analyse analyze answer append apply approve ask assign avoid back backup block bring build
     call cancel change check checkout clean clear clone close commit compile complete configure confirm connect consider
     continue convert copy create curl debug decide define delete deliver deploy describe destroy disable discard
@@ -25,8 +24,8 @@ _BASE_VERBS = frozenset(
     save scan schedule search see select send share ship show skip solve start stop store submit switch sync take tell
     terminate test transfer treat trigger truncate try turn uninstall unlock update upgrade upload use validate verify
     view visit wait wipe work write
-    """.split()
-)
+"""
+_BASE_VERBS = frozenset(_BASE_VERB_WORDS.split())
 """As the first word of a line an order: a record says "added". Verbs whose past looks the same are not here."""
 _OPEN_ENDS = re.compile(
     r"\b(?:next\s+(?:steps?|up|task|action)s?|to-?dos?\b|action\s+items?|follow[- ]ups?"
