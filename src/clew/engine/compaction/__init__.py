@@ -1,0 +1,1 @@
+"""Making the view smaller: sections, what crosses by code, the receipt."""

@@ -1,0 +1,180 @@
+"""Reading the receipts back: what crossed last time, pins, sections, and what has left and can be found again."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from clew.protocol.context_events import CompactionEnded, ItemPinned, ReceiptItem, SectionKept
+from clew.protocol.entries import AssistantEntry, AttachmentEntry, Entry, EventEntry, SystemEntry, UserEntry
+from clew.protocol.ids import EntryId
+from clew.protocol.messages import Part, TextPart, ToolCallPart, ToolResultPart, arguments_of, parts_of, result_text
+from clew.transcript.links import SNIP, is_boundary, parent_of, undone_by, uuid_of, withdrawn_by
+from clew.transcript.view import attachment_text
+
+MIN_PREFIX = 4
+MAX_FOUND = 20
+
+
+class Found(Struct, frozen=True, kw_only=True):
+    """Something of the past that fits a query."""
+
+    kind: str
+    text: str
+    source: EntryId | None
+
+
+class Pin(Struct, frozen=True, kw_only=True):
+    """A line, a message or a file that crosses every compaction."""
+
+    target: str
+    text: str
+    source: EntryId | None = None
+
+    @property
+    def path(self) -> str:
+        """The file that is pinned; "" for words."""
+        return self.target[1:] if self.target.startswith("@") and not self.text else ""
+
+    def is_named(self, target: str) -> bool:
+        """Whether somebody who names this means the pin."""
+        named = target.strip()
+        by_id = len(named) >= MIN_PREFIX and bool(self.source) and str(self.source).startswith(named)
+        return named in (self.target, self.text) or by_id
+
+
+def last_receipt(entries: Sequence[Entry], chain: Sequence[Entry] | None = None) -> CompactionEnded | None:
+    """The receipt of the boundary that the view begins at; without a chain, the last one that was not undone."""
+    undone = {found for entry in entries if (found := undone_by(entry)) is not None}
+    if chain is not None:
+        standing = {uuid_of(entry) for entry in chain if is_boundary(entry)}
+        receipts = [event for event in _receipts(entries) if event.entry_id in standing]
+    else:
+        receipts = list(_receipts(entries))
+    return next((event for event in reversed(receipts) if event.entry_id not in undone), None)
+
+
+def _receipts(entries: Sequence[Entry]) -> Iterator[CompactionEnded]:
+    for entry in entries:
+        if isinstance(entry, EventEntry) and isinstance(entry.event, CompactionEnded):
+            yield entry.event
+
+
+def since(entries: Sequence[Entry], receipt: CompactionEnded | None) -> Sequence[Entry]:
+    """The entries after a receipt: what it does not know of."""
+    if receipt is None:
+        return entries
+    for number in range(len(entries) - 1, -1, -1):
+        entry = entries[number]
+        event = entry.event if isinstance(entry, EventEntry) else None
+        if isinstance(event, CompactionEnded) and event.entry_id == receipt.entry_id:
+            return entries[number + 1 :]
+    return entries
+
+
+def carried(receipt: CompactionEnded | None, *kinds: str) -> tuple[ReceiptItem, ...]:
+    """What a receipt says was carried, of these kinds."""
+    items = receipt.items if receipt is not None else ()
+    return tuple(item for item in items if item.fate == "carried" and item.kind in kinds)
+
+
+def pins(entries: Sequence[Entry], chain: Sequence[Entry] | None = None) -> tuple[Pin, ...]:
+    """What is pinned now, oldest first: the pins of the last receipt, then what was pinned and unpinned since."""
+    receipt = last_receipt(entries, chain)
+    found: list[Pin] = []
+    for item in carried(receipt, "pin", "pinned file"):
+        if item.kind == "pinned file":
+            found.append(Pin(target=item.text, text=""))
+        else:
+            found.append(Pin(target=item.source or item.text, text=item.text, source=item.source))
+    ids = {uuid_of(entry) for entry in entries}
+    for entry in since(entries, receipt):
+        if isinstance(entry, EventEntry) and isinstance(entry.event, ItemPinned):
+            event = entry.event
+            known = [pin for pin in found if pin.is_named(event.target)]
+            found = [pin for pin in found if pin not in known]
+            if event.pinned:
+                source = EntryId(event.target) if event.target in ids else None
+                found.append(Pin(target=event.target, text=event.text, source=source))
+    return tuple(found)
+
+
+def sections(entries: Sequence[Entry], chain: Sequence[Entry]) -> tuple[SectionKept, ...]:
+    """The sections whose stretch is in the view as it was, in the order in which they were written."""
+    in_view = {uuid_of(entry) for entry in chain}
+    parents = {uuid: parent_of(entry) for entry in entries if (uuid := uuid_of(entry)) is not None}
+    kept: list[SectionKept] = []
+    for entry in entries:
+        if isinstance(entry, EventEntry) and isinstance(entry.event, SectionKept):
+            event = entry.event
+            if event.first in in_view and event.last in in_view:
+                kept.append(event)
+        elif isinstance(entry, SystemEntry) and entry.subtype == SNIP and entry.uuid in in_view:
+            gone = withdrawn_by(entry)
+            kept = [section for section in kept if not gone.intersection(_stretch(section, parents))]
+    return tuple(kept)
+
+
+def _stretch(section: SectionKept, parents: dict[EntryId, EntryId | None]) -> set[EntryId]:
+    """The links from the last entry of a section back to its first."""
+    passed: set[EntryId] = set()
+    at: EntryId | None = section.last
+    while at is not None and at not in passed:
+        passed.add(at)
+        at = None if at == section.first else parents.get(at)
+    return passed
+
+
+def earlier_sections(receipt: CompactionEnded | None) -> tuple[ReceiptItem, ...]:
+    """The sections, or titles of sections, that the last summary was joined from, oldest first."""
+    items = receipt.items if receipt is not None else ()
+    return tuple(item for item in items if item.kind in ("section", "section title"))
+
+
+def find_items(entries: Sequence[Entry], query: str, *, limit: int = MAX_FOUND) -> tuple[Found, ...]:
+    """What fits a query, newest first: by the beginning of an id, or by all of its words. Verbatim."""
+    words = query.casefold().split()
+    if not words:
+        return ()
+    prefix = query.strip() if len(query.strip()) >= MIN_PREFIX and len(words) == 1 else ""
+    found: list[Found] = []
+    seen: set[tuple[str, str]] = set()
+    for entry in reversed(entries):
+        for item in _searchable(entry):
+            folded = item.text.casefold()
+            by_id = bool(prefix) and bool(item.source) and str(item.source).startswith(prefix)
+            key = (str(item.source), item.text)
+            if item.text.strip() and key not in seen and (by_id or all(word in folded for word in words)):
+                seen.add(key)
+                found.append(item)
+                if len(found) >= limit:
+                    return tuple(found)
+    return tuple(found)
+
+
+def _searchable(entry: Entry) -> Iterator[Found]:
+    if isinstance(entry, UserEntry) and not entry.is_compact_summary:
+        kind = "note" if entry.is_meta else "prompt"
+        yield from (_of_part(part, entry.uuid, kind) for part in reversed(parts_of(entry.message)))
+    elif isinstance(entry, AssistantEntry):
+        yield from (_of_part(part, entry.uuid, "reply") for part in reversed(parts_of(entry.message)))
+    elif isinstance(entry, AttachmentEntry):
+        yield Found(kind="attachment", text=attachment_text(entry.attachment), source=entry.uuid)
+    elif isinstance(entry, EventEntry):
+        event = entry.event
+        if isinstance(event, SectionKept):
+            yield Found(kind="section", text=f"{event.title}\n{event.text}", source=event.section_id)
+        elif isinstance(event, CompactionEnded):
+            yield from (Found(kind=item.kind, text=item.text, source=item.source) for item in reversed(event.items))
+
+
+def _of_part(part: Part, source: EntryId, kind: str) -> Found:
+    match part:
+        case TextPart():
+            return Found(kind=kind, text=part.text, source=source)
+        case ToolCallPart():
+            words = " ".join(str(value) for value in arguments_of(part).values())
+            return Found(kind="call", text=f"{part.name} {words}", source=source)
+        case ToolResultPart():
+            return Found(kind="result", text=result_text(part), source=source)
+        case _:
+            return Found(kind=kind, text="", source=source)
