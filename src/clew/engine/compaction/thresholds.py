@@ -1,4 +1,4 @@
-"""Where a window counts as filling, full and overfull: numbers from its size alone (docs/compaction.md has the table)."""
+"""Where a window counts as filling, full and overfull: numbers from its size alone (table in docs/compaction.md)."""
 
 import math
 
@@ -43,9 +43,7 @@ class Thresholds(Struct, frozen=True, kw_only=True):
         return self.window > 0 and tokens + self.growth > self.effective
 
 
-def thresholds(
-    window: int, *, output_cap: int | None = None, fraction: float | None = DEFAULT_FRACTION
-) -> Thresholds:
+def thresholds(window: int, *, output_cap: int | None = None, fraction: float | None = DEFAULT_FRACTION) -> Thresholds:
     """The numbers for a window. `output_cap`: the largest reply; None or 0: unknown. `fraction`: the share of the
     window at which compaction comes, as far as the room for the reply allows it; not a number: the default."""
     if window <= 0:
