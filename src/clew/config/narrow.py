@@ -50,6 +50,7 @@ NARROWING: dict[KeyPath, Callable[[Any, Any], bool]] = {
     ("sandbox", "network"): _only(False),
     ("sideQueries", "enabled"): _only(False),
     ("sideQueries", "dailyCapUsd"): _lower,
+    ("compaction", "snapshot"): _only(False),
     ("recap", "model"): _only("off"),
     ("recap", "shareWithModel"): _only(False),
     ("titles", "model"): _only("off"),

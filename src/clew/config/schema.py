@@ -94,6 +94,25 @@ class SideQueries(Section, frozen=True, kw_only=True):
     """None: as long as the provider of the fast model usually takes."""
 
 
+class Compaction(Section, frozen=True, kw_only=True):
+    """Making room when the window fills up."""
+
+    auto: bool = True
+    """false: only when asked; a full window then stops the turn before anything is sent."""
+    auto_threshold: Annotated[float, Meta(ge=0.01, le=1)] = 0.85
+    """The share of the window at which it comes; the room that a reply needs caps it."""
+    keep_recent: Positive = 5
+    """How many old tool outputs, and how many media of each kind, clearing leaves in the view."""
+    idle_minutes: Annotated[float, Meta(gt=0, lt=1e9)] | None = 60
+    """Clear old outputs after so long a pause; null: never."""
+    tool_output_chars: Positive | None = 500_000
+    """Clear the oldest outputs when all of them together are longer; null: never."""
+    snapshot: bool = True
+    """Let the fast model write sections ahead of need."""
+    cold_return: bool = True
+    """Say what the first request after a long pause will cost."""
+
+
 class Limits(Section, frozen=True, kw_only=True):
     """Budgets that bite. null: no limit of that kind."""
 
@@ -153,6 +172,7 @@ class Settings(Section, frozen=True, kw_only=True):
     summaries: Summaries = field(default_factory=Summaries)
     titles: Titles = field(default_factory=Titles)
     side_queries: SideQueries = field(default_factory=SideQueries)
+    compaction: Compaction = field(default_factory=Compaction)
     limits: Limits = field(default_factory=Limits)
     foreign: Foreign = field(default_factory=Foreign)
     memory: MemoryFiles = field(default_factory=MemoryFiles)

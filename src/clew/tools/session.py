@@ -118,9 +118,13 @@ class ToolSession:
         """What the model knows of the file, if it ever read it."""
         return self._reads.get(path)
 
-    def forget_reads(self) -> None:
-        """After compaction the model no longer holds file contents, so edits need a new read."""
-        self._reads.clear()
+    def forget_reads(self, paths: Collection[str] | None = None) -> None:
+        """What left the view, the model no longer holds: an edit of these files needs a new read. None: of all."""
+        if paths is None:
+            self._reads.clear()
+        else:
+            for path in paths:
+                self._reads.pop(os.path.realpath(path), None)
 
     async def close(self) -> None:
         """End everything that still runs."""

@@ -94,6 +94,11 @@ class Conversation:
         return (*self._settled, *self._tail_chain)
 
     @property
+    def replacements(self) -> Replacements:
+        """What stands for tool results and media in the view; for reading only."""
+        return self._replacements
+
+    @property
     def system_prompt(self) -> SystemPromptEntry | None:
         """What requests of this session begin with, as it was kept."""
         return next((entry for entry in reversed(self.entries) if isinstance(entry, SystemPromptEntry)), None)

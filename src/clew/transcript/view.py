@@ -38,6 +38,11 @@ class Replacements:
         for entry in entries:
             self.note(entry)
 
+    @property
+    def cleared(self) -> frozenset[CallId]:
+        """The calls whose results left the view by a trim that stands."""
+        return frozenset(call_id for event in self._trims.values() for call_id in event.results)
+
     def note(self, entry: Entry) -> bool:
         """Take one more entry; whether it changed what stands for something."""
         if isinstance(entry, ContentReplacementEntry):

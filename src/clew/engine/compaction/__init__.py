@@ -1,1 +1,1 @@
-"""Making the view smaller: sections, what crosses by code, the receipt."""
+"""Making room in the model's view: when, what leaves, what is carried, and the receipt. A middleware is its entrance."""

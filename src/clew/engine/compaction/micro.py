@@ -1,0 +1,274 @@
+"""Clearing without a model: old tool outputs and media leave the view, the newest of each kind stay.
+
+What is decided here is recorded with its literal words (`ViewTrimmed`), so that bytes already sent change only by that
+event, and the log keeps what was cleared. Results that the model has not seen yet are never touched.
+"""
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal
+
+from msgspec import Struct, field
+
+from clew.config.schema import Compaction
+from clew.engine.compaction.slimming import Media, is_media, media_kind, media_type
+from clew.engine.result_budget import EMPTY_RESULT
+from clew.ledger.calls import EDIT_TOOLS, READ_TOOLS, SHELL_TOOLS, tool_name
+from clew.llm.estimate import estimate_part, estimate_text
+from clew.protocol.context_events import TrimmedPart, ViewTrimmed
+from clew.protocol.display import DiffBlock, FileBlock
+from clew.protocol.entries import AssistantEntry, Entry, UserEntry
+from clew.protocol.ids import CallId, EntryId
+from clew.protocol.messages import DocumentPart, ImagePart, ToolCallPart, ToolResultPart, result_text, tool_calls
+from clew.transcript.retelling import details_of
+from clew.transcript.view import Replacements
+
+Trigger = Literal["idle", "size", "asked", "overflow", "media"]
+"""Why: a long pause, too much of it, the user, a request that did not fit, or one whose media were refused."""
+
+FILE_TOOLS = READ_TOOLS | EDIT_TOOLS
+CLEARABLE = FILE_TOOLS | SHELL_TOOLS | {"BashOutput", "Grep", "Glob", "LS", "WebFetch", "WebSearch"}
+"""Tools whose output can be had again, or was of use only when it came."""
+PATH_ARGUMENTS = ("file_path", "notebook_path", "path")
+WATERMARK = 0.5
+"""Too much output is cleared down to this share of the limit, so that it does not happen again at the next result."""
+
+
+class Trim(Struct, frozen=True, kw_only=True):
+    """What leaves the view, and what the tools must forget with it."""
+
+    event: ViewTrimmed
+    forget: tuple[str, ...] = ()
+    """Files whose content the model no longer holds, as absolute paths: an edit needs a new read."""
+    forget_all: bool = False
+    """A file's output was cleared and nobody can say which file it was."""
+    results_kept: int = 0
+    media_cleared: int = 0
+    media_kept: int = 0
+
+    @property
+    def note(self) -> str:
+        """For the debug log."""
+        cleared = len(self.event.results)
+        return (
+            f"{self.event.why}: {cleared} results cleared, {self.results_kept} kept; "
+            f"{self.media_cleared} media cleared, {self.media_kept} kept; {self.event.tokens_freed} tokens"
+        )
+
+
+def due(
+    chain: Sequence[Entry], replacements: Replacements, settings: Compaction, *, idle_s: float | None
+) -> Literal["idle", "size"] | None:
+    """Whether it is time to clear. `idle_s`: since the last request ended; None: there was none."""
+    minutes = settings.idle_minutes
+    if minutes is not None and idle_s is not None and math.isfinite(idle_s) and idle_s >= minutes * 60:
+        return "idle"
+    limit = settings.tool_output_chars
+    if limit is not None and _look(chain, replacements).chars > limit:
+        return "size"
+    return None
+
+
+def trim(
+    chain: Sequence[Entry], replacements: Replacements, settings: Compaction, why: Trigger, *, entry_id: EntryId
+) -> Trim | None:
+    """What to clear; None when there is nothing."""
+    found = _look(chain, replacements)
+    keep = max(1, settings.keep_recent)
+    if why == "media":
+        return _trim_of(found, [], [*found.pasted, *found.nested, *found.inside], why, entry_id)
+    if why == "size":
+        limit = settings.tool_output_chars
+        cleared = _down_to(found, keep, math.inf if limit is None else limit)
+        return _trim_of(found, cleared, [], why, entry_id)
+    done = _trim_of(found, *_all_old(found, keep), why, entry_id)
+    if done is None and why == "overflow":  # better one of each than none at all
+        done = _trim_of(found, *_all_old(found, 1), why, entry_id)
+    return done
+
+
+class _Output(Struct):
+    """The results of one call id in the view that can be cleared; a reused id is cleared as a whole or not at all."""
+
+    call_id: CallId
+    tool: str
+    chars: int = 0
+    tokens: float = 0.0
+    place: int = 0
+    paths: set[str] = field(default_factory=set[str])
+    lost_path: bool = False
+    fixed: bool = False
+    """Something under this id may not be cleared."""
+
+
+class _Picture(Struct, frozen=True):
+    """A medium in the view."""
+
+    entry_id: EntryId
+    part: int
+    media: Media
+    nested: int | None = None
+
+
+class _Found(Struct):
+    """What of a view could be cleared, oldest first."""
+
+    chars: int = 0
+    """Of all outputs together, those that nobody may touch yet included."""
+    outputs: list[_Output] = field(default_factory=list[_Output])
+    pasted: list[_Picture] = field(default_factory=list[_Picture])
+    nested: list[_Picture] = field(default_factory=list[_Picture])
+    """In results of tools whose words stay."""
+    inside: list[_Picture] = field(default_factory=list[_Picture])
+    """In results that are cleared as a whole or failed, and all that the model has not seen yet."""
+
+
+def _look(chain: Sequence[Entry], replacements: Replacements) -> _Found:
+    calls: dict[CallId, ToolCallPart] = {}
+    last_reply = -1
+    for place, entry in enumerate(chain):
+        if isinstance(entry, AssistantEntry) and not entry.is_api_error_message:
+            last_reply = place
+            calls.update((call.id, call) for call in tool_calls(entry.message.content))
+    found = _Found()
+    outputs: dict[CallId, _Output] = {}
+    cleared = replacements.cleared
+    for place, entry in enumerate(chain):
+        if not isinstance(entry, UserEntry) or isinstance(entry.message.content, str):
+            continue
+        gone = {(part.part, part.nested) for part in replacements.media.get(entry.uuid, ())}
+        for number, part in enumerate(entry.message.content):
+            if isinstance(part, ImagePart | DocumentPart):
+                if is_media(part) and (number, None) not in gone:
+                    seen = found.pasted if place < last_reply else found.inside
+                    seen.append(_Picture(entry.uuid, number, part))
+            elif isinstance(part, ToolResultPart) and part.call_id not in cleared:
+                result = _Result(entry, number, part, calls.get(part.call_id), replacements, unseen=place > last_reply)
+                result.add_to(found, outputs, gone, place)
+    found.outputs = sorted((one for one in outputs.values() if not one.fixed), key=lambda one: one.place)
+    return found
+
+
+class _Result:
+    """One tool result in the view."""
+
+    def __init__(
+        self,
+        entry: UserEntry,
+        number: int,
+        part: ToolResultPart,
+        call: ToolCallPart | None,
+        replacements: Replacements,
+        *,
+        unseen: bool,
+    ) -> None:
+        self._entry, self._number, self._part, self._call = entry, number, part, call
+        self._preview = replacements.results.get(part.call_id)
+        self._unseen = unseen
+        self._details = details_of(entry.tool_use_result)
+        self._tool = tool_name(call.name if call is not None else self._details.name)
+
+    def add_to(
+        self, found: _Found, outputs: dict[CallId, _Output], gone: set[tuple[int, int | None]], place: int
+    ) -> None:
+        pictures = [] if self._preview is not None else list(self._pictures(gone))
+        text = result_text(self._part) if self._preview is None else self._preview
+        clearable = self._tool in CLEARABLE
+        output = outputs.setdefault(self._part.call_id, _Output(self._part.call_id, self._tool))
+        if not clearable or self._part.is_error:
+            output.fixed = True
+            whole = self._part.is_error or self._unseen
+            (found.inside if whole else found.nested).extend(pictures)
+            return
+        found.inside.extend(pictures)
+        if text.strip() in ("", EMPTY_RESULT) and not pictures:
+            output.fixed = True
+            return
+        found.chars += len(text)
+        output.fixed = output.fixed or self._unseen or output.tool != self._tool
+        output.chars += len(text)
+        output.tokens += estimate_part(self._part) if self._preview is None else estimate_text(text)
+        output.place = place
+        if self._tool in FILE_TOOLS:
+            paths = set(self._paths())
+            output.paths |= paths
+            output.lost_path = output.lost_path or not paths
+
+    def _pictures(self, gone: set[tuple[int, int | None]]) -> Iterator[_Picture]:
+        if isinstance(self._part.content, str):
+            return
+        for nested, inner in enumerate(self._part.content):
+            if isinstance(inner, ImagePart | DocumentPart) and is_media(inner) and (self._number, nested) not in gone:
+                yield _Picture(self._entry.uuid, self._number, inner, nested)
+
+    def _paths(self) -> Iterator[str]:
+        """The files that the tool really touched; else what the model wrote, seen from where it stood."""
+        shown = [block.path for block in self._details.display if isinstance(block, FileBlock | DiffBlock)]
+        if shown or self._call is None:
+            yield from shown
+            return
+        arguments: dict[str, Any] = self._call.arguments
+        named = next((value for name in PATH_ARGUMENTS if isinstance(value := arguments.get(name), str) and value), "")
+        if named:
+            yield os.path.normpath(os.path.join(self._entry.cwd, os.path.expanduser(named)))
+
+
+def _all_old(found: _Found, keep: int) -> tuple[list[_Output], list[_Picture]]:
+    """All but the newest of each kind."""
+    return found.outputs[:-keep], [*found.pasted[:-keep], *found.nested[:-keep]]
+
+
+def _down_to(found: _Found, keep: int, limit: float) -> list[_Output]:
+    """The oldest outputs, until what stays is at most half of the limit."""
+    left = found.chars
+    cleared: list[_Output] = []
+    if left <= limit:
+        return cleared
+    for output in found.outputs[:-keep]:
+        if left <= limit * WATERMARK:
+            break
+        cleared.append(output)
+        left -= output.chars
+    return cleared
+
+
+def _trim_of(
+    found: _Found, cleared: list[_Output], pictures: list[_Picture], why: Trigger, entry_id: EntryId
+) -> Trim | None:
+    if not cleared and not pictures:
+        return None
+    words = {output.call_id: _marker(output) for output in cleared}
+    freed = sum(output.tokens - estimate_text(words[output.call_id]) for output in cleared)
+    media = tuple(
+        TrimmedPart(entry_id=one.entry_id, part=one.part, text=_media_marker(one.media), nested=one.nested)
+        for one in pictures
+    )
+    freed += sum(
+        estimate_part(one.media) - estimate_text(trimmed.text) for one, trimmed in zip(pictures, media, strict=True)
+    )
+    kept = [output for output in found.outputs if output.call_id not in words]
+    event = ViewTrimmed(entry_id=entry_id, results=words, media=media, why=why, tokens_freed=max(0, round(freed)))
+    return Trim(
+        event=event,
+        forget=_forgotten(cleared, kept),
+        forget_all=any(output.lost_path for output in cleared),
+        results_kept=len(kept),
+        media_cleared=len(media),
+        media_kept=max(0, len(found.pasted) + len(found.nested) - len(pictures)),
+    )
+
+
+def _forgotten(cleared: Iterable[_Output], kept: Iterable[_Output]) -> tuple[str, ...]:
+    """Each file once; not those whose whole content a kept Write still shows."""
+    held = {path for output in kept if output.tool == "Write" for path in output.paths}
+    paths = (path for output in cleared if output.tool in FILE_TOOLS for path in sorted(output.paths))
+    return tuple(dict.fromkeys(path for path in paths if path not in held))
+
+
+def _marker(output: _Output) -> str:
+    return f"[Old output of {output.tool} was cleared to save room. Call it again if it is needed.]"
+
+
+def _media_marker(part: Media) -> str:
+    return f"[{media_kind(part)} cleared to save room: {media_type(part)}]"
