@@ -88,7 +88,9 @@ def window_lines(event: Event, facts: SessionFacts, columns: int) -> Iterable[st
             return (trimmed_line(event),)
         case RangeSnipped():
             size = f", about {event.tokens_freed:,} tokens" if event.tokens_freed else ""
-            return (f"{count(len(event.removed), 'entry', 'entries')} left the view{size}. /compact undo brings them back.",)
+            return (
+                f"{count(len(event.removed), 'entry', 'entries')} left the view{size}. /compact undo brings them back.",
+            )
         case ItemPinned():
             return (f"{'Pinned' if event.pinned else 'No longer pinned'}: {words_of(event)}",)
         case ItemsRecalled():
@@ -111,6 +113,6 @@ def cold_return_line(event: ColdReturn) -> str:
     price = f", about {money(event.cost_usd)}" if event.cost_usd is not None else ""
     pause = duration(round(event.idle_s * 1000))
     return (
-        f"After {pause} the provider's cache is likely cold: the next request reads {event.tokens:,} tokens anew{price}. "
-        "/compact first makes it smaller."
+        f"After {pause} the provider's cache is likely cold: the next request reads {event.tokens:,} tokens "
+        f"anew{price}. /compact first makes it smaller."
     )

@@ -4,7 +4,7 @@ from msgspec import Struct
 
 from clew.engine.agent import Agent
 from clew.engine.attempt import Attempt
-from clew.llm.errors import LLMError, Overloaded, PromptTooLong, StreamBroken
+from clew.llm.errors import LLMError, MediaRefused, Overloaded, PromptTooLong, StreamBroken
 from clew.llm.model import Model
 from clew.protocol.events import TurnEndReason
 from clew.protocol.messages import tool_calls
@@ -38,6 +38,7 @@ class MakeRoom(Struct, frozen=True, kw_only=True):
     """The request does not fit the window: the view must become smaller first."""
 
     error: str
+    about_media: bool = False
 
 
 class GiveUp(Struct, frozen=True, kw_only=True):
@@ -76,7 +77,8 @@ class Recovery:
 
     def _after_error(self, error: LLMError) -> Action:
         if isinstance(error, PromptTooLong):
-            return MakeRoom(error=str(error))
+            about_media = isinstance(error, MediaRefused) or error.status == 413
+            return MakeRoom(error=str(error), about_media=about_media)
         if isinstance(error, Overloaded) and (warning := self._fall_back()):
             words, left = warning
             return Retry(reason="overloaded", warning=words, switched_from=left)

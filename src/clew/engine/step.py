@@ -42,7 +42,7 @@ class StepRunner:
                     yield withdrawn
             yield self._book(turn, attempt, outcome_of(attempt, stands=stands))
             if isinstance(action, MakeRoom):
-                raise ContextFull(action.error)
+                raise ContextFull(action.error, about_media=action.about_media)
             if isinstance(action, Accept | Retry) and action.warning:
                 yield Notice(level="warning", text=action.warning, code="fallback" if action.switched_from else "kept")
             if isinstance(action, Accept | Retry) and action.switched_from is not None:

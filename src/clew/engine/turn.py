@@ -49,8 +49,10 @@ class TurnInterrupted(TurnStopped):
 class ContextFull(TurnStopped):
     """The request does not fit the model's window."""
 
-    def __init__(self, error: str) -> None:
+    def __init__(self, error: str, *, about_media: bool = False) -> None:
+        """`about_media`: a picture or document was refused, not the length of the words."""
         super().__init__("prompt_too_long", error)
+        self.about_media = about_media
 
 
 class Prompt(Struct, frozen=True, kw_only=True):

@@ -48,8 +48,8 @@ from clew.protocol.ops import (
     Redo,
     RemoveRule,
     RequestContext,
-    RequestReceipt,
     RequestRecap,
+    RequestReceipt,
     Rewind,
     SetTitle,
     Snip,
@@ -145,9 +145,7 @@ class CommandRun:
             self.error = event.reason
         if isinstance(event, ContextMeasured):
             self.data["context"] = msgspec.to_builtins(event)
-        if isinstance(event, RecapReady):
-            self.lines.append(event.text)
-        elif isinstance(event, Notice):
+        if isinstance(event, RecapReady | Notice):
             self.lines.append(event.text)
         else:
             self.lines += answer_lines(event, self._facts)

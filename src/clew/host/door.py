@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -18,6 +18,7 @@ from clew.host.undo_hook import UndoHook
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
 from clew.protocol.events import (
+    ColdReturn,
     EffortChanged,
     Envelope,
     Event,
@@ -59,9 +60,13 @@ from clew.protocol.ops import (
     SubmitPrompt,
     SwitchSession,
     Undo,
+    WindowOp,
     WithdrawPrompt,
 )
 from clew.transcript.scrollback import Scrollback
+
+if TYPE_CHECKING:
+    from clew.host.window import Window
 
 EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
 Effect = Callable[[], Awaitable[None] | None]
@@ -78,7 +83,9 @@ class Room(Struct, kw_only=True):
     scrollback: Scrollback | None = None
     undo: UndoHook | None = None
     """What keeps files; None where nothing is kept."""
-    notes: tuple[Notice, ...] = ()
+    window: "Callable[[], Window]"
+    """What is behind the ops about the window; loaded by the first of them."""
+    notes: tuple[Notice | ColdReturn, ...] = ()
     """What the first front end should be told."""
     go_on: Prompt | None = None
     """What lets a turn that was cut off go on."""
@@ -221,12 +228,20 @@ class Door:
                 return session.close
             case SwitchSession():
                 return await self._switch(op)
-            case Undo() | Redo() | Rewind():
-                return await self._taken_back(op)
+            case _ if isinstance(op, WindowOp | Undo | Redo | Rewind):
+                return await self._about_the_past(op)
             case LoadHistory() | ListModels() | ListRules() | RemoveRule() | ListSessions():
                 return await self._looked_up(op)
             case _:
                 return self._changed(op)
+
+    async def _about_the_past(self, op: WindowOp | Undo | Redo | Rewind) -> Effect:
+        """What the model still sees of it, and going back in it."""
+        if self.room.session.lost:
+            raise OpRefused(f"nothing was changed: {self.room.session.lost}")
+        if isinstance(op, Undo | Redo | Rewind):
+            return await self._taken_back(op)
+        return await self.room.window().understood(op)
 
     def _changed(self, op: Op) -> Effect:
         """Ops that change what is in force."""
@@ -301,8 +316,6 @@ class Door:
         room = self.room
         if room.undo is None:
             raise OpRefused("this session is not kept, so there is nothing to go back to")
-        if room.session.lost:
-            raise OpRefused(f"nothing was restored: {room.session.lost}")
         if room.session.main.working:
             raise OpRefused("the agent is at work: interrupt it first, or wait until the turn ends")
         from clew.host.rewinding import way_back  # undo is loaded only where it is used

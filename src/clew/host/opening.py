@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
-from pathlib import Path
 from typing import Literal
 
 from msgspec.structs import replace
@@ -14,7 +13,6 @@ from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.limits import LimitCheck
-from clew.engine.middleware.nested_memory import NestedMemory
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.middleware.repeat_brake import RepeatBrake
 from clew.engine.middleware.steering import Steering
@@ -23,7 +21,8 @@ from clew.engine.step import StepRunner
 from clew.engine.turn import Prompt
 from clew.host.door import Door, Room
 from clew.host.journal import AgentLog, Journal
-from clew.host.orientation_parts import debug_log, load_orientation
+from clew.host.memory_files import nested_memory, project_memory
+from clew.host.orientation_parts import debug_log, load_orientation, side_model
 from clew.host.orienting import Orienting
 from clew.host.past import Past, open_past, resolve
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
@@ -32,14 +31,14 @@ from clew.host.runner import AgentRunner
 from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
 from clew.host.toolbox import Toolbox, open_toolbox
+from clew.host.window_parts import WindowParts
 from clew.host.workspace import Workspace, open_workspace
 from clew.llm.connect import configured_providers, connect, default_model
 from clew.llm.errors import MissingCredential
 from clew.llm.model import Model
 from clew.llm.retry import RetryPolicy
-from clew.permissions.trust import TrustStore
 from clew.prompts.facts import FactsProbe
-from clew.prompts.memory import Memory, load_memory, load_nested_memory
+from clew.prompts.memory import Memory
 from clew.prompts.system_prompt import build_system_prompt
 from clew.protocol.client import Client
 from clew.protocol.entries import SystemPromptEntry
@@ -152,12 +151,15 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         effort=settings.effort,
         max_output_tokens=settings.max_output_tokens,
     )
+    log = debug_log(workspace, past)
+    parts = WindowParts(workspace, past, agent, toolbox, log)
     reminders = Reminders()
     for words in (prompt.reminder, moved_words(past, workspace)):
         if words:
             reminders.add(words)
     middlewares = middlewares_of(workspace, memory, reminders, headless=request.headless)
-    session = assemble(workspace, past, agent, toolbox, middlewares, door)
+    session = assemble(workspace, past, agent, toolbox, (*middlewares, parts.middleware), door)
+    parts.attach(session)
     voice.session = session
     notes = [Notice(level="warning", text=text, code="settings") for text in workspace.loaded.warnings]
     notes += [Notice(level="warning", text=text, code="log") for text in past.notes]
@@ -172,7 +174,9 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     if settings.recap.share_with_model:
         session.subscribe(share_recaps(reminders))
     if oriented:
-        orient(session, workspace, past, connect_named, memory)
+        orient(session, workspace, past, connect_named, memory, log)
+    session.ahead = parts.snapshots(lambda: side_model(workspace, agent.model.name, connect_named, log))
+    cold = [event for event in (parts.cold_return(),) if event is not None and not request.headless]
     return Room(
         session=session,
         permits=toolbox.permits,
@@ -180,7 +184,8 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         connect=connect_named,
         models=lambda: ready_models(workspace),
         scrollback=Scrollback(past.path, session_id=past.session_id) if past.path is not None else None,
-        notes=tuple(notes),
+        window=lambda: parts.window(reminders),
+        notes=(*notes, *cold),
         go_on=Prompt(content=CONTINUE_PROMPT, origin="clew") if past.interrupted != "none" else None,
         greet=not request.headless and past.resumed and settings.recap.enabled,
     )
@@ -282,10 +287,14 @@ def middlewares_of(
 
 
 def orient(
-    session: Session, workspace: Workspace, past: Past, connect_named: Callable[[str], Model], memory: Memory
+    session: Session,
+    workspace: Workspace,
+    past: Past,
+    connect_named: Callable[[str], Model],
+    memory: Memory,
+    log: Callable[[str], None],
 ) -> None:
     """Words for facts, behind a boundary of their own."""
-    log = debug_log(workspace, past)
     session.orienting = Orienting(
         lambda: load_orientation(
             workspace, lambda: session.main.agent.model.name, connect_named, session, log, memory.text
@@ -342,41 +351,6 @@ def chosen_model(workspace: Workspace) -> str:
             "--model provider/model (a local server needs no key: --model ollama/NAME); see docs/models.md"
         )
     return name
-
-
-def project_memory(workspace: Workspace) -> Memory:
-    """The memory files the user and the trusted project bring."""
-    if not workspace.settings.memory.enabled:
-        return Memory()
-    return load_memory(
-        home=workspace.home,
-        project_root=workspace.root,
-        cwd=workspace.cwd,
-        trusted=workspace.trusted,
-        trusts=TrustStore(workspace.home).is_trusted,
-    )
-
-
-def nested_memory(workspace: Workspace, known: Memory) -> NestedMemory:
-    """Memory files further down, found when the agent gets there."""
-    told = known
-
-    def find(path: Path) -> str:
-        nonlocal told
-        if not workspace.settings.memory.enabled:
-            return ""
-        found = load_nested_memory(
-            project_root=workspace.root,
-            cwd=workspace.cwd,
-            touched=path,
-            trusted=workspace.trusted,
-            known=told,
-            trusts=TrustStore(workspace.home).is_trusted,
-        )
-        told = Memory(files=told.files + found.files)
-        return found.text
-
-    return NestedMemory(find, workspace.cwd)
 
 
 def note_project(workspace: Workspace, past: Past) -> None:

@@ -16,6 +16,7 @@ from clew.engine.step import StepRunner
 from clew.engine.turn import Prompt, Turn
 from clew.protocol.events import Event, Notice, PromptQueued, PromptWithdrawn
 from clew.protocol.ids import PromptId
+from clew.protocol.messages import text_of
 from clew.protocol.tally import Tally
 
 
@@ -51,6 +52,8 @@ class AgentRunner:
         self._abort: Abort | None = None
         self._task: asyncio.Task[None] | None = None
         self._closed = False
+        self.asked = ""
+        """What it works on, or worked on last, in the words of whoever asked."""
 
     @property
     def working(self) -> bool:
@@ -124,6 +127,7 @@ class AgentRunner:
 
     async def _turn(self, prompt: Prompt, abort: Abort) -> None:
         self._turns += 1
+        self.asked = text_of(prompt.content)
         turn = Turn(
             number=self._turns,
             agent=self.agent,

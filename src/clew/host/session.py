@@ -10,6 +10,7 @@ from clew.engine.gate import PendingAnswers
 from clew.host.journal import AgentLog, Journal
 from clew.host.orienting import Orienting
 from clew.host.runner import AgentRunner
+from clew.host.snapshots import Snapshots
 from clew.llm.model import Model
 from clew.protocol.entries import ChainEntry, SystemEntry
 from clew.protocol.events import (
@@ -50,6 +51,8 @@ class Session:
         self.pending = pending
         self.runners: dict[AgentId, AgentRunner] = {}
         self.orienting: Orienting | None = None
+        self.ahead: Snapshots | None = None
+        """Writes sections ahead of need."""
         self.closed = False
         self._deliver = deliver
         self._asked_for = asked_for
@@ -95,6 +98,8 @@ class Session:
             return
         if self.orienting is not None:
             self.orienting.hear(event)
+        if self.ahead is not None:
+            self.ahead.hear(event)
         for subscriber in self._subscribers:
             subscriber(event)
         if isinstance(event, PromptAccepted | ToolEnded):
@@ -145,6 +150,8 @@ class Session:
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
+        if self.ahead is not None:
+            await self.ahead.close()
         if self.orienting is not None:
             await self.orienting.close()
         self.closed = True
@@ -199,6 +206,9 @@ class Session:
         """Abort, settle, record, then let go: at no moment do two processes work on one session."""
         for runner in self.runners.values():
             await runner.stop("taken_over")
+        if self.ahead is not None:
+            await self.ahead.close()
+            self.ahead = None
         if self.orienting is not None:
             await self.orienting.close()
             self.orienting = None

@@ -60,6 +60,8 @@ class Toolbox(Struct, kw_only=True):
     host: SessionTools
     permits: Permits
     session: ToolSession
+    may_read: Callable[[str], bool]
+    """Whether the agent may read a file without asking."""
     undo: UndoHook | None = None
 
 
@@ -98,6 +100,7 @@ def open_toolbox(workspace: Workspace, results_dir: Path | None, transcript: Pat
         host=SessionTools(session, permits, hooks=(undo,) if undo is not None else ()),
         permits=permits,
         session=session,
+        may_read=may_read,
         undo=undo,
     )
 

@@ -6,6 +6,7 @@ LLMError
 ├── AuthenticationFailed    401/403: names the credential to fix
 ├── InvalidRequest          400: the provider's own words
 │   └── PromptTooLong       recoverable by compaction
+│       └── MediaRefused    recoverable by leaving pictures and documents out
 ├── ProviderUnavailable     after the retry layer gave up
 │   ├── RateLimited         429
 │   ├── Overloaded          529/503 overload; three in a row switch to the fallback model
@@ -55,6 +56,10 @@ class InvalidRequest(LLMError):
 
 class PromptTooLong(InvalidRequest):
     """The request does not fit the model's window."""
+
+
+class MediaRefused(PromptTooLong):
+    """A picture or document is too large, too many, or not to be read."""
 
 
 class ProviderUnavailable(LLMError):

@@ -13,6 +13,7 @@ from clew.llm.errors import (
     ConnectionFailed,
     InvalidRequest,
     LLMError,
+    MediaRefused,
     Overloaded,
     PromptTooLong,
     RateLimited,
@@ -25,6 +26,12 @@ TOO_LONG = (
     r"(?i)prompt is too long|context[ _]length|context window|maximum context|too many tokens|input is too long"
     r"|input token count|exceeds? the (?:available )?context|request_too_large|maximum prompt length"
     r"|reduce the length of the (?:messages|prompt)|tokens? limit exceeded|larger than the context"
+)
+MEDIA = (
+    r"(?i)\b(?:images?|pictures?|pdfs?|documents?|media)\b[^.]{0,80}"
+    r"\b(?:exceed|too (?:large|big|many)|larger than|unsupported|not supported|could not|cannot|invalid|dimension)"
+    r"|could not (?:process|decode|read) (?:the )?(?:image|pdf|document)"
+    r"|(?:too many|unsupported|invalid) (?:images?|pdfs?|media)"
 )
 OVERLOAD = r"(?i)overload|capacity|unavailable|high demand|try again later"
 QUOTA = r"(?i)insufficient_quota|exceeded your current quota|billing|credit balance|insufficient balance"
@@ -76,6 +83,8 @@ def _classify(status: int, kind: str, words: str, target: Target, retry_after_s:
     said = f": {words}" if (words := _clean(words, target)) else ""
     who = f"{target.provider} ({target.model})"
     text = f"{kind} {words}"
+    if status in (400, 413, 422) and re.search(MEDIA, text):
+        return MediaRefused(f"{who} does not take a picture or document of this conversation{said}", status=status)
     if status == 413 or (status in (400, 422, 500) and re.search(TOO_LONG, text)):
         return PromptTooLong(f"the conversation does not fit the window of {target.name}{said}", status=status)
     if status in (401, 403):

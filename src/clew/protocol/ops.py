@@ -274,3 +274,5 @@ Op = (
     | SwitchSession
     | Close
 )
+WindowOp = Compact | ClearContext | Snip | UndoCompact | RequestReceipt | Pin | Recall | RequestContext
+"""Ops about what the model sees."""

@@ -162,7 +162,7 @@ def with_change(files: tuple[FileChange, ...], block: DiffBlock) -> tuple[FileCh
 
 @_fold.register
 def _(event: TurnEnded, state: SessionState) -> SessionState:
-    return replace(state, working=False, turns=state.turns + 1, waiting=(), last_reason=event.reason)
+    return replace(state, working=False, compacting=False, turns=state.turns + 1, waiting=(), last_reason=event.reason)
 
 
 @_fold.register(ApprovalRequested)

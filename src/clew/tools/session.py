@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clew.system.http_fetch import Fetcher
     from clew.system.sandbox.policy import Sandbox
     from clew.system.sandbox.tree import Tree
-    from clew.tools.shells import Shells
+    from clew.tools.shells import Background, Shells
 
 MAX_CLAIMS = 1_000
 
@@ -81,6 +81,12 @@ class ToolSession:
         if self._shells is None:
             self._shells = shells().Shells(self)
         return self._shells
+
+    def shells_at_work(self) -> "tuple[Background, ...]":
+        """Commands in the background that have not ended, oldest first."""
+        if self._shells is None:
+            return ()
+        return tuple(shell for shell in self._shells.background.values() if shell.ended is None)
 
     def locate(self, path: str, cwd: str) -> str:
         """The absolute form of a path the model wrote; nothing is resolved yet."""

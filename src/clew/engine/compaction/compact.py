@@ -17,6 +17,7 @@ from clew.engine.compaction.receipt import earlier_sections, last_receipt, secti
 from clew.engine.compaction.receipt_items import receipt_items
 from clew.engine.compaction.rendering import Slim, without_media
 from clew.engine.compaction.sections import SectionFailed, Summariser, write_sections
+from clew.engine.compaction.slimming import slim
 from clew.engine.compaction.stretches import Cut, Measure, cut
 from clew.engine.compaction.summary import SectionText, joined, reread, section_of, summary_parts
 from clew.llm.estimate import estimate_message, estimate_part
@@ -31,6 +32,7 @@ from clew.protocol.entries import Entry, UserEntry
 from clew.protocol.events import SideQueryBooked
 from clew.protocol.ids import EntryId, new_entry_id
 from clew.protocol.messages import Part, text_of
+from clew.transcript.conversation import Conversation
 from clew.transcript.view import messages_of, replacements_of
 
 MIN_GAIN = 0.3
@@ -57,6 +59,16 @@ class Past(Struct, frozen=True, kw_only=True):
             return round(sum(map(estimate_message, self.slim(messages_of(entries, replacements)))))
 
         return tokens
+
+
+def past_of(conversation: Conversation) -> Past:
+    """A conversation as it stands now."""
+    return Past(
+        entries=tuple(conversation.entries),
+        chain=conversation.chain(),
+        leaf=conversation.leaf,
+        slim=lambda messages: slim(tuple(messages)).messages,
+    )
 
 
 async def prepare(past: Past, *, model: Model, budgets: Budgets, cwd: str = "") -> AsyncGenerator[Told]:

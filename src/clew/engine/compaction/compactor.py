@@ -1,0 +1,140 @@
+"""Compaction of one agent: what is tried in which order, and when it is not tried any more."""
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+
+from clew.config.schema import Compaction
+from clew.engine.agent import Agent
+from clew.engine.compaction.budgets import budgets_for
+from clew.engine.compaction.compact import compact, past_of
+from clew.engine.compaction.live_state import LiveState
+from clew.engine.compaction.micro import Trigger, due, trim
+from clew.engine.compaction.thresholds import Thresholds, thresholds_in_force
+from clew.protocol.context_events import CompactionKind
+from clew.protocol.events import CompactionEnded, CompactionFailed, CompactionStarted, Event, Notice
+from clew.protocol.ids import new_entry_id
+
+MAX_FAILURES = 3
+MAX_FULL_PASSES = 2
+"""Compactions in a row that left the window as full as before."""
+WAYS_OUT = (
+    "/compact tries again, /compact fast only clears old outputs, /clear begins anew, /context shows what fills it, "
+    "and /model may know a larger window"
+)
+
+
+class Compactor:
+    """Yields events; whoever publishes them makes them true. Nothing changes before its CompactionEnded."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        settings: Compaction,
+        *,
+        tokens: Callable[[], int | None],
+        live: LiveState,
+        forget_reads: Callable[[tuple[str, ...] | None], None],
+        log: Callable[[str], None],
+    ) -> None:
+        """`tokens`: what the next request will hold. `forget_reads`: the model no longer holds these files; None: any
+        file."""
+        self._agent = agent
+        self._settings = settings
+        self._tokens = tokens
+        self._live = live
+        self._forget_reads = forget_reads
+        self._log = log
+        self._failures = 0
+        self._full_passes = 0
+        self.is_off = False
+        """Automatic compaction gave up, until one works."""
+
+    @property
+    def limits(self) -> Thresholds:
+        """Where the window of the model in force counts as full."""
+        model = self._agent.model
+        cap = self._agent.max_output_tokens or model.max_output_tokens
+        return thresholds_in_force(self._settings, window=model.window, output_cap=cap)
+
+    async def asked(self, focus: str = "") -> AsyncGenerator[Event]:
+        """The user wants it now. A failure does not count against the automatic kind."""
+        async with aclosing(self._summarised("manual", focus)) as events:
+            async for event in events:
+                yield event
+
+    async def by_itself(self, kind: CompactionKind) -> AsyncGenerator[Event]:
+        """Automatic: first what needs no model, when that is enough; else a summary; three failures end it."""
+        before = self._tokens()
+        if kind == "reactive" and (event := self.cleared("overflow")) is not None:
+            yield event
+            if self._has_room(before):
+                return
+        done = False
+        async with aclosing(self._summarised(kind, "")) as events:
+            async for event in events:
+                done = done or isinstance(event, CompactionEnded)
+                yield event
+        if not done and kind != "reactive" and (event := self.cleared("overflow")) is not None:
+            yield event
+            done = self._has_room(before)
+        if (words := self._counted(done=done)) and not self.is_off:
+            self.is_off = True
+            yield Notice(level="warning", text=words, code="compaction-off")
+
+    def cleared(self, why: Trigger) -> Event | None:
+        """Old outputs and media leave the view; None when there is nothing to clear."""
+        conversation = self._agent.conversation
+        done = trim(conversation.chain(), conversation.replacements, self._settings, why, entry_id=new_entry_id())
+        if done is None:
+            return None
+        self._log(done.note)
+        self._forget_reads(None if done.forget_all else done.forget)
+        return done.event
+
+    def cleared_by_size(self) -> Event | None:
+        """The oldest outputs, when all of them together are too long."""
+        conversation = self._agent.conversation
+        if due(conversation.chain(), conversation.replacements, self._settings, idle_s=None) != "size":
+            return None
+        return self.cleared("size")
+
+    async def _summarised(self, kind: CompactionKind, focus: str) -> AsyncGenerator[Event]:
+        limits = self.limits
+        yield CompactionStarted(kind=kind, focus=focus)
+        steps = compact(
+            past_of(self._agent.conversation),
+            model=self._agent.model,
+            budgets=budgets_for(limits.window, limits.auto),
+            kind=kind,
+            live=self._live,
+            focus=focus,
+            tokens_before=self._tokens(),
+        )
+        async with aclosing(steps) as events:
+            async for event in events:
+                if isinstance(event, CompactionEnded):
+                    self._failures, self.is_off = 0, False
+                    self._forget_reads(None)
+                yield event
+
+    def _has_room(self, before: int | None) -> bool:
+        """Whether clearing alone was enough: well below the line, and less than before."""
+        after = self._tokens()
+        return after is not None and after < self.limits.auto * 9 // 10 and (before is None or after < before)
+
+    def _counted(self, *, done: bool) -> str:
+        """Why automatic compaction ends here; "" when it goes on."""
+        self._failures = 0 if done else self._failures + 1
+        after = self._tokens()
+        full = done and after is not None and after >= self.limits.auto
+        self._full_passes = self._full_passes + 1 if full else 0
+        if self._failures >= MAX_FAILURES:
+            return f"automatic compaction failed {MAX_FAILURES} times in a row and is off now: {WAYS_OUT}"
+        if self._full_passes >= MAX_FULL_PASSES:
+            return f"compaction no longer makes room, so it does not come by itself any more: {WAYS_OUT}"
+        return ""
+
+
+def stopped(kind: CompactionKind) -> CompactionFailed:
+    """It was stopped."""
+    return CompactionFailed(kind=kind, reason="It was interrupted; nothing was changed.")

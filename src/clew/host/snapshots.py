@@ -1,0 +1,87 @@
+"""Sections written ahead of need: when the window is more than half full, so that compaction need not wait."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+
+from clew.config.schema import Compaction
+from clew.engine.agent import Agent
+from clew.engine.compaction.thresholds import Thresholds, wants_snapshot
+from clew.engine.middleware.compaction import Gauge
+from clew.llm.model import Model
+from clew.protocol.events import Event, SideQueryBooked, StepEnded, TurnEnded
+
+PURPOSE = "compaction"
+
+
+class Snapshots:
+    """Hears the session and works beside it, one stretch at a time, with the fast model only. It changes no view."""
+
+    def __init__(
+        self,
+        agent: Agent,
+        settings: Compaction,
+        *,
+        gauge: Gauge,
+        limits: Callable[[], Thresholds],
+        fast: Callable[[], Model | None],
+        allowed: Callable[[], bool],
+        spent: Callable[[float], None],
+        publish: Callable[[Event], None],
+        log: Callable[[str], None],
+    ) -> None:
+        """`fast`: the fast model, if there is one; asked once. `allowed`: the daily cap has room."""
+        self._agent = agent
+        self._settings = settings
+        self._gauge = gauge
+        self._limits = limits
+        self._fast = fast
+        self._allowed = allowed
+        self._spent = spent
+        self._publish = publish
+        self._log = log
+        self._model: Model | None = None
+        self._looked = False
+        self._failed_at = 0
+        self._task: asyncio.Task[None] | None = None
+
+    def hear(self, event: Event) -> None:
+        """After a step or a turn there may be something new to write."""
+        if not isinstance(event, StepEnded | TurnEnded) or (self._task is not None and not self._task.done()):
+            return
+        tokens = self._gauge.tokens(self._agent)
+        if tokens is None or tokens <= self._failed_at or not wants_snapshot(self._settings, self._limits(), tokens):
+            return
+        if not self._looked:
+            self._looked, self._model = True, self._fast()
+        if self._model is not None and self._allowed():
+            self._task = asyncio.create_task(self._write(self._model, tokens))
+
+    async def close(self) -> None:
+        """Stop; what was written stays."""
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.gather(self._task, return_exceptions=True)
+        if self._model is not None:
+            await self._model.close()
+
+    async def _write(self, model: Model, tokens: int) -> None:
+        from clew.engine.compaction.budgets import budgets_for  # loaded when there is something to write
+        from clew.engine.compaction.compact import past_of, prepare
+        from clew.engine.compaction.sections import SectionFailed
+
+        limits = self._limits()
+        budgets = budgets_for(limits.window, limits.auto)
+        try:
+            async with aclosing(prepare(past_of(self._agent.conversation), model=model, budgets=budgets)) as events:
+                async for event in events:
+                    self._publish(event)
+                    if isinstance(event, SideQueryBooked):
+                        self._spent(event.cost_usd or 0.0)
+        except SectionFailed as error:
+            # Not tried again before the conversation has grown: a failure that repeats is paid for each time.
+            self._failed_at = tokens + limits.window // 10
+            self._log(f"snapshot: {error}")
+        except Exception as error:  # task boundary: work ahead of need must never harm a session
+            self._failed_at = limits.window
+            self._log(f"snapshot: internal error: {type(error).__name__}: {error}")
