@@ -20,7 +20,6 @@ from clew.protocol.messages import (
     ToolCallPart,
     ToolResultPart,
     parts_of,
-    tool_calls,
 )
 from clew.protocol.tools import ToolSpec
 from clew.transcript.view import attachment_text
@@ -69,9 +68,7 @@ class Weigher:
 
     def messages(self, messages: Iterable[Message]) -> Weights:
         """Raw tokens of some messages."""
-        return weigh_all(
-            weights for message in messages for weights in (FRAME, *map(self.part, parts_of(message)))
-        )
+        return weigh_all(weights for message in messages for weights in (FRAME, *map(self.part, parts_of(message))))
 
     def keep_only(self, messages: Iterable[Message]) -> None:
         """Forget what is in no request any more, when that is most of what is known."""
@@ -115,15 +112,22 @@ class _Sources:
             if isinstance(entry, AttachmentEntry):
                 self._texts[attachment_text(entry.attachment)] = entry
             elif isinstance(entry, UserEntry | AssistantEntry):
-                for part in parts_of(entry.message):
-                    self._parts[id(part)] = entry.uuid
-                    if isinstance(part, ToolResultPart):
-                        self._results[part.call_id] = entry.uuid
-                        self._parts.update((id(inner), entry.uuid) for inner in part.content if inner is not str)
-                    elif isinstance(part, TextPart) and isinstance(entry, UserEntry):
-                        self._texts[part.text] = entry
-                for call in tool_calls(parts_of(entry.message)):
-                    self._calls[call.id] = (call, entry.uuid)
+                self._note(entry)
+
+    def _note(self, entry: UserEntry | AssistantEntry) -> None:
+        content = entry.message.content
+        if isinstance(content, str):
+            if isinstance(entry, UserEntry):
+                self._texts[content] = entry
+            return
+        for part in content:
+            self._parts[id(part)] = entry.uuid
+            if isinstance(part, ToolResultPart):
+                self._results[part.call_id] = entry.uuid
+            elif isinstance(part, ToolCallPart):
+                self._calls[part.id] = (part, entry.uuid)
+            elif isinstance(part, TextPart) and isinstance(entry, UserEntry):
+                self._texts[part.text] = entry
 
     def of(self, part: Part) -> EntryId | None:
         if isinstance(part, ToolResultPart):
