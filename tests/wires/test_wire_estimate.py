@@ -3,7 +3,16 @@
 import pytest
 from msgspec.structs import replace
 
-from clew.llm.estimate import TokenEstimator, estimate_message, estimate_part, estimate_request, estimate_text
+from clew.llm.estimate import (
+    TokenEstimator,
+    Weights,
+    estimate_message,
+    estimate_part,
+    estimate_request,
+    estimate_text,
+    weigh_all,
+    weigh_text,
+)
 from clew.llm.request import ModelRequest
 from clew.protocol.ids import CallId
 from clew.protocol.messages import (
@@ -73,16 +82,73 @@ def test_a_request_is_its_system_prompt_its_tools_and_its_history():
 
 def test_the_ratio_is_learned_per_model_and_bounded():
     estimator = TokenEstimator()
-    assert estimator.tokens("a/m", 1000, margin=False) == 1000
-    assert estimator.tokens("a/m", 1000) == 1100
-    estimator.learn("a/m", estimated=1000, actual=1500)
+    sample = Weights(latin=1000)
+    assert not estimator.knows("a/m")
+    assert estimator.tokens("a/m", sample) == 1000
+    estimator.learn("a/m", sample, actual=1500)
+    assert estimator.knows("a/m")
     assert estimator.ratio("a/m") == 1.5
     for _ in range(30):
-        estimator.learn("a/m", estimated=1000, actual=1200)
+        estimator.learn("a/m", sample, actual=1200)
     assert estimator.ratio("a/m") == pytest.approx(1.2, abs=0.01)
     assert estimator.ratio("b/m") == 1.0
-    estimator.learn("b/m", estimated=1000, actual=900_000)
+    estimator.learn("b/m", sample, actual=900_000)
     assert estimator.ratio("b/m") == 3.0
-    estimator.learn("c/m", estimated=5, actual=50)
-    estimator.learn("c/m", estimated=1000, actual=0)
-    assert estimator.ratio("c/m") == 1.0
+    estimator.learn("c/m", Weights(latin=5), actual=50)
+    estimator.learn("c/m", sample, actual=0)
+    estimator.learn("c/m", Weights(latin=1000, fixed=5000), actual=9000)
+    assert not estimator.knows("c/m")
+
+
+def test_each_script_learns_from_its_own():
+    """A session in English that turns Chinese: the English ratio stays, the Chinese one is found."""
+    estimator = TokenEstimator()
+    for _ in range(20):
+        estimator.learn("a/m", Weights(latin=4000), actual=4000)
+    for _ in range(40):
+        estimator.learn("a/m", Weights(latin=50, cjk=1500), actual=50 + 2400)
+    assert estimator.ratio("a/m", "latin") == pytest.approx(1.0, abs=0.05)
+    assert estimator.ratio("a/m", "cjk") == pytest.approx(1.6, abs=0.05)
+    assert estimator.ratio("a/m", "other") == 1.0
+    assert estimator.tokens("a/m", Weights(latin=1000, cjk=1000, fixed=10)) == pytest.approx(2610, rel=0.03)
+
+
+@pytest.mark.parametrize(
+    ("text", "script"),
+    [
+        ("plain words, 123!", "latin"),
+        ("caf\u00e9", "latin"),
+        ("\u8bf7\u628a\u8fd9\u4e2a", "cjk"),
+        ("\u3072\u3089\u304c\u306a\u30ab\u30bf", "cjk"),
+        ("\ud55c\uad6d\uc5b4", "cjk"),
+        ("\U00020bb7", "cjk"),
+        ("\u043f\u0440\u0438\u0432\u0435\u0442", "other"),
+        ("\u0627\u0644\u0639", "other"),
+        ("\U0001f600", "other"),
+    ],
+)
+def test_the_script_of_a_text(text: str, script: str):
+    weights = weigh_text(text)
+    assert weights.total > 0
+    assert getattr(weights, script) == weights.total
+
+
+def test_rulers_and_dots_in_a_row_are_few_tokens():
+    assert estimate_text("=" * 80) < 10
+    assert estimate_text("\u2500" * 80) < 10
+    assert estimate_text("." * 3) == pytest.approx(3 * 0.65)
+
+
+def test_a_text_document_is_its_words_and_broken_arguments_count():
+    text = DocumentPart(source=MediaSource(type="text", media_type="text/plain", data="word " * 600))
+    assert estimate_part(text) == pytest.approx(600, rel=0.01)
+    broken = ToolCallPart(id=CallId("c"), name="Read", arguments={}, raw_arguments="{" + "word " * 600)
+    assert estimate_part(broken) > 600
+
+
+def test_weights_add_up():
+    one, two = Weights(1, 2, 3, 4), Weights(10, 20, 30, 40)
+    assert one + two == weigh_all([one, two]) == Weights(11, 22, 33, 44)
+    assert (one + two) - two == one
+    assert one.total == 10
+    assert one.written == 6

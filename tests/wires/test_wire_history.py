@@ -26,7 +26,7 @@ OWN = "anthropic/claude-opus-5-5"
 
 
 def shape(*messages: Any, where: Any = CLAUDE) -> list[tuple[str, list[str]]]:
-    history = history_for(ask(*messages), where)
+    history = history_for(ask(*messages).messages, where)
     return [(message.role, [type(part).__name__ for part in parts_of(message)]) for message in history]
 
 

@@ -5,6 +5,7 @@ from typing import Protocol
 
 from clew.llm.reply import Reply, ReplyEvent
 from clew.llm.request import ModelRequest
+from clew.protocol.messages import Message
 from clew.protocol.usage import Usage
 
 
@@ -50,6 +51,10 @@ class Model(Protocol):
 
     async def complete(self, request: ModelRequest) -> Reply:
         """Ask for the reply in one piece; same errors, same retry."""
+        ...
+
+    def history(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """The messages as this model is sent them: repaired, and without reasoning that it may not see."""
         ...
 
     def cost_usd(self, usage: Usage) -> float | None:

@@ -18,7 +18,9 @@ from clew.llm.target import Target
 from clew.llm.text_calls import TextCallLift
 from clew.llm.waiting import tell_waiting
 from clew.llm.wires.base import Decoder, HttpRequest
+from clew.llm.wires.history import history_for
 from clew.llm.wires.registry import wire_for
+from clew.protocol.messages import Message
 from clew.protocol.usage import Usage
 
 MAX_ERROR_BYTES = 64 * 1024
@@ -75,6 +77,9 @@ class RemoteModel:
     @property
     def lifts_text_calls(self) -> bool:
         return self.target.quirks.text_calls
+
+    def history(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        return history_for(messages, self.target)
 
     def cost_usd(self, usage: Usage) -> float | None:
         price = self.target.profile.price

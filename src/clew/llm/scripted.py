@@ -40,7 +40,7 @@ from clew.llm.request import ModelRequest
 from clew.llm.text_calls import TextCallLift
 from clew.protocol.history import valid_history
 from clew.protocol.ids import CallId
-from clew.protocol.messages import AssistantMessage, Part, ReasoningPart, TextPart, ToolCallPart
+from clew.protocol.messages import AssistantMessage, Message, Part, ReasoningPart, TextPart, ToolCallPart
 from clew.protocol.usage import Usage
 
 DEFAULT_USAGE = Usage(input_tokens=100, output_tokens=10)
@@ -213,6 +213,10 @@ class ScriptedModel:
             raise reply.error
         yield ReplyDone(stop_reason=_stop_reason(reply, parts), usage=reply.usage, model=self.name)
 
+    def history(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Valid for a request; reasoning only of its own."""
+        return valid_history(messages, keeps=self._wrote)
+
     def cost_usd(self, usage: Usage) -> float | None:
         """The same price for every token; None unless one was given."""
         if self._usd_per_token is None:
@@ -224,7 +228,7 @@ class ScriptedModel:
         self.closed = True
 
     def _next(self, request: ModelRequest) -> ReplyOf | Fail | BreakAfter:
-        request = msgspec.structs.replace(request, messages=valid_history(request.messages, keeps=self._wrote))
+        request = msgspec.structs.replace(request, messages=self.history(request.messages))
         self.requests.append(request)
         if not self._script:
             raise InvalidRequest(f"The script of {self.name} has no reply for request {len(self.requests)}.")

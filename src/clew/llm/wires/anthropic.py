@@ -30,7 +30,7 @@ MIN_BUDGET = 1_024
 
 def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpRequest:
     """Stable things first, history last: bytes already sent stay a prefix, but for the moving cache marks."""
-    history = history_for(request, target)
+    history = history_for(request.messages, target)
     body: Json = {"model": target.model, "max_tokens": _cap(request, target)}
     body |= _thinking(request, target, history)
     if request.temperature is not None and target.profile.sampling and "thinking" not in body:

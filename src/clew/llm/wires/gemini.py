@@ -65,7 +65,7 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
             for tool in request.tools
         ]
         body["tools"] = [{"functionDeclarations": declarations}]
-    history = [(message.role, parts_of(message)) for message in history_for(request, target)]
+    history = [(message.role, parts_of(message)) for message in history_for(request.messages, target)]
     calls = {part.id: part for _, parts in history for part in tool_calls(parts)}
     roles = {"user": "user", "assistant": "model"}
     body["contents"] = [{"role": roles[role], "parts": list(_parts(parts, calls, target))} for role, parts in history]

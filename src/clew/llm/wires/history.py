@@ -1,9 +1,9 @@
 """What the wires need of a history: the part of it that this target may see, results as words, ids it accepts."""
 
 import hashlib
+from collections.abc import Sequence
 from functools import partial
 
-from clew.llm.request import ModelRequest
 from clew.llm.target import Target
 from clew.protocol.history import valid_history
 from clew.protocol.messages import (
@@ -23,9 +23,9 @@ from clew.protocol.messages import (
 NO_OUTPUT = "(no output)"
 
 
-def history_for(request: ModelRequest, target: Target) -> tuple[Message, ...]:
-    """The request's history as this target gets it; what is left is only to translate it."""
-    return valid_history(request.messages, keeps=partial(_may_see, target))
+def history_for(messages: Sequence[Message], target: Target) -> tuple[Message, ...]:
+    """The history as this target gets it; what is left is only to translate it."""
+    return valid_history(messages, keeps=partial(_may_see, target))
 
 
 def _may_see(target: Target, reply: AssistantMessage, part: Part) -> bool:

@@ -89,7 +89,7 @@ def _messages(request: ModelRequest, target: Target) -> list[Json]:
     messages: list[Json] = []
     if system := "\n\n".join(text for text in request.system if text.strip()):
         messages.append({"role": target.quirks.system_role, "content": system})
-    for message in history_for(request, target):
+    for message in history_for(request.messages, target):
         if message.role == "assistant":
             messages.append(_assistant(parts_of(message), target))
         else:

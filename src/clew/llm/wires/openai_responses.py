@@ -71,7 +71,7 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
     if request.json_schema is not None and profile.json_schema:
         shape = {"type": "json_schema", "name": "answer", "schema": request.json_schema, "strict": False}
         body["text"] = {"format": shape}
-    body["input"] = [item for message in history_for(request, target) for item in _items(message, target)]
+    body["input"] = [item for message in history_for(request.messages, target) for item in _items(message, target)]
     headers = (("content-type", "application/json"), *target.headers)
     return HttpRequest(method="POST", url=target.url("responses"), headers=headers, body=to_json(body))
 
