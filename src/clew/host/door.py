@@ -83,7 +83,7 @@ class Room(Struct, kw_only=True):
     scrollback: Scrollback | None = None
     undo: UndoHook | None = None
     """What keeps files; None where nothing is kept."""
-    window: "Callable[[], Window]"
+    window: "Callable[[], Window] | None" = None
     """What is behind the ops about the window; loaded by the first of them."""
     notes: tuple[Notice | ColdReturn, ...] = ()
     """What the first front end should be told."""
@@ -241,6 +241,8 @@ class Door:
             raise OpRefused(f"nothing was changed: {self.room.session.lost}")
         if isinstance(op, Undo | Redo | Rewind):
             return await self._taken_back(op)
+        if self.room.window is None:
+            raise OpRefused("the window of this session cannot be changed")
         return await self.room.window().understood(op)
 
     def _changed(self, op: Op) -> Effect:

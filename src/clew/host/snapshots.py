@@ -6,8 +6,8 @@ from contextlib import aclosing
 
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
+from clew.engine.compaction.gauge import Gauge
 from clew.engine.compaction.thresholds import Thresholds, wants_snapshot
-from clew.engine.middleware.compaction import Gauge
 from clew.llm.model import Model
 from clew.protocol.events import Event, SideQueryBooked, StepEnded, TurnEnded
 
@@ -50,7 +50,7 @@ class Snapshots:
         if not isinstance(event, StepEnded | TurnEnded) or (self._task is not None and not self._task.done()):
             return
         tokens = self._gauge.tokens(self._agent)
-        if tokens is None or tokens <= self._failed_at or not wants_snapshot(self._settings, self._limits(), tokens):
+        if tokens <= self._failed_at or not wants_snapshot(self._settings, self._limits(), tokens):
             return
         if not self._looked:
             self._looked, self._model = True, self._fast()

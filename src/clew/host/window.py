@@ -7,10 +7,10 @@ from pathlib import Path
 from clew.engine.agent import Agent
 from clew.engine.compaction.compactor import Compactor, stopped
 from clew.engine.compaction.framing import fenced, listed, one_line
+from clew.engine.compaction.gauge import Gauge
 from clew.engine.compaction.receipt import Found, find_items, last_receipt, pins
 from clew.engine.compaction.receipt import Pin as Pinned
 from clew.engine.compaction.stretches import Exchange, exchanges_of
-from clew.engine.middleware.compaction import Gauge
 from clew.host.refusal import OpRefused
 from clew.host.runner import AgentRunner, Job
 from clew.llm.estimate import estimate_text
@@ -206,7 +206,7 @@ class Window:
         raise OpRefused("nothing was compacted, cleared or snipped that could be brought back")
 
     def _check_size(self, event: CompactionEnded) -> None:
-        now = self._gauge.tokens(self._agent) or 0
+        now = self._gauge.tokens(self._agent)
         restored = (event.tokens_before or 0) + max(0, now - (event.tokens_after or 0))
         window = self._agent.model.window
         if window and restored >= self._compactor().limits.hard:

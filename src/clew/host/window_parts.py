@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from clew.engine.agent import Agent
-from clew.engine.compaction.meter import Meter
+from clew.engine.compaction.gauge import Gauge
 from clew.engine.middleware.compaction import MakeRoom
 from clew.engine.middleware.reminders import Reminders
 from clew.host.past import Past
@@ -38,8 +38,8 @@ class WindowParts:
         self._settings = workspace.settings.compaction
         self._made: Compactor | None = None
         self._session: Session | None = None
-        self.gauge = Meter(self._settings)
-        self.middleware = MakeRoom(self._settings, self.gauge, self.compactor, idle_s=idle_s(past))
+        self.gauge = Gauge(self._settings, idle_s=idle_s(past))
+        self.middleware = MakeRoom(self._settings, self.gauge, self.compactor)
 
     def attach(self, session: Session) -> None:
         """From now on everything is there."""
@@ -102,7 +102,7 @@ class WindowParts:
 
     def cold_return(self) -> ColdReturn | None:
         """What the first request after the pause will cost, when that is worth a word."""
-        return self.gauge.cold_return(self._agent, idle_s(self._past))
+        return self.gauge.cold_return(self._agent)
 
 
 def idle_s(past: Past) -> float | None:

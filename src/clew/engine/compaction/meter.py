@@ -228,9 +228,9 @@ def _begins_with(entries: Sequence[Entry], now: Anchor, past: Anchor) -> bool:
         entry = entries[place]
         if _changes_view(entry) or (isinstance(entry, EventEntry) and isinstance(entry.event, Rewound)):
             return False
-        if isinstance(entry, EventEntry) and isinstance(entry.event, AttemptEnded):
-            if entry.event.reply_id == past.reply_id:
-                return True
+        event = entry.event if isinstance(entry, EventEntry) else None
+        if isinstance(event, AttemptEnded) and event.reply_id == past.reply_id:
+            return True
     return False
 
 

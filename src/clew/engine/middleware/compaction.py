@@ -1,18 +1,17 @@
 """Room before it is needed: the only place where a turn makes its view smaller."""
 
-import time
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
+from clew.engine.compaction.gauge import Gauge
 from clew.engine.compaction.thresholds import Thresholds, thresholds_in_force
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Turn, TurnStopped
-from clew.protocol.context_events import CompactionKind, ContextMeasured
-from clew.protocol.events import CompactionEnded, Event, ViewTrimmed
-from clew.protocol.ids import OpId
+from clew.protocol.context_events import CompactionKind
+from clew.protocol.events import CompactionEnded, Event, Notice, ViewTrimmed
 
 if TYPE_CHECKING:
     from clew.engine.compaction.compactor import Compactor
@@ -24,18 +23,6 @@ FULL = (
 )
 
 
-class Gauge(Protocol):
-    """Tells how full the window of an agent is."""
-
-    def tokens(self, agent: Agent) -> int | None:
-        """What its next request will hold; None when nobody knows."""
-        ...
-
-    def measured(self, agent: Agent, *, op_id: OpId | None = None, detailed: bool = False) -> ContextMeasured:
-        """The same as an event, as the answer to an op; `detailed`: with what fills it."""
-        ...
-
-
 class MakeRoom(Middleware):
     """Looks before every request, and loads the machine only where there is something to do."""
 
@@ -44,15 +31,10 @@ class MakeRoom(Middleware):
         settings: Compaction,
         gauge: Gauge,
         compactor: "Callable[[], Compactor]",
-        *,
-        idle_s: float | None = None,
     ) -> None:
-        """`idle_s`: how long a resumed session had paused when this process began."""
         self._settings = settings
         self._gauge = gauge
         self._compactor = compactor
-        self._idle_s = idle_s
-        self._worked_at: float | None = None
 
     async def before_step(self, turn: Turn) -> AsyncGenerator[Event]:
         """A request that did not fit comes first; then the size of the next one is looked at."""
@@ -61,16 +43,15 @@ class MakeRoom(Middleware):
                 yield event
             return
         agent = turn.agent
-        if turn.steps == 0 and (idle := self._idle()) and (event := self._compactor().cleared("idle")) is not None:
+        if turn.steps == 0 and self._is_idle() and (event := self._compactor().cleared("idle")) is not None:
             yield event
-            self._idle_s = None if idle else self._idle_s
         tokens = self._gauge.tokens(agent)
         limits = self._limits(agent)
-        if tokens is None or not limits.window:
+        if not limits.window:
             return
         if self._outputs_may_be_long(tokens) and (event := self._compactor().cleared_by_size()) is not None:
             yield event
-            tokens = self._gauge.tokens(agent) or tokens
+            tokens = self._gauge.tokens(agent)
         if not self._settings.auto:
             if tokens >= limits.blocking:
                 raise TurnStopped("prompt_too_long", FULL.format(tokens=tokens, window=limits.window))
@@ -83,7 +64,9 @@ class MakeRoom(Middleware):
 
     async def after_step(self, turn: Turn) -> AsyncGenerator[Event]:
         """The meter moves."""
-        self._worked_at = time.monotonic()
+        self._gauge.worked()
+        if words := self._gauge.notice(turn.agent):
+            yield Notice(level="warning", text=words, code="truncated")
         yield self._gauge.measured(turn.agent)
 
     def _due(self, turn: Turn, limits: Thresholds, tokens: int) -> CompactionKind | None:
@@ -109,11 +92,10 @@ class MakeRoom(Middleware):
         cap = agent.max_output_tokens or agent.model.max_output_tokens
         return thresholds_in_force(self._settings, window=agent.model.window, output_cap=cap)
 
-    def _idle(self) -> bool:
+    def _is_idle(self) -> bool:
         """Whether the last request is so long ago that no provider has it in its cache any more."""
-        since = self._idle_s if self._worked_at is None else time.monotonic() - self._worked_at
-        minutes = self._settings.idle_minutes
-        return since is not None and minutes is not None and since >= minutes * 60
+        idle_s, minutes = self._gauge.idle_s, self._settings.idle_minutes
+        return idle_s is not None and minutes is not None and idle_s >= minutes * 60
 
     def _outputs_may_be_long(self, tokens: int) -> bool:
         """Looking at every output takes time; most windows cannot hold so much of it."""

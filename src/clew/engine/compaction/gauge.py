@@ -1,0 +1,54 @@
+"""How full the window of an agent is, for whoever must act on it."""
+
+import time
+
+from clew.config.schema import Compaction
+from clew.engine.agent import Agent
+from clew.engine.compaction.meter import NOBODY, Meter, cold_return, next_cost_usd
+from clew.protocol.context_events import ColdReturn, ContextMeasured
+from clew.protocol.ids import OpId
+
+
+class Gauge:
+    """A meter with the user's settings and the time of the last request."""
+
+    def __init__(self, settings: Compaction, *, idle_s: float | None = None) -> None:
+        """`idle_s`: how long a resumed session had paused when this process began; None: it is new."""
+        self._settings = settings
+        self._meter = Meter()
+        self._idle_before_s = idle_s
+        self._began_s = time.monotonic()
+        self._worked_s: float | None = None
+
+    @property
+    def idle_s(self) -> float | None:
+        """Since the last request ended; None: there was none."""
+        now = time.monotonic()
+        if self._worked_s is not None:
+            return now - self._worked_s
+        return self._idle_before_s + now - self._began_s if self._idle_before_s is not None else None
+
+    def worked(self) -> None:
+        """A request has just ended."""
+        self._worked_s = time.monotonic()
+
+    def tokens(self, agent: Agent) -> int:
+        """What its next request will hold."""
+        return self._meter.read(agent).tokens
+
+    def measured(self, agent: Agent, *, op_id: OpId = NOBODY, detailed: bool = False) -> ContextMeasured:
+        """The same as an event; `detailed`: with what fills it."""
+        return self._meter.measure(agent, self._settings, idle_s=self.idle_s, op_id=op_id, details=detailed)
+
+    def notice(self, agent: Agent) -> str:
+        """What to tell if the server did not read all of a request; empty else."""
+        return self._meter.notice(agent)
+
+    def cold_return(self, agent: Agent) -> ColdReturn | None:
+        """What the first request after a long pause will cost, when that is worth a word."""
+        idle_s = self.idle_s
+        if cold_return(self._settings, idle_s=idle_s, tokens=1 << 40, cost_usd=None) is None:
+            return None  # not worth measuring either
+        reading = self._meter.read(agent)
+        cost = next_cost_usd(agent.model, reading, idle_s=idle_s)
+        return cold_return(self._settings, idle_s=idle_s, tokens=reading.tokens, cost_usd=cost)
