@@ -1,7 +1,9 @@
 """Keeps tool results within bounds: the rest goes to a file that the model can read (spec/systems.md, section 9)."""
 
+import hashlib
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 from clew.protocol.events import ResultReplaced
@@ -52,29 +54,47 @@ class ResultBudget:
         if self._dir is None:
             preview = f"{head}\n[{len(text) - len(head)} more characters, not kept]"
             return preview if len(preview) < len(text) else text
-        path = self._place(call_id)
-        preview = (
-            f"{head}\n[The result has {len(text)} characters; above are the first {len(head)}. "
-            f"The whole text is in {path}: read the part you need.]"
-        )
-        return preview if len(preview) < len(text) and self._spill(path, text) else text
+        for path in self._places(call_id, text):
+            preview = (
+                f"{head}\n[The result has {len(text)} characters; above are the first {len(head)}. "
+                f"The whole text is in {path}: read the part you need.]"
+            )
+            if len(preview) >= len(text):
+                return text
+            if (saved := _spill(path, text)) is not None:
+                return preview if saved else text
+        return text
 
-    def _place(self, call_id: CallId) -> Path:
+    def _places(self, call_id: CallId, text: str) -> Iterator[Path]:
+        """Where the text may lie. Another agent of the session may have used this call id for another text."""
         assert self._dir is not None
-        return self._dir / f"{re.sub(r'[^A-Za-z0-9_-]', '_', call_id)[:128]}.txt"
+        name = re.sub(r"[^A-Za-z0-9_-]", "_", call_id)[:128]
+        yield self._dir / f"{name}.txt"
+        digest = hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=8).hexdigest()
+        yield self._dir / f"{name}-{digest}.txt"
 
-    def _spill(self, path: Path, text: str) -> bool:
-        """Exclusive create: a repeat is a no-op. False when it cannot be saved."""
-        try:
-            private_dir(path.parent)
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-            with os.fdopen(os.open(path, flags, 0o600), "w", encoding="utf-8", errors="replace") as file:
-                file.write(text)
-        except FileExistsError:
-            return True
-        except OSError:
-            return False
-        return True
+
+def _spill(path: Path, text: str) -> bool | None:
+    """Exclusive create: a repeat is a no-op. False when it cannot be saved, None when another text lies there."""
+    data = text.encode("utf-8", "replace")
+    try:
+        private_dir(path.parent)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+            file.write(data)
+    except FileExistsError:
+        return True if _holds(path, data) else None
+    except OSError:
+        return False
+    return True
+
+
+def _holds(path: Path, data: bytes) -> bool:
+    try:
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as file:
+            return file.read(len(data) + 1) == data
+    except OSError:
+        return False
 
 
 def result_part(call_id: CallId, text: str, media: tuple[ResultContent, ...], *, is_error: bool) -> ToolResultPart:

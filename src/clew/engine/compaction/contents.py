@@ -178,14 +178,14 @@ def _of_result(
     """Words and media apart; together they weigh what the result weighs."""
     tool = call.name if call is not None else "unknown"
     name = _call_name(call) if call is not None else "a result without its call"
-    whole = weigher.part(result)
-    if not isinstance(result.content, str):
-        for inner in result.content:
-            if isinstance(inner, ImagePart | DocumentPart) and is_media(inner):
-                weights = weigher.part(inner)
-                whole -= weights
-                yield Piece(kind=MEDIA, name=f"{_media_name(inner)} of {name}", weights=weights, source=source)
-    yield Piece(kind=RESULTS + tool, name=name, weights=whole, source=source)
+    media = [
+        Piece(kind=MEDIA, name=f"{_media_name(inner)} of {name}", weights=weigher.part(inner), source=source)
+        for inner in (() if isinstance(result.content, str) else result.content)
+        if isinstance(inner, ImagePart | DocumentPart) and is_media(inner)
+    ]
+    words = weigher.part(result) - weigh_all(piece.weights for piece in media)
+    yield Piece(kind=RESULTS + tool, name=name, weights=words, source=source)
+    yield from media
 
 
 def _call_name(call: ToolCallPart) -> str:

@@ -226,9 +226,9 @@ def _begins_with(entries: Sequence[Entry], now: Anchor, past: Anchor) -> bool:
     """Whether what was sent with `now` begins with all that was sent with `past`."""
     for place in range(now.place, -1, -1):
         entry = entries[place]
-        if _changes_view(entry) or (isinstance(entry, EventEntry) and isinstance(entry.event, Rewound)):
-            return False
         event = entry.event if isinstance(entry, EventEntry) else None
+        if _changes_view(entry) or isinstance(event, Rewound):
+            return False
         if isinstance(event, AttemptEnded) and event.reply_id == past.reply_id:
             return True
     return False
