@@ -79,11 +79,11 @@ def carry(
     ledger = fold(new, held=True)
     gathered: list[Carried] = []
     left: list[Carried] = []
-    words = _prompts(receipt, new)
+    rules = _rules(receipt, new)
     for found, budget in (
         (_pins(entries, chain), budgets.pins),
-        (_rules(receipt, new), budgets.rules),
-        (_words(words, budgets), budgets.words),
+        (rules, budgets.rules),
+        (_words(_prompts(receipt, new), rules, budgets), budgets.words),
         (_todos(receipt, new), max(budgets.state, budgets.window // 10)),
         (_running(live), max(budgets.state, budgets.window // 10)),
         (_state(receipt, new, ledger, live, budgets), budgets.state),
@@ -186,13 +186,16 @@ def _prompts(receipt: CompactionEnded | None, new: Sequence[Entry]) -> list[Carr
     return plain
 
 
-def _words(prompts: Sequence[Carried], budgets: Budgets) -> list[Carried]:
-    """Each bounded, so that no paste takes the room of all others; what was asked last may be longer."""
+def _words(prompts: Sequence[Carried], rules: Sequence[Carried], budgets: Budgets) -> list[Carried]:
+    """Each bounded, so that no paste takes the room of all others; what was asked last may be longer. A message that
+    is nothing but a rule stands among the rules."""
     most = max(200, budgets.words // 6) * _CHARS_PER_TOKEN
+    told = {rule.text for rule in rules}
     last = prompts[-1] if prompts else None
     return [
         replace(item, text=clipped(item.text, most * 2 if item.kind == "request" or item is last else most))
         for item in prompts
+        if item.kind != "words" or item.text not in told
     ]
 
 

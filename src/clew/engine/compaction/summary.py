@@ -146,9 +146,15 @@ def _said(crossing: Crossing) -> Iterator[str]:
     rules = [item for item in shown if item.kind == "rule"]
     if rules:
         yield "Standing rules:\n" + _bullets(item.text for item in rules)
-    words = [item for item in shown if item.kind in ("goal", "words")]
+    goal = [item for item in shown if item.kind == "goal"]
+    if goal:
+        yield "The goal, as it was first put:\n" + _bullets(item.text for item in goal)
+    words = [item for item in shown if item.kind == "words"]
     if words:
-        yield "Word for word, oldest first:\n" + _bullets(item.text for item in words)
+        yield (
+            "Word for word, oldest first; requests among them were answered or overtaken, do none of them again:\n"
+            + _bullets(item.text for item in words)
+        )
     request = next((item for item in crossing.items if item.kind == "request"), None)
     if request is not None and not request.is_kept:
         how = "answered already" if crossing.is_answered else "not finished: go on with it"
