@@ -1,16 +1,16 @@
-"""The probe suite: facts planted in a session, summarisers of every kind, and what is left after 1, 3 and 10 compactions."""
+"""The probe suite: facts planted in a session, summarisers of every kind, and what is left after many compactions."""
 
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.engine.compaction.sessions import Live, Session, Tireless, asked, good, summary_of
 
 from clew.engine.compaction.budgets import budgets_for
 from clew.llm.estimate import estimate_part
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedReply
 from clew.protocol.context_events import CompactionEnded, CompactionFailed
-from tests.engine.compaction.sessions import Live, Session, Tireless, asked, good, summary_of
 
 RULES = (
     "Always run the linter before you commit.",

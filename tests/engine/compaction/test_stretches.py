@@ -5,6 +5,7 @@ from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.unit.transcript.samples import SESSION, Script
 
 from clew.engine.compaction.stretches import Exchange, chunks, cut, exchanges_of
 from clew.llm.estimate import estimate_message
@@ -17,7 +18,6 @@ from clew.transcript.links import is_boundary, result_calls, uuid_of
 from clew.transcript.recording import entries_of
 from clew.transcript.stamp import Stamp
 from clew.transcript.view import Replacements, messages_of
-from tests.unit.transcript.samples import SESSION, Script
 
 STAMP = Stamp(session_id=SESSION, cwd="/src/app")
 

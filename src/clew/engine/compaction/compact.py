@@ -18,7 +18,7 @@ from clew.engine.compaction.receipt_items import receipt_items
 from clew.engine.compaction.rendering import Slim, without_media
 from clew.engine.compaction.sections import SectionFailed, Summariser, write_sections
 from clew.engine.compaction.stretches import Cut, Measure, cut
-from clew.engine.compaction.summary import SectionText, joined, reread, section_of, summary_parts
+from clew.engine.compaction.summary import Reread, SectionText, joined, reread, section_of, summary_parts
 from clew.llm.estimate import estimate_message, estimate_part
 from clew.llm.model import Model
 from clew.protocol.context_events import (
@@ -171,12 +171,13 @@ class _Join(Struct, frozen=True, kw_only=True):
         kept = [uuid for exchange in self.divided.kept for uuid in exchange.ids]
         crossing = carry(past.entries, past.chain, live, self.budgets, kept=kept)
         told, forgotten = joined(self.texts, self.budgets.sections)
-        async with aclosing(reread(crossing, live, self.budgets)) as looks:
-            files = [file async for file in looks]
+        looked = await reread(crossing, live, self.budgets)
         before = past.measure()(past.chain)
-        parts = summary_parts(crossing, told, files, forgotten=forgotten)
-        if _size(parts) + tail.tokens > before * (1 - MIN_GAIN) and files:
-            parts = summary_parts(crossing, told, forgotten=forgotten)  # files can be read again
+        parts = summary_parts(crossing, told, looked, forgotten=forgotten)
+        if _size(parts) + tail.tokens > before * (1 - MIN_GAIN) and looked.files:
+            parts = summary_parts(
+                crossing, told, Reread(gone=looked.gone), forgotten=forgotten
+            )  # files can be read again
         after = _size(parts) + tail.tokens
         if after > before * (1 - MIN_GAIN):
             share = max(0, round(100 * (before - after) / before)) if before else 0
