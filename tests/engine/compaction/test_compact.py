@@ -1,6 +1,7 @@
 """Compaction as a whole: the cases of the specification by name, bad input, aborting, undoing, preparing."""
 
 import asyncio
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 from tests.engine.compaction.sessions import Live, Session, Tireless, asked, good, summary_of
 
 from clew.engine.compaction.budgets import budgets_for
-from clew.engine.compaction.compact import Past, compact, prepare
+from clew.engine.compaction.compact import Past, Told, compact, prepare
 from clew.engine.compaction.receipt import find_items, last_receipt, pins
 from clew.engine.compaction.sections import MAX_TRIES, SectionFailed
 from clew.llm.errors import Overloaded, PromptTooLong
@@ -18,14 +19,24 @@ from clew.protocol.asking import Question
 from clew.protocol.context_events import (
     CompactionEnded,
     CompactionFailed,
+    CompactionKind,
     CompactionUndone,
     RangeSnipped,
     SectionKept,
 )
-from clew.protocol.entries import UserEntry
+from clew.protocol.entries import AssistantEntry, UserEntry
 from clew.protocol.events import QuestionAnswered, QuestionAsked, SideQueryBooked, ToolEnded
 from clew.protocol.ids import CallId, EntryId, RequestId
-from clew.protocol.messages import ImagePart, MediaSource, TextPart, ToolCallPart, ToolResultPart, UserMessage, text_of
+from clew.protocol.messages import (
+    ImagePart,
+    MediaSource,
+    TextPart,
+    ToolCallPart,
+    ToolResultPart,
+    UserMessage,
+    text_of,
+    tool_calls,
+)
 from clew.transcript.links import uuid_of
 
 
@@ -38,8 +49,16 @@ def session(tmp_path: Path) -> Session:
     return made
 
 
-async def done(session: Session, model: ScriptedModel | None = None, **more: object) -> CompactionEnded:
-    ended = await session.compact(model or Tireless(good), **more)  # type: ignore[arg-type]  # passed on as they are
+async def done(
+    session: Session,
+    model: ScriptedModel | None = None,
+    *,
+    window: int = 32_000,
+    live: Live | None = None,
+    focus: str = "",
+    kind: CompactionKind = "auto",
+) -> CompactionEnded:
+    ended = await session.compact(model or Tireless(good), window=window, live=live, focus=focus, kind=kind)
     assert isinstance(ended, CompactionEnded), ended
     return ended
 
@@ -83,10 +102,8 @@ async def test_a_window_smaller_than_the_stretch_gives_several_sections(session:
     model = Tireless(good, window=6_000, max_output_tokens=1_000)
     ended = await done(session, model)
     assert len(ended.sections) == len(model.requests) > 1
-    kept = [entry.event for entry in session.conversation.entries if hasattr(entry, "event")]
-    sections = [event for event in kept if isinstance(event, SectionKept)]
     order = [uuid_of(entry) for entry in session.conversation.entries]
-    places = [order.index(section.first) for section in sections]
+    places = [order.index(section.first) for section in session.sections]
     assert places == sorted(places)
 
 
@@ -223,7 +240,7 @@ async def test_abort_at_every_event_changes_nothing(session: Session) -> None:
         assert session.conversation.messages() == before
 
 
-def _events(session: Session, model: ScriptedModel):  # type: ignore[no-untyped-def]  # the generator's own type
+def _events(session: Session, model: ScriptedModel) -> AsyncGenerator[Told]:
     return compact(session.past(), model=model, budgets=budgets_for(32_000), kind="auto")
 
 
@@ -257,9 +274,7 @@ async def test_sections_that_were_written_before_a_failure_are_used_by_the_next_
 
     small = Tireless(once, window=6_000, max_output_tokens=1_000)
     assert isinstance(await session.compact(small), CompactionFailed)
-    written = [
-        event for entry in session.conversation.entries if isinstance(event := getattr(entry, "event", 0), SectionKept)
-    ]
+    written = session.sections
     assert len(written) == 1
     session.resume()
     ended = await done(session, Tireless(good))
@@ -481,7 +496,8 @@ async def test_parallel_results_in_the_tail_and_the_next_prompt(session: Session
     reply = [ToolCallPart(id=CallId(f"p{n}"), name="Read", arguments={"file_path": f"p{n}.py"}) for n in range(3)]
     session.prompt("Read three files.")
     session.reply(*reply)
-    parents = {entry.message.content[0].id: entry.uuid for entry in session.conversation.chain()[-3:]}  # type: ignore[union-attr]
+    asked_in = [entry for entry in session.conversation.chain()[-3:] if isinstance(entry, AssistantEntry)]
+    parents = {call.id: entry.uuid for entry in asked_in for call in tool_calls(entry.message.content)}
     for call in reversed(reply):
         _result(session, call.id, parents[call.id])
     ended = await done(session)

@@ -11,11 +11,12 @@ from clew.commands.receipt import receipt_details, receipt_lines
 from clew.engine.compaction.budgets import budgets_for
 from clew.engine.compaction.carry import carry
 from clew.engine.compaction.framing import clipped, fenced, listed, one_line
-from clew.engine.compaction.live_state import NothingLive, look_at
+from clew.engine.compaction.live_state import FileLook, NothingLive, look_at
 from clew.engine.compaction.receipt import MAX_FOUND, find_items, pins
 from clew.engine.compaction.summary import MAX_TITLES, SectionText, joined
 from clew.protocol.context_events import CompactionEnded, ReceiptItem
 from clew.protocol.ids import EntryId
+from clew.transcript.links import uuid_of
 
 EVENT = CompactionEnded(
     entry_id=EntryId("b1"),
@@ -81,7 +82,7 @@ def test_search_is_newest_first_bounded_and_by_words_or_id(tmp_path: Path) -> No
     assert found[0].text == "needle number 39"
     assert {item.text for item in find_items(session.conversation.entries, "7 needle")} >= {"needle number 7"}
     target = session.conversation.chain()[4]
-    by_id = find_items(session.conversation.entries, target.uuid[:9])  # type: ignore[union-attr]  # a chain entry
+    by_id = find_items(session.conversation.entries, str(uuid_of(target))[:9])
     assert by_id[0].text == "needle number 2"
     assert find_items(session.conversation.entries, "  ") == ()
     assert find_items(session.conversation.entries, "u00") == ()
@@ -165,10 +166,13 @@ def test_a_file_is_looked_at_only_inside_the_workspace(tmp_path: Path) -> None:
     (tmp_path / "root-twin").mkdir()
     (tmp_path / "root-twin" / "x.txt").write_text("no")
     (root / "x.txt").write_text("yes")
-    look = {"cwd": str(root), "roots": [str(root)], "max_tokens": 100}
-    assert look_at("x.txt", **look).text == "yes"  # type: ignore[arg-type]  # one set of arguments for all
-    assert look_at("../root-twin/x.txt", **look).state == "gone"  # type: ignore[arg-type]
-    assert look_at(".", **look).state == "gone"  # type: ignore[arg-type]
-    assert look_at("bad\0name", **look).state == "gone"  # type: ignore[arg-type]
+
+    def look(path: str) -> FileLook:
+        return look_at(path, cwd=str(root), roots=[str(root)], max_tokens=100)
+
+    assert look("x.txt").text == "yes"
+    assert look("../root-twin/x.txt").state == "gone"
+    assert look(".").state == "gone"
+    assert look("bad\0name").state == "gone"
     (root / "long.txt").write_text("word " * 1_000)
-    assert look_at("long.txt", **look).state == "large"  # type: ignore[arg-type]
+    assert look("long.txt").state == "large"

@@ -12,6 +12,7 @@ from clew.llm.scripted import ReplyOf, Say, ScriptedModel
 from clew.protocol.context_events import SectionKept, ViewTrimmed
 from clew.protocol.events import SideQueryBooked
 from clew.protocol.ids import EntryId
+from clew.transcript.links import uuid_of
 from clew.transcript.view import Replacements
 
 
@@ -26,9 +27,9 @@ def session(tmp_path: Path) -> Session:
     return made
 
 
-async def written(session: Session, model: ScriptedModel, **more: str) -> list[Written]:
+async def written(session: Session, model: ScriptedModel) -> list[Written]:
     exchanges = exchanges_of(session.conversation.chain(), Sizes().measure(Replacements()))
-    return [event async for event in write_sections(exchanges, Summariser(model=model, **more))]
+    return [event async for event in write_sections(exchanges, Summariser(model=model))]
 
 
 WHOLE = "# The importer\n## Done\n- Changed importer.py and wrote journal.py\n## Errors and fixes\n- pytest -q failed"
@@ -42,7 +43,7 @@ async def test_a_whole_record_needs_one_request(session: Session) -> None:
     assert section.title == "The importer"
     assert section.text == ("Done:\n- Changed importer.py and wrote journal.py\nErrors and fixes:\n- pytest -q failed")
     chain = session.conversation.chain()
-    assert (section.first, section.last) == (chain[0].uuid, chain[-1].uuid)  # type: ignore[union-attr]  # chain entries
+    assert (section.first, section.last) == (uuid_of(chain[0]), uuid_of(chain[-1]))
     assert section.dropped == 0
 
 
