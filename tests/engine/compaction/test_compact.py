@@ -22,6 +22,7 @@ from clew.protocol.context_events import (
     CompactionKind,
     CompactionUndone,
     RangeSnipped,
+    Rewound,
     SectionKept,
 )
 from clew.protocol.entries import AssistantEntry, UserEntry
@@ -546,3 +547,49 @@ async def test_equal_input_gives_equal_bytes(session: Session) -> None:
     assert isinstance(second, CompactionEnded)
     assert first.summary == second.summary
     assert first.items == second.items
+
+
+async def test_a_session_that_was_resumed_each_time_gets_the_same_summaries(tmp_path: Path) -> None:
+    texts: list[list[str]] = []
+    for name in ("live", "resumed"):
+        (tmp_path / name).mkdir()
+        session = Session(tmp_path / name)
+        session.pin("a pinned line")
+        session.prompt("Always use tabs. And make the importer resumable.")
+        session.todos(("Write the parser", "in_progress"), ("Test the parser", "pending"))
+        summaries: list[str] = []
+        for _ in range(4):
+            session.call("Bash", {"command": "rm -rf build"}, "The user refused this call.", refused=True)
+            session.filler(12)
+            summaries.append(summary_of(await done(session)))
+            if name == "resumed":
+                session.resume()
+        texts.append(summaries)
+    assert texts[0] == texts[1]
+    lines = [line for line in texts[0][-1].split("\n") if line.startswith("- Look at module_")]
+    assert len(lines) == len(set(lines)) > 20
+
+
+async def test_what_was_rewound_does_not_cross(session: Session) -> None:
+    back = session.conversation.leaf
+    session.prompt("Never mind me, I will be taken back. Always use spaces.")
+    session.reply("Fine.")
+    session.publish(Rewound(direction="rewind", scope="conversation", to=back))
+    session.filler(12)
+    ended = await done(session)
+    assert "taken back" not in summary_of(ended)
+    assert "Always use spaces" not in summary_of(ended)
+
+
+async def test_the_receipt_of_a_boundary_that_was_rewound_does_not_count(session: Session) -> None:
+    back = session.conversation.leaf
+    session.prompt("From now on write all words in capitals.")
+    session.reply("Fine.")
+    session.filler(12)
+    ended = await done(session)
+    assert "in capitals" in summary_of(ended)
+    session.publish(Rewound(direction="rewind", scope="conversation", to=back))
+    entries, chain = session.conversation.entries, session.conversation.chain()
+    assert last_receipt(entries, chain) is None
+    session.filler(12)
+    assert "in capitals" not in summary_of(await done(session))

@@ -9,12 +9,12 @@ from tests.unit.transcript.samples import SESSION, Script
 
 from clew.engine.compaction.stretches import Exchange, chunks, cut, exchanges_of
 from clew.llm.estimate import estimate_message
-from clew.protocol.context_events import CompactionEnded, SectionKept
+from clew.protocol.context_events import CompactionEnded, KeptSegment, SectionKept
 from clew.protocol.entries import AssistantEntry, Entry, UserEntry
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.messages import TextPart, ToolCallPart, tool_calls
 from clew.transcript.chain import build_chain
-from clew.transcript.links import is_boundary, result_calls, uuid_of
+from clew.transcript.links import is_boundary, result_calls
 from clew.transcript.recording import entries_of
 from clew.transcript.stamp import Stamp
 from clew.transcript.view import Replacements, messages_of
@@ -228,13 +228,15 @@ def test_a_tail_never_crosses_an_earlier_boundary() -> None:
     for number in range(10):
         script.user(f"prompt {number}")
         script.assistant("word " * 100)
-    _compacted(script, divided(script, tail_tokens=400).tail.segment)
-    script.user("after")
-    script.assistant("word " * 30)
+    asked = script.user("the prompt of a long turn")
+    first = script.assistant("word " * 20)
+    _compacted(script, KeptSegment(head=EntryId("u1"), tail=first))
+    script.assistant("word " * 20)
     found = divided(script, tail_tokens=100_000)
-    inside = {uuid_of(entry) for item in found.kept for entry in item.entries}
-    new = {uuid_of(entry) for entry in script.entries[-2:]}
-    assert inside <= new
+    assert asked not in {uuid for item in found.kept for uuid in item.ids}
+    assert found.tail.segment is not None
+    _compacted(script, found.tail.segment)
+    assert not build_chain(script.entries).flaws
 
 
 def test_results_that_came_late_stay_with_their_call() -> None:
