@@ -72,7 +72,7 @@ def window_lines(event: Event, facts: SessionFacts, columns: int) -> Iterable[st
     """Answers about what the model sees."""
     match event:
         case ContextMeasured():
-            return context_lines(event, columns) if event.op_id or event.shares else ()
+            return context_lines(event, columns=columns) if event.op_id or event.shares else ()
         case ColdReturn():
             return (cold_return_line(event),)
         case CompactionEnded(kind="clear"):

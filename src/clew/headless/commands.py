@@ -6,6 +6,7 @@ import msgspec
 
 from clew.commands.answers import answer_lines
 from clew.commands.base import CommandContext, SessionFacts
+from clew.commands.context_view import context_data
 from clew.commands.registry import run_command
 from clew.headless.printer import Printer
 from clew.protocol.client import Client
@@ -144,7 +145,7 @@ class CommandRun:
         if isinstance(event, CompactionFailed):
             self.error = event.reason
         if isinstance(event, ContextMeasured):
-            self.data["context"] = msgspec.to_builtins(event)
+            self.data["context"] = context_data(event)
         if isinstance(event, RecapReady | Notice):
             self.lines.append(event.text)
         else:

@@ -173,7 +173,7 @@ class _Builder:
         """From the tip to the root, returned root first. Withdrawn entries are passed through."""
         path: list[int] = []
         seen: dict[int, int] = {}  # each entry that was passed, with its place in the path
-        self.segment: frozenset[int] = frozenset()
+        self.segment: set[int] = set()
         number: int | None = tip
         while number is not None:
             if number in seen:
@@ -221,7 +221,7 @@ class _Builder:
         if kept is None or place not in seen:
             self.flaws.append(Flaw(number, "segment", "the whole history is used"))
             return self.at.get(entry.logical_parent_uuid) if entry.logical_parent_uuid else None
-        self.segment = frozenset(kept)
+        self.segment = set(kept)
         spot = seen[place]
         path[spot:spot] = [index for index in kept if uuid_of(self.entries[index]) not in self.gone]
         return None
@@ -261,7 +261,7 @@ class _Builder:
             group = groups[replies.of(number)] if isinstance(self.entries[number], AssistantEntry) else None
             run = [*group, *self._answers(group, results)] if group else [number]
             if number in self.segment:
-                self.segment = self.segment.union(run)
+                self.segment.update(run)  # what stands beside a kept entry is kept with it
             for item in run:
                 if item not in placed:
                     placed.add(item)

@@ -11,8 +11,8 @@ from clew.engine.compaction.live_state import FileLook, LiveState, RunningAgent,
 from clew.llm.model import Model
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import ReplyOf, Say, ScriptedModel, ScriptedReply
-from clew.protocol.context_events import CompactionEnded, CompactionFailed, CompactionKind, ItemPinned
-from clew.protocol.entries import Entry
+from clew.protocol.context_events import CompactionEnded, CompactionFailed, CompactionKind, ItemPinned, SectionKept
+from clew.protocol.entries import Entry, EventEntry
 from clew.protocol.events import (
     ApprovalResolved,
     Event,
@@ -177,6 +177,12 @@ class Session:
         live = self.conversation.messages()
         assert live == load(self.path, session_id=SESSION, sidechain=self._side).messages
         assert live == view(self.conversation.entries, session_id=SESSION, sidechain=self._side)
+
+    @property
+    def sections(self) -> list[SectionKept]:
+        """The sections on record."""
+        events = [entry.event for entry in self.conversation.entries if isinstance(entry, EventEntry)]
+        return [event for event in events if isinstance(event, SectionKept)]
 
     @property
     def seen(self) -> str:

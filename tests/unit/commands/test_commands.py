@@ -54,9 +54,15 @@ def test_every_command_has_help_and_help_changes_nothing(name: str, flag: str) -
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.help.name)
 def test_an_argument_without_sense_prints_usage_and_does_nothing(command: Command) -> None:
     name = command.help.name
-    if name == "sessions":
-        return  # any words are a filter
-    odd = {"title": "/title " + "x" * 300, "model": "/model a b c", "resume": "/resume"}
+    if name in ("sessions", "pin"):
+        return  # any words are a filter, or something to pin
+    odd = {
+        "title": "/title " + "x" * 300,
+        "model": "/model a b c",
+        "resume": "/resume",
+        "compact": "/compact snip somewhere",
+        "recall": "/recall",
+    }
     text = odd.get(name, f"/{name} no such thing")
     result = run(text)
     assert result.is_error
@@ -94,7 +100,7 @@ def test_slashes_tell_commands_from_prompts() -> None:
 
 def test_completion_prefers_main_names() -> None:
     assert completions("/pe") == ("/permissions",)
-    assert completions("/re") == ("/recap", "/redo", "/resume", "/rewind")
+    assert completions("/re") == ("/recall", "/recap", "/redo", "/resume", "/rewind")
     assert completions("/ren") == ("/rename",)
     assert completions("/zz") == ()
 

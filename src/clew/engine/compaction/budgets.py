@@ -36,8 +36,8 @@ def budgets_for(window: int, auto_at: int = 0) -> Budgets:
     return Budgets(
         window=window,
         tail=(auto_at or window * 85 // 100) * 3 // 10,
-        pins=window * 5 // 100,
-        rules=window * 4 // 100,
+        pins=max(window * 5 // 100, min(1_500, window // 10)),
+        rules=max(window * 4 // 100, min(1_500, window // 10)),
         words=window * 15 // 100,
         state=window * 5 // 100,
         sections=window * 10 // 100,

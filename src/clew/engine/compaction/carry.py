@@ -79,11 +79,12 @@ def carry(
     ledger = fold(new, held=True)
     gathered: list[Carried] = []
     left: list[Carried] = []
-    words = _prompts(receipt, new)
+    said = list(_typed(new))
+    rules = _rules(receipt, said)
     for found, budget in (
         (_pins(entries, chain), budgets.pins),
-        (_rules(receipt, new), budgets.rules),
-        (_words(words, budgets), budgets.words),
+        (rules, budgets.rules),
+        (_words(_prompts(receipt, said), rules, budgets), budgets.words),
         (_todos(receipt, new), max(budgets.state, budgets.window // 10)),
         (_running(live), max(budgets.state, budgets.window // 10)),
         (_state(receipt, new, ledger, live, budgets), budgets.state),
@@ -152,10 +153,10 @@ def _pins(entries: Sequence[Entry], chain: Sequence[Entry]) -> list[Carried]:
     ]
 
 
-def _rules(receipt: CompactionEnded | None, new: Sequence[Entry]) -> list[Carried]:
+def _rules(receipt: CompactionEnded | None, said: Sequence[tuple[EntryId, str]]) -> list[Carried]:
     found = _again(carried(receipt, "rule"))
     known = {item.text.casefold() for item in found}
-    for uuid, text in _typed(new):
+    for uuid, text in said:
         for rule in rules_in(text, (uuid,)):
             if rule.text.casefold() not in known:
                 known.add(rule.text.casefold())
@@ -173,10 +174,10 @@ def _typed(entries: Iterable[Entry]) -> Iterable[tuple[EntryId, str]]:
                 yield entry.uuid, own or raw
 
 
-def _prompts(receipt: CompactionEnded | None, new: Sequence[Entry]) -> list[Carried]:
+def _prompts(receipt: CompactionEnded | None, said: Sequence[tuple[EntryId, str]]) -> list[Carried]:
     """Everything that was asked, oldest first; the first request is the goal, the last one is under way."""
     found = _again(carried(receipt, "goal", "words", "request"))
-    found += [Carried(kind="words", text=text, source=uuid) for uuid, text in _typed(new)]
+    found += [Carried(kind="words", text=text, source=uuid) for uuid, text in said]
     plain = [replace(item, kind="words") if item.kind == "request" else item for item in found]
     asked = [at for at, item in enumerate(plain) if not is_reply(item.text)] or list(range(len(plain)))
     if asked and not any(item.kind == "goal" for item in plain):
@@ -186,13 +187,16 @@ def _prompts(receipt: CompactionEnded | None, new: Sequence[Entry]) -> list[Carr
     return plain
 
 
-def _words(prompts: Sequence[Carried], budgets: Budgets) -> list[Carried]:
-    """Each bounded, so that no paste takes the room of all others; what was asked last may be longer."""
+def _words(prompts: Sequence[Carried], rules: Sequence[Carried], budgets: Budgets) -> list[Carried]:
+    """Each bounded, so that no paste takes the room of all others; what was asked last may be longer. A message that
+    is nothing but a rule stands among the rules."""
     most = max(200, budgets.words // 6) * _CHARS_PER_TOKEN
+    told = {rule.text for rule in rules}
     last = prompts[-1] if prompts else None
     return [
         replace(item, text=clipped(item.text, most * 2 if item.kind == "request" or item is last else most))
         for item in prompts
+        if item.kind != "words" or item.text not in told
     ]
 
 

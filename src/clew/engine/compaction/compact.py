@@ -7,7 +7,7 @@ view changes only with the last. Stopping anywhere before it leaves the view as 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from clew.engine.compaction.budgets import Budgets
 from clew.engine.compaction.carry import carry
@@ -17,10 +17,11 @@ from clew.engine.compaction.receipt import earlier_sections, last_receipt, secti
 from clew.engine.compaction.receipt_items import receipt_items
 from clew.engine.compaction.rendering import Slim, without_media
 from clew.engine.compaction.sections import SectionFailed, Summariser, write_sections
+from clew.engine.compaction.sizes import Sizes
 from clew.engine.compaction.slimming import slim
 from clew.engine.compaction.stretches import Cut, Measure, cut
-from clew.engine.compaction.summary import SectionText, joined, reread, section_of, summary_parts
-from clew.llm.estimate import estimate_message, estimate_part
+from clew.engine.compaction.summary import Reread, SectionText, joined, reread, section_of, summary_parts
+from clew.llm.estimate import estimate_part
 from clew.llm.model import Model
 from clew.protocol.context_events import (
     CompactionEnded,
@@ -33,7 +34,7 @@ from clew.protocol.events import SideQueryBooked
 from clew.protocol.ids import EntryId, new_entry_id
 from clew.protocol.messages import Part, text_of
 from clew.transcript.conversation import Conversation
-from clew.transcript.view import messages_of, replacements_of
+from clew.transcript.view import replacements_of
 
 MIN_GAIN = 0.3
 """A compaction that frees less than this share of the view is no help."""
@@ -51,14 +52,12 @@ class Past(Struct, frozen=True, kw_only=True):
     leaf: EntryId | None
     slim: Slim = without_media
 
+    sizes: Sizes = field(default_factory=Sizes)
+    """Kept from one time to the next, it saves estimating the same entries again."""
+
     def measure(self) -> Measure:
-        """Tokens of entries as the view shows them, media counted as what stands for them in a summary."""
-        replacements = replacements_of(self.entries)
-
-        def tokens(entries: Sequence[Entry]) -> int:
-            return round(sum(map(estimate_message, self.slim(messages_of(entries, replacements)))))
-
-        return tokens
+        """Tokens of entries as the view shows them."""
+        return self.sizes.measure(replacements_of(self.entries))
 
 
 def past_of(conversation: Conversation) -> Past:
@@ -183,12 +182,14 @@ class _Join(Struct, frozen=True, kw_only=True):
         kept = [uuid for exchange in self.divided.kept for uuid in exchange.ids]
         crossing = carry(past.entries, past.chain, live, self.budgets, kept=kept)
         told, forgotten = joined(self.texts, self.budgets.sections)
-        async with aclosing(reread(crossing, live, self.budgets)) as looks:
-            files = [file async for file in looks]
-        before = past.measure()(past.chain)
-        parts = summary_parts(crossing, told, files, forgotten=forgotten)
-        if _size(parts) + tail.tokens > before * (1 - MIN_GAIN) and files:
-            parts = summary_parts(crossing, told, forgotten=forgotten)  # files can be read again
+        looked = await reread(crossing, live, self.budgets)
+        measure = past.measure()
+        before = measure(past.chain)
+        parts = summary_parts(crossing, told, looked, forgotten=forgotten)
+        if _size(parts) + tail.tokens > before * (1 - MIN_GAIN) and looked.files:
+            parts = summary_parts(
+                crossing, told, Reread(gone=looked.gone), forgotten=forgotten
+            )  # files can be read again
         after = _size(parts) + tail.tokens
         if after > before * (1 - MIN_GAIN):
             share = max(0, round(100 * (before - after) / before)) if before else 0
@@ -205,7 +206,7 @@ class _Join(Struct, frozen=True, kw_only=True):
             summary=parts,
             kept=tail.segment,
             focus=focus,
-            items=receipt_items(crossing, told, self._gone()),
+            items=receipt_items(crossing, told, self._gone(), measure),
             sections=tuple(text.id for text in told if text.id is not None),
             cost_usd=cost,
         )

@@ -23,7 +23,7 @@ def fenced(text: str, label: str = "") -> str:
 
 def listed(text: str) -> str:
     """The text as one item of a list: on its line where it is one, between fences where it is more."""
-    if _BREAKS.search(text) or text != text.strip() or not text:
+    if _BREAKS.search(text) or _RUN.search(text) or text != text.strip() or not text:
         return fenced(text)
     return f"- {text}"
 

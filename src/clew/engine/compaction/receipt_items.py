@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from clew.engine.compaction.carry import Crossing
 from clew.engine.compaction.framing import one_line
+from clew.engine.compaction.stretches import Measure
 from clew.engine.compaction.summary import SectionText
 from clew.ledger.calls import tool_name
-from clew.llm.estimate import estimate_part
 from clew.protocol.context_events import ReceiptItem
 from clew.protocol.entries import AssistantEntry, Entry, UserEntry
 from clew.protocol.ids import EntryId
@@ -18,7 +18,7 @@ _LEFT_CHARS = 160
 
 
 def receipt_items(
-    crossing: Crossing, sections: Sequence[SectionText], gone: Sequence[Entry]
+    crossing: Crossing, sections: Sequence[SectionText], gone: Sequence[Entry], measure: Measure
 ) -> tuple[ReceiptItem, ...]:
     """All lines. Carried ones hold their whole text: the next compaction takes it from here."""
     left = [
@@ -31,11 +31,11 @@ def receipt_items(
         *(item.item() for item in crossing.items),
         *(section.item() for section in sections),
         *left,
-        *_categories(gone),
+        *_categories(gone, measure),
     )
 
 
-def _categories(gone: Sequence[Entry]) -> list[ReceiptItem]:
+def _categories(gone: Sequence[Entry], measure: Measure) -> list[ReceiptItem]:
     """What left the view, counted: one line for each kind of content, with the first entry of it."""
     tokens: Counter[str] = Counter()
     counts: Counter[str] = Counter()
@@ -52,10 +52,11 @@ def _categories(gone: Sequence[Entry]) -> list[ReceiptItem]:
                 names[part.id] = tool_name(part.name)
             kind = _kind(entry, part)
             counts[kind] += 1
-            tokens[kind] += round(estimate_part(part))
             first.setdefault(kind, entry.uuid)
             if isinstance(part, ToolResultPart):
                 tools[names.get(part.call_id, "?")] += 1
+        if parts := parts_of(entry.message):
+            tokens[_kind(entry, parts[0])] += measure((entry,))  # most entries are one part
     told = ", ".join(f"{name} {number}" for name, number in tools.most_common(6))
     return [
         ReceiptItem(

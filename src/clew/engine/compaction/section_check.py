@@ -37,6 +37,9 @@ _NAME = re.compile(
 )
 _CODE = re.compile(r"`([^`]+)`")
 _WORD = re.compile(r"[^\W\d_]{4,}")
+_WIDE = r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]"
+"""Scripts written without spaces, of which pairs of characters are compared."""
+_WIDE_PAIR = re.compile(rf"(?=({_WIDE}{_WIDE}))")
 _PLAIN_DOTS = frozenset({"e.g", "i.e", "etc", "vs"})
 
 
@@ -67,7 +70,7 @@ class Evidence:
         self._cwd = cwd.casefold().rstrip("/") + "/" if cwd else ""
         self._stems = {word[:5] for word in _WORD.findall(self._text)}
         self._scripts = {script for char in set(self._text) if (script := _script(char))}
-        self._wide = {self._text[at : at + 2] for at in range(len(self._text) - 1) if _is_wide(self._text[at])}
+        self._wide = set(_WIDE_PAIR.findall(self._text))
 
     def holds(self, name: str) -> bool:
         """Whether a name occurs."""
@@ -99,17 +102,11 @@ class Evidence:
         scripts = {script for char in folded if (script := _script(char))}
         if not scripts <= self._scripts | {"LATIN"}:
             return False
-        wide = [
-            folded[at : at + 2] for at in range(len(folded) - 1) if _is_wide(folded[at]) and _is_wide(folded[at + 1])
-        ]
+        wide = _WIDE_PAIR.findall(folded)
         if len(wide) >= 3:
             return sum(pair in self._wide for pair in wide) * 5 >= len(wide) * 2
         words = _WORD.findall(folded)
         return not words or any(word[:5] in self._stems for word in words)
-
-
-def _is_wide(char: str) -> bool:
-    return "\u3040" <= char <= "\u30ff" or "\u3400" <= char <= "\u9fff" or "\uac00" <= char <= "\ud7af"
 
 
 def _script(char: str) -> str:

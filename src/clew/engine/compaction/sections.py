@@ -29,6 +29,8 @@ PURPOSE = "compaction"
 MAX_FOCUS_CHARS = 2_000
 MAX_TRIES = 3
 """How often a stretch is cut smaller because its request did not fit."""
+_MAX_OUTPUT_TOKENS = 4_000
+"""More than the words asked for: a reply that is cut off is worth nothing."""
 _OVERHEAD_TOKENS = 1_500
 _MIN_CHUNK_TOKENS = 400
 _WORDS = (120, 700)
@@ -55,7 +57,7 @@ class Summariser(Struct, frozen=True, kw_only=True):
     @property
     def chunk_tokens(self) -> int:
         """How much of a transcript one request may hold: estimates can be far too low, so a third stays free."""
-        reserve = min(self.model.max_output_tokens, 4_000, self.model.window // 4)
+        reserve = min(self.model.max_output_tokens, _MAX_OUTPUT_TOKENS, self.model.window // 4)
         return max(_MIN_CHUNK_TOKENS, (self.model.window - reserve - _OVERHEAD_TOKENS) * 2 // 3)
 
 
@@ -161,7 +163,7 @@ async def _asked(model: Model, text: str, words: int) -> tuple[Reply | None, Sid
     request = ModelRequest(
         system=(prompt_text("section").format(max_words=words),),
         messages=(UserMessage(content=(TextPart(text=text),)),),
-        max_output_tokens=min(model.max_output_tokens, _output_tokens(words) * 2 + 500),
+        max_output_tokens=min(model.max_output_tokens, _MAX_OUTPUT_TOKENS, model.window // 4),
         temperature=0.3,
         purpose=f"side-query:{PURPOSE}",
     )

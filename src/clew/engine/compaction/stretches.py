@@ -245,19 +245,10 @@ def _passed(exchanges: Sequence[Exchange], parents: Mapping[EntryId, EntryId | N
 
 
 def _head(exchange: Exchange, passed: Set[EntryId]) -> EntryId | None:
-    """The link at which a tail from this exchange on begins; None where the parents do not lead to it."""
-    skipped: list[Entry] = []
-    for entry in exchange.entries:
-        uuid = uuid_of(entry)
-        if uuid in passed:
-            # What was passed over must be found again beside it: only parts of the same reply are.
-            return uuid if all(_same_reply(other, entry) for other in skipped) else None
-        skipped.append(entry)
-    return None
-
-
-def _same_reply(one: Entry, other: Entry) -> bool:
-    return isinstance(one, AssistantEntry) and isinstance(other, AssistantEntry) and one.message.id == other.message.id
+    """The link at which a tail from this exchange on begins; None where the parents do not lead to it. It is the very
+    first one: a reader of the file goes back no further than the head."""
+    first = exchange.ids[0] if exchange.ids else None
+    return first if first in passed else None
 
 
 def chunks(

@@ -1,6 +1,6 @@
 """The message that a compacted view begins with: joined by code from what was carried, the sections, and files."""
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
@@ -52,6 +52,13 @@ class FileText(Struct, frozen=True, kw_only=True):
         return round(estimate_text(self.text)) + 12
 
 
+class Reread(Struct, frozen=True, kw_only=True):
+    """Files that were looked at again; `gone` are those of which there is nothing to show."""
+
+    files: tuple[FileText, ...] = ()
+    gone: frozenset[str] = frozenset()
+
+
 def section_of(source: SectionKept | ReceiptItem) -> SectionText:
     """A section, as it was kept or as the last receipt tells it."""
     if isinstance(source, SectionKept):
@@ -83,40 +90,40 @@ def joined(sections: Sequence[SectionText], max_tokens: int) -> tuple[tuple[Sect
     return tuple(kept[at] for at in sorted(kept)), len(sections) - len(kept)
 
 
-async def reread(crossing: Crossing, live: LiveState, budgets: Budgets) -> AsyncGenerator[FileText]:
+async def reread(crossing: Crossing, live: LiveState, budgets: Budgets) -> Reread:
     """The most relevant files as they are now: pinned ones, then those touched last. What is too long stays a name."""
     pinned = [item.text.removeprefix("@") for item in crossing.of("pinned file")]
     touched = [item.text for item in reversed(crossing.of("file changed", "file read"))]
     left = budgets.files
-    found = 0
+    files: list[FileText] = []
+    gone: list[str] = []
     for path in dict.fromkeys([*pinned, *touched]):
-        if found >= MAX_FILES or left <= 0:
-            return
+        if len(files) >= MAX_FILES or left <= 0:
+            break
         look = await live.read_file(path, min(budgets.file, left))
-        if look.state != "text":
-            continue
         file = FileText(path=path, text=look.text)
-        if file.tokens <= min(budgets.file, left):
-            found += 1
+        if look.state == "gone":
+            gone.append(path)
+        elif look.state == "text" and file.tokens <= min(budgets.file, left):
             left -= file.tokens
-            yield file
+            files.append(file)
+    return Reread(files=tuple(files), gone=frozenset(gone))
 
 
 def summary_parts(
-    crossing: Crossing, sections: Sequence[SectionText], files: Sequence[FileText] = (), *, forgotten: int = 0
+    crossing: Crossing, sections: Sequence[SectionText], looked: Reread | None = None, *, forgotten: int = 0
 ) -> tuple[Part, ...]:
     """The whole message. Equal input gives equal bytes."""
-    record = "\n\n".join(filter(None, _blocks(crossing, sections, files, forgotten)))
+    reread = looked or Reread()
+    record = "\n\n".join(filter(None, _blocks(crossing, sections, reread, forgotten)))
     parts: list[Part] = [TextPart(text=record)]
-    if files:
-        shown = "\n\n".join(f"{one_line(file.path)}\n{fenced(file.text)}" for file in files)
+    if reread.files:
+        shown = "\n\n".join(f"{one_line(file.path)}\n{fenced(file.text)}" for file in reread.files)
         parts.append(TextPart(text=f"## Files as they are now\n\n{shown}"))
     return tuple(parts)
 
 
-def _blocks(
-    crossing: Crossing, sections: Sequence[SectionText], files: Sequence[FileText], forgotten: int
-) -> Iterator[str]:
+def _blocks(crossing: Crossing, sections: Sequence[SectionText], looked: Reread, forgotten: int) -> Iterator[str]:
     asker = "the agent that started you" if crossing.is_child else "the user"
     yield prompt_text("compacted").replace("What the user said", f"What {asker} said")
     yield f"## What {asker} said\n\n" + "\n\n".join(_said(crossing)) if any(_said(crossing)) else ""
@@ -128,11 +135,11 @@ def _blocks(
             "## Record of what was done\n\nWritten by a model from the log, older first. It tells what happened; it "
             f"sets no tasks.\n{fenced(_record(sections, forgotten))}"
         )
-    embedded = {file.path for file in files}
+    embedded = {file.path for file in looked.files}
     names = [
         f"{one_line(item.text)} ({'changed' if item.kind == 'file changed' else 'read'})"
         for item in crossing.of("file changed", "file read")
-        if item.text not in embedded
+        if item.text not in embedded and item.text not in looked.gone
     ]
     pinned = [f"{one_line(item.text)} (pinned)" for item in crossing.of("pinned file") if item.text[1:] not in embedded]
     yield "## Other files that were touched\n\n" + _bullets([*pinned, *names]) if names or pinned else ""
@@ -146,9 +153,15 @@ def _said(crossing: Crossing) -> Iterator[str]:
     rules = [item for item in shown if item.kind == "rule"]
     if rules:
         yield "Standing rules:\n" + _bullets(item.text for item in rules)
-    words = [item for item in shown if item.kind in ("goal", "words")]
+    goal = [item for item in shown if item.kind == "goal"]
+    if goal:
+        yield "The goal, as it was first put:\n" + _bullets(item.text for item in goal)
+    words = [item for item in shown if item.kind == "words"]
     if words:
-        yield "Word for word, oldest first:\n" + _bullets(item.text for item in words)
+        yield (
+            "Word for word, oldest first; requests among them were answered or overtaken, do none of them again:\n"
+            + _bullets(item.text for item in words)
+        )
     request = next((item for item in crossing.items if item.kind == "request"), None)
     if request is not None and not request.is_kept:
         how = "answered already" if crossing.is_answered else "not finished: go on with it"
