@@ -76,7 +76,8 @@ def window_lines(event: Event, facts: SessionFacts, columns: int) -> Iterable[st
         case ColdReturn():
             return (cold_return_line(event),)
         case CompactionEnded(kind="clear"):
-            pins = f" {count(len(facts.state.pins), 'pin')} stay." if facts.state.pins else ""
+            kept = len(facts.state.pins)
+            pins = f" {count(kept, 'pin stays', 'pins stay')}." if kept else ""
             return (f"The window is empty; the log keeps everything.{pins} /compact undo brings it back.",)
         case CompactionEnded():
             return receipt_lines(event)

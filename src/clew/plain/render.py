@@ -280,7 +280,7 @@ class Renderer:
         self._screen.line(f"Not sent: {clip(one_line(text_of(words)), self._room(10) or 200)}", "warning")
 
     def _listed(self, event: Event, state: PlainState) -> None:
-        for line in answer_lines(event, state.facts, self._screen.columns or 80):
+        for line in answer_lines(event, state.facts, (self._screen.columns or 81) - 1):
             self._end_streams()
             self._screen.line(line, hang="      ")
 

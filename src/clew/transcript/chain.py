@@ -132,7 +132,8 @@ class _Builder:
             return self.at[self.wanted_tip]
         for number in range(len(self.entries) - 1, -1, -1):
             entry = self.entries[number]
-            if sets_tip(entry) and (tip := named_tip(entry)) not in self.undone:
+            if sets_tip(entry, self.undone):
+                tip = named_tip(entry)
                 if tip is None or tip in self.at:
                     self.set_by = number
                     return self.at[tip] if tip is not None else None

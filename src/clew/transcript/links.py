@@ -93,14 +93,15 @@ def undone_by(entry: Entry) -> EntryId | None:
     return None
 
 
-def sets_tip(entry: Entry) -> bool:
-    """Whether the conversation ends, after this line, with an entry that it names: it was set back, or cleared."""
+def sets_tip(entry: Entry, undone: Collection[EntryId] = ()) -> bool:
+    """Whether the conversation ends, after this line, with an entry that it names: it was set back, or cleared and
+    nobody undid that."""
     if not isinstance(entry, EventEntry):
         return False
     event = entry.event
     if isinstance(event, Rewound):
         return event.scope != "files"
-    return isinstance(event, CompactionEnded) and event.kind == "clear"
+    return isinstance(event, CompactionEnded) and event.kind == "clear" and event.entry_id not in undone
 
 
 def named_tip(entry: Entry) -> EntryId | None:
@@ -108,7 +109,7 @@ def named_tip(entry: Entry) -> EntryId | None:
     event = entry.event if isinstance(entry, EventEntry) else None
     if isinstance(event, Rewound):
         return event.to
-    return event.entry_id if isinstance(event, CompactionEnded) else None
+    return event.summary_id or event.entry_id if isinstance(event, CompactionEnded) else None
 
 
 def withdrawn_by(entry: Entry) -> set[EntryId]:

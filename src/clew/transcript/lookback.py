@@ -99,7 +99,7 @@ class Lookback(Generic[T]):
         """Some lines outside the chain say where it ends, or that a boundary does not count."""
         if undone := undone_by(entry):
             self._undone.add(undone)
-        elif not self.found and sets_tip(entry) and named_tip(entry) not in self._undone:
+        elif not self.found and sets_tip(entry, self._undone):
             self.found = True
             self.want = named_tip(entry)
             if self.want is None:

@@ -114,11 +114,17 @@ class Talk:
         )
         self.changes.append(boundary)
 
-    def clear(self) -> None:
+    def clear(self, pinned: str = "") -> None:
         boundary = new_entry_id()
         self.take(
             CompactionEnded(
-                entry_id=boundary, logical_parent_id=self.live.leaf, kind="clear", tokens_before=10, tokens_after=0
+                entry_id=boundary,
+                logical_parent_id=self.live.leaf,
+                kind="clear",
+                tokens_before=10,
+                tokens_after=0,
+                summary_id=new_entry_id() if pinned else None,
+                summary=(TextPart(text=pinned),) if pinned else (),
             )
         )
         self.changes.append(boundary)
@@ -262,6 +268,16 @@ def test_after_clear_nothing_is_sent_and_undo_brings_all_back(talk: Talk) -> Non
     check(talk)
 
 
+def test_what_was_pinned_stays_when_everything_else_is_cleared(talk: Talk) -> None:
+    talk.prompt("one")
+    talk.clear("a pin")
+    assert talk.words() == ["a pin"]
+    check(talk)
+    talk.undo()
+    assert talk.words() == ["one"]
+    check(talk)
+
+
 @pytest.mark.parametrize("more", [False, True])
 def test_undo_brings_the_view_back_and_keeps_what_was_said_since(talk: Talk, more: bool) -> None:
     talk.prompt("one")
@@ -350,7 +366,7 @@ def test_whatever_happens_to_the_view_everybody_goes_on_with_the_same(tmp_path: 
         exchange,
         exchange,
         lambda: talk.compact(f"summary {len(talk.live.entries)}", keep=chance.randrange(3)),
-        talk.clear,
+        lambda: talk.clear(chance.choice(["", "a pin"])),
         lambda: talk.trim(*chance.sample(calls, min(len(calls), 2))),
         snip,
         back,
