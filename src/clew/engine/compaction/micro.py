@@ -31,6 +31,7 @@ FILE_TOOLS = READ_TOOLS | EDIT_TOOLS
 CLEARABLE = FILE_TOOLS | SHELL_TOOLS | {"BashOutput", "Grep", "Glob", "LS", "WebFetch", "WebSearch"}
 """Tools whose output can be had again, or was of use only when it came."""
 PATH_ARGUMENTS = ("file_path", "notebook_path", "path")
+SAMPLE_CHARS, MAX_SAMPLE_CHARS = 1_000, 50_000
 WATERMARK = 0.5
 """Too much output is cleared down to this share of the limit, so that it does not happen again at the next result."""
 
@@ -116,9 +117,6 @@ class _Result(Struct, frozen=True):
     def text(self) -> str:
         """Its words, as they stand in the view."""
         return result_text(self.part) if self.preview is None else self.preview
-
-    def tokens(self) -> float:
-        return estimate_part(self.part) if self.preview is None else estimate_text(self.preview)
 
     def pictures(self, gone: Collection[tuple[int, int | None]]) -> list[_Picture]:
         """The media inside, without those that left before."""
@@ -241,7 +239,7 @@ def _trim_of(
     if not cleared and not pictures:
         return None
     words = {output.call_id: _marker(output) for output in cleared}
-    freed = sum(result.tokens() for output in cleared for result in output.results)
+    freed = _tokens_of([result for output in cleared for result in output.results])
     freed -= sum(estimate_text(text) for text in words.values())
     media = tuple(
         TrimmedPart(entry_id=one.entry_id, part=one.part, text=_media_marker(one.media), nested=one.nested)
@@ -261,6 +259,14 @@ def _trim_of(
         media_cleared=len(media),
         media_kept=max(0, len(found.pasted) + len(found.nested) - len(pictures)),
     )
+
+
+def _tokens_of(results: Sequence[_Result]) -> float:
+    """About how many tokens; thousands of results are not weighed one by one."""
+    texts = [result.text for result in results]
+    sample = "".join(text[:SAMPLE_CHARS] for text in texts)[:MAX_SAMPLE_CHARS]
+    words = estimate_text(sample) / max(1, len(sample)) * sum(map(len, texts))
+    return words + sum(estimate_part(one.media) for result in results for one in result.pictures(()))
 
 
 def _forgotten(files: Iterable[set[str]], kept: Iterable[_Output]) -> tuple[str, ...]:
