@@ -16,12 +16,13 @@ from clew.llm.reply import Retrying, UsageSeen
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, ScriptedReply, Think
 from clew.protocol.context_events import CompactionEnded, CompactionUndone, ContextMeasured
+from clew.protocol.entries import SystemPromptEntry
 from clew.protocol.ids import EntryId, new_entry_id
 from clew.protocol.messages import ImagePart, MediaSource, TextPart, parts_of
 from clew.protocol.tools import ToolSpec
 from clew.protocol.usage import Usage
 from clew.tools.base import ToolResult
-from engine.harness import Params, Reader, Stage, TestTool
+from engine.harness import SESSION, Params, Reader, Stage, TestTool
 
 SETTINGS = Compaction()
 
@@ -162,6 +163,13 @@ class TestAnchor:
         undone = meter.read(stage.agent)
         assert undone.anchor is None
         assert undone.tokens == pytest.approx(full.tokens, rel=0.1)
+
+    async def test_another_system_prompt_makes_it_another_request(self) -> None:
+        stage = stage_of(told(50_000))
+        await stage.play()
+        fields: dict[str, Any] = {"session_id": SESSION, "timestamp": "2026-11-16T10:00:00.000Z"}
+        stage.log.conversation.append(SystemPromptEntry(blocks=("new words",), **fields))
+        assert Meter().read(stage.agent).anchor is None
 
     async def test_after_a_boundary_everything_is_estimated(self) -> None:
         stage = stage_of(told(150_000), told(4_000))

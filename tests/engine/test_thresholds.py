@@ -1,6 +1,8 @@
 """Where a window counts as filling and full: the numbers of spec/orientation.md 4.1 and 4.4, and what holds for all."""
 
 import math
+import re
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -107,6 +109,17 @@ def test_the_order_holds_for_every_window(window: int, cap: int | None, fraction
 def test_no_window_is_called_full_while_half_of_it_is_free(window: int, cap: int) -> None:
     """A fixed buffer of 13,000 would call a window of 18,000 full at 500 tokens."""
     assert thresholds(window, output_cap=cap).auto >= window // 2
+
+
+def test_the_table_of_the_page_is_the_one_in_force() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "compaction.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| ([\d,]+) \(([\d,]+)\) \| (.+) \|$", page, re.MULTILINE)
+    assert [row[0] for row in rows] == ["8,192", "32,768", "128,000", "200,000", "1,000,000"]
+    for window, cap, numbers in rows:
+        limits = thresholds(int(window.replace(",", "")), output_cap=int(cap.replace(",", "")))
+        predicted = limits.effective - limits.growth
+        told = (limits.effective, limits.warn, predicted, limits.auto, limits.hard, limits.blocking)
+        assert numbers == " | ".join(f"{number:,}" for number in told)
 
 
 def test_the_user_s_share_is_the_one_in_force() -> None:

@@ -152,3 +152,14 @@ def test_weights_add_up():
     assert (one + two) - two == one
     assert one.total == 10
     assert one.written == 6
+
+
+def test_a_very_long_text_is_weighed_by_samples_of_all_of_it():
+    code = "    return self._value + other.count(item)  # why\n" * 2_000
+    assert len(code) > 60_000
+    half = code[:50_000]
+    assert estimate_text(code) == pytest.approx(estimate_text(half) * len(code) / len(half), rel=0.03)
+    mixed = "plain words " * 10_000 + "\u8bf7\u628a" * 60_000
+    weights = weigh_text(mixed)
+    assert weights.latin == pytest.approx(20_000, rel=0.06)
+    assert weights.cjk == pytest.approx(90_000, rel=0.06)

@@ -16,7 +16,7 @@ from clew.engine.compaction.thresholds import thresholds_in_force
 from clew.llm.estimate import SCRIPTS, Script, TokenEstimator, Weights, weigh_all, weigh_text, weigh_tool
 from clew.llm.model import Model
 from clew.protocol.context_events import ColdReturn, ContextItem, ContextMeasured, ContextShare, ViewTrimmed
-from clew.protocol.entries import Entry, EventEntry, SystemEntry
+from clew.protocol.entries import Entry, EventEntry, SystemEntry, SystemPromptEntry
 from clew.protocol.events import AttemptEnded, Rewound
 from clew.protocol.ids import MessageId, OpId
 from clew.protocol.messages import AssistantMessage, Message
@@ -145,6 +145,7 @@ class Meter:
         else:
             self.estimator.learn(model.name, sent, actual=counted)
         self._learned = _Sample(anchor, sent)
+        self._weigher.keep_only(view)
 
     def _weigh_base(self, agent: Agent) -> Weights:
         """What every request of the agent begins with."""
@@ -256,6 +257,9 @@ def cold_return(
 
 
 def _changes_view(entry: Entry) -> bool:
+    """Whether a request after this line no longer begins with what was sent before it."""
+    if isinstance(entry, SystemPromptEntry):
+        return True
     if isinstance(entry, SystemEntry):
         return is_boundary(entry) or entry.subtype == SNIP
     return isinstance(entry, EventEntry) and (isinstance(entry.event, ViewTrimmed) or undone_by(entry) is not None)

@@ -6,7 +6,7 @@ event, and the log keeps what was cleared. Results that the model has not seen y
 
 import math
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct, field
@@ -31,6 +31,7 @@ FILE_TOOLS = READ_TOOLS | EDIT_TOOLS
 CLEARABLE = FILE_TOOLS | SHELL_TOOLS | {"BashOutput", "Grep", "Glob", "LS", "WebFetch", "WebSearch"}
 """Tools whose output can be had again, or was of use only when it came."""
 PATH_ARGUMENTS = ("file_path", "notebook_path", "path")
+SAMPLE_CHARS, MAX_SAMPLE_CHARS = 1_000, 50_000
 WATERMARK = 0.5
 """Too much output is cleared down to this share of the limit, so that it does not happen again at the next result."""
 
@@ -88,20 +89,6 @@ def trim(
     return done
 
 
-class _Output(Struct):
-    """The results of one call id in the view that can be cleared; a reused id is cleared as a whole or not at all."""
-
-    call_id: CallId
-    tool: str
-    chars: int = 0
-    tokens: float = 0.0
-    place: int = 0
-    paths: set[str] = field(default_factory=set[str])
-    lost_path: bool = False
-    fixed: bool = False
-    """Something under this id may not be cleared."""
-
-
 class _Picture(Struct, frozen=True):
     """A medium in the view."""
 
@@ -109,6 +96,63 @@ class _Picture(Struct, frozen=True):
     part: int
     media: Media
     nested: int | None = None
+
+
+class _Result(Struct, frozen=True):
+    """One tool result in the view."""
+
+    entry: UserEntry
+    number: int
+    part: ToolResultPart
+    call: ToolCallPart | None
+    preview: str | None
+    """What stands for it already."""
+
+    @property
+    def tool(self) -> str:
+        """Our name of the tool; the log's where the call is gone."""
+        return tool_name(self.call.name if self.call is not None else details_of(self.entry.tool_use_result).name)
+
+    @property
+    def text(self) -> str:
+        """Its words, as they stand in the view."""
+        return result_text(self.part) if self.preview is None else self.preview
+
+    def pictures(self, gone: Collection[tuple[int, int | None]]) -> list[_Picture]:
+        """The media inside, without those that left before."""
+        if isinstance(self.part.content, str) or self.preview is not None:
+            return []
+        return [
+            _Picture(self.entry.uuid, self.number, inner, nested)
+            for nested, inner in enumerate(self.part.content)
+            if isinstance(inner, ImagePart | DocumentPart) and is_media(inner) and (self.number, nested) not in gone
+        ]
+
+    def paths(self) -> set[str]:
+        """The files that the tool really touched; else what the model wrote, seen from where it stood."""
+        shown = details_of(self.entry.tool_use_result).display
+        real = {block.path for block in shown if isinstance(block, FileBlock | DiffBlock)}
+        if real or self.call is None:
+            return real
+        arguments: dict[str, Any] = self.call.arguments
+        named = next((value for name in PATH_ARGUMENTS if isinstance(value := arguments.get(name), str) and value), "")
+        return {os.path.normpath(os.path.join(self.entry.cwd, os.path.expanduser(named)))} if named else set()
+
+
+class _Output(Struct):
+    """The results of one call id in the view; a reused id is cleared as a whole or not at all."""
+
+    call_id: CallId
+    tool: str
+    results: list[_Result] = field(default_factory=list[_Result])
+    chars: int = 0
+    place: int = 0
+    fixed: bool = False
+    """Something under this id may not be cleared."""
+
+    def paths(self) -> list[set[str]]:
+        """The files of each result."""
+        return [result.paths() for result in self.results] if self.tool in FILE_TOOLS else []
 
 
 class _Found(Struct):
@@ -138,80 +182,36 @@ def _look(chain: Sequence[Entry], replacements: Replacements) -> _Found:
         if not isinstance(entry, UserEntry) or isinstance(entry.message.content, str):
             continue
         gone = {(part.part, part.nested) for part in replacements.media.get(entry.uuid, ())}
+        seen = place < last_reply
         for number, part in enumerate(entry.message.content):
             if isinstance(part, ImagePart | DocumentPart):
                 if is_media(part) and (number, None) not in gone:
-                    seen = found.pasted if place < last_reply else found.inside
-                    seen.append(_Picture(entry.uuid, number, part))
+                    (found.pasted if seen else found.inside).append(_Picture(entry.uuid, number, part))
             elif isinstance(part, ToolResultPart) and part.call_id not in cleared:
-                result = _Result(entry, number, part, calls.get(part.call_id), replacements, unseen=place > last_reply)
-                result.add_to(found, outputs, gone, place)
+                preview = replacements.results.get(part.call_id)
+                result = _Result(entry, number, part, calls.get(part.call_id), preview)
+                output = outputs.setdefault(part.call_id, _Output(part.call_id, result.tool))
+                output.place = place
+                _sort(result, result.pictures(gone), output, found, seen=seen)
     found.outputs = sorted((one for one in outputs.values() if not one.fixed), key=lambda one: one.place)
     return found
 
 
-class _Result:
-    """One tool result in the view."""
-
-    def __init__(
-        self,
-        entry: UserEntry,
-        number: int,
-        part: ToolResultPart,
-        call: ToolCallPart | None,
-        replacements: Replacements,
-        *,
-        unseen: bool,
-    ) -> None:
-        self._entry, self._number, self._part, self._call = entry, number, part, call
-        self._preview = replacements.results.get(part.call_id)
-        self._unseen = unseen
-        self._details = details_of(entry.tool_use_result)
-        self._tool = tool_name(call.name if call is not None else self._details.name)
-
-    def add_to(
-        self, found: _Found, outputs: dict[CallId, _Output], gone: set[tuple[int, int | None]], place: int
-    ) -> None:
-        pictures = [] if self._preview is not None else list(self._pictures(gone))
-        text = result_text(self._part) if self._preview is None else self._preview
-        clearable = self._tool in CLEARABLE
-        output = outputs.setdefault(self._part.call_id, _Output(self._part.call_id, self._tool))
-        if not clearable or self._part.is_error:
-            output.fixed = True
-            whole = self._part.is_error or self._unseen
-            (found.inside if whole else found.nested).extend(pictures)
-            return
-        found.inside.extend(pictures)
-        if text.strip() in ("", EMPTY_RESULT) and not pictures:
-            output.fixed = True
-            return
-        found.chars += len(text)
-        output.fixed = output.fixed or self._unseen or output.tool != self._tool
-        output.chars += len(text)
-        output.tokens += estimate_part(self._part) if self._preview is None else estimate_text(text)
-        output.place = place
-        if self._tool in FILE_TOOLS:
-            paths = set(self._paths())
-            output.paths |= paths
-            output.lost_path = output.lost_path or not paths
-
-    def _pictures(self, gone: set[tuple[int, int | None]]) -> Iterator[_Picture]:
-        if isinstance(self._part.content, str):
-            return
-        for nested, inner in enumerate(self._part.content):
-            if isinstance(inner, ImagePart | DocumentPart) and is_media(inner) and (self._number, nested) not in gone:
-                yield _Picture(self._entry.uuid, self._number, inner, nested)
-
-    def _paths(self) -> Iterator[str]:
-        """The files that the tool really touched; else what the model wrote, seen from where it stood."""
-        shown = [block.path for block in self._details.display if isinstance(block, FileBlock | DiffBlock)]
-        if shown or self._call is None:
-            yield from shown
-            return
-        arguments: dict[str, Any] = self._call.arguments
-        named = next((value for name in PATH_ARGUMENTS if isinstance(value := arguments.get(name), str) and value), "")
-        if named:
-            yield os.path.normpath(os.path.join(self._entry.cwd, os.path.expanduser(named)))
+def _sort(result: _Result, pictures: list[_Picture], output: _Output, found: _Found, *, seen: bool) -> None:
+    """What may become of a result and of its media."""
+    tool, text = result.tool, result.text
+    if tool not in CLEARABLE or result.part.is_error:
+        output.fixed = True
+        (found.nested if seen and not result.part.is_error else found.inside).extend(pictures)
+        return
+    found.inside.extend(pictures)
+    if text.strip() in ("", EMPTY_RESULT) and not pictures:
+        output.fixed = True
+        return
+    output.fixed = output.fixed or not seen or output.tool != tool
+    output.results.append(result)
+    output.chars += len(text)
+    found.chars += len(text)
 
 
 def _all_old(found: _Found, keep: int) -> tuple[list[_Output], list[_Picture]]:
@@ -239,7 +239,8 @@ def _trim_of(
     if not cleared and not pictures:
         return None
     words = {output.call_id: _marker(output) for output in cleared}
-    freed = sum(output.tokens - estimate_text(words[output.call_id]) for output in cleared)
+    freed = _tokens_of([result for output in cleared for result in output.results])
+    freed -= sum(estimate_text(text) for text in words.values())
     media = tuple(
         TrimmedPart(entry_id=one.entry_id, part=one.part, text=_media_marker(one.media), nested=one.nested)
         for one in pictures
@@ -248,22 +249,30 @@ def _trim_of(
         estimate_part(one.media) - estimate_text(trimmed.text) for one, trimmed in zip(pictures, media, strict=True)
     )
     kept = [output for output in found.outputs if output.call_id not in words]
+    files = [paths for output in cleared for paths in output.paths()]
     event = ViewTrimmed(entry_id=entry_id, results=words, media=media, why=why, tokens_freed=max(0, round(freed)))
     return Trim(
         event=event,
-        forget=_forgotten(cleared, kept),
-        forget_all=any(output.lost_path for output in cleared),
+        forget=_forgotten(files, kept),
+        forget_all=not all(files),
         results_kept=len(kept),
         media_cleared=len(media),
         media_kept=max(0, len(found.pasted) + len(found.nested) - len(pictures)),
     )
 
 
-def _forgotten(cleared: Iterable[_Output], kept: Iterable[_Output]) -> tuple[str, ...]:
+def _tokens_of(results: Sequence[_Result]) -> float:
+    """About how many tokens; thousands of results are not weighed one by one."""
+    texts = [result.text for result in results]
+    sample = "".join(text[:SAMPLE_CHARS] for text in texts)[:MAX_SAMPLE_CHARS]
+    words = estimate_text(sample) / max(1, len(sample)) * sum(map(len, texts))
+    return words + sum(estimate_part(one.media) for result in results for one in result.pictures(()))
+
+
+def _forgotten(files: Iterable[set[str]], kept: Iterable[_Output]) -> tuple[str, ...]:
     """Each file once; not those whose whole content a kept Write still shows."""
-    held = {path for output in kept if output.tool == "Write" for path in output.paths}
-    paths = (path for output in cleared if output.tool in FILE_TOOLS for path in sorted(output.paths))
-    return tuple(dict.fromkeys(path for path in paths if path not in held))
+    held = {path for output in kept if output.tool == "Write" for paths in output.paths() for path in paths}
+    return tuple(dict.fromkeys(path for paths in files for path in sorted(paths) if path not in held))
 
 
 def _marker(output: _Output) -> str:
