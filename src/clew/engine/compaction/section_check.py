@@ -106,7 +106,9 @@ class Evidence:
         if len(wide) >= 3:
             return sum(pair in self._wide for pair in wide) * 5 >= len(wide) * 2
         words = _WORD.findall(folded)
-        return not words or any(word[:5] in self._stems for word in words)
+        if _names(line):
+            return True  # each of them was found
+        return sum(word[:5] in self._stems for word in words) * 4 >= len(words)
 
 
 def _script(char: str) -> str:
