@@ -294,6 +294,27 @@ async def test_a_prepared_session_compacts_without_asking_anybody(session: Sessi
     assert ended.cost_usd is None
 
 
+async def test_what_little_came_after_preparing_joins_the_tail(session: Session) -> None:
+    async for event in prepare(session.past(), model=Tireless(good), budgets=budgets_for(32_000)):
+        session.publish(event)
+    session.filler(1, words=60)
+    silent = ScriptedModel([])
+    ended = await done(session, silent)
+    assert not silent.requests
+    assert ended.kept is not None
+    session.filler(20)
+    asking = Tireless(good)
+    await done(session, asking)
+    assert asking.requests
+
+
+async def test_preparing_waits_until_there_is_enough(session: Session) -> None:
+    model = Tireless(good)
+    told = [event async for event in prepare(session.past(), model=model, budgets=budgets_for(32_000), min_tokens=9**6)]
+    assert not told
+    assert not model.requests
+
+
 async def test_prepared_sections_are_not_used_when_a_focus_is_asked_for(session: Session) -> None:
     async for event in prepare(session.past(), model=Tireless(good), budgets=budgets_for(32_000)):
         session.publish(event)
