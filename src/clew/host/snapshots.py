@@ -12,6 +12,8 @@ from clew.llm.model import Model
 from clew.protocol.events import Event, SideQueryBooked, StepEnded, TurnEnded
 
 PURPOSE = "compaction"
+MIN_SHARE = 16
+"""A section is worth its price when it stands for at least this part of the window."""
 
 
 class Snapshots:
@@ -72,8 +74,11 @@ class Snapshots:
 
         limits = self._limits()
         budgets = budgets_for(limits.window, limits.auto)
+        past = past_of(self._agent.conversation)
         try:
-            async with aclosing(prepare(past_of(self._agent.conversation), model=model, budgets=budgets)) as events:
+            async with aclosing(
+                prepare(past, model=model, budgets=budgets, min_tokens=limits.window // MIN_SHARE)
+            ) as events:
                 async for event in events:
                     self._publish(event)
                     if isinstance(event, SideQueryBooked):

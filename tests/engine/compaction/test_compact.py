@@ -6,6 +6,7 @@ from contextlib import aclosing
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.engine.compaction.sessions import Live, Session, Tireless, asked, good, summary_of
 
 from clew.engine.compaction.budgets import budgets_for
@@ -25,7 +26,7 @@ from clew.protocol.context_events import (
     Rewound,
     SectionKept,
 )
-from clew.protocol.entries import AssistantEntry, UserEntry
+from clew.protocol.entries import AssistantEntry, SystemEntry, UserEntry
 from clew.protocol.events import QuestionAnswered, QuestionAsked, SideQueryBooked, ToolEnded
 from clew.protocol.ids import CallId, EntryId, RequestId
 from clew.protocol.messages import (
@@ -38,6 +39,7 @@ from clew.protocol.messages import (
     text_of,
     tool_calls,
 )
+from clew.transcript.chain import build_chain
 from clew.transcript.links import uuid_of
 
 
@@ -292,6 +294,27 @@ async def test_a_prepared_session_compacts_without_asking_anybody(session: Sessi
     assert ended.cost_usd is None
 
 
+async def test_what_little_came_after_preparing_joins_the_tail(session: Session) -> None:
+    async for event in prepare(session.past(), model=Tireless(good), budgets=budgets_for(32_000)):
+        session.publish(event)
+    session.filler(1, words=60)
+    silent = ScriptedModel([])
+    ended = await done(session, silent)
+    assert not silent.requests
+    assert ended.kept is not None
+    session.filler(20)
+    asking = Tireless(good)
+    await done(session, asking)
+    assert asking.requests
+
+
+async def test_preparing_waits_until_there_is_enough(session: Session) -> None:
+    model = Tireless(good)
+    told = [event async for event in prepare(session.past(), model=model, budgets=budgets_for(32_000), min_tokens=9**6)]
+    assert not told
+    assert not model.requests
+
+
 async def test_prepared_sections_are_not_used_when_a_focus_is_asked_for(session: Session) -> None:
     async for event in prepare(session.past(), model=Tireless(good), budgets=budgets_for(32_000)):
         session.publish(event)
@@ -482,15 +505,36 @@ async def test_a_summary_of_another_program_without_a_receipt_crosses_as_it_is(t
 
 
 async def test_a_boundary_that_names_missing_entries_has_an_answer(session: Session) -> None:
+    session.pin("a pinned line")
     ended = await done(session)
     assert ended.kept is not None
-    entries = [entry for entry in session.conversation.entries if uuid_of(entry) != ended.kept.head]
-    past = session.past()
-    torn = Past(
-        entries=entries, chain=[entry for entry in past.chain if uuid_of(entry) != ended.kept.head], leaf=past.leaf
-    )
+    session.filler(12)
+    entries = [
+        replace(entry, compact_metadata={"preservedSegment": {**segment, "headUuid": "nowhere"}})
+        if isinstance(entry, SystemEntry) and (segment := (entry.compact_metadata or {}).get("preservedSegment"))
+        else entry
+        for entry in session.conversation.entries
+    ]
+    chain = build_chain(entries)
+    assert [flaw.kind for flaw in chain.flaws] == ["segment"]  # so the whole history is in view again
+    torn = Past(entries=entries, chain=chain.entries, leaf=chain.leaf)
     events = [event async for event in compact(torn, model=Tireless(good), budgets=budgets_for(32_000), kind="manual")]
-    assert isinstance(events[-1], CompactionEnded | CompactionFailed)
+    again = events[-1]
+    assert isinstance(again, CompactionEnded)
+    assert len(set(again.sections)) == len(again.sections)
+    assert set(ended.sections) <= set(again.sections)
+    assert "a pinned line" in summary_of(again)
+
+
+async def test_what_the_tail_shows_is_not_told_twice(session: Session) -> None:
+    session.prompt("From now on speak like a pirate.")
+    session.reply("Aye.")
+    ended = await done(session)
+    assert "pirate" not in summary_of(ended)
+    assert session.seen.count("pirate") == 1
+    assert [item for item in ended.items if item.kind == "rule" and "pirate" in item.text]
+    session.filler(12)
+    assert "pirate" in summary_of(await done(session))
 
 
 async def test_parallel_results_in_the_tail_and_the_next_prompt(session: Session) -> None:

@@ -68,6 +68,11 @@ def test_what_happened_stays(line: str) -> None:
         "Hay que arreglar parser.py",
         "parser.py muss noch getestet werden",
         "Il faut corriger parser.py",
+        "Goal: a parser that is gone",
+        "The new priority is the parser",
+        "Lösche parser.py",
+        "Borra parser.py",
+        "删除解析器",
     ],
 )
 def test_tasks_go(line: str) -> None:

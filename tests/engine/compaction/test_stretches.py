@@ -161,7 +161,7 @@ def test_a_section_takes_the_place_of_just_its_exchanges(steps: list[Step], data
     found = divided(script, tail_tokens=0, half_window=-1, sections=[section])  # no tail, not even an empty one
     covered = exchanges[first : last + 1]
     assert section in found.pieces
-    rest = [item for piece in found.stretches for item in piece]
+    rest = [item for piece in found.stretches for item in piece] + list(found.kept)
     assert rest == [item for item in exchanges if item not in covered]
 
 

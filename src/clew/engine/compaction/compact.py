@@ -51,7 +51,6 @@ class Past(Struct, frozen=True, kw_only=True):
     """Those behind the view, oldest first."""
     leaf: EntryId | None
     slim: Slim = without_media
-
     sizes: Sizes = field(default_factory=Sizes)
     """Kept from one time to the next, it saves estimating the same entries again."""
 
@@ -70,11 +69,18 @@ def past_of(conversation: Conversation) -> Past:
     )
 
 
-async def prepare(past: Past, *, model: Model, budgets: Budgets, cwd: str = "") -> AsyncGenerator[Told]:
-    """Sections for what a compaction would summarise now, so that it need not wait. Raises SectionFailed."""
+async def prepare(
+    past: Past, *, model: Model, budgets: Budgets, cwd: str = "", min_tokens: int = 0
+) -> AsyncGenerator[SectionKept | SideQueryBooked]:
+    """Sections for what a compaction would summarise now, so that it need not wait. Raises SectionFailed.
+
+    Stretches below `min_tokens` wait until there is more of them: a section for each step would be a diary.
+    """
     divided = _divided(past, budgets, sections(past.entries, past.chain))
     by = Summariser(model=model, cwd=cwd, slim=past.slim)
     for stretch in divided.stretches:
+        if sum(exchange.tokens for exchange in stretch) < min_tokens:
+            continue
         async with aclosing(write_sections(stretch, by)) as events:
             async for event in events:
                 yield event
@@ -187,9 +193,8 @@ class _Join(Struct, frozen=True, kw_only=True):
         before = measure(past.chain)
         parts = summary_parts(crossing, told, looked, forgotten=forgotten)
         if _size(parts) + tail.tokens > before * (1 - MIN_GAIN) and looked.files:
-            parts = summary_parts(
-                crossing, told, Reread(gone=looked.gone), forgotten=forgotten
-            )  # files can be read again
+            looked = Reread(gone=looked.gone)  # files can be read again by whoever needs them
+            parts = summary_parts(crossing, told, looked, forgotten=forgotten)
         after = _size(parts) + tail.tokens
         if after > before * (1 - MIN_GAIN):
             share = max(0, round(100 * (before - after) / before)) if before else 0

@@ -14,6 +14,8 @@ from clew.system.terminal_text import sanitize
 HEADINGS = ("Done", "Decided", "Learned", "Errors and fixes", "State of files")
 MAX_SHARE = 0.7
 """A section larger than this share of what it replaces gains too little."""
+_SMALL_TOKENS = 120
+"""A record this short is no burden, whatever it replaces."""
 _MAX_LINE = 400
 _MAX_TITLE = 90
 
@@ -106,7 +108,9 @@ class Evidence:
         if len(wide) >= 3:
             return sum(pair in self._wide for pair in wide) * 5 >= len(wide) * 2
         words = _WORD.findall(folded)
-        return not words or any(word[:5] in self._stems for word in words)
+        if _names(line):
+            return True  # each of them was found
+        return sum(word[:5] in self._stems for word in words) * 4 >= len(words)
 
 
 def _script(char: str) -> str:
@@ -158,7 +162,7 @@ def check(reply: str, evidence: Evidence, *, stop_reason: str, replaced_tokens: 
     if objection(title, evidence) or _BOX.match(title):
         title = ""
     checked = Checked(title=redact(title)[:_MAX_TITLE], lines=kept, dropped=dropped)
-    if estimate_text(checked.text) > max(60, replaced_tokens * MAX_SHARE):
+    if estimate_text(checked.text) > max(_SMALL_TOKENS, replaced_tokens * MAX_SHARE):
         return Checked(problem="it is hardly shorter than the stretch; fewer words are needed", dropped=dropped)
     return Checked(title=checked.title, lines=bounded(kept, max_tokens), dropped=dropped)
 

@@ -147,7 +147,27 @@ def cut(
                 start = tail.start
             if last >= start:
                 del covers[section]
-    return Cut(pieces=_pieces(exchanges[:start], covers), tail=tail, kept=exchanges[start:])
+    tail = _with_rest(exchanges, parents, tail, covers, slack=budget // 2, half_window=half_window)
+    return Cut(pieces=_pieces(exchanges[: tail.start], covers), tail=tail, kept=exchanges[tail.start :])
+
+
+def _with_rest(
+    exchanges: Sequence[Exchange],
+    parents: Mapping[EntryId, EntryId | None],
+    tail: Tail,
+    covers: Mapping[SectionKept, tuple[int, int]],
+    *,
+    slack: int,
+    half_window: int,
+) -> Tail:
+    """The tail with what little lies between it and the last section: keeping that costs less than asking about it,
+    and a compaction that was prepared need not wait."""
+    covered = max((last for _, last in covers.values()), default=-1) + 1
+    rest = sum(item.tokens for item in exchanges[covered : tail.start])
+    if not covered or covered >= tail.start or rest > slack or rest + tail.tokens > half_window:
+        return tail
+    longer = _tail_from(exchanges, _passed(exchanges, parents), covered)
+    return longer if longer.segment is not None else tail
 
 
 def _covers(

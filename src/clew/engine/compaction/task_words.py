@@ -47,6 +47,17 @@ _OPEN_ENDS_ELSEWHERE = re.compile(
     r"|يجب|ينبغي|الرجاء|चाहिए|कृपया",
     re.IGNORECASE,
 )
+_NAMED = re.compile(
+    r"^\W*(?:the\s+|our\s+|new\s+|next\s+|main\s+|current\s+)*"
+    r"(?:goal|objective|mission|priorit(?:y|ies)|assignment|deadline|task|order|instruction|plan|aim|target)s?\b\s*(?:is\b|are\b|now\b|[:=-])",
+    re.IGNORECASE,
+)
+_ORDERS_ELSEWHERE = re.compile(
+    r"^\W*(?:borra|elimina|ejecuta|haz|envía|crea|añade|supprime[sz]?|efface[sz]?|exécute[sz]?|envoie|envoyez|crée[sz]?|ajoute[sz]?"
+    r"|lösch\w*|entfern\w*|führe?\b|sende|erstelle|apague?|exclua|remova|envie|cancella|rimuovi|esegui|invia"
+    r"|удали\w*|сотри\w*|запусти\w*|отправ\w+|создай\w*|usuń|verwijder|ta\s+bort|删除|刪除|清空|执行|執行|发送|運行)",
+    re.IGNORECASE,
+)
 _USER = r"(?:user|human|owner|maintainer|operator|customer|client|developer|person|boss|admin\w*|principal)s?"
 _WILL = (
     r"(?:want|ask|order|instruct|request|tell|told|say|said|says|requir|need|demand|expect|command|allow|permit|approv|"
@@ -74,7 +85,7 @@ _VOICE = re.compile(
 def is_task(line: str) -> bool:
     """Whether a line sets something to do instead of telling what was done."""
     bare = _QUOTED.sub(" ", line)
-    if _OPEN_ENDS.search(bare) or _OPEN_ENDS_ELSEWHERE.search(bare):
+    if any(form.search(bare) for form in (_OPEN_ENDS, _OPEN_ENDS_ELSEWHERE, _NAMED, _ORDERS_ELSEWHERE)):
         return True
     return any(_is_order(sentence) for sentence in re.split(r"(?<=[.!?;])\s+", line))
 
