@@ -5,11 +5,11 @@ import os
 from clew.system.sandbox.plan import Plan
 
 
-def arguments(plan: Plan, *, cwd: str, seccomp: int) -> list[str]:
+def arguments(plan: Plan, *, cwd: str, seccomp: int, joined: bool = False) -> list[str]:
     """Everything before the command itself. Later options win over earlier ones, so the order is the rule."""
     line = [plan["bwrap"], "--die-with-parent", "--new-session", "--unshare-user", "--unshare-pid", "--unshare-ipc"]
     line += ["--unshare-uts", "--cap-drop", "ALL"]
-    if not plan["network"]:
+    if not plan["network"] and not joined:
         line.append("--unshare-net")
     line += ["--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/dev/shm"]
     # A user who is root could otherwise change kernel settings through /proc/sys.

@@ -7,9 +7,11 @@ import struct
 from clew.system.sandbox import kernel
 
 BPF_LOAD, BPF_JEQ, BPF_JGE, BPF_JSET, BPF_RETURN = 0x20, 0x15, 0x35, 0x45, 0x06
-ALLOW, ERRNO, KILL = 0x7FFF0000, 0x00050000, 0x80000000
-NR, ARCH, ARGUMENT0, ARGUMENT2 = 0, 4, 16, 32
+ALLOW, ERRNO, KILL, NOTIFY = 0x7FFF0000, 0x00050000, 0x80000000, 0x7FC00000
+NR, ARCH, ARGUMENT0, ARGUMENT1, ARGUMENT2 = 0, 4, 16, 24, 32
 SECCOMP_MODE_FILTER = 2
+SET_MODE_FILTER, NEW_LISTENER, WAIT_KILLABLE = 1, 1 << 3, 1 << 5
+O_CREAT = 0o100
 X32_BIT = 0x40000000
 AF_UNIX, AF_INET, AF_INET6, AF_NETLINK = 1, 2, 10, 16
 NETLINK_ROUTE = 0
@@ -37,6 +39,19 @@ SPECIAL = {
     "x86_64": {"socket": 41, "socketpair": 53, "unshare": 272, "clone": 56, "clone3": 435},
     "aarch64": {"socket": 198, "socketpair": 199, "unshare": 97, "clone": 220, "clone3": 435},
 }
+MAKING = {
+    "x86_64": {
+        "creat": 85, "mkdir": 83, "mkdirat": 258, "mknod": 133, "mknodat": 259, "rename": 82, "renameat": 264,
+        "renameat2": 316, "link": 86, "linkat": 265, "symlink": 88, "symlinkat": 266, "bind": 49, "open": 2,
+        "openat": 257,
+    },
+    "aarch64": {
+        "mkdirat": 34, "mknodat": 33, "renameat": 38, "renameat2": 276, "linkat": 37, "symlinkat": 36, "bind": 200,
+        "openat": 56,
+    },
+}  # fmt: skip
+"""Every call that can make a name. `openat2` hides its flags in memory; programs that find it missing use `openat`."""
+OPENAT2 = 437
 
 
 def supported() -> bool:
@@ -44,8 +59,8 @@ def supported() -> bool:
     return kernel.MACHINE in ARCHITECTURES
 
 
-def program(*, sockets: bool, machine: str = kernel.MACHINE) -> bytes:
-    """The filter as BPF instructions."""
+def program(*, sockets: bool, guarded: bool = False, machine: str = kernel.MACHINE) -> bytes:
+    """The filter as BPF instructions. `guarded`: calls that make names are handed to whoever holds the listener."""
     special = SPECIAL[machine]
     refuse = ERRNO | errno.EPERM
     code = [
@@ -64,6 +79,8 @@ def program(*, sockets: bool, machine: str = kernel.MACHINE) -> bytes:
         flags = NEW_NAMESPACES if name == "unshare" else NEW_NAMESPACES & ~0x80
         code += [(BPF_JEQ, 0, 4, special[name]), (BPF_LOAD, 0, 0, ARGUMENT0), (BPF_JSET, 0, 1, flags)]
         code += [(BPF_RETURN, 0, 0, refuse), (BPF_RETURN, 0, 0, ALLOW)]
+    if guarded:
+        code += making_rules(MAKING[machine])
     code += socket_rules(special, sockets=sockets, refuse=refuse)
     code.append((BPF_RETURN, 0, 0, ALLOW))
     return b"".join(struct.pack("=HBBI", *instruction) for instruction in code)
@@ -85,6 +102,19 @@ def socket_rules(special: dict[str, int], *, sockets: bool, refuse: int) -> list
     return code
 
 
+def making_rules(calls: dict[str, int]) -> list[tuple[int, int, int, int]]:
+    """Opening a file makes a name only with O_CREAT; everything else here always does."""
+    code = [(BPF_JEQ, 0, 1, OPENAT2), (BPF_RETURN, 0, 0, ERRNO | errno.ENOSYS)]
+    for name, number in calls.items():
+        if name in ("open", "openat"):
+            flags = ARGUMENT1 if name == "open" else ARGUMENT2
+            code += [(BPF_JEQ, 0, 4, number), (BPF_LOAD, 0, 0, flags), (BPF_JSET, 0, 1, O_CREAT)]
+            code += [(BPF_RETURN, 0, 0, NOTIFY), (BPF_RETURN, 0, 0, ALLOW)]
+        else:
+            code += [(BPF_JEQ, 0, 1, number), (BPF_RETURN, 0, 0, NOTIFY)]
+    return code
+
+
 class Program(ctypes.Structure):
     """struct sock_fprog."""
 
@@ -93,7 +123,19 @@ class Program(ctypes.Structure):
 
 def install(*, sockets: bool) -> None:
     """Lay the filter on this process and all it starts. Needs no_new_privs."""
-    code = program(sockets=sockets)
-    memory = ctypes.create_string_buffer(code, len(code))
-    wrapped = Program(len(code) // 8, ctypes.cast(memory, ctypes.c_void_p))
+    _, wrapped = as_program(program(sockets=sockets))
     kernel.prctl(kernel.PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(wrapped))
+
+
+def install_guarded(*, sockets: bool) -> int:
+    """The same, with a descriptor on which calls that make names arrive. A call that has arrived is not interrupted by
+    signals, because what was done for it cannot be done twice (Linux 5.19)."""
+    _, wrapped = as_program(program(sockets=sockets, guarded=True))
+    number = kernel.NR_SECCOMP[kernel.MACHINE]
+    return kernel.syscall(number, SET_MODE_FILTER, NEW_LISTENER | WAIT_KILLABLE, ctypes.byref(wrapped))
+
+
+def as_program(code: bytes) -> tuple[ctypes.Array[ctypes.c_char], Program]:
+    """The memory, which must outlive the call, and what points to it."""
+    memory = ctypes.create_string_buffer(code, len(code))
+    return memory, Program(len(code) // 8, ctypes.cast(memory, ctypes.c_void_p))
