@@ -34,6 +34,7 @@ def holds(status: SandboxStatus) -> bool:
 CANDIDATES = {
     "bwrap": SandboxStatus(kind="bwrap", bwrap=find_bwrap()),
     "namespaces": SandboxStatus(kind="landlock", namespaces=True, guards=True),
+    "watched": SandboxStatus(kind="landlock", namespaces=True),
     "landlock": SandboxStatus(kind="landlock"),
 }
 KINDS = {

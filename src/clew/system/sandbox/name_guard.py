@@ -64,14 +64,17 @@ class Caller:
                 return b"/proc/%d/%s%s" % (self.pid, meant, path[len(head) :])
         return path
 
-    def status(self, field: str) -> str:
-        """One line of what the kernel tells about it."""
-        with open(f"/proc/{self.pid}/status", encoding="ascii", errors="replace") as file:
-            return next(line for line in file if line.startswith(field)).split()[1]
+    def status(self, field: bytes) -> bytes:
+        """One value of what the kernel tells about it."""
+        descriptor = os.open(f"/proc/{self.pid}/status", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return os.read(descriptor, PATH_BYTES).partition(b"\n" + field)[2].split(None, 1)[0]
+        finally:
+            os.close(descriptor)
 
     def lend_mask(self) -> None:
         """What we make next has the rights that the caller would have given it."""
-        os.umask(int(self.status("Umask:"), 8))
+        os.umask(int(self.status(b"Umask:"), 8))
 
 
 class NameGuard:
@@ -254,7 +257,7 @@ class NameGuard:
             base = caller.directory(AT_FDCWD)
             os.fchdir(base)
             os.close(base)
-        process = os.pidfd_open(int(caller.status("Tgid:")))
+        process = os.pidfd_open(int(caller.status(b"Tgid:")))
         try:
             descriptor = kernel.syscall(kernel.NR_PIDFD_GETFD, process, number & 0xFFFFFFFF, 0)
         finally:
