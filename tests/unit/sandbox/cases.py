@@ -16,7 +16,7 @@ def lines(name: str) -> tuple[str, ...]:
 
 WAYS = lines("ways")
 CHANGES = lines("changes")
-WAYS_OUT = lines("ways_out")
+WAYS_OUT = (*lines("ways_out"), *lines("deeper_ways_out"))
 NOT_FOR_LANDLOCK = lines("not_for_landlock")
 WORK = lines("work")
 READS = lines("reads")

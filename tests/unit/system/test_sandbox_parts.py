@@ -81,6 +81,7 @@ def plan(tmp_path: Path) -> Plan:
         "writable": ["/w/s"],
         "pinned": ["/w/s/.git"],
         "protected": ["/w/s/.git/config"],
+        "guarded": [],
         "watched": [],
         "aside": "/w/aside",
         "hidden": [str(tmp_path)],
@@ -251,7 +252,10 @@ def watch(tmp_path: Path):
     (ws / ".env").write_text("mine")
     watched = [(ws, ""), (ws / ".git", ".git"), (ws / ".git" / "objects", ".git/objects")]
     made = Watch(
-        [{"path": str(path), "prefix": prefix, "known": os.listdir(path)} for path, prefix in watched],
+        [
+            {"path": str(path), "prefix": prefix, "known": os.listdir(path), "names": [], "repository": True}
+            for path, prefix in watched
+        ],
         str(tmp_path / "aside"),
     )
     yield made
@@ -318,9 +322,10 @@ def test_what_cannot_be_moved_is_removed(watch: Watch, tmp_path: Path, monkeypat
 
 
 def test_every_kind_has_its_promises():
-    assert "new_protected_names" in promises("bwrap", namespaces=False)
-    assert "new_protected_names" in promises("landlock", namespaces=True)
-    alone = promises("landlock", namespaces=False)
+    assert "protected_names_taken_away" in promises("bwrap", namespaces=False, guards=False)
+    assert "protected_names_taken_away" in promises("landlock", namespaces=True, guards=False)
+    assert "protected_names_refused" in promises("landlock", namespaces=True, guards=True)
+    alone = promises("landlock", namespaces=False, guards=False)
     assert "no_new_names" in alone
     assert "loopback" not in alone
 

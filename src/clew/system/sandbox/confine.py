@@ -34,7 +34,7 @@ def confine_and_run(
         readable = landlock.all_but([*plan["hidden"], "/dev"])
         landlock.restrict(writable=[plan["tmp"], *plan["writable"]], readable=readable, tcp=plan["network"])
         if seccomp.supported():
-            seccomp.install(sockets=has_sockets(plan))
+            seccomp.install(sockets=has_sockets(plan), own_ipc=has_mounts(plan))
     os.execve(argv[0], argv, env)
 
 
@@ -88,7 +88,7 @@ def become_init(plan: Plan, keep: int) -> None:
             socket.send_fds(theirs, [b"l"], [listener])
             os.close(listener)
         elif seccomp.supported():
-            seccomp.install(sockets=has_sockets(plan))
+            seccomp.install(sockets=has_sockets(plan), own_ipc=has_mounts(plan))
         ours.close()
         theirs.close()
         return

@@ -12,6 +12,7 @@ import ctypes
 import errno
 import fcntl
 import os
+import stat
 import struct
 from collections.abc import Iterator
 
@@ -87,7 +88,7 @@ class NameGuard:
         """Directories stay open for good: some file systems number one anew when nobody looks at it."""
         self._tell = tell
         self._told = 0
-        self._proc = os.stat("/proc").st_dev
+        self._proc = process_views()
         self._places: dict[tuple[int, int], Guarded] = {}
         for place in guarded:
             self._guard(os.open(place["path"], os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC), place)
@@ -166,9 +167,19 @@ class NameGuard:
             if base >= 0:
                 os.close(base)
         try:
+            self._keep_out(parent)
             yield parent, name
         finally:
             os.close(parent)
+
+    def _keep_out(self, parent: int) -> bool:
+        """What lies below our own entry in /proc is ours, not the caller's. True: it is the entry of another one."""
+        if os.fstat(parent).st_dev not in self._proc:
+            return False
+        place = os.readlink(f"/proc/self/fd/{parent}")
+        if any(part == str(os.getpid()) for part in place.split("/")):
+            raise PermissionError(errno.EACCES, "this process is not yours")
+        return True
 
     def _judge(self, parent: int, name: bytes, *, by_mkdir: bool = False) -> Guarded | None:
         """Raises when this name must not come into being here; else tells what the directory is."""
@@ -208,7 +219,7 @@ class NameGuard:
         with self._place(caller, start, address) as (parent, name):
             self._judge(parent, name)
             caller.lend_mask()
-            os.mknod(name, mode & 0xFFFF, device & 0xFFFFFFFF, dir_fd=parent)
+            os.mknod(name, mode & 0xFFFF & ~stat.S_ISUID, device & 0xFFFFFFFF, dir_fd=parent)
         return 0
 
     def _make_link(self, caller: Caller, target: int, start: int, address: int) -> int:
@@ -301,7 +312,7 @@ class NameGuard:
 
     def _open_at(self, caller: Caller, parent: int, name: bytes, flags: int, mode: int) -> int | None:
         """ELOOP: it is a link. None: it is a pipe without another end."""
-        in_proc = os.fstat(parent).st_dev == self._proc
+        in_proc = self._keep_out(parent)
         plain = flags & ~(os.O_CREAT | os.O_EXCL) | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
         while True:
             if not flags & os.O_EXCL:
@@ -319,7 +330,7 @@ class NameGuard:
             caller.lend_mask()
             make = flags | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
             try:
-                return os.open(name, make, mode & 0o7777, dir_fd=parent)
+                return os.open(name, make, mode & 0o3777, dir_fd=parent)
             except FileExistsError:
                 if flags & os.O_EXCL:
                     raise  # else it came into being just now: look again
@@ -370,3 +381,11 @@ def exists(parent: int, name: bytes) -> bool:
     except FileNotFoundError:
         return False
     return True
+
+
+def process_views() -> frozenset[int]:
+    """The device numbers of every /proc there is."""
+    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+        words = [line.split() for line in file]
+    numbers = [line[2].split(":") for line in words if line[line.index("-") + 1] == "proc"]
+    return frozenset(os.makedev(int(major), int(minor)) for major, minor in numbers)
