@@ -1,4 +1,4 @@
-"""A log that others have touched, met by the real command: everything said is sent on, and the file is private again."""
+"""A log that others have touched, met by the real command: everything said is sent on, the file is private again."""
 
 import json
 import stat

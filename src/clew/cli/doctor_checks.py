@@ -86,7 +86,9 @@ def check_sandbox(settings: SandboxSettings) -> Check:
         "bubblewrap": status.bwrap or None,
         "mode": settings.mode,
         "network": settings.network,
-        "self_test": [{"kind": a.kind, "namespaces": a.namespaces, "guards": a.guards, "checks": a.checks} for a in status.tried],
+        "self_test": [
+            {"kind": a.kind, "namespaces": a.namespaces, "guards": a.guards, "checks": a.checks} for a in status.tried
+        ],
     }
     network = "network allowed by settings" if settings.network else "no network"
     summary = f"{status.label} (Landlock ABI {status.abi or 'none'}), {network}, mode {settings.mode}"

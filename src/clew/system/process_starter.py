@@ -92,9 +92,7 @@ def become_subreaper() -> None:
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
 
 
-def start_keeper(
-    door: socket.socket, descriptors: list[int], life: tuple[int, int], network: SessionNetwork
-) -> int:
+def start_keeper(door: socket.socket, descriptors: list[int], life: tuple[int, int], network: SessionNetwork) -> int:
     """One command; its keeper is a child of ours."""
     pid = os.fork()
     if pid:
@@ -174,7 +172,12 @@ class Keeper:
             watch.sweep()
         code = os.waitstatus_to_exitcode(ender.status if ender.status is not None else signal.SIGKILL)
         taken = watch.taken[:MAX_TAKEN] if watch is not None else []
-        return {"code": code if code >= 0 else 128 - code, "cwd": (lines_in(told) or [""])[-1], "taken": taken, "refused": lines_in(refusals)}
+        return {
+            "code": code if code >= 0 else 128 - code,
+            "cwd": (lines_in(told) or [""])[-1],
+            "taken": taken,
+            "refused": lines_in(refusals),
+        }
 
     def wait(self, ender: Ender, watch: Watch | None, *, skip: int) -> None:
         """Until the command ends, or until the agent asks or closes its end: then everything is ended."""

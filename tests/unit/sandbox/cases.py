@@ -18,6 +18,7 @@ WAYS = lines("ways")
 CHANGES = lines("changes")
 WAYS_OUT = (*lines("ways_out"), *lines("deeper_ways_out"))
 NOT_FOR_LANDLOCK = lines("not_for_landlock")
+NOT_FOR_BWRAP = lines("not_for_bwrap")
 WORK = lines("work")
 READS = lines("reads")
 

@@ -50,11 +50,14 @@ def furnish(ws: Path) -> dict[Path, str]:
         (ws / name).mkdir(parents=True)
     (ws / "conf" / "included").write_text("[alias]\n\tx = status\n")
     with (ws / ".git" / "config").open("a") as file:
-        file.write("[include]\n\tpath = ../conf/included\n\tpath = ../missing/included\n[core]\n\thooksPath = tools/hooks\n")
+        file.write(
+            "[include]\n\tpath = ../conf/included\n\tpath = ../missing/included\n[core]\n\thooksPath = tools/hooks\n"
+        )
     (ws / ".git" / "info" / "exclude").write_text("*\n")
     git = ws / ".git"
     return {
-        ws: "", git: ".git", git / "objects": ".git/objects", git / "hooks": "=post-checkout", git / "info": "=attributes",
+        ws: "", git: ".git", git / "objects": ".git/objects", git / "hooks": "=post-checkout",
+        git / "info": "=attributes",
         ws / ".github": ".github", ws / ".yarn": ".yarn", ws / "conf": "=included", ws / "tools": "=hooks",
         ws / "tools" / "hooks": "=post-checkout",
     }  # fmt: skip

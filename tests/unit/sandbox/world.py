@@ -26,7 +26,13 @@ print(json.dumps(checks))
 
 def holds(status: SandboxStatus) -> bool:
     """Whether this kind works here: what is present decides what is tested."""
-    words = [status.kind, "yes" if status.namespaces else "no", "yes" if status.guards else "no", status.bwrap, find_bash()]
+    words = [
+        status.kind,
+        "yes" if status.namespaces else "no",
+        "yes" if status.guards else "no",
+        status.bwrap,
+        find_bash(),
+    ]
     done = subprocess.run([sys.executable, "-c", TRY, *words], capture_output=True, text=True, check=False)
     return done.returncode == 0 and all(json.loads(done.stdout).values())
 

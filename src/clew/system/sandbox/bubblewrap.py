@@ -11,7 +11,7 @@ def arguments(plan: Plan, *, cwd: str, seccomp: int, joined: bool = False) -> li
     line += ["--unshare-uts", "--cap-drop", "ALL"]
     if not plan["network"] and not joined:
         line.append("--unshare-net")
-    line += ["--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/dev/shm"]
+    line += ["--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
     # A user who is root could otherwise change kernel settings through /proc/sys.
     line += ["--proc", "/proc", "--remount-ro", "/proc"]
     for top in ("/tmp", "/var/tmp"):

@@ -4,6 +4,7 @@ import os
 import select
 import signal
 import socket
+from itertools import pairwise
 
 from clew.system.sandbox import bubblewrap, kernel, landlock, namespaces, seccomp
 from clew.system.sandbox.name_guard import NameGuard
@@ -111,14 +112,14 @@ def become_init(plan: Plan, keep: int) -> None:
 def gaps(kept: list[int]) -> list[tuple[int, int]]:
     """The ranges between some descriptors."""
     edges = [-1, *sorted(number for number in kept if number >= 0), 4096]
-    return [(low + 1, high) for low, high in zip(edges, edges[1:], strict=False)]
+    return [(low + 1, high) for low, high in pairwise(edges)]
 
 
 def serve(child: int, guard: NameGuard | None) -> None:
     """Answer calls and collect children until this one ends, then exit as it did."""
     wakes, wake = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
     signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGCHLD, heard)
     poll = select.poll()
     poll.register(wakes, select.POLLIN)
     if guard is not None:
@@ -131,6 +132,10 @@ def serve(child: int, guard: NameGuard | None) -> None:
                 guard.answer()
             else:
                 poll.unregister(number)  # nobody is left under the filter
+
+
+def heard(*_: object) -> None:
+    """A signal that only wakes."""
 
 
 def ended(child: int, *, wait: bool = True) -> bool:

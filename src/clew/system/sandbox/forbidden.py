@@ -7,7 +7,8 @@ PAIR_PARENTS = frozenset(parent for parent, _ in PROTECTED_PAIRS)
 
 
 def forbidden(prefix: str, name: str, *, repository: bool) -> bool:
-    """`prefix`: what the directory is to its workspace root; `elsewhere` when only names of its own matter. `repository`: the root has a git directory of its own."""
+    """`prefix`: what the directory is to its workspace root; `elsewhere` when only names of its own matter.
+    `repository`: the root has a git directory of its own."""
     if prefix == "elsewhere":
         return False
     if prefix == ".git":

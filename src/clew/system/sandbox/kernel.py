@@ -101,7 +101,12 @@ def read_memory(pid: int, address: int, size: int) -> bytes:
     buffer = ctypes.create_string_buffer(size)
     here, there = Span(ctypes.addressof(buffer), size), Span(address, size)
     got = _libc.process_vm_readv(
-        ctypes.c_int(pid), ctypes.byref(here), ctypes.c_ulong(1), ctypes.byref(there), ctypes.c_ulong(1), ctypes.c_ulong(0)
+        ctypes.c_int(pid),
+        ctypes.byref(here),
+        ctypes.c_ulong(1),
+        ctypes.byref(there),
+        ctypes.c_ulong(1),
+        ctypes.c_ulong(0),
     )
     return buffer.raw[: checked(got, "process_vm_readv")]
 

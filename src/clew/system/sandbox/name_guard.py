@@ -8,74 +8,28 @@ directory, and makes the name there itself, by descriptor: nothing the caller ch
 
 import _thread
 import contextlib
-import ctypes
 import errno
 import fcntl
 import os
 import stat
 import struct
-from collections.abc import Iterator
+from collections.abc import Generator
 
 from clew.system.sandbox import kernel, seccomp
+from clew.system.sandbox.caller import AT_FDCWD, Caller, exists, process_views, split
 from clew.system.sandbox.forbidden import forbidden, inner_prefix
 from clew.system.sandbox.plan import Guarded
 
 RECEIVE, SEND, ADD_DESCRIPTOR = 0xC0502100, 0xC0182101, 0x40182103
 CALL, ANSWER, DESCRIPTOR = struct.Struct("=QIIiIQ6Q"), struct.Struct("=QqiI"), struct.Struct("=QIIII")
 ANSWER_WITH_DESCRIPTOR = 2
-AT_FDCWD, AT_SYMLINK_FOLLOW, AT_EMPTY_PATH = -100, 0x400, 0x1000
+AT_SYMLINK_FOLLOW, AT_EMPTY_PATH = 0x400, 0x1000
 RENAME_EXCHANGE, RENAME_WHITEOUT = 2, 4
-PATH_BYTES, ADDRESS_BYTES = 4096, 128
+ADDRESS_BYTES = 128
 MAX_LINKS = 40
 MAX_TOLD = 100
 NAMES = {number: name for name, number in seccomp.MAKING.get(kernel.MACHINE, {}).items()}
 KEPT_FLAGS = os.O_APPEND | os.O_NONBLOCK | getattr(os, "O_DIRECT", 0) | getattr(os, "O_NOATIME", 0)
-OWN_FILES = {b"/dev/stdin": b"0", b"/dev/stdout": b"1", b"/dev/stderr": b"2"}
-
-
-class Caller:
-    """The process that made a call: its memory, its directories, its mask."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-
-    def path(self, address: int) -> bytes:
-        """A path, copied once."""
-        data = kernel.read_memory(self.pid, address, PATH_BYTES)
-        text, end, _ = data.partition(b"\0")
-        if not end:
-            raise OSError(errno.ENAMETOOLONG, "the path has no end")
-        return text
-
-    def directory(self, number: int) -> int:
-        """The directory that a relative path starts from."""
-        number = ctypes.c_int(number & 0xFFFFFFFF).value
-        place = f"/proc/{self.pid}/cwd" if number == AT_FDCWD else f"/proc/{self.pid}/fd/{number}"
-        try:
-            return os.open(place, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
-        except FileNotFoundError:
-            raise OSError(errno.EBADF, "no such descriptor") from None
-
-    def own(self, path: bytes) -> bytes:
-        """Names that mean the caller itself would here mean us."""
-        if path in OWN_FILES:
-            return b"/proc/%d/fd/%s" % (self.pid, OWN_FILES[path])
-        for head, meant in ((b"/proc/self/", b""), (b"/proc/thread-self/", b""), (b"/dev/fd/", b"fd/")):
-            if path.startswith(head):
-                return b"/proc/%d/%s%s" % (self.pid, meant, path[len(head) :])
-        return path
-
-    def status(self, field: bytes) -> bytes:
-        """One value of what the kernel tells about it."""
-        descriptor = os.open(f"/proc/{self.pid}/status", os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            return os.read(descriptor, PATH_BYTES).partition(b"\n" + field)[2].split(None, 1)[0]
-        finally:
-            os.close(descriptor)
-
-    def lend_mask(self) -> None:
-        """What we make next has the rights that the caller would have given it."""
-        os.umask(int(self.status(b"Umask:"), 8))
 
 
 class NameGuard:
@@ -114,7 +68,7 @@ class NameGuard:
             value = made
         except OSError as problem:
             error = -(problem.errno or errno.EIO)
-        except ValueError:
+        except Exception:  # a boundary: one strange call must not end the command
             error = -errno.EINVAL
         self._send(call, value, error)
 
@@ -123,41 +77,44 @@ class NameGuard:
             fcntl.ioctl(self.listener, SEND, ANSWER.pack(call, value, error, 0))
 
     def _carry_out(self, name: str, caller: Caller, a: list[int], call: int) -> int | None:
+        """Older calls are newer ones from the current directory."""
         here = AT_FDCWD
         match name:
             case "open":
-                return self._open(caller, here, a[0], a[1], a[2], call)
-            case "openat":
-                return self._open(caller, a[0], a[1], a[2], a[3], call)
+                name, a = "openat", [here, *a]
             case "creat":
-                return self._open(caller, here, a[0], os.O_CREAT | os.O_WRONLY | os.O_TRUNC, a[1], call)
-            case "mkdir":
-                return self._make_directory(caller, here, a[0], a[1])
+                name, a = "openat", [here, a[0], os.O_CREAT | os.O_WRONLY | os.O_TRUNC, a[1]]
+            case "mkdir" | "mknod":
+                name, a = f"{name}at", [here, *a]
+            case "symlink":
+                name, a = "symlinkat", [a[0], here, a[1]]
+            case "link" | "rename":
+                name, a = f"{name}at", [here, a[0], here, a[1], 0]
+            case "renameat":
+                a = [*a[:4], 0]
+            case _:
+                pass
+        if name == "openat":
+            return self._open(caller, a[0], a[1], a[2], a[3], call)
+        return self._make(name, caller, a)
+
+    def _make(self, name: str, caller: Caller, a: list[int]) -> int:
+        match name:
             case "mkdirat":
                 return self._make_directory(caller, a[0], a[1], a[2])
-            case "mknod":
-                return self._make_node(caller, here, a[0], a[1], a[2])
             case "mknodat":
                 return self._make_node(caller, a[0], a[1], a[2], a[3])
-            case "symlink":
-                return self._make_link(caller, a[0], here, a[1])
             case "symlinkat":
                 return self._make_link(caller, a[0], a[1], a[2])
-            case "link":
-                return self._link(caller, here, a[0], here, a[1], 0)
             case "linkat":
                 return self._link(caller, a[0], a[1], a[2], a[3], a[4])
-            case "rename":
-                return self._rename(caller, here, a[0], here, a[1], 0)
-            case "renameat":
-                return self._rename(caller, a[0], a[1], a[2], a[3], 0)
-            case "renameat2":
+            case "renameat" | "renameat2":
                 return self._rename(caller, a[0], a[1], a[2], a[3], a[4] & 0xFFFFFFFF)
             case _:
                 return self._bind(caller, a[0], a[1], a[2])
 
     @contextlib.contextmanager
-    def _place(self, caller: Caller, start: int, address: int) -> Iterator[tuple[int, bytes]]:
+    def _place(self, caller: Caller, start: int, address: int) -> Generator[tuple[int, bytes]]:
         """The directory of a path, and the last part of it."""
         path = caller.own(caller.path(address))
         base = -1 if path.startswith(b"/") else caller.directory(start)
@@ -354,38 +311,3 @@ class NameGuard:
                 fcntl.ioctl(self.listener, ADD_DESCRIPTOR, packed)
         finally:
             os.close(descriptor)
-
-
-def split(base: int, path: bytes) -> tuple[int, bytes]:
-    """The directory of a path by descriptor, links on the way followed, and the last part, with its slash if any."""
-    if not path:
-        raise FileNotFoundError(errno.ENOENT, "an empty path")
-    bare = path.rstrip(b"/")
-    head, slash, name = bare.rpartition(b"/")
-    if not bare:
-        head, slash, name = b"", b"/", b"."
-    if slash:
-        head = head or b"/"
-    elif base >= 0:
-        head = b"."
-    parent = os.open(
-        head, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=None if path.startswith(b"/") else base
-    )
-    return parent, name + (b"/" if bare and len(path) > len(bare) else b"")
-
-
-def exists(parent: int, name: bytes) -> bool:
-    """Itself, not what it leads to."""
-    try:
-        os.stat(name.rstrip(b"/") or b".", dir_fd=parent, follow_symlinks=False)
-    except FileNotFoundError:
-        return False
-    return True
-
-
-def process_views() -> frozenset[int]:
-    """The device numbers of every /proc there is."""
-    with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-        words = [line.split() for line in file]
-    numbers = [line[2].split(":") for line in words if line[line.index("-") + 1] == "proc"]
-    return frozenset(os.makedev(int(major), int(minor)) for major, minor in numbers)

@@ -1,4 +1,4 @@
-"""A system-call filter: no sockets, or of common families only; no mounts, tracing, kernel keys, io_uring or setuid files."""
+"""A system-call filter: sockets of common families at most; no mounts, tracing, kernel keys, io_uring, setuid files."""
 
 import ctypes
 import errno
@@ -55,11 +55,12 @@ MAKING = {
 OPENAT2 = 437
 MODES = {
     "x86_64": {
-        "chmod": (90, ARGUMENT1), "fchmod": (91, ARGUMENT1), "fchmodat": (268, ARGUMENT2), "fchmodat2": (452, ARGUMENT2),
-        "creat": (85, ARGUMENT1), "mknod": (133, ARGUMENT1), "mknodat": (259, ARGUMENT2),
+        "chmod": (90, ARGUMENT1), "fchmod": (91, ARGUMENT1), "fchmodat": (268, ARGUMENT2),
+        "fchmodat2": (452, ARGUMENT2), "creat": (85, ARGUMENT1), "mknod": (133, ARGUMENT1), "mknodat": (259, ARGUMENT2),
     },
     "aarch64": {
-        "fchmod": (52, ARGUMENT1), "fchmodat": (53, ARGUMENT2), "fchmodat2": (452, ARGUMENT2), "mknodat": (33, ARGUMENT2),
+        "fchmod": (52, ARGUMENT1), "fchmodat": (53, ARGUMENT2), "fchmodat2": (452, ARGUMENT2),
+        "mknodat": (33, ARGUMENT2),
     },
 }  # fmt: skip
 """Calls that set rights, and where: nobody gets the user's rights from a file that a command left behind."""

@@ -116,7 +116,9 @@ def judge(tried: tuple[Attempt, ...], abi: int, bwrap: str) -> SandboxStatus:
     why = ""
     if chosen.kind == "landlock" and not chosen.namespaces:
         why = "there are no user namespaces: new names at the top of the workspace and writes in .git need leaving it"
-    return SandboxStatus(kind=chosen.kind, namespaces=chosen.namespaces, guards=chosen.guards, abi=abi, bwrap=bwrap, why=why, tried=tried)
+    return SandboxStatus(
+        kind=chosen.kind, namespaces=chosen.namespaces, guards=chosen.guards, abi=abi, bwrap=bwrap, why=why, tried=tried
+    )
 
 
 def current_status(cache_dir: Path | None) -> SandboxStatus:

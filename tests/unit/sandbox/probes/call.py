@@ -7,9 +7,10 @@ import sys
 if platform.machine() != "x86_64":
     sys.exit("the numbers here are those of x86-64")
 NUMBERS = {
-    "mount": 165, "umount2": 166, "pivot_root": 155, "open_tree": 428, "move_mount": 429, "fsopen": 430, "fsconfig": 431,
-    "fsmount": 432, "fspick": 433, "mount_setattr": 442, "keyctl": 250, "add_key": 248, "request_key": 249,
-    "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "bpf": 321, "perf_event_open": 298,
+    "mount": 165, "umount2": 166, "pivot_root": 155, "open_tree": 428, "move_mount": 429, "fsopen": 430,
+    "fsconfig": 431, "fsmount": 432, "fspick": 433, "mount_setattr": 442, "keyctl": 250, "add_key": 248,
+    "request_key": 249, "io_uring_setup": 425, "io_uring_enter": 426, "io_uring_register": 427, "bpf": 321,
+    "perf_event_open": 298,
     "userfaultfd": 323, "ptrace": 101, "process_vm_readv": 310, "process_vm_writev": 311, "pidfd_send_signal": 424,
     "setns": 308, "unshare": 272, "clone3": 435, "open_by_handle_at": 304, "kexec_load": 246, "init_module": 175,
     "finit_module": 313, "delete_module": 176, "reboot": 169, "swapon": 167, "swapoff": 168, "acct": 163,
@@ -27,7 +28,7 @@ def value(word: str) -> object:
     if word.startswith("s:"):
         return word[2:].encode()
     if word.startswith("f:"):
-        return open(word[2:], "rb").fileno()  # noqa: SIM115 -- stays open for the call
+        return open(word[2:], "rb").fileno()
     return ctypes.c_long(int(word, 0))
 
 

@@ -72,10 +72,10 @@ def flip_memory() -> None:
     """The name changes after the judge has read it."""
     for good, bad in ((b"fine.txt1", b".mcp.json"), (b".git/commondiq", b".git/commondir"), (b".vscodf", b".vscode")):
         buffer = ctypes.create_string_buffer(good)
-        going = True
+        done = threading.Event()
 
-        def flip(buffer=buffer, good=good, bad=bad) -> None:
-            while going:
+        def flip(buffer=buffer, good=good, bad=bad, done=done) -> None:
+            while not done.is_set():
                 ctypes.memmove(buffer, bad, len(bad))
                 ctypes.memmove(buffer, good, len(good))
 
@@ -90,7 +90,7 @@ def flip_memory() -> None:
             libc.unlink(good)
             libc.mkdir(buffer, 0o755)
             libc.rmdir(good)
-        going = False
+        done.set()
         flipper.join()
 
 
