@@ -1,4 +1,4 @@
-"""The process behind a call that the filter handed over: its memory, its directories, its mask. Standard library only."""
+"""The process behind a call that the filter handed over: memory, directories, mask. Standard library only."""
 
 import ctypes
 import errno
