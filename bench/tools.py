@@ -82,8 +82,8 @@ async def command_rows(top: Path) -> list[Row]:
     """The same command without and with each sandbox of this machine."""
     found = probe_now()
     kinds: dict[str, SandboxStatus] = {found.label: found} if found.enforced else {}
-    if found.abi and found.kind == "bwrap":
-        kinds["Landlock with namespaces"] = SandboxStatus(kind="landlock", namespaces=True, abi=found.abi)
+    if found.bwrap and found.kind != "bwrap":
+        kinds["bubblewrap"] = SandboxStatus(kind="bwrap", bwrap=found.bwrap)
     session = ToolSession(cwd=str(top))
     bash = Bash(session)
 

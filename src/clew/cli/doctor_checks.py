@@ -69,9 +69,9 @@ def check_sandbox(settings: SandboxSettings) -> Check:
     status = probe_now()
     details: list[str] = []
     for attempt in status.tried:
-        told = promises(attempt.kind, namespaces=attempt.namespaces)
+        told = promises(attempt.kind, namespaces=attempt.namespaces, guards=attempt.guards)
         broken = [told[name] for name, ok in attempt.checks.items() if not ok]
-        kind = SandboxStatus(kind=attempt.kind, namespaces=attempt.namespaces).label
+        kind = SandboxStatus(kind=attempt.kind, namespaces=attempt.namespaces, guards=attempt.guards).label
         details.append(f"{kind}: " + ("every promise held just now" if not broken else "these promises did NOT hold"))
         details += [f"- {words}" for words in broken or told.values()]
     if status.why:
@@ -81,11 +81,14 @@ def check_sandbox(settings: SandboxSettings) -> Check:
         "label": status.label,
         "enforced": status.enforced,
         "namespaces": status.namespaces,
+        "guards": status.guards,
         "landlock_abi": status.abi,
         "bubblewrap": status.bwrap or None,
         "mode": settings.mode,
         "network": settings.network,
-        "self_test": [{"kind": a.kind, "namespaces": a.namespaces, "checks": a.checks} for a in status.tried],
+        "self_test": [
+            {"kind": a.kind, "namespaces": a.namespaces, "guards": a.guards, "checks": a.checks} for a in status.tried
+        ],
     }
     network = "network allowed by settings" if settings.network else "no network"
     summary = f"{status.label} (Landlock ABI {status.abi or 'none'}), {network}, mode {settings.mode}"

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from clew.system.sandbox.plan import Plan
+from clew.system.sandbox.plan import Plan, has_mounts
 
 LENGTH = struct.Struct("!Q")
 PIPE_BYTES = 1 << 20
@@ -42,6 +42,8 @@ class Ended(NamedTuple):
     """The directory it ended in; empty when unknown."""
     taken: tuple[tuple[str, str], ...] = ()
     """Protected names it made, and where each is kept now; empty when it could not be kept."""
+    refused: tuple[str, ...] = ()
+    """Protected names it tried to make."""
 
 
 class Command(NamedTuple):
@@ -166,7 +168,7 @@ class Running:
             self.started.set_result(message["pid"])
         elif "code" in message:
             taken = tuple((path, kept) for path, kept in message["taken"])
-            self._settle(Ended(message["code"], message["cwd"], taken))
+            self._settle(Ended(message["code"], message["cwd"], taken, tuple(dict.fromkeys(message["refused"]))))
 
     def _settle(self, ended: Ended, *, problem: ProcessError | None = None) -> None:
         """Only what the keeper reports counts as "not started": one that was killed may have started the command."""
@@ -209,7 +211,9 @@ class ProcessStarter:
     async def start(self, command: Command, on_output: Callable[[bytes], None]) -> Running:
         """Start a command; `ProcessError` when it cannot be started as asked."""
         try:
-            ours, read_end = self._knock()
+            plan = command.plan
+            own_network = plan is not None and has_mounts(plan) and not plan["network"]
+            ours, read_end = self._knock(b"n" if own_network else b"r")
         except OSError as error:
             raise ProcessError(f"the process starter does not answer: {error}") from error
         running = Running(ours, read_end, on_output)
@@ -236,7 +240,7 @@ class ProcessStarter:
             raise
         return running
 
-    def _knock(self) -> tuple[socket.socket, int]:
+    def _knock(self, kind: bytes) -> tuple[socket.socket, int]:
         """Ask for a keeper: our ends of its control socket and of the pipe its command writes to."""
         self.warm()
         assert self._door is not None
@@ -249,7 +253,7 @@ class ProcessStarter:
                 try:
                     with contextlib.suppress(OSError):
                         fcntl.fcntl(read_end, F_SETPIPE_SZ, PIPE_BYTES)
-                    socket.send_fds(self._door, [b"r"], [theirs.fileno(), write_end])
+                    socket.send_fds(self._door, [kind], [theirs.fileno(), write_end])
                 finally:
                     os.close(write_end)
             undo.pop_all()

@@ -21,13 +21,18 @@ from clew.system.descendants import Ender, children
 from clew.system.sandbox import kernel
 from clew.system.sandbox.confine import confine_and_run
 from clew.system.sandbox.plan import has_mounts
+from clew.system.sandbox.session_network import SessionNetwork
 from clew.system.sandbox.watch import MAX_TAKEN, Taken, Watch
 
 CWD_FD = 251
 SCRIPT_FD = 250
 """Where the shell finds `shell_exit.sh`: not by its path, which the sandbox hides when clew itself lies in /tmp."""
+REFUSED_FD = 253
+"""Where process 1 of a sandbox tells which names it refused."""
 LENGTH = struct.Struct("!Q")
 ORPHAN_GRACE_S = 0.3
+OWN_NETWORK = b"n"
+"""What the agent knocks with when its command is to have the session's own network."""
 
 
 def main() -> None:
@@ -40,6 +45,7 @@ def main() -> None:
     become_subreaper()
     life = os.pipe()
     keepers: set[int] = set()
+    network = SessionNetwork()
     while True:
         ready, _, _ = select.select([door], [], [], 1.0 if collect(keepers) else None)
         if not ready:
@@ -48,7 +54,9 @@ def main() -> None:
         if not message:
             break
         try:
-            keepers.add(start_keeper(door, descriptors, life))
+            if message == OWN_NETWORK:
+                network.prepare()
+            keepers.add(start_keeper(door, descriptors, life, network))
         except OSError as error:  # no room for another process now; the next command may find some
             refuse(descriptors, error)
     door.close()
@@ -84,7 +92,7 @@ def become_subreaper() -> None:
         kernel.prctl(kernel.PR_SET_CHILD_SUBREAPER, 1)
 
 
-def start_keeper(door: socket.socket, descriptors: list[int], life: tuple[int, int]) -> int:
+def start_keeper(door: socket.socket, descriptors: list[int], life: tuple[int, int], network: SessionNetwork) -> int:
     """One command; its keeper is a child of ours."""
     pid = os.fork()
     if pid:
@@ -96,7 +104,7 @@ def start_keeper(door: socket.socket, descriptors: list[int], life: tuple[int, i
         door.close()
         os.close(life[1])
         control, output = descriptors
-        Keeper(socket.socket(fileno=control), output, life[0]).run()
+        Keeper(socket.socket(fileno=control), output, life[0], network).run()
         code = 0
     finally:
         os._exit(code)
@@ -113,11 +121,12 @@ def refuse(descriptors: list[int], error: OSError) -> None:
 class Keeper:
     """Starts one command, waits for it, ends what it leaves behind."""
 
-    def __init__(self, control: socket.socket, output: int, life: int) -> None:
+    def __init__(self, control: socket.socket, output: int, life: int, network: SessionNetwork) -> None:
         self.control = control
         self.output = output
         self.life = life
         """Readable when the process starter is about to end."""
+        self.network = network
         self.grace_s = 2.0
 
     def run(self) -> None:
@@ -138,14 +147,16 @@ class Keeper:
     def attend(self, request: dict[str, Any], watch: Watch | None, *, skip: int) -> dict[str, Any]:
         """From start to end of the command; what to tell the agent."""
         told, tell = os.pipe()
+        refusals, refused = os.pipe2(os.O_NONBLOCK)
         failed, fail = os.pipe()
         try:
             child = os.fork()
         except OSError as error:
             return {"error": str(error)}
         if child == 0:
-            become_command(request, self.output, tell, fail)
+            become_command(request, self.output, (tell, fail, refused), self.network)
         os.close(tell)
+        os.close(refused)
         os.close(fail)
         os.close(self.output)
         with os.fdopen(failed, "rb") as pipe:
@@ -161,7 +172,12 @@ class Keeper:
             watch.sweep()
         code = os.waitstatus_to_exitcode(ender.status if ender.status is not None else signal.SIGKILL)
         taken = watch.taken[:MAX_TAKEN] if watch is not None else []
-        return {"code": code if code >= 0 else 128 - code, "cwd": last_line(told), "taken": taken}
+        return {
+            "code": code if code >= 0 else 128 - code,
+            "cwd": (lines_in(told) or [""])[-1],
+            "taken": taken,
+            "refused": lines_in(refusals),
+        }
 
     def wait(self, ender: Ender, watch: Watch | None, *, skip: int) -> None:
         """Until the command ends, or until the agent asks or closes its end: then everything is ended."""
@@ -210,7 +226,7 @@ def pidfd(pid: int) -> int | None:
         return None
 
 
-def become_command(request: dict[str, Any], output: int, tell: int, fail: int) -> None:
+def become_command(request: dict[str, Any], output: int, pipes: tuple[int, int, int], network: SessionNetwork) -> None:
     """In the child: no terminal, no stdin, default signals, nothing open but its output; then the command itself."""
     try:
         os.setsid()
@@ -220,18 +236,23 @@ def become_command(request: dict[str, Any], output: int, tell: int, fail: int) -
         os.dup2(null, 0)
         os.dup2(output, 1)
         os.dup2(output, 2)
+        tell, fail, refused = pipes
         os.dup2(tell, CWD_FD)
         os.dup2(fail, CWD_FD + 1, inheritable=False)
+        os.dup2(refused, REFUSED_FD, inheritable=False)
+        plan = request["plan"]
+        joined = bool(plan) and has_mounts(plan) and not plan["network"] and network.join()
         if "BASH_ENV" in request["env"] and hasattr(os, "memfd_create"):
             os.dup2(exit_script(), SCRIPT_FD)
             request["env"]["BASH_ENV"] = f"/dev/fd/{SCRIPT_FD}"
         os.closerange(3, SCRIPT_FD)
-        os.closerange(CWD_FD + 2, 4096)
+        os.closerange(REFUSED_FD + 1, 4096)
         for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
             signal.signal(number, signal.SIG_DFL)
         signal.pthread_sigmask(signal.SIG_SETMASK, ())
-        if request["plan"]:
-            confine_and_run(request["argv"], request["env"], request["cwd"], request["plan"])
+        if plan:
+            argv, env = request["argv"], request["env"]
+            confine_and_run(argv, env, request["cwd"], plan, keep=REFUSED_FD, joined=joined)
         os.chdir(request["cwd"])
         os.execve(request["argv"][0], request["argv"], request["env"])
     except BaseException as error:
@@ -249,15 +270,15 @@ def exit_script() -> int:
     return descriptor
 
 
-def last_line(descriptor: int) -> str:
-    """What the shell said about its directory, if it could."""
+def lines_in(descriptor: int) -> list[str]:
+    """What was told through a pipe, if anything was."""
     os.set_blocking(descriptor, False)
     try:
-        lines = os.read(descriptor, 65_536).decode(errors="surrogateescape").splitlines()
+        return os.read(descriptor, 65_536).decode(errors="surrogateescape").splitlines()
     except BlockingIOError:
-        lines = []
-    os.close(descriptor)
-    return lines[-1] if lines else ""
+        return []
+    finally:
+        os.close(descriptor)
 
 
 if __name__ == "__main__":

@@ -177,6 +177,6 @@ class Bash(BuiltinTool[BashParams]):
         where = f" Its output goes to {shell.output.path}." if shell.output.path else ""
         block = TerminalBlock(command=params.command, output="", exit_code=None, background_id=shell.id)
         text = f"Running in the background as {shell.id}.{where} Look with BashOutput, end with KillShell."
-        if plan is not None:
+        if plan is not None and not plan["guarded"]:
             text += f" {sandbox_notes.SHUT_HINT}"
         return ToolResult(text=text, display=(block,))

@@ -27,6 +27,8 @@ def notes(plan: Plan, ended: "Ended", output: str, secrets: list[str], root: str
     told = [HELD_BACK_HINT] if ended.code and HELD_BACK.search(output) else []
     if secrets:
         told.append(secret_note(secrets, root))
+    if ended.refused:
+        told.append(refused_note(ended, root))
     if ended.taken:
         told.append(taken_note(ended, root))
     return told
@@ -73,6 +75,14 @@ def taken_note(ended: "Ended", root: str) -> str:
     more = f" and {len(ended.taken) - MAX_NAMED} more" if len(ended.taken) > MAX_NAMED else ""
     words = ", ".join(names) + more
     return f"These names can run programs or steer tools, so the sandbox took them away: {words}. Write asks for them."
+
+
+def refused_note(ended: "Ended", root: str) -> str:
+    """For the model."""
+    names = [shown(path, root) for path in ended.refused[:MAX_NAMED]]
+    more = f" and {len(ended.refused) - MAX_NAMED} more" if len(ended.refused) > MAX_NAMED else ""
+    words = ", ".join(names) + more
+    return f"These names can run programs or steer tools, so commands cannot make them: {words}. Write asks for them."
 
 
 def shown(path: str, root: str) -> str:

@@ -16,8 +16,9 @@ def lines(name: str) -> tuple[str, ...]:
 
 WAYS = lines("ways")
 CHANGES = lines("changes")
-WAYS_OUT = lines("ways_out")
+WAYS_OUT = (*lines("ways_out"), *lines("deeper_ways_out"))
 NOT_FOR_LANDLOCK = lines("not_for_landlock")
+NOT_FOR_BWRAP = lines("not_for_bwrap")
 WORK = lines("work")
 READS = lines("reads")
 

@@ -1,17 +1,22 @@
 """C: what is protected stays as it is, nothing gets out, honest work goes on, and the project is left alone."""
 
 import asyncio
+import contextlib
+import ctypes
 import os
+import pty
 import shlex
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from unit.sandbox.cases import CHANGES, NEW_IN_GIT, NEW_NAMES, NOT_FOR_LANDLOCK, WAYS, WAYS_OUT, WORK
-from unit.sandbox.world import World
+from unit.sandbox.cases import CHANGES, NEW_IN_GIT, NEW_NAMES, NOT_FOR_BWRAP, NOT_FOR_LANDLOCK, WAYS, WAYS_OUT, WORK
+from unit.sandbox.world import KINDS, World
 from unit.tools.conftest import until
 
+CALL = Path(__file__).parent / "probes" / "call.py"
 PLANTED = [(name, WAYS[number % len(WAYS)]) for number, name in enumerate(NEW_NAMES)]
 PLANTED_IN_GIT = [(name, WAYS[(3 * number + turn) % 8]) for number, name in enumerate(NEW_IN_GIT) for turn in range(3)]
 PLANTED += [(".mcp.json", way) for way in WAYS] + [(".claude", way) for way in WAYS]
@@ -41,10 +46,25 @@ async def test_what_is_protected_stays_as_it_is(world: World, command: str):
     assert world.guarded() == before
 
 
+@contextlib.contextmanager
+def shared_memory() -> Iterator[int]:
+    """The key of a piece of memory that any process of this user may attach."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    key = 0x5C1E0000 + os.getpid() % 0xFFFF
+    number = libc.shmget(key, 16, 0o1666)
+    assert number >= 0
+    try:
+        yield key
+    finally:
+        libc.shmctl(number, 0, None)
+
+
 @pytest.mark.parametrize("command", WAYS_OUT)
 async def test_there_is_no_way_out(world: World, command: str):
     if world.kind == "landlock" and command in NOT_FOR_LANDLOCK:
         pytest.skip("Landlock alone promises content, not rights, times or names in /dev")
+    if world.kind in ("bwrap", "watched", "landlock") and command in NOT_FOR_BWRAP:
+        pytest.skip("process 1 is no guard there, and as confined as the command")
     abstract = f"clew-probe-{os.getpid()}"
     with (
         socket.create_server(("127.0.0.1", 0)) as tcp,
@@ -56,10 +76,19 @@ async def test_there_is_no_way_out(world: World, command: str):
         local.listen()
         hidden.bind("\0" + abstract)
         hidden.listen()
+        master, slave = pty.openpty()
+        (world.ws / "src" / "call.py").write_text(CALL.read_text())
         before = {name: os.lstat(world.outside / name).st_mtime_ns for name in os.listdir(world.outside)}
-        result = await world.run(
-            command, AGENT=str(os.getpid()), PORT=str(tcp.getsockname()[1]), SOCKET=str(place), ABSTRACT=abstract
-        )
+        with shared_memory() as shared:
+            result = await world.run(
+                command, AGENT=str(os.getpid()), PORT=str(tcp.getsockname()[1]), SOCKET=str(place), ABSTRACT=abstract,
+                TERMINAL=os.ttyname(slave), SHARED=str(shared),
+            )  # fmt: skip
+        os.set_blocking(master, False)
+        with pytest.raises(BlockingIOError):
+            os.read(master, 1)
+        os.close(master)
+        os.close(slave)
         for listener in (tcp, local, hidden):
             listener.setblocking(False)
             with pytest.raises(BlockingIOError):
@@ -123,8 +152,18 @@ async def test_nothing_of_ours_is_in_the_project(world: World):
     assert sorted(os.listdir(world.ws)) == before
 
 
+async def test_what_is_refused_is_told(world: World):
+    if not KINDS[world.kind].guards:
+        pytest.skip("this kind takes names away, or makes no new names at all")
+    result = await world.run(
+        "mkdir .vscode; echo evil > .mcp.json; git config --worktree a.b c; echo x > .git/commondir"
+    )
+    assert "so commands cannot make them: .vscode, .mcp.json, .git/config, .git/commondir. Write asks" in result.text
+    assert not (world.ws.parent / "taken").exists()
+
+
 async def test_what_is_taken_away_is_kept_and_told(world: World):
-    if world.kind == "landlock":
+    if world.kind == "landlock" or KINDS[world.kind].guards:
         pytest.skip("there nothing can come into being")
     result = await world.run("mkdir .vscode && echo '{}' > .vscode/settings.json; echo evil > .mcp.json; sleep 0.1")
     assert ".vscode (kept as " in result.text
@@ -134,14 +173,29 @@ async def test_what_is_taken_away_is_kept_and_told(world: World):
 
 
 async def test_no_end_of_protected_names_ends_the_command(world: World):
-    if world.kind == "landlock":
+    if world.kind == "landlock" or KINDS[world.kind].guards:
         pytest.skip("there nothing can come into being")
     result = await world.run("i=0; while [ $i -lt 100000 ]; do echo x > .env.a$i; i=$((i+1)); done; echo FINISHED")
     assert "FINISHED" not in result.text
     assert not [name for name in os.listdir(world.ws) if name.startswith(".env")]
 
 
+async def test_a_background_command_where_names_are_refused(world: World):
+    if not KINDS[world.kind].guards:
+        pytest.skip("there the top is shut to background commands")
+    before = world.guarded()
+    started = await world.run("mkdir out; echo x > out/new; mkdir .claude; echo x > .git/index.lock", background=True)
+    assert "there first" not in started.text
+    (shell,) = world.session.shells.background.values()
+    assert shell.task is not None
+    await asyncio.wait_for(shell.task, 30)
+    assert (world.ws / "out" / "new").exists()
+    assert world.guarded() == before
+
+
 async def test_a_background_command_finds_the_top_shut(world: World):
+    if KINDS[world.kind].guards:
+        pytest.skip("names are refused there, so nothing needs to be shut")
     before = world.guarded()
     listed = sorted(os.listdir(world.ws))
     started = await world.run(

@@ -18,21 +18,29 @@ from clew.tools.session import ToolSession
 TRY = """
 import json, sys
 from clew.system.sandbox import selftest
-kind, namespaces, bwrap, bash = sys.argv[1:]
-print(json.dumps(selftest.attempt(kind, namespaces=namespaces == "yes", bwrap=bwrap, bash=bash)))
+kind, namespaces, guards, bwrap, bash = sys.argv[1:]
+checks = selftest.attempt(kind, namespaces=namespaces == "yes", guards=guards == "yes", bwrap=bwrap, bash=bash)
+print(json.dumps(checks))
 """
 
 
 def holds(status: SandboxStatus) -> bool:
     """Whether this kind works here: what is present decides what is tested."""
-    words = [status.kind, "yes" if status.namespaces else "no", status.bwrap, find_bash()]
+    words = [
+        status.kind,
+        "yes" if status.namespaces else "no",
+        "yes" if status.guards else "no",
+        status.bwrap,
+        find_bash(),
+    ]
     done = subprocess.run([sys.executable, "-c", TRY, *words], capture_output=True, text=True, check=False)
     return done.returncode == 0 and all(json.loads(done.stdout).values())
 
 
 CANDIDATES = {
     "bwrap": SandboxStatus(kind="bwrap", bwrap=find_bwrap()),
-    "namespaces": SandboxStatus(kind="landlock", namespaces=True),
+    "namespaces": SandboxStatus(kind="landlock", namespaces=True, guards=True),
+    "watched": SandboxStatus(kind="landlock", namespaces=True),
     "landlock": SandboxStatus(kind="landlock"),
 }
 KINDS = {

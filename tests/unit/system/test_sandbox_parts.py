@@ -8,21 +8,24 @@ import pytest
 
 from clew.system.guarded_names import is_public, protected_name, secret_name
 from clew.system.sandbox import bubblewrap, landlock, seatbelt, seccomp, status, tree
+from clew.system.sandbox.git_places import named_by_config
 from clew.system.sandbox.hidden import hidden_places, outermost
 from clew.system.sandbox.plan import Plan
-from clew.system.sandbox.policy import entries_to_write, remove_tree, without_logins
+from clew.system.sandbox.policy import entries_to_write, guarded_places, remove_tree, without_logins
 from clew.system.sandbox.promises import promises
 from clew.system.sandbox.status import Attempt, SandboxStatus, judge
 from clew.system.sandbox.tree import Tree
 from clew.system.sandbox.watch import MAX_TAKEN, Taken, Watch
 
-ALLOWED, REFUSED, KILLED, ABSENT = 0x7FFF0000, 0x00050001, 0x80000000, 0x00050026
+ALLOWED, REFUSED, KILLED, ABSENT, HANDED_OVER = 0x7FFF0000, 0x00050001, 0x80000000, 0x00050026, 0x7FC00000
 
 
-def decide(program: bytes, *, arch: int, number: int, argument: int = 0, third: int = 0) -> int:
+def decide(
+    program: bytes, *, arch: int, number: int, argument: int = 0, second: int = 0, third: int = 0, fourth: int = 0
+) -> int:
     """A tiny interpreter of the instructions we use."""
     code = [struct.unpack_from("=HBBI", program, offset) for offset in range(0, len(program), 8)]
-    memory = {0: number, 4: arch, 16: argument & 0xFFFFFFFF, 32: third}
+    memory = {0: number, 4: arch, 16: argument & 0xFFFFFFFF, 24: second, 32: third, 40: fourth}
     accumulator = position = 0
     while True:
         operation, yes, no, value = code[position]
@@ -68,6 +71,46 @@ def test_the_filter_on_every_machine(machine: str):
     assert decide(shut, arch=0x40000003, number=0) == KILLED
 
 
+@pytest.mark.parametrize("machine", sorted(seccomp.ARCHITECTURES))
+def test_calls_that_make_names_are_handed_over(machine: str):
+    arch, making = seccomp.ARCHITECTURES[machine], seccomp.MAKING[machine]
+    guarded = seccomp.program(sockets=True, guarded=True, machine=machine)
+    plain = seccomp.program(sockets=True, machine=machine)
+    create = {"open": {"second": 0o101}, "openat": {"third": 0o101}}
+    for name, number in making.items():
+        assert decide(guarded, arch=arch, number=number, **create.get(name, {})) == HANDED_OVER, name
+        assert decide(plain, arch=arch, number=number, **create.get(name, {})) == ALLOWED, name
+    assert decide(guarded, arch=arch, number=making["openat"], third=0o1) == ALLOWED, "opening makes no name"
+    assert decide(guarded, arch=arch, number=seccomp.OPENAT2) == ABSENT
+    assert decide(plain, arch=arch, number=seccomp.OPENAT2) == ALLOWED
+
+
+@pytest.mark.parametrize("guarded", [True, False])
+@pytest.mark.parametrize("machine", sorted(seccomp.ARCHITECTURES))
+def test_no_file_carries_the_users_rights(machine: str, guarded: bool):
+    arch = seccomp.ARCHITECTURES[machine]
+    laid = seccomp.program(sockets=True, guarded=guarded, machine=machine)
+    place = {seccomp.ARGUMENT1: "second", seccomp.ARGUMENT2: "third", seccomp.ARGUMENT3: "fourth"}
+    for name, (number, where) in seccomp.MODES[machine].items():
+        assert decide(laid, arch=arch, number=number, **{place[where]: 0o104755}) == REFUSED, name
+        assert decide(laid, arch=arch, number=number, **{place[where]: 0o102755}) != REFUSED, name
+    for number, flags, mode in seccomp.OPENS[machine].values():
+        assert decide(laid, arch=arch, number=number, **{place[flags]: 0o101, place[mode]: 0o4755}) == REFUSED
+        assert decide(laid, arch=arch, number=number, **{place[flags]: 0o1, place[mode]: 0o4755}) == ALLOWED
+
+
+@pytest.mark.parametrize("machine", sorted(seccomp.ARCHITECTURES))
+def test_what_is_shared_with_processes_outside(machine: str):
+    arch = seccomp.ARCHITECTURES[machine]
+    own = seccomp.program(sockets=True, machine=machine)
+    shared = seccomp.program(sockets=False, own_ipc=False, machine=machine)
+    for number in seccomp.SHARED_BY_NUMBER[machine]:
+        assert decide(own, arch=arch, number=number) == ALLOWED
+        assert decide(shared, arch=arch, number=number) == REFUSED
+    assert decide(own, arch=arch, number=seccomp.PRLIMIT[machine]) == ALLOWED
+    assert decide(own, arch=arch, number=seccomp.PRLIMIT[machine], argument=77) == REFUSED
+
+
 def test_the_other_call_table_is_refused():
     arch = seccomp.ARCHITECTURES["x86_64"]
     assert decide(seccomp.program(sockets=True, machine="x86_64"), arch=arch, number=0x40000000 + 41) == REFUSED
@@ -81,6 +124,7 @@ def plan(tmp_path: Path) -> Plan:
         "writable": ["/w/s"],
         "pinned": ["/w/s/.git"],
         "protected": ["/w/s/.git/config"],
+        "guarded": [],
         "watched": [],
         "aside": "/w/aside",
         "hidden": [str(tmp_path)],
@@ -251,7 +295,10 @@ def watch(tmp_path: Path):
     (ws / ".env").write_text("mine")
     watched = [(ws, ""), (ws / ".git", ".git"), (ws / ".git" / "objects", ".git/objects")]
     made = Watch(
-        [{"path": str(path), "prefix": prefix, "known": os.listdir(path)} for path, prefix in watched],
+        [
+            {"path": str(path), "prefix": prefix, "known": os.listdir(path), "names": [], "repository": True}
+            for path, prefix in watched
+        ],
         str(tmp_path / "aside"),
     )
     yield made
@@ -318,9 +365,10 @@ def test_what_cannot_be_moved_is_removed(watch: Watch, tmp_path: Path, monkeypat
 
 
 def test_every_kind_has_its_promises():
-    assert "new_protected_names" in promises("bwrap", namespaces=False)
-    assert "new_protected_names" in promises("landlock", namespaces=True)
-    alone = promises("landlock", namespaces=False)
+    assert "protected_names_taken_away" in promises("bwrap", namespaces=False, guards=False)
+    assert "protected_names_taken_away" in promises("landlock", namespaces=True, guards=False)
+    assert "protected_names_refused" in promises("landlock", namespaces=True, guards=True)
+    alone = promises("landlock", namespaces=False, guards=False)
     assert "no_new_names" in alone
     assert "loopback" not in alone
 
@@ -361,3 +409,28 @@ def test_the_first_kind_that_held_is_chosen():
     weak = judge((failed, alone), 3, "/usr/bin/bwrap")
     assert (weak.kind, weak.label) == ("landlock", "Landlock alone")
     assert "user namespaces" in weak.why
+
+
+def test_places_that_a_git_configuration_names(tmp_path: Path):
+    repository = tmp_path / "ws" / ".git"
+    repository.mkdir(parents=True)
+    (repository / "config").write_text(
+        '[include]\n\tpath = ../one\n[includeIf "gitdir:x"]\n\tpath = two\n[core]\n\thooksPath = tools/hooks\n'
+    )
+    (tmp_path / "ws" / "one").write_text("[include]\n\tpath = deeper/three\n\tpath = ../one\n")
+    (tmp_path / ".gitconfig").write_text("[core]\n\thooksPath = ~/hooks\n[broken")
+    ws = tmp_path / "ws"
+    assert named_by_config(str(repository), str(tmp_path)) == [
+        str(ws / "one"), str(repository / "two"), str(ws / "tools" / "hooks"), str(ws / "deeper" / "three"),
+        str(tmp_path / "one"),
+    ]  # fmt: skip
+
+
+def test_the_way_to_a_named_place_is_guarded(tmp_path: Path):
+    (tmp_path / "tools").mkdir()
+    found = guarded_places((str(tmp_path),), [], [str(tmp_path / "tools" / "hooks" / "x")])
+    assert {place["path"]: place["names"] for place in found} == {
+        str(tmp_path): ["tools"],
+        str(tmp_path / "tools"): ["hooks"],
+    }
+    assert not found[0]["repository"]

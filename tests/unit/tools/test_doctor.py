@@ -49,7 +49,7 @@ def test_what_the_sandbox_promises_is_printed(home: Path, capsys: pytest.Capture
     if not sandbox["data"]["enforced"]:
         pytest.skip("no sandbox holds on this machine")
     chosen = sandbox["data"]["self_test"][-1]
-    told = promises(chosen["kind"], namespaces=chosen["namespaces"])
+    told = promises(chosen["kind"], namespaces=chosen["namespaces"], guards=chosen["guards"])
     assert set(chosen["checks"]) == set(told)
     assert all(f"- {words}" in sandbox["details"] for words in told.values())
 

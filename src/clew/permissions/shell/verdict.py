@@ -91,6 +91,9 @@ def _judge_long(text: str, policy: Policy) -> Verdict:
     return Verdict(decision="deny" if policy.mode == "plan" else "ask", why=why, rule="limits")
 
 
+NOT_TRUSTED = "this directory is not trusted yet, so every command asks; `clew --trust` changes that"
+
+
 def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, policy: Policy) -> Verdict:
     """A mode, a whole-tool rule or the sandbox may answer for a person, unless something protected is at stake."""
     if policy.mode == "plan":
@@ -109,6 +112,8 @@ def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, policy: Policy) -
         if lost:
             return Verdict(decision="ask", why=lost, rule="loses work", offers=asking.offers)
         return Verdict(decision="allow", why="runs inside the sandbox", rule="sandbox")
+    if held and not bypass:
+        return Verdict(decision="ask", why=NOT_TRUSTED, rule=asking.rule, offers=asking.offers)
     whole = next((rule for rule in policy.matching("allow", "Bash") if rule.whole_tool), None)
     if not bypass and (whole is None or not policy.trusted):
         return asking
@@ -181,7 +186,7 @@ def _judge_part(part: Part, policy: Policy, *, alone: bool) -> PartVerdict:
             return PartVerdict(part.text, "ask", edits, proof.row)
         return PartVerdict(part.text, "ask", proof.refused, proof.row, offers_for(part, policy.places))
     if not policy.trusted:
-        return PartVerdict(part.text, "ask", "this directory is not trusted yet")
+        return PartVerdict(part.text, "ask", NOT_TRUSTED)
     if part.outputs:
         return PartVerdict(part.text, "allow", "edits inside the workspace are accepted", "mode acceptEdits")
     return PartVerdict(part.text, "allow", "only reads", proof.row, reads_only=True)

@@ -5,13 +5,13 @@ import os
 from clew.system.sandbox.plan import Plan
 
 
-def arguments(plan: Plan, *, cwd: str, seccomp: int) -> list[str]:
+def arguments(plan: Plan, *, cwd: str, seccomp: int, joined: bool = False) -> list[str]:
     """Everything before the command itself. Later options win over earlier ones, so the order is the rule."""
     line = [plan["bwrap"], "--die-with-parent", "--new-session", "--unshare-user", "--unshare-pid", "--unshare-ipc"]
     line += ["--unshare-uts", "--cap-drop", "ALL"]
-    if not plan["network"]:
+    if not plan["network"] and not joined:
         line.append("--unshare-net")
-    line += ["--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/dev/shm"]
+    line += ["--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
     # A user who is root could otherwise change kernel settings through /proc/sys.
     line += ["--proc", "/proc", "--remount-ro", "/proc"]
     for top in ("/tmp", "/var/tmp"):

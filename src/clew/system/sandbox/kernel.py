@@ -5,6 +5,7 @@ import os
 import platform
 
 PR_SET_PDEATHSIG = 1
+PR_SET_DUMPABLE = 4
 PR_SET_SECCOMP = 22
 PR_CAPBSET_DROP = 24
 PR_SET_CHILD_SUBREAPER = 36
@@ -24,8 +25,11 @@ AT_RECURSIVE = 0x8000
 AT_FDCWD = -100
 
 # The same numbers on every architecture: they were assigned after the tables were unified.
+NR_PIDFD_GETFD = 438
 NR_MOUNT_SETATTR = 442
 NR_LANDLOCK_CREATE_RULESET, NR_LANDLOCK_ADD_RULE, NR_LANDLOCK_RESTRICT_SELF = 444, 445, 446
+NR_SECCOMP = {"x86_64": 317, "aarch64": 277}
+NR_RENAMEAT2 = {"x86_64": 316, "aarch64": 276}
 LAST_CAP = 63
 
 MACHINE = platform.machine()
@@ -84,6 +88,32 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
         os.fsencode(source), os.fsencode(target), kind.encode() or None, ctypes.c_ulong(flags), data.encode() or None
     )
     checked(result, f"mount {target}")
+
+
+class Span(ctypes.Structure):
+    """struct iovec."""
+
+    _fields_ = (("start", ctypes.c_void_p), ("size", ctypes.c_size_t))
+
+
+def read_memory(pid: int, address: int, size: int) -> bytes:
+    """What stands in the memory of a process, up to the first page that is not there."""
+    buffer = ctypes.create_string_buffer(size)
+    here, there = Span(ctypes.addressof(buffer), size), Span(address, size)
+    got = _libc.process_vm_readv(
+        ctypes.c_int(pid),
+        ctypes.byref(here),
+        ctypes.c_ulong(1),
+        ctypes.byref(there),
+        ctypes.c_ulong(1),
+        ctypes.c_ulong(0),
+    )
+    return buffer.raw[: checked(got, "process_vm_readv")]
+
+
+def bind_socket(descriptor: int, address: bytes) -> None:
+    """bind(2) with an address as the kernel spells it."""
+    checked(_libc.bind(ctypes.c_int(descriptor), address, ctypes.c_uint(len(address))), "bind")
 
 
 class MountAttributes(ctypes.Structure):

@@ -15,7 +15,9 @@ SCOPE_ABSTRACT_UNIX, SCOPE_SIGNAL = 1 << 0, 1 << 1
 ON_FILES = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE | IOCTL_DEV
 CREATE_RULESET_VERSION = 1
 RULE_PATH_BENEATH = 1
-DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx", "/dev/pts")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom", "/dev/tty", "/dev/ptmx")
+TERMINALS = "/dev/pts"
+"""Only where they are the command's own: else they are those the user types into."""
 
 
 class RulesetAttributes(ctypes.Structure):
@@ -73,7 +75,7 @@ def restrict(*, writable: list[str], readable: list[str] | None, tcp: bool) -> N
     try:
         for path in writable:
             allow(ruleset, path, writes)
-        for path in DEVICES:
+        for path in DEVICES if readable is not None else (*DEVICES, TERMINALS):
             allow(ruleset, path, (WRITE_FILE | TRUNCATE | IOCTL_DEV) & writes | reads)
         for path in readable or ():
             allow(ruleset, path, reads)

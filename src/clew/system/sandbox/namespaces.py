@@ -16,16 +16,26 @@ SIOCSIFFLAGS = 0x8914
 IFF_UP = 1
 
 
-def separate(*, network: bool) -> None:
-    """Leave the namespaces of the machine. The caller's next child is process 1 of its own world."""
+def separate(*, network: bool, joined: bool = False) -> None:
+    """Leave the namespaces of the machine. The caller's next child is process 1 of its own world. `joined`: users and
+    network are the session's own already."""
+    own = kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
+    if joined:
+        kernel.unshare(own)
+    elif network:
+        unshare_as_oneself(own | kernel.CLONE_NEWUSER)
+    else:
+        unshare_as_oneself(own | kernel.CLONE_NEWUSER | kernel.CLONE_NEWNET)
+        loopback_up()
+
+
+def unshare_as_oneself(flags: int) -> None:
+    """In new namespaces, as the same user and group."""
     user, group = os.getuid(), os.getgid()
-    flags = kernel.CLONE_NEWUSER | kernel.CLONE_NEWNS | kernel.CLONE_NEWPID | kernel.CLONE_NEWIPC | kernel.CLONE_NEWUTS
-    kernel.unshare(flags if network else flags | kernel.CLONE_NEWNET)
+    kernel.unshare(flags)
     put("/proc/self/setgroups", "deny")
     put("/proc/self/uid_map", f"{user} {user} 1")
     put("/proc/self/gid_map", f"{group} {group} 1")
-    if not network:
-        loopback_up()
 
 
 def loopback_up() -> None:

@@ -3,7 +3,7 @@
 from typing import TypedDict
 
 
-class Watched(TypedDict):
+class Guarded(TypedDict):
     """A directory in which names must not come into being while the command runs."""
 
     path: str
@@ -11,6 +11,10 @@ class Watched(TypedDict):
     """What it is to its workspace root: empty for the root itself, else a directory that has protected names in it."""
     known: list[str]
     """Entries that were there before: read-only mounts hold those, and what replaces them is the user's own."""
+    names: list[str]
+    """Further names that must not come into being here, whatever the list says."""
+    repository: bool
+    """Whether its workspace root has a git directory."""
 
 
 class Plan(TypedDict):
@@ -25,7 +29,10 @@ class Plan(TypedDict):
     """Writable directories that may not be renamed away, because protected names lie in them."""
     protected: list[str]
     """Existing paths that stay read-only inside writable ones."""
-    watched: list[Watched]
+    guarded: list[Guarded]
+    """Directories in which protected names are refused before they exist."""
+    watched: list[Guarded]
+    """Directories in which they are taken away as they appear, where refusing is not possible."""
     aside: str
     """Where names are moved that came into being in watched directories."""
     hidden: list[str]

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 
 from clew.system.guarded_names import PROTECTED_PAIRS
 from clew.system.redact import redact
+from clew.system.sandbox.git_places import named_by_config
 from clew.system.sandbox.hidden import hidden_places, names_in, outermost, sockets_of_others
-from clew.system.sandbox.plan import Plan, Watched
+from clew.system.sandbox.plan import Guarded, Plan
 from clew.system.sandbox.tree import Tree, redirectors
 
 if TYPE_CHECKING:
@@ -102,8 +103,8 @@ class Sandbox:
         """For the next command; looked up anew each time, because files come and go.
 
         A command that does not name git finds git directories read-only. `background`: it runs on beside the user's own
-        work. What appears at the top of the workspace then may be the user's, so nothing is taken away there: instead
-        the top is shut, and only what exists can be written.
+        work. Where protected names are taken away rather than refused, what appears may be the user's: for such a
+        command the top is shut instead, and only what exists can be written.
         """
         with self._lock:
             return self._plan(roots, uses_git=_NAMES_GIT.search(command) is not None, background=background)
@@ -121,7 +122,7 @@ class Sandbox:
             secret |= {os.path.realpath(path) for path in found.secret}
             self.searched_all = self.searched_all and found.complete
         alone = self.status.kind == "landlock" and not self.status.namespaces
-        shut = alone or background
+        shut = alone or (background and not self.status.guards)
         open_repositories = repositories if uses_git and not shut else []
         withheld = sorted(path for path in secret if os.path.exists(path) and not self._allowed(path))
         hidden = [*hidden_places(self._home, self._hidden, places), *withheld]
@@ -130,7 +131,11 @@ class Sandbox:
         shown = self._shown(repositories)
         if alone:  # nothing can be shown in another place, so a configuration with a login is not shown at all
             hidden += shown
+        named = [path for place in repositories for path in named_by_config(place, self._home)]
+        named = [path for path in named if any(path.startswith(root.rstrip("/") + "/") for root in places)]
+        protected += [path for path in named if os.path.exists(path)]
         covered = set(withheld)
+        guarded = [] if shut else guarded_places(places, open_repositories, named)
         return {
             "kind": self.status.kind,
             "namespaces": self.status.namespaces,
@@ -144,7 +149,8 @@ class Sandbox:
                 ),
                 *(path for place in open_repositories for path in redirectors(place)),
             ],
-            "watched": [] if shut else watched_places(places, open_repositories),
+            "guarded": guarded if self.status.guards else [],
+            "watched": [] if self.status.guards else guarded,
             "aside": self._aside or os.path.join(self.masks, "aside"),
             "hidden": outermost({path for path in hidden if os.path.exists(path)}),
             "withheld": withheld,
@@ -202,19 +208,34 @@ def entries_to_write(roots: tuple[str, ...], protected: list[str], *, inside: bo
     return sorted(found)
 
 
-def watched_places(roots: tuple[str, ...], repositories: list[str]) -> list[Watched]:
-    """The top of every root, directories there that have protected names in them, and git directories."""
-    places = [(root, "") for root in roots]
+def guarded_places(roots: tuple[str, ...], repositories: list[str], named: list[str]) -> list[Guarded]:
+    """The top of every root, directories there that have protected names in them, git directories, and the way to what
+    a git configuration names: on it nothing can be put in the place of something that was moved away."""
+    places = dict.fromkeys(roots, "")
     for root in roots:
         for parent in dict.fromkeys(parent for parent, _ in PROTECTED_PAIRS):
             path = os.path.join(root, parent)
             if os.path.isdir(path) and not os.path.islink(path):
-                places.append((path, parent))
+                places[path] = parent
     for repository in repositories:
-        places.append((repository, ".git"))
+        places[repository] = ".git"
         if os.path.isdir(objects := os.path.join(repository, "objects")):
-            places.append((objects, ".git/objects"))
-    return [{"path": path, "prefix": prefix, "known": names_in(path)} for path, prefix in places]
+            places[objects] = ".git/objects"
+    barred: dict[str, set[str]] = {}
+    for path in named:
+        while path not in roots and path != "/":
+            path, name = os.path.split(path)
+            barred.setdefault(path, set()).add(name)
+    for path in barred:
+        if os.path.isdir(path):
+            places.setdefault(path, "elsewhere")
+    found: list[Guarded] = []
+    for path, prefix in places.items():
+        known = names_in(path)
+        names = sorted(barred.get(path, ()))
+        repository = bool(prefix) or ".git" in known
+        found.append({"path": path, "prefix": prefix, "known": known, "names": names, "repository": repository})
+    return found
 
 
 _LOGIN_LINE = re.compile(r"(?im)^(\s*(?:extraheader|password|token|oauth\w*|helper|\w*secret)\s*=\s*)\S.*$")

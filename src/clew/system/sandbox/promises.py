@@ -17,16 +17,23 @@ ALWAYS = {
 }
 WITH_MOUNTS = {
     "new_names": "new files and directories can be made at the top of the workspace",
-    "new_protected_names": "new protected names at the top are taken away as they appear",
-    "loopback": "programs of one command can talk over the loopback network",
+    "loopback": "programs of one session can talk over a loopback network of their own",
     "own_devices": "an own /dev without block devices",
     "own_processes": "other processes are not seen",
+}
+REFUSED = {
+    "protected_names_refused": "new protected names at the top and in git directories are refused before they exist",
+}
+TAKEN_AWAY = {
+    "protected_names_taken_away": "new protected names at the top and in git directories are taken away as they appear",
 }
 ALONE = {
     "no_new_names": "nothing new comes into being at the top of the workspace or in .git: that needs leaving it",
 }
 
 
-def promises(kind: str, *, namespaces: bool) -> dict[str, str]:
-    """Probe and promise of one kind."""
-    return ALWAYS | (WITH_MOUNTS if kind == "bwrap" or namespaces else ALONE)
+def promises(kind: str, *, namespaces: bool, guards: bool) -> dict[str, str]:
+    """Probe and promise of one kind. `guards`: calls that make names are judged before they are carried out."""
+    if kind != "bwrap" and not namespaces:
+        return ALWAYS | ALONE
+    return ALWAYS | WITH_MOUNTS | (REFUSED if guards else TAKEN_AWAY)

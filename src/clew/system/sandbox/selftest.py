@@ -14,7 +14,7 @@ from typing import Any
 
 from clew.system.sandbox import landlock
 from clew.system.sandbox.confine import confine_and_run
-from clew.system.sandbox.plan import Plan
+from clew.system.sandbox.plan import Guarded, Plan
 from clew.system.sandbox.promises import promises
 from clew.system.sandbox.watch import Watch
 
@@ -25,9 +25,11 @@ echo in > "$WS/src/inside" || exit 9
 ( echo out > "$TOP/outside/old" )
 ( echo x > "$WS/.git/config" )
 ( echo x > "$WS/.git/info/attributes" )
-( echo x > "$WS/.git/commondir" )
+( echo x > "$WS/.git/commondir" ) || echo REFUSED-IN-GIT
+[ -e "$WS/.git/commondir" ] && echo SAW-PROTECTED
 ( echo x > "$WS/.clew/settings.json" )
-( echo x > "$WS/.mcp.json" )
+( echo x > "$WS/.mcp.json" ) || echo REFUSED-AT-TOP
+[ -e "$WS/.mcp.json" ] && echo SAW-PROTECTED
 ( echo x > "$WS/new.txt" )
 ( while read -r line; do echo "$line"; done < "$TOP/hidden/secret" )
 ( while read -r line; do echo "$line"; done < "$WS/.env" )
@@ -47,7 +49,7 @@ exit 7
 LOCAL_SOCKET = "import socket, sys; socket.socket(socket.AF_UNIX).connect(sys.argv[1])"
 
 
-def attempt(kind: str, *, namespaces: bool, bwrap: str, bash: str) -> dict[str, bool]:
+def attempt(kind: str, *, namespaces: bool, guards: bool, bwrap: str, bash: str) -> dict[str, bool]:
     """Try everything in one kind of sandbox; what held, for each of its promises."""
     top = os.path.realpath(tempfile.mkdtemp(prefix="clew-selftest-"))
     tcp = socket.create_server(("127.0.0.1", 0))
@@ -62,7 +64,7 @@ def attempt(kind: str, *, namespaces: bool, bwrap: str, bash: str) -> dict[str, 
             listener.setblocking(False)
         env = {"TOP": top, "WS": f"{top}/ws", "PATH": "/usr/bin:/bin", "OUTSIDE_PID": str(os.getpid())}
         env |= {"PORT": str(tcp.getsockname()[1]), "UDP_PORT": str(udp.getsockname()[1])}
-        plan = plan_for(top, kind, namespaces=namespaces, bwrap=bwrap)
+        plan = plan_for(top, kind, namespaces=namespaces, guards=guards, bwrap=bwrap)
         code, output = run([bash, "--noprofile", "--norc", "-c", SCRIPT], env, f"{top}/ws", plan)
         run([sys.executable, "-I", "-S", "-c", LOCAL_SOCKET, f"{top}/sockets/s"], env, f"{top}/ws", plan)
         held = findings(top, code, output) | {
@@ -70,7 +72,7 @@ def attempt(kind: str, *, namespaces: bool, bwrap: str, bash: str) -> dict[str, 
             "no_udp": not came(udp),
             "no_local_sockets": not came(local),
         }
-        return {name: held[name] for name in promises(kind, namespaces=namespaces)}
+        return {name: held[name] for name in promises(kind, namespaces=namespaces, guards=guards)}
     finally:
         for listener in (tcp, udp, local):
             listener.close()
@@ -123,7 +125,10 @@ def findings(top: str, code: int, output: str) -> dict[str, bool]:
         "no_block_devices": "READ-BLOCK-DEVICE" not in output,
         "no_privileges": "PRIVILEGE CapEff: 0000000000000000" in output and "PRIVILEGE NoNewPrivs: 1" in output,
         "new_names": read(f"{ws}/new.txt") == "x\n",
-        "new_protected_names": not os.path.exists(f"{ws}/.mcp.json"),
+        "protected_names_refused": "REFUSED-AT-TOP" in output and "REFUSED-IN-GIT" in output
+        and "SAW-PROTECTED" not in output,
+        "protected_names_taken_away": not os.path.exists(f"{ws}/.mcp.json")
+        and not os.path.exists(f"{ws}/.git/commondir"),
         "no_new_names": not os.path.exists(f"{ws}/new.txt") and not os.path.exists(f"{ws}/.mcp.json"),
         "loopback": "LOOPBACK-UP" in output,
         "own_devices": "SAW-BLOCK-DEVICE" not in output,
@@ -131,22 +136,19 @@ def findings(top: str, code: int, output: str) -> dict[str, bool]:
     }  # fmt: skip
 
 
-def plan_for(top: str, kind: str, *, namespaces: bool, bwrap: str) -> Plan:
+def plan_for(top: str, kind: str, *, namespaces: bool, guards: bool, bwrap: str) -> Plan:
     """The plan of that workspace, as `policy.py` would make it."""
     ws = f"{top}/ws"
     alone = kind == "landlock" and not namespaces
+    places = [] if alone else [guarded(ws, ""), guarded(f"{ws}/.git", ".git")]
     return {
         "kind": kind,
         "namespaces": namespaces,
         "writable": [f"{ws}/src"] if alone else [ws],
         "pinned": [] if alone else [f"{ws}/.git"],
         "protected": [f"{ws}/.git/config", f"{ws}/.git/info", f"{ws}/.clew"],
-        "watched": []
-        if alone
-        else [
-            {"path": ws, "prefix": "", "known": os.listdir(ws)},
-            {"path": f"{ws}/.git", "prefix": ".git", "known": os.listdir(f"{ws}/.git")},
-        ],
+        "guarded": places if guards else [],
+        "watched": [] if guards else places,
         "aside": f"{top}/aside",
         "hidden": [f"{top}/hidden", f"{ws}/.env", f"{ws}/src/.env", f"{top}/sockets"],
         "withheld": [],
@@ -157,6 +159,11 @@ def plan_for(top: str, kind: str, *, namespaces: bool, bwrap: str) -> Plan:
         "network": False,
         "bwrap": bwrap,
     }
+
+
+def guarded(path: str, prefix: str) -> Guarded:
+    """A directory in which protected names must not come into being."""
+    return {"path": path, "prefix": prefix, "known": os.listdir(path), "names": [], "repository": True}
 
 
 def run(argv: list[str], env: dict[str, str], cwd: str, plan: Plan) -> tuple[int, str]:
@@ -216,12 +223,13 @@ def main() -> None:
     """`selftest BWRAP BASH`: the kinds in order of preference, up to the first that holds."""
     bwrap, bash = sys.argv[-2:]
     tried: list[dict[str, Any]] = []
-    kinds = [("bwrap", False)] if bwrap else []
-    if landlock.abi():
-        kinds += [("landlock", True), ("landlock", False)]
-    for kind, namespaces in kinds:
-        checks = attempt(kind, namespaces=namespaces, bwrap=bwrap, bash=bash)
-        tried.append({"kind": kind, "namespaces": namespaces, "checks": checks})
+    kinds = [("landlock", True, True), ("landlock", True, False), ("landlock", False, False)]
+    kinds = kinds if landlock.abi() else []
+    if bwrap:
+        kinds.insert(1, ("bwrap", False, False))
+    for kind, namespaces, guards in kinds:
+        checks = attempt(kind, namespaces=namespaces, guards=guards, bwrap=bwrap, bash=bash)
+        tried.append({"kind": kind, "namespaces": namespaces, "guards": guards, "checks": checks})
         if all(checks.values()):
             break
     sys.stdout.write(json.dumps({"abi": landlock.abi(), "tried": tried}))

@@ -26,6 +26,7 @@ class Attempt(Struct, frozen=True, kw_only=True):
 
     kind: str
     namespaces: bool
+    guards: bool = False
     checks: dict[str, bool]
 
     @property
@@ -38,6 +39,8 @@ class SandboxStatus(Struct, frozen=True, kw_only=True):
 
     kind: str = ""
     namespaces: bool = False
+    guards: bool = False
+    """Protected names are refused before they exist; else they are taken away as they appear."""
     abi: int = 0
     bwrap: str = ""
     why: str = ""
@@ -55,7 +58,9 @@ class SandboxStatus(Struct, frozen=True, kw_only=True):
             return "none"
         if self.kind == "bwrap":
             return "bubblewrap"
-        return "Landlock with namespaces" if self.namespaces else "Landlock alone"
+        if not self.namespaces:
+            return "Landlock alone"
+        return "Landlock with namespaces" if self.guards else "Landlock with namespaces, names taken away"
 
 
 def find_bash() -> str:
@@ -111,7 +116,9 @@ def judge(tried: tuple[Attempt, ...], abi: int, bwrap: str) -> SandboxStatus:
     why = ""
     if chosen.kind == "landlock" and not chosen.namespaces:
         why = "there are no user namespaces: new names at the top of the workspace and writes in .git need leaving it"
-    return SandboxStatus(kind=chosen.kind, namespaces=chosen.namespaces, abi=abi, bwrap=bwrap, why=why, tried=tried)
+    return SandboxStatus(
+        kind=chosen.kind, namespaces=chosen.namespaces, guards=chosen.guards, abi=abi, bwrap=bwrap, why=why, tried=tried
+    )
 
 
 def current_status(cache_dir: Path | None) -> SandboxStatus:

@@ -10,9 +10,10 @@ import stat
 import struct
 from collections.abc import Iterator
 
-from clew.system.guarded_names import GIT_REDIRECTORS, PROTECTED_PAIRS, folded, protected_name
+from clew.system.guarded_names import folded
 from clew.system.sandbox import kernel
-from clew.system.sandbox.plan import Watched
+from clew.system.sandbox.forbidden import PAIR_PARENTS, forbidden
+from clew.system.sandbox.plan import Guarded
 
 IN_MOVED_TO, IN_CREATE, IN_Q_OVERFLOW, IN_ONLYDIR = 0x80, 0x100, 0x4000, 0x1000000
 EVENT = struct.Struct("iIII")
@@ -21,8 +22,6 @@ MAX_TAKEN = 100
 MAX_COPY_BYTES = 16_000_000
 EDITORS_OWN = ("~", ".swp", ".swo", ".swx", ".tmp")
 """Beside a file that the user has open. No program takes these for the file itself."""
-IN_GIT = frozenset(name for name in GIT_REDIRECTORS if "/" not in name)
-PAIR_PARENTS = frozenset(parent for parent, _ in PROTECTED_PAIRS)
 
 
 class Taken(Exception):
@@ -32,43 +31,45 @@ class Taken(Exception):
 class Directory:
     """One watched directory, held by descriptor: whatever is renamed, its own entries are meant."""
 
-    def __init__(self, descriptor: int, path: str, prefix: str, known: frozenset[str]) -> None:
+    def __init__(self, descriptor: int, path: str, prefix: str, known: frozenset[str], names: frozenset[str]) -> None:
         self.descriptor = descriptor
         self.path = path
         self.prefix = prefix
         self.known = known
+        self.names = names
 
     def guards(self, name: str) -> bool:
         """Whether this entry must not come into being here."""
         if name in self.known or name.endswith(EDITORS_OWN):
             return False
-        if self.prefix == ".git":
-            return folded(name) in IN_GIT
-        if self.prefix == ".git/objects":
-            return folded(name) == "info"
-        if self.prefix:
-            return bool(protected_name(f"{self.prefix}/{name}"))
-        # Without a repository of its own, HEAD beside objects and refs would make the directory itself one.
-        return bool(protected_name(name)) or (name == "HEAD" and ".git" not in self.known)
+        return name in self.names or forbidden(self.prefix, name, repository=".git" in self.known)
 
 
 class Watch:
     """From before a command starts until it has ended."""
 
-    def __init__(self, watched: list[Watched], aside: str) -> None:
+    def __init__(self, watched: list[Guarded], aside: str) -> None:
         self.taken: list[tuple[str, str]] = []
         """Path, and where it is kept now; empty when it could only be removed."""
         self._aside = aside
         self._directories: dict[int, Directory] = {}
         self._inotify = kernel.inotify()
         for place in watched:
-            self._add(place["path"], place["prefix"], frozenset(place["known"]))
+            self._add(place["path"], place["prefix"], frozenset(place["known"]), frozenset(place["names"]))
 
     def fileno(self) -> int:
         """Readable when something came into being."""
         return self._inotify
 
-    def _add(self, path: str, prefix: str, known: frozenset[str], *, below: Directory | None = None) -> None:
+    def _add(
+        self,
+        path: str,
+        prefix: str,
+        known: frozenset[str],
+        names: frozenset[str] = frozenset(),
+        *,
+        below: Directory | None = None,
+    ) -> None:
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         name = path if below is None else os.path.basename(path)
         try:
@@ -82,7 +83,7 @@ class Watch:
         if number in self._directories:
             os.close(descriptor)
             return
-        self._directories[number] = Directory(descriptor, path, prefix, known)
+        self._directories[number] = Directory(descriptor, path, prefix, known, names)
 
     def look(self) -> None:
         """Take away what has just appeared. Raises Taken when there is no end to it."""
