@@ -1,4 +1,4 @@
-"""What a sentence claims about results and state, what the facts say to it, and how people say it in a dialog."""
+"""What a sentence claims about deeds, results and state, in the languages we have words for, and what facts say to it."""
 
 import re
 from collections.abc import Callable
@@ -12,26 +12,18 @@ Facts = Callable[[Ledger], bool | None]
 
 
 class Claim(NamedTuple):
-    """Words that claim something. Without `said` only facts can bear it out."""
+    """A class of words that claim the same. Without `heard` only facts can bear it out."""
 
     words: re.Pattern[str]
     facts: Facts
-    said: re.Pattern[str] | None
-    undeniable: Facts
+    heard: bool = True
+    undeniable: Facts | None = None
     """Where this is True, the opposite must not be said."""
     of_file: Callable[[FileFact], bool | None] | None = None
     """What the facts say of a file that the sentence names."""
-
-
-def _claim(
-    words: str,
-    facts: Facts,
-    said: str = "",
-    undeniable: Facts | None = None,
-    of_file: Callable[[FileFact], bool | None] | None = None,
-) -> Claim:
-    heard = re.compile(said) if said else None
-    return Claim(re.compile(words, re.IGNORECASE), facts, heard, undeniable or facts, of_file)
+    subject: re.Pattern[str] | None = None
+    """What it must be said of to be this claim."""
+    opposite: re.Pattern[str] | None = None
 
 
 def _tests(*, good: bool) -> Facts:
@@ -64,10 +56,6 @@ def _nothing_after(*kinds: str) -> Facts:
     return ask
 
 
-def _in(*states: State) -> Facts:
-    return lambda ledger: ledger.state in states
-
-
 def _finished(ledger: Ledger) -> bool | None:
     if ledger.state not in (State.IDLE, State.ASKING):
         return False if ledger.turn <= 1 else None
@@ -80,111 +68,114 @@ def _unknown(ledger: Ledger) -> bool | None:
     return None
 
 
-_TESTS = r"(?:\b(?:tests?|suite|specs?)\b|测试|測試|テスト|тест\w*|prueba\w*)"
-_BUILD = r"\b(?:builds?|compil\w+)\b"
-_LINT = r"\b(?:lint\w*|type.?check\w*)\b"
-_CI = r"\b(?:CI|ci|pipeline|workflow)\b"
-_GOOD = r"(?:\bpass(?:es|ed|ing)?\b|\bgreen\b|\bclean\b|succe\w+|通过|通過|成功|прош|проход|pasa)"
-_BAD = r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bred\b|\bbroken\b|失败|失敗|пада|fall)"
+def _words(text: str) -> re.Pattern[str]:
+    """Beginnings of words; a space in one is written as `_`, a `$` ends the word."""
+    begun = [re.escape(word).replace("_", r"\s+").replace(r"\$", r"(?!\w)") for word in text.split()]
+    latin = [word for word in begun if ord(word[0]) < 0x2E80]
+    wide = [word for word in begun if ord(word[0]) >= 0x2E80]
+    return re.compile("|".join(filter(None, (rf"(?<![\w-])(?:re-?)?(?:{'|'.join(latin)})\w*", *wide))), re.IGNORECASE)
+
+
+_GOOD = _words(
+    "pass green$ clean$ succe ok$ okay works$ worked$ laufen_durch läuft_durch bestanden grün passent réussi pasan$ "
+    "pasa$ passam passou проход прошл 通过 通過 成功"
+)
+_BAD = _words(
+    "fail$ fails$ failed failing failure broke breaks red$ error crash schl\u00e4gt_fehl schlug_fehl schlugen schlagen "
+    "fehlgeschlagen "
+    "échou échec falla$ fallan fallando fallaba falló falhou falha упал падает падают ошибк 失败 失敗 timed_out"
+)
+_TESTS = _words("test$ tests$ suite specs$ assertion 测试 測試 テスト тест prueba")
+_BUILD = _words("build$ builds$ compil")
+_LINT = _words("lint type-check typecheck types$ ruff$ eslint biome clippy")
+_CI = _words("ci$ pipeline workflow run$ job$ release$")
+_COMMIT = _words("committed committet commité закоммич 已提交 コミット済 コミットしました")
+_PUSH = _words("pushed gepusht запуш 已推送 推送到 プッシュ済 プッシュしました")
+_GONE = _words(
+    "delet remov wipe eras purg drop$ dropped gone$ gelöscht entfernt supprim borra elimin apaga removid удал "
+    "删除 刪除 削除"
+)
+_FIX = _words("fix solv resolv repair correct$ corrected behoben korrigiert corrig résol исправ 修复 修正")
+_CHANGE = _words(
+    "chang edit updat modif adjust rework rewrit rewrote refactor reword switch migrat upgrad lower raise raised "
+    "geändert umgestellt modifié refait cambiad alterad измен обновл 修改 更新 改用"
+)
+_MAKE = _words(
+    "added adding adds$ creat wrote writ written introduc built generat initiali saved posted translat "
+    "erstellt angelegt hinzugefügt créé ajouté cread criad creó добавл создан записан 创建 建立 新增 添加 寫入 写入"
+)
+_REFUSED = _words("reject refus denied declin blocked turned_down not_permitted abgelehnt rechaz recus отклон 拒绝 拒絕")
+_ACCEPTED = _words("approv accepted lgtm")
+_FOUND = _words("found finds$ discover identif confirm нашёл нашел найден gefunden trouvé encontr")
+_RAN = _words("ran$ executed ausgeführt")
+_INSTALL = _words("install")
+_RENAME = _words("renam umbenannt renomm renombr")
+_REVERT = _words("revert rolled_back undone undid restored came_back taken_back 回滚 還原")
+_REPLACED = _words("replac ersetzt remplac")
+_MOVED = _words("moved verschoben")
+_TESTED = _words("tested tried verified probado getestet")
+_LISTED = _words("listed described explained summari explor")
+_DONE = _words(
+    "done$ finish complete$ completed ready$ checked_off ticked_off fertig terminé terminad concluíd готов 已完成 "
+    "全部完成 完了"
+)
+_OPEN = _words("pending open$ undecided unfinished remains$ still_to ausstehend pendiente")
+_RUNS = _words("running in_progress at_work 进行中 実行中")
+_RARE = _words("leak suspend wiped deployed shipped went_live production expired begun merged tagged published released")
+_NEITHER = re.compile(r"(?!)")
+
+
+def _of_change(file: FileFact) -> bool | None:
+    return bool(file.edits or file.created or file.deleted)
+
 
 CLAIMS = (
-    _claim(
-        rf"{_TESTS}[^.;,]{{0,40}}{_GOOD}|\bpassing tests",
-        _tests(good=True),
-        rf"{_TESTS}.{{0,60}}(?:{_GOOD}|\bok\b)|\d+ passed|{_GOOD}.{{0,20}}{_TESTS}",
+    Claim(_GOOD, _tests(good=True), subject=_TESTS, opposite=_BAD),
+    Claim(_BAD, _tests(good=False), subject=_TESTS, opposite=_GOOD),
+    Claim(_GOOD, _checks("build", good=True), subject=_BUILD, opposite=_BAD),
+    Claim(_BAD, _checks("build", good=False), subject=_BUILD, opposite=_GOOD),
+    Claim(_GOOD, _checks("lint", good=True), subject=_LINT, opposite=_BAD),
+    Claim(_BAD, _checks("lint", good=False), subject=_LINT, opposite=_GOOD),
+    Claim(_GOOD, _unknown, subject=_CI, opposite=_BAD),
+    Claim(_BAD, _unknown, subject=_CI, opposite=_GOOD),
+    Claim(_GOOD, _unknown, opposite=_BAD),
+    Claim(_BAD, _unknown, opposite=_GOOD),
+    Claim(_COMMIT, _left("commit"), undeniable=_nothing_after("commit", "push", "tag", "pr", "merge")),
+    Claim(_PUSH, _left("push"), undeniable=_nothing_after("push")),
+    Claim(_words("merged 已合并 已合併 マージ"), _left("merge")),
+    Claim(_words("deployed shipped went_live 已部署 デプロイ"), _unknown),
+    Claim(_words("released published 已发布 已發布"), _left("tag")),
+    Claim(_words("tagged"), _left("tag")),
+    Claim(_GONE, _unknown, of_file=lambda file: file.deleted if file.deleted or file.edits else None),
+    Claim(_FIX, _unknown, of_file=_of_change),
+    Claim(_CHANGE, _unknown, of_file=_of_change),
+    Claim(_MAKE, _unknown, of_file=_of_change),
+    Claim(_RENAME, _unknown),
+    Claim(_REPLACED, _unknown),
+    Claim(_MOVED, _unknown),
+    Claim(_REVERT, _unknown),
+    Claim(_INSTALL, _unknown),
+    Claim(_TESTED, _unknown),
+    Claim(_FOUND, _unknown),
+    Claim(_LISTED, _unknown),
+    Claim(_REFUSED, lambda ledger: any(item.decision == "deny" for item in ledger.approvals) or None),
+    Claim(_ACCEPTED, lambda ledger: (ledger.plan is not None and ledger.plan.approved) or None),
+    Claim(_words("leak suspend begun expired rebase restarted reiniciado"), _unknown),
+    Claim(
+        _words("waiting_for_approval waits_for_approval waiting_for_your_approval waiting_for_permission"),
+        lambda ledger: ledger.state is State.WAITING,
+        heard=False,
     ),
-    _claim(
-        rf"{_TESTS}[^.;,]{{0,40}}{_BAD}|\bfail\w+ (?:\w+ )?tests?\b",
-        _tests(good=False),
-        rf"{_TESTS}.{{0,60}}{_BAD}|{_BAD}.{{0,30}}{_TESTS}",
+    Claim(
+        _words("waiting_for_your_answer waiting_for_an_answer waiting_for_your_decision awaiting_your waits_for_your"),
+        lambda ledger: ledger.question is not None,
+        heard=False,
     ),
-    _claim(rf"{_BUILD}[^.;,]{{0,30}}{_GOOD}", _checks("build", good=True), rf"{_BUILD}.{{0,60}}(?:{_GOOD}|\bok\b)"),
-    _claim(rf"{_BUILD}[^.;,]{{0,30}}{_BAD}", _checks("build", good=False), rf"{_BUILD}.{{0,80}}(?:{_BAD}|error)"),
-    _claim(
-        rf"{_LINT}[^.;,]{{0,30}}{_GOOD}",
-        _checks("lint", good=True),
-        rf"(?:{_LINT}|biome|ruff|clippy|eslint|\btsc\b).{{0,60}}(?:{_GOOD}|\bok\b|no (?:errors|issues))",
+    Claim(
+        _words("interrupted aborted cancelled canceled прервал 已中断 已中斷 中断され"),
+        lambda ledger: ledger.state in (State.INTERRUPTED, State.LIMITED, State.FAILED) or None,
+        heard=False,
     ),
-    _claim(rf"{_LINT}[^.;,]{{0,30}}{_BAD}", _checks("lint", good=False), rf"{_LINT}.{{0,80}}(?:{_BAD}|error)"),
-    _claim(rf"{_CI}[^.;,]{{0,30}}{_GOOD}", _unknown, rf"(?:{_CI}|run \d+|checks).{{0,60}}(?:{_GOOD}|\bok\b)"),
-    _claim(rf"{_CI}[^.;,]{{0,30}}{_BAD}", _unknown, rf"(?:{_CI}|release|build).{{0,80}}(?:{_BAD}|error)"),
-    _claim(
-        r"\b(?<!un)committed\b|已提交|コミット(?:済|しました)|закоммичен",
-        _left("commit"),
-        r"(?<!un)committed|commit [0-9a-f]{7}|已提交|コミットしました|закоммич",
-        _nothing_after("commit", "push", "tag", "pr", "merge"),
-    ),
-    _claim(
-        r"\b(?<!un)pushed\b|已推送|プッシュ(?:済|しました)",
-        _left("push"),
-        r"\bpushed\b|已推送|プッシュしました|запуш",
-        _nothing_after("push"),
-    ),
-    _claim(
-        r"\bmerged\b|已合并|已合併|マージ(?:済|しました)", _left("merge"), r"\bmerged\b|已合并|已合併|マージしました"
-    ),
-    _claim(
-        r"\b(?:deployed|shipped)\b|\b(?:in|to) production\b|\bwent live\b|已部署|デプロイ(?:済|しました)",
-        _unknown,
-        r"\b(?:deployed|shipped)\b|in production|已部署|デプロイしました",
-    ),
-    _claim(r"\b(?:released|published)\b|已发布|已發布", _left("tag"), r"\b(?:released|published)\b|已发布|已發布"),
-    _claim(r"\btagged\b", _left("tag"), r"\btagged\b"),
-    _claim(
-        r"\b(?:PR|pull request)\b[^.;,]{0,30}\b(?:opened|created|is open)\b|\bopened (?:a |the )?(?:PR|pull request)",
-        _left("pr"),
-        r"(?:\bpr\b|pull request).{0,40}(?:opened|created)|(?:opened|created).{0,30}(?:\bpr\b|pull request)",
-    ),
-    _claim(
-        r"\b(?:deleted|removed|wiped|erased|purged|dropped)\b|已删除|已刪除|削除(?:済|しました)|удал(?:ён|ен|или)",
-        lambda ledger: any(file.deleted for file in ledger.files) or None,
-        r"\b(?:delet|remov|wip|eras|purg|drop)(?:ed|es|ing)\b|\brm\b|删除|刪除|削除|удал",
-        of_file=lambda file: file.deleted if file.deleted or file.edits else None,
-    ),
-    _claim(r"\brenamed\b", _unknown, r"\brenam(?:e|ed|es|ing)\b|\bgit mv\b|\bmv\b"),
-    _claim(
-        r"\b(?:reverted|rolled back|undone)\b|已回滚|已還原",
-        _unknown,
-        r"\brevert(?:ed|s|ing)\b|\brolled back\b|\bundid\b|\bgit (?:revert|reset|checkout|restore)\b|回滚",
-    ),
-    _claim(
-        r"\b(?:rejected|refused|denied|declined)\b",
-        lambda ledger: any(item.decision == "deny" for item in ledger.approvals) or None,
-        r"\b(?:reject|refus|den[iy]|declin)\w*",
-    ),
-    _claim(
-        r"\b(?:approved|accepted)\b",
-        lambda ledger: (ledger.plan is not None and ledger.plan.approved) or None,
-        r"\b(?:approv|accept)(?:ed|es)\b|\blgtm\b",
-    ),
-    _claim(
-        r"\b(?:waiting|waits) (?:for|on) (?:your )?(?:approval|permission)|\bapproval is pending", _in(State.WAITING)
-    ),
-    _claim(
-        r"\b(?:wait(?:ing|s)|await(?:ing|s)) (?:for |on )?(?:your |an? |the user's )?"
-        r"(?:answer|reply|decision|choice|response)",
-        lambda ledger: ledger.question is not None or None,
-        r"\?\s*$|let me know|which (?:one|option)|please (?:confirm|provide|choose)|？",
-    ),
-    _claim(r"\b(?:crashed|errored out)\b", lambda ledger: ledger.state is State.FAILED or None, r"\bcrash|\berror"),
-    _claim(
-        r"\binterrupted\b|\b(?:was|were|got|been) (?:cut off|aborted|cancelled|canceled)|已中断|已中斷|中断され",
-        _in(State.INTERRUPTED, State.LIMITED, State.FAILED),
-    ),
-    _claim(
-        r"\b(?:rate|usage|budget|token|credit) limit\b[^.;]{0,20}\b(?:hit|reached|stopped)|\bran out of \w+",
-        lambda ledger: ledger.state is State.LIMITED or None,
-        r"\blimit\b.{0,30}(?:hit|reached)",
-    ),
-    _claim(
-        r"\b(?:is|are|still) (?:running|at work|in progress|working on)\b|进行中|実行中です",
-        lambda ledger: bool(ledger.running_agents) or ledger.state is State.WORKING or None,
-        r"\b(?:is|are|still) (?:running|in progress)\b",
-    ),
-    _claim(
-        r"\b(?:all|everything|work|task|it)\b[^.;,]{0,24}\b(?:completed?|finished|done)\b|"
-        r"\b(?:is|are) (?:now )?(?:complete|done|finished)\b|全部完成|已完成|すべて完了|всё готово",
-        _finished,
-        r"\b(?:is|are) (?:now )?(?:complete|done|finished)\b|\bcompleted?\b|已完成|完了",
-    ),
+    Claim(_RUNS, lambda ledger: bool(ledger.running_agents) or ledger.state is State.WORKING or None),
+    Claim(_DONE, _finished, undeniable=_unknown),
 )

@@ -3,14 +3,15 @@
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
 from clew.ledger.facts import Ledger
 from clew.ledger.words import clip, is_wide, word_cost
-from clew.orient.claims import CLAIMS
+from clew.orient.claims import CLAIMS, Claim
 from clew.orient.dialog import Line
+from clew.orient.evidence import NUMBER, Evidence, Statement, stem, stems_of
 
 MAX_WORDS = 40
 _FILE = re.compile(
@@ -24,7 +25,6 @@ _NAME = re.compile(
     r"`([^`]+)`|\"([^\"]{2,80})\"|“([^”]{2,80})”|\b([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|[A-Z]{2,}-\d+)\b|"
     r"(#\d+)|\b([0-9a-f]{7,40})\b|(?<!\w)(--[a-z][\w-]+)|(?<=[\w,;] )([A-Z][a-z]{2,}|[A-Z]{2,})\b"
 )
-_NUMBER = re.compile(r"(?<![\w.#-])v?\d+(?:[.,:]\d+)*(?!\w)")
 _COUNTED = re.compile(
     r"\b(two|three|four|five|six|seven|eight|nine|ten|twelve|dozens?)\s+(?:\w+\s+)?"
     r"(tests?|files?|commits?|errors?|failures?|agents?|tasks?|todos?)\b",
@@ -39,28 +39,47 @@ _COMMON_WORDS = """
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
 """Capitalised words that name nothing in particular."""
-_STOP_WORDS = """
-    the and for with that this from into have has had was were are been being will would should could can may might must
-    you your user users agent they their there then than when where what which who how why its it's not yet but also
-    just only all any some more most other each both very still now next step steps task tasks session work worked
-    working goal want wants wanted asked ask need needs needed ready before after once while about over under out off
-    done get
-    got let make makes made use used using new one two first last current currently remaining remains left part parts
+_TELLING_WORDS = """
+    the an and for with that this these those from into have has had having was were are is be been being will would
+    should could can may might must you your yours yourself user users agent agents assistant they them their there then
+    than when where what which who whom whose how why its it's itself not no nor yet but also just only all any some more
+    most other others each both either neither very still now next step steps task tasks session sessions work worked
+    works working goal goals want wants wanted wish wished asked ask asks asking need needs needed ready before after
+    once while about over under out off done do does did doing get gets got let lets make makes made use uses used using
+    new old one two first second third fourth fifth last current currently remaining remains remain left part parts
     whether against across within without via per like such same already review commit push run rerun test verify check
-    continue confirm decide answer merge finish resume three four five six seven eight nine ten
+    continue confirm decide answer answered answers merge finish resume three four five six seven eight nine ten
+    because since so hence thus therefore as if unless until by of on in at to or up down again too further else instead
+    nothing anything something everything nobody anybody none never ever many much several few various all every
+    said say says saying told tell tells telling reported report reports wrote explained given give gives giving gave
+    stop stopped stops end ended ends start started starts begin began try tried tries attempt attempts attempted
+    result results request requests requested reply replied message prompt question turn turns round time times place
+    thing things item items way ways kind lack own during through between toward here away back later earlier soon
+    ago today is are am me my we our us he she him her it go goes going went put set sits stands stand lies lay lie
+    call called calls show shows showed shown state stated wise out per him whole entire rather quite almost slightly
+    about around along together well good bad better best fully partly mostly really yes okay ok carry carries carried
+    take takes took taken bring brings brought come comes came find finds keep keeps kept hold holds held seem seems
+    remain left leave leaves leaving offer offers offered look looks looked let found single simple further next
 """
-_STOP = frozenset(_STOP_WORDS.split())
+_TELLING = frozenset(map(stem, _TELLING_WORDS.split()))
+"""Words to tell with: they claim nothing that the session must hold."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[\"'”)]*\s+|(?<=[。！？])")
 _CLAUSE = re.compile(r";\s+|\s+[—–]\s+|；")
+_PHRASE = re.compile(r",\s+|:\s+|，|\s+(?:and|but|so|because|while|und|aber|weil|et|mais|y|pero|e|и|но|а)\s+")
 _UNSURE = re.compile(
-    r"\b(?:to|will|would|should|can|could|may|might|must|needs?|next|ready|await\w*|before|if|whether|once|until|when|"
-    r"unless|want\w*|plan\w*|remain\w*|left|pending|decide|consider|try|wait\w*|then|please)\b"
-    r"(?:\W+[\w'/-]+){0,4}?\W+$",
+    r"(?:\b(?:to|will|would|should|can|could|may|might|must|needs?|next|await\w*|before|if|whether|once|until|when|"
+    r"unless|want\w*|plan\w*|remain\w*|left|pending|decide|consider|try|wait\w*|please|ask(?:s|ed)?|goal|"
+    r"offers?|push)\b|[:：]\s*)(?:\W+[\w'/-]+){0,4}?\W*$",
     re.IGNORECASE,
 )
 """Before a claim: it is wished for, not made."""
-_NEGATED = re.compile(r"(?:\b(?:not|no|never|nothing|without|un)|n't|n’t)(?:\W+\w+){0,3}\W*$", re.IGNORECASE)
+_UNDONE = re.compile(r"\bstill\b.{0,30}\bto\b|\bhas to\b|\bhave to\b|\bmust\b|\bremains? to\b|\bneeds? to\b", re.IGNORECASE)
+_NEGATED = re.compile(
+    r"(?:\b(?:not|no|never|nothing|nobody|none|without|cannot|kein\w*|nicht|pas|nada|nunca|не|нет)\b|n't|n’t|未|沒有|没有)"
+    r"(?:\W+[\w`'-]+){0,4}\W*$",
+    re.IGNORECASE,
+)
 _MARKS = re.compile(r"^\s*(?:[#>*+-]+|\d+[.)])\s+|\*\*|```\w*", re.MULTILINE)
 
 
@@ -81,42 +100,6 @@ class Verified(Struct, frozen=True, kw_only=True):
     def objection(self) -> str:
         """What to tell the model when it is asked once more."""
         return "; ".join(f"{item.reason} (in: {item.text})" for item in self.dropped)
-
-
-class Evidence:
-    """Everything a session holds, as words to look things up in."""
-
-    def __init__(self, ledger: Ledger, dialog: Sequence[Line]) -> None:
-        self.ledger = ledger
-        self.said = [line.text.casefold() for line in dialog]
-        self.text = "\n".join([*map(str.casefold, _strings(to_builtins(ledger))), *self.said]).replace("\\", "/")
-        self.words = {_stem(word) for word in _WORD.findall(self.text)}
-        self.pairs = {self.text[at : at + 2] for at, char in enumerate(self.text) if is_wide(char)}
-        self.counts = _counts(ledger)
-        self.numbers = set(_NUMBER.findall(self.text)) | self.counts
-
-    def holds(self, name: str) -> bool:
-        """Whether a name occurs: as it is, or all its parts as words of their own."""
-        wanted = name.casefold().strip("`'\"./ ")
-        if not wanted or self._occurs(wanted):
-            return True
-        parts = re.findall(r"[\w.-]{2,}", wanted)
-        return len(parts) > 1 and "/" not in wanted and all(map(self._occurs, parts))
-
-    def told(self, pattern: re.Pattern[str], near: Sequence[str]) -> bool:
-        """Whether somebody said so, in a message with one of these names where there are any. Denials do not count."""
-        for message in self.said:
-            if near and not any(name.casefold() in message for name in near):
-                continue
-            for sentence in re.split(r"(?<=[.!?])\s+|\n|(?<=[。！？])", message):
-                found = pattern.search(sentence)
-                before = sentence[: found.start()] if found else ""
-                if found and not _NEGATED.search(before) and not _UNSURE.search(before):
-                    return True
-        return False
-
-    def _occurs(self, word: str) -> bool:
-        return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self.text) is not None
 
 
 def verify(text: str, ledger: Ledger, dialog: Sequence[Line]) -> Verified:
@@ -147,97 +130,116 @@ def _repaired(sentence: str, evidence: Evidence) -> tuple[str, list[Dropped]]:
 
 def objection(clause: str, evidence: Evidence) -> str:
     """Why a clause may not be shown; "" when it may."""
-    names = _names(clause)
+    names = names_in(clause)
     for name in names:
         if not evidence.holds(name):
             return f"the session does not name {name}"
-    for number in _NUMBER.findall(clause):
+    for number in NUMBER.findall(clause):
         if number not in evidence.numbers and number.lstrip("v") not in evidence.numbers:
             return f"the session does not hold the number {number}"
     for word, noun in _COUNTED.findall(clause):
         known = _VALUES.get(word.lower(), "") in evidence.counts
         if not known and f"{word} {noun[:4]}".casefold() not in evidence.text:
             return f"the session does not hold {word} {noun}"
-    return _unfounded(clause, evidence, names) or _unheard(clause, evidence)
+    return _unfounded(clause, evidence) or _unheard(clause, evidence)
 
 
-def _names(clause: str) -> list[str]:
+def names_in(clause: str) -> list[str]:
+    """Files, code, hashes and proper names."""
     files = [name.rstrip("./") for name in _FILE.findall(clause) if name.casefold() not in ("e.g", "i.e", "etc")]
     found = ["".join(match.groups("")) for match in _NAME.finditer(clause)]
     return files + [name for name in found if name.casefold() not in _COMMON and not name.isspace()]
 
 
-def _unfounded(clause: str, evidence: Evidence, names: Sequence[str]) -> str:
+def _unfounded(clause: str, evidence: Evidence) -> str:
     """A claim that the facts deny, or that neither they nor anybody in the dialog make."""
-    for claim in CLAIMS:
-        found = claim.words.search(clause)
-        if found is None or _UNSURE.search(clause[: found.start()]):
-            continue
-        truth = claim.facts(evidence.ledger)
-        inner = re.search(r"\bnot\b|n't\b|n’t\b|\bno\b", found.group(0)) is not None
-        if inner or _NEGATED.search(clause[: found.start()]):
-            if claim.undeniable(evidence.ledger) is True and claim.said is not None:
-                return f"the facts hold what is denied: {found.group(0)}"
-            continue
-        files = [name for name in names if "." in name]
-        if claim.of_file is not None and files:
-            known = [claim.of_file(file) for file in evidence.ledger.files if file.path.endswith(tuple(files))]
-            truth = None if not known or None in known else all(known)
-        if truth is False or (truth is None and not (claim.said and evidence.told(claim.said, files))):
-            return f"neither facts nor dialog hold: {found.group(0)}"
+    whole = _arguments(clause)
+    at = 0
+    for phrase in _PHRASE.split(clause):
+        start = clause.index(phrase, at)
+        at = start + len(phrase)
+        for claim in CLAIMS:
+            found = claim.words.search(phrase)
+            if found is None or (claim.subject and not claim.subject.search(clause)):
+                continue
+            before = clause[: start + found.start()]
+            undone = _UNDONE.search(before[-40:]) is not None
+            if not undone and _UNSURE.search(before):
+                continue
+            if reason := _judged(claim, found.group(0), phrase, undone or _denied(before), whole, evidence):
+                return reason
+            if claim.subject:
+                break
     return ""
 
 
+def _denied(before: str) -> bool:
+    return _NEGATED.search(before) is not None
+
+
+def _judged(
+    claim: Claim, word: str, phrase: str, denied: bool, whole: frozenset[str], evidence: Evidence
+) -> str:
+    ledger = evidence.ledger
+    files = [name.casefold() for name in names_in(phrase) if "." in name]
+    truth = claim.facts(ledger)
+    if claim.of_file is not None and files:
+        told = [claim.of_file(file) for file in ledger.files if file.path.casefold().endswith(tuple(files))]
+        if told and None not in told:
+            truth = any(told)
+        elif not told and any(claim.of_file(file) for file in ledger.files):
+            truth = False
+    if denied:
+        asked = claim.undeniable or claim.facts
+        known = truth if claim.of_file is not None and files else asked(ledger)
+        return f"the facts hold what is denied: {word}" if known is True else ""
+    if truth is None and claim.heard:
+        truth = _heard(claim, _arguments(phrase) or whole, files, evidence)
+    return "" if truth else f"neither facts nor dialog hold: {word}"
+
+
+def _heard(claim: Claim, arguments: frozenset[str], files: Sequence[str], evidence: Evidence) -> bool | None:
+    """What the last statement about these things says; None when there is none."""
+    wanted = arguments & evidence.stems
+    for statement in (*reversed(evidence.done), *reversed(evidence.said)):
+        if claim.subject and not claim.subject.search(statement.text):
+            continue
+        if wanted and len(wanted & statement.stems) < min(2, len(wanted)):
+            continue
+        if (said := _says(claim.words, statement)) is not None:
+            return said
+        if claim.opposite is not None and _says(claim.opposite, statement):
+            return False
+    return None
+
+
+def _says(words: re.Pattern[str], statement: Statement) -> bool | None:
+    found = words.search(statement.text)
+    if found is None:
+        return None
+    before = statement.text[: found.start()]
+    return None if _UNSURE.search(before) else not _denied(before)
+
+
+def _arguments(text: str) -> frozenset[str]:
+    """What a phrase is about: its words but those that tell and those that claim."""
+    bare = text
+    for claim in CLAIMS:
+        bare = claim.words.sub(" ", bare)
+    return frozenset(part for part in stems_of(bare.casefold()) if part not in _TELLING)
+
+
 def _unheard(clause: str, evidence: Evidence) -> str:
-    """Most of a sentence must be about what the session is about."""
+    """A sentence must be about what the session is about."""
     wide = [one + other for one, other in pairwise(clause) if is_wide(one) and is_wide(other)]
     if len(wide) >= 4:
         strange = sum(pair not in evidence.pairs for pair in wide)
         return "the session says nothing of the kind" if strange * 10 > len(wide) * 8 else ""
-    words = [word for word in _WORD.findall(re.sub(r"`[^`]*`", " ", clause).casefold()) if word not in _STOP]
-    unknown = [word for word in words if _stem(word) not in evidence.words]
-    if len(unknown) >= 2 and len(unknown) * 2 >= len(words) + (len(unknown) < 3):
+    bare = re.sub(r"`[^`]*`", " ", clause)
+    for claim in CLAIMS:
+        bare = claim.words.sub(" ", bare)
+    words = [word for word in _WORD.findall(bare.casefold()) if stem(word) not in _TELLING]
+    unknown = [word for word in words if not evidence.knows(word)]
+    if len(unknown) * 4 > len(words):
         return f"the session says nothing of {', '.join(unknown[:4])}"
     return ""
-
-
-_IRREGULAR_WORDS = (
-    "written write wrote write built build ran run found find kept keep broken break shown show sent send"
-)
-_IRREGULAR: dict[str, str] = dict(zip(_IRREGULAR_WORDS.split()[::2], _IRREGULAR_WORDS.split()[1::2], strict=True))
-
-
-def _stem(word: str) -> str:
-    """So much of a word that its forms fall together."""
-    word = _IRREGULAR.get(word, word.removeprefix("re") if len(word) > 6 else word)
-    ending = next((end for end in ("ing", "ed", "es", "s", "ly", "er") if word.endswith(end) and len(word) > 5), "")
-    return word.removesuffix(ending)[:5]
-
-
-def _strings(value: object) -> list[str]:
-    """All words and figures of a ledger, but for its ids and costs."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        items = cast("dict[str, object]", value).items()
-        return [text for key, item in items if key not in _SKIPPED for text in _strings(item)]
-    if isinstance(value, list | tuple):
-        return [text for item in cast("list[object]", value) for text in _strings(item)]
-    return [str(value)] if isinstance(value, int) and not isinstance(value, bool) else []
-
-
-_SKIPPED = frozenset(
-    {"source", "state_source", "resolved_by", "costs", "turn", "order", "entries", "at", "last_entry_id"}
-)
-
-
-def _counts(ledger: Ledger) -> set[str]:
-    """Counts that a sentence may state although no entry spells them."""
-    counts = {len(ledger.changed_files), len(ledger.commits), ledger.command_count, len(ledger.goals)}
-    counts.add(sum(not file.deleted for file in ledger.changed_files))
-    counts |= {len(ledger.agents), len(ledger.running_agents), ledger.user_turns}
-    if ledger.todos:
-        counts |= {ledger.todos.done, len(ledger.todos.items), len(ledger.todos.items) - ledger.todos.done}
-    for run in ledger.tests[-1:]:
-        counts |= {run.passed or 0, run.failed or 0, (run.passed or 0) + (run.failed or 0)}
-    return {str(count) for count in counts}
