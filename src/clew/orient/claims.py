@@ -11,24 +11,38 @@ Facts = Callable[[Ledger], bool | None]
 """True and False where the facts decide; None: somebody must have said it."""
 
 
+class Words(NamedTuple):
+    """Words that claim the same thing: as a recap puts it, and in any form in which somebody may have said it."""
+
+    claimed: re.Pattern[str]
+    said: re.Pattern[str]
+
+
 class Claim(NamedTuple):
     """A class of words that claim the same. Without `heard` only facts can bear it out."""
 
-    words: re.Pattern[str]
+    words: Words
     facts: Facts
     heard: bool = True
     undeniable: Facts | None = None
     """Where this is True, the opposite must not be said."""
     of_file: Callable[[FileFact], bool | None] | None = None
     """What the facts say of a file that the sentence names."""
-    subject: re.Pattern[str] | None = None
+    subject: Words | None = None
     """What it must be said of to be this claim."""
-    opposite: re.Pattern[str] | None = None
+    opposite: Words | None = None
+    said: re.Pattern[str] | None = None
+    """How else somebody may have said it."""
+
+
+_PLAIN_COMMAND = 80
+"""A longer command that printed no figures may be anything that has a test in its text."""
 
 
 def _tests(*, good: bool) -> Facts:
     def ask(ledger: Ledger) -> bool | None:
-        run = ledger.tests[-1] if ledger.tests else None
+        runs = [run for run in ledger.tests if run.passed or run.failed or len(run.command) < _PLAIN_COMMAND]
+        run = runs[-1] if runs else None
         return None if run is None or run.ok is None else run.ok is good
 
     return ask
@@ -44,6 +58,10 @@ def _checks(kind: str, *, good: bool) -> Facts:
 
 def _left(kind: str) -> Facts:
     return lambda ledger: any(item.kind == kind for item in ledger.commits) or None
+
+
+def _never(kind: str) -> Facts:
+    return lambda ledger: False if any(item.kind == kind for item in ledger.commits) else None
 
 
 def _nothing_after(*kinds: str) -> Facts:
@@ -68,65 +86,68 @@ def _unknown(ledger: Ledger) -> bool | None:
     return None
 
 
-def _words(text: str) -> re.Pattern[str]:
+def _words(text: str) -> Words:
     """Beginnings of words; a space in one is written as `_`, a `$` ends the word."""
-    begun = [re.escape(word).replace("_", r"\s+").replace(r"\$", r"(?!\w)") for word in text.split()]
-    latin = [word for word in begun if ord(word[0]) < 0x2E80]
+    return Words(_pattern(text.split()), _pattern([re.sub(r"(?<=\w{2})(?:ed|ten|en)\$?$", "", word) for word in text.split()]))
+
+
+def _exactly(text: str) -> Words:
+    """The same, where another form of the word would say something else."""
+    return Words(_pattern(text.split()), _pattern(text.split()))
+
+
+def _pattern(words: list[str]) -> re.Pattern[str]:
+    begun = [re.escape(word).replace("_", r"\s+").replace(r"\$", r"(?!\w)") for word in words]
+    latin = "|".join(word for word in begun if ord(word[0]) < 0x2E80)
     wide = [word for word in begun if ord(word[0]) >= 0x2E80]
-    return re.compile("|".join(filter(None, (rf"(?<![\w-])(?:re-?)?(?:{'|'.join(latin)})\w*", *wide))), re.IGNORECASE)
+    return re.compile("|".join([*([rf"(?<![\w-])(?:re-?)?(?:{latin})\w*"] if latin else []), *wide]), re.IGNORECASE)
 
 
 _GOOD = _words(
-    "pass green$ clean$ succe ok$ okay works$ worked$ laufen_durch läuft_durch bestanden grün passent réussi pasan$ "
-    "pasa$ passam passou проход прошл 通过 通過 成功"
+    "pass$ passes$ passed$ green$ clean$ succeed succeeds succeeded successful ok$ works$ worked$ laufen_durch "
+    "läuft_durch bestanden grün passent réussi pasan$ pasa$ passam passou проход прошл 通过 通過 成功"
 )
 _BAD = _words(
-    "fail$ fails$ failed failing failure broke breaks red$ error crash schl\u00e4gt_fehl schlug_fehl schlugen schlagen "
-    "fehlgeschlagen "
-    "échou échec falla$ fallan fallando fallaba falló falhou falha упал падает падают ошибк 失败 失敗 timed_out"
+    "fail$ fails$ failed$ is_failing are_failing still_failing broke$ broken$ breaks$ red$ crashed crashes timed_out "
+    "schlägt_fehl schlug_fehl schlugen_fehl schlagen_fehl schlagen_die_tests_fehl fehlgeschlagen échoue échoué "
+    "falla$ fallan$ fallando fallaba falló falhou falha упал падает падают 失败 失敗"
 )
-_TESTS = _words("test$ tests$ suite specs$ assertion 测试 測試 テスト тест prueba")
-_BUILD = _words("build$ builds$ compil")
-_LINT = _words("lint type-check typecheck types$ ruff$ eslint biome clippy")
-_CI = _words("ci$ pipeline workflow run$ job$ release$")
-_COMMIT = _words("committed committet commité закоммич 已提交 コミット済 コミットしました")
-_PUSH = _words("pushed gepusht запуш 已推送 推送到 プッシュ済 プッシュしました")
 _GONE = _words(
-    "delet remov wipe eras purg drop$ dropped gone$ gelöscht entfernt supprim borra elimin apaga removid удал "
-    "删除 刪除 削除"
+    "deleted removed wiped erased purged dropped gone$ gelöscht entfernt supprimé borrado eliminado apagado removido "
+    "удал 已删除 已刪除 刪除了 删除了 削除しました 削除済"
 )
-_FIX = _words("fix solv resolv repair correct$ corrected behoben korrigiert corrig résol исправ 修复 修正")
+_FIX = _words("fixed solved resolved repaired corrected behoben korrigiert corrigé corregido résolu исправ 修复 修正")
 _CHANGE = _words(
-    "chang edit updat modif adjust rework rewrit rewrote refactor reword switch migrat upgrad lower raise raised "
-    "geändert umgestellt modifié refait cambiad alterad измен обновл 修改 更新 改用"
+    "changed edited updated modified adjusted reworked rewritten rewrote refactored reworded switched migrated "
+    "upgraded lowered raised went_into geändert umgestellt modifié refait cambiado alterado измен обновл 已修改 改用"
 )
 _MAKE = _words(
-    "added adding adds$ creat wrote writ written introduc built generat initiali saved posted translat "
-    "erstellt angelegt hinzugefügt créé ajouté cread criad creó добавл создан записан 创建 建立 新增 添加 寫入 写入"
+    "added created wrote$ written introduced built generated initialised initialized saved posted translated "
+    "erstellt angelegt hinzugefügt créé ajouté creado criado creó добавлен создан записан 已创建 已建立 新增了 写入了"
 )
-_REFUSED = _words("reject refus denied declin blocked turned_down not_permitted abgelehnt rechaz recus отклон 拒绝 拒絕")
-_ACCEPTED = _words("approv accepted lgtm")
-_FOUND = _words("found finds$ discover identif confirm нашёл нашел найден gefunden trouvé encontr")
-_RAN = _words("ran$ executed ausgeführt")
-_INSTALL = _words("install")
-_RENAME = _words("renam umbenannt renomm renombr")
-_REVERT = _words("revert rolled_back undone undid restored came_back taken_back 回滚 還原")
-_REPLACED = _words("replac ersetzt remplac")
-_MOVED = _words("moved verschoben")
-_TESTED = _words("tested tried verified probado getestet")
-_LISTED = _words("listed described explained summari explor")
-_DONE = _words(
-    "done$ finish complete$ completed ready$ checked_off ticked_off fertig terminé terminad concluíd готов 已完成 "
-    "全部完成 完了"
+REFUSED = _words("rejected refused denied declined blocked turned_down abgelehnt rechazado recusado отклон 被拒")
+_TESTS = _words("test$ tests$ tested suite specs$ assertion 测试 測試 テスト тест prueba")
+_BUILD = _words("build$ builds$ compil")
+_LINT = _words("lint type-check typecheck types$ ruff$ eslint biome clippy")
+_CI = _words("ci$ pipeline workflow job$ release$")
+
+
+_WORK = re.compile(
+    "|".join(words.said.pattern for words in (_CHANGE, _MAKE, _FIX)) + r"|\b(?:implement|migrat|replac|complet|instead|now use)\w*",
+    re.IGNORECASE,
 )
-_OPEN = _words("pending open$ undecided unfinished remains$ still_to ausstehend pendiente")
-_RUNS = _words("running in_progress at_work 进行中 実行中")
-_RARE = _words("leak suspend wiped deployed shipped went_live production expired begun merged tagged published released")
-_NEITHER = re.compile(r"(?!)")
+"""Ways to say that something was worked on: which of them is used, is a matter of taste."""
 
 
 def _of_change(file: FileFact) -> bool | None:
     return bool(file.edits or file.created or file.deleted)
+
+
+DONE = _words("done$ finished completed is_complete are_complete checked_off ticked_off fertig готово 已完成 全部完成")
+
+
+def _answered(ledger: Ledger) -> bool | None:
+    return ledger.said is not None
 
 
 CLAIMS = (
@@ -138,29 +159,43 @@ CLAIMS = (
     Claim(_BAD, _checks("lint", good=False), subject=_LINT, opposite=_GOOD),
     Claim(_GOOD, _unknown, subject=_CI, opposite=_BAD),
     Claim(_BAD, _unknown, subject=_CI, opposite=_GOOD),
+    Claim(_BAD, _never("push"), subject=_words("push$"), opposite=_GOOD),
+    Claim(_BAD, _never("commit"), subject=_words("commit$"), opposite=_GOOD),
+    Claim(_words("opened waits_in is_open"), _left("pr"), subject=_words("pr$ pull_request")),
     Claim(_GOOD, _unknown, opposite=_BAD),
     Claim(_BAD, _unknown, opposite=_GOOD),
-    Claim(_COMMIT, _left("commit"), undeniable=_nothing_after("commit", "push", "tag", "pr", "merge")),
-    Claim(_PUSH, _left("push"), undeniable=_nothing_after("push")),
-    Claim(_words("merged 已合并 已合併 マージ"), _left("merge")),
-    Claim(_words("deployed shipped went_live 已部署 デプロイ"), _unknown),
+    Claim(
+        _words("committed committet commité закоммич 已提交 コミット済 コミットしました"),
+        _left("commit"),
+        undeniable=_nothing_after("commit", "push", "tag", "pr", "merge"),
+    ),
+    Claim(
+        _words("pushed gepusht запуш 已推送 推送到 プッシュ済 プッシュしました"),
+        _left("push"),
+        undeniable=_nothing_after("push"),
+    ),
+    Claim(_words("merged 已合并 已合併 マージしました"), _left("merge")),
+    Claim(_words("deployed shipped went_live in_production 已部署 デプロイしました"), _unknown),
     Claim(_words("released published 已发布 已發布"), _left("tag")),
     Claim(_words("tagged"), _left("tag")),
     Claim(_GONE, _unknown, of_file=lambda file: file.deleted if file.deleted or file.edits else None),
     Claim(_FIX, _unknown, of_file=_of_change),
-    Claim(_CHANGE, _unknown, of_file=_of_change),
-    Claim(_MAKE, _unknown, of_file=_of_change),
-    Claim(_RENAME, _unknown),
-    Claim(_REPLACED, _unknown),
-    Claim(_MOVED, _unknown),
-    Claim(_REVERT, _unknown),
-    Claim(_INSTALL, _unknown),
-    Claim(_TESTED, _unknown),
-    Claim(_FOUND, _unknown),
-    Claim(_LISTED, _unknown),
-    Claim(_REFUSED, lambda ledger: any(item.decision == "deny" for item in ledger.approvals) or None),
-    Claim(_ACCEPTED, lambda ledger: (ledger.plan is not None and ledger.plan.approved) or None),
-    Claim(_words("leak suspend begun expired rebase restarted reiniciado"), _unknown),
+    Claim(_CHANGE, _unknown, of_file=_of_change, said=_WORK),
+    Claim(_MAKE, _unknown, of_file=_of_change, said=_WORK),
+    Claim(_words("renamed umbenannt renommé renombrado"), _unknown),
+    Claim(_words("replaced ersetzt remplacé"), _unknown, said=_WORK),
+    Claim(_words("moved verschoben"), _unknown),
+    Claim(_words("reverted rolled_back undone restored came_back taken_back 回滚 還原"), _unknown),
+    Claim(_words("installed installiert"), _unknown),
+    Claim(_exactly("tested verified getestet"), _unknown),
+    Claim(_words("discovered confirmed нашёл нашел"), _unknown),
+    Claim(_words("no_longer nicht_mehr"), _unknown),
+    Claim(_words("ran$ was_run were_run executed"), _unknown),
+    Claim(_exactly("listed"), _unknown),
+    Claim(_words("described explained summarised summarized greeted answered reported"), _answered, heard=False),
+    Claim(REFUSED, lambda ledger: any(item.decision == "deny" for item in ledger.approvals) or None),
+    Claim(_words("approved accepted"), lambda ledger: (ledger.plan is not None and ledger.plan.approved) or None),
+    Claim(_words("leaked suspended begun expired rebased restarted reiniciado"), _unknown),
     Claim(
         _words("waiting_for_approval waits_for_approval waiting_for_your_approval waiting_for_permission"),
         lambda ledger: ledger.state is State.WAITING,
@@ -173,9 +208,12 @@ CLAIMS = (
     ),
     Claim(
         _words("interrupted aborted cancelled canceled прервал 已中断 已中斷 中断され"),
-        lambda ledger: ledger.state in (State.INTERRUPTED, State.LIMITED, State.FAILED) or None,
+        lambda ledger: ledger.state in (State.INTERRUPTED, State.LIMITED, State.FAILED),
         heard=False,
     ),
-    Claim(_RUNS, lambda ledger: bool(ledger.running_agents) or ledger.state is State.WORKING or None),
-    Claim(_DONE, _finished, undeniable=_unknown),
+    Claim(
+        _words("running in_progress at_work 进行中 実行中"),
+        lambda ledger: bool(ledger.running_agents) or ledger.state is State.WORKING or None,
+    ),
+    Claim(DONE, _finished, undeniable=_unknown),
 )

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple, cast
 
-from clew.protocol.entries import AssistantEntry, Entry, UserEntry
+from clew.protocol.entries import AssistantEntry, Entry, SystemEntry, UserEntry
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.system.redact import redact
 from clew.transcript.typed_text import bounded, is_interruption, typed
@@ -51,6 +51,8 @@ class DialogFold:
             if words := _texts(entry.message.content).strip():
                 failed = entry.is_api_error_message
                 (self._shown if failed else self._spoken).append(Line(False, words, by_tool=failed))
+        elif isinstance(entry, SystemEntry) and entry.subtype == "informational":
+            self._shown.append(Line(False, bounded(entry.content, _TOOL_CHARS), by_tool=True))
 
     def _tools(self, parts: Iterable[object]) -> None:
         for part in parts:

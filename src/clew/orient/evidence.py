@@ -7,12 +7,14 @@ from typing import NamedTuple
 from msgspec import to_builtins
 
 from clew.ledger.facts import Ledger
+from clew.ledger.language import LanguageFold
 from clew.ledger.words import is_wide
 from clew.orient.dialog import Line, words_of
 
 _WORD = re.compile(r"[^\W\d_]{2,}")
 NUMBER = re.compile(r"(?<![\w.#-])v?\d+(?:[.,:]\d+)*(?!\w)")
 _SPLIT = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？；])|;\s+|\s[—–]\s")
+_COMMAND_CHARS = 200
 _UNTOLD = ("source", "state_source", "resolved_by", "costs", "turn", "order", "entries", "at", "last_entry_id", "recap")
 _IRREGULAR_WORDS = """
     written write wrote write built build ran run found find kept keep broken break broke break shown show sent send
@@ -27,6 +29,7 @@ class Statement(NamedTuple):
 
     text: str
     stems: frozenset[str]
+    """What it is about."""
 
 
 class Evidence:
@@ -38,12 +41,14 @@ class Evidence:
         self.text = "\n".join([*facts, *(line.text for line in dialog)]).casefold().replace("\\", "/")
         self.stems = {stem(word) for word in _WORD.findall(self.text)}
         self.pairs = {self.text[at : at + 2] for at, char in enumerate(self.text) if is_wide(char)}
-        spoken = [piece for line in dialog if not line.by_tool for piece in _SPLIT.split(line.text.casefold())]
-        self.said = [Statement(piece, stems_of(piece)) for piece in spoken if piece.strip()]
-        self.done = [Statement(text, stems_of(text)) for text in map(str.casefold, _deeds(ledger))]
+        spoken = [line for line in dialog if not line.by_tool]
+        asked = max((at for at, line in enumerate(spoken) if line.by_user), default=0)
+        self.said = _statements(spoken)
+        self.latest = _statements(spoken[asked:])
+        self.done = [Statement(deed, stems_of(of.casefold())) for deed, of in _deeds(ledger)]
         self.counts = _counts(ledger)
         self.numbers = set(NUMBER.findall(self.text)) | self.counts
-        self.names = {word for word in re.findall(r"[\w.@/#:+-]*\w", self.text)}
+        self.language = language_of(line.text for line in dialog[-20:] if not line.by_tool)
 
     def holds(self, name: str) -> bool:
         """Whether a name occurs: as it is, or all its parts as words of their own."""
@@ -62,6 +67,11 @@ class Evidence:
         return stem(word) in self.stems
 
 
+def _statements(lines: Sequence[Line]) -> list[Statement]:
+    pieces = [piece for line in lines for piece in _SPLIT.split(line.text.casefold()) if piece.strip()]
+    return [Statement(piece, stems_of(piece)) for piece in pieces]
+
+
 def stem(word: str) -> str:
     """So much of a word that its forms fall together."""
     word = _IRREGULAR.get(word, word)
@@ -75,6 +85,14 @@ def stems_of(text: str) -> frozenset[str]:
     found = {stem(word) for word in _WORD.findall(text) if not is_wide(word[0])}
     wide = {text[at : at + 2] for at, char in enumerate(text[:-1]) if is_wide(char) and is_wide(text[at + 1])}
     return frozenset(found | wide)
+
+
+def language_of(texts: Iterable[str]) -> str:
+    """The language of some texts; "" when there are no words to tell it by."""
+    fold = LanguageFold()
+    for text in texts:
+        fold.feed(text)
+    return fold.language(default="")
 
 
 def _told(ledger: Ledger) -> Iterable[tuple[str, object]]:
@@ -93,29 +111,27 @@ def _leaves(value: object) -> Iterator[str]:
         yield words_of(value)
 
 
-def _deeds(ledger: Ledger) -> Iterator[str]:
-    """The facts as sentences, so that one rule looks claims up in both."""
+def _deeds(ledger: Ledger) -> Iterator[tuple[str, str]]:
+    """The facts as statements, so that one rule looks claims up in both: what was done, and to what."""
     for file in ledger.files:
         if file.reads:
-            yield f"read, inspected {file.path}"
+            yield "read", file.path
         if file.created:
-            yield f"created, wrote, added {file.path}"
+            yield "created, wrote, added", file.path
         if file.edits:
-            yield f"changed, updated, edited, added to, fixed {file.path}"
+            yield "changed, added", file.path
         if file.deleted:
-            yield f"deleted, removed {file.path}"
+            yield "deleted", file.path
     for command in ledger.commands:
-        yield f"{'failed to run' if command.failed else 'ran, started'} {command.command}"
+        yield "failed" if command.failed else "ran", command.command.partition("\n")[0][:_COMMAND_CHARS]
     for item in ledger.todos.items if ledger.todos else ():
-        yield f"{'finished, done' if item.status == 'completed' else 'open, pending'}: {item.content}"
+        yield "finished, done" if item.status == "completed" else "pending", item.content
     for agent in ledger.agents:
-        yield f"agent {agent.status}: {agent.name} {agent.task}"
+        yield f"agent {agent.status}", f"agent {agent.name} {agent.task}"
     for approval in ledger.approvals:
-        yield f"{'refused' if approval.decision == 'deny' else approval.decision} {approval.tool} {approval.subject}"
-    for error in ledger.errors:
-        yield f"failed: {error.where} {error.text}"
-    for commit in ledger.commits:
-        yield f"{commit.kind} {commit.ref} {commit.subject} {commit.branch} {commit.url}"
+        yield "refused" if approval.decision == "deny" else "asked", f"{approval.tool} {approval.subject}"
+    for error in ledger.current_errors:
+        yield "failed", f"{error.where} {error.text}"
 
 
 def _counts(ledger: Ledger) -> set[str]:
@@ -125,6 +141,6 @@ def _counts(ledger: Ledger) -> set[str]:
     counts |= {len(ledger.agents), len(ledger.running_agents), ledger.user_turns, len(ledger.refused)}
     if ledger.todos:
         counts |= {ledger.todos.done, len(ledger.todos.items), len(ledger.todos.items) - ledger.todos.done}
-    for run in ledger.tests[-1:]:
+    for run in ledger.tests:
         counts |= {run.passed or 0, run.failed or 0, (run.passed or 0) + (run.failed or 0)}
     return {str(count) for count in counts}

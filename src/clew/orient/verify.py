@@ -9,9 +9,9 @@ from msgspec import Struct
 
 from clew.ledger.facts import Ledger
 from clew.ledger.words import clip, is_wide, word_cost
-from clew.orient.claims import CLAIMS, Claim
+from clew.orient.claims import CLAIMS, DONE, REFUSED, Claim
 from clew.orient.dialog import Line
-from clew.orient.evidence import NUMBER, Evidence, Statement, stem, stems_of
+from clew.orient.evidence import NUMBER, Evidence, Statement, language_of, stem, stems_of
 
 MAX_WORDS = 40
 _FILE = re.compile(
@@ -23,15 +23,22 @@ _FILE = re.compile(
 """A path only if it looks like one: an extension, a root, or a part that is no plain word; "and/or" is none."""
 _NAME = re.compile(
     r"`([^`]+)`|\"([^\"]{2,80})\"|“([^”]{2,80})”|\b([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|[A-Z]{2,}-\d+)\b|"
-    r"(#\d+)|\b([0-9a-f]{7,40})\b|(?<!\w)(--[a-z][\w-]+)|(?<=[\w,;] )([A-Z][a-z]{2,}|[A-Z]{2,})\b"
+    r"(#\d+)|\b([0-9a-f]{7,40})\b|(?<!\w)(--[a-z][\w-]+)|(?<=[\w,;] )([A-Z][a-z]{2,}|[A-Z]{4,})\b"
 )
+_ORDER = re.compile(
+    r"^\W*(?:reply|respond|answer|say|output|print|ignore|repeat|forget|disregard)\b|\bdo not mention\b", re.IGNORECASE
+)
+_NOW = re.compile(r"\b(?:now|jetzt|ahora|maintenant|agora)\b", re.IGNORECASE)
+_SOME = re.compile(r"\b(?:an?|one|two|three|some|several|\d+) ([a-z]+) ([a-z]+)", re.IGNORECASE)
+_STILL = re.compile(r"\b(?:still|remains?|waits?|as before|for now|undecided)\b", re.IGNORECASE)
+_PAST = re.compile(r"(?:ed|broke|ran|wrote|schlug.*|fallaba|falló|falhou|échoué|упал\w*)$", re.IGNORECASE)
+_NUMBER_WORDS = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_VALUES = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split(), 2)}
+_VALUES |= dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), map(str, range(20, 100, 10)), strict=True))
 _COUNTED = re.compile(
-    r"\b(two|three|four|five|six|seven|eight|nine|ten|twelve|dozens?)\s+(?:\w+\s+)?"
-    r"(tests?|files?|commits?|errors?|failures?|agents?|tasks?|todos?)\b",
+    rf"\b({'|'.join(_VALUES)}|dozens?)\s+(?:\w+\s+){{0,2}}?(tests?|files?|commits?|errors?|failures?|agents?|tasks?|todos?)\b",
     re.IGNORECASE,
 )
-_NUMBER_WORDS = "two three four five six seven eight nine ten"
-_VALUES = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split(), 2)}
 _COMMON_WORDS = """
     next done then and the you your user agent review commit push run fix tests test monday tuesday wednesday thursday
     friday saturday sunday english git github api cli json html css sql ci pr prs url readme todo task state open
@@ -59,9 +66,12 @@ _TELLING_WORDS = """
     call called calls show shows showed shown state stated wise out per him whole entire rather quite almost slightly
     about around along together well good bad better best fully partly mostly really yes okay ok carry carries carried
     take takes took taken bring brings brought come comes came find finds keep keeps kept hold holds held seem seems
+    code file files repository repo project command commands folder directory line lines output text page print printed
+    prints example minute minutes hour hours second seconds proposed identical unknown always context summary name named
+    list listed value values note notes word words detail details issue problem change changes fix bug version help
     remain left leave leaves leaving offer offers offered look looks looked let found single simple further next
 """
-_TELLING = frozenset(map(stem, _TELLING_WORDS.split()))
+_TELLING = frozenset(map(stem, [*_TELLING_WORDS.split(), *_VALUES]))
 """Words to tell with: they claim nothing that the session must hold."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[\"'”)]*\s+|(?<=[。！？])")
@@ -130,85 +140,131 @@ def _repaired(sentence: str, evidence: Evidence) -> tuple[str, list[Dropped]]:
 
 def objection(clause: str, evidence: Evidence) -> str:
     """Why a clause may not be shown; "" when it may."""
-    names = names_in(clause)
-    for name in names:
-        if not evidence.holds(name):
+    if _ORDER.search(clause):
+        return "this is an order, not a recap"
+    foreign = _is_foreign(clause, evidence)
+    for name in names_in(clause, proper=not foreign):
+        if not evidence.holds(name) and not (name.isalpha() and name.istitle() and evidence.knows(name.casefold())):
             return f"the session does not name {name}"
     for number in NUMBER.findall(clause):
         if number not in evidence.numbers and number.lstrip("v") not in evidence.numbers:
             return f"the session does not hold the number {number}"
     for word, noun in _COUNTED.findall(clause):
-        known = _VALUES.get(word.lower(), "") in evidence.counts
-        if not known and f"{word} {noun[:4]}".casefold() not in evidence.text:
+        value = _VALUES.get(word.lower(), "?")
+        spoken = re.compile(rf"(?<!\w)(?:{word}|{value})\W+(?:\w+\W+){{0,2}}{noun[:4]}", re.IGNORECASE)
+        if value not in evidence.counts and not spoken.search(evidence.text):
             return f"the session does not hold {word} {noun}"
-    return _unfounded(clause, evidence) or _unheard(clause, evidence)
+    unfounded = _unfounded(clause, evidence, foreign=foreign)
+    return unfounded or ("" if foreign else _stale(clause, evidence) or _unheard(clause, evidence))
 
 
-def names_in(clause: str) -> list[str]:
-    """Files, code, hashes and proper names."""
+def _is_foreign(clause: str, evidence: Evidence) -> bool:
+    """It is told in another language than the dialog's: names, numbers and claims can be looked up, words cannot."""
+    language = language_of([clause])
+    return bool(language and evidence.language) and language[:2] != evidence.language[:2]
+
+
+def names_in(clause: str, *, proper: bool = True) -> list[str]:
+    """Files, code, hashes and, where capitals tell them, proper names."""
     files = [name.rstrip("./") for name in _FILE.findall(clause) if name.casefold() not in ("e.g", "i.e", "etc")]
-    found = ["".join(match.groups("")) for match in _NAME.finditer(clause)]
-    return files + [name for name in found if name.casefold() not in _COMMON and not name.isspace()]
+    found = ["".join(match.groups("")[: None if proper else -1]) for match in _NAME.finditer(clause)]
+    return files + [name for name in found if name and name.casefold() not in _COMMON and not name.isspace()]
 
 
-def _unfounded(clause: str, evidence: Evidence) -> str:
+def _unfounded(clause: str, evidence: Evidence, *, foreign: bool) -> str:
     """A claim that the facts deny, or that neither they nor anybody in the dialog make."""
-    whole = _arguments(clause)
     at = 0
     for phrase in _PHRASE.split(clause):
         start = clause.index(phrase, at)
         at = start + len(phrase)
         for claim in CLAIMS:
-            found = claim.words.search(phrase)
-            if found is None or (claim.subject and not claim.subject.search(clause)):
+            found = claim.words.claimed.search(phrase)
+            if found is None or (claim.subject and not claim.subject.said.search(clause)):
                 continue
             before = clause[: start + found.start()]
             undone = _UNDONE.search(before[-40:]) is not None
             if not undone and _UNSURE.search(before):
                 continue
-            if reason := _judged(claim, found.group(0), phrase, undone or _denied(before), whole, evidence):
+            about = [frozenset[str]()] if foreign else [_arguments(part) & evidence.stems for part in (phrase, clause)]
+            if reason := _judged(claim, found.group(0), phrase, clause, about, evidence, denied=undone or _denied(before)):
                 return reason
             if claim.subject:
                 break
     return ""
 
 
+def _stale(clause: str, evidence: Evidence) -> str:
+    """What is said to be so still must be among the last words; what is so now must have been made so."""
+    ledger = evidence.ledger
+    if _NOW.search(clause) and ledger.said is None and not ledger.changed_files:
+        return "nothing was done that could be so now"
+    for found in _SOME.finditer(clause):
+        denied = re.compile(rf"\bno {found.group(1)[:6]}\w* {found.group(2)[:5]}", re.IGNORECASE)
+        if any(denied.search(statement.text) for statement in evidence.latest):
+            return f"the session says there is no {found.group(1)} {found.group(2)}"
+    found = _STILL.search(clause)
+    about = _arguments(clause) & evidence.stems
+    if found is None or not about:
+        return ""
+    last = [*evidence.latest, *(item for item in evidence.done if item.text in ("failed", "pending", "agent running"))]
+    near = max((len(about & statement.stems) for statement in last), default=0)
+    return "" if near * 2 >= len(about) else f"nobody said at the end that it is {found.group(0)} so"
+
+
 def _denied(before: str) -> bool:
     return _NEGATED.search(before) is not None
 
 
-def _judged(
-    claim: Claim, word: str, phrase: str, denied: bool, whole: frozenset[str], evidence: Evidence
-) -> str:
+def _judged(claim: Claim, word: str, phrase: str, clause: str, about: Sequence[frozenset[str]], evidence: Evidence, *, denied: bool) -> str:
     ledger = evidence.ledger
-    files = [name.casefold() for name in names_in(phrase) if "." in name]
-    truth = claim.facts(ledger)
+    if not denied and claim.words is not REFUSED and (refused := _refused(phrase, ledger)):
+        return f"this was refused: {refused}"
+    files = tuple(name.casefold().removeprefix("~") for name in names_in(phrase) or names_in(clause) if "." in name)
+    past = _PAST.search(word) is not None
+    truth = claim.facts(ledger) if claim.words is not DONE or not about[0] else None
     if claim.of_file is not None and files:
-        told = [claim.of_file(file) for file in ledger.files if file.path.casefold().endswith(tuple(files))]
+        told = [claim.of_file(file) for file in ledger.files if file.path.casefold().endswith(files)]
+        refused = any(item.decision == "deny" and item.subject.casefold().endswith(files) for item in ledger.approvals)
         if told and None not in told:
             truth = any(told)
-        elif not told and any(claim.of_file(file) for file in ledger.files):
+        elif not told and (refused or any(claim.of_file(file) for file in ledger.files)):
             truth = False
     if denied:
         asked = claim.undeniable or claim.facts
         known = truth if claim.of_file is not None and files else asked(ledger)
         return f"the facts hold what is denied: {word}" if known is True else ""
-    if truth is None and claim.heard:
-        truth = _heard(claim, _arguments(phrase) or whole, files, evidence)
+    if claim.heard and (truth is None or (truth is False and past and claim.opposite)):
+        own, whole = about[0], about[-1]
+        truth = _heard(claim, own, evidence, last=not past)
+        if truth is None and len(whole) > max(1, len(own)):
+            truth = _heard(claim, whole, evidence, last=not past)
     return "" if truth else f"neither facts nor dialog hold: {word}"
 
 
-def _heard(claim: Claim, arguments: frozenset[str], files: Sequence[str], evidence: Evidence) -> bool | None:
-    """What the last statement about these things says; None when there is none."""
-    wanted = arguments & evidence.stems
+def _refused(phrase: str, ledger: Ledger) -> str:
+    """A command in the phrase that was refused and never ran."""
+    told = " ".join(phrase.replace("`", "").split())
+    ran = " ".join(command.command for command in ledger.commands if not command.failed)
+    for item in ledger.approvals:
+        begun = " ".join(item.subject.split()[:2])
+        if item.decision == "deny" and " " in begun and begun in told and not re.search(rf"(?<!\w){re.escape(begun)}", ran):
+            return begun
+    return ""
+
+
+def _heard(claim: Claim, about: frozenset[str], evidence: Evidence, *, last: bool) -> bool | None:
+    """Whether somebody said so of these things; `last`: and nobody said the opposite since."""
     for statement in (*reversed(evidence.done), *reversed(evidence.said)):
-        if claim.subject and not claim.subject.search(statement.text):
+        if claim.subject and not claim.subject.said.search(statement.text):
             continue
-        if wanted and len(wanted & statement.stems) < min(2, len(wanted)):
+        if len(about & statement.stems) < min(2, len(about)):
             continue
-        if (said := _says(claim.words, statement)) is not None:
+        said = _says(claim.words.said, statement)
+        if said is None and claim.said is not None:
+            said = _says(claim.said, statement)
+        if said or (said is False and last):
             return said
-        if claim.opposite is not None and _says(claim.opposite, statement):
+        if last and claim.opposite is not None and _says(claim.opposite.said, statement):
             return False
     return None
 
@@ -223,10 +279,13 @@ def _says(words: re.Pattern[str], statement: Statement) -> bool | None:
 
 def _arguments(text: str) -> frozenset[str]:
     """What a phrase is about: its words but those that tell and those that claim."""
-    bare = text
+    return frozenset(part for part in stems_of(_unclaimed(text).casefold()) if part not in _TELLING)
+
+
+def _unclaimed(text: str) -> str:
     for claim in CLAIMS:
-        bare = claim.words.sub(" ", bare)
-    return frozenset(part for part in stems_of(bare.casefold()) if part not in _TELLING)
+        text = claim.words.claimed.sub(" ", text)
+    return text
 
 
 def _unheard(clause: str, evidence: Evidence) -> str:
@@ -235,11 +294,10 @@ def _unheard(clause: str, evidence: Evidence) -> str:
     if len(wide) >= 4:
         strange = sum(pair not in evidence.pairs for pair in wide)
         return "the session says nothing of the kind" if strange * 10 > len(wide) * 8 else ""
-    bare = re.sub(r"`[^`]*`", " ", clause)
-    for claim in CLAIMS:
-        bare = claim.words.sub(" ", bare)
+    bare = _unclaimed(re.sub(r"`[^`]*`", " ", clause))
     words = [word for word in _WORD.findall(bare.casefold()) if stem(word) not in _TELLING]
     unknown = [word for word in words if not evidence.knows(word)]
-    if len(unknown) * 4 > len(words):
+    allowed = max(len(words) // 4, len(words) >= 3) if language_of([clause]) in ("", "en") else len(words) * 2 // 3
+    if len(unknown) > allowed:
         return f"the session says nothing of {', '.join(unknown[:4])}"
     return ""
