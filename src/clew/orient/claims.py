@@ -60,6 +60,11 @@ def _left(kind: str) -> Facts:
     return lambda ledger: any(item.kind == kind for item in ledger.commits) or None
 
 
+def _pushed(ledger: Ledger) -> bool | None:
+    tried = any("git push" in command.command for command in ledger.commands)
+    return any(item.kind == "push" for item in ledger.commits) or (False if tried else None)
+
+
 def _never(kind: str) -> Facts:
     return lambda ledger: False if any(item.kind == kind for item in ledger.commits) else None
 
@@ -103,7 +108,7 @@ def _pattern(words: list[str]) -> re.Pattern[str]:
     return re.compile("|".join([*([rf"(?<![\w-])(?:re-?)?(?:{latin})\w*"] if latin else []), *wide]), re.IGNORECASE)
 
 
-_GOOD = _words(
+GOOD = _words(
     "pass$ passes$ passed$ green$ clean$ succeed succeeds succeeded successful ok$ works$ worked$ laufen_durch "
     "läuft_durch bestanden grün passent réussi pasan$ pasa$ passam passou проход прошл 通过 通過 成功"
 )
@@ -126,14 +131,15 @@ _MAKE = _words(
     "erstellt angelegt hinzugefügt créé ajouté creado criado creó добавлен создан записан 已创建 已建立 新增了 写入了"
 )
 REFUSED = _words("rejected refused denied declined blocked turned_down abgelehnt rechazado recusado отклон 被拒")
-_TESTS = _words("test$ tests$ tested suite specs$ assertion 测试 測試 テスト тест prueba")
+TESTS = _words("test$ tests$ tested suite specs$ assertion 测试 測試 テスト тест prueba")
 _BUILD = _words("build$ builds$ compil")
 _LINT = _words("lint type-check typecheck types$ ruff$ eslint biome clippy")
 _CI = _words("ci$ pipeline workflow job$ release$")
 
 
 _WORK = re.compile(
-    "|".join(words.said.pattern for words in (_CHANGE, _MAKE, _FIX)) + r"|\b(?:implement|migrat|replac|complet|instead|now use)\w*",
+    "|".join(words.said.pattern for words in (_CHANGE, _MAKE, _FIX))
+    + r"|\b(?:implement|migrat|replac|complet|instead|now use|mov)\w*",
     re.IGNORECASE,
 )
 """Ways to say that something was worked on: which of them is used, is a matter of taste."""
@@ -151,40 +157,40 @@ def _answered(ledger: Ledger) -> bool | None:
 
 
 CLAIMS = (
-    Claim(_GOOD, _tests(good=True), subject=_TESTS, opposite=_BAD),
-    Claim(_BAD, _tests(good=False), subject=_TESTS, opposite=_GOOD),
-    Claim(_GOOD, _checks("build", good=True), subject=_BUILD, opposite=_BAD),
-    Claim(_BAD, _checks("build", good=False), subject=_BUILD, opposite=_GOOD),
-    Claim(_GOOD, _checks("lint", good=True), subject=_LINT, opposite=_BAD),
-    Claim(_BAD, _checks("lint", good=False), subject=_LINT, opposite=_GOOD),
-    Claim(_GOOD, _unknown, subject=_CI, opposite=_BAD),
-    Claim(_BAD, _unknown, subject=_CI, opposite=_GOOD),
-    Claim(_BAD, _never("push"), subject=_words("push$"), opposite=_GOOD),
-    Claim(_BAD, _never("commit"), subject=_words("commit$"), opposite=_GOOD),
+    Claim(GOOD, _tests(good=True), subject=TESTS, opposite=_BAD),
+    Claim(_BAD, _tests(good=False), subject=TESTS, opposite=GOOD),
+    Claim(GOOD, _checks("build", good=True), subject=_BUILD, opposite=_BAD),
+    Claim(_BAD, _checks("build", good=False), subject=_BUILD, opposite=GOOD),
+    Claim(GOOD, _checks("lint", good=True), subject=_LINT, opposite=_BAD),
+    Claim(_BAD, _checks("lint", good=False), subject=_LINT, opposite=GOOD),
+    Claim(GOOD, _unknown, subject=_CI, opposite=_BAD),
+    Claim(_BAD, _unknown, subject=_CI, opposite=GOOD),
+    Claim(_BAD, _never("push"), subject=_words("push$"), opposite=GOOD),
+    Claim(_BAD, _never("commit"), subject=_words("commit$"), opposite=GOOD),
     Claim(_words("opened waits_in is_open"), _left("pr"), subject=_words("pr$ pull_request")),
-    Claim(_GOOD, _unknown, opposite=_BAD),
-    Claim(_BAD, _unknown, opposite=_GOOD),
+    Claim(GOOD, _unknown, opposite=_BAD),
+    Claim(_BAD, _unknown, opposite=GOOD),
     Claim(
-        _words("committed committet commité закоммич 已提交 コミット済 コミットしました"),
+        _exactly("committed committet commité закоммич 已提交 コミット済 コミットしました"),
         _left("commit"),
         undeniable=_nothing_after("commit", "push", "tag", "pr", "merge"),
     ),
     Claim(
-        _words("pushed gepusht запуш 已推送 推送到 プッシュ済 プッシュしました"),
-        _left("push"),
+        _exactly("pushed gepusht запуш 已推送 推送到 プッシュ済 プッシュしました"),
+        _pushed,
         undeniable=_nothing_after("push"),
     ),
-    Claim(_words("merged 已合并 已合併 マージしました"), _left("merge")),
-    Claim(_words("deployed shipped went_live in_production 已部署 デプロイしました"), _unknown),
-    Claim(_words("released published 已发布 已發布"), _left("tag")),
-    Claim(_words("tagged"), _left("tag")),
+    Claim(_exactly("merged 已合并 已合併 マージしました"), _left("merge")),
+    Claim(_exactly("deployed shipped went_live in_production 已部署 デプロイしました"), _unknown),
+    Claim(_exactly("released published 已发布 已發布"), _left("tag")),
+    Claim(_exactly("tagged"), _left("tag")),
     Claim(_GONE, _unknown, of_file=lambda file: file.deleted if file.deleted or file.edits else None),
     Claim(_FIX, _unknown, of_file=_of_change),
     Claim(_CHANGE, _unknown, of_file=_of_change, said=_WORK),
     Claim(_MAKE, _unknown, of_file=_of_change, said=_WORK),
     Claim(_words("renamed umbenannt renommé renombrado"), _unknown),
     Claim(_words("replaced ersetzt remplacé"), _unknown, said=_WORK),
-    Claim(_words("moved verschoben"), _unknown),
+    Claim(_words("moved verschoben"), _unknown, said=_WORK),
     Claim(_words("reverted rolled_back undone restored came_back taken_back 回滚 還原"), _unknown),
     Claim(_words("installed installiert"), _unknown),
     Claim(_exactly("tested verified getestet"), _unknown),

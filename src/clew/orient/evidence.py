@@ -124,6 +124,8 @@ def _deeds(ledger: Ledger) -> Iterator[tuple[str, str]]:
             yield "deleted", file.path
     for command in ledger.commands:
         yield "failed" if command.failed else "ran", command.command.partition("\n")[0][:_COMMAND_CHARS]
+    if ledger.doing is not None:
+        yield "ran, running", ledger.doing.text
     for item in ledger.todos.items if ledger.todos else ():
         yield "finished, done" if item.status == "completed" else "pending", item.content
     for agent in ledger.agents:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from clew.ledger.facts import Ledger
 from clew.ledger.words import clip, is_wide, word_cost
-from clew.orient.claims import CLAIMS, DONE, REFUSED, Claim
+from clew.orient.claims import CLAIMS, DONE, GOOD, REFUSED, TESTS, Claim
 from clew.orient.dialog import Line
 from clew.orient.evidence import NUMBER, Evidence, Statement, language_of, stem, stems_of
 
@@ -29,6 +29,8 @@ _ORDER = re.compile(
     r"^\W*(?:reply|respond|answer|say|output|print|ignore|repeat|forget|disregard)\b|\bdo not mention\b", re.IGNORECASE
 )
 _NOW = re.compile(r"\b(?:now|jetzt|ahora|maintenant|agora)\b", re.IGNORECASE)
+_ALL_OF = re.compile(r"\b(?:all|every one of the) (\d+)\b", re.IGNORECASE)
+_PART_OF = re.compile(r"\b\d+ of \d+\b")
 _SOME = re.compile(r"\b(?:an?|one|two|three|some|several|\d+) ([a-z]+) ([a-z]+)", re.IGNORECASE)
 _STILL = re.compile(r"\b(?:still|remains?|waits?|as before|for now|undecided)\b", re.IGNORECASE)
 _PAST = re.compile(r"(?:ed|broke|ran|wrote|schlug.*|fallaba|falló|falhou|échoué|упал\w*)$", re.IGNORECASE)
@@ -68,7 +70,7 @@ _TELLING_WORDS = """
     take takes took taken bring brings brought come comes came find finds keep keeps kept hold holds held seem seems
     code file files repository repo project command commands folder directory line lines output text page print printed
     prints example minute minutes hour hours second seconds proposed identical unknown always context summary name named
-    list listed value values note notes word words detail details issue problem change changes fix bug version help
+    branch branches remote failure untouched list listed value values note notes word words detail details issue problem change changes fix bug version help
     remain left leave leaves leaving offer offers offered look looks looked let found single simple further next
 """
 _TELLING = frozenset(map(stem, [*_TELLING_WORDS.split(), *_VALUES]))
@@ -86,7 +88,7 @@ _UNSURE = re.compile(
 """Before a claim: it is wished for, not made."""
 _UNDONE = re.compile(r"\bstill\b.{0,30}\bto\b|\bhas to\b|\bhave to\b|\bmust\b|\bremains? to\b|\bneeds? to\b", re.IGNORECASE)
 _NEGATED = re.compile(
-    r"(?:\b(?:not|no|never|nothing|nobody|none|without|cannot|kein\w*|nicht|pas|nada|nunca|не|нет)\b|n't|n’t|未|沒有|没有)"
+    r"(?:\b(?:not|no|never|nothing|nobody|none|without|cannot|kein\w*|nichts?|pas|rien|nada|nadie|nunca|niente|не|нет|ничего)\b|n't|n’t|未|沒有|没有)"
     r"(?:\W+[\w`'-]+){0,4}\W*$",
     re.IGNORECASE,
 )
@@ -198,6 +200,10 @@ def _stale(clause: str, evidence: Evidence) -> str:
     ledger = evidence.ledger
     if _NOW.search(clause) and ledger.said is None and not ledger.changed_files:
         return "nothing was done that could be so now"
+    for number in _ALL_OF.findall(clause):
+        parts = {part for line in evidence.latest for part in re.findall(rf"(\d+) (?:of|/) {number}\b", line.text)}
+        if parts - {number}:
+            return f"the session says {parts.pop()} of {number}"
     for found in _SOME.finditer(clause):
         denied = re.compile(rf"\bno {found.group(1)[:6]}\w* {found.group(2)[:5]}", re.IGNORECASE)
         if any(denied.search(statement.text) for statement in evidence.latest):
@@ -221,7 +227,12 @@ def _judged(claim: Claim, word: str, phrase: str, clause: str, about: Sequence[f
         return f"this was refused: {refused}"
     files = tuple(name.casefold().removeprefix("~") for name in names_in(phrase) or names_in(clause) if "." in name)
     past = _PAST.search(word) is not None
+    if (part := _PART_OF.search(phrase)) and part.group(0) in evidence.text:
+        return ""
     truth = claim.facts(ledger) if claim.words is not DONE or not about[0] else None
+    if claim.subject is TESTS and ledger.tests and (counted := NUMBER.search(phrase)):
+        run = ledger.tests[-1]
+        truth = truth or counted.group(0) == str(run.passed if claim.words is GOOD else run.failed)
     if claim.of_file is not None and files:
         told = [claim.of_file(file) for file in ledger.files if file.path.casefold().endswith(files)]
         refused = any(item.decision == "deny" and item.subject.casefold().endswith(files) for item in ledger.approvals)
@@ -297,7 +308,7 @@ def _unheard(clause: str, evidence: Evidence) -> str:
     bare = _unclaimed(re.sub(r"`[^`]*`", " ", clause))
     words = [word for word in _WORD.findall(bare.casefold()) if stem(word) not in _TELLING]
     unknown = [word for word in words if not evidence.knows(word)]
-    allowed = max(len(words) // 4, len(words) >= 3) if language_of([clause]) in ("", "en") else len(words) * 2 // 3
+    allowed = max(len(words) // 4, len(words) >= 3) if (language_of([clause]) or evidence.language) in ("", "en") else len(words) * 2 // 3
     if len(unknown) > allowed:
         return f"the session says nothing of {', '.join(unknown[:4])}"
     return ""
