@@ -20,10 +20,9 @@ _ERROR = re.compile(
 _APPLIED = re.compile(r"^Applied edit to (.+)$", re.MULTILINE)
 _TESTED = re.compile(r"^>* ?(?:Some Tests Failed|All Tests Passed)|\b\d+ (?:passed|failed)\b.* seconds", re.MULTILINE)
 _FAILED = re.compile(r"Some Tests Failed|\b[1-9]\d* failed\b")
+_TEST_SCRIPT = re.compile(r"^Test Script: (.+?);?\s*$", re.MULTILINE)
 _THOUGHT = re.compile(r"<(thinking-content-\w+|think|thinking)>(.*?)(?:</\1>|\Z)", re.DOTALL)
-_MARKED_TESTED = re.compile(r"^>* ?(?:Some Tests Failed|All Tests Passed)|\b\d+ (?:passed|failed)\b.* seconds", re.MULTILINE)
-_FAILED = re.compile(r"Some Tests Failed|\b[1-9]\d* failed\b")
-_THOUGHT = re.compile(r"► \*\*THINKING\*\*(.*?)(?:-{8,}\s*)?► \*\*ANSWER\*\*", re.DOTALL)
+_MARKED_THOUGHT = re.compile(r"► \*\*THINKING\*\*(.*?)(?:-{8,}\s*)?► \*\*ANSWER\*\*", re.DOTALL)
 _SEARCH = re.compile(r"^<{5,9} SEARCH\s*$")
 _DIVIDER = re.compile(r"^={5,9}\s*$")
 _REPLACE = re.compile(r"^>{5,9} REPLACE\s*$")
@@ -91,8 +90,9 @@ class Notes:
             call = self.build.call("", "Bash", {"command": f"git commit -m {commit[2]!r}"})
             self.build.result(call, f"[aider {commit[1]}] {commit[2]}", exit_code=0)
         if _TESTED.search(text):
-            failed = _FAILED.search(text) is not None
-            self.build.result(self.build.call("", "Bash", {"command": "aider --test"}), text, exit_code=int(failed))
+            script = _TEST_SCRIPT.search(text)
+            call = self.build.call("", "Bash", {"command": script[1] if script else "aider --test"})
+            self.build.result(call, text, exit_code=int(_FAILED.search(text) is not None))
         tokens = _TOKENS.search(text) if "Tokens: " in text else _OLD_TOKENS.search(text) if "tokens," in text else None
         if tokens:
             self.build.usage(Usage(input_tokens=_count(tokens[1]), output_tokens=_count(tokens[2])))

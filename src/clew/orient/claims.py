@@ -34,6 +34,10 @@ class Claim(NamedTuple):
     said: re.Pattern[str] | None = None
     """How else somebody may have said it."""
 
+    def made_in(self, sentence: str) -> bool:
+        """Whether a sentence makes it."""
+        return bool(self.words.claimed.search(sentence) and (not self.subject or self.subject.said.search(sentence)))
+
 
 _PLAIN_COMMAND = 80
 """A longer command that printed no figures may be anything that has a test in its text."""
@@ -41,7 +45,11 @@ _PLAIN_COMMAND = 80
 
 def _tests(*, good: bool) -> Facts:
     def ask(ledger: Ledger) -> bool | None:
-        runs = [run for run in ledger.tests if run.passed or run.failed or len(run.command) < _PLAIN_COMMAND]
+        runs = [
+            run
+            for run in ledger.tests
+            if run.passed or run.failed or run.ok is False or len(run.command) < _PLAIN_COMMAND
+        ]
         run = runs[-1] if runs else None
         return None if run is None or run.ok is None else run.ok is good
 
@@ -185,7 +193,7 @@ CLAIMS = (
     Claim(_exactly("released published 已发布 已發布"), _left("tag")),
     Claim(_exactly("tagged"), _left("tag")),
     Claim(_GONE, _unknown, of_file=lambda file: file.deleted if file.deleted or file.edits else None),
-    Claim(_FIX, _unknown, of_file=_of_change),
+    Claim(_FIX, _unknown, undeniable=_unknown, of_file=_of_change),
     Claim(_CHANGE, _unknown, of_file=_of_change, said=_WORK),
     Claim(_MAKE, _unknown, of_file=_of_change, said=_WORK),
     Claim(_words("renamed umbenannt renommé renombrado"), _unknown),
@@ -221,5 +229,5 @@ CLAIMS = (
         _words("running in_progress at_work 进行中 実行中"),
         lambda ledger: bool(ledger.running_agents) or ledger.state is State.WORKING or None,
     ),
-    Claim(DONE, _finished, undeniable=_unknown),
+    Claim(DONE, _finished, undeniable=_unknown, of_file=_of_change, said=_WORK),
 )

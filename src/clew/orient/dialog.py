@@ -13,6 +13,7 @@ MAX_MESSAGES = 30
 _MAX_CHARS = 2000
 _KEPT_MESSAGES = 400
 """How many spoken lines, and how many of tools, can bear something out."""
+_SPOKEN_CHARS = 12_000
 _TOOL_CHARS = 4000
 _SUMMARY = "(summary of the earlier session)"
 
@@ -45,12 +46,12 @@ class DialogFold:
             elif not entry.is_meta and not is_interruption(words):
                 plain, command = typed(words)
                 if plain or command:
-                    self._spoken.append(Line(True, f"{command} {plain}".strip()))
+                    self._spoken.append(Line(True, bounded(f"{command} {plain}".strip(), _SPOKEN_CHARS)))
         elif isinstance(entry, AssistantEntry) and not entry.is_sidechain:
             self._tools(entry.message.content)
             if words := _texts(entry.message.content).strip():
                 failed = entry.is_api_error_message
-                (self._shown if failed else self._spoken).append(Line(False, words, by_tool=failed))
+                (self._shown if failed else self._spoken).append(Line(False, bounded(words, _SPOKEN_CHARS), by_tool=failed))
         elif isinstance(entry, SystemEntry) and entry.subtype == "informational":
             self._shown.append(Line(False, bounded(entry.content, _TOOL_CHARS), by_tool=True))
 

@@ -15,6 +15,8 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 NUMBER = re.compile(r"(?<![\w.#-])v?\d+(?:[.,:]\d+)*(?!\w)")
 _SPLIT = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？；])|;\s+|\s[—–]\s")
 _COMMAND_CHARS = 200
+_STATEMENT_CHARS = 600
+_STATEMENTS = 4_000
 _UNTOLD = ("source", "state_source", "resolved_by", "costs", "turn", "order", "entries", "at", "last_entry_id", "recap")
 _IRREGULAR_WORDS = """
     written write wrote write built build ran run found find kept keep broken break broke break shown show sent send
@@ -68,8 +70,8 @@ class Evidence:
 
 
 def _statements(lines: Sequence[Line]) -> list[Statement]:
-    pieces = [piece for line in lines for piece in _SPLIT.split(line.text.casefold()) if piece.strip()]
-    return [Statement(piece, stems_of(piece)) for piece in pieces]
+    pieces = [piece[:_STATEMENT_CHARS] for line in lines for piece in _SPLIT.split(line.text.casefold())]
+    return [Statement(piece, stems_of(piece)) for piece in pieces[-_STATEMENTS:] if piece.strip()]
 
 
 def stem(word: str) -> str:

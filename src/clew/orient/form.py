@@ -239,7 +239,7 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
 
 def _contradicted(sentence: str, ledger: Ledger) -> bool:
     """The agent claims what the facts deny."""
-    return any(claim.words.search(sentence) and claim.facts(ledger) is False for claim in CLAIMS)
+    return any(claim.made_in(sentence) and claim.facts(ledger) is False for claim in CLAIMS)
 
 
 def _agent(ledger: Ledger) -> Iterator[Item]:

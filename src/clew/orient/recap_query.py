@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from clew.ledger.facts import Ledger
-from clew.orient.dialog import Line, as_text
+from clew.orient.dialog import Line, as_text, recent
 from clew.orient.form import Form
 from clew.orient.side_query import Query, SideQueries, Stamp
 from clew.orient.verify import Dropped, Verified, verify
@@ -100,7 +100,7 @@ def extract(reply: str) -> str:
 def question(form: Form, dialog: Sequence[Line], memory: str = "") -> str:
     """What the model is given: the form, the project's memory if it is wanted, the dialog."""
     kept = f"MEMORY (quoted)\n{memory}\n\n" if memory else ""
-    return f"FORM\n{chr(10).join(form.lines())}\n\n{kept}DIALOG (quoted)\n{as_text(dialog)}"
+    return f"FORM\n{chr(10).join(form.lines())}\n\n{kept}DIALOG (quoted)\n{as_text(recent(dialog))}"
 
 
 async def write_recap(
@@ -114,7 +114,7 @@ async def write_recap(
 ) -> Written | None:
     """The model's recap, or None: then the form stands alone. What is not borne out is asked for once more, naming
     the objection, and then left out."""
-    if not form.items or len(dialog) < 2:
+    if not form.items or len(recent(dialog)) < 2:
         return None
     system = _SYSTEM.format(language=form.language, order=_GOAL_ONLY if goal_only else _WHOLE)
     given = asked = question(form, dialog, memory)

@@ -14,6 +14,10 @@ from clew.orient.dialog import Line
 from clew.orient.evidence import NUMBER, Evidence, Statement, language_of, stem, stems_of
 
 MAX_WORDS = 40
+_MAX_CHARS = 4_000
+"""A recap is forty words; more than this is nobody's recap."""
+_NEAR = 60
+"""How many characters before a claim may wish for it or deny it."""
 _FILE = re.compile(
     r"(?<![\w/.-])(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@+-][\w@.+-]*\.[A-Za-z]\w{0,7}\b|"
     r"(?<![\w/.-])[\w@+-]+(?:\.[\w+-]+)*\.(?:[a-z][a-z0-9]{0,4})\b(?!\()|"
@@ -49,6 +53,7 @@ _COMMON_WORDS = """
 _COMMON = frozenset(_COMMON_WORDS.split())
 """Capitalised words that name nothing in particular."""
 _TELLING_WORDS = """
+    recap
     the an and for with that this these those from into have has had having was were are is be been being will would
     should could can may might must you your yours yourself user users agent agents assistant they them their there then
     than when where what which who whom whose how why its it's itself not no nor yet but also just only all any some more
@@ -120,8 +125,9 @@ def verify(text: str, ledger: Ledger, dialog: Sequence[Line]) -> Verified:
     kept: list[str] = []
     dropped: list[Dropped] = []
     left = MAX_WORDS
-    for sentence in filter(None, map(str.strip, _SENTENCE.split(" ".join(_MARKS.sub(" ", text).split())))):
-        good, bad = _repaired(sentence, evidence)
+    plain = " ".join(_MARKS.sub(" ", text[:_MAX_CHARS]).split())
+    for sentence in filter(None, map(str.strip, _SENTENCE.split(plain))):
+        good, bad = _repaired(clip(sentence, 2 * MAX_WORDS), evidence)
         dropped += bad
         if good and (word_cost(good) <= left or not kept):
             kept.append(clip(good, MAX_WORDS))
@@ -185,7 +191,7 @@ def _unfounded(clause: str, evidence: Evidence, *, foreign: bool) -> str:
                 continue
             before = clause[: start + found.start()]
             undone = _UNDONE.search(before[-40:]) is not None
-            if not undone and _UNSURE.search(before):
+            if claim.heard and not undone and _UNSURE.search(before[-_NEAR:]):
                 continue
             about = [frozenset[str]()] if foreign else [_arguments(part) & evidence.stems for part in (phrase, clause)]
             if reason := _judged(claim, found.group(0), phrase, clause, about, evidence, denied=undone or _denied(before)):
@@ -218,7 +224,7 @@ def _stale(clause: str, evidence: Evidence) -> str:
 
 
 def _denied(before: str) -> bool:
-    return _NEGATED.search(before) is not None
+    return _NEGATED.search(before[-_NEAR:]) is not None
 
 
 def _judged(claim: Claim, word: str, phrase: str, clause: str, about: Sequence[frozenset[str]], evidence: Evidence, *, denied: bool) -> str:
@@ -234,22 +240,29 @@ def _judged(claim: Claim, word: str, phrase: str, clause: str, about: Sequence[f
         run = ledger.tests[-1]
         truth = truth or counted.group(0) == str(run.passed if claim.words is GOOD else run.failed)
     if claim.of_file is not None and files:
-        told = [claim.of_file(file) for file in ledger.files if file.path.casefold().endswith(files)]
-        refused = any(item.decision == "deny" and item.subject.casefold().endswith(files) for item in ledger.approvals)
+        told = [claim.of_file(file) for file in ledger.files if _is_one_of(file.path, files)]
+        refused = any(item.decision == "deny" and _is_one_of(item.subject, files) for item in ledger.approvals)
         if told and None not in told:
             truth = any(told)
         elif not told and (refused or any(claim.of_file(file) for file in ledger.files)):
             truth = False
     if denied:
         asked = claim.undeniable or claim.facts
-        known = truth if claim.of_file is not None and files else asked(ledger)
-        return f"the facts hold what is denied: {word}" if known is True else ""
+        known = truth if claim.of_file is not None and files and not claim.undeniable else asked(ledger)
+        if known is None and claim.heard and len(about[0]) > 1:
+            known = _heard(claim, about[0], evidence.latest, last=True)
+        return f"the session holds what is denied: {word}" if known is True else ""
     if claim.heard and (truth is None or (truth is False and past and claim.opposite)):
-        own, whole = about[0], about[-1]
-        truth = _heard(claim, own, evidence, last=not past)
+        own, whole, told = about[0], about[-1], (*evidence.said, *evidence.done)
+        truth = _heard(claim, own, told, last=not past)
         if truth is None and len(whole) > max(1, len(own)):
-            truth = _heard(claim, whole, evidence, last=not past)
-    return "" if truth else f"neither facts nor dialog hold: {word}"
+            truth = _heard(claim, whole, told, last=not past)
+    return "" if truth else f"neither facts nor dialog hold: {phrase.strip()}"
+
+
+def _is_one_of(path: str, names: Sequence[str]) -> bool:
+    """Whether a path is, or ends in, one of these."""
+    return any(("/" + path.casefold().replace("\\", "/")).endswith("/" + name.lstrip("/.")) for name in names)
 
 
 def _refused(phrase: str, ledger: Ledger) -> str:
@@ -263,9 +276,9 @@ def _refused(phrase: str, ledger: Ledger) -> str:
     return ""
 
 
-def _heard(claim: Claim, about: frozenset[str], evidence: Evidence, *, last: bool) -> bool | None:
+def _heard(claim: Claim, about: frozenset[str], told: Sequence[Statement], *, last: bool) -> bool | None:
     """Whether somebody said so of these things; `last`: and nobody said the opposite since."""
-    for statement in (*reversed(evidence.done), *reversed(evidence.said)):
+    for statement in reversed(told):
         if claim.subject and not claim.subject.said.search(statement.text):
             continue
         if len(about & statement.stems) < min(2, len(about)):
@@ -273,19 +286,20 @@ def _heard(claim: Claim, about: frozenset[str], evidence: Evidence, *, last: boo
         said = _says(claim.words.said, statement)
         if said is None and claim.said is not None:
             said = _says(claim.said, statement)
+        if last and claim.opposite is not None and _says(claim.opposite.said, statement, after=claim.words.said):
+            return False
         if said or (said is False and last):
             return said
-        if last and claim.opposite is not None and _says(claim.opposite.said, statement):
-            return False
     return None
 
 
-def _says(words: re.Pattern[str], statement: Statement) -> bool | None:
+def _says(words: re.Pattern[str], statement: Statement, *, after: re.Pattern[str] | None = None) -> bool | None:
+    """Whether it is said or denied; None: neither, or `after` these words something else is."""
     found = words.search(statement.text)
-    if found is None:
+    if found is None or (after and (other := after.search(statement.text)) and other.start() > found.start()):
         return None
     before = statement.text[: found.start()]
-    return None if _UNSURE.search(before) else not _denied(before)
+    return None if _UNSURE.search(before[-_NEAR:]) else not _denied(before)
 
 
 def _arguments(text: str) -> frozenset[str]:
