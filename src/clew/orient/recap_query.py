@@ -36,6 +36,13 @@ _CLOSED = re.compile(r"<recap>(.*?)</recap>", re.DOTALL | re.IGNORECASE)
 _OPEN = re.compile(r"<recap>(.*)\Z", re.DOTALL | re.IGNORECASE)
 
 
+class Used(NamedTuple):
+    """What a session used: its model, and whether it is one of our own from its first word on."""
+
+    model: str
+    own: bool
+
+
 class Choice(NamedTuple):
     """The model to ask, "" for none and why; a small local model says only what the goal is."""
 
@@ -50,8 +57,7 @@ def choose(
     asked: bool,
     fast: str,
     main: str,
-    own: bool,
-    session_model: str,
+    used: Used,
     is_local: Callable[[str], bool],
 ) -> Choice:
     """Which model writes the recap of a session.
@@ -69,9 +75,9 @@ def choose(
         return Choice(
             name if wanted else "", goal_only=True, reason="" if wanted else "a local model writes when asked"
         )
-    if not asked and not own:
+    if not asked and not used.own:
         return Choice("", reason="other agents' sessions are told from facts")
-    if not asked and name.partition("/")[0] != session_model.partition("/")[0]:
+    if not asked and name.partition("/")[0] != used.model.partition("/")[0]:
         return Choice("", reason=f"the session used another provider than {name}")
     return Choice(name)
 

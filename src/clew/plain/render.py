@@ -199,6 +199,8 @@ class Renderer:
         self._screen.line(f"Trying again {when} ({attempt}): {one_line(event.reason)}", "warning")
 
     def _notice(self, event: Notice, state: PlainState) -> None:
+        if event.code == "recap-why":
+            return  # what a model said and nothing bears out is told by /recap why, to who asks
         self._end_streams()
         mark = {"info": "Note", "warning": "Warning", "error": "Error"}[event.level]
         self._screen.line(f"{mark}: {event.text}", {"info": "dim"}.get(event.level, event.level))

@@ -14,6 +14,7 @@ from clew.protocol.events import (
     EventBase,
     ModelChanged,
     ModelsListed,
+    Notice,
     PartCompleted,
     PermissionModeChanged,
     PlaceChanged,
@@ -140,6 +141,14 @@ def _(event: RecapReady, state: PlainState) -> PlainState:
     why = "It was shown because the session was resumed." if greeted else "It was shown because you asked for it."
     why = f"{why} {event.why}" if event.why else why
     return replace(state, facts=replace(facts, recap_source=event.source, recap_why=why))
+
+
+@_fold.register
+def _(event: Notice, state: PlainState) -> PlainState:
+    if event.code != "recap-why":
+        return state
+    why = f"{state.facts.recap_why} {event.text}".strip()
+    return replace(state, facts=replace(state.facts, recap_why=why))
 
 
 @_fold.register
