@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from clew.commands.deeds import file_name
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
 from clew.orient.claims import CLAIMS
@@ -178,11 +179,6 @@ def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
 def _failing(ledger: Ledger) -> bool:
     run = ledger.current_test
     return run is not None and run.ok is False
-
-
-def file_name(path: str) -> str:
-    """The last part of a path, whichever slashes it has."""
-    return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
 
 
 def main_files(ledger: Ledger) -> list[FileFact]:

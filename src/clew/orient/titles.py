@@ -3,10 +3,11 @@
 import re
 from collections.abc import Sequence
 
+from clew.commands.deeds import file_name
 from clew.ledger.facts import Ledger
 from clew.ledger.words import clip
 from clew.orient.dialog import Line, as_text, recent
-from clew.orient.form import file_name, main_files, request_words
+from clew.orient.form import main_files, request_words
 from clew.orient.label_query import clean_label
 from clew.orient.side_query import Query, SideQueries
 from clew.orient.evidence import Evidence
