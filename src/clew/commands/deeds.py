@@ -21,7 +21,10 @@ from clew.system.terminal_text import clip, display_width, sanitize
 MAX_COLUMNS = 100
 _SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description", "prompt")
 """Arguments that tell what a call is about, the most telling first."""
-_ORDER = "Edited Created Deleted Tests Ran Read Searched Fetched Agent Tasks Used Refused Cancelled".split()
+_ORDER = (
+    *("Edited", "Created", "Deleted", "Tests", "Ran", "Read", "Searched", "Fetched"),
+    *("Agent", "Tasks", "Used", "Refused", "Cancelled"),
+)
 _ATTEMPTS = {"Edited": "Edit of", "Read": "Read of", "Searched": "Search for", "Fetched": "Fetch of", "Used": "Use of"}
 _MIN_SUBJECT = 8
 _INLINE, _FIRST = 3, 2

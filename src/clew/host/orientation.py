@@ -57,7 +57,8 @@ class SessionOrientation:
         first_time: Callable[[str], str] = lambda _: "",
         models: Sequence[Model] = (),
     ) -> None:
-        """`automatic`: who writes a recap nobody asked for, by what the session used; `first_time`: what to say before that happens for the first time; `models`: to be closed at the end."""
+        """`automatic`: who writes a recap nobody asked for, by what the session used; `first_time`: what to say before
+        that happens for the first time; `models`: to be closed at the end."""
         self._automatic = automatic
         self._first_time = first_time
         self._models = models

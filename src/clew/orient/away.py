@@ -49,9 +49,7 @@ def ended(state: Away, *, unsent: bool) -> tuple[Away, bool]:
     return _decide(state, unsent=unsent) if state.owed else (state, False)
 
 
-def noticed(
-    state: Away, sign: Sign, at_s: float, *, unsent: bool = False, away_s: float = AWAY_S
-) -> tuple[Away, bool]:
+def noticed(state: Away, sign: Sign, at_s: float, *, unsent: bool = False, away_s: float = AWAY_S) -> tuple[Away, bool]:
     """The person left or is here; whether to show a recap now. `unsent`: words stand in the input line."""
     if sign == "left":
         since = at_s if state.left_s is None else state.left_s

@@ -1,4 +1,4 @@
-"""What a sentence claims about deeds, results and state, in the languages we have words for, and what facts say to it."""
+"""What a sentence claims about deeds, results and state, in several languages, and what the facts say to it."""
 
 import re
 from collections.abc import Callable
@@ -101,7 +101,9 @@ def _unknown(ledger: Ledger) -> bool | None:
 
 def _words(text: str) -> Words:
     """Beginnings of words; a space in one is written as `_`, a `$` ends the word."""
-    return Words(_pattern(text.split()), _pattern([re.sub(r"(?<=\w{2})(?:ed|ten|en)\$?$", "", word) for word in text.split()]))
+    return Words(
+        _pattern(text.split()), _pattern([re.sub(r"(?<=\w{2})(?:ed|ten|en)\$?$", "", word) for word in text.split()])
+    )
 
 
 def _exactly(text: str) -> Words:
@@ -157,6 +159,34 @@ def _of_change(file: FileFact) -> bool | None:
     return bool(file.edits or file.created or file.deleted)
 
 
+def _of_deletion(file: FileFact) -> bool | None:
+    return file.deleted if file.deleted or file.edits else None
+
+
+def _refused(ledger: Ledger) -> bool | None:
+    return any(item.decision == "deny" for item in ledger.approvals) or None
+
+
+def _approved(ledger: Ledger) -> bool | None:
+    return (ledger.plan is not None and ledger.plan.approved) or None
+
+
+def _waiting(ledger: Ledger) -> bool | None:
+    return ledger.state is State.WAITING
+
+
+def _asking(ledger: Ledger) -> bool | None:
+    return ledger.question is not None
+
+
+def _cut_short(ledger: Ledger) -> bool | None:
+    return ledger.state in (State.INTERRUPTED, State.LIMITED, State.FAILED)
+
+
+def _at_work(ledger: Ledger) -> bool | None:
+    return bool(ledger.running_agents) or ledger.state is State.WORKING or None
+
+
 DONE = _words("done$ finished completed is_complete are_complete checked_off ticked_off fertig готово 已完成 全部完成")
 
 
@@ -164,7 +194,7 @@ def _answered(ledger: Ledger) -> bool | None:
     return ledger.said is not None
 
 
-CLAIMS = (
+CLAIMS: tuple[Claim, ...] = (
     Claim(GOOD, _tests(good=True), subject=TESTS, opposite=_BAD),
     Claim(_BAD, _tests(good=False), subject=TESTS, opposite=GOOD),
     Claim(GOOD, _checks("build", good=True), subject=_BUILD, opposite=_BAD),
@@ -192,7 +222,7 @@ CLAIMS = (
     Claim(_exactly("deployed shipped went_live in_production 已部署 デプロイしました"), _unknown),
     Claim(_exactly("released published 已发布 已發布"), _left("tag")),
     Claim(_exactly("tagged"), _left("tag")),
-    Claim(_GONE, _unknown, of_file=lambda file: file.deleted if file.deleted or file.edits else None),
+    Claim(_GONE, _unknown, of_file=_of_deletion),
     Claim(_FIX, _unknown, undeniable=_unknown, of_file=_of_change),
     Claim(_CHANGE, _unknown, of_file=_of_change, said=_WORK),
     Claim(_MAKE, _unknown, of_file=_of_change, said=_WORK),
@@ -207,27 +237,27 @@ CLAIMS = (
     Claim(_words("ran$ was_run were_run executed"), _unknown),
     Claim(_exactly("listed"), _unknown),
     Claim(_words("described explained summarised summarized greeted answered reported"), _answered, heard=False),
-    Claim(REFUSED, lambda ledger: any(item.decision == "deny" for item in ledger.approvals) or None),
-    Claim(_words("approved accepted"), lambda ledger: (ledger.plan is not None and ledger.plan.approved) or None),
+    Claim(REFUSED, _refused),
+    Claim(_words("approved accepted"), _approved),
     Claim(_words("leaked suspended begun expired rebased restarted reiniciado"), _unknown),
     Claim(
         _words("waiting_for_approval waits_for_approval waiting_for_your_approval waiting_for_permission"),
-        lambda ledger: ledger.state is State.WAITING,
+        _waiting,
         heard=False,
     ),
     Claim(
         _words("waiting_for_your_answer waiting_for_an_answer waiting_for_your_decision awaiting_your waits_for_your"),
-        lambda ledger: ledger.question is not None,
+        _asking,
         heard=False,
     ),
     Claim(
         _words("interrupted aborted cancelled canceled прервал 已中断 已中斷 中断され"),
-        lambda ledger: ledger.state in (State.INTERRUPTED, State.LIMITED, State.FAILED),
+        _cut_short,
         heard=False,
     ),
     Claim(
         _words("running in_progress at_work 进行中 実行中"),
-        lambda ledger: bool(ledger.running_agents) or ledger.state is State.WORKING or None,
+        _at_work,
     ),
     Claim(DONE, _finished, undeniable=_unknown, of_file=_of_change, said=_WORK),
 )

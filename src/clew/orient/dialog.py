@@ -51,7 +51,9 @@ class DialogFold:
             self._tools(entry.message.content)
             if words := _texts(entry.message.content).strip():
                 failed = entry.is_api_error_message
-                (self._shown if failed else self._spoken).append(Line(False, bounded(words, _SPOKEN_CHARS), by_tool=failed))
+                (self._shown if failed else self._spoken).append(
+                    Line(False, bounded(words, _SPOKEN_CHARS), by_tool=failed)
+                )
         elif isinstance(entry, SystemEntry) and entry.subtype == "informational":
             self._shown.append(Line(False, bounded(entry.content, _TOOL_CHARS), by_tool=True))
 

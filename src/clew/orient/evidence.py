@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from msgspec import to_builtins
 
@@ -103,11 +103,11 @@ def _told(ledger: Ledger) -> Iterable[tuple[str, object]]:
 
 def _leaves(value: object) -> Iterator[str]:
     if isinstance(value, dict):
-        for key, item in value.items():
+        for key, item in cast("dict[str, object]", value).items():
             if key not in _UNTOLD:
                 yield from _leaves(item)
     elif isinstance(value, list | tuple):
-        for item in value:
+        for item in cast("list[object]", value):
             yield from _leaves(item)
     elif not isinstance(value, bool):
         yield words_of(value)

@@ -73,9 +73,7 @@ def _edits(outcome: Outcome, cwd: str) -> list[Deed]:
         if file.failed_edits:
             reason = next((line.strip() for line in outcome.text.splitlines() if line.strip()), "no reason given")
             found.append(
-                Deed(
-                    verb="Edited", subject=path, short=short, outcome=f" failed: {reason}", failed=True, is_path=True
-                )
+                Deed(verb="Edited", subject=path, short=short, outcome=f" failed: {reason}", failed=True, is_path=True)
             )
             continue
         verb = "Deleted" if file.deleted else "Created" if file.created else "Edited"

@@ -7,10 +7,10 @@ from clew.commands.deeds import file_name
 from clew.ledger.facts import Ledger
 from clew.ledger.words import clip
 from clew.orient.dialog import Line, as_text, recent
+from clew.orient.evidence import Evidence
 from clew.orient.form import main_files, request_words
 from clew.orient.label_query import clean_label
 from clew.orient.side_query import Query, SideQueries
-from clew.orient.evidence import Evidence
 from clew.orient.verify import objection
 from clew.system.redact import redact
 from clew.system.terminal_text import sanitize

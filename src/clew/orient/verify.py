@@ -39,10 +39,14 @@ _SOME = re.compile(r"\b(?:an?|one|two|three|some|several|\d+) ([a-z]+) ([a-z]+)"
 _STILL = re.compile(r"\b(?:still|remains?|waits?|as before|for now|undecided)\b", re.IGNORECASE)
 _PAST = re.compile(r"(?:ed|broke|ran|wrote|schlug.*|fallaba|falló|falhou|échoué|упал\w*)$", re.IGNORECASE)
 _NUMBER_WORDS = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-_VALUES = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split(), 2)}
-_VALUES |= dict(zip("twenty thirty forty fifty sixty seventy eighty ninety".split(), map(str, range(20, 100, 10)), strict=True))
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_VALUES = {
+    **{word: str(number) for number, word in enumerate(_NUMBER_WORDS.split(), 2)},
+    **{word: str(10 * number) for number, word in enumerate(_TENS.split(), 2)},
+}
 _COUNTED = re.compile(
-    rf"\b({'|'.join(_VALUES)}|dozens?)\s+(?:\w+\s+){{0,2}}?(tests?|files?|commits?|errors?|failures?|agents?|tasks?|todos?)\b",
+    rf"\b({'|'.join(_VALUES)}|dozens?)\s+(?:\w+\s+){{0,2}}?"
+    r"(tests?|files?|commits?|errors?|failures?|agents?|tasks?|todos?)\b",
     re.IGNORECASE,
 )
 _COMMON_WORDS = """
@@ -53,30 +57,29 @@ _COMMON_WORDS = """
 _COMMON = frozenset(_COMMON_WORDS.split())
 """Capitalised words that name nothing in particular."""
 _TELLING_WORDS = """
-    recap
-    the an and for with that this these those from into have has had having was were are is be been being will would
-    should could can may might must you your yours yourself user users agent agents assistant they them their there then
-    than when where what which who whom whose how why its it's itself not no nor yet but also just only all any some more
-    most other others each both either neither very still now next step steps task tasks session sessions work worked
-    works working goal goals want wants wanted wish wished asked ask asks asking need needs needed ready before after
-    once while about over under out off done do does did doing get gets got let lets make makes made use uses used using
-    new old one two first second third fourth fifth last current currently remaining remains remain left part parts
-    whether against across within without via per like such same already review commit push run rerun test verify check
-    continue confirm decide answer answered answers merge finish resume three four five six seven eight nine ten
-    because since so hence thus therefore as if unless until by of on in at to or up down again too further else instead
-    nothing anything something everything nobody anybody none never ever many much several few various all every
-    said say says saying told tell tells telling reported report reports wrote explained given give gives giving gave
-    stop stopped stops end ended ends start started starts begin began try tried tries attempt attempts attempted
-    result results request requests requested reply replied message prompt question turn turns round time times place
-    thing things item items way ways kind lack own during through between toward here away back later earlier soon
-    ago today is are am me my we our us he she him her it go goes going went put set sits stands stand lies lay lie
-    call called calls show shows showed shown state stated wise out per him whole entire rather quite almost slightly
-    about around along together well good bad better best fully partly mostly really yes okay ok carry carries carried
-    take takes took taken bring brings brought come comes came find finds keep keeps kept hold holds held seem seems
-    code file files repository repo project command commands folder directory line lines output text page print printed
-    prints example minute minutes hour hours second seconds proposed identical unknown always context summary name named
-    branch branches remote failure untouched list listed value values note notes word words detail details issue problem change changes fix bug version help
-    remain left leave leaves leaving offer offers offered look looks looked let found single simple further next
+    about across after again against agent agents ago all almost along already also always am an and answer answered
+    answers any anybody anything are around as ask asked asking asks assistant at attempt attempted attempts away back
+    bad be because been before began begin being best better between both branch branches bring brings brought bug but
+    by call called calls came can carried carries carry change changes check code come comes command commands commit
+    confirm context continue could current currently decide detail details did directory do does doing done down
+    during each earlier eight either else end ended ends entire ever every everything example explained failure few
+    fifth file files find finds finish first five fix folder for found four fourth from fully further gave get gets
+    give given gives giving go goal goals goes going good got had has have having he held help hence her here him hold
+    holds hour hours how identical if in instead into is issue it it's item items its itself just keep keeps kept kind
+    lack last later lay leave leaves leaving left let lets lie lies like line lines list listed look looked looks made
+    make makes many may me merge message might minute minutes more most mostly much must my name named need needed
+    needs neither never new next nine no nobody none nor not note notes nothing now of off offer offered offers ok
+    okay old on once one only or other others our out output over own page part partly parts per place print printed
+    prints problem project prompt proposed push put question quite rather ready really recap remain remaining remains
+    remote replied reply repo report reported reports repository request requested requests rerun result results
+    resume review round run said same say saying says second seconds seem seems session sessions set seven several she
+    should show showed shown shows simple since single sits six slightly so some something soon stand stands start
+    started starts state stated step steps still stop stopped stops such summary take taken takes task tasks tell
+    telling tells ten test text than that the their them then there therefore these they thing things third this those
+    three through thus time times to today together told too took toward tried tries try turn turns two under unknown
+    unless until untouched up us use used user users uses using value values various verify version very via want
+    wanted wants was way ways we well went were what when where whether which while who whole whom whose why will wise
+    wish wished with within without word words work worked working works would wrote yes yet you your yours yourself
 """
 _TELLING = frozenset(map(stem, [*_TELLING_WORDS.split(), *_VALUES]))
 """Words to tell with: they claim nothing that the session must hold."""
@@ -91,7 +94,9 @@ _UNSURE = re.compile(
     re.IGNORECASE,
 )
 """Before a claim: it is wished for, not made."""
-_UNDONE = re.compile(r"\bstill\b.{0,30}\bto\b|\bhas to\b|\bhave to\b|\bmust\b|\bremains? to\b|\bneeds? to\b", re.IGNORECASE)
+_UNDONE = re.compile(
+    r"\bstill\b.{0,30}\bto\b|\bhas to\b|\bhave to\b|\bmust\b|\bremains? to\b|\bneeds? to\b", re.IGNORECASE
+)
 _NEGATED = re.compile(
     r"(?:\b(?:not|no|never|nothing|nobody|none|without|cannot|kein\w*|nichts?|pas|rien|nada|nadie|nunca|niente|не|нет|ничего)\b|n't|n’t|未|沒有|没有)"
     r"(?:\W+[\w`'-]+){0,4}\W*$",
@@ -194,7 +199,9 @@ def _unfounded(clause: str, evidence: Evidence, *, foreign: bool) -> str:
             if claim.heard and not undone and _UNSURE.search(before[-_NEAR:]):
                 continue
             about = [frozenset[str]()] if foreign else [_arguments(part) & evidence.stems for part in (phrase, clause)]
-            if reason := _judged(claim, found.group(0), phrase, clause, about, evidence, denied=undone or _denied(before)):
+            if reason := _judged(
+                claim, found.group(0), phrase, clause, about, evidence, denied=undone or _denied(before)
+            ):
                 return reason
             if claim.subject:
                 break
@@ -227,7 +234,16 @@ def _denied(before: str) -> bool:
     return _NEGATED.search(before[-_NEAR:]) is not None
 
 
-def _judged(claim: Claim, word: str, phrase: str, clause: str, about: Sequence[frozenset[str]], evidence: Evidence, *, denied: bool) -> str:
+def _judged(
+    claim: Claim,
+    word: str,
+    phrase: str,
+    clause: str,
+    about: Sequence[frozenset[str]],
+    evidence: Evidence,
+    *,
+    denied: bool,
+) -> str:
     ledger = evidence.ledger
     if not denied and claim.words is not REFUSED and (refused := _refused(phrase, ledger)):
         return f"this was refused: {refused}"
@@ -271,7 +287,12 @@ def _refused(phrase: str, ledger: Ledger) -> str:
     ran = " ".join(command.command for command in ledger.commands if not command.failed)
     for item in ledger.approvals:
         begun = " ".join(item.subject.split()[:2])
-        if item.decision == "deny" and " " in begun and begun in told and not re.search(rf"(?<!\w){re.escape(begun)}", ran):
+        if (
+            item.decision == "deny"
+            and " " in begun
+            and begun in told
+            and not re.search(rf"(?<!\w){re.escape(begun)}", ran)
+        ):
             return begun
     return ""
 
@@ -322,7 +343,11 @@ def _unheard(clause: str, evidence: Evidence) -> str:
     bare = _unclaimed(re.sub(r"`[^`]*`", " ", clause))
     words = [word for word in _WORD.findall(bare.casefold()) if stem(word) not in _TELLING]
     unknown = [word for word in words if not evidence.knows(word)]
-    allowed = max(len(words) // 4, len(words) >= 3) if (language_of([clause]) or evidence.language) in ("", "en") else len(words) * 2 // 3
+    allowed = (
+        max(len(words) // 4, len(words) >= 3)
+        if (language_of([clause]) or evidence.language) in ("", "en")
+        else len(words) * 2 // 3
+    )
     if len(unknown) > allowed:
         return f"the session says nothing of {', '.join(unknown[:4])}"
     return ""

@@ -27,4 +27,6 @@ def call_deeds(event: ToolEnded, call: ToolCallPart | None, cwd: str, *, denied:
     failed = event.result.is_error
     if failed and not any(isinstance(block, TerminalBlock) for block in event.display):
         return [used(call, _VERBS.get(event.name, "Used"), result_text(event.result), failed=True, cwd=cwd)]
-    return of_blocks(call, event.display, cwd) or [used(call, _VERBS.get(event.name, "Used"), "", failed=False, cwd=cwd)]
+    return of_blocks(call, event.display, cwd) or [
+        used(call, _VERBS.get(event.name, "Used"), "", failed=False, cwd=cwd)
+    ]

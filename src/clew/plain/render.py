@@ -307,7 +307,5 @@ def one_line(text: str) -> str:
 
 def roll_up(event: TurnEnded, state: PlainState) -> str:
     """What a turn did, its time, cost and steps, in one line. How it ended is told on a line of its own."""
-    told = turn_line(
-        state.turn_deeds, reason="completed", duration_ms=event.duration_ms, cost_usd=event.cost_usd
-    )
+    told = turn_line(state.turn_deeds, reason="completed", duration_ms=event.duration_ms, cost_usd=event.cost_usd)
     return f"{told} · {count(event.steps, 'step')}" if event.steps > 1 else told

@@ -128,7 +128,9 @@ async def test_it_goes_to_the_provider_that_was_recorded_not_to_the_one_connecte
 
 async def test_a_session_brought_from_another_agent_is_told_from_facts(tmp_path: Path) -> None:
     office = Office(tmp_path, fastModel="anthropic/claude-haiku-4-5")
-    source = SessionSourceEntry(session_id=SessionId("s"), agent="codex", source_session="x", path="/x", at="", timestamp="")
+    source = SessionSourceEntry(
+        session_id=SessionId("s"), agent="codex", source_session="x", path="/x", at="", timestamp=""
+    )
     office.talk.entries.insert(0, source)
     told = await office.recap(model=False)
     assert office.asked() == []

@@ -215,7 +215,9 @@ def test_one_grammar_for_calls_batches_and_turns() -> None:
         "Ran git status: ok",
     ]
     assert batch_label(batch) == "Edited dates.py +2 -1 · 14 passed · Ran git status"
-    line = turn_line([deed for item in batch for deed in deeds(item)], reason="completed", duration_ms=1500, cost_usd=0.034)
+    line = turn_line(
+        [deed for item in batch for deed in deeds(item)], reason="completed", duration_ms=1500, cost_usd=0.034
+    )
     assert line == "Edited dates.py +2 -1 · 14 passed · Ran git status · 1.5 s · $0.0340"
     assert turn_line([], reason="max_turns", duration_ms=400) == "max turns · 0.4 s"
 

@@ -9,7 +9,17 @@ from clew.llm.scripted import Fail, Say, ScriptedModel
 from clew.orient.dialog import dialog_of
 from clew.orient.form import form_of
 from clew.orient.narrator import Narrator
-from clew.orient.recap_query import Choice, Setting, Used, Written, WrittenRecaps, choose, extract, question, write_recap
+from clew.orient.recap_query import (
+    Choice,
+    Setting,
+    Used,
+    Written,
+    WrittenRecaps,
+    choose,
+    extract,
+    question,
+    write_recap,
+)
 from clew.orient.side_query import Stamp
 from unit.ledger.talk import Talk
 from unit.orient.test_side_query import Desk

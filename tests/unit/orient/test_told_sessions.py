@@ -1,13 +1,11 @@
 """How much of what is true passes, and how much of what is false is caught, on sessions of our own and shared ones."""
 
-
 import pytest
 
 from clew.ledger.facts import Ledger
 from clew.ledger.fold import fold
 from clew.orient.dialog import Line, dialog_of
 from clew.orient.verify import verify
-from clew.protocol.entries import Entry
 
 from .rephrasings import TRANSCRIPTS, rephrasings
 from .told_sessions import SESSIONS
@@ -23,7 +21,6 @@ def test_most_of_what_is_true_passes_and_most_of_what_is_false_is_caught() -> No
     assert len(accepted) == len(caught) == 60
     assert sum(accepted) >= 54
     assert sum(caught) >= 53
-
 
 
 @pytest.mark.skipif(TRANSCRIPTS is None, reason="the shared sample sessions are not on this machine")

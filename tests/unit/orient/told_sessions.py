@@ -1,5 +1,6 @@
 """Sessions and recaps of them, true and false, written before the verifier was run on them."""
 
+# ruff: noqa: E501 - one recap a line, as a model writes it
 from typing import NamedTuple
 
 from unit.ledger.talk import Talk
@@ -16,10 +17,14 @@ class Told(NamedTuple):
 def _retry() -> Talk:
     talk = Talk().user("Uploads die on flaky networks. Add a retry with backoff to upload_client.py, max 5 attempts.")
     talk.call("Read", file_path="/p/upload_client.py").result("def send(chunk): ...")
-    talk.edit("/p/upload_client.py", "send(chunk)", "retry(send, chunk)").write("/p/tests/test_retry.py", "def test(): ...")
+    talk.edit("/p/upload_client.py", "send(chunk)", "retry(send, chunk)").write(
+        "/p/tests/test_retry.py", "def test(): ..."
+    )
     talk.bash("pytest -q tests/test_retry.py", "1 failed, 3 passed in 0.4s", error=True)
     talk.agent("One test fails because the delay is not capped. I cap it at 30 seconds.")
-    talk.edit("/p/upload_client.py", "delay", "min(delay, 30)").bash("pytest -q tests/test_retry.py", "4 passed in 0.3s")
+    talk.edit("/p/upload_client.py", "delay", "min(delay, 30)").bash(
+        "pytest -q tests/test_retry.py", "4 passed in 0.3s"
+    )
     return talk.agent(
         "Uploads are now retried up to 5 times with exponential backoff, capped at 30 seconds. All 4 tests in "
         "test_retry.py pass. I did not touch the CLI flags. Should the number of attempts be configurable?"
@@ -49,10 +54,14 @@ def _question() -> Talk:
 
 def _refused() -> Talk:
     talk = Talk().user("Clean up old branches and the build folder.")
-    talk.bash("git branch --merged", "  old/login\n  old/cart").bash("git branch -d old/login old/cart", "Deleted branch")
+    talk.bash("git branch --merged", "  old/login\n  old/cart").bash(
+        "git branch -d old/login old/cart", "Deleted branch"
+    )
     talk.call("Bash", command="rm -rf build").approval("deny", subject="rm -rf build")
     talk.result("The user does not want to run this", error=True)
-    return talk.agent("The merged branches old/login and old/cart are deleted. You declined removing build, so it is still there.")
+    return talk.agent(
+        "The merged branches old/login and old/cart are deleted. You declined removing build, so it is still there."
+    )
 
 
 def _migration() -> Talk:
@@ -86,7 +95,9 @@ def _release() -> Talk:
     talk.edit("/p/pyproject.toml", "2.3.1", "2.4.0").edit("/p/CHANGELOG.md")
     talk.bash("git commit -am 'Release 2.4.0'", "[main 91bc77d] Release 2.4.0\n 2 files changed")
     talk.bash("git tag v2.4.0", "")
-    return talk.agent("Version 2.4.0 is set in pyproject.toml, CHANGELOG.md has its section, commit 91bc77d is tagged v2.4.0. Pushing is left to you.")
+    return talk.agent(
+        "Version 2.4.0 is set in pyproject.toml, CHANGELOG.md has its section, commit 91bc77d is tagged v2.4.0. Pushing is left to you."
+    )
 
 
 def _hunt() -> Talk:
@@ -96,7 +107,9 @@ def _hunt() -> Talk:
     talk.agent("The worker is not idempotent: when the queue redelivers a job after a timeout, charge_card runs again.")
     talk.user("Fix it with an idempotency key.").edit("/p/billing/worker.py").edit("/p/billing/models.py")
     talk.bash("make test", "=== 2 failed, 118 passed in 9.1s ===", error=True)
-    return talk.agent("The worker now passes the order id as idempotency key. Two tests in test_refunds.py still fail; I have not looked into them yet.")
+    return talk.agent(
+        "The worker now passes the order id as idempotency key. Two tests in test_refunds.py still fail; I have not looked into them yet."
+    )
 
 
 def _limits() -> Talk:
