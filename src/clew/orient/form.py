@@ -238,12 +238,22 @@ def _contradicted(sentence: str, ledger: Ledger) -> bool:
     return any(claim.made_in(sentence) and claim.facts(ledger) is False for claim in CLAIMS)
 
 
+def _tells_refused(sentence: str, ledger: Ledger) -> bool:
+    """The agent says it made what was refused; then nothing it says of it can be relied on."""
+    refused = [file_name(item.subject) for item in ledger.refused if "/" in item.subject]
+    unchanged = {name for name in refused if name not in {file_name(file.path) for file in ledger.changed_files}}
+    says_so = any(claim.of_file is not None and claim.made_in(sentence) for claim in CLAIMS)
+    return says_so and (any(name in sentence for name in unchanged) or bool(unchanged and not ledger.changed_files))
+
+
 def _agent(ledger: Ledger) -> Iterator[Item]:
     """How the agent's last message begins, quoted; only while it is the last word on the last request."""
     said = ledger.said
     if said is None or ledger.state not in _AT_REST:
         return
     told = [sentence for sentence in sentences(said.text, limit=12) if word_cost(sentence) > 3]
+    if any(_tells_refused(sentence, ledger) for sentence in told):
+        return
     told = [sentence for sentence in told if not sentence.endswith((":", "："))] or told
     told = [sentence for sentence in told if not _contradicted(sentence, ledger)]
     if told:
