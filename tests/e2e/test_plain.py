@@ -470,7 +470,7 @@ def test_whole_a_denial_with_a_reason_reaches_the_model(clew: Any, tmp_path: Pat
     person.sees("  | touch marker")
     person.sees("Allow?")
     person.type("n use a branch instead\r")
-    person.sees("* Denied: Bash touch marker: use a branch instead")
+    person.sees("* Refused Bash touch marker: use a branch instead")
     person.sees("As you wish.")
     assert "use a branch instead" in json.dumps(server.requests[-1].body["messages"])
     assert not (tmp_path / "marker").exists()

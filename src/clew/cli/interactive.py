@@ -39,7 +39,8 @@ def run_interactive(args: argparse.Namespace) -> int:
         workspace = workspace_of(request)
         if not workspace.trusted and ask_trust(workspace):
             remember_trust(workspace.home, workspace.root)
-        return asyncio.run(converse(args, request))
+        recap = workspace.settings.recap
+        return asyncio.run(converse(args, request, away_s=recap.away_minutes * 60 if recap.enabled else 0.0))
     except (SettingsError, UnknownModel) as error:
         return failed(str(error), 2)
     except AmbiguousSession as error:
@@ -53,7 +54,7 @@ def workspace_of(request: SessionRequest) -> Workspace:
     return open_workspace(request.cwd, request.env, settings=request.settings, flags=request.flags)
 
 
-async def converse(args: argparse.Namespace, request: SessionRequest) -> int:
+async def converse(args: argparse.Namespace, request: SessionRequest, *, away_s: float) -> int:
     """The whole session at the terminal."""
     client = open_session(request)
     settled()
@@ -62,6 +63,7 @@ async def converse(args: argparse.Namespace, request: SessionRequest) -> int:
         env=request.env,
         prompt=args.prompt or "",
         verbose=args.verbose,
+        away_s=away_s,
     )
     return await run_plain(client, options=options)
 

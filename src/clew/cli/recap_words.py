@@ -11,7 +11,7 @@ from clew.llm.errors import LLMError
 from clew.llm.retry import RetryPolicy
 from clew.orient.daily_cap import DailyCap
 from clew.orient.load import OWN, load_session
-from clew.orient.recap_query import Choice, Written, WrittenRecaps, choose, write_recap
+from clew.orient.recap_query import Choice, Used, Written, WrittenRecaps, choose, write_recap
 from clew.orient.report import Report
 from clew.orient.side_query import SideQueries, Stamp
 from clew.protocol.entries import SideQueryEntry
@@ -85,7 +85,6 @@ def chosen(settings: Settings) -> Choice:
         asked=True,
         fast=fast,
         main=main,
-        own=True,
-        session_model=main,
+        used=Used(main, own=True),
         is_local=lambda name: is_local(name, providers),
     )

@@ -67,7 +67,9 @@ class Recap(Section, frozen=True, kw_only=True):
     """ "Where was I": from facts, in a model's words where the user wants that."""
 
     enabled: bool = True
-    model: Literal["auto", "on", "off"] = "off"
+    away_minutes: Annotated[float, Meta(gt=0, lt=1e6)] = 5.0
+    """Who types again after so long is told where things stand."""
+    model: Literal["auto", "on", "off"] = "auto"
     """auto: the fast model writes automatic recaps, a local one only what is asked for; on: a local one too."""
     share_with_model: bool = False
     """Offer the recap to the main model as context."""

@@ -18,6 +18,9 @@ _ERROR = re.compile(
     re.MULTILINE,
 )
 _APPLIED = re.compile(r"^Applied edit to (.+)$", re.MULTILINE)
+_TESTED = re.compile(r"^>* ?(?:Some Tests Failed|All Tests Passed)|\b\d+ (?:passed|failed)\b.* seconds", re.MULTILINE)
+_FAILED = re.compile(r"Some Tests Failed|\b[1-9]\d* failed\b")
+_TEST_SCRIPT = re.compile(r"^Test Script: (.+?);?\s*$", re.MULTILINE)
 _THOUGHT = re.compile(r"<(thinking-content-\w+|think|thinking)>(.*?)(?:</\1>|\Z)", re.DOTALL)
 _MARKED_THOUGHT = re.compile(r"► \*\*THINKING\*\*(.*?)(?:-{8,}\s*)?► \*\*ANSWER\*\*", re.DOTALL)
 _SEARCH = re.compile(r"^<{5,9} SEARCH\s*$")
@@ -86,6 +89,10 @@ class Notes:
         for commit in _COMMIT.finditer(text) if "Commit " in text else ():
             call = self.build.call("", "Bash", {"command": f"git commit -m {commit[2]!r}"})
             self.build.result(call, f"[aider {commit[1]}] {commit[2]}", exit_code=0)
+        if _TESTED.search(text):
+            script = _TEST_SCRIPT.search(text)
+            call = self.build.call("", "Bash", {"command": script[1] if script else "aider --test"})
+            self.build.result(call, text, exit_code=int(_FAILED.search(text) is not None))
         tokens = _TOKENS.search(text) if "Tokens: " in text else _OLD_TOKENS.search(text) if "tokens," in text else None
         if tokens:
             self.build.usage(Usage(input_tokens=_count(tokens[1]), output_tokens=_count(tokens[2])))

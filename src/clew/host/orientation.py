@@ -1,17 +1,19 @@
 """Words for facts while a session runs: labels after each batch, titles and recaps after each turn."""
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
 
+from clew.llm.model import Model
 from clew.orient.label_query import NewestBatch, is_large, model_label
 from clew.orient.labels import Settled, batch_label
-from clew.orient.narrator import Narrator
+from clew.orient.narrator import Narrator, Told
+from clew.orient.recap_query import Choice, Used
 from clew.orient.side_query import SideQueries
 from clew.orient.titles import next_title
-from clew.protocol.entries import Entry
+from clew.protocol.entries import Entry, SessionSourceEntry
 from clew.protocol.events import (
     BatchLabelled,
     Event,
@@ -33,11 +35,12 @@ class OrientationSettings(Struct, frozen=True, kw_only=True):
 
     labels: Literal["facts", "model", "off"] = "facts"
     recap: bool = True
-    recap_model: bool = False
-    """Let the fast model write recaps where its words were not asked for."""
-    why_no_model: str = ""
-    """Why it does not."""
     title_model: bool = False
+
+
+def _nobody(used: Used) -> Choice:
+    del used
+    return Choice("")
 
 
 class SessionOrientation:
@@ -50,7 +53,16 @@ class SessionOrientation:
         *,
         queries: SideQueries | None,
         publish: Callable[[Event], None],
+        automatic: Callable[[Used], Choice] = _nobody,
+        first_time: Callable[[str], str] = lambda _: "",
+        models: Sequence[Model] = (),
     ) -> None:
+        """`automatic`: who writes a recap nobody asked for, by what the session used; `first_time`: what to say before
+        that happens for the first time; `models`: to be closed at the end."""
+        self._automatic = automatic
+        self._first_time = first_time
+        self._models = models
+        self._own = True
         self._narrator = narrator
         self._settings = settings
         self._queries = queries
@@ -64,6 +76,8 @@ class SessionOrientation:
     def feed(self, entry: Entry) -> None:
         """One more entry of the log, old or new."""
         self._narrator.feed(entry)
+        if isinstance(entry, SessionSourceEntry) and entry.agent != "clew":
+            self._own = False
 
     def reopened(self) -> None:
         """What was fed so far was written by a process that is gone."""
@@ -89,26 +103,32 @@ class SessionOrientation:
                 pass
         return ()
 
-    async def recap(self, *, model: bool) -> Event:
-        """Where you are, now."""
-        with_model = model or self._settings.recap_model
-        told = await self._narrator.tell(with_model=with_model)
+    async def recap(self, *, model: bool) -> AsyncIterator[Event]:
+        """Where you are, now: from facts at once; then, where one is to write it, in a model's words or why not."""
+        choice = self._automatic(Used(self._narrator.ledger().model, self._own))
+        with_model = model or bool(choice.model)
+        told = await self._narrator.tell()
         if told is None:
-            return Notice(level="info", text="there is nothing to recap yet", code="recap")
-        reason = self._settings.why_no_model
-        return RecapReady(
-            text=told.text,
-            away=told.away,
-            last_entry_id=EntryId(told.key.last_entry_id),
-            source=told.source,
-            why=told.why if with_model else f"No model wrote it: {reason}." if reason else "",
-        )
+            yield Notice(level="info", text="there is nothing to recap yet", code="recap")
+            return
+        yield _ready(told, "" if with_model or not choice.reason else f"No model wrote it: {choice.reason}.")
+        if not with_model:
+            return
+        if not model and (words := self._first_time(choice.model)):
+            yield Notice(level="info", text=words, code="recap-model")
+        written = await self._narrator.tell(with_model=True)
+        if written is not None and written.source == "model":
+            yield _ready(written, written.why)
+        elif written is not None and written.why:
+            yield Notice(level="info", text=written.why, code="recap-why")
 
     async def close(self) -> None:
         """What is still asked is not needed any more."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for model in self._models:
+            await model.close()
 
     def _label(self) -> Sequence[Event]:
         batch = [
@@ -155,3 +175,13 @@ class SessionOrientation:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+def _ready(told: Told, why: str) -> RecapReady:
+    return RecapReady(
+        text=told.text,
+        away=told.away,
+        last_entry_id=EntryId(told.key.last_entry_id),
+        source=told.source,
+        why=why,
+    )

@@ -1,6 +1,7 @@
 """Orientation for a session: its parts are put together when the first step has ended, not before."""
 
 from collections.abc import Callable
+from contextlib import suppress
 
 from clew.host.orienting import Orientation
 from clew.host.past import Past
@@ -12,6 +13,7 @@ from clew.llm.model import Model
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.events import SideQueryBooked
 from clew.system.debug_log import DebugLog
+from clew.system.private_files import private_dir, replace_private
 
 MAX_MEMORY_CHARS = 4_000
 """How much of the memory files a model that writes a recap is given."""
@@ -40,20 +42,19 @@ def load_orientation(
     from clew.host.orientation import OrientationSettings, SessionOrientation
     from clew.orient.daily_cap import DailyCap
     from clew.orient.narrator import Narrator
-    from clew.orient.recap_query import Choice, WrittenRecaps, choose
+    from clew.orient.recap_query import Choice, Used, WrittenRecaps, choose
     from clew.orient.side_query import SideQueries
 
     settings = workspace.settings
     main, fast = main_model(), side_model(workspace, main_model(), connect_named, log)
 
-    def chosen(*, asked: bool) -> Choice:
+    def chosen(used: Used, *, asked: bool = False) -> Choice:
         return choose(
-            settings.recap.model,
+            settings.recap.model if settings.side_queries.enabled else "off",
             asked=asked,
             fast=fast.name if fast is not None else "",
             main=main,
-            own=True,
-            session_model=main,
+            used=Used(used.model or main, used.own),
             is_local=lambda name: is_local(name, settings.providers),
         )
 
@@ -79,12 +80,13 @@ def load_orientation(
             timeout_s=settings.side_queries.timeout_s,
         )
 
-    by_request, unasked = chosen(asked=True), chosen(asked=False)
+    by_request = chosen(Used(main, own=True), asked=True)
     queries = asking(fast)
+    # Without a fast model a recap that is asked for may go to the main one; labels and titles never do.
+    writer = connect_named(by_request.model) if fast is None and by_request.model else None
     narrator = Narrator(
         project=workspace.root.name,
-        # Without a fast model a recap that is asked for may go to the main one; labels and titles never do.
-        queries=queries if fast is not None or not by_request.model else asking(connect_named(by_request.model)),
+        queries=queries if writer is None else asking(writer),
         log=log,
         goal_only=by_request.goal_only,
         memory=lambda: memory[:MAX_MEMORY_CHARS],
@@ -93,11 +95,29 @@ def load_orientation(
     wanted = OrientationSettings(
         labels=settings.summaries.tool_batches,
         recap=settings.recap.enabled,
-        recap_model=bool(unasked.model),
-        why_no_model=unasked.reason,
         title_model=settings.titles.model == "on" and fast is not None,
     )
-    return SessionOrientation(narrator, wanted, queries=queries, publish=session.publish)
+    return SessionOrientation(
+        narrator,
+        wanted,
+        queries=queries,
+        publish=session.publish,
+        automatic=chosen,
+        first_time=lambda name: first_words(workspace, name),
+        models=[model for model in (fast, writer) if model is not None],
+    )
+
+
+def first_words(workspace: Workspace, model: str) -> str:
+    """Before a model writes recaps here for the first time: that it does, what it may cost, and how to end it."""
+    mark = workspace.home / "cache" / "told-recap-model"
+    if mark.exists():
+        return ""
+    with suppress(OSError):  # a home that cannot be written is told again
+        private_dir(mark.parent)
+        replace_private(mark, b"")
+    cap = workspace.settings.side_queries.daily_cap_usd
+    return f'recaps are also written by {model}, for at most ${cap:g} a day; "recap": {{"model": "off"}} ends that'
 
 
 def side_model(

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from typing import Protocol
 
 from clew.protocol.entries import Entry
@@ -27,8 +27,8 @@ class Orientation(Protocol):
         """What to publish after this event."""
         ...
 
-    async def recap(self, *, model: bool) -> Event:
-        """A recap now, or a notice why there is none."""
+    def recap(self, *, model: bool) -> AsyncIterator[Event]:
+        """A recap now, or a notice why there is none; a model's words follow the facts."""
         ...
 
     async def close(self) -> None:
@@ -62,13 +62,14 @@ class Orienting:
         if isinstance(item, StepEnded | TurnEnded) and (self._task is None or self._task.done()):
             self._task = asyncio.create_task(self._work())
 
-    async def recap(self, *, model: bool) -> Event:
+    async def recap(self, *, model: bool) -> AsyncIterator[Event]:
         """Where you are, now; what happened until now is looked at first."""
         try:
             await self._work()
-            return await self._awake().recap(model=model)
+            async for event in self._awake().recap(model=model):
+                yield event
         except Exception as error:  # its own boundary
-            return self._failed(error)
+            yield self._failed(error)
 
     async def close(self) -> None:
         """Let it finish what is due, then stop it."""

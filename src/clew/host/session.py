@@ -174,19 +174,20 @@ class Session:
         return [model for model in (*used, *self._retired) if model is not None]
 
     async def _tell(self, orienting: Orienting, *, model: bool, asked: bool) -> None:
-        told = await orienting.recap(model=model)
-        if isinstance(told, RecapReady):
-            told = self._placed(told)
-        elif not asked:
-            return
-        self.publish(told)
+        async for told in orienting.recap(model=model):
+            if isinstance(told, RecapReady):
+                self.publish(self._placed(told))
+            elif asked or not isinstance(told, Notice) or told.code != "recap":
+                self.publish(told)
 
     def _placed(self, recap: RecapReady) -> RecapReady:
         """Written once: when the log already ends with these words they are only shown."""
         conversation = self.journal.main.conversation
-        last = next((entry for entry in reversed(conversation.chain()) if isinstance(entry, ChainEntry)), None)
-        if isinstance(last, SystemEntry) and last.subtype == "away_summary" and last.content == recap.text:
-            return recap
+        for last in (entry for entry in reversed(conversation.chain()) if isinstance(entry, ChainEntry)):
+            if not isinstance(last, SystemEntry) or last.subtype != "away_summary":
+                break
+            if last.content == recap.text:
+                return recap
         return replace(recap, entry_id=new_entry_id(), parent_id=conversation.leaf)
 
     def _follow_place(self) -> None:

@@ -95,7 +95,8 @@ class LedgerFold:
         if entry.timestamp:
             self._first_at = self._first_at or entry.timestamp
             self._last_at = entry.timestamp
-        self._last_id = entry.uuid
+        if not (isinstance(entry, SystemEntry) and entry.subtype == "away_summary"):
+            self._last_id = entry.uuid  # a recap is about what came before it
         self._session = entry.session_id or self._session
         self._cwd = self._cwd or entry.cwd
         self._branch = entry.git_branch or self._branch

@@ -44,9 +44,9 @@ class LanguageFold:
         for code, weight in weigh(text).items():
             self._weights[code] = self._weights.get(code, 0.0) * 0.9 + weight
 
-    def language(self) -> str:
-        """The language of most weight; English when nothing was told."""
-        return max(self._weights.items(), key=lambda item: (item[1], item[0] == "en"))[0] if self._weights else "en"
+    def language(self, *, default: str = "en") -> str:
+        """The language of most weight; `default` when nothing was told."""
+        return max(self._weights.items(), key=lambda item: (item[1], item[0] == "en"))[0] if self._weights else default
 
 
 def weigh(text: str) -> dict[str, float]:

@@ -1,4 +1,4 @@
-"""What a sentence claims about results and state, what the facts say to it, and how people say it in a dialog."""
+"""What a sentence claims about deeds, results and state, in several languages, and what the facts say to it."""
 
 import re
 from collections.abc import Callable
@@ -11,32 +11,46 @@ Facts = Callable[[Ledger], bool | None]
 """True and False where the facts decide; None: somebody must have said it."""
 
 
-class Claim(NamedTuple):
-    """Words that claim something. Without `said` only facts can bear it out."""
+class Words(NamedTuple):
+    """Words that claim the same thing: as a recap puts it, and in any form in which somebody may have said it."""
 
-    words: re.Pattern[str]
+    claimed: re.Pattern[str]
+    said: re.Pattern[str]
+
+
+class Claim(NamedTuple):
+    """A class of words that claim the same. Without `heard` only facts can bear it out."""
+
+    words: Words
     facts: Facts
-    said: re.Pattern[str] | None
-    undeniable: Facts
+    heard: bool = True
+    undeniable: Facts | None = None
     """Where this is True, the opposite must not be said."""
     of_file: Callable[[FileFact], bool | None] | None = None
     """What the facts say of a file that the sentence names."""
+    subject: Words | None = None
+    """What it must be said of to be this claim."""
+    opposite: Words | None = None
+    said: re.Pattern[str] | None = None
+    """How else somebody may have said it."""
+
+    def made_in(self, sentence: str) -> bool:
+        """Whether a sentence makes it."""
+        return bool(self.words.claimed.search(sentence) and (not self.subject or self.subject.said.search(sentence)))
 
 
-def _claim(
-    words: str,
-    facts: Facts,
-    said: str = "",
-    undeniable: Facts | None = None,
-    of_file: Callable[[FileFact], bool | None] | None = None,
-) -> Claim:
-    heard = re.compile(said) if said else None
-    return Claim(re.compile(words, re.IGNORECASE), facts, heard, undeniable or facts, of_file)
+_PLAIN_COMMAND = 80
+"""A longer command that printed no figures may be anything that has a test in its text."""
 
 
 def _tests(*, good: bool) -> Facts:
     def ask(ledger: Ledger) -> bool | None:
-        run = ledger.tests[-1] if ledger.tests else None
+        runs = [
+            run
+            for run in ledger.tests
+            if run.passed or run.failed or run.ok is False or len(run.command) < _PLAIN_COMMAND
+        ]
+        run = runs[-1] if runs else None
         return None if run is None or run.ok is None else run.ok is good
 
     return ask
@@ -54,6 +68,15 @@ def _left(kind: str) -> Facts:
     return lambda ledger: any(item.kind == kind for item in ledger.commits) or None
 
 
+def _pushed(ledger: Ledger) -> bool | None:
+    tried = any("git push" in command.command for command in ledger.commands)
+    return any(item.kind == "push" for item in ledger.commits) or (False if tried else None)
+
+
+def _never(kind: str) -> Facts:
+    return lambda ledger: False if any(item.kind == kind for item in ledger.commits) else None
+
+
 def _nothing_after(*kinds: str) -> Facts:
     """One of these is the last thing that left the working tree, and nothing changed since."""
 
@@ -62,10 +85,6 @@ def _nothing_after(*kinds: str) -> Facts:
         return (last is not None and last.kind in kinds and last.order >= ledger.changes) or None
 
     return ask
-
-
-def _in(*states: State) -> Facts:
-    return lambda ledger: ledger.state in states
 
 
 def _finished(ledger: Ledger) -> bool | None:
@@ -80,111 +99,165 @@ def _unknown(ledger: Ledger) -> bool | None:
     return None
 
 
-_TESTS = r"(?:\b(?:tests?|suite|specs?)\b|测试|測試|テスト|тест\w*|prueba\w*)"
-_BUILD = r"\b(?:builds?|compil\w+)\b"
-_LINT = r"\b(?:lint\w*|type.?check\w*)\b"
-_CI = r"\b(?:CI|ci|pipeline|workflow)\b"
-_GOOD = r"(?:\bpass(?:es|ed|ing)?\b|\bgreen\b|\bclean\b|succe\w+|通过|通過|成功|прош|проход|pasa)"
-_BAD = r"(?:\bfail(?:s|ed|ing|ures?)?\b|\bred\b|\bbroken\b|失败|失敗|пада|fall)"
+def _words(text: str) -> Words:
+    """Beginnings of words; a space in one is written as `_`, a `$` ends the word."""
+    return Words(
+        _pattern(text.split()), _pattern([re.sub(r"(?<=\w{2})(?:ed|ten|en)\$?$", "", word) for word in text.split()])
+    )
 
-CLAIMS = (
-    _claim(
-        rf"{_TESTS}[^.;,]{{0,40}}{_GOOD}|\bpassing tests",
-        _tests(good=True),
-        rf"{_TESTS}.{{0,60}}(?:{_GOOD}|\bok\b)|\d+ passed|{_GOOD}.{{0,20}}{_TESTS}",
-    ),
-    _claim(
-        rf"{_TESTS}[^.;,]{{0,40}}{_BAD}|\bfail\w+ (?:\w+ )?tests?\b",
-        _tests(good=False),
-        rf"{_TESTS}.{{0,60}}{_BAD}|{_BAD}.{{0,30}}{_TESTS}",
-    ),
-    _claim(rf"{_BUILD}[^.;,]{{0,30}}{_GOOD}", _checks("build", good=True), rf"{_BUILD}.{{0,60}}(?:{_GOOD}|\bok\b)"),
-    _claim(rf"{_BUILD}[^.;,]{{0,30}}{_BAD}", _checks("build", good=False), rf"{_BUILD}.{{0,80}}(?:{_BAD}|error)"),
-    _claim(
-        rf"{_LINT}[^.;,]{{0,30}}{_GOOD}",
-        _checks("lint", good=True),
-        rf"(?:{_LINT}|biome|ruff|clippy|eslint|\btsc\b).{{0,60}}(?:{_GOOD}|\bok\b|no (?:errors|issues))",
-    ),
-    _claim(rf"{_LINT}[^.;,]{{0,30}}{_BAD}", _checks("lint", good=False), rf"{_LINT}.{{0,80}}(?:{_BAD}|error)"),
-    _claim(rf"{_CI}[^.;,]{{0,30}}{_GOOD}", _unknown, rf"(?:{_CI}|run \d+|checks).{{0,60}}(?:{_GOOD}|\bok\b)"),
-    _claim(rf"{_CI}[^.;,]{{0,30}}{_BAD}", _unknown, rf"(?:{_CI}|release|build).{{0,80}}(?:{_BAD}|error)"),
-    _claim(
-        r"\b(?<!un)committed\b|已提交|コミット(?:済|しました)|закоммичен",
+
+def _exactly(text: str) -> Words:
+    """The same, where another form of the word would say something else."""
+    return Words(_pattern(text.split()), _pattern(text.split()))
+
+
+def _pattern(words: list[str]) -> re.Pattern[str]:
+    begun = [re.escape(word).replace("_", r"\s+").replace(r"\$", r"(?!\w)") for word in words]
+    latin = "|".join(word for word in begun if ord(word[0]) < 0x2E80)
+    wide = [word for word in begun if ord(word[0]) >= 0x2E80]
+    return re.compile("|".join([*([rf"(?<![\w-])(?:re-?)?(?:{latin})\w*"] if latin else []), *wide]), re.IGNORECASE)
+
+
+GOOD = _words(
+    "pass$ passes$ passed$ green$ clean$ succeed succeeds succeeded successful ok$ works$ worked$ laufen_durch "
+    "läuft_durch bestanden grün passent réussi pasan$ pasa$ passam passou проход прошл 通过 通過 成功"
+)
+_BAD = _words(
+    "fail$ fails$ failed$ is_failing are_failing still_failing broke$ broken$ breaks$ red$ crashed crashes timed_out "
+    "schlägt_fehl schlug_fehl schlugen_fehl schlagen_fehl schlagen_die_tests_fehl fehlgeschlagen échoue échoué "
+    "falla$ fallan$ fallando fallaba falló falhou falha упал падает падают 失败 失敗"
+)
+_GONE = _words(
+    "deleted removed wiped erased purged dropped gone$ gelöscht entfernt supprimé borrado eliminado apagado removido "
+    "удал 已删除 已刪除 刪除了 删除了 削除しました 削除済"
+)
+_FIX = _words("fixed solved resolved repaired corrected behoben korrigiert corrigé corregido résolu исправ 修复 修正")
+_CHANGE = _words(
+    "changed edited updated modified adjusted reworked rewritten rewrote refactored reworded switched migrated "
+    "upgraded lowered raised went_into geändert umgestellt modifié refait cambiado alterado измен обновл 已修改 改用"
+)
+_MAKE = _words(
+    "added created wrote$ written introduced built generated initialised initialized saved posted translated "
+    "erstellt angelegt hinzugefügt créé ajouté creado criado creó добавлен создан записан 已创建 已建立 新增了 写入了"
+)
+REFUSED = _words("rejected refused denied declined blocked turned_down abgelehnt rechazado recusado отклон 被拒")
+TESTS = _words("test$ tests$ tested suite specs$ assertion 测试 測試 テスト тест prueba")
+_BUILD = _words("build$ builds$ compil")
+_LINT = _words("lint type-check typecheck types$ ruff$ eslint biome clippy")
+_CI = _words("ci$ pipeline workflow job$ release$")
+
+
+_WORK = re.compile(
+    "|".join(words.said.pattern for words in (_CHANGE, _MAKE, _FIX))
+    + r"|\b(?:implement|migrat|replac|complet|instead|now use|mov)\w*",
+    re.IGNORECASE,
+)
+"""Ways to say that something was worked on: which of them is used, is a matter of taste."""
+
+
+def _of_change(file: FileFact) -> bool | None:
+    return bool(file.edits or file.created or file.deleted)
+
+
+def _of_deletion(file: FileFact) -> bool | None:
+    return file.deleted if file.deleted or file.edits else None
+
+
+def _refused(ledger: Ledger) -> bool | None:
+    return any(item.decision == "deny" for item in ledger.approvals) or None
+
+
+def _approved(ledger: Ledger) -> bool | None:
+    return (ledger.plan is not None and ledger.plan.approved) or None
+
+
+def _waiting(ledger: Ledger) -> bool | None:
+    return ledger.state is State.WAITING
+
+
+def _asking(ledger: Ledger) -> bool | None:
+    return ledger.question is not None
+
+
+def _cut_short(ledger: Ledger) -> bool | None:
+    return ledger.state in (State.INTERRUPTED, State.LIMITED, State.FAILED)
+
+
+def _at_work(ledger: Ledger) -> bool | None:
+    return bool(ledger.running_agents) or ledger.state is State.WORKING or None
+
+
+DONE = _words("done$ finished completed is_complete are_complete checked_off ticked_off fertig готово 已完成 全部完成")
+
+
+def _answered(ledger: Ledger) -> bool | None:
+    return ledger.said is not None
+
+
+CLAIMS: tuple[Claim, ...] = (
+    Claim(GOOD, _tests(good=True), subject=TESTS, opposite=_BAD),
+    Claim(_BAD, _tests(good=False), subject=TESTS, opposite=GOOD),
+    Claim(GOOD, _checks("build", good=True), subject=_BUILD, opposite=_BAD),
+    Claim(_BAD, _checks("build", good=False), subject=_BUILD, opposite=GOOD),
+    Claim(GOOD, _checks("lint", good=True), subject=_LINT, opposite=_BAD),
+    Claim(_BAD, _checks("lint", good=False), subject=_LINT, opposite=GOOD),
+    Claim(GOOD, _unknown, subject=_CI, opposite=_BAD),
+    Claim(_BAD, _unknown, subject=_CI, opposite=GOOD),
+    Claim(_BAD, _never("push"), subject=_words("push$"), opposite=GOOD),
+    Claim(_BAD, _never("commit"), subject=_words("commit$"), opposite=GOOD),
+    Claim(_words("opened waits_in is_open"), _left("pr"), subject=_words("pr$ pull_request")),
+    Claim(GOOD, _unknown, opposite=_BAD),
+    Claim(_BAD, _unknown, opposite=GOOD),
+    Claim(
+        _exactly("committed committet commité закоммич 已提交 コミット済 コミットしました"),
         _left("commit"),
-        r"(?<!un)committed|commit [0-9a-f]{7}|已提交|コミットしました|закоммич",
-        _nothing_after("commit", "push", "tag", "pr", "merge"),
+        undeniable=_nothing_after("commit", "push", "tag", "pr", "merge"),
     ),
-    _claim(
-        r"\b(?<!un)pushed\b|已推送|プッシュ(?:済|しました)",
-        _left("push"),
-        r"\bpushed\b|已推送|プッシュしました|запуш",
-        _nothing_after("push"),
+    Claim(
+        _exactly("pushed gepusht запуш 已推送 推送到 プッシュ済 プッシュしました"),
+        _pushed,
+        undeniable=_nothing_after("push"),
     ),
-    _claim(
-        r"\bmerged\b|已合并|已合併|マージ(?:済|しました)", _left("merge"), r"\bmerged\b|已合并|已合併|マージしました"
+    Claim(_exactly("merged 已合并 已合併 マージしました"), _left("merge")),
+    Claim(_exactly("deployed shipped went_live in_production 已部署 デプロイしました"), _unknown),
+    Claim(_exactly("released published 已发布 已發布"), _left("tag")),
+    Claim(_exactly("tagged"), _left("tag")),
+    Claim(_GONE, _unknown, of_file=_of_deletion),
+    Claim(_FIX, _unknown, undeniable=_unknown, of_file=_of_change),
+    Claim(_CHANGE, _unknown, of_file=_of_change, said=_WORK),
+    Claim(_MAKE, _unknown, of_file=_of_change, said=_WORK),
+    Claim(_words("renamed umbenannt renommé renombrado"), _unknown),
+    Claim(_words("replaced ersetzt remplacé"), _unknown, said=_WORK),
+    Claim(_words("moved verschoben"), _unknown, said=_WORK),
+    Claim(_words("reverted rolled_back undone restored came_back taken_back 回滚 還原"), _unknown),
+    Claim(_words("installed installiert"), _unknown),
+    Claim(_exactly("tested verified getestet"), _unknown),
+    Claim(_words("discovered confirmed нашёл нашел"), _unknown),
+    Claim(_words("no_longer nicht_mehr"), _unknown),
+    Claim(_words("ran$ was_run were_run executed"), _unknown),
+    Claim(_exactly("listed"), _unknown),
+    Claim(_words("described explained summarised summarized greeted answered reported"), _answered, heard=False),
+    Claim(REFUSED, _refused),
+    Claim(_words("approved accepted"), _approved),
+    Claim(_words("leaked suspended begun expired rebased restarted reiniciado"), _unknown),
+    Claim(
+        _words("waiting_for_approval waits_for_approval waiting_for_your_approval waiting_for_permission"),
+        _waiting,
+        heard=False,
     ),
-    _claim(
-        r"\b(?:deployed|shipped)\b|\b(?:in|to) production\b|\bwent live\b|已部署|デプロイ(?:済|しました)",
-        _unknown,
-        r"\b(?:deployed|shipped)\b|in production|已部署|デプロイしました",
+    Claim(
+        _words("waiting_for_your_answer waiting_for_an_answer waiting_for_your_decision awaiting_your waits_for_your"),
+        _asking,
+        heard=False,
     ),
-    _claim(r"\b(?:released|published)\b|已发布|已發布", _left("tag"), r"\b(?:released|published)\b|已发布|已發布"),
-    _claim(r"\btagged\b", _left("tag"), r"\btagged\b"),
-    _claim(
-        r"\b(?:PR|pull request)\b[^.;,]{0,30}\b(?:opened|created|is open)\b|\bopened (?:a |the )?(?:PR|pull request)",
-        _left("pr"),
-        r"(?:\bpr\b|pull request).{0,40}(?:opened|created)|(?:opened|created).{0,30}(?:\bpr\b|pull request)",
+    Claim(
+        _words("interrupted aborted cancelled canceled прервал 已中断 已中斷 中断され"),
+        _cut_short,
+        heard=False,
     ),
-    _claim(
-        r"\b(?:deleted|removed|wiped|erased|purged|dropped)\b|已删除|已刪除|削除(?:済|しました)|удал(?:ён|ен|или)",
-        lambda ledger: any(file.deleted for file in ledger.files) or None,
-        r"\b(?:delet|remov|wip|eras|purg|drop)(?:ed|es|ing)\b|\brm\b|删除|刪除|削除|удал",
-        of_file=lambda file: file.deleted if file.deleted or file.edits else None,
+    Claim(
+        _words("running in_progress at_work 进行中 実行中"),
+        _at_work,
     ),
-    _claim(r"\brenamed\b", _unknown, r"\brenam(?:e|ed|es|ing)\b|\bgit mv\b|\bmv\b"),
-    _claim(
-        r"\b(?:reverted|rolled back|undone)\b|已回滚|已還原",
-        _unknown,
-        r"\brevert(?:ed|s|ing)\b|\brolled back\b|\bundid\b|\bgit (?:revert|reset|checkout|restore)\b|回滚",
-    ),
-    _claim(
-        r"\b(?:rejected|refused|denied|declined)\b",
-        lambda ledger: any(item.decision == "deny" for item in ledger.approvals) or None,
-        r"\b(?:reject|refus|den[iy]|declin)\w*",
-    ),
-    _claim(
-        r"\b(?:approved|accepted)\b",
-        lambda ledger: (ledger.plan is not None and ledger.plan.approved) or None,
-        r"\b(?:approv|accept)(?:ed|es)\b|\blgtm\b",
-    ),
-    _claim(
-        r"\b(?:waiting|waits) (?:for|on) (?:your )?(?:approval|permission)|\bapproval is pending", _in(State.WAITING)
-    ),
-    _claim(
-        r"\b(?:wait(?:ing|s)|await(?:ing|s)) (?:for |on )?(?:your |an? |the user's )?"
-        r"(?:answer|reply|decision|choice|response)",
-        lambda ledger: ledger.question is not None or None,
-        r"\?\s*$|let me know|which (?:one|option)|please (?:confirm|provide|choose)|？",
-    ),
-    _claim(r"\b(?:crashed|errored out)\b", lambda ledger: ledger.state is State.FAILED or None, r"\bcrash|\berror"),
-    _claim(
-        r"\binterrupted\b|\b(?:was|were|got|been) (?:cut off|aborted|cancelled|canceled)|已中断|已中斷|中断され",
-        _in(State.INTERRUPTED, State.LIMITED, State.FAILED),
-    ),
-    _claim(
-        r"\b(?:rate|usage|budget|token|credit) limit\b[^.;]{0,20}\b(?:hit|reached|stopped)|\bran out of \w+",
-        lambda ledger: ledger.state is State.LIMITED or None,
-        r"\blimit\b.{0,30}(?:hit|reached)",
-    ),
-    _claim(
-        r"\b(?:is|are|still) (?:running|at work|in progress|working on)\b|进行中|実行中です",
-        lambda ledger: bool(ledger.running_agents) or ledger.state is State.WORKING or None,
-        r"\b(?:is|are|still) (?:running|in progress)\b",
-    ),
-    _claim(
-        r"\b(?:all|everything|work|task|it)\b[^.;,]{0,24}\b(?:completed?|finished|done)\b|"
-        r"\b(?:is|are) (?:now )?(?:complete|done|finished)\b|全部完成|已完成|すべて完了|всё готово",
-        _finished,
-        r"\b(?:is|are) (?:now )?(?:complete|done|finished)\b|\bcompleted?\b|已完成|完了",
-    ),
+    Claim(DONE, _finished, undeniable=_unknown, of_file=_of_change, said=_WORK),
 )

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
+from clew.commands.deeds import file_name
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
 from clew.orient.claims import CLAIMS
@@ -180,11 +181,6 @@ def _failing(ledger: Ledger) -> bool:
     return run is not None and run.ok is False
 
 
-def file_name(path: str) -> str:
-    """The last part of a path, whichever slashes it has."""
-    return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
-
-
 def main_files(ledger: Ledger) -> list[FileFact]:
     """Changed files, the most worked-on first, lock files last."""
     changed = [file for file in ledger.changed_files if not file.deleted]
@@ -239,7 +235,15 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
 
 def _contradicted(sentence: str, ledger: Ledger) -> bool:
     """The agent claims what the facts deny."""
-    return any(claim.words.search(sentence) and claim.facts(ledger) is False for claim in CLAIMS)
+    return any(claim.made_in(sentence) and claim.facts(ledger) is False for claim in CLAIMS)
+
+
+def _tells_refused(sentence: str, ledger: Ledger) -> bool:
+    """The agent says it made what was refused; then nothing it says of it can be relied on."""
+    refused = [file_name(item.subject) for item in ledger.refused if "/" in item.subject]
+    unchanged = {name for name in refused if name not in {file_name(file.path) for file in ledger.changed_files}}
+    says_so = any(claim.of_file is not None and claim.made_in(sentence) for claim in CLAIMS)
+    return says_so and (any(name in sentence for name in unchanged) or bool(unchanged and not ledger.changed_files))
 
 
 def _agent(ledger: Ledger) -> Iterator[Item]:
@@ -248,6 +252,8 @@ def _agent(ledger: Ledger) -> Iterator[Item]:
     if said is None or ledger.state not in _AT_REST:
         return
     told = [sentence for sentence in sentences(said.text, limit=12) if word_cost(sentence) > 3]
+    if any(_tells_refused(sentence, ledger) for sentence in told):
+        return
     told = [sentence for sentence in told if not sentence.endswith((":", "："))] or told
     told = [sentence for sentence in told if not _contradicted(sentence, ledger)]
     if told:

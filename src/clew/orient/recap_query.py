@@ -11,7 +11,7 @@ import msgspec
 from msgspec import Struct
 
 from clew.ledger.facts import Ledger
-from clew.orient.dialog import Line, as_text
+from clew.orient.dialog import Line, as_text, recent
 from clew.orient.form import Form
 from clew.orient.side_query import Query, SideQueries, Stamp
 from clew.orient.verify import Dropped, Verified, verify
@@ -36,6 +36,13 @@ _CLOSED = re.compile(r"<recap>(.*?)</recap>", re.DOTALL | re.IGNORECASE)
 _OPEN = re.compile(r"<recap>(.*)\Z", re.DOTALL | re.IGNORECASE)
 
 
+class Used(NamedTuple):
+    """What a session used: its model, and whether it is one of our own from its first word on."""
+
+    model: str
+    own: bool
+
+
 class Choice(NamedTuple):
     """The model to ask, "" for none and why; a small local model says only what the goal is."""
 
@@ -50,8 +57,7 @@ def choose(
     asked: bool,
     fast: str,
     main: str,
-    own: bool,
-    session_model: str,
+    used: Used,
     is_local: Callable[[str], bool],
 ) -> Choice:
     """Which model writes the recap of a session.
@@ -69,9 +75,9 @@ def choose(
         return Choice(
             name if wanted else "", goal_only=True, reason="" if wanted else "a local model writes when asked"
         )
-    if not asked and not own:
+    if not asked and not used.own:
         return Choice("", reason="other agents' sessions are told from facts")
-    if not asked and name.partition("/")[0] != session_model.partition("/")[0]:
+    if not asked and name.partition("/")[0] != used.model.partition("/")[0]:
         return Choice("", reason=f"the session used another provider than {name}")
     return Choice(name)
 
@@ -100,7 +106,7 @@ def extract(reply: str) -> str:
 def question(form: Form, dialog: Sequence[Line], memory: str = "") -> str:
     """What the model is given: the form, the project's memory if it is wanted, the dialog."""
     kept = f"MEMORY (quoted)\n{memory}\n\n" if memory else ""
-    return f"FORM\n{chr(10).join(form.lines())}\n\n{kept}DIALOG (quoted)\n{as_text(dialog)}"
+    return f"FORM\n{chr(10).join(form.lines())}\n\n{kept}DIALOG (quoted)\n{as_text(recent(dialog))}"
 
 
 async def write_recap(
@@ -114,7 +120,7 @@ async def write_recap(
 ) -> Written | None:
     """The model's recap, or None: then the form stands alone. What is not borne out is asked for once more, naming
     the objection, and then left out."""
-    if not form.items or len(dialog) < 2:
+    if not form.items or len(recent(dialog)) < 2:
         return None
     system = _SYSTEM.format(language=form.language, order=_GOAL_ONLY if goal_only else _WHOLE)
     given = asked = question(form, dialog, memory)

@@ -3,13 +3,15 @@
 import re
 from collections.abc import Sequence
 
+from clew.commands.deeds import file_name
 from clew.ledger.facts import Ledger
 from clew.ledger.words import clip
-from clew.orient.dialog import Line, as_text
-from clew.orient.form import file_name, main_files, request_words
+from clew.orient.dialog import Line, as_text, recent
+from clew.orient.evidence import Evidence
+from clew.orient.form import main_files, request_words
 from clew.orient.label_query import clean_label
 from clew.orient.side_query import Query, SideQueries
-from clew.orient.verify import Evidence, objection
+from clew.orient.verify import objection
 from clew.system.redact import redact
 from clew.system.terminal_text import sanitize
 from clew.system.terminal_width import clip as clip_columns
@@ -65,7 +67,7 @@ async def model_title(ledger: Ledger, dialog: Sequence[Line], queries: SideQueri
     if ledger.title_by == "user" or ledger.goal is None or not dialog:
         return None
     names = ", ".join(entities(ledger))
-    known = f"task: {clip(ledger.goal.text, 60)}\nnames: {names}\n\n{as_text(dialog[-20:])[-1000:]}"
+    known = f"task: {clip(ledger.goal.text, 60)}\nnames: {names}\n\n{as_text(recent(dialog)[-20:])[-1000:]}"
     reply = await queries.ask(
         Query(
             purpose=PURPOSE,

@@ -3,16 +3,21 @@
 import re
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
 from clew.ledger.facts import Ledger
 from clew.ledger.words import clip, is_wide, word_cost
-from clew.orient.claims import CLAIMS
+from clew.orient.claims import CLAIMS, DONE, GOOD, REFUSED, TESTS, Claim
 from clew.orient.dialog import Line
+from clew.orient.evidence import NUMBER, Evidence, Statement, language_of, stem, stems_of
 
 MAX_WORDS = 40
+_MAX_CHARS = 4_000
+"""A recap is forty words; more than this is nobody's recap."""
+_NEAR = 60
+"""How many characters before a claim may wish for it or deny it."""
 _FILE = re.compile(
     r"(?<![\w/.-])(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@+-][\w@.+-]*\.[A-Za-z]\w{0,7}\b|"
     r"(?<![\w/.-])[\w@+-]+(?:\.[\w+-]+)*\.(?:[a-z][a-z0-9]{0,4})\b(?!\()|"
@@ -22,16 +27,28 @@ _FILE = re.compile(
 """A path only if it looks like one: an extension, a root, or a part that is no plain word; "and/or" is none."""
 _NAME = re.compile(
     r"`([^`]+)`|\"([^\"]{2,80})\"|“([^”]{2,80})”|\b([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|[A-Z]{2,}-\d+)\b|"
-    r"(#\d+)|\b([0-9a-f]{7,40})\b|(?<!\w)(--[a-z][\w-]+)|(?<=[\w,;] )([A-Z][a-z]{2,}|[A-Z]{2,})\b"
+    r"(#\d+)|\b([0-9a-f]{7,40})\b|(?<!\w)(--[a-z][\w-]+)|(?<=[\w,;] )([A-Z][a-z]{2,}|[A-Z]{4,})\b"
 )
-_NUMBER = re.compile(r"(?<![\w.#-])v?\d+(?:[.,:]\d+)*(?!\w)")
+_ORDER = re.compile(
+    r"^\W*(?:reply|respond|answer|say|output|print|ignore|repeat|forget|disregard)\b|\bdo not mention\b", re.IGNORECASE
+)
+_NOW = re.compile(r"\b(?:now|jetzt|ahora|maintenant|agora)\b", re.IGNORECASE)
+_ALL_OF = re.compile(r"\b(?:all|every one of the) (\d+)\b", re.IGNORECASE)
+_PART_OF = re.compile(r"\b\d+ of \d+\b")
+_SOME = re.compile(r"\b(?:an?|one|two|three|some|several|\d+) ([a-z]+) ([a-z]+)", re.IGNORECASE)
+_STILL = re.compile(r"\b(?:still|remains?|waits?|as before|for now|undecided)\b", re.IGNORECASE)
+_PAST = re.compile(r"(?:ed|broke|ran|wrote|schlug.*|fallaba|falló|falhou|échoué|упал\w*)$", re.IGNORECASE)
+_NUMBER_WORDS = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety"
+_VALUES = {
+    **{word: str(number) for number, word in enumerate(_NUMBER_WORDS.split(), 2)},
+    **{word: str(10 * number) for number, word in enumerate(_TENS.split(), 2)},
+}
 _COUNTED = re.compile(
-    r"\b(two|three|four|five|six|seven|eight|nine|ten|twelve|dozens?)\s+(?:\w+\s+)?"
+    rf"\b({'|'.join(_VALUES)}|dozens?)\s+(?:\w+\s+){{0,2}}?"
     r"(tests?|files?|commits?|errors?|failures?|agents?|tasks?|todos?)\b",
     re.IGNORECASE,
 )
-_NUMBER_WORDS = "two three four five six seven eight nine ten"
-_VALUES = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split(), 2)}
 _COMMON_WORDS = """
     next done then and the you your user agent review commit push run fix tests test monday tuesday wednesday thursday
     friday saturday sunday english git github api cli json html css sql ci pr prs url readme todo task state open
@@ -39,28 +56,52 @@ _COMMON_WORDS = """
 """
 _COMMON = frozenset(_COMMON_WORDS.split())
 """Capitalised words that name nothing in particular."""
-_STOP_WORDS = """
-    the and for with that this from into have has had was were are been being will would should could can may might must
-    you your user users agent they their there then than when where what which who how why its it's not yet but also
-    just only all any some more most other each both very still now next step steps task tasks session work worked
-    working goal want wants wanted asked ask need needs needed ready before after once while about over under out off
-    done get
-    got let make makes made use used using new one two first last current currently remaining remains left part parts
-    whether against across within without via per like such same already review commit push run rerun test verify check
-    continue confirm decide answer merge finish resume three four five six seven eight nine ten
+_TELLING_WORDS = """
+    about across after again against agent agents ago all almost along already also always am an and answer answered
+    answers any anybody anything are around as ask asked asking asks assistant at attempt attempted attempts away back
+    bad be because been before began begin being best better between both branch branches bring brings brought bug but
+    by call called calls came can carried carries carry change changes check code come comes command commands commit
+    confirm context continue could current currently decide detail details did directory do does doing done down
+    during each earlier eight either else end ended ends entire ever every everything example explained failure few
+    fifth file files find finds finish first five fix folder for found four fourth from fully further gave get gets
+    give given gives giving go goal goals goes going good got had has have having he held help hence her here him hold
+    holds hour hours how identical if in instead into is issue it it's item items its itself just keep keeps kept kind
+    lack last later lay leave leaves leaving left let lets lie lies like line lines list listed look looked looks made
+    make makes many may me merge message might minute minutes more most mostly much must my name named need needed
+    needs neither never new next nine no nobody none nor not note notes nothing now of off offer offered offers ok
+    okay old on once one only or other others our out output over own page part partly parts per place print printed
+    prints problem project prompt proposed push put question quite rather ready really recap remain remaining remains
+    remote replied reply repo report reported reports repository request requested requests rerun result results
+    resume review round run said same say saying says second seconds seem seems session sessions set seven several she
+    should show showed shown shows simple since single sits six slightly so some something soon stand stands start
+    started starts state stated step steps still stop stopped stops such summary take taken takes task tasks tell
+    telling tells ten test text than that the their them then there therefore these they thing things third this those
+    three through thus time times to today together told too took toward tried tries try turn turns two under unknown
+    unless until untouched up us use used user users uses using value values various verify version very via want
+    wanted wants was way ways we well went were what when where whether which while who whole whom whose why will wise
+    wish wished with within without word words work worked working works would wrote yes yet you your yours yourself
 """
-_STOP = frozenset(_STOP_WORDS.split())
+_TELLING = frozenset(map(stem, [*_TELLING_WORDS.split(), *_VALUES]))
+"""Words to tell with: they claim nothing that the session must hold."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[\"'”)]*\s+|(?<=[。！？])")
 _CLAUSE = re.compile(r";\s+|\s+[—–]\s+|；")
+_PHRASE = re.compile(r",\s+|:\s+|，|\s+(?:and|but|so|because|while|und|aber|weil|et|mais|y|pero|e|и|но|а)\s+")
 _UNSURE = re.compile(
-    r"\b(?:to|will|would|should|can|could|may|might|must|needs?|next|ready|await\w*|before|if|whether|once|until|when|"
-    r"unless|want\w*|plan\w*|remain\w*|left|pending|decide|consider|try|wait\w*|then|please)\b"
-    r"(?:\W+[\w'/-]+){0,4}?\W+$",
+    r"(?:\b(?:to|will|would|should|can|could|may|might|must|needs?|next|await\w*|before|if|whether|once|until|when|"
+    r"unless|want\w*|plan\w*|remain\w*|left|pending|decide|consider|try|wait\w*|please|ask(?:s|ed)?|goal|"
+    r"offers?|push)\b|[:：]\s*)(?:\W+[\w'/-]+){0,4}?\W*$",
     re.IGNORECASE,
 )
 """Before a claim: it is wished for, not made."""
-_NEGATED = re.compile(r"(?:\b(?:not|no|never|nothing|without|un)|n't|n’t)(?:\W+\w+){0,3}\W*$", re.IGNORECASE)
+_UNDONE = re.compile(
+    r"\bstill\b.{0,30}\bto\b|\bhas to\b|\bhave to\b|\bmust\b|\bremains? to\b|\bneeds? to\b", re.IGNORECASE
+)
+_NEGATED = re.compile(
+    r"(?:\b(?:not|no|never|nothing|nobody|none|without|cannot|kein\w*|nichts?|pas|rien|nada|nadie|nunca|niente|не|нет|ничего)\b|n't|n’t|未|沒有|没有)"
+    r"(?:\W+[\w`'-]+){0,4}\W*$",
+    re.IGNORECASE,
+)
 _MARKS = re.compile(r"^\s*(?:[#>*+-]+|\d+[.)])\s+|\*\*|```\w*", re.MULTILINE)
 
 
@@ -83,50 +124,15 @@ class Verified(Struct, frozen=True, kw_only=True):
         return "; ".join(f"{item.reason} (in: {item.text})" for item in self.dropped)
 
 
-class Evidence:
-    """Everything a session holds, as words to look things up in."""
-
-    def __init__(self, ledger: Ledger, dialog: Sequence[Line]) -> None:
-        self.ledger = ledger
-        self.said = [line.text.casefold() for line in dialog]
-        self.text = "\n".join([*map(str.casefold, _strings(to_builtins(ledger))), *self.said]).replace("\\", "/")
-        self.words = {_stem(word) for word in _WORD.findall(self.text)}
-        self.pairs = {self.text[at : at + 2] for at, char in enumerate(self.text) if is_wide(char)}
-        self.counts = _counts(ledger)
-        self.numbers = set(_NUMBER.findall(self.text)) | self.counts
-
-    def holds(self, name: str) -> bool:
-        """Whether a name occurs: as it is, or all its parts as words of their own."""
-        wanted = name.casefold().strip("`'\"./ ")
-        if not wanted or self._occurs(wanted):
-            return True
-        parts = re.findall(r"[\w.-]{2,}", wanted)
-        return len(parts) > 1 and "/" not in wanted and all(map(self._occurs, parts))
-
-    def told(self, pattern: re.Pattern[str], near: Sequence[str]) -> bool:
-        """Whether somebody said so, in a message with one of these names where there are any. Denials do not count."""
-        for message in self.said:
-            if near and not any(name.casefold() in message for name in near):
-                continue
-            for sentence in re.split(r"(?<=[.!?])\s+|\n|(?<=[。！？])", message):
-                found = pattern.search(sentence)
-                before = sentence[: found.start()] if found else ""
-                if found and not _NEGATED.search(before) and not _UNSURE.search(before):
-                    return True
-        return False
-
-    def _occurs(self, word: str) -> bool:
-        return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self.text) is not None
-
-
 def verify(text: str, ledger: Ledger, dialog: Sequence[Line]) -> Verified:
     """The sentences that ledger and dialog bear out, at most 40 words of them; the rest is dropped with its reason."""
     evidence = Evidence(ledger, dialog)
     kept: list[str] = []
     dropped: list[Dropped] = []
     left = MAX_WORDS
-    for sentence in filter(None, map(str.strip, _SENTENCE.split(" ".join(_MARKS.sub(" ", text).split())))):
-        good, bad = _repaired(sentence, evidence)
+    plain = " ".join(_MARKS.sub(" ", text[:_MAX_CHARS]).split())
+    for sentence in filter(None, map(str.strip, _SENTENCE.split(plain))):
+        good, bad = _repaired(clip(sentence, 2 * MAX_WORDS), evidence)
         dropped += bad
         if good and (word_cost(good) <= left or not kept):
             kept.append(clip(good, MAX_WORDS))
@@ -147,97 +153,201 @@ def _repaired(sentence: str, evidence: Evidence) -> tuple[str, list[Dropped]]:
 
 def objection(clause: str, evidence: Evidence) -> str:
     """Why a clause may not be shown; "" when it may."""
-    names = _names(clause)
-    for name in names:
-        if not evidence.holds(name):
+    if _ORDER.search(clause):
+        return "this is an order, not a recap"
+    foreign = _is_foreign(clause, evidence)
+    for name in names_in(clause, proper=not foreign):
+        if not evidence.holds(name) and not (name.isalpha() and name.istitle() and evidence.knows(name.casefold())):
             return f"the session does not name {name}"
-    for number in _NUMBER.findall(clause):
+    for number in NUMBER.findall(clause):
         if number not in evidence.numbers and number.lstrip("v") not in evidence.numbers:
             return f"the session does not hold the number {number}"
     for word, noun in _COUNTED.findall(clause):
-        known = _VALUES.get(word.lower(), "") in evidence.counts
-        if not known and f"{word} {noun[:4]}".casefold() not in evidence.text:
+        value = _VALUES.get(word.lower(), "?")
+        spoken = re.compile(rf"(?<!\w)(?:{word}|{value})\W+(?:\w+\W+){{0,2}}{noun[:4]}", re.IGNORECASE)
+        if value not in evidence.counts and not spoken.search(evidence.text):
             return f"the session does not hold {word} {noun}"
-    return _unfounded(clause, evidence, names) or _unheard(clause, evidence)
+    unfounded = _unfounded(clause, evidence, foreign=foreign)
+    return unfounded or ("" if foreign else _stale(clause, evidence) or _unheard(clause, evidence))
 
 
-def _names(clause: str) -> list[str]:
+def _is_foreign(clause: str, evidence: Evidence) -> bool:
+    """It is told in another language than the dialog's: names, numbers and claims can be looked up, words cannot."""
+    language = language_of([clause])
+    return bool(language and evidence.language) and language[:2] != evidence.language[:2]
+
+
+def names_in(clause: str, *, proper: bool = True) -> list[str]:
+    """Files, code, hashes and, where capitals tell them, proper names."""
     files = [name.rstrip("./") for name in _FILE.findall(clause) if name.casefold() not in ("e.g", "i.e", "etc")]
-    found = ["".join(match.groups("")) for match in _NAME.finditer(clause)]
-    return files + [name for name in found if name.casefold() not in _COMMON and not name.isspace()]
+    found = ["".join(match.groups("")[: None if proper else -1]) for match in _NAME.finditer(clause)]
+    return files + [name for name in found if name and name.casefold() not in _COMMON and not name.isspace()]
 
 
-def _unfounded(clause: str, evidence: Evidence, names: Sequence[str]) -> str:
+def _unfounded(clause: str, evidence: Evidence, *, foreign: bool) -> str:
     """A claim that the facts deny, or that neither they nor anybody in the dialog make."""
-    for claim in CLAIMS:
-        found = claim.words.search(clause)
-        if found is None or _UNSURE.search(clause[: found.start()]):
-            continue
-        truth = claim.facts(evidence.ledger)
-        inner = re.search(r"\bnot\b|n't\b|n’t\b|\bno\b", found.group(0)) is not None
-        if inner or _NEGATED.search(clause[: found.start()]):
-            if claim.undeniable(evidence.ledger) is True and claim.said is not None:
-                return f"the facts hold what is denied: {found.group(0)}"
-            continue
-        files = [name for name in names if "." in name]
-        if claim.of_file is not None and files:
-            known = [claim.of_file(file) for file in evidence.ledger.files if file.path.endswith(tuple(files))]
-            truth = None if not known or None in known else all(known)
-        if truth is False or (truth is None and not (claim.said and evidence.told(claim.said, files))):
-            return f"neither facts nor dialog hold: {found.group(0)}"
+    at = 0
+    for phrase in _PHRASE.split(clause):
+        start = clause.index(phrase, at)
+        at = start + len(phrase)
+        for claim in CLAIMS:
+            found = claim.words.claimed.search(phrase)
+            if found is None or (claim.subject and not claim.subject.said.search(clause)):
+                continue
+            before = clause[: start + found.start()]
+            undone = _UNDONE.search(before[-40:]) is not None
+            if claim.heard and not undone and _UNSURE.search(before[-_NEAR:]):
+                continue
+            about = [frozenset[str]()] if foreign else [_arguments(part) & evidence.stems for part in (phrase, clause)]
+            if reason := _judged(
+                claim, found.group(0), phrase, clause, about, evidence, denied=undone or _denied(before)
+            ):
+                return reason
+            if claim.subject:
+                break
     return ""
 
 
+def _stale(clause: str, evidence: Evidence) -> str:
+    """What is said to be so still must be among the last words; what is so now must have been made so."""
+    ledger = evidence.ledger
+    if _NOW.search(clause) and ledger.said is None and not ledger.changed_files:
+        return "nothing was done that could be so now"
+    for number in _ALL_OF.findall(clause):
+        parts = {part for line in evidence.latest for part in re.findall(rf"(\d+) (?:of|/) {number}\b", line.text)}
+        if parts - {number}:
+            return f"the session says {parts.pop()} of {number}"
+    for found in _SOME.finditer(clause):
+        denied = re.compile(rf"\bno {found.group(1)[:6]}\w* {found.group(2)[:5]}", re.IGNORECASE)
+        if any(denied.search(statement.text) for statement in evidence.latest):
+            return f"the session says there is no {found.group(1)} {found.group(2)}"
+    found = _STILL.search(clause)
+    about = _arguments(clause) & evidence.stems
+    if found is None or not about:
+        return ""
+    last = [*evidence.latest, *(item for item in evidence.done if item.text in ("failed", "pending", "agent running"))]
+    near = max((len(about & statement.stems) for statement in last), default=0)
+    return "" if near * 2 >= len(about) else f"nobody said at the end that it is {found.group(0)} so"
+
+
+def _denied(before: str) -> bool:
+    return _NEGATED.search(before[-_NEAR:]) is not None
+
+
+def _judged(
+    claim: Claim,
+    word: str,
+    phrase: str,
+    clause: str,
+    about: Sequence[frozenset[str]],
+    evidence: Evidence,
+    *,
+    denied: bool,
+) -> str:
+    ledger = evidence.ledger
+    if not denied and claim.words is not REFUSED and (refused := _refused(phrase, ledger)):
+        return f"this was refused: {refused}"
+    files = tuple(name.casefold().removeprefix("~") for name in names_in(phrase) or names_in(clause) if "." in name)
+    past = _PAST.search(word) is not None
+    if (part := _PART_OF.search(phrase)) and part.group(0) in evidence.text:
+        return ""
+    truth = claim.facts(ledger) if claim.words is not DONE or not about[0] else None
+    if claim.subject is TESTS and ledger.tests and (counted := NUMBER.search(phrase)):
+        run = ledger.tests[-1]
+        truth = truth or counted.group(0) == str(run.passed if claim.words is GOOD else run.failed)
+    if claim.of_file is not None and files:
+        told = [claim.of_file(file) for file in ledger.files if _is_one_of(file.path, files)]
+        refused = any(item.decision == "deny" and _is_one_of(item.subject, files) for item in ledger.approvals)
+        if told and None not in told:
+            truth = any(told)
+        elif not told and (refused or any(claim.of_file(file) for file in ledger.files)):
+            truth = False
+    if denied:
+        asked = claim.undeniable or claim.facts
+        known = truth if claim.of_file is not None and files and not claim.undeniable else asked(ledger)
+        if known is None and claim.heard and len(about[0]) > 1:
+            known = _heard(claim, about[0], evidence.latest, last=True)
+        return f"the session holds what is denied: {word}" if known is True else ""
+    if claim.heard and (truth is None or (truth is False and past and claim.opposite)):
+        own, whole, told = about[0], about[-1], (*evidence.said, *evidence.done)
+        truth = _heard(claim, own, told, last=not past)
+        if truth is None and len(whole) > max(1, len(own)):
+            truth = _heard(claim, whole, told, last=not past)
+    return "" if truth else f"neither facts nor dialog hold: {phrase.strip()}"
+
+
+def _is_one_of(path: str, names: Sequence[str]) -> bool:
+    """Whether a path is, or ends in, one of these."""
+    return any(("/" + path.casefold().replace("\\", "/")).endswith("/" + name.lstrip("/.")) for name in names)
+
+
+def _refused(phrase: str, ledger: Ledger) -> str:
+    """A command in the phrase that was refused and never ran."""
+    told = " ".join(phrase.replace("`", "").split())
+    ran = " ".join(command.command for command in ledger.commands if not command.failed)
+    for item in ledger.approvals:
+        begun = " ".join(item.subject.split()[:2])
+        if (
+            item.decision == "deny"
+            and " " in begun
+            and begun in told
+            and not re.search(rf"(?<!\w){re.escape(begun)}", ran)
+        ):
+            return begun
+    return ""
+
+
+def _heard(claim: Claim, about: frozenset[str], told: Sequence[Statement], *, last: bool) -> bool | None:
+    """Whether somebody said so of these things; `last`: and nobody said the opposite since."""
+    for statement in reversed(told):
+        if claim.subject and not claim.subject.said.search(statement.text):
+            continue
+        if len(about & statement.stems) < min(2, len(about)):
+            continue
+        said = _says(claim.words.said, statement)
+        if said is None and claim.said is not None:
+            said = _says(claim.said, statement)
+        if last and claim.opposite is not None and _says(claim.opposite.said, statement, after=claim.words.said):
+            return False
+        if said or (said is False and last):
+            return said
+    return None
+
+
+def _says(words: re.Pattern[str], statement: Statement, *, after: re.Pattern[str] | None = None) -> bool | None:
+    """Whether it is said or denied; None: neither, or `after` these words something else is."""
+    found = words.search(statement.text)
+    if found is None or (after and (other := after.search(statement.text)) and other.start() > found.start()):
+        return None
+    before = statement.text[: found.start()]
+    return None if _UNSURE.search(before[-_NEAR:]) else not _denied(before)
+
+
+def _arguments(text: str) -> frozenset[str]:
+    """What a phrase is about: its words but those that tell and those that claim."""
+    return frozenset(part for part in stems_of(_unclaimed(text).casefold()) if part not in _TELLING)
+
+
+def _unclaimed(text: str) -> str:
+    for claim in CLAIMS:
+        text = claim.words.claimed.sub(" ", text)
+    return text
+
+
 def _unheard(clause: str, evidence: Evidence) -> str:
-    """Most of a sentence must be about what the session is about."""
+    """A sentence must be about what the session is about."""
     wide = [one + other for one, other in pairwise(clause) if is_wide(one) and is_wide(other)]
     if len(wide) >= 4:
         strange = sum(pair not in evidence.pairs for pair in wide)
         return "the session says nothing of the kind" if strange * 10 > len(wide) * 8 else ""
-    words = [word for word in _WORD.findall(re.sub(r"`[^`]*`", " ", clause).casefold()) if word not in _STOP]
-    unknown = [word for word in words if _stem(word) not in evidence.words]
-    if len(unknown) >= 2 and len(unknown) * 2 >= len(words) + (len(unknown) < 3):
+    bare = _unclaimed(re.sub(r"`[^`]*`", " ", clause))
+    words = [word for word in _WORD.findall(bare.casefold()) if stem(word) not in _TELLING]
+    unknown = [word for word in words if not evidence.knows(word)]
+    allowed = (
+        max(len(words) // 4, len(words) >= 3)
+        if (language_of([clause]) or evidence.language) in ("", "en")
+        else len(words) * 2 // 3
+    )
+    if len(unknown) > allowed:
         return f"the session says nothing of {', '.join(unknown[:4])}"
     return ""
-
-
-_IRREGULAR_WORDS = (
-    "written write wrote write built build ran run found find kept keep broken break shown show sent send"
-)
-_IRREGULAR: dict[str, str] = dict(zip(_IRREGULAR_WORDS.split()[::2], _IRREGULAR_WORDS.split()[1::2], strict=True))
-
-
-def _stem(word: str) -> str:
-    """So much of a word that its forms fall together."""
-    word = _IRREGULAR.get(word, word.removeprefix("re") if len(word) > 6 else word)
-    ending = next((end for end in ("ing", "ed", "es", "s", "ly", "er") if word.endswith(end) and len(word) > 5), "")
-    return word.removesuffix(ending)[:5]
-
-
-def _strings(value: object) -> list[str]:
-    """All words and figures of a ledger, but for its ids and costs."""
-    if isinstance(value, str):
-        return [value]
-    if isinstance(value, dict):
-        items = cast("dict[str, object]", value).items()
-        return [text for key, item in items if key not in _SKIPPED for text in _strings(item)]
-    if isinstance(value, list | tuple):
-        return [text for item in cast("list[object]", value) for text in _strings(item)]
-    return [str(value)] if isinstance(value, int) and not isinstance(value, bool) else []
-
-
-_SKIPPED = frozenset(
-    {"source", "state_source", "resolved_by", "costs", "turn", "order", "entries", "at", "last_entry_id"}
-)
-
-
-def _counts(ledger: Ledger) -> set[str]:
-    """Counts that a sentence may state although no entry spells them."""
-    counts = {len(ledger.changed_files), len(ledger.commits), ledger.command_count, len(ledger.goals)}
-    counts.add(sum(not file.deleted for file in ledger.changed_files))
-    counts |= {len(ledger.agents), len(ledger.running_agents), ledger.user_turns}
-    if ledger.todos:
-        counts |= {ledger.todos.done, len(ledger.todos.items), len(ledger.todos.items) - ledger.todos.done}
-    for run in ledger.tests[-1:]:
-        counts |= {run.passed or 0, run.failed or 0, (run.passed or 0) + (run.failed or 0)}
-    return {str(count) for count in counts}

@@ -1,172 +1,32 @@
-"""One line per tool call, told from its display blocks; from name and arguments where it has none."""
+"""What an ended call came to, told from its display blocks; from name and arguments where it has none."""
 
-from msgspec import Struct
+from collections.abc import Sequence
 
-from clew.commands.figures import change, count, shown_path
-from clew.protocol.display import (
-    Block,
-    DiffBlock,
-    FileBlock,
-    MatchesBlock,
-    TableBlock,
-    TerminalBlock,
-    TextBlock,
-    TodoBlock,
-)
+from clew.commands.deeds import Deed, of_blocks, refused, used
+from clew.protocol.display import TerminalBlock
 from clew.protocol.events import ToolEnded
 from clew.protocol.messages import ToolCallPart, result_text
-from clew.system.terminal_text import clip, display_width, sanitize
 
-SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description", "prompt")
-"""Arguments that tell what a call is about, the most telling first."""
-MIN_SUBJECT = 8
-"""Columns a subject keeps on the narrowest screen."""
-
-
-def subject_of(call: ToolCallPart | None) -> str:
-    """What a call is about, in the words of its arguments; empty when it has none."""
-    if call is None:
-        return ""
-    for name in SUBJECTS:
-        value = call.arguments.get(name)
-        if isinstance(value, str) and value.strip():
-            return value
-    return next((value for value in call.arguments.values() if isinstance(value, str) and value.strip()), "")
+_VERBS = {
+    "Read": "Read",
+    "Edit": "Edited",
+    "Write": "Edited",
+    "MultiEdit": "Edited",
+    "Grep": "Searched",
+    "Glob": "Searched",
+    "WebFetch": "Fetched",
+    "Agent": "Agent",
+}
 
 
-def first_line(text: str) -> str:
-    """The first line with something on it."""
-    return next((line.strip() for line in text.splitlines() if line.strip()), "")
-
-
-def last_line(text: str) -> str:
-    """The last line with something on it: where programs say what went wrong, and test runners what they counted."""
-    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "")
-
-
-def short_command(command: str) -> str:
-    """The first line of a command, and how many more there are."""
-    lines = [line for line in command.splitlines() if line.strip()]
-    if len(lines) < 2:
-        return command.strip()
-    return f"{lines[0].strip()} (+{count(len(lines) - 1, 'line')})"
-
-
-class Label(Struct, frozen=True):
-    """Words around a subject. Where room is short the subject gives way, not an outcome of up to half a line."""
-
-    verb: str
-    subject: str = ""
-    outcome: str = ""
-    is_path: bool = False
-
-    def text(self, columns: int = 0) -> str:
-        """One sanitised line of at most this width; 0 for no limit."""
-        verb, subject, outcome = (sanitize(part, one_line=True) for part in (self.verb, self.subject, self.outcome))
-        head, tail = f"{verb} " if subject else verb, outcome
-        if columns and subject:
-            tail = clip(tail, columns // 2)
-            room = max(columns - display_width(head) - display_width(tail), MIN_SUBJECT)
-            subject = clip_left(subject, room) if self.is_path else clip(subject, room)
-        line = f"{head}{subject}{tail}"
-        return clip(line, columns) if columns else line
-
-
-def clip_left(text: str, columns: int) -> str:
-    """The end of a path: its file name tells more than its root."""
-    if display_width(text) <= columns:
-        return text
-    while text and display_width(text) > columns - 1:
-        text = text[1:]
-    return "…" + text
-
-
-def running_label(call: ToolCallPart, cwd: str) -> Label:
-    """For a call that takes its time."""
-    return Label(call.name, short_command(shown_path(subject_of(call), cwd)), " is still running")
-
-
-def denied_label(name: str, call: ToolCallPart | None, reason: str, cwd: str) -> Label:
-    """For a call that a rule or a person did not allow."""
-    why = f": {first_line(reason)}" if reason else ""
-    return Label(f"Denied: {name}", short_command(shown_path(subject_of(call), cwd)), why)
-
-
-def call_labels(event: ToolEnded, call: ToolCallPart | None, cwd: str) -> list[Label]:
-    """What the call came to: nearly always one label, more for a call with several blocks."""
-    subject = short_command(shown_path(subject_of(call), cwd))
-    if event.result.is_error and not any(isinstance(block, TerminalBlock) for block in event.display):
-        why = first_line(result_text(event.result)) or "no reason given"
-        return [Label(event.name, subject, f" failed: {why}")]
-    told = [
-        Label(f"{event.name}:", _table(block)) if isinstance(block, TableBlock) else block_label(block, cwd)
-        for block in event.display
+def call_deeds(event: ToolEnded, call: ToolCallPart | None, cwd: str, *, denied: str | None = None) -> Sequence[Deed]:
+    """Nearly always one deed, more for a call with several blocks. `denied`: why it was not allowed, if so."""
+    call = call or ToolCallPart(id=event.result.call_id, name=event.name, arguments={})
+    if denied is not None:
+        return [refused(call, denied, cwd)]
+    failed = event.result.is_error
+    if failed and not any(isinstance(block, TerminalBlock) for block in event.display):
+        return [used(call, _VERBS.get(event.name, "Used"), result_text(event.result), failed=True, cwd=cwd)]
+    return of_blocks(call, event.display, cwd) or [
+        used(call, _VERBS.get(event.name, "Used"), "", failed=False, cwd=cwd)
     ]
-    return told or [Label(event.name, subject)]
-
-
-def call_line(event: ToolEnded, call: ToolCallPart | None, cwd: str, columns: int = 0) -> str:
-    """The line for one call; of several labels the first, and how many more there are."""
-    first, *rest = call_labels(event, call, cwd)
-    if not rest:
-        return first.text(columns)
-    more = f" (+{len(rest)} more)"
-    return first.text(columns - len(more) if columns else 0) + more
-
-
-def block_label(block: Block, cwd: str) -> Label:
-    """The words for one block."""
-    match block:
-        case DiffBlock():
-            verb = "Created" if block.created else "Edited"
-            tail = f" {change(block.added, block.removed)}"
-            return Label(verb, shown_path(block.path, cwd), tail, is_path=True)
-        case FileBlock():
-            return Label("Read", shown_path(block.path, cwd), _range(block), is_path=True)
-        case TerminalBlock():
-            return Label("Ran", short_command(block.command), f": {_outcome(block)}")
-        case MatchesBlock():
-            where = f" in {count(len(block.files), 'file')}" if block.files else ""
-            return Label("Searched", block.pattern, f": {count(block.matches, 'match', 'matches')}{where}")
-        case TodoBlock():
-            return Label(_todos(block))
-        case TableBlock():
-            return Label(_table(block))
-        case TextBlock():
-            return Label(first_line(block.text))
-
-
-def _range(block: FileBlock) -> str:
-    if not block.lines:
-        return ""
-    first = max(block.first_line, 1)
-    if first == 1 and block.lines >= block.total_lines > 0:
-        return f" ({count(block.lines, 'line')})"
-    return f" (lines {first}-{first + block.lines - 1})"
-
-
-def _outcome(block: TerminalBlock) -> str:
-    if block.background_id:
-        return f"in the background as {block.background_id}"
-    if block.timed_out:
-        return "timed out"
-    if block.exit_code is None:
-        return "killed"
-    if block.exit_code == 0:
-        return "ok"
-    last = last_line(block.output)
-    return f"exit {block.exit_code}{': ' + last if last else ''}"
-
-
-def _table(block: TableBlock) -> str:
-    """A single row says it all; of many, how many and of what."""
-    if len(block.rows) == 1:
-        return " · ".join(cell for cell in block.rows[0] if cell)
-    return f"{count(len(block.rows), 'row')} of {', '.join(block.columns)}"
-
-
-def _todos(block: TodoBlock) -> str:
-    done = sum(1 for item in block.items if item.status == "completed")
-    current = next((item for item in block.items if item.status == "in_progress"), None)
-    now = f", now: {current.active_form or current.content}" if current else ""
-    return f"Tasks: {done} of {len(block.items)} done{now}"

@@ -24,5 +24,7 @@ class PlainOptions(Struct, frozen=True, kw_only=True):
     """A second Ctrl-C within this time quits."""
     slow_call_s: float = 5.0
     """A call that runs longer is mentioned."""
+    away_s: float = 300.0
+    """Who types again after so long is told where things stand; 0: only when asked."""
     close_timeout_s: float = 15.0
     """How long the session may take to write everything when it is closed."""

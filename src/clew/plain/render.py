@@ -6,12 +6,14 @@ from typing import Any
 import msgspec
 
 from clew.commands.answers import answer_lines
-from clew.commands.figures import change, count, duration, money, shown_path
-from clew.plain.labels import call_line, denied_label, running_label
+from clew.commands.deeds import lined, running, turn_line
+from clew.commands.figures import count, duration, money
+from clew.plain.labels import call_deeds
 from clew.plain.screen import Screen
 from clew.plain.state import PlainState
 from clew.protocol.events import (
     AttemptEnded,
+    BatchLabelled,
     ColdReturn,
     CompactionEnded,
     CompactionFailed,
@@ -65,6 +67,7 @@ ABOUT_THE_WINDOW = (
     ReceiptShown,
     ViewTrimmed,
 )
+LONG_GROUP = 4
 ENDINGS = {
     "interrupted": "Interrupted",
     "max_turns": "Stopped: the step limit is reached",
@@ -104,6 +107,7 @@ class Renderer:
             PartCompleted: self._part,
             ReplyWithdrawn: self._withdrawn,
             ToolEnded: self._tool,
+            BatchLabelled: self._batch,
             RetryScheduled: self._retry,
             Notice: self._notice,
             TurnEnded: self._turn,
@@ -146,7 +150,7 @@ class Renderer:
         call = state.call(call_id)
         if call is not None:
             self._end_streams()
-            self._screen.line("  " + running_label(call, state.facts.cwd).text(self._room(2)), "dim")
+            self._screen.line("  " + running(call, state.facts.cwd).line(self._room(2)), "dim")
 
     def _room(self, used: int) -> int:
         columns = self._screen.columns
@@ -211,12 +215,15 @@ class Renderer:
         self._end_streams()
         call = state.call(event.result.call_id)
         denied = state.denied.get(event.result.call_id)
-        room = self._room(2 + len(who))
-        if denied is None:
-            label = call_line(event, call, state.facts.cwd, room)
-        else:
-            label = denied_label(event.name, call, denied, state.facts.cwd).text(room)
+        label = lined(call_deeds(event, call, state.facts.cwd, denied=denied), self._room(2 + len(who)))
         self._screen.line(f"* {who}{label}", "error" if event.result.is_error else "dim")
+
+    def _batch(self, event: BatchLabelled, state: PlainState) -> None:
+        """Under a group of calls, where it says more than their lines: a model's words, or a long group."""
+        if event.source == "model" or len(event.call_ids) > LONG_GROUP:
+            self._end_streams()
+            words = f"{one_line(event.label)} · {count(len(event.call_ids), 'tool')}"
+            self._screen.line(f"  = {clip(words, self._room(4) or 200)}", "dim")
 
     def _retry(self, event: RetryScheduled, state: PlainState) -> None:
         self._end_streams()
@@ -225,6 +232,8 @@ class Renderer:
         self._screen.line(f"Trying again {when} ({attempt}): {one_line(event.reason)}", "warning")
 
     def _notice(self, event: Notice, state: PlainState) -> None:
+        if event.code == "recap-why":
+            return  # what a model said and nothing bears out is told by /recap why, to who asks
         self._end_streams()
         mark = {"info": "Note", "warning": "Warning", "error": "Error"}[event.level]
         self._screen.line(f"{mark}: {event.text}", {"info": "dim"}.get(event.level, event.level))
@@ -319,17 +328,6 @@ def one_line(text: str) -> str:
 
 
 def roll_up(event: TurnEnded, state: PlainState) -> str:
-    """Time, cost, files and commands of a turn, in one line."""
-    parts = [duration(event.duration_ms)]
-    if event.cost_usd is not None:
-        parts.append(money(event.cost_usd))
-    files = state.turn_files
-    if files:
-        lines = change(sum(item.added for item in files), sum(item.removed for item in files))
-        name = shown_path(files[0].path, state.facts.cwd) if len(files) == 1 else count(len(files), "file")
-        parts.append(f"{one_line(name)} {lines}")
-    if state.turn_commands:
-        parts.append(count(state.turn_commands, "command"))
-    if event.steps > 1:
-        parts.append(count(event.steps, "step"))
-    return " · ".join(parts)
+    """What a turn did, its time, cost and steps, in one line. How it ended is told on a line of its own."""
+    told = turn_line(state.turn_deeds, reason="completed", duration_ms=event.duration_ms, cost_usd=event.cost_usd)
+    return f"{told} · {count(event.steps, 'step')}" if event.steps > 1 else told

@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from clew.commands.base import CommandContext
 from clew.commands.registry import as_prompt, completions, is_command, run_command
+from clew.orient.away import Away, ended, noticed
 from clew.plain.asking import NOBODY, Asking
 from clew.plain.compose import Composer
 from clew.plain.ctrl_c import Situation, meaning_of
@@ -19,9 +20,20 @@ from clew.plain.state import PlainState, fold
 from clew.plain.terminal import Terminal
 from clew.plain.typing import Bad, EditedInput, End, Line, LineInput
 from clew.protocol.client import Client
-from clew.protocol.events import Envelope, Event, OpRejected, SessionEnded, ToolStarted, TurnEnded
+from clew.protocol.events import (
+    Envelope,
+    Event,
+    OpRejected,
+    PromptAccepted,
+    RecapReady,
+    SessionEnded,
+    SnapshotTaken,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
 from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
+from clew.protocol.ops import Close, Interrupt, Op, RequestRecap, SubmitPrompt
 
 Kind = Literal["event", "bytes", "interrupt", "terminate", "resumed", "guard", "slow", "settle", "over"]
 
@@ -56,6 +68,7 @@ class PlainSession:
         )
         self._composer = Composer()
         self._state = PlainState()
+        self._away = Away()
         self._queued: deque[Line | Bad] = deque()
         self._input_ended = False
         self._expecting_turn = False
@@ -130,8 +143,18 @@ class PlainSession:
             case ToolStarted():
                 loop = asyncio.get_running_loop()
                 loop.call_later(self._options.slow_call_s, self.post, "slow", event.call.id)
+            case SnapshotTaken():
+                self._away = self._away.opened(event.state.turns)
+            case PromptAccepted(hidden=False, queued=False):
+                self._away = self._away.prompted()
+            case TurnStarted():
+                self._away = self._away.began()
+            case RecapReady():
+                self._away = self._away.shown()
             case TurnEnded() | OpRejected():
                 self._expecting_turn = False
+                if isinstance(event, TurnEnded):
+                    self._reveal(*ended(self._away, unsent=self._unsent()))
             case SessionEnded():
                 facts = self._state.facts
                 if facts.state.turns and facts.kept:
@@ -197,7 +220,20 @@ class PlainSession:
         state = self._state.facts.state
         return state.working or state.compacting or self._expecting_turn or not self._state.facts.session_id
 
+    def _unsent(self) -> bool:
+        return bool(self._editor.cells) or self._composer.pending or self._asking.active
+
+    def _reveal(self, away: Away, show: bool) -> None:
+        """Somebody is back after a while: tell where things stand."""
+        self._away = away
+        if show:
+            self._send(RequestRecap())
+
     def _on_bytes(self, data: bytes) -> None:
+        if self._terminal.interactive and data and self._options.away_s:
+            now_s = asyncio.get_running_loop().time()
+            here = noticed(self._away, "typed", now_s, unsent=self._unsent(), away_s=self._options.away_s)
+            self._reveal(*here)
         if self._asking.guarded and self._terminal.interactive and data:
             self._input.reset()
             self._asking.key_dropped()

@@ -6,7 +6,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
-from clew.protocol.display import DiffBlock, TerminalBlock
+from clew.commands.deeds import Deed
+from clew.plain.labels import call_deeds
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -14,6 +15,7 @@ from clew.protocol.events import (
     EventBase,
     ModelChanged,
     ModelsListed,
+    Notice,
     PartCompleted,
     PermissionModeChanged,
     PlaceChanged,
@@ -28,7 +30,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.state import FileChange, Waiting, after, with_change
+from clew.protocol.state import Waiting, after
 
 Asking = ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered
 
@@ -43,8 +45,8 @@ class PlainState(Struct, frozen=True, kw_only=True):
     """Calls of this turn that were not allowed, with the reason."""
     askers: dict[RequestId, AgentId] = {}
     """Which child agent asked."""
-    turn_files: tuple[FileChange, ...] = ()
-    turn_commands: int = 0
+    turn_deeds: tuple[Deed, ...] = ()
+    """What the calls of this turn came to."""
 
     @property
     def waiting(self) -> tuple[Waiting, ...]:
@@ -99,7 +101,7 @@ def _(event: SnapshotTaken, state: PlainState) -> PlainState:
 
 @_fold.register
 def _(event: TurnStarted, state: PlainState) -> PlainState:
-    return replace(state, calls=(), denied={}, turn_files=(), turn_commands=0)
+    return replace(state, calls=(), denied={}, turn_deeds=())
 
 
 @_fold.register
@@ -111,14 +113,10 @@ def _(event: PartCompleted, state: PlainState) -> PlainState:
 
 @_fold.register
 def _(event: ToolEnded, state: PlainState) -> PlainState:
-    turn_files, ran = state.turn_files, 0
-    for block in event.display:
-        if isinstance(block, DiffBlock) and not event.result.is_error:
-            turn_files = with_change(turn_files, block)
-        elif isinstance(block, TerminalBlock):
-            ran += 1
+    call_id = event.result.call_id
+    done = call_deeds(event, state.call(call_id), state.facts.cwd, denied=state.denied.get(call_id))
     calls = tuple(item for item in state.calls if item[0] != event.result.call_id)
-    return replace(state, turn_files=turn_files, turn_commands=state.turn_commands + ran, calls=calls)
+    return replace(state, turn_deeds=(*state.turn_deeds, *done), calls=calls)
 
 
 @_fold.register
@@ -140,6 +138,14 @@ def _(event: RecapReady, state: PlainState) -> PlainState:
     why = "It was shown because the session was resumed." if greeted else "It was shown because you asked for it."
     why = f"{why} {event.why}" if event.why else why
     return replace(state, facts=replace(facts, recap_source=event.source, recap_why=why))
+
+
+@_fold.register
+def _(event: Notice, state: PlainState) -> PlainState:
+    if event.code != "recap-why":
+        return state
+    why = f"{state.facts.recap_why} {event.text}".strip()
+    return replace(state, facts=replace(state.facts, recap_why=why))
 
 
 @_fold.register

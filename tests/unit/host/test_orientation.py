@@ -11,6 +11,7 @@ from clew.llm.errors import Overloaded
 from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel
 from clew.orient.daily_cap import DailyCap
 from clew.orient.narrator import Narrator
+from clew.orient.recap_query import Choice
 from clew.orient.side_query import SideQueries
 from clew.protocol.entries import BatchLabelEntry, Entry, SystemEntry
 from clew.protocol.events import (
@@ -42,6 +43,7 @@ class Studio:
         settings: OrientationSettings | None = None,
         past: Sequence[Entry] = (),
         greet: bool = False,
+        automatic: str = "",
     ) -> None:
         self.loaded = 0
         self.fast = fast
@@ -64,7 +66,11 @@ class Studio:
             )
             narrator = Narrator(project="p", queries=queries, log=self.logged.append)
             return SessionOrientation(
-                narrator, settings or OrientationSettings(), queries=queries, publish=session.publish
+                narrator,
+                settings or OrientationSettings(),
+                queries=queries,
+                publish=session.publish,
+                automatic=lambda _: Choice(automatic),
             )
 
         session.orienting = Orienting(wake, past=past, publish=session.publish, log=self.logged.append)
@@ -144,7 +150,7 @@ async def test_a_failing_fast_model_is_silent_and_the_facts_stand(tmp_path: Path
         tmp_path / f"{SESSION}.jsonl",
         ScriptedModel([Say("I changed lexer.py. Next I will run the tests.")]),
         fast=fast,
-        settings=OrientationSettings(recap_model=True),
+        automatic="fast/one",
     )
     async with running(studio) as front:
         await front.submit(SubmitPrompt(content="Fix the parser in lexer.py"))

@@ -9,7 +9,8 @@ from clew.host.orientation_parts import load_orientation
 from clew.host.orienting import Orientation, Orienting
 from clew.host.workspace import open_workspace
 from clew.llm.scripted import Say, ScriptedModel
-from clew.protocol.events import RecapReady
+from clew.protocol.entries import AssistantEntry, SessionSourceEntry
+from clew.protocol.events import Event, Notice, RecapReady
 from clew.protocol.ids import EntryId, SessionId
 from clew.transcript.recording import entries_of
 from clew.transcript.retelling import events_of
@@ -33,6 +34,15 @@ class Office:
         self.session = furnished(ScriptedModel([], name=MAIN)).room.session
         talk = Talk().user("Add a --json flag to report.py")
         self.talk = talk.edit("/p/report.py").agent("I added the flag to report.py.").ended()
+        self.used(MAIN)
+        self.told: list[Event] = []
+
+    def used(self, model: str) -> None:
+        """Let the session be one of this model."""
+        for at, entry in enumerate(self.talk.entries):
+            if isinstance(entry, AssistantEntry):
+                message = msgspec.structs.replace(entry.message, model=model)
+                self.talk.entries[at] = msgspec.structs.replace(entry, message=message)
 
     def connect(self, name: str) -> ScriptedModel:
         return self.models.setdefault(name, ScriptedModel([Say(f"<recap>{WORDS}</recap>")] * 2, name=name))
@@ -46,10 +56,12 @@ class Office:
         orienting = Orienting(
             lambda: self.load(memory), past=self.talk.entries, publish=self.session.publish, log=self.logged.append
         )
-        told = await orienting.recap(model=model)
+        self.told = [event async for event in orienting.recap(model=model)]
         await orienting.close()
-        assert isinstance(told, RecapReady), self.logged
-        return told
+        recaps = [event for event in self.told if isinstance(event, RecapReady)]
+        assert recaps, self.logged
+        assert recaps[0].source == "facts"
+        return recaps[-1]
 
     def asked(self) -> list[str]:
         return [name for name, model in self.models.items() if model.requests]
@@ -105,3 +117,43 @@ async def test_why_is_kept_with_the_recap(tmp_path: Path) -> None:
     placed = msgspec.structs.replace(told, entry_id=EntryId("e1"))
     (entry,) = entries_of(placed, Stamp(session_id=SessionId("s"), cwd="/p"))
     assert events_of(entry) == (placed,)
+
+
+async def test_it_goes_to_the_provider_that_was_recorded_not_to_the_one_connected_now(tmp_path: Path) -> None:
+    office = Office(tmp_path, fastModel="anthropic/claude-haiku-4-5")
+    office.used("openai/gpt-5")
+    told = await office.recap(model=False)
+    assert office.asked() == []
+    assert "another provider" in told.why
+
+
+async def test_a_session_brought_from_another_agent_is_told_from_facts(tmp_path: Path) -> None:
+    office = Office(tmp_path, fastModel="anthropic/claude-haiku-4-5")
+    source = SessionSourceEntry(
+        session_id=SessionId("s"), agent="codex", source_session="x", path="/x", at="", timestamp=""
+    )
+    office.talk.entries.insert(0, source)
+    told = await office.recap(model=False)
+    assert office.asked() == []
+    assert "other agents" in told.why
+
+
+async def test_by_default_the_fast_model_writes_and_that_is_told_once_with_the_cap(tmp_path: Path) -> None:
+    first = Office(tmp_path)
+    assert (await first.recap(model=False)).source == "model"
+    (notice,) = [event for event in first.told if isinstance(event, Notice)]
+    assert "a day" in notice.text
+    assert "off" in notice.text
+    assert all(model.closed for model in first.models.values())
+    again = Office(tmp_path)
+    again.talk.user("And a --csv flag").agent("report.py has a --csv flag too.").ended()
+    again.used(MAIN)
+    assert (await again.recap(model=False)).source == "model"
+    assert not [event for event in again.told if isinstance(event, Notice)]
+
+
+async def test_switched_off_side_queries_ask_nobody(tmp_path: Path) -> None:
+    office = Office(tmp_path, sideQueries={"enabled": False})
+    told = await office.recap(model=False)
+    assert office.asked() == []
+    assert told.source == "facts"

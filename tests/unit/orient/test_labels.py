@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 
+from clew.commands.deeds import lined, refused, running, turn_line
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient.label_query import NewestBatch, bounded, clean_label, is_large, model_label, question
-from clew.orient.labels import Settled, batch_label, call_line, turn_line
+from clew.orient.labels import Settled, batch_label, deeds
 from clew.protocol.display import DiffBlock, FileBlock, MatchesBlock, TerminalBlock
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ToolCallPart, ToolResultPart
@@ -18,6 +19,11 @@ from unit.orient.test_side_query import Desk
 def done(name: str, text: str = "ok", *, error: bool = False, **arguments: Any) -> Settled:
     call = ToolCallPart(id=CallId("c1"), name=name, arguments=arguments)
     return Settled(call, ToolResultPart(call_id=CallId("c1"), content=text, is_error=error))
+
+
+def call_line(item: Settled, *, cwd: str = "", columns: int = 0) -> str:
+    found = deeds(item, cwd) if item.result is not None else [running(item.call, cwd)]
+    return lined(found, columns)
 
 
 def edit(path: str, old: str = "a", new: str = "b", *, error: bool = False) -> Settled:
@@ -209,7 +215,9 @@ def test_one_grammar_for_calls_batches_and_turns() -> None:
         "Ran git status: ok",
     ]
     assert batch_label(batch) == "Edited dates.py +2 -1 · 14 passed · Ran git status"
-    line = turn_line(batch, reason="completed", duration_ms=1500, cost_usd=0.034)
+    line = turn_line(
+        [deed for item in batch for deed in deeds(item)], reason="completed", duration_ms=1500, cost_usd=0.034
+    )
     assert line == "Edited dates.py +2 -1 · 14 passed · Ran git status · 1.5 s · $0.0340"
     assert turn_line([], reason="max_turns", duration_ms=400) == "max turns · 0.4 s"
 
@@ -223,7 +231,7 @@ def test_one_grammar_for_calls_batches_and_turns() -> None:
             Settled(
                 *done("Read", file_path="/p/a.py")[:2], (FileBlock(path="a", first_line=3, lines=2, total_lines=9),)
             ),
-            "Read a.py (lines 3-4)",
+            "Read a (lines 3-4)",
         ),
         (
             Settled(*done("Grep", pattern="x")[:2], (MatchesBlock(pattern="x", matches=3, files=("a", "b")),)),
@@ -251,7 +259,7 @@ def test_the_line_of_a_call(item: Settled, line: str) -> None:
 
 def test_a_refused_call_is_told_with_its_reason_and_a_path_keeps_its_end() -> None:
     item = done("Bash", command="rm -rf build")
-    assert call_line(item, refused="not today") == "Refused Bash rm -rf build: not today"
+    assert refused(item.call, "not today").line() == "Refused Bash rm -rf build: not today"
     long = call_line(done("Read", file_path="/very/long/path/to/some/deep/folder/file.py"), columns=24)
     assert long.endswith("file.py")
     assert display_width(long) <= 24

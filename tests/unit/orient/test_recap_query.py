@@ -9,7 +9,17 @@ from clew.llm.scripted import Fail, Say, ScriptedModel
 from clew.orient.dialog import dialog_of
 from clew.orient.form import form_of
 from clew.orient.narrator import Narrator
-from clew.orient.recap_query import Choice, Setting, Written, WrittenRecaps, choose, extract, question, write_recap
+from clew.orient.recap_query import (
+    Choice,
+    Setting,
+    Used,
+    Written,
+    WrittenRecaps,
+    choose,
+    extract,
+    question,
+    write_recap,
+)
 from clew.orient.side_query import Stamp
 from unit.ledger.talk import Talk
 from unit.orient.test_side_query import Desk
@@ -134,11 +144,19 @@ def test_three_tier_extraction(reply: str, expected: str) -> None:
     assert extract(reply) == expected
 
 
-def chosen(setting: Setting = "auto", **over: object) -> Choice:
-    given: dict[str, object] = {
-        "asked": False, "fast": "a/small", "main": "a/big", "own": True, "session_model": "a/big", **over,
-    }  # fmt: skip
-    return choose(setting, is_local=lambda name: name.startswith("ollama/"), **given)  # type: ignore[arg-type]  # a table
+def chosen(
+    setting: Setting = "auto",
+    *,
+    asked: bool = False,
+    fast: str = "a/small",
+    main: str = "a/big",
+    own: bool = True,
+    session_model: str = "a/big",
+) -> Choice:
+    used = Used(session_model, own)
+    return choose(
+        setting, asked=asked, fast=fast, main=main, used=used, is_local=lambda name: name.startswith("ollama/")
+    )
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from clew.llm.errors import Overloaded
 from clew.llm.model import Model
 from clew.llm.scripted import Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.orient.daily_cap import DailyCap
-from clew.orient.dialog import MAX_MESSAGES, dialog_of
+from clew.orient.dialog import MAX_MESSAGES, dialog_of, recent
 from clew.orient.side_query import Query, SideQueries, Stamp
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.messages import text_of
@@ -180,10 +180,10 @@ def test_the_dialog_has_words_only() -> None:
         .user("hidden", meta=True)
     )
     talk.call("Bash", command="cat secret").result("PAYLOAD").agent("Fixed it.")
-    lines = dialog_of(talk.entries)
+    lines = recent(dialog_of(talk.entries))
     assert [(line.by_user, line.text) for line in lines] == [(True, "Fix the parser"), (False, "Fixed it.")]
     long = Talk()
     for number in range(60):
         long.user(f"question number {number}").agent(f"answer {number}")
-    assert len(dialog_of(long.entries)) <= MAX_MESSAGES
-    assert dialog_of(long.entries)[0].by_user
+    assert len(recent(dialog_of(long.entries))) <= MAX_MESSAGES
+    assert recent(dialog_of(long.entries))[0].by_user

@@ -17,6 +17,7 @@ from clew.protocol.display import (
 from clew.protocol.events import (
     ApprovalResolved,
     AttemptEnded,
+    BatchLabelled,
     ModelChanged,
     Notice,
     PromptAccepted,
@@ -88,14 +89,14 @@ async def test_tool_calls_have_one_label_line_each() -> None:
             "* Read src/x.py (lines 1-40)",
             "* Edited validate.py +3 -1",
             "* Ran pytest: exit 1: 1 failed in 1s",
-            "* Read none failed: no such file",
-            "* AskUser: Which? · B",
+            "* Read of none failed: no such file",
+            "* Used AskUser: Which? · B",
             "* Searched def x: 1 match in 1 file",
-            "* Tasks: 1 of 1 done",
+            "* Tasks 1/1 done",
             "* Ran make (+1 line): timed out",
-            "* Odd what it is about",
+            "* Used Odd what it is about",
         ]
-        assert "-- 1.2 s · validate.py +3 -1 · 2 commands" in stage.output
+        assert "-- Edited validate.py +3 -1 · pytest failed (exit 1) · make timed out · Read x.py" in stage.output
 
 
 async def test_a_line_in_the_middle_of_an_answer_does_not_repeat_it() -> None:
@@ -134,7 +135,7 @@ async def test_a_denied_call_is_told_as_such() -> None:
             ),
             ended(1, text="Not allowed: never allowed", is_error=True),
         )
-        await stage.shows("* Denied: Bash rm -rf /: never allowed\n")
+        await stage.shows("* Refused Bash rm -rf /: never allowed\n")
 
 
 async def test_long_lines_of_ours_break_at_blanks_and_words_of_the_model_stay_whole() -> None:
@@ -425,3 +426,41 @@ async def test_a_slow_call_is_mentioned() -> None:
         assert isinstance(announced.part, ToolCallPart)
         stage.client.push(TurnStarted(turn=1), announced, ToolStarted(call=announced.part))
         await stage.shows("  Bash make all is still running\n")
+
+
+async def test_a_pause_in_typing_brings_a_recap_after_three_prompts_and_two_new_ones() -> None:
+    async with Stage(away_s=1e-9) as stage:
+        for number in range(1, 6):
+            stage.terminal.type(f"prompt {number}\n")
+            prompt = SubmitPrompt(content=f"prompt {number}")
+            await stage.until(lambda: prompt in stage.ops)  # noqa: B023 - awaited in the same round
+            accepted = PromptAccepted(entry_id=EntryId(f"p{number}"), parent_id=None, content=f"prompt {number}")
+            stage.client.push(accepted, *turn(number, *says(f"answer {number}")))
+            await stage.shows(f"answer {number}\n--")
+            await stage.settled()
+            if RequestRecap() in stage.ops:
+                stage.client.push(RecapReady(text="Recap words."))
+        asked = [stage.ops.index(op) for op in stage.ops if op == RequestRecap()]
+        assert stage.ops.index(SubmitPrompt(content="prompt 4")) == asked[0] + 1, "three prompts, then somebody is back"
+        assert stage.ops.count(RequestRecap()) == 1, "no second one before two new prompts"
+
+
+async def test_without_an_away_time_a_recap_is_only_shown_when_asked_for() -> None:
+    async with Stage(away_s=0.0) as stage:
+        for number in range(1, 6):
+            stage.terminal.type(f"prompt {number}\n")
+            accepted = PromptAccepted(entry_id=EntryId(f"p{number}"), parent_id=None, content="x")
+            stage.client.push(accepted, *turn(number, *says(f"answer {number}")))
+            await stage.shows(f"answer {number}\n--")
+        assert RequestRecap() not in stage.ops
+
+
+async def test_a_long_group_of_calls_is_summed_up_under_it() -> None:
+    async with Stage() as stage:
+        ids = tuple(CallId(f"c{number}") for number in range(5))
+        stage.client.push(TurnStarted(turn=1), BatchLabelled(call_ids=ids, label="Read a.py, b.py and 3 more"))
+        await stage.shows("  = Read a.py, b.py and 3 more · 5 tools\n")
+        stage.client.push(BatchLabelled(call_ids=ids[:2], label="Read a.py, b.py"))
+        stage.client.push(BatchLabelled(call_ids=ids[:2], label="Looked at the importer", source="model"))
+        await stage.shows("  = Looked at the importer · 2 tools\n")
+        assert "= Read a.py, b.py · 2 tools" not in stage.output

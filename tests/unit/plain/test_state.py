@@ -3,6 +3,7 @@
 from functools import reduce
 from typing import Literal
 
+from clew.commands.deeds import grouped
 from clew.plain.state import PlainState, fold
 from clew.protocol.display import DiffBlock, TerminalBlock
 from clew.protocol.events import (
@@ -60,8 +61,8 @@ def test_files_are_summed_per_path_and_failed_edits_do_not_count() -> None:
         FileChange(path="a", added=4, removed=2),
         FileChange(path="b", added=5, removed=0, created=True),
     )
-    assert state.turn_files == state.facts.state.files
-    assert folded(*turn(1, ended(1, "Edit", edit)), TurnStarted(turn=2)).turn_files == ()
+    assert grouped(state.turn_deeds) == ["Edited a +4 -2", "1 of 3 edits failed (Edit)", "Created b +5 -0"]
+    assert folded(*turn(1, ended(1, "Edit", edit)), TurnStarted(turn=2)).turn_deeds == ()
     assert (state.facts.state.calls, state.facts.state.failed_calls) == (4, 1)
 
 

@@ -1,0 +1,36 @@
+"""How much of what is true passes, and how much of what is false is caught, on sessions of our own and shared ones."""
+
+import pytest
+
+from clew.ledger.facts import Ledger
+from clew.ledger.fold import fold
+from clew.orient.dialog import Line, dialog_of
+from clew.orient.verify import verify
+
+from .rephrasings import TRANSCRIPTS, rephrasings
+from .told_sessions import SESSIONS
+
+
+def test_most_of_what_is_true_passes_and_most_of_what_is_false_is_caught() -> None:
+    accepted: list[bool] = []
+    caught: list[bool] = []
+    for told in SESSIONS:
+        ledger, dialog = told.talk.ledger(), dialog_of(told.talk.entries)
+        accepted += [not verify(text, ledger, dialog).dropped for text in told.true]
+        caught += [bool(verify(text, ledger, dialog).dropped) for text in told.false]
+    assert len(accepted) == len(caught) == 60
+    assert sum(accepted) >= 54
+    assert sum(caught) >= 53
+
+
+@pytest.mark.skipif(TRANSCRIPTS is None, reason="the shared sample sessions are not on this machine")
+def test_the_shared_sessions_keep_their_share() -> None:
+    accepted: list[bool] = []
+    caught: list[bool] = []
+    read: dict[int, tuple[Ledger, list[Line]]] = {}
+    for item in rephrasings(held_out=False):
+        ledger, dialog = read.setdefault(id(item.entries), (fold(item.entries), dialog_of(item.entries)))
+        found = bool(verify(item.text, ledger, dialog).dropped)
+        (accepted if item.truth else caught).append(found is not item.truth)
+    assert sum(accepted) >= 0.88 * len(accepted)
+    assert sum(caught) >= 0.80 * len(caught)
