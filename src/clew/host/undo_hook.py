@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 SCAN_WAIT_S = 2.0
 """The first shell command waits so long for the first scan: most projects are kept by then."""
 PATH_ARGUMENTS = ("file_path", "notebook_path")
+NOT_KEEPING = "file changes are not kept in this session"
 BACKGROUND_TOOLS = frozenset({"BashOutput", "KillShell"})
 
 
@@ -66,6 +67,19 @@ class UndoHook:
             tool=tool,
             subject=bounded(subject),
         )
+
+    async def unkept(self, paths: tuple[str, ...], named: bool) -> tuple[str, ...]:
+        """Why the state of these paths could not be brought back, a line each; `named`: a file tool names them."""
+        if self._broken:
+            return (NOT_KEEPING,)
+        try:
+            keeper = await self.keeper()
+            if not named:
+                await self._wait_once(keeper)
+            return await keeper.coverage(paths, named=named)
+        except Exception as error:  # undo is a courtesy: its failure never is the call's, but then nothing is kept
+            self._give_up(error)
+            return (NOT_KEEPING,)
 
     async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
         """Nothing is refused or changed for undo."""
@@ -123,9 +137,8 @@ class UndoHook:
         named = paths if paths and not tool.shell else None
         try:
             keeper = await self.keeper()
-            if named is None and not self._waited:
-                self._waited = True
-                await keeper.wait_ready(SCAN_WAIT_S)
+            if named is None:
+                await self._wait_once(keeper)
             subject = paths[0] if paths else str(call.arguments.get("command", ""))
             opened = await keeper.before(self.call_of(tool.name, subject, call), self._real(named))
         except Exception as error:  # undo is a courtesy: its failure never is the call's
@@ -138,6 +151,12 @@ class UndoHook:
         else:
             self._tell(opened.gaps)
         return opened
+
+    async def _wait_once(self, keeper: "UndoKeeper") -> None:
+        """For the first scan, with the first command that may need it."""
+        if not self._waited:
+            self._waited = True
+            await keeper.wait_ready(SCAN_WAIT_S)
 
     async def _write_down(self, opened: "OpenCall") -> None:
         try:

@@ -102,9 +102,9 @@ class UndoKeeper:
         """What a background command changed since the last look. Without it the next `before` passes over that."""
         return await self._in_thread(lambda place: place.collect(call))
 
-    async def coverage(self, paths: Sequence[str] | None = None) -> tuple[str, ...]:
-        """Why effects of a shell command on these paths (None: anywhere inside) could not be restored; empty: none."""
-        return await self._in_thread(lambda place: place.coverage(paths))
+    async def coverage(self, paths: Sequence[str] | None = None, *, named: bool = False) -> tuple[str, ...]:
+        """Why effects on these paths (None: anywhere inside) could not be restored; see `Workspace.coverage`."""
+        return await self._in_thread(lambda place: place.coverage(paths, named=named))
 
     async def plan_undo(self) -> RestorePlan:
         """Back to before the newest turn that changed files. Raises NothingToRestore."""

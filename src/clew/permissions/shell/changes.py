@@ -53,7 +53,7 @@ def changes_of(words: list[Word]) -> Changes | None:
     if row.writes in ("copy", "move", "link"):
         return _to_destination(name, parsed, recursive=recursive)
     operands = parsed.operands[1:] if row.writes == "after first" else parsed.operands
-    op: FileOp = "delete" if name in ("rm", "rmdir", "unlink") else "write"
+    op: FileOp = "delete" if row.writes == "remove" else "write"
     touched = [Touch(op, word) for word in operands] + [Touch("read", word) for word in parsed.paths]
     return Changes(tuple(touched), recursive)
 
@@ -114,10 +114,11 @@ def _inside(directory: str, source: str) -> str:
     return f"{directory.rstrip('/') or '/'}/{os.path.basename(source.rstrip('/'))}"
 
 
-def refuse_edits(changes: Changes, cwd: str, places: Places, *, alone: bool) -> str:
+def refuse_edits(changes: Changes, cwd: str, places: Places, *, alone: bool, trees: bool = False) -> str:
     """Why these changes are more than edits of ordinary files of the workspace, or an empty string.
 
     `alone`: nothing else runs in the same text, so that no later part can write through what this one put in place.
+    `trees`: whole directories may go, but no root.
     """
     if changes.refused:
         return changes.refused
@@ -126,6 +127,8 @@ def refuse_edits(changes: Changes, cwd: str, places: Places, *, alone: bool) -> 
             if why := refuse_read(word, cwd, places):
                 return why
             continue
+        if op == "delete" and trees and _is_tree(word.text, cwd, places):
+            op = "write"  # the directory's own name and place still count
         if why := refuse_change(word.text, cwd, places, op=op):
             return why
     if changes.recursive and _over_what_is_there(changes, cwd, places):
@@ -136,6 +139,12 @@ def refuse_edits(changes: Changes, cwd: str, places: Places, *, alone: bool) -> 
         if place.kind == "link" or (place.kind == "directory" and not alone):
             return f"{source}: what is put in place could lead elsewhere"
     return ""
+
+
+def _is_tree(text: str, cwd: str, places: Places) -> bool:
+    """A directory of the workspace that is not its root."""
+    place = resolve(text, cwd=cwd, home=places.home, follow_last=False)
+    return place.kind == "directory" and bool(places.inside(place.target)) and place.target not in places.roots
 
 
 def _over_what_is_there(changes: Changes, cwd: str, places: Places) -> bool:
