@@ -5,12 +5,18 @@ from clew.protocol.events import RuleRow
 from clew.protocol.ops import ListRules, RemoveRule, SetPermissionMode
 
 MODES = {
-    "default": "asks before edits, and before commands that are neither harmless nor held by the sandbox",
+    "default": (
+        "asks before edits, and before commands that are neither harmless nor held by the sandbox; in the sandbox it "
+        "asks before whole directories are deleted and before anything is lost that undo does not keep"
+    ),
     "plan": "reads only; nothing is changed",
-    "acceptEdits": "edits files in the workspace without asking",
+    "acceptEdits": (
+        "edits, moves and deletes files in the workspace without asking, as long as undo can bring them back; commands "
+        "as in default mode otherwise"
+    ),
     "bypassPermissions": (
-        "runs what would merely ask, and leaves the sandbox without asking; protected names, your ask and deny rules "
-        "and what is always denied still hold"
+        "runs what would merely ask, also what cannot be undone, and leaves the sandbox without asking; protected "
+        "names, secrets, your ask and deny rules and what is always denied still hold"
     ),
 }
 

@@ -27,7 +27,6 @@ from clew.tools.session import ToolSession
 from clew.tools.toolset import ToolSet
 from clew.transcript.store import SessionStore
 
-
 NOTHING_KEPT = "this session keeps no files"
 Unkept = Callable[[tuple[str, ...], bool], Awaitable[tuple[str, ...]]]
 

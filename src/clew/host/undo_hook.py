@@ -7,9 +7,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from msgspec.structs import replace
+
 from clew.engine.ports import CallChange
 from clew.host.session import Session
+from clew.protocol.display import ChangesBlock
 from clew.protocol.events import Event, PartCompleted
+from clew.protocol.ids import CallId
 from clew.protocol.messages import ToolCallPart
 from clew.tools.base import Tool, ToolResult
 from clew.tools.session import ToolSession
@@ -39,6 +43,8 @@ class UndoHook:
         self._scan_told = False
         self._told_in_turn = 0
         self._broken = False
+        self._made: dict[CallId, ChangesBlock] = {}
+        """What the newest command changed, until its result is shown."""
 
     def attach(self, session: Session) -> None:
         """Belong to a session; the first scan begins when its agent first uses a tool."""
@@ -96,7 +102,10 @@ class UndoHook:
                 await self._write_down(opened)
 
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
-        """Who looks at a background command learns what it did; so do we."""
+        """A command's effects are told with its result. Who looks at a background command learns its own; so do we."""
+        made = self._made.pop(call.id, None)
+        if made is not None:
+            result = _with_changes(result, made)
         if tool.name in BACKGROUND_TOOLS and not self._broken:
             try:
                 keeper = await self.keeper()
@@ -165,6 +174,8 @@ class UndoHook:
         except Exception as error:  # as above
             self._give_up(error)
             return
+        if opened.source == "shell" and opened.call.call is not None and (checkpoint.changes or checkpoint.warnings):
+            self._made = {opened.call.call: checkpoint.told()}
         gaps = tuple(line for line in checkpoint.warnings if not any(gap in line for gap in opened.gaps))
         self._tell(gaps)
 
@@ -190,6 +201,12 @@ class UndoHook:
     def _notice(self, level: Literal["info", "warning"], text: str) -> None:
         if self._session is not None and not self._session.closed:
             self._session.notice(level, text, code="undo")
+
+
+def _with_changes(result: ToolResult, made: ChangesBlock) -> ToolResult:
+    """For people all of it; for the model only what cannot be brought back."""
+    lost = f"{result.text}\nThis cannot be undone: {'; '.join(made.lost)}" if made.lost else result.text
+    return replace(result, text=lost, display=(*result.display, made))
 
 
 def _load() -> "type[UndoKeeper]":

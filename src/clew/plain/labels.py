@@ -1,10 +1,12 @@
 """One line per tool call, told from its display blocks; from name and arguments where it has none."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.commands.figures import change, count, shown_path
 from clew.protocol.display import (
     Block,
+    ChangesBlock,
     DiffBlock,
     FileBlock,
     MatchesBlock,
@@ -101,8 +103,17 @@ def call_labels(event: ToolEnded, call: ToolCallPart | None, cwd: str) -> list[L
     told = [
         Label(f"{event.name}:", _table(block)) if isinstance(block, TableBlock) else block_label(block, cwd)
         for block in event.display
+        if not isinstance(block, ChangesBlock)
     ]
-    return told or [Label(event.name, subject)]
+    told = told or [Label(event.name, subject)]
+    effects = "".join(changes_words(block) for block in event.display if isinstance(block, ChangesBlock))
+    return [replace(told[0], outcome=told[0].outcome + effects), *told[1:]]
+
+
+def changes_words(block: ChangesBlock) -> str:
+    """What a command did that a person would want to know of: deletions, and what is gone for good."""
+    deleted = f", {count(block.deleted, 'file')} deleted" if block.deleted else ""
+    return deleted + (f", {count(len(block.lost), 'effect')} cannot be undone" if block.lost else "")
 
 
 def call_line(event: ToolEnded, call: ToolCallPart | None, cwd: str, columns: int = 0) -> str:
@@ -125,6 +136,8 @@ def block_label(block: Block, cwd: str) -> Label:
             return Label("Read", shown_path(block.path, cwd), _range(block), is_path=True)
         case TerminalBlock():
             return Label("Ran", short_command(block.command), f": {_outcome(block)}")
+        case ChangesBlock():
+            return Label(changes_words(block).removeprefix(", "))
         case MatchesBlock():
             where = f" in {count(len(block.files), 'file')}" if block.files else ""
             return Label("Searched", block.pattern, f": {count(block.matches, 'match', 'matches')}{where}")

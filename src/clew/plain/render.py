@@ -308,6 +308,11 @@ def roll_up(event: TurnEnded, state: PlainState) -> str:
         parts.append(f"{one_line(name)} {lines}")
     if state.turn_commands:
         parts.append(count(state.turn_commands, "command"))
+    if state.turn_deleted:
+        back = " (/undo brings them back)" if not state.turn_lost else ""
+        parts.append(f"{count(state.turn_deleted, 'file')} deleted{back}")
+    if state.turn_lost:
+        parts.append(f"{count(state.turn_lost, 'effect')} cannot be undone")
     if event.steps > 1:
         parts.append(count(event.steps, "step"))
     return " · ".join(parts)

@@ -6,7 +6,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
-from clew.protocol.display import DiffBlock, TerminalBlock
+from clew.protocol.display import ChangesBlock, DiffBlock, TerminalBlock
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -45,6 +45,9 @@ class PlainState(Struct, frozen=True, kw_only=True):
     """Which child agent asked."""
     turn_files: tuple[FileChange, ...] = ()
     turn_commands: int = 0
+    turn_deleted: int = 0
+    turn_lost: int = 0
+    """What commands of this turn did that undo cannot bring back."""
 
     @property
     def waiting(self) -> tuple[Waiting, ...]:
@@ -99,7 +102,7 @@ def _(event: SnapshotTaken, state: PlainState) -> PlainState:
 
 @_fold.register
 def _(event: TurnStarted, state: PlainState) -> PlainState:
-    return replace(state, calls=(), denied={}, turn_files=(), turn_commands=0)
+    return replace(state, calls=(), denied={}, turn_files=(), turn_commands=0, turn_deleted=0, turn_lost=0)
 
 
 @_fold.register
@@ -111,14 +114,17 @@ def _(event: PartCompleted, state: PlainState) -> PlainState:
 
 @_fold.register
 def _(event: ToolEnded, state: PlainState) -> PlainState:
-    turn_files, ran = state.turn_files, 0
+    turn_files, ran, deleted, lost = state.turn_files, state.turn_commands, state.turn_deleted, state.turn_lost
     for block in event.display:
         if isinstance(block, DiffBlock) and not event.result.is_error:
             turn_files = with_change(turn_files, block)
         elif isinstance(block, TerminalBlock):
             ran += 1
+        elif isinstance(block, ChangesBlock):
+            deleted += block.deleted
+            lost += len(block.lost)
     calls = tuple(item for item in state.calls if item[0] != event.result.call_id)
-    return replace(state, turn_files=turn_files, turn_commands=state.turn_commands + ran, calls=calls)
+    return replace(state, turn_files=turn_files, turn_commands=ran, turn_deleted=deleted, turn_lost=lost, calls=calls)
 
 
 @_fold.register

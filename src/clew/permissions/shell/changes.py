@@ -6,6 +6,7 @@ from typing import NamedTuple
 from clew.permissions.access import FileOp
 from clew.permissions.files import Places, judge_change
 from clew.permissions.paths import resolve
+from clew.permissions.shell.braces import expand_braces
 from clew.permissions.shell.reads import refuse_read
 from clew.permissions.shell.sed import safe_script
 from clew.permissions.shell.spec import Parsed, parse
@@ -38,8 +39,10 @@ def changes_of(words: list[Word]) -> Changes | None:
         return None
     if row.changes is None:
         return Changes(refused=f"{name} can reach further than its words tell")
-    if any(not word.known or word.globs or word.braces for word in words):
+    written = _written_out(rest)
+    if written is None:
         return Changes(refused="it is not written out which files change")
+    rest = written
     if row.writes == "of=":
         return _dd(rest)
     parsed = parse(row.changes, rest)
@@ -56,6 +59,14 @@ def changes_of(words: list[Word]) -> Changes | None:
     op: FileOp = "delete" if row.writes == "remove" else "write"
     touched = [Touch(op, word) for word in operands] + [Touch("read", word) for word in parsed.paths]
     return Changes(tuple(touched), recursive)
+
+
+def _written_out(words: list[Word]) -> list[Word] | None:
+    """Every word that the program gets, lists in braces included; None where that is not plain to see."""
+    if any(not word.known or word.globs or (word.braces and ".." in word.text) for word in words):
+        return None
+    expanded = [expand_braces(word) for word in words]
+    return None if None in expanded else [one for found in expanded for one in found or ()]
 
 
 def _edits(text: str) -> bool:
@@ -129,6 +140,8 @@ def refuse_edits(changes: Changes, cwd: str, places: Places, *, alone: bool, tre
             continue
         if op == "delete" and trees and _is_tree(word.text, cwd, places):
             op = "write"  # the directory's own name and place still count
+        if op == "write" and _below_a_file(word.text, cwd, places):
+            continue  # `cp a b` where b is a file: nothing can be put inside it
         if why := refuse_change(word.text, cwd, places, op=op):
             return why
     if changes.recursive and _over_what_is_there(changes, cwd, places):
@@ -139,6 +152,11 @@ def refuse_edits(changes: Changes, cwd: str, places: Places, *, alone: bool, tre
         if place.kind == "link" or (place.kind == "directory" and not alone):
             return f"{source}: what is put in place could lead elsewhere"
     return ""
+
+
+def _below_a_file(text: str, cwd: str, places: Places) -> bool:
+    folder, slash, _ = text.rstrip("/").rpartition("/")
+    return bool(slash and folder) and resolve(folder, cwd=cwd, home=places.home).kind == "file"
 
 
 def _is_tree(text: str, cwd: str, places: Places) -> bool:

@@ -229,4 +229,3 @@ def _paths(value: Value, cwd: str) -> list[str]:
             return ["/" + "/".join(parts[:at])]
         fronts = found
     return fronts
-

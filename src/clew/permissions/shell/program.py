@@ -14,8 +14,8 @@ Shows = Literal["", "words", "names", "content"]
 """What a reading program shows: only the words it was given, names and sizes of files, or what is in them."""
 
 Writes = Literal["each", "make", "remove", "after first", "copy", "move", "link", "script files", "of="]
-"""Which operands are changed: each (`make`: nothing that is there is lost; `remove`: they are gone afterwards); all but the first; the last (`copy` reads the
-others, `move` removes them)."""
+"""Which operands are changed: each (`make`: nothing that is there is lost; `remove`: they are gone afterwards); all but
+the first; the last (`copy` reads the others, `move` removes them)."""
 
 LossKind = Literal["trees", "history", "files"]
 """What is lost: whole directories or whatever is found; what git keeps nowhere else; the content of files that the

@@ -234,6 +234,7 @@ def _only_edits(part: Part, policy: Policy, *, alone: bool, kept: bool) -> str |
             return None
         if row.writes == "remove" and changes.recursive and not kept:
             return "this deletes whole directories"
-        if why := refuse_edits(changes, part.cwd, policy.places, alone=alone, trees=kept and changes.recursive):
+        trees = kept and (changes.recursive or row.writes == "move")
+        if why := refuse_edits(changes, part.cwd, policy.places, alone=alone, trees=trees):
             return why
     return ""

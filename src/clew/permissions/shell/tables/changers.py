@@ -34,9 +34,12 @@ def _wider(*, disks: bool = False, texts: tuple[str, ...] = ()) -> Program:
 
 PROGRAMS: dict[str, Program] = {
     "mkdir": _changer("-p -v -m: --parents --verbose --mode=", "make", offers=("*",), edit=True),
-    "rmdir": _changer("-p -v --parents --verbose --ignore-fail-on-non-empty", "remove", edit=True),
+    "rmdir": _changer("-p -v --parents --verbose --ignore-fail-on-non-empty", "make", edit=True),
     "touch": _changer(
-        "-a -c -m -h -d: -t: -r@ --no-create --date= --time= --reference=@ --no-dereference", "make", offers=("*",), edit=True
+        "-a -c -m -h -d: -t: -r@ --no-create --date= --time= --reference=@ --no-dereference",
+        "make",
+        offers=("*",),
+        edit=True,
     ),
     "rm": _changer(
         "-f -i -I -v -d -r -R --force --verbose --dir --recursive --interactive=?",

@@ -322,7 +322,7 @@ _LOSES: dict[str, tuple[Loss, ...]] = {
     "stash": (_history("drop clear"),),
     "reflog": (_history("expire delete drop"),),
     "worktree": (_history("-f --force prune"),),
-    "update-ref": (_history("-d --delete --stdin"),),
+    "update-ref": (_history("-d --stdin"),),
     "symbolic-ref": (_history("-d --delete"),),
     "replace": (_history("-d --delete -f --force"),),
     "notes": (_history("remove prune -f --force"),),
