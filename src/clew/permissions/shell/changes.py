@@ -146,7 +146,7 @@ def refuse_edits(changes: Changes, cwd: str, places: Places, *, alone: bool, tre
             return why
     if changes.recursive and _over_what_is_there(changes, cwd, places):
         return "a copy over what is there could follow its links"
-    sources = [word.text for op, word in changes.touches if op in ("read", "delete")]
+    sources = [word.text for op, word in changes.touches if op == "read"]
     for source in sources:
         place = resolve(source, cwd=cwd, home=places.home, follow_last=False)
         if place.kind == "link" or (place.kind == "directory" and not alone):
