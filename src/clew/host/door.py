@@ -17,6 +17,7 @@ from clew.host.session import Session
 from clew.host.undo_hook import UndoHook
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
+from clew.permissions.rules import RuleError
 from clew.protocol.events import (
     EffortChanged,
     Envelope,
@@ -38,6 +39,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT, PromptId, new_uuid
 from clew.protocol.ops import (
+    AllowRule,
     AnswerApproval,
     AnswerQuestion,
     Close,
@@ -223,7 +225,7 @@ class Door:
                 return await self._switch(op)
             case Undo() | Redo() | Rewind():
                 return await self._taken_back(op)
-            case LoadHistory() | ListModels() | ListRules() | RemoveRule() | ListSessions():
+            case LoadHistory() | ListModels() | ListRules() | AllowRule() | RemoveRule() | ListSessions():
                 return await self._looked_up(op)
             case _:
                 return self._changed(op)
@@ -267,7 +269,9 @@ class Door:
         session.main.agent.model = model
         self._tell(ModelChanged(model=model.name, reason="user"))
 
-    async def _looked_up(self, op: LoadHistory | ListModels | ListRules | RemoveRule | ListSessions) -> Effect:
+    async def _looked_up(
+        self, op: LoadHistory | ListModels | ListRules | AllowRule | RemoveRule | ListSessions
+    ) -> Effect:
         """Ops that are answered by one event."""
         room = self.room
         match op:
@@ -280,6 +284,14 @@ class Door:
             case ListModels():
                 return lambda: self._tell(ModelsListed(op_id=op.op_id, models=room.models()))
             case ListRules():
+                return lambda: self._tell(self._rules(op))
+            case AllowRule():
+                try:
+                    room.permits.allow(op.rule)
+                except RuleError as error:
+                    raise OpRefused(str(error)) from error
+                except OSError as error:
+                    raise OpRefused(f"{op.rule} cannot be saved: {error.strerror}") from error
                 return lambda: self._tell(self._rules(op))
             case RemoveRule():
                 try:
@@ -322,7 +334,7 @@ class Door:
 
         return go
 
-    def _rules(self, op: ListRules | RemoveRule) -> RulesListed:
+    def _rules(self, op: ListRules | AllowRule | RemoveRule) -> RulesListed:
         permits = self.room.permits
         return RulesListed(op_id=op.op_id, mode=permits.policy.mode, rules=permits.rows())
 

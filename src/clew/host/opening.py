@@ -17,6 +17,7 @@ from clew.engine.middleware.limits import LimitCheck
 from clew.engine.middleware.nested_memory import NestedMemory
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.middleware.repeat_brake import RepeatBrake
+from clew.engine.middleware.secret_warning import SecretWarning
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
 from clew.engine.step import StepRunner
@@ -234,6 +235,7 @@ def assemble(
     session.add_agent(runner)
     if toolbox.undo is not None:
         toolbox.undo.attach(session)
+    toolbox.offers.tell = lambda text: session.notice("warning", text, code="withheld")
     return session
 
 
@@ -273,7 +275,14 @@ def middlewares_of(
         max_tokens=limits.max_tokens,
         max_minutes=limits.max_minutes,
     )
-    return (Steering(), LimitCheck(bounds), nested_memory(workspace, memory), reminders, RepeatBrake())
+    return (
+        Steering(),
+        LimitCheck(bounds),
+        nested_memory(workspace, memory),
+        reminders,
+        RepeatBrake(),
+        SecretWarning(),
+    )
 
 
 def orient(

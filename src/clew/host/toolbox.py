@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from clew.config.errors import SettingsError
 from clew.config.schema import Permissions
 from clew.engine.ports import Ask, CallHook
+from clew.host.offering import OfferTelling
 from clew.host.permits import Permits
 from clew.host.saved_rules import SavedRules
 from clew.host.undo_hook import UndoHook
@@ -86,6 +87,7 @@ class Toolbox(Struct, kw_only=True):
     permits: Permits
     session: ToolSession
     undo: UndoHook | None = None
+    offers: OfferTelling
 
 
 def open_toolbox(workspace: Workspace, results_dir: Path | None, transcript: Path | None = None) -> Toolbox:
@@ -118,17 +120,19 @@ def open_toolbox(workspace: Workspace, results_dir: Path | None, transcript: Pat
         policy_of(workspace, saved), save=saved.add, unsave=saved.remove, saved=saved.texts, results_dir=results_dir
     )
     undo = UndoHook(session, home=workspace.home, transcript=transcript) if transcript is not None else None
+    offers = OfferTelling()
     return Toolbox(
         tools=ToolSet(builtin_tools(session)),
         host=SessionTools(
             session,
             permits,
-            hooks=(undo,) if undo is not None else (),
+            hooks=(undo, offers) if undo is not None else (offers,),
             unkept=undo.unkept if undo is not None else None,
         ),
         permits=permits,
         session=session,
         undo=undo,
+        offers=offers,
     )
 
 
