@@ -15,12 +15,10 @@ from clew.ledger.todos import items_of
 from clew.orient.form import file_name, test_counts
 from clew.protocol.display import Block, FileBlock, MatchesBlock, TableBlock, TerminalBlock, TextBlock
 from clew.protocol.ids import EntryId
-from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
+from clew.protocol.messages import ToolCallPart, ToolResultPart, call_subject, result_text
 from clew.system.terminal_text import clip, display_width, sanitize
 
 MAX_COLUMNS = 100
-_SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description", "prompt")
-"""Arguments that tell what a call is about, the most telling first."""
 _ORDER = (
     "Edited",
     "Created",
@@ -82,7 +80,9 @@ def call_line(item: Settled, *, cwd: str = "", columns: int = 0, refused: str | 
         why = f": {_first_line(refused)}" if refused else ""
         return Deed(verb="Refused", subject=_named(item.call, cwd), outcome=why).line(columns)
     if item.result is None:
-        return Deed(verb=item.call.name, subject=subject_of(item.call, cwd), outcome=" is still running").line(columns)
+        return Deed(verb=item.call.name, subject=shown_subject(item.call, cwd), outcome=" is still running").line(
+            columns
+        )
     first, *rest = deeds(item, cwd)
     more = f" (+{len(rest)} more)" if rest else ""
     return first.line(columns - len(more) if columns else 0) + more
@@ -123,11 +123,9 @@ def listed(names: Iterable[str]) -> str:
     return f"{', '.join(unique[:_FIRST])} and {len(unique) - _FIRST} more"
 
 
-def subject_of(call: ToolCallPart, cwd: str = "") -> str:
-    """What a call is about, in the words of its arguments; empty when it has none."""
-    texts = [call.arguments.get(name) for name in _SUBJECTS] + list(call.arguments.values())
-    subject = next((text for text in texts if isinstance(text, str) and text.strip()), "")
-    return _short_command(shown_path(subject, cwd))
+def shown_subject(call: ToolCallPart, cwd: str = "") -> str:
+    """What a call is about, as a person in this directory would write it."""
+    return _short_command(shown_path(call_subject(call), cwd))
 
 
 def deeds(item: Settled, cwd: str = "") -> list[Deed]:
@@ -149,7 +147,7 @@ def deeds(item: Settled, cwd: str = "") -> list[Deed]:
         return [Deed(verb="Tasks", subject=f"{done_items}/{len(items)} done", short=f"{done_items}/{len(items)} done")]
     verb = "Read" if name in READ_TOOLS else "Searched" if name in SEARCH_TOOLS else "Used"
     verb = "Agent" if name in AGENT_TOOLS else "Fetched" if name == "WebFetch" else verb
-    subject = subject_of(call, cwd)
+    subject = shown_subject(call, cwd)
     told = f": {_first_line(text) or 'no reason given'}" if failed else _blocks(item.display)
     if verb == "Used":
         return [
@@ -180,7 +178,7 @@ def _failure(told: str, *, failed: bool) -> str:
 
 
 def _named(call: ToolCallPart, cwd: str) -> str:
-    return f"{call.name} {subject_of(call, cwd)}".strip()
+    return f"{call.name} {shown_subject(call, cwd)}".strip()
 
 
 def _edits(outcome: Outcome, cwd: str) -> list[Deed]:

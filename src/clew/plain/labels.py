@@ -16,24 +16,11 @@ from clew.protocol.display import (
     TodoBlock,
 )
 from clew.protocol.events import ToolEnded
-from clew.protocol.messages import ToolCallPart, result_text
+from clew.protocol.messages import ToolCallPart, call_subject, result_text
 from clew.system.terminal_text import clip, display_width, sanitize
 
-SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description", "prompt")
-"""Arguments that tell what a call is about, the most telling first."""
 MIN_SUBJECT = 8
 """Columns a subject keeps on the narrowest screen."""
-
-
-def subject_of(call: ToolCallPart | None) -> str:
-    """What a call is about, in the words of its arguments; empty when it has none."""
-    if call is None:
-        return ""
-    for name in SUBJECTS:
-        value = call.arguments.get(name)
-        if isinstance(value, str) and value.strip():
-            return value
-    return next((value for value in call.arguments.values() if isinstance(value, str) and value.strip()), "")
 
 
 def first_line(text: str) -> str:
@@ -85,18 +72,18 @@ def clip_left(text: str, columns: int) -> str:
 
 def running_label(call: ToolCallPart, cwd: str) -> Label:
     """For a call that takes its time."""
-    return Label(call.name, short_command(shown_path(subject_of(call), cwd)), " is still running")
+    return Label(call.name, short_command(shown_path(call_subject(call) if call else "", cwd)), " is still running")
 
 
 def denied_label(name: str, call: ToolCallPart | None, reason: str, cwd: str) -> Label:
     """For a call that a rule or a person did not allow."""
     why = f": {first_line(reason)}" if reason else ""
-    return Label(f"Denied: {name}", short_command(shown_path(subject_of(call), cwd)), why)
+    return Label(f"Denied: {name}", short_command(shown_path(call_subject(call) if call else "", cwd)), why)
 
 
 def call_labels(event: ToolEnded, call: ToolCallPart | None, cwd: str) -> list[Label]:
     """What the call came to: nearly always one label, more for a call with several blocks."""
-    subject = short_command(shown_path(subject_of(call), cwd))
+    subject = short_command(shown_path(call_subject(call) if call else "", cwd))
     if event.result.is_error and not any(isinstance(block, TerminalBlock) for block in event.display):
         why = first_line(result_text(event.result)) or "no reason given"
         return [Label(event.name, subject, f" failed: {why}")]

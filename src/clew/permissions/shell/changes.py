@@ -16,6 +16,10 @@ from clew.permissions.shell.words import Word, literal
 _SUFFIX = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-")
 
 
+_MOVED: tuple[FileOp, ...] = ("delete", "read")
+_LINKED: tuple[FileOp, ...] = ("read", "write")
+
+
 class Touch(NamedTuple):
     """One file that would be touched, and how."""
 
@@ -106,11 +110,16 @@ def _to_destination(name: str, parsed: Parsed, *, recursive: bool) -> Changes:
         return Changes(refused=f"{name} names no destination")
     if recursive and parsed.flags.keys() & {"-T", "--no-target-directory"}:
         return Changes(refused="a copy over what is there could follow its links")
-    op: FileOp = "read" if name in ("cp", "install") else "delete" if name == "mv" else "list"
-    touched = [Touch(op, word) for word in sources] if op != "list" else []
-    if op == "delete":
-        # What is moved can be read under its new name.
-        touched += [Touch("read", word) for word in sources]
+    match program(name).writes:
+        case "move":
+            # What is moved can be read under its new name.
+            touched = [Touch(op, word) for word in sources for op in _MOVED]
+        case "link":
+            # Whoever writes to a link writes to its end; a relative one counts from where the link is put.
+            here = [literal(os.path.join(os.path.dirname(target.text), word.text)) for word in sources]
+            touched = [Touch(op, word) for word in (*sources, *here) for op in _LINKED]
+        case _:
+            touched = [Touch("read", word) for word in sources]
     touched.append(Touch("write", target))
     touched += [Touch("write", literal(_inside(target.text, word.text))) for word in sources]
     return Changes(tuple(touched), recursive)

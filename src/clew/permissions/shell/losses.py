@@ -15,7 +15,7 @@ from clew.permissions.shell.scan import Effective, Scan
 from clew.permissions.shell.spec import Spec
 from clew.permissions.shell.table import after_git_options, base_name, program
 from clew.permissions.shell.values import Value
-from clew.permissions.word_set import word_set
+from clew.system.word_set import word_set
 
 _OUT = word_set("""> >> >| &> &>> <>""")
 _MAX_PATHS = 100

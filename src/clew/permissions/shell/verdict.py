@@ -20,7 +20,7 @@ from clew.permissions.shell.proof import Part, parts_of, prove_part
 from clew.permissions.shell.rule_match import allowing_rule, matching_rule
 from clew.permissions.shell.scan import Scan
 from clew.permissions.shell.table import program
-from clew.permissions.shell.writes import protected_write
+from clew.permissions.shell.writes import protected_write, secret_read
 from clew.protocol.events import RuleOffer
 
 _UNUSABLE = re.compile("[\0\ud800-\udfff]")
@@ -132,6 +132,8 @@ def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, lost: Losses, pol
     whole = next((rule for rule in policy.matching("allow", "Bash") if rule.whole_tool), None)
     if not bypass and (whole is None or not policy.trusted):
         return asking
+    if secret := secret_read(scan, policy.places):
+        return Verdict(decision="ask", why=secret, rule="secret names")
     unseen = "it cannot be known which program runs" if scan.hidden or scan.cut else unseen_loss(scan)
     if unseen:
         return Verdict(decision="ask", why=unseen, rule="always-deny")

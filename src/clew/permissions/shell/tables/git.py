@@ -5,7 +5,7 @@ import re
 from clew.permissions.names import secret_name
 from clew.permissions.shell.program import Loss, Program, loss
 from clew.permissions.shell.spec import Parsed, Spec
-from clew.permissions.word_set import word_set
+from clew.system.word_set import word_set
 
 _SIGNATURE = re.compile(r"%G|(?<!contents:)signature")
 _VERSION = ("--version", "version")
