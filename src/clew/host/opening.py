@@ -33,6 +33,7 @@ from clew.host.runner import AgentRunner
 from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
 from clew.host.toolbox import Toolbox, open_toolbox
+from clew.host.undo_hook import LookAtEnd
 from clew.host.workspace import Workspace, open_workspace
 from clew.llm.connect import configured_providers, connect, default_model
 from clew.llm.errors import MissingCredential
@@ -152,7 +153,9 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     for words in (prompt.reminder, moved_words(past, workspace)):
         if words:
             reminders.add(words)
-    middlewares = middlewares_of(workspace, memory, reminders, headless=request.headless)
+    middlewares = [*middlewares_of(workspace, memory, reminders, headless=request.headless)]
+    if toolbox.undo is not None:
+        middlewares.append(LookAtEnd(toolbox.undo))
     session = assemble(workspace, past, agent, toolbox, middlewares, door)
     voice.session = session
     notes = [Notice(level="warning", text=text, code="settings") for text in workspace.loaded.warnings]

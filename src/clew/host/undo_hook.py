@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
+from clew.engine.middleware.base import Middleware
 from clew.engine.ports import CallChange
+from clew.engine.turn import Turn
 from clew.host.session import Session
 from clew.protocol.display import ChangesBlock
 from clew.protocol.events import Event, PartCompleted
@@ -45,6 +47,12 @@ class UndoHook:
         self._broken = False
         self._made: dict[CallId, ChangesBlock] = {}
         """What the newest command changed, until its result is shown."""
+        self._open = 0
+        self._watched: set[str] = set()
+        self._running: set[str] = set()
+        """Commands in the background, by their ids: all that were started, and those that run."""
+        self._looking: asyncio.Task[None] | None = None
+        self._looked_in_turn = 0
 
     def attach(self, session: Session) -> None:
         """Belong to a session; the first scan begins when its agent first uses a tool."""
@@ -53,8 +61,13 @@ class UndoHook:
 
     async def keeper(self) -> "UndoKeeper":
         """What keeps the files, loaded and scanning. Raises whatever keeps it from that."""
+        if self._looking is not None and self._looking is not asyncio.current_task():
+            await asyncio.wait({self._looking})
+        return await self._opened()
+
+    async def _opened(self) -> "UndoKeeper":
         if self._opening is None:
-            self._opening = asyncio.create_task(self._open())
+            self._opening = asyncio.create_task(self._start())
         return await asyncio.shield(self._opening)
 
     def call_of(self, tool: str, subject: str, call: ToolCallPart | None = None) -> "Call":
@@ -67,7 +80,7 @@ class UndoHook:
         prompts = prompts_of(log.conversation.chain())
         return Call(
             session=self._session.started.session_id,
-            turn=log.state.turns + 1,
+            turn=self._turn(),
             call=call.id if call is not None else None,
             entry=prompts[-1].uuid if prompts else None,
             tool=tool,
@@ -80,6 +93,7 @@ class UndoHook:
             return (NOT_KEEPING,)
         try:
             keeper = await self.keeper()
+            await self._look_first()
             if not named:
                 await self._wait_once(keeper)
             return await keeper.coverage(paths, named=named)
@@ -95,29 +109,71 @@ class UndoHook:
     async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
         """Keep the state, let it run, write down what changed, also when it was interrupted."""
         opened = None if tool.name in BACKGROUND_TOOLS else await self._keep(call, tool)
+        self._open += 1
         try:
             yield
         finally:
+            self._open -= 1
             if opened is not None:
                 await self._write_down(opened)
+            if call.arguments.get("run_in_background"):
+                self._watch()
 
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
         """A command's effects are told with its result. Who looks at a background command learns its own; so do we."""
         made = self._made.pop(call.id, None)
         if made is not None:
             result = _with_changes(result, made)
-        if tool.name in BACKGROUND_TOOLS and not self._broken:
-            try:
-                keeper = await self.keeper()
-                checkpoint = await keeper.collect(self.call_of(tool.name, "background command", call))
-            except Exception as error:  # undo is a courtesy: its failure never is the call's
-                self._give_up(error)
-            else:
-                self._tell(checkpoint.warnings if checkpoint is not None else ())
+        if tool.name in BACKGROUND_TOOLS and not self._open:
+            await self._look(call)
         return result
+
+    def _watch(self) -> None:
+        """Hear of the end of each command in the background."""
+        for name, shell in self._tools.shells.background.items():
+            if name not in self._watched and shell.task is not None:
+                self._watched.add(name)
+                self._running.add(name)
+                shell.task.add_done_callback(lambda _, ended=name: self._background_ended(ended))
+
+    def _background_ended(self, name: str) -> None:
+        """In a turn it is the command's doing. Between turns a person may have been at work: then it is nobody's, and
+        a restore asks before it touches it (test_undo.py)."""
+        self._running.discard(name)
+        if self._session is not None and self._session.journal.main.state.working and not self._open:
+            self._looking = asyncio.create_task(self._look())
+
+    async def look_at_end(self) -> None:
+        """The turn is about to end: what runs in the background is charged with what it did so far."""
+        if self._running and not self._open:
+            await self._look()
+
+    async def _look(self, call: ToolCallPart | None = None) -> None:
+        """What commands in the background changed since anybody looked."""
+        if self._broken:
+            return
+        try:
+            keeper = await (self._opened() if call is None else self.keeper())
+            checkpoint = await keeper.collect(self.call_of("Bash", "background command", call))
+        except Exception as error:  # undo is a courtesy: its failure never is the call's
+            self._give_up(error)
+        else:
+            self._looked_in_turn = self._turn()
+            self._tell(checkpoint.warnings if checkpoint is not None else ())
+
+    async def _look_first(self) -> None:
+        """Before anybody takes what is there as seen. Between turns a person may have changed files, so only later."""
+        if self._running and not self._open and self._looked_in_turn == self._turn():
+            await self._look()
+
+    def _turn(self) -> int:
+        assert self._session is not None
+        return self._session.journal.main.state.turns + 1
 
     async def close(self) -> None:
         """Stop a scan that still runs, save, let go."""
+        if self._looking is not None:
+            await asyncio.wait({self._looking})
         if self._opening is None:
             return
         done = (await asyncio.gather(self._opening, return_exceptions=True))[0]
@@ -126,9 +182,9 @@ class UndoHook:
 
     def _hear(self, event: Event) -> None:
         if self._opening is None and isinstance(event, PartCompleted) and isinstance(event.part, ToolCallPart):
-            self._opening = asyncio.create_task(self._open())
+            self._opening = asyncio.create_task(self._start())
 
-    async def _open(self) -> "UndoKeeper":
+    async def _start(self) -> "UndoKeeper":
         make = await asyncio.to_thread(_load)
         keeper = make(home=self._home, roots=[Path(root) for root in self._tools.roots], transcript=self._transcript)
         await keeper.start(self._scanned)
@@ -146,10 +202,12 @@ class UndoHook:
         named = paths if paths and not tool.shell else None
         try:
             keeper = await self.keeper()
+            await self._look_first()
             if named is None:
                 await self._wait_once(keeper)
             subject = paths[0] if paths else str(call.arguments.get("command", ""))
             opened = await keeper.before(self.call_of(tool.name, subject, call), self._real(named))
+            self._looked_in_turn = self._turn()
         except Exception as error:  # undo is a courtesy: its failure never is the call's
             self._give_up(error)
             return None
@@ -187,8 +245,7 @@ class UndoHook:
 
     def _tell(self, lines: tuple[str, ...]) -> None:
         """What cannot be brought back, at most once in a turn."""
-        assert self._session is not None
-        turn = self._session.journal.main.state.turns + 1
+        turn = self._turn()
         if lines and self._told_in_turn != turn:
             self._told_in_turn = turn
             self._notice("warning", "not everything can be undone: " + "; ".join(lines))
@@ -201,6 +258,19 @@ class UndoHook:
     def _notice(self, level: Literal["info", "warning"], text: str) -> None:
         if self._session is not None and not self._session.closed:
             self._session.notice(level, text, code="undo")
+
+
+class LookAtEnd(Middleware):
+    """Before a turn ends: a person who hears of its end may begin to edit, and that is no command's doing."""
+
+    def __init__(self, hook: UndoHook) -> None:
+        self._hook = hook
+
+    async def before_end(self, turn: Turn) -> AsyncGenerator[Event]:
+        """Adds nothing to the turn."""
+        await self._hook.look_at_end()
+        for event in ():
+            yield event
 
 
 def _with_changes(result: ToolResult, made: ChangesBlock) -> ToolResult:
