@@ -134,13 +134,26 @@ class UndoKeeper:
         only: Collection[str] | None = None,
         consent: Collection[str] = (),
         force: bool = False,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Restored:
-        """Carry a plan out; see `apply_plan`."""
+        """Carry a plan out; see `apply_plan`. `progress` is called on this loop."""
+        loop = asyncio.get_running_loop()
+
+        def tell(done: int, total: int) -> None:
+            if progress is not None:
+                loop.call_soon_threadsafe(progress, done, total)
 
         def work(place: Workspace) -> Restored:
             place.settle()
             done = apply_plan(
-                plan, store=place.store, journal=place.journal, call=call, only=only, consent=consent, force=force
+                plan,
+                store=place.store,
+                journal=place.journal,
+                call=call,
+                only=only,
+                consent=consent,
+                force=force,
+                progress=tell,
             )
             place.settle()
             return done

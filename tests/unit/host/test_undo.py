@@ -28,6 +28,7 @@ from clew.tools.registry import builtin_tools
 from clew.tools.session import ToolSession
 from clew.transcript.reader import load
 from clew.transcript.view import view
+from clew.undo import restore
 from engine.harness import SESSION, TestHost
 from unit.host.room import Front, furnished
 
@@ -354,6 +355,20 @@ async def test_an_edit_between_turns_is_never_taken_for_a_background_commands(tm
         assert mine.read_text() == "my own words"
         assert [item.path for item in told.files if item.conflict] == [str(mine)]
         assert (place.project / "late.txt").exists(), "nobody knows whose it is"
+
+
+async def test_a_large_restore_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(restore, "PROGRESS_EVERY", 10)
+    async with opened(tmp_path, bash("rm -r many"), Say("gone")) as place:
+        for number in range(35):
+            place.file(f"many/{number}.txt", "x")
+        before = place.seen()
+        await place.say("go")
+        await place.go(Undo())
+        assert place.seen() == before
+        told = [text for text in place.undo_notices() if text.startswith("restoring files")]
+        assert told[0] == "restoring files: 10 of 36"
+        assert len(told) >= 3
 
 
 async def test_undo_works_after_a_resume(tmp_path: Path) -> None:
