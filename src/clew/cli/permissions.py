@@ -9,6 +9,7 @@ from typing import Any, cast
 
 import msgspec
 
+from clew.commands.permissions import HOLDS
 from clew.config.errors import SettingsError
 from clew.config.load import load_settings
 from clew.host.saved_rules import SavedRules
@@ -50,6 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     explain.add_argument("--allow", action="append", default=[], metavar="RULE", help="as if this rule were saved")
     explain.add_argument("--deny", action="append", default=[], metavar="RULE", help="as if this rule were saved")
     actions.add_parser("list", help="the rules and limits in force for this directory")
+    allow = actions.add_parser("allow", help="save an allow rule for this project")
+    allow.add_argument("rule", help="for example 'Bash(npm test *)' or 'Read(.env)'")
     remove = actions.add_parser("remove", help='take back a rule that was saved with "always" in this project')
     remove.add_argument("rule", help="the rule as `clew permissions list` shows it")
     untrust = actions.add_parser(
@@ -63,6 +66,7 @@ def run(args: argparse.Namespace) -> int:
         "check": _check,
         "explain": _explain,
         "list": _list,
+        "allow": _allow,
         "remove": _remove,
         "untrust": _untrust,
     }
@@ -202,7 +206,7 @@ def _explain(args: argparse.Namespace) -> int:
         print(f"  {part.decision:5} {sanitize(reveal(part.text), one_line=True)}")
         print(f"        {sanitize(part.why, one_line=True)}" + _rule(part.rule))
         for offer in part.offers:
-            print(f"        always: {sanitize(offer.rule, one_line=True)}")
+            print(f"        always: {sanitize(offer.rule, one_line=True)}  ({HOLDS[offer.scope]})")
     return 0
 
 
@@ -223,16 +227,28 @@ def _list(args: argparse.Namespace) -> int:
     print(f"own state  {sanitize(places.clew_home, one_line=True)} (settings, trust and keys are closed to every tool)")
     print(f"trusted    {'yes' if trusted else 'not yet: project settings are not read, and every command asks'}")
     for rule in rules:
-        print(f"{rule.effect:10} {sanitize(rule.text, one_line=True)}  (settings; until you change them)")
+        print(f"{rule.effect:10} {sanitize(rule.text, one_line=True)}  ({HOLDS['user']})")
     saved = _always(root)
     for rule in saved.load():
-        print(f"{rule.effect:10} {sanitize(rule.text, one_line=True)}  (always, in this project, until removed)")
+        print(f"{rule.effect:10} {sanitize(rule.text, one_line=True)}  ({HOLDS['project']})")
     if saved.load():
         print(
             f"saved in   {sanitize(str(saved.path), one_line=True)}; take one back with `clew permissions remove RULE`"
         )
     print("always deny  root, home directories, disks, fork bombs, clew's own state")
     print("always ask   protected names (.git, agents' settings, shell start files, ...), secrets, places outside")
+    return 0
+
+
+def _allow(args: argparse.Namespace) -> int:
+    root = find_project_root(Path.cwd())
+    try:
+        rule = parse_rule(args.rule, "allow")
+        _always(root).add((rule.text,))
+    except (RuleError, OSError) as problem:
+        print(f"clew permissions allow: {problem}", file=sys.stderr)
+        return 1
+    print(f"Allowed in this project until removed: {sanitize(rule.text, one_line=True)}")
     return 0
 
 

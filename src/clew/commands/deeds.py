@@ -3,10 +3,12 @@
 from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.commands.figures import change, count, duration, money, shown_path
 from clew.protocol.display import (
     Block,
+    ChangesBlock,
     DiffBlock,
     FileBlock,
     MatchesBlock,
@@ -18,6 +20,7 @@ from clew.protocol.display import (
 from clew.protocol.messages import ToolCallPart
 from clew.system.terminal_text import clip, display_width, sanitize
 
+ShownBlock = DiffBlock | FileBlock | TerminalBlock | MatchesBlock | TodoBlock | TableBlock | TextBlock
 MAX_COLUMNS = 100
 _SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description", "prompt")
 """Arguments that tell what a call is about, the most telling first."""
@@ -44,6 +47,10 @@ class Deed(Struct, frozen=True, kw_only=True):
     counts: str = ""
     """For a test run: its figures."""
     is_path: bool = False
+    deleted: int = 0
+    """Files that went with it."""
+    lost: int = 0
+    """Effects that undo cannot bring back."""
 
     def line(self, columns: int = 0) -> str:
         """One clean line of at most this width; where room is short the subject gives way first. 0: no limit."""
@@ -64,8 +71,22 @@ def lined(found: Sequence[Deed], columns: int = 0) -> str:
 
 
 def of_blocks(call: ToolCallPart, display: Sequence[Block], cwd: str = "") -> list[Deed]:
-    """What a call shows to have done; empty where it shows nothing."""
-    return [_shown(call, block, cwd) for block in display]
+    """What a call shows to have done; empty where it shows nothing. What it did to files beside is told with its first
+    deed."""
+    found = [_shown(call, block, cwd) for block in display if not isinstance(block, ChangesBlock)]
+    effects = [block for block in display if isinstance(block, ChangesBlock)]
+    if not effects:
+        return found
+    deleted, lost = sum(block.deleted for block in effects), sum(len(block.lost) for block in effects)
+    first = found[0] if found else used(call, "Used", "", failed=False, cwd=cwd)
+    told = "".join(f", {words}" for words in effect_words(deleted, lost))
+    return [replace(first, outcome=first.outcome + told, deleted=deleted, lost=lost), *found[1:]]
+
+
+def effect_words(deleted: int, lost: int) -> list[str]:
+    """What a person would want to know of: deletions, and what is gone for good."""
+    words = [f"{count(deleted, 'file')} deleted"] if deleted else []
+    return [*words, f"{count(lost, 'effect')} cannot be undone"] if lost else words
 
 
 def refused(call: ToolCallPart, reason: str, cwd: str = "") -> Deed:
@@ -114,10 +135,14 @@ def fitted(parts: Sequence[str], columns: int = MAX_COLUMNS) -> str:
 def grouped(found: Iterable[Deed]) -> list[str]:
     """Deeds of one verb together: what went well first, then what did not, tests by their figures."""
     groups: dict[tuple[str, bool], list[Deed]] = {}
+    found = list(found)
     for deed in found:
         verb = "Tests" if deed.counts else deed.verb
         groups.setdefault((verb, deed.failed and verb != "Tests"), []).append(deed)
-    parts: list[str] = []
+    deleted, lost = sum(deed.deleted for deed in found), sum(deed.lost for deed in found)
+    parts = effect_words(deleted, lost)
+    if deleted and not lost:
+        parts[0] += " (/undo brings them back)"
     for verb in _ORDER:
         good, bad = groups.get((verb, False), []), groups.get((verb, True), [])
         parts += [_good(verb, good)] if good else []
@@ -166,7 +191,7 @@ def file_name(path: str) -> str:
     return path.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
 
 
-def _shown(call: ToolCallPart, block: Block, cwd: str) -> Deed:
+def _shown(call: ToolCallPart, block: ShownBlock, cwd: str) -> Deed:
     match block:
         case DiffBlock():
             path = shown_path(block.path, cwd)

@@ -1,26 +1,37 @@
-"""/permissions: the mode and the rules in force, changing the mode, forgetting a rule."""
+"""/permissions: the mode and the rules in force, changing the mode, allowing something, taking that back."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.protocol.events import RuleRow
-from clew.protocol.ops import ListRules, RemoveRule, SetPermissionMode
+from clew.protocol.ops import AllowRule, ListRules, RemoveRule, SetPermissionMode
 
 MODES = {
-    "default": "asks before edits, and before commands that are neither harmless nor held by the sandbox",
+    "default": (
+        "asks before edits, and before commands that are neither harmless nor held by the sandbox; in the sandbox it "
+        "asks before whole directories are deleted and before anything is lost that undo does not keep"
+    ),
     "plan": "reads only; nothing is changed",
-    "acceptEdits": "edits files in the workspace without asking",
+    "acceptEdits": (
+        "edits, moves and deletes files in the workspace without asking, as long as undo can bring them back; commands "
+        "as in default mode otherwise"
+    ),
     "bypassPermissions": (
-        "runs what would merely ask, and leaves the sandbox without asking; protected names, your ask and deny rules "
-        "and what is always denied still hold"
+        "runs what would merely ask, also what cannot be undone, and leaves the sandbox without asking; protected "
+        "names, secrets, your ask and deny rules and what is always denied still hold"
     ),
 }
 
 ABOUT = CommandHelp(
     name="permissions",
-    usage="/permissions [mode NAME | remove RULE]",
-    summary="Show mode and rules, change the mode, or take back a saved rule.",
+    usage="/permissions [mode NAME | allow RULE | remove RULE]",
+    summary="Show mode and rules, change the mode, allow something for this project, or take that back.",
     details=tuple(f"  {name}: {meaning}" for name, meaning in MODES.items()),
 )
 
+HOLDS = {
+    "session": "holds until this session ends",
+    "project": "holds in this project until it is removed",
+    "user": "from the settings: holds until they are changed",
+}
 _ORDER = {"deny": 0, "ask": 1, "allow": 2}
 
 
@@ -30,8 +41,7 @@ def listing(mode: str, rules: tuple[RuleRow, ...]) -> tuple[str, ...]:
     if rules:
         lines.append("Rules (deny beats ask beats allow):")
         for row in sorted(rules, key=lambda row: _ORDER.get(row.decision, 3)):
-            kept = ', saved with "always": it holds in this project until removed' if row.removable else ""
-            lines.append(f"  {row.decision:<5} {row.rule}  ({row.scope}{kept})")
+            lines.append(f"  {row.decision:<5} {row.rule}  ({HOLDS.get(row.scope, row.scope)})")
     else:
         lines.append("No rules: the mode alone decides.")
     lines.append("Change the mode with /permissions mode NAME; take back a saved rule with /permissions remove RULE.")
@@ -50,13 +60,15 @@ def _set_mode(context: CommandContext, name: str) -> CommandResult:
 
 
 def run(context: CommandContext, argument: str) -> CommandResult:
-    """Ask for the list, for another mode, or to forget a rule; the answer is an event."""
+    """Ask for the list, for another mode, to save or to forget a rule; the answer is an event."""
     words = argument.split()
     if not words:
         return CommandResult(ops=(ListRules(),))
-    if words[0] == "remove":
-        rule = argument.strip().removeprefix("remove").strip()
-        return CommandResult(ops=(RemoveRule(rule=rule),)) if rule else usage_error(ABOUT, "Which rule?")
+    if words[0] in ("allow", "remove"):
+        rule = argument.strip().removeprefix(words[0]).strip()
+        if not rule:
+            return usage_error(ABOUT, "Which rule?")
+        return CommandResult(ops=(AllowRule(rule=rule) if words[0] == "allow" else RemoveRule(rule=rule),))
     if words[0] != "mode" or len(words) > 2:
         return usage_error(ABOUT, f"Not understood: {argument.strip()}")
     if len(words) == 1:

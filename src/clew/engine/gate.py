@@ -93,7 +93,7 @@ class Gate:
         verdict = await self._host.judge(accesses)
         if verdict.decision == "allow":
             return Permit(allowed=True, reads_only=verdict.reads_only)
-        subject = subject_of(call, accesses)
+        subject = exact_text(call, accesses)
         if verdict.decision == "deny":
             await self._resolve(call, subject, "deny", by="rule", reason=verdict.why, rule=verdict.rule)
             return Permit(allowed=False, message=f"Not allowed: {verdict.why}")
@@ -209,7 +209,7 @@ def refusal(answer: AnswerApproval) -> str:
     return f"The user did not allow this.{f' The user says: {answer.reason}' if answer.reason else ''}"
 
 
-def subject_of(call: ToolCallPart, accesses: tuple[Access, ...]) -> str:
+def exact_text(call: ToolCallPart, accesses: tuple[Access, ...]) -> str:
     """The exact text a person decides about."""
     lines: list[str] = []
     for access in accesses:

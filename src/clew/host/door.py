@@ -17,6 +17,7 @@ from clew.host.session import Session
 from clew.host.undo_hook import UndoHook
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
+from clew.permissions.rules import RuleError
 from clew.protocol.events import (
     ColdReturn,
     EffortChanged,
@@ -39,6 +40,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT, PromptId, new_uuid
 from clew.protocol.ops import (
+    AllowRule,
     AnswerApproval,
     AnswerQuestion,
     Close,
@@ -230,7 +232,7 @@ class Door:
                 return await self._switch(op)
             case _ if isinstance(op, WindowOp | Undo | Redo | Rewind):
                 return await self._about_the_past(op)
-            case LoadHistory() | ListModels() | ListRules() | RemoveRule() | ListSessions():
+            case LoadHistory() | ListModels() | ListRules() | AllowRule() | RemoveRule() | ListSessions():
                 return await self._looked_up(op)
             case _:
                 return self._changed(op)
@@ -284,7 +286,9 @@ class Door:
         session.main.agent.model = model
         self._tell(ModelChanged(model=model.name, reason="user"))
 
-    async def _looked_up(self, op: LoadHistory | ListModels | ListRules | RemoveRule | ListSessions) -> Effect:
+    async def _looked_up(
+        self, op: LoadHistory | ListModels | ListRules | AllowRule | RemoveRule | ListSessions
+    ) -> Effect:
         """Ops that are answered by one event."""
         room = self.room
         match op:
@@ -297,6 +301,14 @@ class Door:
             case ListModels():
                 return lambda: self._tell(ModelsListed(op_id=op.op_id, models=room.models()))
             case ListRules():
+                return lambda: self._tell(self._rules(op))
+            case AllowRule():
+                try:
+                    room.permits.allow(op.rule)
+                except RuleError as error:
+                    raise OpRefused(str(error)) from error
+                except OSError as error:
+                    raise OpRefused(f"{op.rule} cannot be saved: {error.strerror}") from error
                 return lambda: self._tell(self._rules(op))
             case RemoveRule():
                 try:
@@ -337,7 +349,7 @@ class Door:
 
         return go
 
-    def _rules(self, op: ListRules | RemoveRule) -> RulesListed:
+    def _rules(self, op: ListRules | AllowRule | RemoveRule) -> RulesListed:
         permits = self.room.permits
         return RulesListed(op_id=op.op_id, mode=permits.policy.mode, rules=permits.rows())
 

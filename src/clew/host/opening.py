@@ -15,6 +15,7 @@ from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.limits import LimitCheck
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.middleware.repeat_brake import RepeatBrake
+from clew.engine.middleware.secret_warning import SecretWarning
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
 from clew.engine.step import StepRunner
@@ -31,6 +32,7 @@ from clew.host.runner import AgentRunner
 from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
 from clew.host.toolbox import Toolbox, open_toolbox
+from clew.host.undo_hook import LookAtEnd
 from clew.host.window_parts import WindowParts
 from clew.host.workspace import Workspace, open_workspace
 from clew.llm.connect import configured_providers, connect, default_model
@@ -157,7 +159,9 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     for words in (prompt.reminder, moved_words(past, workspace)):
         if words:
             reminders.add(words)
-    middlewares = middlewares_of(workspace, memory, reminders, headless=request.headless)
+    middlewares = [*middlewares_of(workspace, memory, reminders, headless=request.headless)]
+    if toolbox.undo is not None:
+        middlewares.append(LookAtEnd(toolbox.undo))
     session = assemble(workspace, past, agent, toolbox, (*middlewares, parts.middleware), door)
     parts.attach(session)
     voice.session = session
@@ -244,6 +248,7 @@ def assemble(
     session.add_agent(runner)
     if toolbox.undo is not None:
         toolbox.undo.attach(session)
+    toolbox.offers.tell = lambda text: session.notice("warning", text, code="withheld")
     return session
 
 
@@ -283,7 +288,14 @@ def middlewares_of(
         max_tokens=limits.max_tokens,
         max_minutes=limits.max_minutes,
     )
-    return (Steering(), LimitCheck(bounds), nested_memory(workspace, memory), reminders, RepeatBrake())
+    return (
+        Steering(),
+        LimitCheck(bounds),
+        nested_memory(workspace, memory),
+        reminders,
+        RepeatBrake(),
+        SecretWarning(),
+    )
 
 
 def orient(

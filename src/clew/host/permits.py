@@ -8,7 +8,8 @@ from typing import cast, get_args
 import msgspec
 
 from clew.permissions.access import Access, FileAccess, Mode, Verdict
-from clew.permissions.policy import Policy, judge_call
+from clew.permissions.conditions import Policy, with_rules
+from clew.permissions.policy import judge_call
 from clew.permissions.rules import RuleError, add_rule
 from clew.protocol.events import RuleRow
 
@@ -56,26 +57,38 @@ class Permits:
         kept: list[str] = []
         for text in rules:
             try:
-                self.policy = msgspec.structs.replace(self.policy, rules=add_rule(self.policy.rules, text))
+                self.policy = with_rules(self.policy, add_rule(self.policy.rules, text))
             except RuleError:
                 continue  # an offer that is no rule was never made by us
             kept.append(text)
         if kept:
             self._save(tuple(kept))
 
+    def allow(self, rule: str) -> None:
+        """The user wrote this rule for the project. Raises RuleError, or OSError; then nothing changed."""
+        rules = add_rule(self.policy.rules, rule)
+        self._save((rule.strip(),))
+        self.policy = with_rules(self.policy, rules)
+
     def forget(self, rule: str) -> None:
         """A rule that was saved with "always" no longer holds. Raises KeyError when it was not, or OSError."""
         if not self._unsave(rule):
             raise KeyError(rule)
         kept = tuple(known for known in self.policy.rules if known.text != rule or known.effect != "allow")
-        self.policy = msgspec.structs.replace(self.policy, rules=kept)
+        self.policy = with_rules(self.policy, kept)
 
     def rows(self) -> tuple[RuleRow, ...]:
         """The rules in force, as front ends list them."""
         saved = set(self._saved())
         return tuple(
-            RuleRow(decision=rule.effect, rule=rule.text, scope=rule.scope, removable=rule.text in saved)
+            RuleRow(
+                decision=rule.effect,
+                rule=rule.text,
+                scope="project" if kept else rule.scope,
+                removable=kept,
+            )
             for rule in self.policy.rules
+            for kept in [rule.effect == "allow" and rule.text in saved]
         )
 
     def set_mode(self, mode: str) -> None:

@@ -148,7 +148,15 @@ async def _go(op: WayBack, route: Route, session: Session, undo: UndoHook, keepe
     if route.plan is not None:
         plan = route.plan
         only = [file.path for file in route.files]
-        done = await keeper.apply(plan, undo.call_of(route.direction, ""), only=only, force=op.force)
+        done = await keeper.apply(
+            plan,
+            undo.call_of(route.direction, ""),
+            only=only,
+            force=op.force,
+            progress=lambda count, total: session.notice(
+                "info", f"restoring files: {count:,} of {total:,}", code="undo"
+            ),
+        )
         files = [FileRestore(path=path) for path in done.done]
         files += [FileRestore(path=path, conflict=why) for path, why in (*done.skipped, *done.failed)]
         warnings = (*plan.warnings, *done.warnings)

@@ -1,19 +1,21 @@
 """The tools of a session with what they stand on: their state, permissions, the sandbox."""
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.config.errors import SettingsError
 from clew.config.schema import Permissions
 from clew.engine.ports import Ask, CallHook
+from clew.host.offering import OfferTelling
 from clew.host.permits import Permits
 from clew.host.saved_rules import SavedRules
 from clew.host.undo_hook import UndoHook
 from clew.host.workspace import Workspace
 from clew.llm.connect import key_variables
-from clew.permissions.access import Access, Decision, FileAccess, Verdict
+from clew.permissions.access import Access, Decision, FileAccess, ShellAccess, Verdict
 from clew.permissions.policy import Policy, make_policy
 from clew.permissions.rules import Rule, RuleError, parse_rule
 from clew.protocol.ids import CallId
@@ -26,13 +28,25 @@ from clew.tools.session import ToolSession
 from clew.tools.toolset import ToolSet
 from clew.transcript.store import SessionStore
 
+NOTHING_KEPT = "this session keeps no files"
+Unkept = Callable[[tuple[str, ...], bool], Awaitable[tuple[str, ...]]]
+
 
 class SessionTools:
     """What tool calls get of their session: the directory in force, permissions, a place for long results, hooks."""
 
-    def __init__(self, session: ToolSession, permits: Permits, hooks: tuple[CallHook, ...] = ()) -> None:
+    def __init__(
+        self,
+        session: ToolSession,
+        permits: Permits,
+        hooks: tuple[CallHook, ...] = (),
+        *,
+        unkept: Unkept | None = None,
+    ) -> None:
+        """`unkept` tells what of these paths could not be brought back; None: nothing is kept."""
         self._session = session
         self._permits = permits
+        self._unkept = unkept
         self.hooks = hooks
 
     def context(self, call_id: CallId, progress: Callable[[str], None], ask: Ask) -> ToolContext:
@@ -40,8 +54,20 @@ class SessionTools:
         return ToolContext(call_id=call_id, cwd=self._session.cwd, progress=progress, ask=ask)
 
     async def judge(self, accesses: tuple[Access, ...]) -> Verdict:
-        """By the rules and mode in force now."""
-        return self._permits.judge(accesses)
+        """By the rules and mode in force now. Where something would be lost, whether it could be brought back."""
+        verdict = self._permits.judge(accesses)
+        if not verdict.at_stake:
+            return verdict
+        told = [await self._told(access, verdict.at_stake) for access in accesses]
+        return self._permits.judge(tuple(told))
+
+    async def _told(self, access: Access, paths: tuple[str, ...]) -> Access:
+        """The access with what is known of the paths at stake."""
+        if not isinstance(access, ShellAccess | FileAccess):
+            return access
+        named = isinstance(access, FileAccess)
+        gaps = await self._unkept(paths, named) if self._unkept is not None else (NOTHING_KEPT,)
+        return replace(access, unkept=gaps)
 
     def remember(self, rules: tuple[str, ...]) -> None:
         """The user said "always"."""
@@ -63,6 +89,7 @@ class Toolbox(Struct, kw_only=True):
     may_read: Callable[[str], bool]
     """Whether the agent may read a file without asking."""
     undo: UndoHook | None = None
+    offers: OfferTelling
 
 
 def open_toolbox(workspace: Workspace, results_dir: Path | None, transcript: Path | None = None) -> Toolbox:
@@ -95,13 +122,20 @@ def open_toolbox(workspace: Workspace, results_dir: Path | None, transcript: Pat
         policy_of(workspace, saved), save=saved.add, unsave=saved.remove, saved=saved.texts, results_dir=results_dir
     )
     undo = UndoHook(session, home=workspace.home, transcript=transcript) if transcript is not None else None
+    offers = OfferTelling()
     return Toolbox(
         tools=ToolSet(builtin_tools(session)),
-        host=SessionTools(session, permits, hooks=(undo,) if undo is not None else ()),
+        host=SessionTools(
+            session,
+            permits,
+            hooks=(undo, offers) if undo is not None else (offers,),
+            unkept=undo.unkept if undo is not None else None,
+        ),
         permits=permits,
         session=session,
         may_read=may_read,
         undo=undo,
+        offers=offers,
     )
 
 

@@ -7,9 +7,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from msgspec.structs import replace
+
+from clew.engine.middleware.base import Middleware
 from clew.engine.ports import CallChange
+from clew.engine.turn import Turn
 from clew.host.session import Session
+from clew.protocol.display import ChangesBlock
 from clew.protocol.events import Event, PartCompleted
+from clew.protocol.ids import CallId
 from clew.protocol.messages import ToolCallPart
 from clew.tools.base import Tool, ToolResult
 from clew.tools.session import ToolSession
@@ -22,6 +28,7 @@ if TYPE_CHECKING:
 SCAN_WAIT_S = 2.0
 """The first shell command waits so long for the first scan: most projects are kept by then."""
 PATH_ARGUMENTS = ("file_path", "notebook_path")
+NOT_KEEPING = "file changes are not kept in this session"
 BACKGROUND_TOOLS = frozenset({"BashOutput", "KillShell"})
 
 
@@ -38,6 +45,14 @@ class UndoHook:
         self._scan_told = False
         self._told_in_turn = 0
         self._broken = False
+        self._made: dict[CallId, ChangesBlock] = {}
+        """What the newest command changed, until its result is shown."""
+        self._open = 0
+        self._watched: set[str] = set()
+        self._running: set[str] = set()
+        """Commands in the background, by their ids: all that were started, and those that run."""
+        self._looking: asyncio.Task[None] | None = None
+        self._looked_in_turn = 0
 
     def attach(self, session: Session) -> None:
         """Belong to a session; the first scan begins when its agent first uses a tool."""
@@ -46,8 +61,13 @@ class UndoHook:
 
     async def keeper(self) -> "UndoKeeper":
         """What keeps the files, loaded and scanning. Raises whatever keeps it from that."""
+        if self._looking is not None and self._looking is not asyncio.current_task():
+            await asyncio.wait({self._looking})
+        return await self._opened()
+
+    async def _opened(self) -> "UndoKeeper":
         if self._opening is None:
-            self._opening = asyncio.create_task(self._open())
+            self._opening = asyncio.create_task(self._start())
         return await asyncio.shield(self._opening)
 
     def call_of(self, tool: str, subject: str, call: ToolCallPart | None = None) -> "Call":
@@ -60,12 +80,26 @@ class UndoHook:
         prompts = prompts_of(log.conversation.chain())
         return Call(
             session=self._session.started.session_id,
-            turn=log.state.turns + 1,
+            turn=self._turn(),
             call=call.id if call is not None else None,
             entry=prompts[-1].uuid if prompts else None,
             tool=tool,
             subject=bounded(subject),
         )
+
+    async def unkept(self, paths: tuple[str, ...], named: bool) -> tuple[str, ...]:
+        """Why the state of these paths could not be brought back, a line each; `named`: a file tool names them."""
+        if self._broken:
+            return (NOT_KEEPING,)
+        try:
+            keeper = await self.keeper()
+            await self._look_first()
+            if not named:
+                await self._wait_once(keeper)
+            return await keeper.coverage(paths, named=named)
+        except Exception as error:  # undo is a courtesy: its failure never is the call's, but then nothing is kept
+            self._give_up(error)
+            return (NOT_KEEPING,)
 
     async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
         """Nothing is refused or changed for undo."""
@@ -75,26 +109,71 @@ class UndoHook:
     async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
         """Keep the state, let it run, write down what changed, also when it was interrupted."""
         opened = None if tool.name in BACKGROUND_TOOLS else await self._keep(call, tool)
+        self._open += 1
         try:
             yield
         finally:
+            self._open -= 1
             if opened is not None:
                 await self._write_down(opened)
+            if call.arguments.get("run_in_background"):
+                self._watch()
 
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
-        """Who looks at a background command learns what it did; so do we."""
-        if tool.name in BACKGROUND_TOOLS and not self._broken:
-            try:
-                keeper = await self.keeper()
-                checkpoint = await keeper.collect(self.call_of(tool.name, "background command", call))
-            except Exception as error:  # undo is a courtesy: its failure never is the call's
-                self._give_up(error)
-            else:
-                self._tell(checkpoint.warnings if checkpoint is not None else ())
+        """A command's effects are told with its result. Who looks at a background command learns its own; so do we."""
+        made = self._made.pop(call.id, None)
+        if made is not None:
+            result = _with_changes(result, made)
+        if tool.name in BACKGROUND_TOOLS and not self._open:
+            await self._look(call)
         return result
+
+    def _watch(self) -> None:
+        """Hear of the end of each command in the background."""
+        for name, shell in self._tools.shells.background.items():
+            if name not in self._watched and shell.task is not None:
+                self._watched.add(name)
+                self._running.add(name)
+                shell.task.add_done_callback(lambda _, ended=name: self._background_ended(ended))
+
+    def _background_ended(self, name: str) -> None:
+        """In a turn it is the command's doing. Between turns a person may have been at work: then it is nobody's, and
+        a restore asks before it touches it (test_undo.py)."""
+        self._running.discard(name)
+        if self._session is not None and self._session.journal.main.state.working and not self._open:
+            self._looking = asyncio.create_task(self._look())
+
+    async def look_at_end(self) -> None:
+        """The turn is about to end: what runs in the background is charged with what it did so far."""
+        if self._running and not self._open:
+            await self._look()
+
+    async def _look(self, call: ToolCallPart | None = None) -> None:
+        """What commands in the background changed since anybody looked."""
+        if self._broken:
+            return
+        try:
+            keeper = await (self._opened() if call is None else self.keeper())
+            checkpoint = await keeper.collect(self.call_of("Bash", "background command", call))
+        except Exception as error:  # undo is a courtesy: its failure never is the call's
+            self._give_up(error)
+        else:
+            self._looked_in_turn = self._turn()
+            self._tell(checkpoint.warnings if checkpoint is not None else ())
+
+    async def _look_first(self) -> None:
+        """Before anybody takes what is there as seen. Between turns a person may have changed files, so only later."""
+        if self._running and not self._open and self._looked_in_turn == self._turn():
+            await self._look()
+
+    def _turn(self) -> int:
+        assert self._session is not None
+        return self._session.journal.main.state.turns + 1
 
     async def close(self) -> None:
         """Stop a scan that still runs, save, let go."""
+        if self._looking is not None:
+            await asyncio.wait({self._looking})
         if self._opening is None:
             return
         done = (await asyncio.gather(self._opening, return_exceptions=True))[0]
@@ -103,9 +182,9 @@ class UndoHook:
 
     def _hear(self, event: Event) -> None:
         if self._opening is None and isinstance(event, PartCompleted) and isinstance(event.part, ToolCallPart):
-            self._opening = asyncio.create_task(self._open())
+            self._opening = asyncio.create_task(self._start())
 
-    async def _open(self) -> "UndoKeeper":
+    async def _start(self) -> "UndoKeeper":
         make = await asyncio.to_thread(_load)
         keeper = make(home=self._home, roots=[Path(root) for root in self._tools.roots], transcript=self._transcript)
         await keeper.start(self._scanned)
@@ -123,11 +202,12 @@ class UndoHook:
         named = paths if paths and not tool.shell else None
         try:
             keeper = await self.keeper()
-            if named is None and not self._waited:
-                self._waited = True
-                await keeper.wait_ready(SCAN_WAIT_S)
+            await self._look_first()
+            if named is None:
+                await self._wait_once(keeper)
             subject = paths[0] if paths else str(call.arguments.get("command", ""))
             opened = await keeper.before(self.call_of(tool.name, subject, call), self._real(named))
+            self._looked_in_turn = self._turn()
         except Exception as error:  # undo is a courtesy: its failure never is the call's
             self._give_up(error)
             return None
@@ -139,6 +219,12 @@ class UndoHook:
             self._tell(opened.gaps)
         return opened
 
+    async def _wait_once(self, keeper: "UndoKeeper") -> None:
+        """For the first scan, with the first command that may need it."""
+        if not self._waited:
+            self._waited = True
+            await keeper.wait_ready(SCAN_WAIT_S)
+
     async def _write_down(self, opened: "OpenCall") -> None:
         try:
             keeper = await self.keeper()
@@ -146,6 +232,8 @@ class UndoHook:
         except Exception as error:  # as above
             self._give_up(error)
             return
+        if opened.source == "shell" and opened.call.call is not None and (checkpoint.changes or checkpoint.warnings):
+            self._made = {opened.call.call: checkpoint.told()}
         gaps = tuple(line for line in checkpoint.warnings if not any(gap in line for gap in opened.gaps))
         self._tell(gaps)
 
@@ -157,8 +245,7 @@ class UndoHook:
 
     def _tell(self, lines: tuple[str, ...]) -> None:
         """What cannot be brought back, at most once in a turn."""
-        assert self._session is not None
-        turn = self._session.journal.main.state.turns + 1
+        turn = self._turn()
         if lines and self._told_in_turn != turn:
             self._told_in_turn = turn
             self._notice("warning", "not everything can be undone: " + "; ".join(lines))
@@ -171,6 +258,25 @@ class UndoHook:
     def _notice(self, level: Literal["info", "warning"], text: str) -> None:
         if self._session is not None and not self._session.closed:
             self._session.notice(level, text, code="undo")
+
+
+class LookAtEnd(Middleware):
+    """Before a turn ends: a person who hears of its end may begin to edit, and that is no command's doing."""
+
+    def __init__(self, hook: UndoHook) -> None:
+        self._hook = hook
+
+    async def before_end(self, turn: Turn) -> AsyncGenerator[Event]:
+        """Adds nothing to the turn."""
+        await self._hook.look_at_end()
+        for event in ():
+            yield event
+
+
+def _with_changes(result: ToolResult, made: ChangesBlock) -> ToolResult:
+    """For people all of it; for the model only what cannot be brought back."""
+    lost = f"{result.text}\nThis cannot be undone: {'; '.join(made.lost)}" if made.lost else result.text
+    return replace(result, text=lost, display=(*result.display, made))
 
 
 def _load() -> "type[UndoKeeper]":

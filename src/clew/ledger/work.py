@@ -117,7 +117,7 @@ class WorkFold:
         elif outcome.name == "ExitPlanMode":
             self.todos.settle_plan(outcome, approved=False)
         if refused:
-            self.approvals.refused(outcome, subject_of(outcome), call_id, self.turn)
+            self.approvals.refused(outcome, acted_on(outcome), call_id, self.turn)
 
     def _shell(self, outcome: Outcome) -> bool:
         command = self.commands.settle(outcome)
@@ -176,6 +176,6 @@ def removed_paths(command: str) -> list[str]:
     return found[:10]
 
 
-def subject_of(outcome: Outcome) -> str:
+def acted_on(outcome: Outcome) -> str:
     """What a call acts on."""
     return outcome.argument("command", "file_path", "notebook_path", "path", "url", "pattern", "description", "query")

@@ -3,6 +3,7 @@
 from typing import Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.protocol.events import RuleOffer
 
@@ -20,6 +21,8 @@ class ShellAccess(Struct, frozen=True, kw_only=True):
     """An enforcing sandbox will hold it: what would only ask may run without asking. Deny rules still hold."""
     leaves_sandbox: bool = False
     """The model wants out of the sandbox that would hold it: always asks, and says so."""
+    unkept: tuple[str, ...] | None = None
+    """Why what it destroys could not be brought back, a line each; empty: it could. None: that is not known."""
 
 
 class FileAccess(Struct, frozen=True, kw_only=True):
@@ -28,6 +31,8 @@ class FileAccess(Struct, frozen=True, kw_only=True):
     op: FileOp
     path: str
     cwd: str
+    unkept: tuple[str, ...] | None = None
+    """As for a command."""
 
 
 class FetchAccess(Struct, frozen=True, kw_only=True):
@@ -60,6 +65,9 @@ class Verdict(Struct, frozen=True, kw_only=True):
     """A deny that holds in every mode."""
     reads_only: bool = False
     """An allowed shell command that was proven to only read: it has no effect."""
+    at_stake: tuple[str, ...] = ()
+    """Existing paths whose state would be gone. Whoever knows what is kept of them says so in `unkept`, and asks
+    again."""
 
 
 STRICTNESS: dict[Decision, int] = {"allow": 0, "ask": 1, "deny": 2}
@@ -70,7 +78,8 @@ def strictest(verdicts: list[Verdict]) -> Verdict:
     if not verdicts:
         return Verdict(decision="allow", why="touches nothing")
     worst = max(verdicts, key=lambda verdict: STRICTNESS[verdict.decision])
+    stake = tuple(dict.fromkeys(path for verdict in verdicts for path in verdict.at_stake))
     if worst.decision != "ask":
-        return worst
+        return replace(worst, at_stake=stake)
     offers = tuple(offer for verdict in verdicts if verdict.decision == "ask" for offer in verdict.offers)
-    return Verdict(decision="ask", why=worst.why, rule=worst.rule, offers=offers)
+    return Verdict(decision="ask", why=worst.why, rule=worst.rule, offers=offers, at_stake=stake)

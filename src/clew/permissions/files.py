@@ -24,6 +24,8 @@ class Places(Struct, frozen=True, kw_only=True):
     roots: tuple[str, ...]
     home: str
     clew_home: str
+    opened: frozenset[str] = frozenset()
+    """Files with a secret's name that the user lets be read, each by a rule of its own."""
 
     def inside(self, path: str) -> str:
         """The root that holds a resolved path, or an empty string."""
@@ -155,7 +157,7 @@ def _ordinary(op: FileOp, path: str, place: Resolved, lexical: str, places: Plac
             )
         if op == "delete" and (place.kind == "directory" or place.target in places.roots):
             return Finding(decision="ask", why="this deletes a whole directory", target=target)
-    elif secret := secret_name(name) or secret_name(given_name):
+    elif target not in places.opened and (secret := secret_name(name) or secret_name(given_name)):
         return Finding(decision="ask", why=f"{secret} may hold secrets", protected=True, target=target)
     elif place.hard_links > 1 and (place.device, place.inode) in private_inodes(places.home):
         return Finding(decision="ask", why="this is a credential under another name", protected=True, target=target)

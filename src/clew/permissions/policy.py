@@ -91,7 +91,10 @@ def _file(access: FileAccess, policy: Policy) -> Verdict:
     if not writes:
         return Verdict(decision="allow", why=place.why)
     if policy.mode == "acceptEdits" and policy.trusted:
-        return Verdict(decision="allow", why="edits inside the workspace are accepted", rule="mode acceptEdits")
+        if access.unkept:
+            return _ask_file(access, place, f"it could not be undone: {access.unkept[0]}", "not kept", policy)
+        why, stake = "edits inside the workspace are accepted", (place.target,)
+        return Verdict(decision="allow", why=why, rule="mode acceptEdits", at_stake=stake)
     return _ask_file(access, place, "changes a file", "", policy)
 
 

@@ -4,6 +4,7 @@
 `WebFetch(domain:example.com)` one host, `domain:*.example.com` its subdomains. A tool's name alone covers every use.
 """
 
+import os
 import re
 from fnmatch import fnmatchcase
 from typing import Literal
@@ -16,6 +17,7 @@ from clew.permissions.paths import expand_home
 Scope = Literal["user", "project", "session"]
 _RULE = re.compile(r"([A-Za-z_][\w.-]*|\*)(?:\((.*)\))?", re.DOTALL)
 _HOST = re.compile(r"(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
+_PATTERN = re.compile(r"[*?\[\]]")
 _READ_TOOLS = ("Read", "Glob", "Grep", "LS", "NotebookRead")
 _EDIT_TOOLS = ("Edit", "Write", "NotebookEdit", "MultiEdit")
 EDIT_FAMILY = frozenset(_EDIT_TOOLS)
@@ -159,6 +161,16 @@ def matches_path(rule: Rule, target: str, root: str, home: str) -> bool:
             return False
         pattern = f"{root}/{pattern.removeprefix('./')}"
     return _glob(pattern.split("/"), target.split("/"))
+
+
+def exact_path(rule: Rule, root: str, home: str) -> str:
+    """The one path that a rule names, or nothing where it is a pattern or covers more."""
+    if not rule.pattern or _PATTERN.search(rule.pattern) or rule.pattern.endswith("/"):
+        return ""
+    pattern = expand_home(rule.pattern, home)
+    if pattern.startswith("//"):
+        pattern = pattern[1:]
+    return os.path.normpath(pattern if pattern.startswith("/") else f"{root}/{pattern}") if root or pattern else ""
 
 
 def _glob(pattern: list[str], path: list[str]) -> bool:

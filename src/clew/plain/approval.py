@@ -2,6 +2,7 @@
 
 import msgspec
 
+from clew.commands.permissions import HOLDS
 from clew.plain.dialog import Reply, Shown, quoted
 from clew.protocol.events import ApprovalRequested
 from clew.protocol.ids import MAIN_AGENT, AgentId
@@ -73,7 +74,7 @@ class ApprovalDialog:
         lines.append(Shown(f"Why it asks: {_one_line(request.why)}"))
         lines.append(Shown(f"Comes from: {self._origin()}"))
         if request.offers:
-            lines.append(Shown('"Always" would save exactly:'))
+            lines.append(Shown(f'"Always" would save exactly this; it {HOLDS[request.offers[0].scope]}:'))
             for number, offer in enumerate(request.offers, start=1):
                 covers = f"  (for: {_one_line(offer.covers)})" if offer.covers else ""
                 lines.append(Shown(f"  {number}. {_one_line(offer.rule)}{covers}"))

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from clew.system.files import open_directory
+from clew.system.guarded_names import secret_name
 
 MAX_FILE_BYTES = 32_000
 
@@ -16,7 +17,6 @@ _INVISIBLE = (
     "[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff"
     "\ufff9-\ufffb\U000e0000-\U000e0fff]"
 )
-_SECRET_NAMES = r"(?i)\.env(?:\..*)?|\.netrc|\.npmrc|\.pypirc|id_(?:rsa|dsa|ecdsa|ed25519)|.*\.(?:pem|key|p12|pfx|kdbx)"
 
 
 class MemoryFileError(Exception):
@@ -62,7 +62,7 @@ def _check_bounds(path: Path, real: str, root: str) -> None:
         link = " through a link" if os.path.normpath(path).startswith(root) else ""
         raise MemoryFileError(f"leads outside the project{link}")
     inside = os.path.relpath(real, root)
-    if ".git" in inside.split("/") or re.fullmatch(_SECRET_NAMES, os.path.basename(real)):
+    if ".git" in inside.split("/") or secret_name(inside):
         raise MemoryFileError("may hold secrets")
 
 

@@ -13,12 +13,18 @@ Refuser = Literal["user", "rule", "nobody", "interrupt", "hook"]
 """Who said no: a person, a rule, the absence of a person, the end of the turn, a hook."""
 
 
+RuleScope = Literal["session", "project", "user"]
+"""Where a rule holds: in this session only; in this project until it is removed; wherever the user's settings do."""
+
+
 class RuleOffer(Struct, frozen=True, kw_only=True):
     """A rule the user may save with "always": exactly this text, nothing wider."""
 
     rule: str
     covers: str
     """The part of the request the rule was made for."""
+    scope: RuleScope = "project"
+    """Where and how long it would hold."""
 
 
 class ApprovalRequested(DurableEvent, frozen=True, kw_only=True, tag="approval.requested"):

@@ -35,6 +35,18 @@ class TerminalBlock(BlockBase, frozen=True, kw_only=True, tag="terminal"):
     background_id: str = ""
 
 
+class ChangesBlock(BlockBase, frozen=True, kw_only=True, tag="changes"):
+    """What a command did to the files of the workspace, as far as it could be seen."""
+
+    changed: int = 0
+    created: int = 0
+    deleted: int = 0
+    gone: tuple[str, ...] = ()
+    """The first deleted paths."""
+    lost: tuple[str, ...] = ()
+    """What undo could not bring back, one line each."""
+
+
 class FileBlock(BlockBase, frozen=True, kw_only=True, tag="file"):
     """A file, or a part of it, was read."""
 
@@ -74,4 +86,4 @@ class TableBlock(BlockBase, frozen=True, kw_only=True, tag="table"):
     rows: tuple[tuple[str, ...], ...]
 
 
-Block = TextBlock | DiffBlock | TerminalBlock | FileBlock | MatchesBlock | TodoBlock | TableBlock
+Block = TextBlock | DiffBlock | TerminalBlock | ChangesBlock | FileBlock | MatchesBlock | TodoBlock | TableBlock

@@ -142,6 +142,16 @@ def result_text(result: ToolResultPart) -> str:
     return "\n".join(part.text for part in result.content if isinstance(part, TextPart))
 
 
+SUBJECTS = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description", "prompt")
+"""Arguments that tell what a call is about, the most telling first."""
+
+
+def call_subject(call: ToolCallPart) -> str:
+    """What a call is about, in the words of its arguments; empty when it has none."""
+    texts = [*(call.arguments.get(name) for name in SUBJECTS), *call.arguments.values()]
+    return next((text for text in texts if isinstance(text, str) and text.strip()), "")
+
+
 def tool_calls(parts: Sequence[Part]) -> tuple[ToolCallPart, ...]:
     """The tool calls among some parts, in order."""
     return tuple(part for part in parts if isinstance(part, ToolCallPart))

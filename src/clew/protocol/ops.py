@@ -215,6 +215,12 @@ class ListRules(OpBase, frozen=True, kw_only=True, tag="rules.list"):
     """Ask which permission rules are in force."""
 
 
+class AllowRule(OpBase, frozen=True, kw_only=True, tag="rule.allow"):
+    """Save an allow rule for this project, exactly as a person wrote it."""
+
+    rule: str
+
+
 class RemoveRule(OpBase, frozen=True, kw_only=True, tag="rule.remove"):
     """Forget a rule that was saved with "always"."""
 
@@ -269,6 +275,7 @@ Op = (
     | Redo
     | ListModels
     | ListRules
+    | AllowRule
     | RemoveRule
     | ListSessions
     | SwitchSession

@@ -104,7 +104,7 @@ class RuleRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class RulesListed(LiveEvent, frozen=True, kw_only=True, tag="rules.listed"):
-    """The rules in force, in answer to `ListRules`, and after one was removed."""
+    """The rules in force, in answer to `ListRules`, and after one was added or removed."""
 
     op_id: OpId
     mode: str

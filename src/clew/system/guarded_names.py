@@ -7,6 +7,7 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
+from clew.system.unicode_marks import INVISIBLE
 from clew.system.word_set import word_set
 
 # A write below one of these always asks: they run programs, configure agents, or steer editors and servers.
@@ -92,9 +93,6 @@ SYSTEM_CREDENTIALS = (
     "/run/docker.sock",
 )  # fmt: skip
 
-_DROPPED = re.compile(
-    "[\u00ad\u034f\u115f\u1160\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0]"
-)
 _SHORT_NAMES = {"git~1": ".git", "claude~1": ".claude", "clew~1": ".clew", "codex~1": ".codex", "vscode~1": ".vscode"}
 
 
@@ -102,7 +100,7 @@ _SHORT_NAMES = {"git~1": ".git", "claude~1": ".claude", "clew~1": ".clew", "code
 def folded(name: str) -> str:
     """A component as the most lenient file system sees it: case, accents, trailing dots and blanks, streams."""
     name = normalize("NFKC", name)
-    name = _DROPPED.sub("", name).casefold()
+    name = INVISIBLE.sub("", name).casefold()
     name = name.split(":", 1)[0].rstrip(". ") or name
     return _SHORT_NAMES.get(name, name)
 

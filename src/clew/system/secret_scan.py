@@ -41,7 +41,9 @@ def find_secrets(text: str) -> tuple[FoundSecret, ...]:
             continue
         taken.append((start, end))
         name = _name_before(text, start) if kind == ASSIGNED else ""
-        found.setdefault((kind, name), FoundSecret(kind=kind, name=name, line=text.count("\n", 0, start) + 1))
+        if (kind, name) in found:
+            continue
+        found[kind, name] = FoundSecret(kind=kind, name=name, line=text.count("\n", 0, start) + 1)
         if len(found) >= MAX_FOUND:
             break
     if holds_known_value(text):

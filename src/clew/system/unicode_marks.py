@@ -19,6 +19,8 @@ SELECTORS = "\ufe0e\ufe0f"
 
 CONTROL = re.compile(f"[{CONTROLS}]")
 INVISIBLE = re.compile(f"[{BIDI}{ZERO_WIDTH}{TAGS}{LINE_SEPARATORS}]")
+HIDDEN = re.compile(f"[\t\n{BIDI}{ZERO_WIDTH}{TAGS}{LINE_SEPARATORS}{CONTROLS}]")
+"""What hides in a name, where tabs and line breaks do too."""
 UNSHOWN = re.compile(f"[{BIDI}{ZERO_WIDTH}{TAGS}{LINE_SEPARATORS}{CONTROLS}{SURROGATES}]")
 
 _PICTOGRAPH = (

@@ -102,9 +102,9 @@ class UndoKeeper:
         """What a background command changed since the last look. Without it the next `before` passes over that."""
         return await self._in_thread(lambda place: place.collect(call))
 
-    async def coverage(self, paths: Sequence[str] | None = None) -> tuple[str, ...]:
-        """Why effects of a shell command on these paths (None: anywhere inside) could not be restored; empty: none."""
-        return await self._in_thread(lambda place: place.coverage(paths))
+    async def coverage(self, paths: Sequence[str] | None = None, *, named: bool = False) -> tuple[str, ...]:
+        """Why effects on these paths (None: anywhere inside) could not be restored; see `Workspace.coverage`."""
+        return await self._in_thread(lambda place: place.coverage(paths, named=named))
 
     async def plan_undo(self) -> RestorePlan:
         """Back to before the newest turn that changed files. Raises NothingToRestore."""
@@ -134,13 +134,26 @@ class UndoKeeper:
         only: Collection[str] | None = None,
         consent: Collection[str] = (),
         force: bool = False,
+        progress: Callable[[int, int], None] | None = None,
     ) -> Restored:
-        """Carry a plan out; see `apply_plan`."""
+        """Carry a plan out; see `apply_plan`. `progress` is called on this loop."""
+        loop = asyncio.get_running_loop()
+
+        def tell(done: int, total: int) -> None:
+            if progress is not None:
+                loop.call_soon_threadsafe(progress, done, total)
 
         def work(place: Workspace) -> Restored:
             place.settle()
             done = apply_plan(
-                plan, store=place.store, journal=place.journal, call=call, only=only, consent=consent, force=force
+                plan,
+                store=place.store,
+                journal=place.journal,
+                call=call,
+                only=only,
+                consent=consent,
+                force=force,
+                progress=tell,
             )
             place.settle()
             return done

@@ -40,6 +40,11 @@ class Restored(Struct, frozen=True, kw_only=True):
     """Taking this one back is the redo; None when nothing was changed."""
 
 
+Progress = Callable[[int, int], None]
+"""How many steps are done, and of how many paths."""
+PROGRESS_EVERY = 1_000
+
+
 def apply_plan(
     plan: RestorePlan,
     *,
@@ -49,9 +54,11 @@ def apply_plan(
     only: Collection[str] | None = None,
     consent: Collection[str] = (),
     force: bool = False,
+    progress: Progress | None = None,
 ) -> Restored:
     """Restore the chosen paths (`only`: as the plan names them; None: all). Conflicts are restored only with `force` or
-    when they are in `consent`. What is overwritten is kept first; what cannot be kept stays as it is."""
+    when they are in `consent`. What is overwritten is kept first; what cannot be kept stays as it is. A restore of
+    many paths tells how far it is, in this thread."""
     began = iso_utc(time.time())
     chosen = [file for file in plan.files if only is None or file.path in only]
     skipped = [(file.path, file.impossible) for file in chosen if file.impossible]
@@ -78,7 +85,7 @@ def apply_plan(
         undoes=plan.undoes if whole else (),
     )
     warnings = _written(journal, record)  # before the first file changes: a kill in the middle can be taken back too
-    done = carrier.carry_out(ready)
+    done = carrier.carry_out(ready, progress)
     if len(done) < len(ready):
         kept = [file for file in ready if file.path in done]
         record = Checkpoint(
@@ -119,6 +126,8 @@ class _Carrier:
         self.failed: list[tuple[str, str]] = []
         self._linked: dict[tuple[int, str], str] = {}
         self._sync_each = True
+        self._progress: Progress | None = None
+        self._count = self._total = 0
 
     def keep_present(self, file: FilePlan) -> bool:
         """Make sure that what is there now can be brought back."""
@@ -141,9 +150,10 @@ class _Carrier:
             return True  # the user was told that it is too large to be kept, and agreed
         return self._fail(file, f"its present content could not be kept ({kept.why}); it was left alone")
 
-    def carry_out(self, files: list[FilePlan]) -> set[str]:
+    def carry_out(self, files: list[FilePlan], progress: Progress | None = None) -> set[str]:
         """First what must go, deepest first; then directories; then contents; then modes of directories."""
         self._sync_each = len(files) <= _SYNC_EACH
+        self._progress, self._total = progress, len(files)
         done: set[str] = set()
         blocked: set[str] = set()
         for file in reversed(files):
@@ -166,6 +176,9 @@ class _Carrier:
 
     def _try(self, file: FilePlan, step: Callable[[FilePlan, int, str], None]) -> bool:
         path = path_of(file.path)
+        self._count += 1
+        if self._progress is not None and self._count % PROGRESS_EVERY == 0:
+            self._progress(min(self._count, self._total), self._total)
         if refused := forbidden(path, self.roots):
             return self._fail(file, refused)
         folder, name = os.path.split(path)

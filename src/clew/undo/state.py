@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from clew.protocol.display import ChangesBlock
 from clew.protocol.ids import CallId, EntryId, SessionId
 
 Kind = Literal["missing", "file", "link", "directory", "special"]
@@ -48,6 +49,7 @@ class State(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 MISSING = State()
+MAX_NAMED = 5
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -102,6 +104,21 @@ class Checkpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
         changed = len(self.changes) - created - deleted
         named = ((changed, "changed"), (created, "created"), (deleted, "deleted"))
         return ", ".join(f"{count:,} {word}" for count, word in named if count) or "no files changed"
+
+    def told(self) -> ChangesBlock:
+        """For people, with the result of the call. Directories are not counted where files are."""
+        files = [
+            item for item in self.changes if "directory" not in (item.before.kind, item.after.kind)
+        ] or self.changes
+        gone = [change.path for change in files if change.after.kind == "missing"]
+        created = sum(change.before.kind == "missing" for change in files)
+        return ChangesBlock(
+            changed=len(files) - created - len(gone),
+            created=created,
+            deleted=len(gone),
+            gone=tuple(gone[:MAX_NAMED]),
+            lost=self.warnings,
+        )
 
 
 _ESCAPED = re.compile(rb"%([0-9A-F]{2})")

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from clew.protocol.ids import new_uuid
 from clew.system.clock import iso_utc
 from clew.transcript.errors import UnsafeTranscript
-from clew.undo.capture import state_of
+from clew.undo.capture import size_words, state_of
 from clew.undo.errors import UndoError
 from clew.undo.git_history import history_warnings, read_refs
 from clew.undo.journal import Journal
@@ -24,7 +24,7 @@ from clew.undo.plan import forbidden
 from clew.undo.prune import prune
 from clew.undo.scan import Progress, Scanner
 from clew.undo.state import Call, Change, Checkpoint, Source, State, path_of, path_text
-from clew.undo.tree import Tree, inside
+from clew.undo.tree import GIT, Tree, inside
 
 _MAX_TOLD = 8
 
@@ -138,22 +138,26 @@ class Workspace:
             changes, warnings = self._difference()
         return self._record(call, "background", began, changes, warnings) if changes or warnings else None
 
-    def coverage(self, paths: Sequence[str] | None) -> tuple[str, ...]:
-        """Why effects of a shell command on these paths (None: anywhere inside) could not be restored."""
+    def coverage(self, paths: Sequence[str] | None, *, named: bool = False) -> tuple[str, ...]:
+        """Why effects of a shell command on these paths (None: anywhere inside) could not be restored.
+
+        `named`: a file tool will name them, so that each is kept by itself, scan or no scan."""
+        if named:
+            return tuple(line for path in paths or () for line in self._gaps_named(path))
         with self.lock:
             if not self.ready:
                 return (self.trouble or "the first scan of the workspace is not done yet",)
-            if paths is None:
-                return tuple(self._standing_gaps())
+            assert self._scanner is not None
+            if not self._scanner.sync(budget_s=self.limits.before_s):
+                return ("more files changed just now than could be kept in time",)
             found: list[str] = []
-            for path in paths:
+            for path in paths if paths is not None else self.roots:
                 real = _real(path)
-                if real in self.roots:
-                    found += self._gaps_below(real)
-                elif refused := forbidden(real, self.roots):
+                refused = "" if real in self.roots else forbidden(real, self.roots)
+                if refused:
                     found.append(f"{path_text(real)}: {refused}")
                 else:
-                    found += self._gaps_below(real)
+                    found += [*self._gaps_below(real), *self._histories_below(real)]
             return tuple(dict.fromkeys(found))
 
     def settle(self) -> None:
@@ -244,6 +248,21 @@ class Workspace:
     def _gaps_below(self, path: str) -> list[str]:
         unkept = [f"{path_text(item)} is not kept: {why}" for item, why in self._tree.unkept(path)]
         return [*self._left_out([path]), *_few(unkept)]
+
+    def _histories_below(self, path: str) -> list[str]:
+        nested = [item for item in self._tree.repositories if item != path and inside(item, [path])]
+        return _few([f"{path_text(item)}/{GIT} holds history, which is not kept" for item in sorted(nested)])
+
+    def _gaps_named(self, path: str) -> list[str]:
+        real = _real(path)
+        if refused := forbidden(real, self.roots):
+            return [f"{path_text(real)}: {refused}"]
+        try:
+            size = os.lstat(real).st_size
+        except OSError:
+            return []
+        cap = self.limits.max_file_bytes
+        return [f"{path_text(real)} is not kept: larger than {size_words(cap)}"] if size > cap else []
 
     def _left_out(self, paths: Sequence[str]) -> list[str]:
         return _few(

@@ -13,6 +13,7 @@ from clew.protocol.context_events import FileRestore
 from clew.protocol.events import RewindPreviewed, Rewound, RuleRow, SessionRow
 from clew.protocol.ids import EntryId, OpId
 from clew.protocol.ops import (
+    AllowRule,
     ListModels,
     ListRules,
     ListSessions,
@@ -150,13 +151,15 @@ def test_permissions_list_and_mode() -> None:
     assert run("/permissions").ops == (ListRules(),)
     rules = (
         RuleRow(decision="allow", rule="Bash(git diff *)", scope="user"),
-        RuleRow(decision="deny", rule="Read(.env)", scope="project"),
-        RuleRow(decision="allow", rule="Bash(make *)", scope="user", removable=True),
+        RuleRow(decision="deny", rule="Read(.env)", scope="user"),
+        RuleRow(decision="allow", rule="Bash(make *)", scope="project", removable=True),
     )
     lines = permissions.listing("default", rules)
     assert lines[0].startswith("Mode: default (asks")
-    assert lines.index("  deny  Read(.env)  (project)") < lines.index("  allow Bash(git diff *)  (user)")
-    assert any(line.startswith("  allow Bash(make *)  (user, saved") for line in lines)
+    kept = "holds in this project until it is removed"
+    settings = "from the settings: holds until they are changed"
+    assert lines.index(f"  deny  Read(.env)  ({settings})") < lines.index(f"  allow Bash(git diff *)  ({settings})")
+    assert f"  allow Bash(make *)  ({kept})" in lines
     assert run("/permissions remove Bash(make *)").ops == (RemoveRule(rule="Bash(make *)"),)
     assert run("/permissions mode acceptedits").ops == (SetPermissionMode(mode="acceptEdits"),)
     assert run("/permissions mode default").ops == ()
@@ -164,6 +167,12 @@ def test_permissions_list_and_mode() -> None:
     warned = run("/permissions mode bypassPermissions")
     assert warned.ops == (SetPermissionMode(mode="bypassPermissions"),)
     assert "leaves the sandbox without asking" in warned.lines[0]
+
+
+def test_permissions_allow_saves_what_was_written_and_needs_a_rule() -> None:
+    assert run("/permissions allow Read(.env)").ops == (AllowRule(rule="Read(.env)"),)
+    assert run("/permissions allow  Bash(git commit -m 'a  b') ").ops == (AllowRule(rule="Bash(git commit -m 'a  b')"),)
+    assert run("/permissions allow").is_error
 
 
 def test_permissions_remove_asks_for_it_and_needs_a_rule() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from clew.engine.ports import Ask
-from clew.host.undo_hook import UndoHook
+from clew.host.undo_hook import LookAtEnd, UndoHook
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, ScriptItem, Wait
 from clew.protocol.events import (
     Notice,
@@ -28,6 +28,7 @@ from clew.tools.registry import builtin_tools
 from clew.tools.session import ToolSession
 from clew.transcript.reader import load
 from clew.transcript.view import view
+from clew.undo import restore
 from engine.harness import SESSION, TestHost
 from unit.host.room import Front, furnished
 
@@ -60,6 +61,7 @@ class Place:
             past=load(self.path, session_id=SESSION).entries if self.path.exists() else (),
             tools=builtin_tools(self.tools),
             host=Host(self.tools, self.hook),
+            middlewares=[LookAtEnd(self.hook)],
         )
         self.hook.attach(self.door.room.session)
         self.door.room.undo = self.hook
@@ -297,6 +299,76 @@ async def test_a_background_command_is_kept_when_it_is_looked_at(tmp_path: Path)
         assert "a.txt" not in place.seen()
         await place.go(Undo())
         assert place.seen()["a.txt"] == "precious"
+
+
+async def until_ended(place: Place, shell_id: str = "bash_1") -> None:
+    """The background command is over, and whoever wanted to hear of it has."""
+    shell = place.tools.shells.background[shell_id]
+    assert shell.task is not None
+    await asyncio.wait({shell.task})
+    await asyncio.sleep(0)
+
+
+async def test_a_background_command_is_kept_when_it_ends_although_nobody_looks(tmp_path: Path) -> None:
+    held, reached = asyncio.Event(), asyncio.Event()
+    start = bash("read line < ../go; rm a.txt", run_in_background=True)
+    os.mkfifo(tmp_path / "go")
+    async with opened(tmp_path, start, ReplyOf([Wait(held, reached), bash("echo 1 > b.txt")]), Say("done")) as place:
+        place.file("a.txt", "precious")
+        await place.front.submit(SubmitPrompt(content="go"))
+        await reached.wait()
+        await asyncio.to_thread((tmp_path / "go").write_text, "go\n")
+        await until_ended(place)
+        held.set()
+        await place.front.until(TurnEnded)
+        await place.go(Undo())
+        assert place.seen() == {"a.txt": "precious"}
+
+
+async def test_what_runs_in_the_background_is_kept_when_the_turn_ends(tmp_path: Path) -> None:
+    for name in ("done", "go"):
+        os.mkfifo(tmp_path / name)
+    start = bash("rm a.txt; echo gone > ../done; read line < ../go", run_in_background=True)
+    held, reached = asyncio.Event(), asyncio.Event()
+    async with opened(tmp_path, start, ReplyOf([Wait(held, reached), Say("started")])) as place:
+        place.file("a.txt", "precious")
+        await place.front.submit(SubmitPrompt(content="go"))
+        await asyncio.to_thread((tmp_path / "done").read_text)
+        held.set()
+        await place.front.until(TurnEnded)
+        await place.go(Undo())
+        assert place.seen() == {"a.txt": "precious"}
+        await asyncio.to_thread((tmp_path / "go").write_text, "go\n")
+
+
+async def test_an_edit_between_turns_is_never_taken_for_a_background_commands(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    start = bash("rm a.txt; read line < ../go; echo late > late.txt", run_in_background=True)
+    async with opened(tmp_path, bash("echo agent > mine.txt"), start, Say("started")) as place:
+        place.file("a.txt", "precious")
+        mine = place.file("mine.txt", "old")
+        await place.say("go")
+        mine.write_text("my own words")
+        await asyncio.to_thread((tmp_path / "go").write_text, "go\n")
+        await until_ended(place)
+        told = await place.go(Undo())
+        assert mine.read_text() == "my own words"
+        assert [item.path for item in told.files if item.conflict] == [str(mine)]
+        assert (place.project / "late.txt").exists(), "nobody knows whose it is"
+
+
+async def test_a_large_restore_tells_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(restore, "PROGRESS_EVERY", 10)
+    async with opened(tmp_path, bash("rm -r many"), Say("gone")) as place:
+        for number in range(35):
+            place.file(f"many/{number}.txt", "x")
+        before = place.seen()
+        await place.say("go")
+        await place.go(Undo())
+        assert place.seen() == before
+        told = [text for text in place.undo_notices() if text.startswith("restoring files")]
+        assert told[0] == "restoring files: 10 of 36"
+        assert len(told) >= 3
 
 
 async def test_undo_works_after_a_resume(tmp_path: Path) -> None:

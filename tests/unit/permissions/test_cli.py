@@ -123,7 +123,7 @@ def test_saved_rules_tell_how_long_they_hold_and_can_be_removed(
     saved.add(("Bash(make test)", "Bash(pytest *)"))
     assert run(monkeypatch, b"", "list") == 0
     listed = capsys.readouterr().out
-    assert "Bash(pytest *)  (always, in this project, until removed)" in listed
+    assert "Bash(pytest *)  (holds in this project until it is removed)" in listed
     assert str(saved.path) in listed
     assert run(monkeypatch, b"", "remove", "Bash(pytest *)") == 0
     assert [rule.text for rule in saved.load()] == ["Bash(make test)"]

@@ -14,6 +14,7 @@ LEAVING = scenes("leaving_the_sandbox")
 FREEZING = scenes("nothing_freezes")
 PROJECT_CODE = scenes("project_code")
 RULES = scenes("rules_mean_what_they_say")
+FRESH = scenes("fresh_eyes")
 
 
 def named(scene: Scene) -> str:
@@ -46,6 +47,11 @@ def test_rules_mean_what_they_say(scene: Scene, world: World, monkeypatch: pytes
     check(scene, world, monkeypatch)
 
 
+@pytest.mark.parametrize("scene", FRESH, ids=named)
+def test_fresh_eyes(scene: Scene, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(scene, world, monkeypatch)
+
+
 READING_GIT = (
     "git status", "git status --short", "git diff", "git diff HEAD", "git diff --stat", "git log -3", "git log -p",
     "git show HEAD", "git blame a.txt", "git stash list", "git ls-files", "git ls-files -m", "git grep one",
@@ -56,12 +62,13 @@ READING_GIT = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("scene", [scene for scene in PROJECT_CODE if "git" in scene.steps], ids=named)
+@pytest.mark.parametrize("scene", [scene for scene in (*PROJECT_CODE, *FRESH) if "git" in scene.steps], ids=named)
 def test_no_allowed_reading_of_a_hostile_repository_runs_what_was_planted(scene: Scene, world: World) -> None:
     prepare(scene, world)
     env = tool_environment({**os.environ, "HOME": str(world.home)})
     for command in (*READING_GIT, *(written_out(case.command) for case in scene.cases)):
-        if scene.judge(world, command).decision != "allow":
+        verdict = scene.judge(world, command)
+        if verdict.decision != "allow" or not verdict.reads_only:
             continue
         for path in world.workspace.glob("*.txt"):
             os.utime(path)  # an index that must be refreshed is where hooks and filters are called

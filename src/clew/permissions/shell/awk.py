@@ -3,7 +3,7 @@
 import re
 
 from clew.permissions.shell.spec import Parsed
-from clew.permissions.word_set import word_set
+from clew.system.word_set import word_set
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\n]+|\#[^\n]*|\\\n)

@@ -14,7 +14,7 @@ from clew.permissions.shell.own_words import OwnWords, absolute
 from clew.permissions.shell.scan import Effective, Scan
 from clew.permissions.shell.table import program
 from clew.permissions.shell.values import Value
-from clew.permissions.word_set import word_set
+from clew.system.word_set import word_set
 
 _CATCH_ALL = re.compile(r"[*?.!\[\]^]*\*[*?]*|\.\*|\?+|\.\?\*|\.\[[^\]]*\]\*|\{[^}]*\*[^}]*\}")
 _RECURSIVE_MODES = word_set("""chmod chown chgrp setfacl chattr chcon""")

@@ -6,6 +6,7 @@ from typing import NamedTuple
 from clew.permissions.access import FileOp
 from clew.permissions.files import Places, judge_change
 from clew.permissions.paths import resolve
+from clew.permissions.shell.braces import expand_braces
 from clew.permissions.shell.reads import refuse_read
 from clew.permissions.shell.sed import safe_script
 from clew.permissions.shell.spec import Parsed, parse
@@ -13,6 +14,10 @@ from clew.permissions.shell.table import program
 from clew.permissions.shell.words import Word, literal
 
 _SUFFIX = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._~-")
+
+
+_MOVED: tuple[FileOp, ...] = ("delete", "read")
+_LINKED: tuple[FileOp, ...] = ("read", "write")
 
 
 class Touch(NamedTuple):
@@ -38,8 +43,10 @@ def changes_of(words: list[Word]) -> Changes | None:
         return None
     if row.changes is None:
         return Changes(refused=f"{name} can reach further than its words tell")
-    if any(not word.known or word.globs or word.braces for word in words):
+    written = _written_out(rest)
+    if written is None:
         return Changes(refused="it is not written out which files change")
+    rest = written
     if row.writes == "of=":
         return _dd(rest)
     parsed = parse(row.changes, rest)
@@ -53,9 +60,17 @@ def changes_of(words: list[Word]) -> Changes | None:
     if row.writes in ("copy", "move", "link"):
         return _to_destination(name, parsed, recursive=recursive)
     operands = parsed.operands[1:] if row.writes == "after first" else parsed.operands
-    op: FileOp = "delete" if name in ("rm", "rmdir", "unlink") else "write"
+    op: FileOp = "delete" if row.writes == "remove" else "write"
     touched = [Touch(op, word) for word in operands] + [Touch("read", word) for word in parsed.paths]
     return Changes(tuple(touched), recursive)
+
+
+def _written_out(words: list[Word]) -> list[Word] | None:
+    """Every word that the program gets, lists in braces included; None where that is not plain to see."""
+    if any(not word.known or word.globs or (word.braces and ".." in word.text) for word in words):
+        return None
+    expanded = [expand_braces(word) for word in words]
+    return None if None in expanded else [one for found in expanded for one in found or ()]
 
 
 def _edits(text: str) -> bool:
@@ -95,11 +110,16 @@ def _to_destination(name: str, parsed: Parsed, *, recursive: bool) -> Changes:
         return Changes(refused=f"{name} names no destination")
     if recursive and parsed.flags.keys() & {"-T", "--no-target-directory"}:
         return Changes(refused="a copy over what is there could follow its links")
-    op: FileOp = "read" if name in ("cp", "install") else "delete" if name == "mv" else "list"
-    touched = [Touch(op, word) for word in sources] if op != "list" else []
-    if op == "delete":
-        # What is moved can be read under its new name.
-        touched += [Touch("read", word) for word in sources]
+    match program(name).writes:
+        case "move":
+            # What is moved can be read under its new name.
+            touched = [Touch(op, word) for word in sources for op in _MOVED]
+        case "link":
+            # Whoever writes to a link writes to its end; a relative one counts from where the link is put.
+            here = [literal(os.path.join(os.path.dirname(target.text), word.text)) for word in sources]
+            touched = [Touch(op, word) for word in (*sources, *here) for op in _LINKED]
+        case _:
+            touched = [Touch("read", word) for word in sources]
     touched.append(Touch("write", target))
     touched += [Touch("write", literal(_inside(target.text, word.text))) for word in sources]
     return Changes(tuple(touched), recursive)
@@ -114,10 +134,11 @@ def _inside(directory: str, source: str) -> str:
     return f"{directory.rstrip('/') or '/'}/{os.path.basename(source.rstrip('/'))}"
 
 
-def refuse_edits(changes: Changes, cwd: str, places: Places, *, alone: bool) -> str:
+def refuse_edits(changes: Changes, cwd: str, places: Places, *, alone: bool, trees: bool = False) -> str:
     """Why these changes are more than edits of ordinary files of the workspace, or an empty string.
 
     `alone`: nothing else runs in the same text, so that no later part can write through what this one put in place.
+    `trees`: whole directories may go, but no root.
     """
     if changes.refused:
         return changes.refused
@@ -126,16 +147,31 @@ def refuse_edits(changes: Changes, cwd: str, places: Places, *, alone: bool) -> 
             if why := refuse_read(word, cwd, places):
                 return why
             continue
+        if op == "delete" and trees and _is_tree(word.text, cwd, places):
+            op = "write"  # the directory's own name and place still count
+        if op == "write" and _below_a_file(word.text, cwd, places):
+            continue  # `cp a b` where b is a file: nothing can be put inside it
         if why := refuse_change(word.text, cwd, places, op=op):
             return why
     if changes.recursive and _over_what_is_there(changes, cwd, places):
         return "a copy over what is there could follow its links"
-    sources = [word.text for op, word in changes.touches if op in ("read", "delete")]
+    sources = [word.text for op, word in changes.touches if op == "read"]
     for source in sources:
         place = resolve(source, cwd=cwd, home=places.home, follow_last=False)
         if place.kind == "link" or (place.kind == "directory" and not alone):
             return f"{source}: what is put in place could lead elsewhere"
     return ""
+
+
+def _below_a_file(text: str, cwd: str, places: Places) -> bool:
+    folder, slash, _ = text.rstrip("/").rpartition("/")
+    return bool(slash and folder) and resolve(folder, cwd=cwd, home=places.home).kind == "file"
+
+
+def _is_tree(text: str, cwd: str, places: Places) -> bool:
+    """A directory of the workspace that is not its root."""
+    place = resolve(text, cwd=cwd, home=places.home, follow_last=False)
+    return place.kind == "directory" and bool(places.inside(place.target)) and place.target not in places.roots
 
 
 def _over_what_is_there(changes: Changes, cwd: str, places: Places) -> bool:

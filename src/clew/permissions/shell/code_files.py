@@ -8,8 +8,8 @@ from pathlib import Path
 
 from clew.permissions.effort import look
 from clew.permissions.files import Places
-from clew.permissions.word_set import word_set
 from clew.system.git import file_start
+from clew.system.word_set import word_set
 
 _MAX_BYTES = 65_536
 _PLAIN_VERSION = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+_-]*")

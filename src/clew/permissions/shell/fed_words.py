@@ -2,7 +2,7 @@
 
 from clew.permissions.shell.values import Value, Variables
 from clew.permissions.shell.words import Command
-from clew.permissions.word_set import word_set
+from clew.system.word_set import word_set
 
 _MAX_WORDS = 64
 _FILTERS = word_set(

@@ -11,8 +11,8 @@ from tree_sitter import Node
 
 from clew.permissions.shell.lexer import Lexer
 from clew.permissions.shell.parser import parse_tree
-from clew.permissions.word_set import word_set
 from clew.system.unicode_marks import CONTROL, INVISIBLE, WANTED
+from clew.system.word_set import word_set
 
 MAX_CHARS = 10_000
 MAX_PARTS = 50

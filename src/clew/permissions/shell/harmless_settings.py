@@ -6,8 +6,8 @@ never proven (fetching, committing, editing) are harmless here: nothing proven u
 
 import re
 
-from clew.permissions.word_set import word_set
 from clew.system.git_config import Setting
+from clew.system.word_set import word_set
 
 _WHOLE_SECTIONS = word_set(
     """user author committer init pull push fetch rebase am apply commit rerere advice color column gui gitk

@@ -13,8 +13,13 @@ from clew.permissions.shell.spec import Operands, Parsed, Spec
 Shows = Literal["", "words", "names", "content"]
 """What a reading program shows: only the words it was given, names and sizes of files, or what is in them."""
 
-Writes = Literal["each", "after first", "copy", "move", "link", "script files", "of="]
-"""Which operands are changed: each; all but the first; the last (`copy` reads the others, `move` removes them)."""
+Writes = Literal["each", "make", "remove", "after first", "copy", "move", "link", "script files", "of="]
+"""Which operands are changed: each (`make`: nothing that is there is lost; `remove`: they are gone afterwards); all but
+the first; the last (`copy` reads the others, `move` removes them)."""
+
+LossKind = Literal["trees", "history", "files"]
+"""What is lost: whole directories or whatever is found; what git keeps nowhere else; the content of files that the
+operands name."""
 
 
 _NONE: Mapping[str, Spec] = MappingProxyType({})
@@ -31,6 +36,23 @@ class Wrapper(NamedTuple):
     """Assignments may precede the inner command."""
     proven: frozenset[str] | None = None
     """Flags with which it adds no right and no effect of its own; None: never proven."""
+
+
+class Loss(NamedTuple):
+    """A use that destroys what is there."""
+
+    kind: LossKind
+    why: str
+    words: frozenset[str] = frozenset()
+    """One of these must be among the words, also in a cluster of short flags or as the start of a long one; empty: any
+    use."""
+    unless: frozenset[str] = frozenset()
+    """With one of these nothing is lost."""
+    starts: tuple[str, ...] = ()
+    """An operand that starts like this counts as well."""
+
+
+_NO_LOSS: Mapping[str, tuple[Loss, ...]] = MappingProxyType({})
 
 
 class Program(NamedTuple):
@@ -51,6 +73,8 @@ class Program(NamedTuple):
     changes: Spec | None = None
     """The use that changes files, with the flags that are known not to reach further."""
     writes: Writes | None = None
+    plain_edit: bool = False
+    """Its changes are the kind that acceptEdits covers."""
     wraps: Wrapper | None = None
     shell_texts: tuple[str, ...] = ()
     """Flags whose value is run as a shell command; `*`: all its words are."""
@@ -65,6 +89,17 @@ class Program(NamedTuple):
     with its next word."""
     disks: bool = False
     """Can overwrite a disk that it is given."""
+    loses: tuple[Loss, ...] = ()
+    """Uses that destroy more than the files its words name, or need a person's word for other reasons (losses.py)."""
+    sub_loses: Mapping[str, tuple[Loss, ...]] = _NO_LOSS
+    """The same by subcommand."""
+    feeds: bool = False
+    """Runs a command with names that stand nowhere in the text."""
+
+
+def loss(kind: LossKind, why: str, words: str = "", *, unless: str = "", starts: tuple[str, ...] = ()) -> Loss:
+    """A row of losses; words as plain text."""
+    return Loss(kind, why, frozenset(words.split()), frozenset(unless.split()), starts)
 
 
 def wrapper(valued: str = "", operands: int = 0, *, assigns: bool = False, proven: str | None = None) -> Wrapper:

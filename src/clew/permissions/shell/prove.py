@@ -14,7 +14,7 @@ from clew.permissions.shell.spec import Parsed, Spec, parse
 from clew.permissions.shell.table import program
 from clew.permissions.shell.tables import git
 from clew.permissions.shell.words import Piece, Word, simple_braces
-from clew.permissions.word_set import word_set
+from clew.system.word_set import word_set
 
 _TEST_UNARY_PATH = word_set("""-e -f -d -r -w -x -s -L -h -p -S -b -c""")
 _FIXED_FLAG = re.compile(r"--[a-z][a-z-]*=")

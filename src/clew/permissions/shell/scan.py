@@ -16,7 +16,7 @@ from clew.permissions.shell.program import Wrapper
 from clew.permissions.shell.table import SHELLS, base_name, program
 from clew.permissions.shell.values import Value, Variables
 from clew.permissions.shell.words import Command, Redirect
-from clew.permissions.word_set import word_set
+from clew.system.word_set import word_set
 
 _MAX_TEXTS = 64
 _MAX_EFFECTIVE = 6_000
@@ -201,6 +201,8 @@ class Scan:
                 self._queue(value.text.partition("=")[2], found.cwd, known=value.known)
         elif name in ("source", "."):
             self.opaque = True
+            given = next((value for value in argv[1:] if not value.text.startswith("-")), None)
+            self.hidden = self.hidden or given is None or not given.known or given.text.startswith(("/dev/", "/proc/"))
         elif flags:
             for index, value in enumerate(argv[1:], 1):
                 flag, attached, text = value.text.partition("=")

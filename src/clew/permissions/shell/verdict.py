@@ -4,24 +4,27 @@ import os
 import re
 from typing import NamedTuple
 
+from msgspec.structs import replace
+
 from clew.permissions.access import Decision, ShellAccess, Verdict
 from clew.permissions.conditions import Policy
 from clew.permissions.paths import real
 from clew.permissions.rules import Rule
 from clew.permissions.shell.catastrophe import always_denied, coarse_denied, coarse_rule, unseen_loss
 from clew.permissions.shell.changes import changes_of, refuse_change, refuse_edits
-from clew.permissions.shell.destroys import deletes_trees, drops_history
 from clew.permissions.shell.grammar import unproven, unreadable
 from clew.permissions.shell.lexer import Lexer
+from clew.permissions.shell.losses import Losses, losses_of
 from clew.permissions.shell.offers import offers_for
 from clew.permissions.shell.proof import Part, parts_of, prove_part
 from clew.permissions.shell.rule_match import allowing_rule, matching_rule
 from clew.permissions.shell.scan import Scan
 from clew.permissions.shell.table import program
-from clew.permissions.shell.writes import protected_write
+from clew.permissions.shell.writes import protected_write, secret_read
 from clew.protocol.events import RuleOffer
 
 _UNUSABLE = re.compile("[\0\ud800-\udfff]")
+ACCEPTED = "mode acceptEdits"
 MAX_SCANNED = 130_000
 """Longer texts are not taken apart; the Bash tool runs none of them."""
 
@@ -71,10 +74,17 @@ def _judge_held(access: ShellAccess, policy: Policy) -> ShellVerdict:
         if rule is not None:
             return ShellVerdict(Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text))
     # A shell that is told the name of its directory keeps it, links and all; then `cd ..` follows the name.
-    found = _proven(access.command, frozenset({cwd, os.path.abspath(_UNUSABLE.sub("\ufffd", access.cwd))}), policy)
-    if found.verdict.decision != "ask":
+    names = frozenset({cwd, os.path.abspath(_UNUSABLE.sub("\ufffd", access.cwd))})
+    found = _proven(access.command, names, policy, kept=access.unkept == ())
+    verdict = found.verdict
+    if verdict.decision == "allow" and not any(part.rule == ACCEPTED for part in found.parts):
         return found
-    return found._replace(verdict=_by_mode(found.verdict, access, scan, policy))
+    if policy.mode in ("plan", "bypassPermissions"):
+        return found._replace(verdict=_by_mode(verdict, access, scan, Losses(), policy))
+    lost = losses_of(scan, policy.places)
+    if verdict.decision == "ask":
+        verdict = _by_mode(verdict, access, scan, lost, policy)
+    return found._replace(verdict=_known_loss(verdict, lost, access))
 
 
 def _always_deny(why: str) -> Verdict:
@@ -94,7 +104,18 @@ def _judge_long(text: str, policy: Policy) -> Verdict:
 NOT_TRUSTED = "this directory is not trusted yet, so every command asks; `clew --trust` changes that"
 
 
-def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, policy: Policy) -> Verdict:
+def _known_loss(verdict: Verdict, lost: Losses, access: ShellAccess) -> Verdict:
+    """What could not be brought back asks first; where it asks anyway, that is said (test_losses.py)."""
+    verdict = replace(verdict, at_stake=lost.paths)
+    if not access.unkept or not lost.paths:
+        return verdict
+    unkept = f"it could not be undone: {access.unkept[0]}"
+    if verdict.decision == "allow":
+        return replace(verdict, decision="ask", why=unkept, rule="not kept")
+    return replace(verdict, why=f"{verdict.why}; {unkept}")
+
+
+def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, lost: Losses, policy: Policy) -> Verdict:
     """A mode, a whole-tool rule or the sandbox may answer for a person, unless something protected is at stake."""
     if policy.mode == "plan":
         return Verdict(
@@ -107,16 +128,17 @@ def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, policy: Policy) -
         return Verdict(decision="ask", why="it cannot be known which program runs, and you have deny rules")
     bypass = policy.mode == "bypassPermissions"
     if held and policy.trusted:
-        lost = "" if bypass else drops_history(scan)
-        lost = lost or (deletes_trees(scan) if policy.mode == "default" else "")
-        if lost:
-            return Verdict(decision="ask", why=lost, rule="loses work", offers=asking.offers)
+        why = lost.history or (lost.trees if policy.mode == "default" else "")
+        if why:
+            return Verdict(decision="ask", why=why, rule="loses work", offers=asking.offers)
         return Verdict(decision="allow", why="runs inside the sandbox", rule="sandbox")
     if held and not bypass:
         return Verdict(decision="ask", why=NOT_TRUSTED, rule=asking.rule, offers=asking.offers)
     whole = next((rule for rule in policy.matching("allow", "Bash") if rule.whole_tool), None)
     if not bypass and (whole is None or not policy.trusted):
         return asking
+    if secret := secret_read(scan, policy.places):
+        return Verdict(decision="ask", why=secret, rule="secret names")
     unseen = "it cannot be known which program runs" if scan.hidden or scan.cut else unseen_loss(scan)
     if unseen:
         return Verdict(decision="ask", why=unseen, rule="always-deny")
@@ -125,14 +147,14 @@ def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, policy: Policy) -
     return Verdict(decision="allow", why="bypass mode", rule="mode bypassPermissions")
 
 
-def _proven(text: str, names: frozenset[str], policy: Policy) -> ShellVerdict:
+def _proven(text: str, names: frozenset[str], policy: Policy, *, kept: bool) -> ShellVerdict:
     if why := unreadable(text):
         return ShellVerdict(Verdict(decision="ask", why=why))
     lexer = Lexer(text)
     if why := unproven(text, lexer):
         return ShellVerdict(Verdict(decision="ask", why=why))
     taken = parts_of(lexer, names, policy.places)
-    parts = [_judge_part(part, policy, alone=len(lexer.commands) == 1) for part in taken]
+    parts = [_judge_part(part, policy, alone=len(lexer.commands) == 1, kept=kept) for part in taken]
     if any(map(_edits, taken)):
         # The proof looked at the project as it is now, and one of these parts may change what it looked at.
         parts = [_unsettled(part, one) for part, one in zip(taken, parts, strict=True)]
@@ -166,7 +188,7 @@ def _unsettled(part: Part, found: PartVerdict) -> PartVerdict:
     return PartVerdict(found.text, "ask", why, found.rule)
 
 
-def _judge_part(part: Part, policy: Policy, *, alone: bool) -> PartVerdict:
+def _judge_part(part: Part, policy: Policy, *, alone: bool, kept: bool) -> PartVerdict:
     accepts = policy.mode == "acceptEdits" and policy.trusted
     if part.why:
         if not (accepts and part.outputs and part.cwd is not None):
@@ -180,15 +202,15 @@ def _judge_part(part: Part, policy: Policy, *, alone: bool) -> PartVerdict:
     if rule is not None:
         return PartVerdict(part.text, "allow", "your rule allows it", rule.text)
     if proof.refused:
-        if accepts and (edits := _only_edits(part, policy, alone=alone)) is not None:
+        if accepts and (edits := _only_edits(part, policy, alone=alone, kept=kept)) is not None:
             if not edits:
-                return PartVerdict(part.text, "allow", "edits inside the workspace are accepted", "mode acceptEdits")
+                return PartVerdict(part.text, "allow", "edits inside the workspace are accepted", ACCEPTED)
             return PartVerdict(part.text, "ask", edits, proof.row)
         return PartVerdict(part.text, "ask", proof.refused, proof.row, offers_for(part, policy.places))
     if not policy.trusted:
         return PartVerdict(part.text, "ask", NOT_TRUSTED)
     if part.outputs:
-        return PartVerdict(part.text, "allow", "edits inside the workspace are accepted", "mode acceptEdits")
+        return PartVerdict(part.text, "allow", "edits inside the workspace are accepted", ACCEPTED)
     return PartVerdict(part.text, "allow", "only reads", proof.row, reads_only=True)
 
 
@@ -202,8 +224,10 @@ def _refuse_outputs(part: Part, cwd: str, policy: Policy) -> str:
     return ""
 
 
-def _only_edits(part: Part, policy: Policy, *, alone: bool) -> str | None:
-    """Why the part is more than edits inside the workspace; empty where it is not; None where its row tells nothing."""
+def _only_edits(part: Part, policy: Policy, *, alone: bool, kept: bool) -> str | None:
+    """Why the part is more than edits inside the workspace; empty where it is not; None where its row tells nothing.
+
+    `kept`: whatever it deletes can be brought back, whole directories too."""
     if part.cwd is None or not part.forms:
         return None
     for form in part.forms:
@@ -212,10 +236,12 @@ def _only_edits(part: Part, policy: Policy, *, alone: bool) -> str | None:
         changes = changes_of(form)
         if changes is None:
             return None
-        if form[0].text in ("ln", "chmod", "chown", "chgrp", "dd", "tee", "truncate", "install", "sponge"):
+        row = program(form[0].text)
+        if not row.plain_edit:
             return None
-        if form[0].text == "rm" and changes.recursive:
+        if row.writes == "remove" and changes.recursive and not kept:
             return "this deletes whole directories"
-        if why := refuse_edits(changes, part.cwd, policy.places, alone=alone):
+        trees = kept and (changes.recursive or row.writes == "move")
+        if why := refuse_edits(changes, part.cwd, policy.places, alone=alone, trees=trees):
             return why
     return ""

@@ -1,13 +1,16 @@
-"""Writes that can be seen in a command and touch protected names: they ask even in bypass mode and in the sandbox."""
+"""What can be seen in a command and asks even in bypass mode: protected names to be written, secrets to be read."""
 
-from clew.permissions.files import Finding, Places, judge_change
+import os
+
+from clew.permissions.files import Finding, Places, judge_change, judge_place
+from clew.permissions.names import secret_name
 from clew.permissions.shell.glob import GLOB, bash_match, matching_names
 from clew.permissions.shell.scan import Effective, Scan
 from clew.permissions.shell.spec import Spec, parse
 from clew.permissions.shell.table import after_git_options, program
 from clew.permissions.shell.values import Value
 from clew.permissions.shell.words import literal
-from clew.permissions.word_set import word_set
+from clew.system.word_set import word_set
 
 _OUT = word_set("""> >> >| &> &>> <>""")
 _EDITORS = word_set("""sed perl ed ex vim nano""")
@@ -32,6 +35,24 @@ def protected_write(scan: Scan, places: Places, *, held: bool) -> str:
             # A word of an unknown program is only a guess at a file: what it is called counts, not what lies there.
             if finding is not None and (finding.by_name or value not in perhaps):
                 return f"{value.text[:80]}: {finding.why}"
+    return ""
+
+
+def secret_read(scan: Scan, places: Places) -> str:
+    """Why a person must answer where a file with a secret's name stands among the words and is there, or nothing."""
+    for found in scan.effective:
+        if found.cwd is None or program(found.name).shows in ("words", "names"):
+            continue
+        inputs = [value for redirect, values in found.redirects if redirect.op == "<" for value in values]
+        for value in (*found.argv[1:], *_attached(found.argv[1:]), *inputs):
+            if not value.known or not value.text or len(value.text) > 4096:
+                continue
+            for path in _readings(value.text, found.cwd) if value.globs else (value.text,):
+                if not secret_name(path) or not os.path.lexists(os.path.join(found.cwd, path)):
+                    continue
+                finding = judge_place("read", path, found.cwd, places)
+                if finding.protected:
+                    return f"{path[:80]}: {finding.why}"
     return ""
 
 

@@ -4,7 +4,7 @@ import re
 
 from clew.permissions.shell.program import Program
 from clew.permissions.shell.spec import Parsed, Spec
-from clew.permissions.word_set import word_set
+from clew.system.word_set import word_set
 
 _LONG = ("--version", "--help")
 _PRINTS = "With --version it prints and ends before it reads any file of the project."

@@ -3,9 +3,9 @@
 import re
 
 from clew.permissions.names import secret_name
-from clew.permissions.shell.program import Program
+from clew.permissions.shell.program import Loss, Program, loss
 from clew.permissions.shell.spec import Parsed, Spec
-from clew.permissions.word_set import word_set
+from clew.system.word_set import word_set
 
 _SIGNATURE = re.compile(r"%G|(?<!contents:)signature")
 _VERSION = ("--version", "version")
@@ -305,6 +305,49 @@ _TAILS: dict[str, Spec] = {
     "worktree": Spec("-b: -f --detach --force", "text"),
     "show": _LOG,
 }
+
+
+def _history(words: str = "", *, unless: str = "", starts: tuple[str, ...] = ()) -> Loss:
+    return loss("history", "would drop what git keeps nowhere else", words, unless=unless, starts=starts)
+
+
+_FILES = loss("files", "overwrites changes that are not committed")
+_LOSES: dict[str, tuple[Loss, ...]] = {
+    "reset": (_history("--hard --merge --keep"),),
+    "checkout": (_history("-f --force -B"), _FILES),
+    "switch": (_history("-f --force --discard-changes -C --force-create"),),
+    "restore": (_FILES._replace(unless=frozenset({"-S", "--staged"})),),
+    "branch": (_history("-D -f --force -M -C"),),
+    "tag": (_history("-d --delete -f --force"),),
+    "stash": (_history("drop clear"),),
+    "reflog": (_history("expire delete drop"),),
+    "worktree": (_history("-f --force prune"),),
+    "update-ref": (_history("-d --stdin"),),
+    "symbolic-ref": (_history("-d --delete"),),
+    "replace": (_history("-d --delete -f --force"),),
+    "notes": (_history("remove prune -f --force"),),
+    "remote": (_history("remove rm prune"),),
+    "gc": (_history("--prune"),),
+    "submodule": (_history("deinit"),),
+    "push": (
+        loss(
+            "history",
+            "would replace or delete what others keep",
+            "-f --force --force-with-lease --force-if-includes -d --delete --mirror --prune",
+            starts=("+", ":"),
+        ),
+    ),
+    **dict.fromkeys(("filter-branch", "filter-repo", "prune", "prune-packed", "fast-import"), (_history(),)),
+    "clean": (
+        loss("trees", "this deletes files that git does not keep", unless="-n --dry-run"),
+        _FILES._replace(unless=frozenset({"-n", "--dry-run"})),
+    ),
+    "rm": (
+        loss("trees", "this deletes whole directories", "-r", unless="--cached -n --dry-run"),
+        _FILES._replace(unless=frozenset({"--cached", "-n", "--dry-run"})),
+    ),
+    "mv": (_FILES,),
+}
 PROGRAMS: dict[str, Program] = {
     "git": Program(
         audit="Reads .git/config, config.worktree, commondir, hooks, attributes and those of gitlinks, all of which "
@@ -315,6 +358,7 @@ PROGRAMS: dict[str, Program] = {
         tails=_TAILS,
         shell_texts=("-x", "--exec"),
         offers=("add *", "commit *", "fetch *", "switch *", "checkout *", "stash *"),
+        sub_loses=_LOSES,
     )
 }
 # Options before the subcommand: those with a value, and those that change nothing that matters here.

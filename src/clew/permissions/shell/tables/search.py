@@ -1,6 +1,6 @@
 """Programs that search: grep, ripgrep, fd. find has its own language (find.py)."""
 
-from clew.permissions.shell.program import Program, reader
+from clew.permissions.shell.program import Program, loss, reader
 
 _GREP = (
     "-a -A: -b -B: -c -C: -d: -D: -e: -E -f@ -F -G -h -H -i -I -l -L -m: -n -o -P -q -r -s -T -u -U -v "
@@ -59,14 +59,16 @@ PROGRAMS: dict[str, Program] = {
         "--owner= --exclude= --ignore-file=@ --color= --threads= --max-results= --quiet --show-errors --and= "
         "--strip-cwd-prefix=?",
         "pattern paths",
-    ),
+    )._replace(feeds=True),
     "fdfind": reader(
         "-H -I -i -g -a -l -p -0 -d: -t: -e: -E: --hidden --no-ignore --glob --type= --extension= --max-depth=",
         "pattern paths",
-    ),
+    )._replace(feeds=True),
     "find": Program(
         audit="Walks the tree and prints names; its expression is read by find.py. No settings file.",
         shows="names",
         version=("--version", "--help", "-version"),
+        loses=(loss("trees", "this deletes whatever it finds", "-delete"),),
+        feeds=True,
     ),
 }

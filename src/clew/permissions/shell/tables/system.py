@@ -4,7 +4,7 @@ import re
 
 from clew.permissions.shell.program import Program, reader
 from clew.permissions.shell.spec import Parsed
-from clew.permissions.word_set import word_set
+from clew.system.word_set import word_set
 
 _PS_COLUMNS = word_set(
     """pid ppid pgid sid user uid ruser ruid euser euid group gid comm cmd args command ucmd %cpu %mem pcpu pmem

@@ -97,6 +97,7 @@ PROGRAMS: dict[str, Program] = {
     )._replace(
         changes=Spec("-i=? -n -E -r -s -z -e: --in-place=? --quiet --regexp-extended --expression=", "text"),
         writes="script files",
+        plain_edit=True,
     ),
     "awk": reader("-F: -v: -e: --field-separator= --assign= --posix --traditional --re-interval", "text", check_awk),
     "gawk": reader("-F: -v: -e: --field-separator= --assign= --posix --traditional --re-interval", "text", check_awk),

@@ -1,7 +1,7 @@
 """Programs that run other programs: how to find the inner command, for deny rules and for proof (P7)."""
 
 from clew.permissions.shell.program import Program, Wrapper, wrapper
-from clew.permissions.word_set import word_set
+from clew.system.word_set import word_set
 
 _ADDS_NOTHING = "Starts the command behind it and adds neither a right nor an effect; the inner command is judged."
 _ADDS_RIGHTS = "Starts the command behind it with other rights, another root or another terminal: never proven."
@@ -65,8 +65,8 @@ PROGRAMS: dict[str, Program] = {
         ),
         "Runs a command with words from a pipe: proven only behind programs that list files (fed.py).",
         version="--version --help",
-    ),
-    "parallel": _row(wrapper("-j -a --jobs --arg-file --colsep -n -N"), _RUNS_TEXT, texts="*"),
+    )._replace(feeds=True),
+    "parallel": _row(wrapper("-j -a --jobs --arg-file --colsep -n -N"), _RUNS_TEXT, texts="*")._replace(feeds=True),
     "watch": _row(wrapper("-n --interval"), _RUNS_TEXT, texts="*"),
     "strace": _row(wrapper("-o -e -p -s -E -P -u -a")),
     "ltrace": _row(wrapper("-o -e -p -s -u")),
