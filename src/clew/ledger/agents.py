@@ -76,7 +76,7 @@ class AgentsFold:
         agent = self._meant(text)
         status = _NOTICE_STATUS.search(text)
         word = (status.group(1) or status.group(2)).lower() if status else "completed"
-        if agent and agent.status == "running" and word in _ENDED:
+        if agent and agent.status in ("running", "stopped") and word in _ENDED:
             self._close(agent, failed=word in _FAILED, source=(*agent.source, source))
 
     def _meant(self, text: str) -> AgentFact | None:

@@ -32,6 +32,14 @@ _NAME = re.compile(
 _ORDER = re.compile(
     r"^\W*(?:reply|respond|answer|say|output|print|ignore|repeat|forget|disregard)\b|\bdo not mention\b", re.IGNORECASE
 )
+_HASH = re.compile(r"\b(?=[a-z]*\d)[0-9a-f]{7,40}\b")
+_WISH = re.compile(
+    r"^\W*(?:remove|add|fix|make|cut|write|rewrite|review|document|explain|use|rename|migrate|upgrade|update|change|"
+    r"clean|create|implement|build|move|replace|find|investigate|refactor|test|run|push|commit|merge|decide|check|"
+    r"continue|look|confirm|measure|redeploy|translate|rebase)\b",
+    re.IGNORECASE,
+)
+"""A clause that begins so says what is wanted, not what was done."""
 _NOW = re.compile(r"\b(?:now|jetzt|ahora|maintenant|agora)\b", re.IGNORECASE)
 _ALL_OF = re.compile(r"\b(?:all|every one of the) (\d+)\b", re.IGNORECASE)
 _PART_OF = re.compile(r"\b\d+ of \d+\b")
@@ -187,6 +195,8 @@ def names_in(clause: str, *, proper: bool = True) -> list[str]:
 def _unfounded(clause: str, evidence: Evidence, *, foreign: bool) -> str:
     """A claim that the facts deny, or that neither they nor anybody in the dialog make."""
     at = 0
+    if _WISH.search(clause):
+        return ""
     for phrase in _PHRASE.split(clause):
         start = clause.index(phrase, at)
         at = start + len(phrase)
@@ -325,7 +335,8 @@ def _says(words: re.Pattern[str], statement: Statement, *, after: re.Pattern[str
 
 def _arguments(text: str) -> frozenset[str]:
     """What a phrase is about: its words but those that tell and those that claim."""
-    return frozenset(part for part in stems_of(_unclaimed(text).casefold()) if part not in _TELLING)
+    bare = _HASH.sub(" ", _unclaimed(text).casefold())
+    return frozenset(part for part in stems_of(bare) if part not in _TELLING)
 
 
 def _unclaimed(text: str) -> str:
@@ -344,7 +355,7 @@ def _unheard(clause: str, evidence: Evidence) -> str:
     words = [word for word in _WORD.findall(bare.casefold()) if stem(word) not in _TELLING]
     unknown = [word for word in words if not evidence.knows(word)]
     allowed = (
-        max(len(words) // 4, len(words) >= 3)
+        max(len(words) // 3, len(words) >= 3)
         if (language_of([clause]) or evidence.language) in ("", "en")
         else len(words) * 2 // 3
     )

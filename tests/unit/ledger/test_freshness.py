@@ -92,3 +92,15 @@ def test_a_question_in_a_dialog_needs_its_process_and_one_in_words_does_not() ->
 def test_what_the_shell_fills_in_is_no_file(path: str) -> None:
     ledger = asked().bash(f"cat > {path} <<'EOF'\nx\nEOF", "").bash(f"rm {path}", "").ledger()
     assert ledger.changed_files == ()
+
+
+def test_an_agent_whose_end_is_told_after_its_process_was_gone_has_ended() -> None:
+    talk = Talk().user("Survey it").call("Agent", description="survey", prompt="x", subagent_type="Explore")
+    talk.result("Async agent launched successfully.\nagentId: a1")
+    folding = talk.folding()
+    folding.reopened()
+    assert [agent.status for agent in folding.ledger(held=True).agents] == ["stopped"]
+    notice = "<task-notification><task-id>a1</task-id><status>completed</status></task-notification>"
+    for entry in Talk().user("x").user("y").user("z").user("w").user(notice).entries[-1:]:
+        folding.feed(entry)
+    assert [agent.status for agent in folding.ledger(held=True).agents] == ["finished"]
