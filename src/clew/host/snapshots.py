@@ -3,13 +3,17 @@
 import asyncio
 from collections.abc import Callable
 from contextlib import aclosing
+from typing import TYPE_CHECKING
 
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
 from clew.engine.compaction.gauge import Gauge
-from clew.engine.compaction.thresholds import Thresholds, wants_snapshot
+from clew.engine.compaction.thresholds import wants_snapshot
 from clew.llm.model import Model
 from clew.protocol.events import Event, SideQueryBooked, StepEnded, TurnEnded
+
+if TYPE_CHECKING:
+    from clew.engine.compaction.compactor import Compactor
 
 PURPOSE = "compaction"
 MIN_SHARE = 16
@@ -25,7 +29,7 @@ class Snapshots:
         settings: Compaction,
         *,
         gauge: Gauge,
-        limits: Callable[[], Thresholds],
+        compactor: "Callable[[], Compactor]",
         fast: Callable[[], Model | None],
         allowed: Callable[[], bool],
         spent: Callable[[float], None],
@@ -36,7 +40,7 @@ class Snapshots:
         self._agent = agent
         self._settings = settings
         self._gauge = gauge
-        self._limits = limits
+        self._compactor = compactor
         self._fast = fast
         self._allowed = allowed
         self._spent = spent
@@ -52,7 +56,7 @@ class Snapshots:
         if not isinstance(event, StepEnded | TurnEnded) or (self._task is not None and not self._task.done()):
             return
         tokens = self._gauge.tokens(self._agent)
-        if tokens <= self._failed_at or not wants_snapshot(self._settings, self._limits(), tokens):
+        if tokens <= self._failed_at or not wants_snapshot(self._settings, self._gauge.limits(self._agent), tokens):
             return
         if not self._looked:
             self._looked, self._model = True, self._fast()
@@ -69,12 +73,12 @@ class Snapshots:
 
     async def _write(self, model: Model, tokens: int) -> None:
         from clew.engine.compaction.budgets import budgets_for  # loaded when there is something to write
-        from clew.engine.compaction.compact import past_of, prepare
+        from clew.engine.compaction.compact import prepare
         from clew.engine.compaction.sections import SectionFailed
 
-        limits = self._limits()
+        limits = self._gauge.limits(self._agent)
         budgets = budgets_for(limits.window, limits.auto)
-        past = past_of(self._agent.conversation)
+        past = self._compactor().past
         try:
             async with aclosing(
                 prepare(past, model=model, budgets=budgets, min_tokens=limits.window // MIN_SHARE)

@@ -209,7 +209,7 @@ class Window:
         now = self._gauge.tokens(self._agent)
         restored = (event.tokens_before or 0) + max(0, now - (event.tokens_after or 0))
         window = self._agent.model.window
-        if window and restored >= self._compactor().limits.hard:
+        if window and restored >= self._gauge.limits(self._agent).hard:
             words = (
                 f"the old view is about {restored:,} tokens, and the window of {self._agent.model.name} is {window:,}"
             )

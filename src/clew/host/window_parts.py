@@ -54,7 +54,7 @@ class WindowParts:
             self._made = Compactor(
                 self._agent,
                 self._settings,
-                tokens=lambda: self.gauge.tokens(self._agent),
+                gauge=self.gauge,
                 live=SessionLiveState(self._toolbox, lambda: self._session.runners if self._session else {}),
                 forget_reads=self._toolbox.session.forget_reads,
                 log=self._log,
@@ -92,7 +92,7 @@ class WindowParts:
             self._agent,
             self._settings,
             gauge=self.gauge,
-            limits=lambda: self.compactor().limits,
+            compactor=self.compactor,
             fast=fast,
             allowed=lambda: cap().allows(),
             spent=lambda usd: cap().add(usd, PURPOSE),

@@ -32,7 +32,7 @@ from clew.protocol.context_events import (
 from clew.protocol.entries import Entry, UserEntry
 from clew.protocol.events import SideQueryBooked
 from clew.protocol.ids import EntryId, new_entry_id
-from clew.protocol.messages import Part, text_of
+from clew.protocol.messages import Message, Part, text_of
 from clew.transcript.conversation import Conversation
 from clew.transcript.view import replacements_of
 
@@ -59,14 +59,20 @@ class Past(Struct, frozen=True, kw_only=True):
         return self.sizes.measure(replacements_of(self.entries))
 
 
-def past_of(conversation: Conversation) -> Past:
-    """A conversation as it stands now."""
+def past_of(conversation: Conversation, sizes: Sizes) -> Past:
+    """A conversation as it stands now. `sizes`: of the session, so that nothing is estimated twice."""
     return Past(
         entries=tuple(conversation.entries),
         chain=conversation.chain(),
         leaf=conversation.leaf,
-        slim=lambda messages: slim(tuple(messages)).messages,
+        slim=in_words,
+        sizes=sizes,
     )
+
+
+def in_words(messages: Sequence[Message]) -> tuple[Message, ...]:
+    """Messages without media, as a summary request holds them."""
+    return slim(tuple(messages)).messages
 
 
 async def prepare(

@@ -6,10 +6,11 @@ from contextlib import aclosing
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
 from clew.engine.compaction.budgets import budgets_for
-from clew.engine.compaction.compact import compact, past_of
+from clew.engine.compaction.compact import Past, compact, in_words, past_of
+from clew.engine.compaction.gauge import Gauge
 from clew.engine.compaction.live_state import LiveState
 from clew.engine.compaction.micro import Trigger, due, trim
-from clew.engine.compaction.thresholds import Thresholds, thresholds_in_force
+from clew.engine.compaction.sizes import Sizes
 from clew.protocol.context_events import CompactionKind
 from clew.protocol.events import CompactionEnded, CompactionFailed, CompactionStarted, Event, Notice
 from clew.protocol.ids import new_entry_id
@@ -31,30 +32,28 @@ class Compactor:
         agent: Agent,
         settings: Compaction,
         *,
-        tokens: Callable[[], int | None],
+        gauge: Gauge,
         live: LiveState,
         forget_reads: Callable[[tuple[str, ...] | None], None],
         log: Callable[[str], None],
     ) -> None:
-        """`tokens`: what the next request will hold. `forget_reads`: the model no longer holds these files; None: any
-        file."""
+        """`forget_reads`: the model no longer holds these files; None: any file."""
         self._agent = agent
         self._settings = settings
-        self._tokens = tokens
+        self._gauge = gauge
         self._live = live
         self._forget_reads = forget_reads
         self._log = log
+        self._sizes = Sizes(in_words)
         self._failures = 0
         self._full_passes = 0
         self.is_off = False
         """Automatic compaction gave up, until one works."""
 
     @property
-    def limits(self) -> Thresholds:
-        """Where the window of the model in force counts as full."""
-        model = self._agent.model
-        cap = self._agent.max_output_tokens or model.max_output_tokens
-        return thresholds_in_force(self._settings, window=model.window, output_cap=cap)
+    def past(self) -> Past:
+        """The conversation as it stands."""
+        return past_of(self._agent.conversation, self._sizes)
 
     async def asked(self, focus: str = "") -> AsyncGenerator[Event]:
         """The user wants it now. A failure does not count against the automatic kind."""
@@ -64,7 +63,7 @@ class Compactor:
 
     async def by_itself(self, kind: CompactionKind) -> AsyncGenerator[Event]:
         """Automatic: first what needs no model, when that is enough; else a summary; three failures end it."""
-        before = self._tokens()
+        before = self._gauge.tokens(self._agent)
         if kind == "reactive" and (event := self.cleared("overflow")) is not None:
             yield event
             if self._has_room(before):
@@ -99,16 +98,16 @@ class Compactor:
         return self.cleared("size")
 
     async def _summarised(self, kind: CompactionKind, focus: str) -> AsyncGenerator[Event]:
-        limits = self.limits
+        limits = self._gauge.limits(self._agent)
         yield CompactionStarted(kind=kind, focus=focus)
         steps = compact(
-            past_of(self._agent.conversation),
+            self.past,
             model=self._agent.model,
             budgets=budgets_for(limits.window, limits.auto),
             kind=kind,
             live=self._live,
             focus=focus,
-            tokens_before=self._tokens(),
+            tokens_before=self._gauge.tokens(self._agent),
         )
         async with aclosing(steps) as events:
             async for event in events:
@@ -117,16 +116,16 @@ class Compactor:
                     self._forget_reads(None)
                 yield event
 
-    def _has_room(self, before: int | None) -> bool:
+    def _has_room(self, before: int) -> bool:
         """Whether clearing alone was enough: well below the line, and less than before."""
-        after = self._tokens()
-        return after is not None and after < self.limits.auto * 9 // 10 and (before is None or after < before)
+        after = self._gauge.tokens(self._agent)
+        return after < self._gauge.limits(self._agent).auto * 9 // 10 and after < before
 
     def _counted(self, *, done: bool) -> str:
         """Why automatic compaction ends here; "" when it goes on."""
         self._failures = 0 if done else self._failures + 1
-        after = self._tokens()
-        full = done and after is not None and after >= self.limits.auto
+        after = self._gauge.tokens(self._agent)
+        full = done and after >= self._gauge.limits(self._agent).auto
         self._full_passes = self._full_passes + 1 if full else 0
         if self._failures >= MAX_FAILURES:
             return f"automatic compaction failed {MAX_FAILURES} times in a row and is off now: {WAYS_OUT}"

@@ -5,6 +5,7 @@ import time
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
 from clew.engine.compaction.meter import NOBODY, Meter, cold_return, next_cost_usd
+from clew.engine.compaction.thresholds import Thresholds, thresholds_in_force
 from clew.protocol.context_events import ColdReturn, ContextMeasured
 from clew.protocol.ids import OpId
 
@@ -35,6 +36,11 @@ class Gauge:
     def tokens(self, agent: Agent) -> int:
         """What its next request will hold."""
         return self._meter.read(agent).tokens
+
+    def limits(self, agent: Agent) -> Thresholds:
+        """Where the window of the model in force counts as full."""
+        cap = agent.max_output_tokens or agent.model.max_output_tokens
+        return thresholds_in_force(self._settings, window=agent.model.window, output_cap=cap)
 
     def measured(self, agent: Agent, *, op_id: OpId = NOBODY, detailed: bool = False) -> ContextMeasured:
         """The same as an event; `detailed`: with what fills it."""

@@ -5,9 +5,8 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from clew.config.schema import Compaction
-from clew.engine.agent import Agent
 from clew.engine.compaction.gauge import Gauge
-from clew.engine.compaction.thresholds import Thresholds, thresholds_in_force
+from clew.engine.compaction.thresholds import Thresholds
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Turn, TurnStopped
 from clew.protocol.context_events import CompactionKind
@@ -46,7 +45,7 @@ class MakeRoom(Middleware):
         if turn.steps == 0 and self._is_idle() and (event := self._compactor().cleared("idle")) is not None:
             yield event
         tokens = self._gauge.tokens(agent)
-        limits = self._limits(agent)
+        limits = self._gauge.limits(agent)
         if not limits.window:
             return
         if self._outputs_may_be_long(tokens) and (event := self._compactor().cleared_by_size()) is not None:
@@ -87,10 +86,6 @@ class MakeRoom(Middleware):
                 yield event
                 if isinstance(event, CompactionEnded | ViewTrimmed):
                     turn.full = None
-
-    def _limits(self, agent: Agent) -> Thresholds:
-        cap = agent.max_output_tokens or agent.model.max_output_tokens
-        return thresholds_in_force(self._settings, window=agent.model.window, output_cap=cap)
 
     def _is_idle(self) -> bool:
         """Whether the last request is so long ago that no provider has it in its cache any more."""
