@@ -16,7 +16,7 @@ from bench.report import Row
 
 ROWS = "--rows"
 """Asks for the rows of one topic, for the process that puts them together."""
-TOPICS = ("startup", "permissions", "growth", "tools", "undo", "transcript", "foreign", "recap")
+TOPICS = ("startup", "permissions", "growth", "tools", "undo", "transcript", "window", "foreign", "recap")
 TITLES = {
     "startup": "Start, steps, memory (`clew -p` against the loopback model server)",
     "permissions": "Permission verdicts",
@@ -24,6 +24,7 @@ TITLES = {
     "tools": "Tools and sandbox",
     "undo": "Undo on a tree of 50,000 files",
     "transcript": "The log: resume, list, search, crashes",
+    "window": "The window: view, meter, compaction",
     "foreign": "Other agents' sessions",
     "recap": "Ledger and recap",
 }

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
-from clew.engine.compaction.gauge import Gauge
 from clew.engine.compaction.thresholds import wants_snapshot
+from clew.engine.compaction.window_meter import WindowMeter
 from clew.llm.model import Model
 from clew.protocol.events import Event, SideQueryBooked, StepEnded, TurnEnded
 
@@ -28,7 +28,7 @@ class Snapshots:
         agent: Agent,
         settings: Compaction,
         *,
-        gauge: Gauge,
+        meter: WindowMeter,
         compactor: "Callable[[], Compactor]",
         fast: Callable[[], Model | None],
         allowed: Callable[[], bool],
@@ -39,7 +39,7 @@ class Snapshots:
         """`fast`: the fast model, if there is one; asked once. `allowed`: the daily cap has room."""
         self._agent = agent
         self._settings = settings
-        self._gauge = gauge
+        self._meter = meter
         self._compactor = compactor
         self._fast = fast
         self._allowed = allowed
@@ -55,8 +55,8 @@ class Snapshots:
         """After a step or a turn there may be something new to write."""
         if not isinstance(event, StepEnded | TurnEnded) or (self._task is not None and not self._task.done()):
             return
-        tokens = self._gauge.tokens(self._agent)
-        if tokens <= self._failed_at or not wants_snapshot(self._settings, self._gauge.limits(self._agent), tokens):
+        tokens = self._meter.tokens(self._agent)
+        if tokens <= self._failed_at or not wants_snapshot(self._settings, self._meter.limits(self._agent), tokens):
             return
         if not self._looked:
             self._looked, self._model = True, self._fast()
@@ -76,7 +76,7 @@ class Snapshots:
         from clew.engine.compaction.compact import prepare
         from clew.engine.compaction.sections import SectionFailed
 
-        limits = self._gauge.limits(self._agent)
+        limits = self._meter.limits(self._agent)
         budgets = budgets_for(limits.window, limits.auto)
         past = self._compactor().past
         try:

@@ -7,10 +7,10 @@ from pathlib import Path
 from clew.engine.agent import Agent
 from clew.engine.compaction.compactor import Compactor, stopped
 from clew.engine.compaction.framing import fenced, listed, one_line
-from clew.engine.compaction.gauge import Gauge
 from clew.engine.compaction.receipt import Found, find_items, last_receipt, pins
 from clew.engine.compaction.receipt import Pin as Pinned
 from clew.engine.compaction.stretches import Exchange, exchanges_of
+from clew.engine.compaction.window_meter import WindowMeter
 from clew.host.refusal import OpRefused
 from clew.host.runner import AgentRunner, Job
 from clew.llm.estimate import estimate_text
@@ -60,7 +60,7 @@ class Window:
         self,
         agent: Agent,
         runner: AgentRunner,
-        gauge: Gauge,
+        meter: WindowMeter,
         compactor: Callable[[], Compactor],
         *,
         publish: Callable[[Event], None],
@@ -71,7 +71,7 @@ class Window:
         request."""
         self._agent = agent
         self._runner = runner
-        self._gauge = gauge
+        self._meter = meter
         self._compactor = compactor
         self._publish = publish
         self._path = path
@@ -82,7 +82,7 @@ class Window:
         """Check an op without doing it. Raises OpRefused."""
         match op:
             case RequestContext():
-                return lambda: self._publish(self._gauge.measured(self._agent, op_id=op.op_id, detailed=True))
+                return lambda: self._publish(self._meter.measured(self._agent, op_id=op.op_id, detailed=True))
             case RequestReceipt():
                 receipt = last_receipt(self._entries)
                 if receipt is None:
@@ -119,7 +119,7 @@ class Window:
                     yield event
             finally:
                 self._underway = False
-            yield self._gauge.measured(self._agent)
+            yield self._meter.measured(self._agent)
 
         self._runner.perform(Job(run=run, stopped=lambda: stopped(kind)))
 
@@ -146,7 +146,7 @@ class Window:
             entry_id=new_entry_id(),
             logical_parent_id=conversation.leaf,
             kind="clear",
-            tokens_before=self._gauge.tokens(self._agent),
+            tokens_before=self._meter.tokens(self._agent),
             tokens_after=round(estimate_text(words)),
             summary_id=new_entry_id() if kept else None,
             summary=(TextPart(text=f"{CLEARED}\n{words}"),) if kept else (),
@@ -206,10 +206,10 @@ class Window:
         raise OpRefused("nothing was compacted, cleared or snipped that could be brought back")
 
     def _check_size(self, event: CompactionEnded) -> None:
-        now = self._gauge.tokens(self._agent)
+        now = self._meter.tokens(self._agent)
         restored = (event.tokens_before or 0) + max(0, now - (event.tokens_after or 0))
         window = self._agent.model.window
-        if window and restored >= self._gauge.limits(self._agent).hard:
+        if window and restored >= self._meter.limits(self._agent).hard:
             words = (
                 f"the old view is about {restored:,} tokens, and the window of {self._agent.model.name} is {window:,}"
             )

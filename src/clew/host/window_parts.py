@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from clew.engine.agent import Agent
-from clew.engine.compaction.gauge import Gauge
+from clew.engine.compaction.window_meter import WindowMeter
 from clew.engine.middleware.compaction import MakeRoom
 from clew.engine.middleware.reminders import Reminders
 from clew.host.past import Past
@@ -38,8 +38,8 @@ class WindowParts:
         self._settings = workspace.settings.compaction
         self._made: Compactor | None = None
         self._session: Session | None = None
-        self.gauge = Gauge(self._settings, idle_s=idle_s(past))
-        self.middleware = MakeRoom(self._settings, self.gauge, self.compactor)
+        self.meter = WindowMeter(self._settings, idle_s=idle_s(past))
+        self.middleware = MakeRoom(self._settings, self.meter, self.compactor)
 
     def attach(self, session: Session) -> None:
         """From now on everything is there."""
@@ -54,7 +54,7 @@ class WindowParts:
             self._made = Compactor(
                 self._agent,
                 self._settings,
-                gauge=self.gauge,
+                meter=self.meter,
                 live=SessionLiveState(self._toolbox, lambda: self._session.runners if self._session else {}),
                 forget_reads=self._toolbox.session.forget_reads,
                 log=self._log,
@@ -69,7 +69,7 @@ class WindowParts:
         return Window(
             self._agent,
             self._session.main,
-            self.gauge,
+            self.meter,
             self.compactor,
             publish=self._session.publish,
             path=self._past.path,
@@ -91,7 +91,7 @@ class WindowParts:
         return Snapshots(
             self._agent,
             self._settings,
-            gauge=self.gauge,
+            meter=self.meter,
             compactor=self.compactor,
             fast=fast,
             allowed=lambda: cap().allows(),
@@ -102,7 +102,7 @@ class WindowParts:
 
     def cold_return(self) -> ColdReturn | None:
         """What the first request after the pause will cost, when that is worth a word."""
-        return self.gauge.cold_return(self._agent)
+        return self.meter.cold_return(self._agent)
 
 
 def idle_s(past: Past) -> float | None:

@@ -252,7 +252,7 @@ class _Builder:
                 reply = replies.of(number)
                 if reply in groups:
                     groups[reply].append(number)
-        groups = {reply: self._by_depth(members) for reply, members in groups.items()}
+        groups = {reply: self._by_depth(members) if members[1:] else members for reply, members in groups.items()}
         results = self._results(groups)
         placed: set[int] = set()
         ordered: list[int] = []

@@ -7,10 +7,10 @@ from clew.config.schema import Compaction
 from clew.engine.agent import Agent
 from clew.engine.compaction.budgets import budgets_for
 from clew.engine.compaction.compact import Past, compact, in_words, past_of
-from clew.engine.compaction.gauge import Gauge
 from clew.engine.compaction.live_state import LiveState
 from clew.engine.compaction.micro import Trigger, due, trim
 from clew.engine.compaction.sizes import Sizes
+from clew.engine.compaction.window_meter import WindowMeter
 from clew.protocol.context_events import CompactionKind
 from clew.protocol.events import CompactionEnded, CompactionFailed, CompactionStarted, Event, Notice
 from clew.protocol.ids import new_entry_id
@@ -32,7 +32,7 @@ class Compactor:
         agent: Agent,
         settings: Compaction,
         *,
-        gauge: Gauge,
+        meter: WindowMeter,
         live: LiveState,
         forget_reads: Callable[[tuple[str, ...] | None], None],
         log: Callable[[str], None],
@@ -40,7 +40,7 @@ class Compactor:
         """`forget_reads`: the model no longer holds these files; None: any file."""
         self._agent = agent
         self._settings = settings
-        self._gauge = gauge
+        self._meter = meter
         self._live = live
         self._forget_reads = forget_reads
         self._log = log
@@ -63,7 +63,7 @@ class Compactor:
 
     async def by_itself(self, kind: CompactionKind) -> AsyncGenerator[Event]:
         """Automatic: first what needs no model, when that is enough; else a summary; three failures end it."""
-        before = self._gauge.tokens(self._agent)
+        before = self._meter.tokens(self._agent)
         if kind == "reactive" and (event := self.cleared("overflow")) is not None:
             yield event
             if self._has_room(before):
@@ -98,7 +98,7 @@ class Compactor:
         return self.cleared("size")
 
     async def _summarised(self, kind: CompactionKind, focus: str) -> AsyncGenerator[Event]:
-        limits = self._gauge.limits(self._agent)
+        limits = self._meter.limits(self._agent)
         yield CompactionStarted(kind=kind, focus=focus)
         steps = compact(
             self.past,
@@ -107,7 +107,7 @@ class Compactor:
             kind=kind,
             live=self._live,
             focus=focus,
-            tokens_before=self._gauge.tokens(self._agent),
+            tokens_before=self._meter.tokens(self._agent),
         )
         async with aclosing(steps) as events:
             async for event in events:
@@ -118,14 +118,14 @@ class Compactor:
 
     def _has_room(self, before: int) -> bool:
         """Whether clearing alone was enough: well below the line, and less than before."""
-        after = self._gauge.tokens(self._agent)
-        return after < self._gauge.limits(self._agent).auto * 9 // 10 and after < before
+        after = self._meter.tokens(self._agent)
+        return after < self._meter.limits(self._agent).auto * 9 // 10 and after < before
 
     def _counted(self, *, done: bool) -> str:
         """Why automatic compaction ends here; "" when it goes on."""
         self._failures = 0 if done else self._failures + 1
-        after = self._gauge.tokens(self._agent)
-        full = done and after >= self._gauge.limits(self._agent).auto
+        after = self._meter.tokens(self._agent)
+        full = done and after >= self._meter.limits(self._agent).auto
         self._full_passes = self._full_passes + 1 if full else 0
         if self._failures >= MAX_FAILURES:
             return f"automatic compaction failed {MAX_FAILURES} times in a row and is off now: {WAYS_OUT}"

@@ -5,8 +5,8 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from clew.config.schema import Compaction
-from clew.engine.compaction.gauge import Gauge
 from clew.engine.compaction.thresholds import Thresholds
+from clew.engine.compaction.window_meter import WindowMeter
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Turn, TurnStopped
 from clew.protocol.context_events import CompactionKind
@@ -28,11 +28,11 @@ class MakeRoom(Middleware):
     def __init__(
         self,
         settings: Compaction,
-        gauge: Gauge,
+        meter: WindowMeter,
         compactor: "Callable[[], Compactor]",
     ) -> None:
         self._settings = settings
-        self._gauge = gauge
+        self._meter = meter
         self._compactor = compactor
 
     async def before_step(self, turn: Turn) -> AsyncGenerator[Event]:
@@ -44,13 +44,13 @@ class MakeRoom(Middleware):
         agent = turn.agent
         if turn.steps == 0 and self._is_idle() and (event := self._compactor().cleared("idle")) is not None:
             yield event
-        tokens = self._gauge.tokens(agent)
-        limits = self._gauge.limits(agent)
+        tokens = self._meter.tokens(agent)
+        limits = self._meter.limits(agent)
         if not limits.window:
             return
         if self._outputs_may_be_long(tokens) and (event := self._compactor().cleared_by_size()) is not None:
             yield event
-            tokens = self._gauge.tokens(agent)
+            tokens = self._meter.tokens(agent)
         if not self._settings.auto:
             if tokens >= limits.blocking:
                 raise TurnStopped("prompt_too_long", FULL.format(tokens=tokens, window=limits.window))
@@ -63,10 +63,10 @@ class MakeRoom(Middleware):
 
     async def after_step(self, turn: Turn) -> AsyncGenerator[Event]:
         """The meter moves."""
-        self._gauge.worked()
-        if words := self._gauge.notice(turn.agent):
+        self._meter.worked()
+        if words := self._meter.notice(turn.agent):
             yield Notice(level="warning", text=words, code="truncated")
-        yield self._gauge.measured(turn.agent)
+        yield self._meter.measured(turn.agent)
 
     def _due(self, turn: Turn, limits: Thresholds, tokens: int) -> CompactionKind | None:
         if tokens >= limits.auto:
@@ -89,7 +89,7 @@ class MakeRoom(Middleware):
 
     def _is_idle(self) -> bool:
         """Whether the last request is so long ago that no provider has it in its cache any more."""
-        idle_s, minutes = self._gauge.idle_s, self._settings.idle_minutes
+        idle_s, minutes = self._meter.idle_s, self._settings.idle_minutes
         return idle_s is not None and minutes is not None and idle_s >= minutes * 60
 
     def _outputs_may_be_long(self, tokens: int) -> bool:

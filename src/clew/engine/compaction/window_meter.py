@@ -10,7 +10,7 @@ from clew.protocol.context_events import ColdReturn, ContextMeasured
 from clew.protocol.ids import OpId
 
 
-class Gauge:
+class WindowMeter:
     """A meter with the user's settings and the time of the last request."""
 
     def __init__(self, settings: Compaction, *, idle_s: float | None = None) -> None:
