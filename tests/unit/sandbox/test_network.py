@@ -3,7 +3,6 @@
 import asyncio
 import shutil
 import socket
-import sys
 
 import pytest
 
@@ -12,45 +11,46 @@ from clew.tools.session import ToolSession
 from unit.sandbox.world import KINDS, World
 
 SOCKET_TEST = """
-import socketserver, threading, urllib.request, http.server, asyncio
+import asyncio, http.server, socketserver, tempfile, threading, unittest, urllib.request
 
 class Echo(socketserver.StreamRequestHandler):
     def handle(self):
         self.wfile.write(self.rfile.readline())
 
-def test_threads():
-    import socket
-    with socketserver.ThreadingTCPServer(("localhost", 0), Echo) as server:
+class Sockets(unittest.TestCase):
+    def test_threads(self):
+        import socket
+        with socketserver.ThreadingTCPServer(("localhost", 0), Echo) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            with socket.create_connection(server.server_address) as client:
+                client.sendall(b"hello\\n")
+                assert client.recv(9) == b"hello\\n"
+            server.shutdown()
+
+    def test_http(self):
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        with socket.create_connection(server.server_address) as client:
-            client.sendall(b"hello\\n")
-            assert client.recv(9) == b"hello\\n"
+        assert urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/").status == 200
         server.shutdown()
 
-def test_http():
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), http.server.SimpleHTTPRequestHandler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    assert urllib.request.urlopen(f"http://127.0.0.1:{server.server_port}/").status == 200
-    server.shutdown()
-
-def test_asyncio(tmp_path):
-    async def main():
-        async def answer(reader, writer):
-            writer.write(await reader.readline())
-            writer.close()
-        place = str(tmp_path / "s")
-        over_tcp = await asyncio.start_server(answer, "::1", 0, family=10)
-        port = over_tcp.sockets[0].getsockname()[1]
-        for server, dial in (
-            (over_tcp, lambda: asyncio.open_connection("::1", port)),
-            (await asyncio.start_unix_server(answer, place), lambda: asyncio.open_unix_connection(place)),
-            (await asyncio.start_unix_server(answer, "rel.sock"), lambda: asyncio.open_unix_connection("rel.sock")),
-        ):
-            reader, writer = await dial()
-            writer.write(b"x\\n")
-            assert await reader.readline() == b"x\\n"
-            server.close()
-    asyncio.run(main())
+    def test_asyncio(self):
+        async def main():
+            async def answer(reader, writer):
+                writer.write(await reader.readline())
+                writer.close()
+            place = tempfile.mkdtemp() + "/s"
+            over_tcp = await asyncio.start_server(answer, "::1", 0, family=10)
+            port = over_tcp.sockets[0].getsockname()[1]
+            for server, dial in (
+                (over_tcp, lambda: asyncio.open_connection("::1", port)),
+                (await asyncio.start_unix_server(answer, place), lambda: asyncio.open_unix_connection(place)),
+                (await asyncio.start_unix_server(answer, "rel.sock"), lambda: asyncio.open_unix_connection("rel.sock")),
+            ):
+                reader, writer = await dial()
+                writer.write(b"x\\n")
+                assert await reader.readline() == b"x\\n"
+                server.close()
+        asyncio.run(main())
 """
 NODE_TEST = """
 const http = require('http');
@@ -87,8 +87,9 @@ async def fetched(world: World, port: int) -> str:
 
 async def test_a_test_suite_with_sockets(connected: World):
     (connected.ws / "src" / "test_sockets.py").write_text(SOCKET_TEST)
-    result = await connected.run(f"cd src && {sys.executable} -m pytest -q -p no:cacheprovider test_sockets.py")
-    assert "3 passed" in result.text, result.text
+    result = await connected.run("cd src && python3 -m unittest test_sockets")
+    assert "Ran 3 tests" in result.text, result.text
+    assert not result.is_error, result.text
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="no node on this machine")

@@ -39,6 +39,9 @@ NEW_FACTOR, NEW_SLACK = 2.5, 1_200
 MIN_SENT = 2_000
 
 
+State = tuple[int, int, str, int, int]
+
+
 class Anchor(Struct, frozen=True):
     """A request that the provider counted, and whose beginning the next one repeats."""
 
@@ -73,6 +76,8 @@ class Meter:
         self._distrusted: set[MessageId] = set()
         self._told: set[str] = set()
         self._notice = ""
+        self._last: tuple[State, Reading] | None = None
+        self._learned_at: State | None = None
         self._base: tuple[tuple[str, ...], tuple[ToolSpec, ...], Weights] = ((), (), Weights())
 
     def notice(self, agent: Agent) -> str:
@@ -82,7 +87,13 @@ class Meter:
         return words
 
     def read(self, agent: Agent) -> Reading:
-        """How much the next request will hold."""
+        """How much the next request will hold. Asked again before anything was written, it costs nothing."""
+        state = state_of(agent)
+        if self._last is None or self._last[0] != state:
+            self._last = (state, self._read(agent))
+        return self._last[1]
+
+    def _read(self, agent: Agent) -> Reading:
         self._learn(agent)
         model, view = agent.model, agent.conversation.messages()
         anchor = last_anchor(agent.conversation.entries, model.name, _replies(view) - self._distrusted)
@@ -126,6 +137,9 @@ class Meter:
 
     def _learn(self, agent: Agent) -> None:
         """Take the count of the newest request, once."""
+        if self._learned_at == (state := state_of(agent)):
+            return
+        self._learned_at = state
         model, view = agent.model, agent.conversation.messages()
         anchor = last_anchor(agent.conversation.entries, model.name, _replies(view))
         if anchor is None or anchor.reply_id in self._distrusted:
@@ -205,6 +219,13 @@ class Meter:
             "off the beginning of the conversation without an error. Give it a longer context (Ollama: num_ctx or "
             "OLLAMA_CONTEXT_LENGTH), or tell clew the real one: `window` of this model in `providers`."
         )
+
+
+def state_of(agent: Agent) -> State:
+    """What a reading depends on: the log only grows, and what goes back reads it anew."""
+    entries = agent.conversation.entries
+    last = entries[-1] if entries else None
+    return (len(entries), id(last), agent.model.name, id(agent.system), id(agent.tools.specs))
 
 
 def last_anchor(entries: Sequence[Entry], model: str, replies: Collection[MessageId]) -> Anchor | None:
