@@ -311,7 +311,7 @@ def orient(
         lambda: load_orientation(
             workspace, lambda: session.main.agent.model.name, connect_named, session, log, memory.text
         ),
-        past=past.entries,
+        past=past.story if past.resumed else None,
         publish=session.publish,
         log=log,
     )

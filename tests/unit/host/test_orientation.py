@@ -73,7 +73,9 @@ class Studio:
                 automatic=lambda _: Choice(automatic),
             )
 
-        session.orienting = Orienting(wake, past=past, publish=session.publish, log=self.logged.append)
+        session.orienting = Orienting(
+            wake, past=(lambda: past) if past else None, publish=session.publish, log=self.logged.append
+        )
         session.journal.main.conversation.follow(session.orienting.hear)
         self.door.room.greet = greet
 
@@ -210,7 +212,7 @@ async def test_a_bug_in_a_label_never_ends_a_turn_and_is_told_once(tmp_path: Pat
         narrator = Narrator(project="p", queries=queries, log=studio.logged.append)
         return Broken(narrator, OrientationSettings(), queries=queries, publish=session.publish)
 
-    session.orienting = Orienting(wake, past=(), publish=session.publish, log=studio.logged.append)
+    session.orienting = Orienting(wake, past=None, publish=session.publish, log=studio.logged.append)
     async with running(studio) as front:
         await front.submit(SubmitPrompt(content="look"))
         assert (await front.until(TurnEnded)).reason == "completed"
