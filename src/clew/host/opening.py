@@ -178,7 +178,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     if settings.recap.share_with_model:
         session.subscribe(share_recaps(reminders))
     if oriented:
-        orient(session, workspace, past, connect_named, memory, log)
+        orient(session, workspace, past, connect_named, memory, log, watched=not request.headless)
     session.ahead = parts.snapshots(lambda: side_model(workspace, agent.model.name, connect_named, log))
     cold = [event for event in (parts.cold_return(),) if event is not None and not request.headless]
     return Room(
@@ -305,11 +305,19 @@ def orient(
     connect_named: Callable[[str], Model],
     memory: Memory,
     log: Callable[[str], None],
+    *,
+    watched: bool,
 ) -> None:
     """Words for facts, behind a boundary of their own."""
     session.orienting = Orienting(
         lambda: load_orientation(
-            workspace, lambda: session.main.agent.model.name, connect_named, session, log, memory.text
+            workspace,
+            lambda: session.main.agent.model.name,
+            connect_named,
+            session,
+            log,
+            memory.text,
+            watched=watched,
         ),
         past=past.story if past.resumed else None,
         publish=session.publish,

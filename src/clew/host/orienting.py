@@ -31,8 +31,8 @@ class Orientation(Protocol):
         """A recap now, or a notice why there is none; a model's words follow the facts."""
         ...
 
-    async def close(self) -> None:
-        """Stop background work."""
+    async def close(self, *, leaving: bool) -> None:
+        """Stop background work. `leaving`: a little time may be taken to write what the next visit will show."""
         ...
 
 
@@ -74,7 +74,7 @@ class Orienting:
         except Exception as error:  # its own boundary
             yield self._failed(error)
 
-    async def close(self) -> None:
+    async def close(self, *, leaving: bool = False) -> None:
         """Let it finish what is due, then stop it."""
         self._closing = True
         if self._task is not None:
@@ -82,7 +82,7 @@ class Orienting:
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         if self._real is not None:
-            await self._real.close()
+            await self._real.close(leaving=leaving)
 
     async def _work(self) -> None:
         async with self._turn:

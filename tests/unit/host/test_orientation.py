@@ -1,17 +1,18 @@
 """Words for facts in a running session: labels, titles, recaps, and the bill for model words."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from clew.host.orientation import OrientationSettings, SessionOrientation
+from clew.host.orientation import LEAVE_S, OrientationSettings, SessionOrientation
 from clew.host.orienting import Orienting
 from clew.llm.errors import Overloaded
-from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel
+from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.orient.daily_cap import DailyCap
 from clew.orient.narrator import Narrator
-from clew.orient.recap_query import Choice
+from clew.orient.recap_query import Choice, WrittenRecaps
 from clew.orient.side_query import SideQueries
 from clew.protocol.entries import BatchLabelEntry, Entry, SystemEntry
 from clew.protocol.events import (
@@ -28,6 +29,8 @@ from clew.protocol.events import (
 from clew.protocol.ops import Close, RequestRecap, SetTitle, SubmitPrompt
 from clew.transcript.reader import load
 from engine.harness import SESSION
+from fakes.effort import HANG_S
+from fakes.loop_clock import LoopClock
 from unit.host.room import Front, furnished
 
 
@@ -64,7 +67,9 @@ class Studio:
                 ),
                 log=self.logged.append,
             )
-            narrator = Narrator(project="p", queries=queries, log=self.logged.append)
+            narrator = Narrator(
+                project="p", queries=queries, log=self.logged.append, kept=WrittenRecaps(path.parent / "home")
+            )
             return SessionOrientation(
                 narrator,
                 settings or OrientationSettings(),
@@ -219,3 +224,83 @@ async def test_a_bug_in_a_label_never_ends_a_turn_and_is_told_once(tmp_path: Pat
         assert "a bug in a label" in (await front.until(Notice)).text
     assert len(front.of(Notice)) == 1
     assert any("a bug in a label" in line for line in studio.logged)
+
+
+DRAFT = "<recap>The parser in lexer.py is what this is about.</recap>"
+
+
+def drafting(path: Path, fast: ScriptedModel, **more: Any) -> Studio:
+    """A session whose recap is written after a minute without a word."""
+    settings = OrientationSettings(draft_after_s=60)
+    model = ScriptedModel([Say("I looked at the parser in lexer.py.")] * 4)
+    return Studio(path, model, fast=fast, settings=settings, automatic="fast/one", **more)
+
+
+async def prompted(front: Front, times: int, already: int = 0) -> None:
+    for number in range(already, already + times):
+        await front.submit(SubmitPrompt(content=f"Look at the parser in lexer.py, part {number}"))
+        await front.until(TurnEnded, number + 1)
+
+
+async def told(studio: Studio) -> None:
+    """Everything that was published has been heard."""
+    orienting = studio.door.room.session.orienting
+    assert orienting is not None
+    async for _ in orienting.recap(model=False):
+        break
+
+
+async def test_after_a_pause_the_recap_is_written_and_shown_at_once_on_return(tmp_path: Path) -> None:
+    fast = ScriptedModel([Say(DRAFT)], name="fast/one", usd_per_token=0.001)
+    studio = drafting(tmp_path / f"{SESSION}.jsonl", fast)
+    async with running(studio) as front:
+        clock = LoopClock()
+        await prompted(front, 3)
+        await told(studio)
+        assert fast.requests == []
+        clock.forward(61)
+        assert (await front.until(SideQueryBooked)).purpose == "session-recap"
+        await front.submit(RequestRecap())
+        await front.until(RecapReady, 2)
+    assert [event.source for event in front.of(RecapReady)] == ["facts", "model"]
+    assert len(fast.requests) == 1
+
+
+async def test_a_short_session_and_one_that_goes_on_are_not_drafted(tmp_path: Path) -> None:
+    fast = ScriptedModel([], name="fast/one")
+    studio = drafting(tmp_path / f"{SESSION}.jsonl", fast)
+    async with running(studio) as front:
+        clock = LoopClock()
+        await prompted(front, 2)
+        await told(studio)
+        clock.forward(600)
+    assert fast.requests == []
+
+
+async def test_leaving_writes_the_recap_and_the_next_visit_pays_nothing(tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    fast = ScriptedModel([Say(DRAFT)], name="fast/one")
+    async with running(drafting(path, fast)) as front:
+        await prompted(front, 3)
+    assert len(fast.requests) == 1
+    again = ScriptedModel([], name="fast/one")
+    async with running(drafting(path, again, past=entries(path), greet=True)) as front:
+        await front.until(RecapReady, 2)
+    assert front.of(RecapReady)[-1].text == "The parser in lexer.py is what this is about."
+    assert again.requests == []
+
+
+async def test_leaving_does_not_wait_for_a_model_that_does_not_answer(tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    asked = asyncio.Event()
+    silent = ReplyOf([Wait(asyncio.Event(), reached=asked), Say(DRAFT)])
+    front = Front(drafting(path, ScriptedModel([silent], name="fast/one")).door)
+    await prompted(front, 3)
+    clock = LoopClock()
+    closing = asyncio.create_task(front.submit(Close()))
+    async with asyncio.timeout(HANG_S):
+        await asked.wait()
+    clock.forward(LEAVE_S + 0.1)
+    await closing
+    await front.task
+    assert not list((tmp_path / "home").rglob("*.json"))
