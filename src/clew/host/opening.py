@@ -129,7 +129,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     connect_named = connector(workspace)
     model = connect_named(chosen_model(workspace))
     fallback = connect_named(settings.fallback_model) if settings.fallback_model else None
-    oriented = not request.headless or asks_fast_model(settings)
+    oriented = not request.headless or request.labelled or asks_fast_model(settings)
     check_fast_model(settings, connect_named)
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)

@@ -18,15 +18,17 @@ from clew.protocol.entries import BatchLabelEntry, Entry, SystemEntry
 from clew.protocol.events import (
     BatchLabelled,
     Event,
+    HistoryLoaded,
     Notice,
     RecapReady,
     SessionStarted,
     SideQueryBooked,
     StepEnded,
     TitleChanged,
+    ToolEnded,
     TurnEnded,
 )
-from clew.protocol.ops import Close, RequestRecap, SetTitle, SubmitPrompt
+from clew.protocol.ops import Close, LoadHistory, RequestRecap, SetTitle, SubmitPrompt
 from clew.transcript.reader import load
 from engine.harness import SESSION
 from fakes.effort import HANG_S
@@ -120,6 +122,23 @@ async def test_a_batch_is_labelled_titled_and_recapped_from_facts_and_all_of_it_
     kept = entries(path)
     assert [entry.label for entry in kept if isinstance(entry, BatchLabelEntry)] == [label.label]
     assert [entry.content for entry in kept if isinstance(entry, SystemEntry)] == [recap.text]
+
+
+async def test_on_resume_the_labels_come_back_with_the_calls_they_are_about(tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    calls = ReplyOf([Call("Reader", {"name": "a"}), Call("Reader", {"name": "b"})])
+    async with running(Studio(path, ScriptedModel([calls, Say("Read.")]))) as front:
+        await front.submit(SubmitPrompt(content="Look at both"))
+        await front.until(TurnEnded)
+        live = await front.until(BatchLabelled)
+    async with running(Studio(path, ScriptedModel(), past=entries(path))) as front:
+        await front.submit(LoadHistory(limit=50))
+        page = await front.until(HistoryLoaded)
+    told = [recorded.event for recorded in page.events]
+    (label,) = [event for event in told if isinstance(event, BatchLabelled)]
+    assert label == live
+    ended = [event.result.call_id for event in told[: told.index(label)] if isinstance(event, ToolEnded)]
+    assert ended == list(label.call_ids)
 
 
 async def test_the_users_title_wins(tmp_path: Path) -> None:
