@@ -65,7 +65,19 @@ def test_hl_2_stream_json_starts_with_init_and_ends_with_the_result(serve: Serve
     assert kinds[0] == ("system", "init")
     assert kinds[-1] == ("result", "success")
     assert [kind for kind, _ in kinds].count("result") == 1
-    assert [kind for kind, _ in kinds] == ["system", "assistant", "user", "assistant", "result"]
+    assert [kind for kind, _ in kinds] == ["system", "assistant", "user", "tool_use_summary", "assistant", "result"]
+
+
+def test_stream_json_sums_up_each_batch_of_calls_for_whoever_reads_it(serve: Serve) -> None:
+    place, _ = serve([read_call(Path("missing.txt")), {"text": "done"}] * 2)
+    done = place.run("-p", "go", "--output-format", "stream-json")
+    (summary,) = [line for line in done.lines if line["type"] == "tool_use_summary"]
+    asked = [part for line in done.lines if line["type"] == "assistant" for part in line["message"]["content"]]
+    assert summary["summary"] == "Read of missing.txt failed"
+    assert summary["preceding_tool_use_ids"] == [part["id"] for part in asked if part["type"] == "tool_use"]
+    assert summary["session_id"] == done.lines[0]["session_id"]
+    off = place.run("-p", "go", "--output-format", "stream-json", env={"CLEW_TOOL_BATCH_SUMMARIES": "off"})
+    assert "tool_use_summary" not in [line["type"] for line in off.lines]
 
 
 def test_hl_3_a_piped_prompt(serve: Serve) -> None:

@@ -30,6 +30,7 @@ def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:
         settings=args.settings,
         flags=flags_of(args),
         headless=headless,
+        labelled=args.output_format == "stream-json",
         newest=args.continue_,
         resume=args.resume,
         resume_at=args.resume_session_at or "",

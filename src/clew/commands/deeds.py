@@ -6,6 +6,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.commands.figures import change, count, duration, money, shown_path
+from clew.ledger.commands import first_program, purpose_of
+from clew.ledger.test_results import parse
 from clew.protocol.display import (
     Block,
     ChangesBlock,
@@ -236,22 +238,40 @@ def _range(block: FileBlock) -> str:
     return f" (lines {first}-{first + block.lines - 1})"
 
 
+def ran(command: str, output: str, told: str, *, ended: str = "", failed: bool = False) -> Deed:
+    """A command; what a test run printed as its figures is told instead of how it ended."""
+    counts = test_counts(*found[1:]) if purpose_of(command) == "test" and (found := parse(output)) else ""
+    return Deed(
+        verb="Ran",
+        subject=short_command(command),
+        short=f"{first_program(command) or 'a command'} {ended}".rstrip(),
+        outcome=f": {counts or told}",
+        failed=failed,
+        counts=counts,
+    )
+
+
+def test_counts(passed: int | None, failed: int | None, skipped: int | None) -> str:
+    """A test run's figures as runners put them; "" when it printed none."""
+    counted = ((passed, "passed"), (failed, "failed"), (skipped, "skipped"))
+    return ", ".join(f"{number} {word}" for number, word in counted if number)
+
+
 def _ran(block: TerminalBlock) -> Deed:
-    program = file_name((block.command.split() or ["a command"])[0])
-    failed, short = True, program
     if block.background_id:
-        failed, told, short = False, f"in the background as {block.background_id}", f"{program} in the background"
-    elif block.timed_out:
-        told, short = "timed out", f"{program} timed out"
+        return ran(block.command, "", f"in the background as {block.background_id}", ended="in the background")
+    failed, ended = True, "failed"
+    if block.timed_out:
+        told = ended = "timed out"
     elif block.exit_code is None:
-        told, short = "killed", f"{program} failed"
+        told = "killed"
     elif block.exit_code == 0:
-        failed, told = False, "ok"
+        failed, told, ended = False, "ok", ""
     else:
         last = last_line(block.output)
         told = f"exit {block.exit_code}{': ' + last if last else ''}"
-        short = f"{program} failed (exit {block.exit_code})"
-    return Deed(verb="Ran", subject=short_command(block.command), short=short, outcome=f": {told}", failed=failed)
+        ended = f"failed (exit {block.exit_code})"
+    return ran(block.command, block.output, told, ended=ended, failed=failed)
 
 
 def _good(verb: str, group: list[Deed]) -> str:

@@ -5,6 +5,7 @@ from typing import Any
 import msgspec
 
 from clew.protocol.events import (
+    BatchLabelled,
     Event,
     Notice,
     PartCompleted,
@@ -48,6 +49,14 @@ class StreamJson:
             case PromptAccepted() if event.hidden or event.queued:
                 line = self._message("user", UserMessage(content=event.content), event.entry_id)
                 return {**line, "isMeta": event.hidden}
+            case BatchLabelled():
+                return {
+                    "type": "tool_use_summary",
+                    "summary": event.label,
+                    "preceding_tool_use_ids": list(event.call_ids),
+                    "source": event.source,
+                    "session_id": self._session,
+                }
             case TextDelta() if self._partial:
                 delta = {"type": "content_block_delta", "delta": {"type": "text_delta", "text": event.text}}
                 return {"type": "stream_event", "event": delta, "session_id": self._session}

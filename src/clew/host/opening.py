@@ -129,7 +129,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     connect_named = connector(workspace)
     model = connect_named(chosen_model(workspace))
     fallback = connect_named(settings.fallback_model) if settings.fallback_model else None
-    oriented = not request.headless or asks_fast_model(settings)
+    oriented = not request.headless or request.labelled or asks_fast_model(settings)
     check_fast_model(settings, connect_named)
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)
@@ -178,7 +178,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     if settings.recap.share_with_model:
         session.subscribe(share_recaps(reminders))
     if oriented:
-        orient(session, workspace, past, connect_named, memory, log)
+        orient(session, workspace, past, connect_named, memory, log, watched=not request.headless)
     session.ahead = parts.snapshots(lambda: side_model(workspace, agent.model.name, connect_named, log))
     cold = [event for event in (parts.cold_return(),) if event is not None and not request.headless]
     return Room(
@@ -305,13 +305,21 @@ def orient(
     connect_named: Callable[[str], Model],
     memory: Memory,
     log: Callable[[str], None],
+    *,
+    watched: bool,
 ) -> None:
     """Words for facts, behind a boundary of their own."""
     session.orienting = Orienting(
         lambda: load_orientation(
-            workspace, lambda: session.main.agent.model.name, connect_named, session, log, memory.text
+            workspace,
+            lambda: session.main.agent.model.name,
+            connect_named,
+            session,
+            log,
+            memory.text,
+            watched=watched,
         ),
-        past=past.entries,
+        past=past.story if past.resumed else None,
         publish=session.publish,
         log=log,
     )

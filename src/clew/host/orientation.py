@@ -7,6 +7,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from clew.llm.model import Model
+from clew.orient.away import MIN_NEW_PROMPTS, MIN_PROMPTS
 from clew.orient.label_query import NewestBatch, is_large, model_label
 from clew.orient.labels import Settled, batch_label
 from clew.orient.narrator import Narrator, Told
@@ -19,6 +20,7 @@ from clew.protocol.events import (
     Event,
     Notice,
     PartCompleted,
+    PromptAccepted,
     RecapReady,
     ReplyWithdrawn,
     StepEnded,
@@ -29,13 +31,17 @@ from clew.protocol.events import (
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.messages import TextPart, ToolCallPart
 
+LEAVE_S = 1.5
+"""How long leaving may take for the sake of a recap."""
+
 
 class OrientationSettings(Struct, frozen=True, kw_only=True):
     """What the user wants of it."""
 
     labels: Literal["facts", "model", "off"] = "facts"
-    recap: bool = True
     title_model: bool = False
+    draft_after_s: float = 0.0
+    """Idle for so long, a session has its recap written before anybody asks for it; 0: never, nor on leaving."""
 
 
 def _nobody(used: Used) -> Choice:
@@ -72,6 +78,8 @@ class SessionOrientation:
         self._ended: dict[CallId, ToolEnded] = {}
         self._intent = ""
         self._tasks: set[asyncio.Task[None]] = set()
+        self._due: asyncio.TimerHandle | None = None
+        self._turns_at_draft = 0
 
     def feed(self, entry: Entry) -> None:
         """One more entry of the log, old or new."""
@@ -94,10 +102,13 @@ class SessionOrientation:
                 self._ended[event.result.call_id] = event
             case ReplyWithdrawn():
                 self._forget()
+            case PromptAccepted():
+                self._put_off()
             case StepEnded():
                 return self._label()
             case TurnEnded():
                 self._forget()
+                self._draft_later()
                 return self._retitle()
             case _:
                 pass
@@ -122,13 +133,46 @@ class SessionOrientation:
         elif written is not None and written.why:
             yield Notice(level="info", text=written.why, code="recap-why")
 
-    async def close(self) -> None:
-        """What is still asked is not needed any more."""
+    async def close(self, *, leaving: bool) -> None:
+        """Leaving, the recap for the next time is written if that is quick; what else is asked is not needed any
+        more."""
+        self._put_off()
+        if leaving and self._is_worth_drafting(new_prompts=1):
+            self._start(self._draft())
+            await asyncio.wait(self._tasks, timeout=LEAVE_S)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._narrator.close()
         for model in self._models:
             await model.close()
+
+    def _draft_later(self) -> None:
+        self._put_off()
+        if self._is_worth_drafting(new_prompts=MIN_NEW_PROMPTS):
+            loop = asyncio.get_running_loop()
+            self._due = loop.call_later(self._settings.draft_after_s, lambda: self._start(self._draft()))
+
+    def _put_off(self) -> None:
+        if self._due is not None:
+            self._due.cancel()
+            self._due = None
+
+    def _is_worth_drafting(self, *, new_prompts: int) -> bool:
+        """A short session needs no model to be told, and one that is told already none either."""
+        ledger = self._narrator.ledger()
+        enough = ledger.user_turns >= max(MIN_PROMPTS, self._turns_at_draft + new_prompts)
+        return (
+            enough and self._settings.draft_after_s > 0 and bool(self._automatic(Used(ledger.model, self._own)).model)
+        )
+
+    async def _draft(self) -> None:
+        """Written early, shown when somebody comes back: on resume, in the list of sessions, after a pause."""
+        ledger = self._narrator.ledger()
+        self._turns_at_draft = ledger.user_turns
+        if words := self._first_time(self._automatic(Used(ledger.model, self._own)).model):
+            self._publish(Notice(level="info", text=words, code="recap-model"))
+        await self._narrator.tell(with_model=True)
 
     def _label(self) -> Sequence[Event]:
         batch = [

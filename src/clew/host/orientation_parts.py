@@ -18,6 +18,9 @@ from clew.system.private_files import private_dir, replace_private
 MAX_MEMORY_CHARS = 4_000
 """How much of the memory files a model that writes a recap is given."""
 
+EARLY = 0.8
+"""A recap is written when so much of `recap.awayMinutes` has passed, so that it is there when somebody comes back."""
+
 
 def debug_log(workspace: Workspace, past: Past) -> Callable[[str], None]:
     """Where orientation says what nobody needs to see; nothing for a session that keeps nothing."""
@@ -37,8 +40,11 @@ def load_orientation(
     session: Session,
     log: Callable[[str], None],
     memory: str = "",
+    *,
+    watched: bool = False,
 ) -> Orientation:
-    """Ledger, labels, recap and titles. These imports are late on purpose: see tests/architecture."""
+    """Ledger, labels, recap and titles. These imports are late on purpose: see tests/architecture. `watched`: a person
+    is there, who may go away and come back."""
     from clew.host.orientation import OrientationSettings, SessionOrientation
     from clew.orient.daily_cap import DailyCap
     from clew.orient.narrator import Narrator
@@ -94,8 +100,8 @@ def load_orientation(
     )
     wanted = OrientationSettings(
         labels=settings.summaries.tool_batches,
-        recap=settings.recap.enabled,
         title_model=settings.titles.model == "on" and fast is not None,
+        draft_after_s=settings.recap.away_minutes * 60 * EARLY if watched and settings.recap.enabled else 0.0,
     )
     return SessionOrientation(
         narrator,

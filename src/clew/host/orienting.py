@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from typing import Protocol
 
 from clew.protocol.entries import Entry
@@ -31,8 +31,8 @@ class Orientation(Protocol):
         """A recap now, or a notice why there is none; a model's words follow the facts."""
         ...
 
-    async def close(self) -> None:
-        """Stop background work."""
+    async def close(self, *, leaving: bool) -> None:
+        """Stop background work. `leaving`: a little time may be taken to write what the next visit will show."""
         ...
 
 
@@ -43,15 +43,18 @@ class Orienting:
         self,
         load: Callable[[], Orientation],
         *,
-        past: Sequence[Entry],
+        past: Callable[[], Iterable[Entry]] | None,
         publish: Callable[[Event], None],
         log: Callable[[str], None],
     ) -> None:
+        """`past`: the entries of processes before this one, oldest first; None for a new session."""
         self._load = load
         self._publish = publish
         self._log = log
-        self._waiting: deque[Entry | Event | None] = deque((*past, None) if past else ())
-        """None stands where the past ends."""
+        self._past = past
+        self._waiting: deque[Entry | Event] = deque()
+        self._turn = asyncio.Lock()
+        self._closing = False
         self._real: Orientation | None = None
         self._task: asyncio.Task[None] | None = None
         self._told = False
@@ -71,30 +74,46 @@ class Orienting:
         except Exception as error:  # its own boundary
             yield self._failed(error)
 
-    async def close(self) -> None:
+    async def close(self, *, leaving: bool = False) -> None:
         """Let it finish what is due, then stop it."""
+        self._closing = True
         if self._task is not None:
             await asyncio.wait({self._task}, timeout=SETTLE_S)
             self._task.cancel()
             await asyncio.gather(self._task, return_exceptions=True)
         if self._real is not None:
-            await self._real.close()
+            await self._real.close(leaving=leaving)
 
     async def _work(self) -> None:
-        while self._waiting:
-            item = self._waiting.popleft()
-            try:
-                real = self._awake()
-                if item is None:
-                    real.reopened()
-                elif isinstance(item, Entry):
-                    real.feed(item)
-                else:
-                    for event in real.after(item):
-                        self._publish(event)
-            except Exception as error:  # its own boundary
-                if not self._told:
-                    self._publish(self._failed(error))
+        async with self._turn:
+            if self._past is not None:
+                past, self._past = self._past, None
+                await self._guarded(lambda real: asyncio.to_thread(self._recall, past, real))
+            while self._waiting:
+                item = self._waiting.popleft()
+                await self._guarded(lambda real, item=item: self._take(item, real))
+
+    def _recall(self, past: Callable[[], Iterable[Entry]], real: Orientation) -> None:
+        """In a thread: a long file must not hold up a session that has just been opened."""
+        for entry in past():
+            if self._closing:
+                return
+            real.feed(entry)
+        real.reopened()
+
+    async def _take(self, item: Entry | Event, real: Orientation) -> None:
+        if isinstance(item, Entry):
+            real.feed(item)
+        else:
+            for event in real.after(item):
+                self._publish(event)
+
+    async def _guarded(self, work: Callable[[Orientation], Awaitable[None]]) -> None:
+        try:
+            await work(self._awake())
+        except Exception as error:  # its own boundary
+            if not self._told:
+                self._publish(self._failed(error))
 
     def _awake(self) -> Orientation:
         if self._real is None:

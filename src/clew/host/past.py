@@ -1,7 +1,7 @@
 """Which past a session goes on from: none, an old one, a copy, or one brought from another agent."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from msgspec import Struct
@@ -18,7 +18,7 @@ from clew.transcript.fork import Fork, fork_session
 from clew.transcript.interruption import Interruption, interruption
 from clew.transcript.lease import Lease, acquire, holder_of, take_over
 from clew.transcript.problems import describe
-from clew.transcript.reader import Loaded, load
+from clew.transcript.reader import Loaded, iterate, load
 from clew.transcript.resume import newest_session, own_session, resume_at
 from clew.transcript.retelling import events_of
 from clew.transcript.stamp import utc_now
@@ -26,6 +26,8 @@ from clew.transcript.store import SessionStore, checked_id, read_project, tool_r
 from clew.transcript.writer import NullWriter, TranscriptSink, TranscriptWriter
 
 WAIT_STEP_S = 0.2
+MAX_STORY_BYTES = 64 * 1024 * 1024
+"""A longer file is not read again from its beginning for the sake of a recap."""
 
 
 class Past(Struct, kw_only=True):
@@ -39,6 +41,8 @@ class Past(Struct, kw_only=True):
     leaf: EntryId | None = None
     path: Path | None = None
     """The file; None when nothing is kept."""
+    older_bytes: int = 0
+    """How much of the file was there when only its end was read; 0: what was read is all there is."""
     notes: tuple[str, ...] = ()
     interrupted: Interruption = "none"
 
@@ -57,6 +61,15 @@ class Past(Struct, kw_only=True):
         """Read the file once more, further back if something there is in view again."""
         path, session_id = self.path, self.session_id
         return (lambda: load(path, session_id=session_id)) if path is not None else None
+
+    def story(self) -> Iterator[Entry]:
+        """From the first entry on, for whoever tells it; of a very long file only what is in view and its receipt."""
+        if self.path is None or not 0 < self.older_bytes <= MAX_STORY_BYTES:
+            yield from self.entries
+            return
+        for located in iterate(self.path, end=self.older_bytes):
+            if located.entry is not None:
+                yield located.entry
 
     @property
     def last_cwd(self) -> str:
@@ -233,6 +246,7 @@ def resumed(loaded: Loaded, path: Path, request: SessionRequest) -> Past:
         chain=loaded.chain,
         leaf=loaded.leaf,
         path=path if request.persist else None,
+        older_bytes=0 if loaded.complete or request.resume_at else loaded.size,
         notes=notes_of(loaded),
         interrupted=interruption(loaded.entries, loaded.chain),
     )

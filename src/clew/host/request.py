@@ -25,6 +25,8 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """Settings under their dotted keys that beat all files."""
     headless: bool = False
     """Nobody is there to answer."""
+    labelled: bool = False
+    """Whoever reads the events of a run that nobody watches wants its batches labelled."""
     newest: bool = False
     """Go on with the newest session of this place."""
     resume: str | None = None

@@ -153,7 +153,7 @@ class Session:
         if self.ahead is not None:
             await self.ahead.close()
         if self.orienting is not None:
-            await self.orienting.close()
+            await self.orienting.close(leaving=not self.lost)
         self.closed = True
         self.publish(SessionEnded(reason=reason))
         for model in {id(model): model for model in self._models()}.values():

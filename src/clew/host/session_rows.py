@@ -5,7 +5,9 @@ from pathlib import Path
 
 from clew.host.request import SessionRequest
 from clew.orient.board import recent
-from clew.orient.report import RecapCache
+from clew.orient.recap_query import WrittenRecaps
+from clew.orient.report import RecapCache, Report
+from clew.orient.side_query import Stamp
 from clew.protocol.events import SessionRow
 from clew.system.home import clew_home
 
@@ -19,7 +21,7 @@ def session_rows(request: SessionRequest, query: str, limit: int) -> tuple[Sessi
     home = clew_home(request.env)
     words = query.lower().split()
     now_s = time.time()
-    cache = RecapCache(home)
+    cache, written = RecapCache(home), WrittenRecaps(home)
     rows: list[SessionRow] = []
     for found in recent(home, since_s=now_s - LOOK_BACK_S, limit=LOOKED_AT if words else limit).found:
         try:
@@ -34,7 +36,7 @@ def session_rows(request: SessionRequest, query: str, limit: int) -> tuple[Sessi
             path=str(found.path),
             age_s=max(0.0, now_s - found.mtime),
             state=report.form.state.value,
-            recap=report.text,
+            recap=words_of(report, written),
         )
         text = f"{row.session_id} {row.title} {row.project} {row.recap}".lower()
         if all(word in text for word in words):
@@ -42,3 +44,9 @@ def session_rows(request: SessionRequest, query: str, limit: int) -> tuple[Sessi
         if len(rows) >= limit:
             break
     return tuple(rows)
+
+
+def words_of(report: Report, written: WrittenRecaps) -> str:
+    """Where a session stands: as a model wrote it when it was left, if it was not touched since; else from facts."""
+    kept = written.get(Stamp(report.form.session_id, report.form.last_entry_id))
+    return (kept.text if kept is not None else "") or report.text

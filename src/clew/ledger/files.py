@@ -97,6 +97,13 @@ class FilesFold:
         """A shell command removed the file."""
         self.change(path, 0, 0, source, deleted=True)
 
+    def carry(self, path: str, source: tuple[EntryId, ...], *, changed: bool) -> None:
+        """The file was touched before all that was fed; how much is not known any more."""
+        if path in self._files or not (file := self._at(path)):
+            return
+        file.reads, file.edits = int(not changed), int(changed)
+        file.note(source)
+
     def facts(self) -> tuple[FileFact, ...]:
         """All files in the order they were first met."""
         return tuple(

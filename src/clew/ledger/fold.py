@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 
 from clew.ledger.agents import NOTICES
+from clew.ledger.carried import CarriedFold
 from clew.ledger.costs import CostsFold
 from clew.ledger.facts import Ledger, Limit, Recap, Said
 from clew.ledger.language import LanguageFold
@@ -10,6 +11,7 @@ from clew.ledger.requests import RequestsFold
 from clew.ledger.rules import RulesFold
 from clew.ledger.titles import TitleFold
 from clew.ledger.work import WorkFold
+from clew.protocol.context_events import CompactionEnded
 from clew.protocol.entries import (
     AiTitleEntry,
     ApprovalEntry,
@@ -17,6 +19,7 @@ from clew.protocol.entries import (
     ChainEntry,
     CustomTitleEntry,
     Entry,
+    EventEntry,
     OpaqueEntry,
     SideQueryEntry,
     SystemEntry,
@@ -48,7 +51,8 @@ class LedgerFold:
         self._standing = StandingFold()
         self._title = TitleFold()
         self._costs = CostsFold()
-        self._positions: dict[str, int] = {}
+        self._carried = CarriedFold()
+        self._positions: dict[EntryId, int] = {}
         self._prompts: list[tuple[int, EntryId]] = []
         self._said: Said | None = None
         self._recap: Recap | None = None
@@ -85,6 +89,8 @@ class LedgerFold:
             self._title.feed(entry)
         elif isinstance(entry, TombstoneEntry):
             self._withdraw(entry)
+        elif isinstance(entry, EventEntry) and isinstance(entry.event, CompactionEnded):
+            self._carried.feed(entry.event, self._positions, self._requests, self._rules, self._language, self._work)
 
     def _chain(self, entry: ChainEntry) -> None:
         if self._all_side is None:

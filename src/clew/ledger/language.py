@@ -1,8 +1,11 @@
 """The user's language, from the script and the commonest words of what they typed."""
 
 import re
+from collections.abc import Iterable
 
 _SAMPLE = 1500
+_FADING = 0.9
+"""What a message weighs once another has come."""
 _WORD = re.compile(r"[^\W\d_]+")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`]*`|https?://\S+|\S*[/\\_.]\w+\S*", re.DOTALL)
 _COMMON = {
@@ -38,11 +41,21 @@ class LanguageFold:
 
     def __init__(self) -> None:
         self._weights: dict[str, float] = {}
+        self._fed = 0
 
     def feed(self, text: str) -> None:
         """Weigh one message."""
+        self._fed += 1
         for code, weight in weigh(text).items():
-            self._weights[code] = self._weights.get(code, 0.0) * 0.9 + weight
+            self._weights[code] = self._weights.get(code, 0.0) * _FADING + weight
+
+    def before(self, texts: Iterable[str]) -> None:
+        """Weigh messages from before all that was fed."""
+        earlier = LanguageFold()
+        for text in texts:
+            earlier.feed(text)
+        for code, weight in earlier._weights.items():
+            self._weights[code] = self._weights.get(code, 0.0) + weight * _FADING**self._fed
 
     def language(self, *, default: str = "en") -> str:
         """The language of most weight; `default` when nothing was told."""

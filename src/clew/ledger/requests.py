@@ -1,7 +1,12 @@
 """What the user asked, in order: requests told from nods and from commands to the program."""
 
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
 from clew.ledger.facts import Request, RequestKind, Sources
 from clew.ledger.words import is_wide, word_cost
+from clew.protocol.ids import EntryId
 from clew.transcript.typed_text import HOUSEKEEPING, typed
 
 MAX_REQUESTS = 60
@@ -54,6 +59,17 @@ class RequestsFold:
                 del self._requests[1]
             self._requests.append(request)
         return True
+
+    def before(self, words: Iterable[tuple[str, EntryId]]) -> None:
+        """Messages from before all that was fed; turns are counted from where they end."""
+        earlier = RequestsFold()
+        for text, source in words:
+            earlier.feed(text, (source,), at="", question="")
+        if earlier.last is not None:
+            found = [replace(item, turn=0) for item in earlier.all()] + self._requests
+            self._requests = found[:1] + found[1:][-(MAX_REQUESTS - 1) :]
+            self.last = self.last or replace(earlier.last, turn=self.turn)
+            self.typed_turns += earlier.typed_turns
 
     def _forget(self, rewound: set[str]) -> None:
         self._requests = [item for item in self._requests if not rewound.intersection(item.source)]

@@ -1,6 +1,7 @@
 """Standing rules: what the user wants always, never, or from now on, in their own words."""
 
 import re
+from collections.abc import Iterable
 
 from clew.ledger.facts import Rule, Sources
 from clew.ledger.words import sentences
@@ -78,6 +79,11 @@ class RulesFold:
             key = rule.text.casefold()
             if key not in self._rules and len(self._rules) < MAX_RULES:
                 self._rules[key] = rule
+
+    def before(self, rules: Iterable[Rule]) -> None:
+        """Rules from before all that was fed."""
+        earlier = {rule.text.casefold(): rule for rule in rules}
+        self._rules = dict(list((earlier | self._rules).items())[:MAX_RULES])
 
     def rules(self) -> tuple[Rule, ...]:
         """All of them."""

@@ -66,6 +66,15 @@ class TodosFold:
         elif arguments.get("todos") == []:
             self.todos = None  # emptied, which is not the same as unreadable
 
+    def carry(self, items: tuple[TodoItem, ...], source: Sources, turn: int) -> None:
+        """What was open on the list before all that was fed, if no other was written since."""
+        if self.todos is None:
+            self.todos = TodoList(items=items, source=source, turn=turn)
+
+    def carry_plan(self, text: str, source: Sources) -> None:
+        """The plan from before all that was fed, if there is no other; one that was refused does not cross."""
+        self.plan = self.plan or PlanFact(text=text[:_MAX_PLAN], approved=True, source=source)
+
     def worked(self) -> None:
         """Work went on after the list was written."""
         if self.todos and not self.todos.worked_since:

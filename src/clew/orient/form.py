@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from clew.commands.deeds import file_name
+from clew.commands.deeds import file_name, test_counts
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
 from clew.orient.claims import CLAIMS
@@ -200,7 +200,8 @@ def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
             source = tuple(entry for file in named[:_FILES] for entry in file.source)
             yield Item(field="changed", text=f"{shown}{more}{after}", source=source)
     run = ledger.current_test
-    if run is not None and (counts := test_counts(run.passed, run.failed, run.skipped, run.ok)):
+    ended = {True: "ok", False: "failed", None: ""}
+    if run is not None and (counts := test_counts(run.passed, run.failed, run.skipped) or ended[run.ok]):
         command = flat(run.command)
         if run.passed or run.failed or word_cost(command) <= _PLAIN_COMMAND:
             yield Item(field="changed", text=f"{clip(command, 8)}: {counts}", source=run.source)
@@ -208,13 +209,6 @@ def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
         name = "PR" if commit.kind == "pr" else commit.kind
         words = (name, commit.ref, clip(flat(commit.subject), 9), commit.url)
         yield Item(field="changed", text=" ".join(filter(None, words)), source=commit.source)
-
-
-def test_counts(passed: int | None, failed: int | None, skipped: int | None, ok: bool | None) -> str:
-    """A test run's figures as runners put them; without figures whether it went well; "" when neither is known."""
-    counted = ((passed, "passed"), (failed, "failed"), (skipped, "skipped"))
-    told = ", ".join(f"{number} {word}" for number, word in counted if number)
-    return told or ("" if ok is None else "ok" if ok else "failed")
 
 
 def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:

@@ -8,21 +8,18 @@ from clew.commands.deeds import (
     file_name,
     fitted,
     grouped,
-    last_line,
     named_call,
     of_blocks,
-    short_command,
+    ran,
     used,
 )
 from clew.commands.figures import change, shown_path
 from clew.ledger.approvals import not_run
 from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, Outcome, tool_name
-from clew.ledger.commands import CommandsFold, first_program, purpose_of
+from clew.ledger.commands import CommandsFold
 from clew.ledger.files import FilesFold
-from clew.ledger.test_results import TestsFold
 from clew.ledger.todos import items_of
-from clew.orient.form import test_counts
-from clew.protocol.display import Block
+from clew.protocol.display import Block, TerminalBlock
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
 
@@ -52,10 +49,11 @@ def deeds(item: Settled, cwd: str = "") -> list[Deed]:
         return [Deed(verb=why.capitalize(), subject=named, short=named)]
     if name in EDIT_TOOLS and (done := _edits(outcome, cwd)):
         return done
+    ran_here = any(isinstance(block, TerminalBlock) for block in item.display)
+    if (ran_here or not failed) and (shown := of_blocks(call, item.display, cwd)):
+        return shown
     if name in SHELL_TOOLS:
         return [_run(outcome)]
-    if not failed and (shown := of_blocks(call, item.display, cwd)):
-        return shown
     if name == "TodoWrite" and not failed and (items := items_of(call.arguments)):
         told = f"{sum(one.status == 'completed' for one in items)}/{len(items)} done"
         return [Deed(verb="Tasks", subject=told, short=told)]
@@ -86,29 +84,12 @@ def _edits(outcome: Outcome, cwd: str) -> list[Deed]:
 
 
 def _run(outcome: Outcome) -> Deed:
-    """A command; what a test run printed as its figures is told instead of how it ended."""
+    """A command as another agent recorded it: without a block that shows its end."""
     command = CommandsFold().settle(outcome)
-    short = first_program(command.command) or "a command"
-    shown = next(iter(outcome.blocks("terminal")), dict[str, object]())
-    run = TestsFold().settle(command, outcome.text, 0) if purpose_of(command.command) == "test" else None
-    counts = test_counts(run.passed, run.failed, run.skipped, None) if run else ""
     if command.background:
-        told = f"in the background as {shown.get('background_id', '')}".removesuffix(" as ")
-        short = f"{short} in the background"
-    elif shown.get("timed_out"):
-        told, short = "timed out", f"{short} timed out"
-    elif command.failed:
-        code = f"exit {command.exit_code}" if command.exit_code else "failed" if not shown else "killed"
-        last = last_line(str(shown.get("output", "")) if shown else "")
-        told = code + (f": {last}" if last and last != counts else "")
-        short = f"{short} failed" + (f" ({code})" if code.startswith("exit") else "")
-    else:
-        told = "ok"
-    return Deed(
-        verb="Ran",
-        subject=short_command(command.command),
-        short=short,
-        outcome=f": {counts or told}",
-        failed=command.failed,
-        counts=counts,
-    )
+        return ran(command.command, "", "in the background", ended="in the background")
+    if not command.failed:
+        return ran(command.command, outcome.text, "ok")
+    code = f"exit {command.exit_code}" if command.exit_code else ""
+    ended = f"failed ({code})" if code else "failed"
+    return ran(command.command, outcome.text, code or "failed", ended=ended, failed=True)

@@ -1,5 +1,6 @@
 """One session followed as it happens: entries in; recap, news and title out whenever they are asked for."""
 
+import asyncio
 from collections.abc import Callable
 from typing import Literal
 
@@ -54,6 +55,8 @@ class Narrator:
         self._kept = kept
         self._left: Form | None = None
         self._written: Written | None = None
+        self._asking: tuple[Stamp, asyncio.Task[None]] | None = None
+        """Whoever wants the same words waits for the same question."""
 
     def feed(self, entry: Entry) -> None:
         """Take one more entry, old or new."""
@@ -112,15 +115,26 @@ class Narrator:
         if self._written is None or self._written.key != key:
             self._written = self._kept.get(key) if self._kept is not None else None
         if self._written is None and self._queries is not None:
-            lines = self._dialog.lines()
-            self._written = await write_recap(
-                ledger, form, lines, self._queries, memory=self._memory(), goal_only=self._goal_only
-            )
-            if self._written is not None:
-                self._log(f"recap: {self._written.why()}")
-                if self._kept is not None:
-                    self._kept.put(self._written)
+            if self._asking is None or self._asking[0] != key or self._asking[1].done():
+                self._asking = (key, asyncio.ensure_future(self._ask(ledger, form, self._queries)))
+            await asyncio.shield(self._asking[1])
         return self._written
+
+    async def _ask(self, ledger: Ledger, form: Form, queries: SideQueries) -> None:
+        lines = self._dialog.lines()
+        self._written = await write_recap(
+            ledger, form, lines, queries, memory=self._memory(), goal_only=self._goal_only
+        )
+        if self._written is not None:
+            self._log(f"recap: {self._written.why()}")
+            if self._kept is not None:
+                self._kept.put(self._written)
+
+    async def close(self) -> None:
+        """What is being written is not needed any more."""
+        if self._asking is not None:
+            self._asking[1].cancel()
+            await asyncio.gather(self._asking[1], return_exceptions=True)
 
     async def title(self, *, with_model: bool = False) -> tuple[str, Literal["facts", "model"]] | None:
         """The title to write now, and who made it; None when the one in force stays."""

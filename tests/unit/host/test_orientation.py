@@ -1,33 +1,38 @@
 """Words for facts in a running session: labels, titles, recaps, and the bill for model words."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from clew.host.orientation import OrientationSettings, SessionOrientation
+from clew.host.orientation import LEAVE_S, OrientationSettings, SessionOrientation
 from clew.host.orienting import Orienting
 from clew.llm.errors import Overloaded
-from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel
+from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.orient.daily_cap import DailyCap
 from clew.orient.narrator import Narrator
-from clew.orient.recap_query import Choice
+from clew.orient.recap_query import Choice, WrittenRecaps
 from clew.orient.side_query import SideQueries
 from clew.protocol.entries import BatchLabelEntry, Entry, SystemEntry
 from clew.protocol.events import (
     BatchLabelled,
     Event,
+    HistoryLoaded,
     Notice,
     RecapReady,
     SessionStarted,
     SideQueryBooked,
     StepEnded,
     TitleChanged,
+    ToolEnded,
     TurnEnded,
 )
-from clew.protocol.ops import Close, RequestRecap, SetTitle, SubmitPrompt
+from clew.protocol.ops import Close, LoadHistory, RequestRecap, SetTitle, SubmitPrompt
 from clew.transcript.reader import load
 from engine.harness import SESSION
+from fakes.effort import HANG_S
+from fakes.loop_clock import LoopClock
 from unit.host.room import Front, furnished
 
 
@@ -64,7 +69,9 @@ class Studio:
                 ),
                 log=self.logged.append,
             )
-            narrator = Narrator(project="p", queries=queries, log=self.logged.append)
+            narrator = Narrator(
+                project="p", queries=queries, log=self.logged.append, kept=WrittenRecaps(path.parent / "home")
+            )
             return SessionOrientation(
                 narrator,
                 settings or OrientationSettings(),
@@ -73,7 +80,9 @@ class Studio:
                 automatic=lambda _: Choice(automatic),
             )
 
-        session.orienting = Orienting(wake, past=past, publish=session.publish, log=self.logged.append)
+        session.orienting = Orienting(
+            wake, past=(lambda: past) if past else None, publish=session.publish, log=self.logged.append
+        )
         session.journal.main.conversation.follow(session.orienting.hear)
         self.door.room.greet = greet
 
@@ -113,6 +122,23 @@ async def test_a_batch_is_labelled_titled_and_recapped_from_facts_and_all_of_it_
     kept = entries(path)
     assert [entry.label for entry in kept if isinstance(entry, BatchLabelEntry)] == [label.label]
     assert [entry.content for entry in kept if isinstance(entry, SystemEntry)] == [recap.text]
+
+
+async def test_on_resume_the_labels_come_back_with_the_calls_they_are_about(tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    calls = ReplyOf([Call("Reader", {"name": "a"}), Call("Reader", {"name": "b"})])
+    async with running(Studio(path, ScriptedModel([calls, Say("Read.")]))) as front:
+        await front.submit(SubmitPrompt(content="Look at both"))
+        await front.until(TurnEnded)
+        live = await front.until(BatchLabelled)
+    async with running(Studio(path, ScriptedModel(), past=entries(path))) as front:
+        await front.submit(LoadHistory(limit=50))
+        page = await front.until(HistoryLoaded)
+    told = [recorded.event for recorded in page.events]
+    (label,) = [event for event in told if isinstance(event, BatchLabelled)]
+    assert label == live
+    ended = [event.result.call_id for event in told[: told.index(label)] if isinstance(event, ToolEnded)]
+    assert ended == list(label.call_ids)
 
 
 async def test_the_users_title_wins(tmp_path: Path) -> None:
@@ -210,10 +236,90 @@ async def test_a_bug_in_a_label_never_ends_a_turn_and_is_told_once(tmp_path: Pat
         narrator = Narrator(project="p", queries=queries, log=studio.logged.append)
         return Broken(narrator, OrientationSettings(), queries=queries, publish=session.publish)
 
-    session.orienting = Orienting(wake, past=(), publish=session.publish, log=studio.logged.append)
+    session.orienting = Orienting(wake, past=None, publish=session.publish, log=studio.logged.append)
     async with running(studio) as front:
         await front.submit(SubmitPrompt(content="look"))
         assert (await front.until(TurnEnded)).reason == "completed"
         assert "a bug in a label" in (await front.until(Notice)).text
     assert len(front.of(Notice)) == 1
     assert any("a bug in a label" in line for line in studio.logged)
+
+
+DRAFT = "<recap>The parser in lexer.py is what this is about.</recap>"
+
+
+def drafting(path: Path, fast: ScriptedModel, **more: Any) -> Studio:
+    """A session whose recap is written after a minute without a word."""
+    settings = OrientationSettings(draft_after_s=60)
+    model = ScriptedModel([Say("I looked at the parser in lexer.py.")] * 4)
+    return Studio(path, model, fast=fast, settings=settings, automatic="fast/one", **more)
+
+
+async def prompted(front: Front, times: int, already: int = 0) -> None:
+    for number in range(already, already + times):
+        await front.submit(SubmitPrompt(content=f"Look at the parser in lexer.py, part {number}"))
+        await front.until(TurnEnded, number + 1)
+
+
+async def told(studio: Studio) -> None:
+    """Everything that was published has been heard."""
+    orienting = studio.door.room.session.orienting
+    assert orienting is not None
+    async for _ in orienting.recap(model=False):
+        break
+
+
+async def test_after_a_pause_the_recap_is_written_and_shown_at_once_on_return(tmp_path: Path) -> None:
+    fast = ScriptedModel([Say(DRAFT)], name="fast/one", usd_per_token=0.001)
+    studio = drafting(tmp_path / f"{SESSION}.jsonl", fast)
+    async with running(studio) as front:
+        clock = LoopClock()
+        await prompted(front, 3)
+        await told(studio)
+        assert fast.requests == []
+        clock.forward(61)
+        assert (await front.until(SideQueryBooked)).purpose == "session-recap"
+        await front.submit(RequestRecap())
+        await front.until(RecapReady, 2)
+    assert [event.source for event in front.of(RecapReady)] == ["facts", "model"]
+    assert len(fast.requests) == 1
+
+
+async def test_a_short_session_and_one_that_goes_on_are_not_drafted(tmp_path: Path) -> None:
+    fast = ScriptedModel([], name="fast/one")
+    studio = drafting(tmp_path / f"{SESSION}.jsonl", fast)
+    async with running(studio) as front:
+        clock = LoopClock()
+        await prompted(front, 2)
+        await told(studio)
+        clock.forward(600)
+    assert fast.requests == []
+
+
+async def test_leaving_writes_the_recap_and_the_next_visit_pays_nothing(tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    fast = ScriptedModel([Say(DRAFT)], name="fast/one")
+    async with running(drafting(path, fast)) as front:
+        await prompted(front, 3)
+    assert len(fast.requests) == 1
+    again = ScriptedModel([], name="fast/one")
+    async with running(drafting(path, again, past=entries(path), greet=True)) as front:
+        await front.until(RecapReady, 2)
+    assert front.of(RecapReady)[-1].text == "The parser in lexer.py is what this is about."
+    assert again.requests == []
+
+
+async def test_leaving_does_not_wait_for_a_model_that_does_not_answer(tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    asked = asyncio.Event()
+    silent = ReplyOf([Wait(asyncio.Event(), reached=asked), Say(DRAFT)])
+    front = Front(drafting(path, ScriptedModel([silent], name="fast/one")).door)
+    await prompted(front, 3)
+    clock = LoopClock()
+    closing = asyncio.create_task(front.submit(Close()))
+    async with asyncio.timeout(HANG_S):
+        await asked.wait()
+    clock.forward(LEAVE_S + 0.1)
+    await closing
+    await front.task
+    assert not list((tmp_path / "home").rglob("*.json"))

@@ -54,7 +54,10 @@ class Office:
 
     async def recap(self, *, model: bool, memory: str = "") -> RecapReady:
         orienting = Orienting(
-            lambda: self.load(memory), past=self.talk.entries, publish=self.session.publish, log=self.logged.append
+            lambda: self.load(memory),
+            past=lambda: self.talk.entries,
+            publish=self.session.publish,
+            log=self.logged.append,
         )
         self.told = [event async for event in orienting.recap(model=model)]
         await orienting.close()
