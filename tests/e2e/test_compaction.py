@@ -102,10 +102,10 @@ def test_cp3_a_full_window_without_automatic_compaction_sends_nothing(tmp_path: 
 
 
 def test_cp4_predictive_compaction_fires_and_is_in_the_file(tmp_path: Path) -> None:
-    with Lab(tmp_path, window=20_000) as lab:
+    with Lab(tmp_path, window=20_000, output=8_192) as lab:
         person = lab.start()
         fill(lab, person, 2)
-        lab.last = {"text": f"say777 {words(13_000)}"}
+        lab.last = {"text": f"say777 {words(8_500)}"}
         lab.turn(person, "ask777 now the long one")
         assert not lab.boundaries()
         lab.last = {"text": "fine"}

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
+import msgspec
+
 from clew.protocol.entries import KnownEntry, LastPromptEntry, SessionStateEntry
 from clew.protocol.events import (
     ApprovalResolved,
+    CompactionEnded,
     Event,
     PromptAccepted,
     QuestionAnswered,
@@ -51,7 +54,9 @@ class AgentLog:
         for entry in entries_of(event, self.stamp):
             self.conversation.append(entry)
         self.state = after(event, self.state)
-        if isinstance(event, TurnEnded):
+        if isinstance(event, CompactionEnded):
+            self._repeat()
+        if isinstance(event, TurnEnded | CompactionEnded):
             self._sum_up()
         if must_be_synced(event):
             self._sink.sync()
@@ -63,6 +68,11 @@ class AgentLog:
     def close(self) -> None:
         """Write everything and let go."""
         self._sink.close()
+
+    def _repeat(self) -> None:
+        """A reader goes back no further than the boundary: what requests begin with stands behind it too."""
+        if (prompt := self.conversation.system_prompt) is not None:
+            self.keep(msgspec.structs.replace(prompt, **self.stamp.keyed()))
 
     def _sum_up(self) -> None:
         """The figures near the end of the file, where a reader of the tail finds them."""
