@@ -51,12 +51,13 @@ class AgentLog:
         """Write what keeps the event, then count it. Raises LeaseLost."""
         if self._place is not None and isinstance(event, PromptAccepted | ToolEnded):
             self.stamp.cwd, self.stamp.git_branch = self._place()
+        prompt = self.conversation.system_prompt if hides_the_past(event) else None
         for entry in entries_of(event, self.stamp):
             self.conversation.append(entry)
         self.state = after(event, self.state)
-        if isinstance(event, CompactionEnded):
-            self._repeat()
-        if isinstance(event, TurnEnded | CompactionEnded):
+        if prompt is not None:
+            self.keep(msgspec.structs.replace(prompt, **self.stamp.keyed()))
+        if isinstance(event, TurnEnded) or hides_the_past(event):
             self._sum_up()
         if must_be_synced(event):
             self._sink.sync()
@@ -68,11 +69,6 @@ class AgentLog:
     def close(self) -> None:
         """Write everything and let go."""
         self._sink.close()
-
-    def _repeat(self) -> None:
-        """A reader goes back no further than the boundary: what requests begin with stands behind it too."""
-        if (prompt := self.conversation.system_prompt) is not None:
-            self.keep(msgspec.structs.replace(prompt, **self.stamp.keyed()))
 
     def _sum_up(self) -> None:
         """The figures near the end of the file, where a reader of the tail finds them."""
@@ -118,6 +114,14 @@ class Journal:
         """Children first: their parent's end is the last line."""
         for log in reversed(list(self._logs.values())):
             log.close()
+
+
+def hides_the_past(event: Event) -> bool:
+    """Whether a reader of the file goes back no further than this: what requests begin with, and the figures, must
+    stand behind it too."""
+    return isinstance(event, CompactionEnded) or (
+        isinstance(event, Rewound) and event.scope != "files" and event.to is None
+    )
 
 
 def must_be_synced(event: Event) -> bool:

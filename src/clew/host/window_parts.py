@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from clew.engine.agent import Agent
 from clew.engine.compaction.gauge import Gauge
+from clew.engine.compaction.thresholds import Thresholds, thresholds_in_force
 from clew.engine.middleware.compaction import MakeRoom
 from clew.engine.middleware.reminders import Reminders
 from clew.host.past import Past
@@ -37,6 +38,7 @@ class WindowParts:
         self._log = log
         self._settings = workspace.settings.compaction
         self._made: Compactor | None = None
+        self._window: Window | None = None
         self._session: Session | None = None
         self.gauge = Gauge(self._settings, idle_s=idle_s(past))
         self.middleware = MakeRoom(self._settings, self.gauge, self.compactor)
@@ -62,19 +64,27 @@ class WindowParts:
         return self._made
 
     def window(self, reminders: Reminders) -> "Window":
-        """For the ops about it."""
-        from clew.host.window import Window
+        """For the ops about it: one for all front ends, which must not get into each other's way."""
+        if self._window is None:
+            from clew.host.window import Window
 
-        assert self._session is not None
-        return Window(
-            self._agent,
-            self._session.main,
-            self.gauge,
-            self.compactor,
-            publish=self._session.publish,
-            path=self._past.path,
-            remind=reminders.add,
-        )
+            assert self._session is not None
+            self._window = Window(
+                self._agent,
+                self._session.main,
+                self.gauge,
+                self.compactor,
+                publish=self._session.publish,
+                path=self._past.path,
+                remind=reminders.add,
+            )
+        return self._window
+
+    def limits(self) -> Thresholds:
+        """Where the window of the model in force counts as full."""
+        model = self._agent.model
+        cap = self._agent.max_output_tokens or model.max_output_tokens
+        return thresholds_in_force(self._settings, window=model.window, output_cap=cap)
 
     def snapshots(self, fast: Callable[[], Model | None]) -> Snapshots | None:
         """Work ahead of need, where the user wants it."""
@@ -92,7 +102,7 @@ class WindowParts:
             self._agent,
             self._settings,
             gauge=self.gauge,
-            limits=lambda: self.compactor().limits,
+            limits=self.limits,
             fast=fast,
             allowed=lambda: cap().allows(),
             spent=lambda usd: cap().add(usd, PURPOSE),
