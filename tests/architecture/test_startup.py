@@ -65,6 +65,17 @@ HEAVY = {
 }
 
 
+AFTER_ALL = """
+import atexit, json, sys
+atexit.register(lambda: sys.stderr.write("MODULES " + json.dumps(sorted(sys.modules))))
+sys.argv = ["clew", "-p", "hi"]
+from clew.cli.entry import main
+main()
+"""
+METER = {"contents", "gauge", "meter", "slimming", "thresholds"}
+"""What of compaction every run needs."""
+
+
 def test_version_loads_nothing_of_ours_but_the_entry() -> None:
     code = "import sys; from clew.cli.entry import main; main(['--version']); print(*sorted(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -83,3 +94,20 @@ def test_only_what_is_needed_is_loaded_before_the_first_request(tmp_path: Path) 
     assert not modules & HEAVY, f"loaded too early: {sorted(modules & HEAVY)}"
     rooms = {name.split(".")[1] for name in modules if name.startswith("clew.")}
     assert rooms <= ROOMS, f"rooms loaded too early: {sorted(rooms - ROOMS)}"
+
+
+def test_a_run_that_needs_no_room_never_loads_what_makes_it(tmp_path: Path) -> None:
+    with ModelServer([{"text": "hi"}]) as server:
+        place = Place(tmp_path, server.url)
+        done = subprocess.run(
+            [sys.executable, "-c", AFTER_ALL],
+            capture_output=True,
+            text=True,
+            cwd=place.project,
+            env=place.env,
+            check=True,
+        )
+    modules = set(json.loads(done.stderr.partition("MODULES ")[2]))
+    compaction = {name.rsplit(".", 1)[1] for name in modules if name.startswith("clew.engine.compaction.")}
+    assert compaction <= METER
+    assert not {name for name in modules if name.startswith(("clew.ledger", "clew.host.window."))}

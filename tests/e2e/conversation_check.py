@@ -10,7 +10,7 @@ The normal form of a request's messages:
 import json
 import re
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from fakes.fault_script import Delivery
@@ -35,6 +35,10 @@ class Going:
     ran: list[str]
     answers: dict[str, str]
     dates: tuple[str, str]
+    changes: list[int] = field(default_factory=list)
+    """How many changes of view the log held when each request came; none: there were none."""
+    keeps_all: bool = True
+    """Nothing may have left the view."""
 
 
 STOPPED = "Interrupted before it finished."
@@ -125,6 +129,8 @@ def against_script(going: Going, body: Json) -> list[str]:
     """Whether a request holds what was said and done, each once, and nothing that was taken back."""
     messages = normal(going.dialect, body)
     wrong = prompts_in(going, messages)
+    if not going.keeps_all:
+        return wrong + said_twice(going, messages)
     calls, _ = calls_of(messages)
     said = "\n".join(words for role, words in spoken(messages) if role == "assistant")
     everything = json.dumps(messages)
@@ -138,9 +144,27 @@ def against_script(going: Going, body: Json) -> list[str]:
     return wrong
 
 
+def said_twice(going: Going, messages: list[Json]) -> list[str]:
+    """Where things may have left the view, the others are there once, and what was withdrawn is not. What is told of
+    the past (a summary, what was recalled) is of the user's side, and is not looked at."""
+    calls, _ = calls_of(messages)
+    said = "\n".join(words for role, words in spoken(messages) if role == "assistant")
+    wrong: list[str] = []
+    for delivery in going.deliveries[:-1]:
+        for part, count in expected(delivery, going):
+            word: str = part.get("word", "")
+            times = said.count(word) if "text" in part else sum(word in call.text for call in calls)
+            if word and word != "torn" and "thinking" not in part and times > (count != "never"):
+                wrong.append(f"{word} is there {times} times, and should be {count}")
+    return wrong
+
+
 def prompts_in(going: Going, messages: list[Json]) -> list[str]:
     """Every prompt once and in the order in which it was given."""
     text = "\n".join(words for role, words in spoken(messages) if role == "user")
+    if not going.keeps_all:
+        last = going.asked[-1][0]
+        return [] if text.endswith(last) else [f"the request does not end with {last!r}"]
     wrong = [
         f"the prompt {line!r} is there {text.count(line)} times"
         for line, must in going.asked
@@ -285,7 +309,8 @@ def grows(going: Going) -> list[str]:
         requests = [delivery.request.body for delivery in going.deliveries[start:end]]
         for number in range(1, len(requests)):
             earlier, later = requests[number - 1], requests[number]
-            if earlier["model"] != later["model"]:
+            changed = going.changes and going.changes[start + number - 1] != going.changes[start + number]
+            if earlier["model"] != later["model"] or changed:
                 continue
             before, after = (json.dumps(normal(going.dialect, body)) for body in (earlier, later))
             if not after.startswith(before.rstrip(']}"')):

@@ -4,6 +4,7 @@
 that resumes, a fork, and what was exported and read back all go on with the conversation that the script knows of.
 """
 
+import json
 import os
 import re
 import shutil
@@ -27,6 +28,14 @@ LAST = "ask999 and what now"
 EFFECT_WAIT_S = 3.0
 """How long a cut waits for the commands before it. Their trace tells whether they ran, so either way is right."""
 SAID = re.compile(r"say\d{3}")
+RECORD = b"You keep the record of a coding session"
+CHANGES = (
+    b'"subtype":"compact_boundary"',
+    b'"subtype":"snip_boundary"',
+    b'"event":"context.trimmed"',
+    b'"event":"compaction.undone"',
+    b'"event":"rewound"',
+)
 ANTHROPIC = ("anthropic/claude-sonnet-4-5", "anthropic/claude-haiku-4-5")
 CHAT = ("ollama/fake-model", "ollama/other-model")
 
@@ -52,15 +61,26 @@ class Play:
         """How many requests had been made when each live process began."""
         self.asked: list[tuple[str, bool]] = []
         """The prompts in their order, and whether each must be in the conversation."""
+        self.changes: list[int] = []
+        """How many changes of view the log told of when each of these requests came."""
         self.lines = 0
         """The lines of the transcript when the turn began."""
         self.began = date.today()
         prepare(plan, self.project)
+        if plan.window:
+            facts = {"window": plan.window, "maxOutputTokens": 1_024}
+            models = {name.partition("/")[2]: facts for name in CHAT}
+            self.home.mkdir()
+            (self.home / "settings.json").write_text(json.dumps({"providers": {"ollama": {"models": models}}}))
 
     def choose(self, sender: str, request: Recorded) -> Json:
         """What is asked after the session is not part of it."""
-        if sender == "live" and LAST.encode() not in request.raw:
-            return self.replies.take()
+        if is_summary(request):
+            return record_of(request)
+        if sender == "live":
+            self.changes.append(view_changes(self.home))
+            if LAST.encode() not in request.raw:
+                return self.replies.take()
         return {"parts": [{"text": "the end"}]}
 
     def one_more(self) -> Json:
@@ -123,8 +143,8 @@ class Play:
         return self.person
 
     def live(self) -> list[Delivery]:
-        """What the live processes asked."""
-        return self.server.of("live")
+        """What the live processes asked, but for summaries."""
+        return [one for one in self.server.of("live") if not is_summary(one.request)]
 
     def run(self) -> list[str]:
         """All of it. The words of a `Stuck` are one of the faults found."""
@@ -160,6 +180,8 @@ class Play:
         self.replies.load(turn.replies)
         before, interrupts = len(self.live()), person.interrupts
         self.lines = line_count(self.home)
+        for line in turn.commands:
+            person.order(line)
         person.say(turn.prompt)
         self.asked.append((turn.prompt, True))
         if turn.action == "interrupt-at-once":
@@ -256,6 +278,8 @@ class Play:
             ran=self.ran(),
             answers=self.plan.answers,
             dates=(self.began.isoformat(), date.today().isoformat()),
+            changes=self.changes,
+            keeps_all=not self.plan.changes_view,
         )
         return wrong + check(self.going)
 
@@ -295,6 +319,26 @@ class Play:
             for person in people.values():
                 person.kill()
         return wrong
+
+
+def record_of(request: Recorded) -> Json:
+    """What a good summariser answers: lines about what the stretch holds."""
+    said = list(dict.fromkeys(SAID.findall(request.raw.decode())))[:6] or ["more words"]
+    return {
+        "parts": [
+            {"text": "# Some words\n## Done\n" + "\n".join(f"- Answered with {word} and more words" for word in said)}
+        ]
+    }
+
+
+def is_summary(request: Recorded) -> bool:
+    """Whether a request asks for a section of a summary."""
+    return RECORD in request.raw
+
+
+def view_changes(home: Path) -> int:
+    """How many lines of the transcript change what is sent."""
+    return sum(sum(path.read_bytes().count(mark) for mark in CHANGES) for path in home.glob("projects/*/*.jsonl"))
 
 
 def effects_of(delivery: Delivery, plan: Plan) -> set[str]:

@@ -22,6 +22,11 @@ TURN_OVER = re.compile(r"(?m)^-- ")
 QUESTION = "Approval needed: "
 ALLOW = re.compile(r"\nAllow\? [^\n]*> $")
 NOTICED = re.compile(r"Ctrl-C again quits|Denied, and interrupted")
+ANSWERED = re.compile(
+    r"(?m)^(?:> )?(?:Compacted|Not compacted\.|Cleared |The window is empty|The view is again|\d+ entr(?:y|ies) left|Pinned: "
+    r"|No longer pinned|\d+ items? joined|Error: |There are \d|Nothing is pinned|.*ewound|Back )[^\n]*\n"
+)
+"""How each command about the view is answered."""
 WORD = re.compile(r"(?:fx|ink)\d{3}")
 
 
@@ -77,6 +82,13 @@ class Person:
         self.ready()
         self._turn_from = len(self.text)
         self._write(line + ("\r" if self.terminal else "\n"))
+
+    def order(self, line: str) -> None:
+        """A command when nothing runs; returns when it was answered."""
+        self.ready()
+        before = len(self.text)
+        self._write(line + ("\r" if self.terminal else "\n"))
+        self.wait(lambda: bool(ANSWERED.search(self.text, before)), f"an answer to {line}")
 
     def queue(self, line: str) -> None:
         """Words typed while the agent works; returns when they were taken."""

@@ -46,6 +46,8 @@ class Turn:
     wait_for_effects: bool = True
     restart: bool = False
     """Afterwards the command is left and started again with `--continue`."""
+    commands: list[str] = field(default_factory=list)
+    """What is typed before the prompt to change the view."""
 
 
 @dataclass
@@ -65,6 +67,13 @@ class Plan:
     """What is answered when this command asks for permission; the others get a yes."""
     ids: str = ""
     """How the server names replies and calls, in words."""
+    window: int = 0
+    """Of the model, in tokens; 0: what it has by itself."""
+
+    @property
+    def changes_view(self) -> bool:
+        """Whether what was said may leave the view."""
+        return bool(self.window) or any(turn.commands for turn in self.turns)
 
     def describe(self) -> str:
         """One line per turn, for a report."""
@@ -73,6 +82,7 @@ class Plan:
         for turn in self.turns:
             did = f" [{turn.action} at {turn.at or 'once'} {' '.join(turn.queued)}]" if turn.action else ""
             replies = "; ".join(shape(reply) for reply in turn.replies)
+            lines += [f"  {line}" for line in turn.commands]
             lines.append(f"  {turn.prompt.split()[0]}{did}: {replies}{' [restart]' if turn.restart else ''}")
         return "\n".join(lines)
 
@@ -95,6 +105,11 @@ def word_of(part: Json) -> str:
 def make_plan(seed: int) -> Plan:
     """The session of this seed."""
     return _Writer(seed).plan()
+
+
+def make_view_plan(seed: int) -> Plan:
+    """A session of this seed whose view is made smaller, and brought back, in between."""
+    return _ViewWriter(seed).plan()
 
 
 def make_sweep(dialect: str, *, terminal: bool = True) -> Plan:
@@ -150,6 +165,7 @@ class _Writer:
         self.fallback = self.chance(0.3)
         self.message_ids = self.rng.choice(["fresh", "same", "cycle", "missing"])
         self.call_ids = self.rng.choice(["fresh", "by place", "one", "missing"])
+        self.payload = PAYLOAD
 
     def chance(self, probability: float) -> bool:
         return self.rng.random() < probability
@@ -278,7 +294,7 @@ class _Writer:
 
     def text(self) -> Json:
         word = self.word("say")
-        return {"text": f"{word}{PAYLOAD}", "word": word}
+        return {"text": f"{word}{self.payload}", "word": word}
 
     def thought(self) -> Json:
         word = self.word("muse")
@@ -304,3 +320,26 @@ class _Writer:
             case _:
                 named = {"call": "Bash", "arguments": f'{{"command": "echo {word}'}
         return named | {"word": word, "kind": kind}
+
+
+class _ViewWriter(_Writer):
+    """Longer answers, so that there is something to gain, and commands between the turns."""
+
+    def plan(self) -> Plan:
+        self.terminal = self.chance(0.3)  # a command's answer and a prompt are told apart there, but slowly
+        self.payload = PAYLOAD * self.rng.choice([8, 20])
+        plan = super().plan()
+        while len(plan.turns) < 4:
+            plan.turns.append(self.turn())
+        for turn in plan.turns[1:]:
+            turn.commands = [self.command() for _ in range(self.rng.choice([0, 1, 1, 2, 3]))]
+        plan.window = self.rng.choice([0, 0, 9_000]) if plan.dialect == "chat" else 0
+        plan.fallback = plan.fallback and not plan.window
+        return plan
+
+    def command(self) -> str:
+        word = f"{self.rng.choice(['say', 'fx', 'ink'])}{self.rng.randint(1, max(1, self.serial)):03d}"
+        kinds = ["/compact"] * 5 + ["/compact fast"] * 2 + ["/compact undo --force"] * 3 + ["/compact undo", "/clear"]
+        kinds += ["/compact snip 1 1", "/compact snip 2 3", f"/rewind {self.rng.randint(1, 3)} --conversation"]
+        kinds += [f"/pin keep{self.serial:03d} in mind", "/pin last", "/unpin 1", f"/recall {word}"]
+        return self.rng.choice(kinds)

@@ -5,7 +5,7 @@ A reply is what `model_server` takes (`parts`, `stop`, `usage`), with
   "call_ids": [TEXT, …]   of its calls in order; "" leaves the id out
   "cut": Place            the connection ends there; with "error": true an error event is the last thing said
   "hold": Place           the reply stops there until `release(place.name)`; `reached` tells the test
-  "status": 500           an answer that is no reply, with "retry_after"
+  "status": 500           an answer that is no reply, with "retry_after" and "message"
 A reply that is asked for without streaming is held before its body and cut in the middle of it.
 """
 
@@ -109,7 +109,7 @@ class _Sending:
         status = self.reply["status"]
         kind = {429: "rate_limit_error", 529: "overloaded_error", 400: "invalid_request_error"}.get(status, "api_error")
         headers = {"retry-after": str(self.reply.get("retry_after", 0))}
-        body = json.dumps(error_body(self.dialect, status, "scripted", kind)).encode()
+        body = json.dumps(error_body(self.dialect, status, self.reply.get("message", "scripted"), kind)).encode()
         self.delivery.sent = "status"
         self.connection.sendall(http(status, body, headers=headers))
         return True

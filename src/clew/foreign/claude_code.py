@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 
@@ -20,12 +20,18 @@ from clew.protocol.entries import (
     AiTitleEntry,
     AssistantEntry,
     ChainEntry,
+    ContentReplacementEntry,
     CustomTitleEntry,
     Entry,
+    EventEntry,
     KnownEntry,
     OpaqueEntry,
+    TombstoneEntry,
 )
 from clew.protocol.ids import SessionId
+from clew.transcript.chain import build_chain
+from clew.transcript.links import is_snip
+from clew.transcript.settled import settled
 
 AGENT = "claude_code"
 _AGENT_FILE = re.compile(r"agent-[\w-]+\.jsonl$")
@@ -73,12 +79,11 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
     lenient = Lenient(path.stem)
     tree = Tree(source)
     queue = Queue()
-    for offset, data, ended in source.lines():
-        entry = _entry(data, offset, source, lenient, ended=ended)
-        if entry is not None:
-            entry = refine(entry)
-            queue.feed(entry)
-            tree.add(entry, offset)
+    read_lines = ((_entry(data, at, source, lenient, ended=ended), at) for at, data, ended in source.lines())
+    for entry, offset in _as_seen([(entry, at) for entry, at in read_lines if entry is not None]):
+        entry = refine(entry)
+        queue.feed(entry)
+        tree.add(entry, offset)
     kept, abandoned = conversation(tree)
     kept += map(refine, queue.left(_last_spoken(kept)))
     kept = with_lists(kept)
@@ -96,6 +101,19 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
         problems=tuple(source.problems),
         abandoned=tuple(abandoned),
     )
+
+
+def _as_seen(found: list[tuple[Entry, int]]) -> list[tuple[Entry, int]]:
+    """Lines of our own kind change what is in view, and nobody else knows them: here they are done once and for all."""
+    entries = [entry for entry, _ in found]
+    if not any(isinstance(entry, EventEntry | ContentReplacementEntry) or is_snip(entry) for entry in entries):
+        return found
+    chain = [entry for entry in build_chain(entries, past_boundaries=True).entries if isinstance(entry, ChainEntry)]
+    if not chain:
+        return found
+    places = {entry.uuid: at for entry, at in reversed(found) if isinstance(entry, ChainEntry)}
+    beside = [(entry, at) for entry, at in found if not isinstance(entry, ChainEntry | TombstoneEntry)]
+    return [*((cast("Entry", entry), places[entry.uuid]) for entry in settled(chain, entries)), *beside]
 
 
 def _last_spoken(entries: list[Entry]) -> ChainEntry | None:

@@ -2,9 +2,12 @@
 
 from collections.abc import Callable
 
+import msgspec
+
 from clew.protocol.entries import KnownEntry, LastPromptEntry, SessionStateEntry
 from clew.protocol.events import (
     ApprovalResolved,
+    CompactionEnded,
     Event,
     PromptAccepted,
     QuestionAnswered,
@@ -48,10 +51,13 @@ class AgentLog:
         """Write what keeps the event, then count it. Raises LeaseLost."""
         if self._place is not None and isinstance(event, PromptAccepted | ToolEnded):
             self.stamp.cwd, self.stamp.git_branch = self._place()
+        prompt = self.conversation.system_prompt if hides_the_past(event) else None
         for entry in entries_of(event, self.stamp):
             self.conversation.append(entry)
         self.state = after(event, self.state)
-        if isinstance(event, TurnEnded):
+        if prompt is not None:
+            self.keep(msgspec.structs.replace(prompt, **self.stamp.keyed()))
+        if isinstance(event, TurnEnded) or hides_the_past(event):
             self._sum_up()
         if must_be_synced(event):
             self._sink.sync()
@@ -108,6 +114,14 @@ class Journal:
         """Children first: their parent's end is the last line."""
         for log in reversed(list(self._logs.values())):
             log.close()
+
+
+def hides_the_past(event: Event) -> bool:
+    """Whether a reader of the file goes back no further than this: what requests begin with, and the figures, must
+    stand behind it too."""
+    return isinstance(event, CompactionEnded) or (
+        isinstance(event, Rewound) and event.scope != "files" and event.to is None
+    )
 
 
 def must_be_synced(event: Event) -> bool:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from pathlib import Path
 
 from clew.engine.agent import Agent
@@ -47,9 +48,13 @@ from clew.undo.points import prompts_of
 
 Effect = Callable[[], None]
 MIN_ID = 4
+LAST = "last"
+"""Names the agent's last words."""
 MAX_RECALLED = 5
 MAX_RECALLED_SHARE = 0.2
 """Of the window: what is brought back must leave room to work with it."""
+UNKNOWN_WINDOW = 32_000
+"""What is counted on where nobody knows the window."""
 CLEARED = "The user cleared the conversation. What was pinned stays in force until it is unpinned:"
 
 
@@ -115,8 +120,9 @@ class Window:
 
         async def run() -> AsyncGenerator[Event]:
             try:
-                async for event in events:
-                    yield event
+                async with aclosing(events):
+                    async for event in events:
+                        yield event
             finally:
                 self._underway = False
             yield self._meter.measured(self._agent)
@@ -128,8 +134,9 @@ class Window:
         return self._agent.conversation.entries
 
     async def _compacted(self, focus: str) -> AsyncGenerator[Event]:
-        async for event in self._compactor().asked(focus):
-            yield event
+        async with aclosing(self._compactor().asked(focus)) as events:
+            async for event in events:
+                yield event
 
     async def _cleared(self) -> AsyncGenerator[Event]:
         event = self._compactor().cleared("asked")
@@ -235,6 +242,8 @@ class Window:
         if target.startswith("@"):
             return lambda: self._publish(ItemPinned(target=target, text=""))
         message = self._message(target)
+        if message is None and target == LAST:
+            raise OpRefused("the agent has said nothing yet that could be pinned")
         if message is not None:
             return lambda: self._publish(ItemPinned(target=message[0], text=message[1]))
 
@@ -251,7 +260,7 @@ class Window:
             for entry in self._agent.conversation.chain()
             if isinstance(entry, UserEntry | AssistantEntry) and (text := text_of(entry.message.content).strip())
         ]
-        if named == "last":
+        if named == LAST:
             return next(
                 ((entry.uuid, text) for entry, text in reversed(spoken) if isinstance(entry, AssistantEntry)), None
             )
@@ -278,7 +287,7 @@ class Window:
             return list(self._entries)
 
     def _fitting(self, found: Sequence[Found]) -> list[Found]:
-        left = self._agent.model.window * MAX_RECALLED_SHARE
+        left = (self._agent.model.window or UNKNOWN_WINDOW) * MAX_RECALLED_SHARE
         chosen: list[Found] = []
         for item in found[:MAX_RECALLED]:
             left -= estimate_text(item.text)

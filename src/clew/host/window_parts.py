@@ -37,6 +37,7 @@ class WindowParts:
         self._log = log
         self._settings = workspace.settings.compaction
         self._made: Compactor | None = None
+        self._window: Window | None = None
         self._session: Session | None = None
         self.meter = WindowMeter(self._settings, idle_s=idle_s(past))
         self.middleware = MakeRoom(self._settings, self.meter, self.compactor)
@@ -62,19 +63,21 @@ class WindowParts:
         return self._made
 
     def window(self, reminders: Reminders) -> "Window":
-        """For the ops about it."""
-        from clew.host.window import Window
+        """For the ops about it: one for all front ends, which must not get into each other's way."""
+        if self._window is None:
+            from clew.host.window import Window
 
-        assert self._session is not None
-        return Window(
-            self._agent,
-            self._session.main,
-            self.meter,
-            self.compactor,
-            publish=self._session.publish,
-            path=self._past.path,
-            remind=reminders.add,
-        )
+            assert self._session is not None
+            self._window = Window(
+                self._agent,
+                self._session.main,
+                self.meter,
+                self.compactor,
+                publish=self._session.publish,
+                path=self._past.path,
+                remind=reminders.add,
+            )
+        return self._window
 
     def snapshots(self, fast: Callable[[], Model | None]) -> Snapshots | None:
         """Work ahead of need, where the user wants it."""

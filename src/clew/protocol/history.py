@@ -30,12 +30,21 @@ Keeps = Callable[[AssistantMessage, Part], bool]
 """Whether a reasoning part of a reply may be sent."""
 
 
+SHORT_ID = 16
+"""A call id with fewer characters is no random one."""
+
+
 class CallIds:
     """The call ids of one conversation. Some servers number calls anew in every reply, or give them no id at all."""
 
     def __init__(self, used: Iterable[str] = ()) -> None:
         self._used = set(used)
         self._last: dict[str, int] = {}
+        self._mark = ""
+
+    def mark(self, mark: str) -> None:
+        """Not all that were used are known: short ones, which servers use again, get this mark from now on."""
+        self._mark = mark
 
     def add(self, call_id: str) -> None:
         """This id stands for a call already."""
@@ -44,6 +53,8 @@ class CallIds:
     def fresh(self, call_id: str) -> CallId:
         """The id itself if it is unused and not empty, else `id_2`, `id_3`, …; from now on it is used."""
         stem = call_id or "call"
+        if self._mark and len(stem) < SHORT_ID:
+            stem = f"{stem}_{self._mark}"
         name, number = stem, self._last.get(stem, 1)
         while name in self._used:
             number += 1

@@ -14,18 +14,17 @@ from clew.protocol.entries import (
     SystemEntry,
     UserEntry,
 )
-from clew.protocol.ids import EntryId
 from clew.protocol.messages import Part, RedactedReasoningPart, ToolCallPart, arguments_of
 from clew.transcript.codec import seal
 from clew.transcript.replies import Replies
-from clew.transcript.view import Replacements, replaced_entry
+from clew.transcript.settled import settled
 
 _OUR_PART_FIELDS = ("provider", "data", "rawInput")
 
 
 def claude_lines(entries: Iterable[Entry], keyed: Iterable[Entry] = ()) -> Iterator[bytes]:
-    """Lines of a session file. A line of ours that only carries usage gives it to the last line of its reply. What
-    stands for a result in the view stands for it here too, so that whoever goes on sends the same."""
+    """Lines of a session file. A line of ours that only carries usage gives it to the last line of its reply."""
+    keyed = tuple(keyed)
     chain = [entry for entry in entries if isinstance(entry, ChainEntry)]
     replies = Replies(chain, {entry.uuid: number for number, entry in enumerate(chain)})
     usages = {
@@ -33,19 +32,10 @@ def claude_lines(entries: Iterable[Entry], keyed: Iterable[Entry] = ()) -> Itera
         for number, entry in enumerate(chain)
         if isinstance(entry, AssistantEntry) and entry.message.usage is not None
     }
-    keyed = tuple(keyed)
-    replacements = Replacements(keyed)
-    moved: dict[EntryId, EntryId | None] = {}
-    for number, entry in enumerate(chain):
-        if isinstance(entry, UserEntry):
-            entry = replaced_entry(entry, replacements)
-        if isinstance(entry, AssistantEntry) and not entry.message.content:
-            moved[entry.uuid] = moved.get(entry.parent_uuid, entry.parent_uuid) if entry.parent_uuid else None
-            continue
-        if entry.parent_uuid is not None and entry.parent_uuid in moved:
-            entry = msgspec.structs.replace(entry, parent_uuid=moved[entry.parent_uuid])
+    numbers = {entry.uuid: number for number, entry in enumerate(chain)}
+    for entry in settled(chain, keyed):
         if isinstance(entry, AssistantEntry):
-            usage = usages.get(replies.of(number), entry.message.usage)
+            usage = usages.get(replies.of(numbers[entry.uuid]), entry.message.usage)
             entry = msgspec.structs.replace(entry, message=msgspec.structs.replace(entry.message, usage=usage))
         yield seal(msgspec.json.encode(_plain(entry)))
     for entry in keyed:

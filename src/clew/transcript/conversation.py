@@ -25,6 +25,8 @@ from clew.transcript.links import is_boundary, is_snip, parent_of, result_calls,
 from clew.transcript.reader import Loaded
 from clew.transcript.view import Replacements, messages_of
 
+MARK_CHARS = 6
+
 
 class EntrySink(Protocol):
     """Where entries go before they count."""
@@ -65,6 +67,9 @@ class Conversation:
             self._rebuild()
         else:
             self._reset(chain, leaf)
+        began = next((uuid_of(entry) for entry in self.chain() if is_boundary(entry)), None)
+        if began is not None:  # what lies before it may not have been read, and its call ids are not known
+            self.call_ids.mark(began[:MARK_CHARS])
 
     def follow(self, listener: Callable[[Entry], None]) -> None:
         """Be told of every entry from now on, after it was written."""
