@@ -72,7 +72,7 @@ sys.argv = ["clew", "-p", "hi"]
 from clew.cli.entry import main
 main()
 """
-METER = {"contents", "gauge", "meter", "slimming", "thresholds"}
+METER = {"contents", "window_meter", "meter", "slimming", "thresholds"}
 """What of compaction every run needs."""
 
 
