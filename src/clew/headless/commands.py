@@ -144,6 +144,7 @@ class CommandRun:
     def _answered(self, event: Event) -> None:
         if isinstance(event, CompactionFailed):
             self.error = event.reason
+            return
         if isinstance(event, ContextMeasured):
             self.data["context"] = context_data(event)
         if isinstance(event, RecapReady | Notice):

@@ -154,7 +154,7 @@ class Window:
             logical_parent_id=conversation.leaf,
             kind="clear",
             tokens_before=self._meter.tokens(self._agent),
-            tokens_after=round(estimate_text(words)),
+            tokens_after=self._meter.empty_tokens(self._agent) + round(estimate_text(words)),
             summary_id=new_entry_id() if kept else None,
             summary=(TextPart(text=f"{CLEARED}\n{words}"),) if kept else (),
             items=tuple(

@@ -161,6 +161,10 @@ class Meter:
         self._learned = _Sample(anchor, sent)
         self._weigher.keep_only(view)
 
+    def base_tokens(self, agent: Agent) -> int:
+        """What every request of the agent begins with, whatever was said."""
+        return round(self.estimator.tokens(agent.model.name, self._weigh_base(agent)))
+
     def _weigh_base(self, agent: Agent) -> Weights:
         """What every request of the agent begins with."""
         system, specs, weights = self._base

@@ -37,6 +37,10 @@ class WindowMeter:
         """What its next request will hold."""
         return self._meter.read(agent).tokens
 
+    def empty_tokens(self, agent: Agent) -> int:
+        """What it would hold with nothing said."""
+        return self._meter.base_tokens(agent)
+
     def limits(self, agent: Agent) -> Thresholds:
         """Where the window of the model in force counts as full."""
         cap = agent.max_output_tokens or agent.model.max_output_tokens
