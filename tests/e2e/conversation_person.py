@@ -83,6 +83,20 @@ class Person:
         self._turn_from = len(self.text)
         self._write(line + ("\r" if self.terminal else "\n"))
 
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
+    @property
+    def ended(self) -> bool:
+        """Whether the process is gone."""
+        return self._process.poll() is not None
+
+    def type(self, line: str) -> None:
+        """At any moment, without waiting for anything."""
+        self._write(line + ("\r" if self.terminal else "\n"))
+
     def order(self, line: str) -> None:
         """A command when nothing runs; returns when it was answered."""
         self.ready()
