@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,8 @@ class Lab:
         self.server = FaultServer(self._choose)
         self.people: list[Person] = []
         facts = {"window": window, "maxOutputTokens": output, "images": True}
+        self.on_request: Callable[[Recorded], None] = lambda request: None
+        """Told of every request of the session, before it is answered."""
         whole: Json = {"providers": {"ollama": {"models": {"small": facts, "quick": facts}}}} | (settings or {})
         (self.home / "settings.json").write_text(json.dumps(whole))
 
@@ -74,6 +77,7 @@ class Lab:
         if is_summary(request):
             reply = self.summariser(request)
         else:
+            self.on_request(request)
             reply = self.replies.pop(0) if self.replies else self.last
         filled = {"parts": [{"text": reply["text"]}]} if "text" in reply else {"parts": reply.get("calls", [])}
         usage = {"input": tokens_of(request), "output": len(json.dumps(reply)) // CHARS_PER_TOKEN}
@@ -96,10 +100,17 @@ class Lab:
             **more,
         }
 
-    def start(self, *flags: str, terminal: bool = False, sender: str = "live", **env: str) -> Person:
+    def age(self, by: timedelta) -> None:
+        """The whole log, as if it had been written so long ago."""
+        old = (datetime.now(UTC) - by).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        self.path.write_text(re.sub(r'"timestamp":"[^"]*"', f'"timestamp":"{old}"', self.path.read_text()))
+
+    def start(
+        self, *flags: str, terminal: bool = False, sender: str = "live", columns: int = 200, **env: str
+    ) -> Person:
         """A process of its own."""
         command = [CLEW, "--plain", "--trust", "--model", MODEL, "--permission-mode", "bypassPermissions", *flags]
-        person = Person(command, self.project, self.env(sender, **env), terminal=terminal, answers={})
+        person = Person(command, self.project, self.env(sender, **env), terminal=terminal, answers={}, columns=columns)
         self.people.append(person)
         return person
 

@@ -5,8 +5,8 @@ from contextlib import aclosing
 
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
-from clew.engine.compaction.budgets import budgets_for
-from clew.engine.compaction.compact import compact, past_of
+from clew.engine.compaction.budgets import Budgets, budgets_for
+from clew.engine.compaction.compact import Past, compact, past_of
 from clew.engine.compaction.live_state import LiveState
 from clew.engine.compaction.micro import Trigger, due, trim
 from clew.engine.compaction.thresholds import Thresholds, thresholds_in_force
@@ -99,16 +99,16 @@ class Compactor:
         return self.cleared("size")
 
     async def _summarised(self, kind: CompactionKind, focus: str) -> AsyncGenerator[Event]:
-        limits = self.limits
         yield CompactionStarted(kind=kind, focus=focus)
+        past, tokens = past_of(self._agent.conversation), self._tokens()
         steps = compact(
-            past_of(self._agent.conversation),
+            past,
             model=self._agent.model,
-            budgets=budgets_for(limits.window, limits.auto),
+            budgets=self._budgets(past, tokens),
             kind=kind,
             live=self._live,
             focus=focus,
-            tokens_before=self._tokens(),
+            tokens_before=tokens,
         )
         async with aclosing(steps) as events:
             async for event in events:
@@ -116,6 +116,12 @@ class Compactor:
                     self._failures, self.is_off = 0, False
                     self._forget_reads(None)
                 yield event
+
+    def _budgets(self, past: Past, tokens: int | None) -> Budgets:
+        """Shares of what the conversation may take: what every request begins with is not to be had."""
+        limits = self.limits
+        fixed = max(0, (tokens or 0) - past.measure()(past.chain))
+        return budgets_for(limits.window - fixed, limits.auto - fixed)
 
     def _has_room(self, before: int | None) -> bool:
         """Whether clearing alone was enough: well below the line, and less than before."""
