@@ -100,7 +100,12 @@ def test_a_run_that_needs_no_room_never_loads_what_makes_it(tmp_path: Path) -> N
     with ModelServer([{"text": "hi"}]) as server:
         place = Place(tmp_path, server.url)
         done = subprocess.run(
-            [sys.executable, "-c", AFTER_ALL], capture_output=True, text=True, cwd=place.project, env=place.env, check=True
+            [sys.executable, "-c", AFTER_ALL],
+            capture_output=True,
+            text=True,
+            cwd=place.project,
+            env=place.env,
+            check=True,
         )
     modules = set(json.loads(done.stderr.partition("MODULES ")[2]))
     compaction = {name.rsplit(".", 1)[1] for name in modules if name.startswith("clew.engine.compaction.")}

@@ -24,6 +24,7 @@ FAST = "ollama/quick"
 RECORD = "You keep the record of a coding session"
 CHARS_PER_TOKEN = 4
 PROMPT_WORD = re.compile(r"\bask\d{3}\b")
+LONG = "some words of a long answer "
 Summariser = Callable[[Recorded], Json]
 
 
@@ -41,7 +42,10 @@ def is_summary(request: Recorded) -> bool:
 def good(request: Recorded) -> Json:
     """A record of what the stretch speaks of."""
     words = list(dict.fromkeys(PROMPT_WORD.findall(request.raw.decode())))
-    return {"text": "# What was done\n## Done\n" + "\n".join(f"- Explained {word} with some words" for word in words[:8] or ["it"])}
+    return {
+        "text": "# What was done\n## Done\n"
+        + "\n".join(f"- Explained {word} with some words" for word in words[:8] or ["it"])
+    }
 
 
 class Lab:
@@ -175,3 +179,16 @@ class Lab:
 def text_of(request: Recorded) -> str:
     """All words of a request's messages."""
     return json.dumps(request.body["messages"], ensure_ascii=False)
+
+
+def words(count: int, about: str = LONG) -> str:
+    """About so many tokens."""
+    return (about * (count * 4 // len(about) + 1))[: count * 4]
+
+
+def fill(lab: Lab, person: Person, turns: int, tokens: int = 700) -> None:
+    """Turns until the window is well used; each prompt has a word of its own."""
+    begin = len(lab.asked)
+    for number in range(begin, begin + turns):
+        lab.last = {"text": f"say{number:03d} {words(tokens)}"}
+        lab.turn(person, f"ask{number:03d} please explain")

@@ -324,7 +324,11 @@ class Play:
 def record_of(request: Recorded) -> Json:
     """What a good summariser answers: lines about what the stretch holds."""
     said = list(dict.fromkeys(SAID.findall(request.raw.decode())))[:6] or ["more words"]
-    return {"parts": [{"text": "# Some words\n## Done\n" + "\n".join(f"- Answered with {word} and more words" for word in said)}]}
+    return {
+        "parts": [
+            {"text": "# Some words\n## Done\n" + "\n".join(f"- Answered with {word} and more words" for word in said)}
+        ]
+    }
 
 
 def is_summary(request: Recorded) -> bool:

@@ -23,8 +23,8 @@ QUESTION = "Approval needed: "
 ALLOW = re.compile(r"\nAllow\? [^\n]*> $")
 NOTICED = re.compile(r"Ctrl-C again quits|Denied, and interrupted")
 ANSWERED = re.compile(
-    r"(?m)^(?:> )?(?:Compacted|Not compacted\.|Cleared |The window is empty|The view is again|\d+ entr(?:y|ies) left|Pinned: "
-    r"|No longer pinned|\d+ items? joined|Error: |There are \d|Nothing is pinned|.*ewound|Back )[^\n]*\n"
+    r"(?m)^(?:> )?(?:Compacted|Not (?:compacted|cleared)\.|Cleared |The window is empty|The view is again|Pinned: "
+    r"|\d+ entr(?:y|ies) left|No longer pinned|\d+ items? joined|Error: |There are \d|.*ewound)[^\n]*\n"
 )
 """How each command about the view is answered."""
 WORD = re.compile(r"(?:fx|ink)\d{3}")

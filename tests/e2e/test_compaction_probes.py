@@ -1,4 +1,4 @@
-"""What must survive, planted in a real session: rules in many languages, pins, todos, shells; and summarisers of all kinds."""
+"""What must survive, planted in a real session: rules, pins, todos, shells; and summarisers of all kinds."""
 
 import json
 from collections.abc import Callable
@@ -7,9 +7,8 @@ from typing import Any
 
 import pytest
 
-from e2e.compaction_lab import Lab, good, text_of
+from e2e.compaction_lab import Lab, good, text_of, words
 from e2e.conversation_person import Person
-from e2e.test_compaction import words
 from fakes.model_server import Recorded
 
 Json = dict[str, Any]

@@ -7,11 +7,9 @@ from typing import Any
 
 import pytest
 
-from e2e.compaction_lab import Lab, good, text_of
+from e2e.compaction_lab import Lab, fill, good, text_of
 from e2e.conversation_person import Person
-from e2e.test_compaction import fill
 from fakes.fault_script import Place
-from fakes.model_server import Recorded
 
 Json = dict[str, Any]
 
@@ -83,7 +81,9 @@ def test_typed_words_wait_and_a_second_compaction_is_refused(tmp_path: Path) -> 
         for line in ("/compact", "/clear", "/compact fast"):
             before = len(person.text)
             person.type(line)
-            person.wait(lambda at=before: "Error: the conversation is being made smaller already" in person.text[at:], line)
+            person.wait(
+                lambda at=before: "Error: the conversation is being made smaller already" in person.text[at:], line
+            )
         person.queue("ask901 and this afterwards")
         assert len(lab.asked) == asked
         lab.server.release("summary")

@@ -1,7 +1,6 @@
 """The meter, work ahead of need, and the bytes that were sent: through the real command."""
 
 import json
-import random
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -9,11 +8,8 @@ from typing import Any
 
 import pytest
 
-from e2e.compaction_lab import FAST, Lab, text_of, tokens_of
-from e2e.conversation_check import normal
-from e2e.conversation_fuzz import view_changes
-from e2e.test_compaction import fill, words
-from fakes.model_server import Recorded
+from e2e.compaction_lab import FAST, Lab, fill, tokens_of, words
+from e2e.compaction_long import long_session
 
 Json = dict[str, Any]
 
@@ -70,10 +66,10 @@ def test_a_server_that_cuts_off_silently_is_told_of_once(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("hours", "tokens", "settings", "told"),
     [
-        (30, 7_000, {}, True),
-        (30, 7_000, {"compaction": {"coldReturn": False}}, False),
+        (30, 20_000, {}, True),
+        (30, 20_000, {"compaction": {"coldReturn": False}}, False),
         (30, 200, {}, False),
-        (0, 7_000, {}, False),
+        (0, 20_000, {}, False),
     ],
 )
 def test_a_cold_return_is_told_before_it_costs(
@@ -81,7 +77,7 @@ def test_a_cold_return_is_told_before_it_costs(
 ) -> None:
     with Lab(tmp_path, window=128_000, settings=settings) as lab:
         person = lab.start()
-        fill(lab, person, 3, tokens=tokens)
+        fill(lab, person, 1, tokens=tokens)
         person.leave()
         lab.age(timedelta(hours=hours))
         requests = len(lab.server.deliveries)
@@ -95,31 +91,8 @@ def test_a_cold_return_is_told_before_it_costs(
 
 
 def test_bytes_already_sent_change_only_by_a_line_in_the_log(tmp_path: Path) -> None:
-    """Some 200 requests in a small window: between two that are no continuation stands a change of view."""
-    chance = random.Random(11)
-    with Lab(tmp_path, window=9_000, settings={"compaction": {"keepRecent": 2}}) as lab:
-        changes: list[int] = []
-        lab.on_request = lambda request: changes.append(view_changes(lab.home))
-        for number in range(20):
-            (lab.project / f"ink{number}.txt").write_text(f"inside-{number} " + "some words " * chance.randint(5, 150))
-        person = lab.start()
-        number = 0
-        while len(lab.asked) < 200:
-            calls = chance.choice([0, 1, 3, 6])
-            name = f"ink{chance.randrange(20)}.txt"
-            lab.replies = [{"calls": [{"call": "Read", "arguments": {"file_path": name}}]} for _ in range(calls)]
-            lab.last = {"text": f"say{number:03d} {words(chance.randint(10, 700))}"}
-            lab.turn(person, f"ask{number:03d} please explain {words(chance.randint(1, 300))}")
-            if number % 12 == 11:
-                person.order(chance.choice(["/compact fast", "/compact", "/compact undo --force", "/compact snip 1 1"]))
-            number += 1
-        bodies = [json.dumps(normal("chat", one.request.body))[:-1] for one in lab.asked]
-        continued = [later.startswith(earlier) for earlier, later in zip(bodies, bodies[1:], strict=False)]
-        recorded = [earlier != later for earlier, later in zip(changes, changes[1:], strict=False)]
-        assert len(bodies) == len(changes)
-        assert [at for at, whole in enumerate(continued) if not whole and not recorded[at]] == []
-        assert 5 <= sum(recorded) <= 60  # compaction came, and it did not come all the time
-        assert all(tokens_of(one.request) <= 9_000 for one in lab.asked)
+    """Some 120 requests; `make soak ARGS="--long 1000"` makes as many as one likes."""
+    assert long_session(tmp_path, requests=120, seed=11) == []
 
 
 # Work ahead of need
@@ -139,7 +112,9 @@ def test_sections_are_written_ahead_with_the_fast_model_and_booked(tmp_path: Pat
         person.wait(lambda: bool(lab.events("section.kept")), "a section")
         assert not lab.boundaries()
         assert {one.request.body["model"] for one in lab.summaries} == {"quick"}
-        booked = [entry for entry in lab.entries() if entry["type"] == "side-query" and entry["purpose"] == "compaction"]
+        booked = [
+            entry for entry in lab.entries() if entry["type"] == "side-query" and entry["purpose"] == "compaction"
+        ]
         assert booked
         assert all(entry["costUsd"] > 0 for entry in booked)
         before = len(lab.summaries)

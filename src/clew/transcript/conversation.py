@@ -25,7 +25,6 @@ from clew.transcript.links import is_boundary, is_snip, parent_of, result_calls,
 from clew.transcript.reader import Loaded
 from clew.transcript.view import Replacements, messages_of
 
-
 MARK_CHARS = 6
 
 

@@ -67,7 +67,9 @@ class _Settling:
             for entry in self._chain[self._places[head] : self._places[tail] + 1]
             if entry.uuid not in self._snipped and entry.uuid not in self._dropped
         ]
-        about: dict[str, Any] = {key: value for key, value in (boundary.compact_metadata or {}).items() if key != SEGMENT}
+        about: dict[str, Any] = {
+            key: value for key, value in (boundary.compact_metadata or {}).items() if key != SEGMENT
+        }
         if kept:
             about[SEGMENT] = {"headUuid": kept[0], "anchorUuid": anchor, "tailUuid": kept[-1]}
         return msgspec.structs.replace(boundary, compact_metadata=about)
