@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ FAST = "ollama/quick"
 RECORD = "You keep the record of a coding session"
 CHARS_PER_TOKEN = 4
 PROMPT_WORD = re.compile(r"\bask\d{3}\b")
+LONG = "some words of a long answer "
 Summariser = Callable[[Recorded], Json]
 
 
@@ -61,6 +63,8 @@ class Lab:
         self.server = FaultServer(self._choose)
         self.people: list[Person] = []
         facts = {"window": window, "maxOutputTokens": output, "images": True}
+        self.on_request: Callable[[Recorded], None] = lambda request: None
+        """Told of every request of the session, before it is answered."""
         whole: Json = {"providers": {"ollama": {"models": {"small": facts, "quick": facts}}}} | (settings or {})
         (self.home / "settings.json").write_text(json.dumps(whole))
 
@@ -77,6 +81,7 @@ class Lab:
         if is_summary(request):
             reply = self.summariser(request)
         else:
+            self.on_request(request)
             reply = self.replies.pop(0) if self.replies else self.last
         filled = {"parts": [{"text": reply["text"]}]} if "text" in reply else {"parts": reply.get("calls", [])}
         usage = {"input": tokens_of(request), "output": len(json.dumps(reply)) // CHARS_PER_TOKEN}
@@ -99,10 +104,17 @@ class Lab:
             **more,
         }
 
-    def start(self, *flags: str, terminal: bool = False, sender: str = "live", **env: str) -> Person:
+    def age(self, by: timedelta) -> None:
+        """The whole log, as if it had been written so long ago."""
+        old = (datetime.now(UTC) - by).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+        self.path.write_text(re.sub(r'"timestamp":"[^"]*"', f'"timestamp":"{old}"', self.path.read_text()))
+
+    def start(
+        self, *flags: str, terminal: bool = False, sender: str = "live", columns: int = 200, **env: str
+    ) -> Person:
         """A process of its own."""
         command = [CLEW, "--plain", "--trust", "--model", MODEL, "--permission-mode", "bypassPermissions", *flags]
-        person = Person(command, self.project, self.env(sender, **env), terminal=terminal, answers={})
+        person = Person(command, self.project, self.env(sender, **env), terminal=terminal, answers={}, columns=columns)
         self.people.append(person)
         return person
 
@@ -167,3 +179,16 @@ class Lab:
 def text_of(request: Recorded) -> str:
     """All words of a request's messages."""
     return json.dumps(request.body["messages"], ensure_ascii=False)
+
+
+def words(count: int, about: str = LONG) -> str:
+    """About so many tokens."""
+    return (about * (count * 4 // len(about) + 1))[: count * 4]
+
+
+def fill(lab: Lab, person: Person, turns: int, tokens: int = 700) -> None:
+    """Turns until the window is well used; each prompt has a word of its own."""
+    begin = len(lab.asked)
+    for number in range(begin, begin + turns):
+        lab.last = {"text": f"say{number:03d} {words(tokens)}"}
+        lab.turn(person, f"ask{number:03d} please explain")

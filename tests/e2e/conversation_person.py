@@ -23,8 +23,8 @@ QUESTION = "Approval needed: "
 ALLOW = re.compile(r"\nAllow\? [^\n]*> $")
 NOTICED = re.compile(r"Ctrl-C again quits|Denied, and interrupted")
 ANSWERED = re.compile(
-    r"(?m)^(?:> )?(?:Compacted|Not compacted\.|Cleared |The window is empty|The view is again|\d+ entr(?:y|ies) left|Pinned: "
-    r"|No longer pinned|\d+ items? joined|Error: |There are \d|Nothing is pinned|.*ewound|Back )[^\n]*\n"
+    r"(?m)^(?:> )?(?:Compacted|Not (?:compacted|cleared)\.|Cleared |The window is empty|The view is again|Pinned: "
+    r"|\d+ entr(?:y|ies) left|No longer pinned|\d+ items? joined|Error: |There are \d|.*ewound)[^\n]*\n"
 )
 """How each command about the view is answered."""
 WORD = re.compile(r"(?:fx|ink)\d{3}")
@@ -38,7 +38,14 @@ class Person:
     """One run of the command."""
 
     def __init__(
-        self, command: Sequence[str], folder: Path, env: dict[str, str], *, terminal: bool, answers: dict[str, str]
+        self,
+        command: Sequence[str],
+        folder: Path,
+        env: dict[str, str],
+        *,
+        terminal: bool,
+        answers: dict[str, str],
+        columns: int = 200,
     ) -> None:
         self.terminal = terminal
         self.interrupts = 0
@@ -49,7 +56,7 @@ class Person:
         self._turn_from = 0
         self._answered = 0
         if terminal:
-            self._out, self._process = _at_terminal(command, folder, env)
+            self._out, self._process = _at_terminal(command, folder, env, columns)
             self._in = self._out
         else:
             self._process = subprocess.Popen(
@@ -81,6 +88,20 @@ class Person:
         """A prompt when nothing runs: a new turn."""
         self.ready()
         self._turn_from = len(self.text)
+        self._write(line + ("\r" if self.terminal else "\n"))
+
+    @property
+    def pid(self) -> int:
+        """Of the process."""
+        return self._process.pid
+
+    @property
+    def ended(self) -> bool:
+        """Whether the process is gone."""
+        return self._process.poll() is not None
+
+    def type(self, line: str) -> None:
+        """At any moment, without waiting for anything."""
         self._write(line + ("\r" if self.terminal else "\n"))
 
     def order(self, line: str) -> None:
@@ -204,10 +225,12 @@ class Person:
             self._write(answer + ("\r" if self.terminal else "\n"))
 
 
-def _at_terminal(command: Sequence[str], folder: Path, env: dict[str, str]) -> "tuple[int, subprocess.Popen[bytes]]":
+def _at_terminal(
+    command: Sequence[str], folder: Path, env: dict[str, str], columns: int
+) -> "tuple[int, subprocess.Popen[bytes]]":
     """A shell opens the terminal first, so that it becomes the one that Ctrl-C comes from."""
     ours, theirs = os.openpty()
-    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 200, 0, 0))
+    fcntl.ioctl(ours, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     start = ["sh", "-c", 'exec "$@" <"$0" >"$0" 2>&1', os.ttyname(theirs), *command]
     process = subprocess.Popen(start, cwd=folder, env=env, start_new_session=True)
     # Open on our side until the shell has its own, else a read would say that nobody is there.

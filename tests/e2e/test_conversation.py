@@ -8,7 +8,7 @@ import pytest
 
 from e2e.conversation_check import Going, against_script, check
 from e2e.conversation_fuzz import play, sweep
-from e2e.conversation_plan import make_plan
+from e2e.conversation_plan import make_plan, make_view_plan
 from fakes.fault_script import Delivery, Place
 from fakes.model_server import Recorded
 
@@ -17,12 +17,22 @@ SEEDS = [
 ]
 """Without interrupts that race with the reply on purpose: what those come to depends on the machine. `make soak` has
 them."""
+VIEW_SEEDS = [103, 107, 116, 121, 123, 1029, 1062]
+"""Each of them once failed: snips and kept tails in exports, what stands behind a boundary, call ids of the past."""
 
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_a_session_with_faults_goes_on_as_it_was(tmp_path: Path, seed: int) -> None:
     """Live, resumed, forked, and exported and read back, through the real command."""
     plan = make_plan(seed)
+    wrong = play(plan, tmp_path / "session")
+    assert not wrong, "\n".join([plan.describe(), *(f"! {line}" for line in wrong)])
+
+
+@pytest.mark.parametrize("seed", VIEW_SEEDS)
+def test_a_session_whose_view_changed_goes_on_as_it_was(tmp_path: Path, seed: int) -> None:
+    """Compactions, clearings, snips, undos, pins, recalls and rewinds among the faults."""
+    plan = make_view_plan(seed)
     wrong = play(plan, tmp_path / "session")
     assert not wrong, "\n".join([plan.describe(), *(f"! {line}" for line in wrong)])
 

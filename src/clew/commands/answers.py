@@ -82,7 +82,7 @@ def window_lines(event: Event, facts: SessionFacts, columns: int) -> Iterable[st
         case CompactionEnded():
             return receipt_lines(event)
         case CompactionFailed():
-            return (f"Not compacted. {event.reason}",)
+            return (f"{'Not cleared' if event.kind == 'clear' else 'Not compacted'}. {event.reason}",)
         case CompactionUndone():
             return ("The view is again what it was before; what was said since stays.",)
         case ViewTrimmed():

@@ -236,7 +236,12 @@ class Window:
         if not op.pinned:
             if known is None:
                 raise OpRefused(f"{one_line(target)} is not pinned")
-            return lambda: self._publish(ItemPinned(target=known.target, text=known.text, pinned=False))
+
+            def unpin() -> None:
+                self._publish(ItemPinned(target=known.target, text=known.text, pinned=False))
+                self._remind(f"[The user unpinned this; it no longer holds: {known.text or known.target}]")
+
+            return unpin
         if known is not None:
             raise OpRefused("it is pinned already")
         if target.startswith("@"):
@@ -270,8 +275,13 @@ class Window:
 
     async def _recall(self, op: Recall) -> Effect:
         entries = await asyncio.to_thread(self._whole_log)
-        inside = {uuid_of(entry) for entry in self._agent.conversation.chain()}
-        found = [item for item in find_items(entries, op.query) if item.source not in inside]
+        chain = self._agent.conversation.chain()
+        inside = {uuid_of(entry) for entry in chain}
+        notes = [text_of(entry.message.content) for entry in chain if isinstance(entry, UserEntry) and entry.is_meta]
+        left = [item for item in find_items(entries, op.query) if item.source not in inside]
+        found = [item for item in left if not any(fenced(item.text) in note for note in notes)]
+        if left and not found:
+            raise OpRefused("it was brought back already, and is in view")
         if not found:
             raise OpRefused(f"nothing that left the view fits {one_line(op.query)!r}")
         chosen = self._fitting(found)

@@ -6,13 +6,21 @@ import io
 from pathlib import Path
 from typing import Any
 
+from clew.engine.compaction.gauge import Gauge
+
+from clew.config.schema import Compaction
+from clew.engine.agent import Agent
+from clew.engine.compaction.compactor import Compactor
+from clew.engine.compaction.live_state import NothingLive
+from clew.engine.middleware.compaction import MakeRoom
 from clew.engine.ports import Limits
 from clew.engine.turn import Prompt
 from clew.headless.run import HeadlessOptions, run_headless
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, Wait
-from clew.protocol.events import ApprovalRequested, PartCompleted, ToolStarted, TurnEnded
+from clew.protocol.events import ApprovalRequested, CompactionEnded, PartCompleted, ToolStarted, TurnEnded
 from clew.protocol.ids import AgentId, CallId, PromptId
 from clew.protocol.ops import AnswerApproval, Interrupt, SubmitPrompt
+from clew.protocol.usage import Usage
 from clew.transcript.reader import load
 from clew.transcript.store import subagent_path
 from clew.transcript.writer import TranscriptWriter
@@ -116,3 +124,43 @@ async def test_a_headless_run_ends_with_the_main_agents_turn_and_prints_its_word
     assert out.getvalue() == "the answer\n"
     await front.task
     assert front.of(PartCompleted, agent=CHILD)
+
+
+async def test_cp8_a_second_agent_makes_room_in_its_own_conversation_only(tmp_path: Path) -> None:
+    path = tmp_path / f"{SESSION}.jsonl"
+    record = Say("# Words\n## Done\n- Looked at the inner words")
+    long = "inner words " * 1_250
+    full = ReplyOf([Say(long)], usage=Usage(input_tokens=3_500, output_tokens=3_700))
+    child_model = ScriptedModel([Say(long), full, record, Say("inner end")], window=8_000, max_output_tokens=500)
+    async with session_with(ScriptedModel([Say("outer words")]), path=path) as front:
+        agents: list[Agent] = []
+        settings = Compaction()
+        gauge = Gauge(settings)
+
+        def compactor() -> Compactor:
+            (agent,) = agents
+            return Compactor(
+                agent,
+                settings,
+                tokens=lambda: gauge.tokens(agent),
+                live=NothingLive(),
+                forget_reads=lambda paths: None,
+                log=lambda words: None,
+            )
+
+        await front.submit(SubmitPrompt(content="and you?"))
+        await front.until(TurnEnded)
+        add_child(front, child_model, path, middlewares=[MakeRoom(settings, gauge, compactor)])
+        session = front.door.room.session
+        agents.append(session.runners[CHILD].agent)
+        untouched = (path.read_bytes(), session.main.agent.conversation.messages())
+        for number in range(3):
+            say_to_child(front, f"look inside {number}")
+            await front.until(TurnEnded, number + 1, agent=CHILD)
+        assert len(front.of(CompactionEnded, agent=CHILD)) == 1
+        assert not front.of(CompactionEnded)
+        assert (path.read_bytes(), session.main.agent.conversation.messages()) == untouched
+    child = load(subagent_path(path, CHILD), sidechain=True)
+    assert "became too long" in str(child.messages)
+    assert long not in str(child.messages[0])
+    assert str(child.messages).count("inner end") == 1

@@ -35,7 +35,7 @@ def budgets_for(window: int, auto_at: int = 0) -> Budgets:
     window = max(1_000, window)
     return Budgets(
         window=window,
-        tail=(auto_at or window * 85 // 100) * 3 // 10,
+        tail=(auto_at if auto_at > 0 else window * 85 // 100) * 3 // 10,
         pins=max(window * 5 // 100, min(1_500, window // 10)),
         rules=max(window * 4 // 100, min(1_500, window // 10)),
         words=window * 15 // 100,

@@ -5,7 +5,7 @@ from contextlib import aclosing
 
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
-from clew.engine.compaction.budgets import budgets_for
+from clew.engine.compaction.budgets import Budgets, budgets_for
 from clew.engine.compaction.compact import Past, compact, in_words, past_of
 from clew.engine.compaction.live_state import LiveState
 from clew.engine.compaction.micro import Trigger, due, trim
@@ -98,16 +98,16 @@ class Compactor:
         return self.cleared("size")
 
     async def _summarised(self, kind: CompactionKind, focus: str) -> AsyncGenerator[Event]:
-        limits = self._meter.limits(self._agent)
         yield CompactionStarted(kind=kind, focus=focus)
+        past, tokens = self.past, self._meter.tokens(self._agent)
         steps = compact(
-            self.past,
+            past,
             model=self._agent.model,
-            budgets=budgets_for(limits.window, limits.auto),
+            budgets=self._budgets(past, tokens),
             kind=kind,
             live=self._live,
             focus=focus,
-            tokens_before=self._meter.tokens(self._agent),
+            tokens_before=tokens,
         )
         async with aclosing(steps) as events:
             async for event in events:
@@ -115,6 +115,12 @@ class Compactor:
                     self._failures, self.is_off = 0, False
                     self._forget_reads(None)
                 yield event
+
+    def _budgets(self, past: Past, tokens: int) -> Budgets:
+        """Shares of what the conversation may take: what every request begins with is not to be had."""
+        limits = self._meter.limits(self._agent)
+        fixed = max(0, tokens - past.measure()(past.chain))
+        return budgets_for(limits.window - fixed, limits.auto - fixed)
 
     def _has_room(self, before: int) -> bool:
         """Whether clearing alone was enough: well below the line, and less than before."""

@@ -51,13 +51,12 @@ class MakeRoom(Middleware):
         if self._outputs_may_be_long(tokens) and (event := self._compactor().cleared_by_size()) is not None:
             yield event
             tokens = self._meter.tokens(agent)
-        if not self._settings.auto:
+        kind = self._due(turn, limits, tokens)
+        if not self._settings.auto or (kind is not None and self._compactor().is_off):
             if tokens >= limits.blocking:
                 raise TurnStopped("prompt_too_long", FULL.format(tokens=tokens, window=limits.window))
-            return
-        kind = self._due(turn, limits, tokens)
-        if kind is not None and not (compactor := self._compactor()).is_off:
-            async with aclosing(compactor.by_itself(kind)) as events:
+        elif kind is not None:
+            async with aclosing(self._compactor().by_itself(kind)) as events:
                 async for event in events:
                     yield event
 
