@@ -208,7 +208,7 @@ def _unfounded(clause: str, evidence: Evidence, *, foreign: bool) -> str:
             undone = _UNDONE.search(before[-40:]) is not None
             if claim.heard and not undone and _UNSURE.search(before[-_NEAR:]):
                 continue
-            about = [frozenset[str]()] if foreign else [_arguments(part) & evidence.stems for part in (phrase, clause)]
+            about = [frozenset[str]()] if foreign else [arguments(part) & evidence.stems for part in (phrase, clause)]
             if reason := _judged(
                 claim, found.group(0), phrase, clause, about, evidence, denied=undone or _denied(before)
             ):
@@ -232,7 +232,7 @@ def _stale(clause: str, evidence: Evidence) -> str:
         if any(denied.search(statement.text) for statement in evidence.latest):
             return f"the session says there is no {found.group(1)} {found.group(2)}"
     found = _STILL.search(clause)
-    about = _arguments(clause) & evidence.stems
+    about = arguments(clause) & evidence.stems
     if found is None or not about:
         return ""
     last = [*evidence.latest, *(item for item in evidence.done if item.text in ("failed", "pending", "agent running"))]
@@ -333,7 +333,7 @@ def _says(words: re.Pattern[str], statement: Statement, *, after: re.Pattern[str
     return None if _UNSURE.search(before[-_NEAR:]) else not _denied(before)
 
 
-def _arguments(text: str) -> frozenset[str]:
+def arguments(text: str) -> frozenset[str]:
     """What a phrase is about: its words but those that tell and those that claim."""
     bare = _HASH.sub(" ", _unclaimed(text).casefold())
     return frozenset(part for part in stems_of(bare) if part not in _TELLING)
