@@ -189,7 +189,7 @@ def _at_work(ledger: Ledger) -> bool | None:
 
 
 def _tested(ledger: Ledger) -> bool | None:
-    return bool(ledger.tests) or None
+    return bool(ledger.tests) or ledger.doing is not None or None
 
 
 def _ticked_off(ledger: Ledger) -> bool | None:

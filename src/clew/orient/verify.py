@@ -92,25 +92,25 @@ _TELLING_WORDS = """
 _TELLING = frozenset(map(stem, [*_TELLING_WORDS.split(), *_VALUES]))
 """Words to tell with: they claim nothing that the session must hold."""
 _ORDINARY_WORDS = """
-    able accord accordingly actual actually address addressed adjust advance affect aim allow alone alongside
-    already alternative amount appear appears apply approach arrange aside assume attention avoid aware base based
-    basic become believe belong beside besides beyond brief bring broad care careful case cause certain choice
-    choose clear clearly close combine come common compare compared compete competing complain completely concern
-    confuse consider consist contain cover deal depend describe desired despite differ difference different
-    difficult direct directly discuss dislike easy effect effort enough ensure entirely equal especially evaluate
-    exact exactly exist expect explain extra fact fair favor favour finding fine focus follow form former fresh
-    friendly full general generally great group guess handle happen hard help hint hope idea important include
-    indeed initial intend intended introduce investigate involve join judge know known large largely latter lead
-    leave left less level likely limit local look lot low main mainly manage matter mean meant mention mere mind
-    minor mix moment month morning multiple natural near nearly necessary nice normal notice number object objection
-    occur odd often option order ordinary original otherwise outcome overall pair particular patch path perhaps
-    permitted person piece plain plan plus point possible prefer present prevent previous previously probably
-    proceed process produce proper properly propose prove provide purpose quick quickly raise range rare reach read
-    real realise realize reason receive recent recently recommend refer regard relate relevant rely remind repeat
-    require resemble respect rest return rid right rough roughly rule seek select separate serve share short shortly
-    side similar simply situation slow small smooth special specific spend stay straight strange stray style subject
-    suggest suit suitable support suppose sure talk tend think thorough thought together touch touched tweak tweaks
-    type unclear usual usually view visit wait wide wonder wondered world worry worth wrong year
+    able accord accordingly actual actually address addressed adjust advance aim allow alone alongside already
+    alternative amount appear appears apply approach arrange aside assume attention avoid aware base based basic
+    become believe belong beside besides beyond brief bring broad care careful case certain choice choose clear
+    clearly close combine come common compare compared compete competing complain completely concern confuse
+    consider consist contain cover deal depend describe desired despite differ difference different difficult direct
+    directly discuss dislike easy effort enough ensure entirely equal especially evaluate exact exactly exist expect
+    explain extra fact fair favor favour finding fine focus follow form former fresh friendly full general generally
+    great group guess handle happen hard help hint hope idea important include indeed initial intend intended
+    introduce investigate involve join judge know known large largely latter leave left less level likely limit
+    local look lot low main mainly manage matter mean meant mention mere mind minor mix moment month morning
+    multiple natural near nearly necessary nice normal notice number object objection occur odd often option order
+    ordinary original otherwise outcome overall pair particular patch path perhaps permitted person piece plain plan
+    plus point possible prefer present previous previously probably proceed process proper properly propose prove
+    provide purpose quick quickly raise range rare reach read real realise realize receive recent recently recommend
+    refer regard relate relevant rely remind repeat require resemble respect rest return rid right rough roughly
+    rule seek select separate serve share short shortly side similar simply situation slow small smooth special
+    specific spend stay straight strange stray style subject suggest suit suitable support suppose sure talk tend
+    think thorough thought together touch touched tweak tweaks type unclear usual usually view visit wait wide
+    wonder wondered world worry worth year
 """
 _ORDINARY = frozenset(map(stem, _ORDINARY_WORDS.split()))
 """Words of any report: strange to no session, though they may claim something."""
@@ -316,6 +316,8 @@ def _judged(
         truth = _heard(claim, own, told, last=not past)
         if truth is None and len(whole) > max(1, len(own)):
             truth = _heard(claim, whole, told, last=not past)
+        if truth is None and claim.words is DONE and claim.facts(ledger):
+            truth = any(own & item.stems and _says(claim.words.said, item) for item in evidence.latest)
     return "" if truth else f"neither facts nor dialog hold: {phrase.strip()}"
 
 
