@@ -2,6 +2,8 @@
 
 import os
 import sys
+from collections.abc import Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 
 from clew.config.load import load_settings
@@ -15,8 +17,12 @@ from clew.orient.recap_query import Choice, Used, Written, WrittenRecaps, choose
 from clew.orient.report import Report
 from clew.orient.side_query import SideQueries, Stamp
 from clew.protocol.entries import SideQueryEntry
+from clew.protocol.ids import SessionId
 from clew.system.debug_log import DebugLog, debug_log_path
 from clew.system.home import clew_home
+from clew.transcript.errors import TranscriptError
+from clew.transcript.store import SessionStore
+from clew.transcript.writer import TranscriptWriter
 
 
 async def model_words(report: Report) -> str:
@@ -68,7 +74,25 @@ async def _written(report: Report, settings: Settings, choice: Choice, home: Pat
         for entry in booked:
             log.write("recap", f"{entry.purpose} {entry.model}: {entry.outcome}, ${entry.cost_usd or 0:.4f}")
         if booked:
+            book(booked, Path(report.file), SessionId(report.session), SessionStore(home))
             print(f"clew recap: side queries cost {cap.told()}", file=sys.stderr)
+
+
+def book(entries: Sequence[SideQueryEntry], path: Path, session_id: SessionId, store: SessionStore) -> None:
+    """Into the session's own log, if it lies in our store and nobody writes it now; the day's cap has it anyhow. A
+    session does not become the newest by being looked at, so its time stays."""
+    if not path.resolve().is_relative_to(store.projects.resolve()):
+        return
+    try:
+        before = path.stat()
+        writer = TranscriptWriter(path, session_id)
+    except (OSError, TranscriptError):
+        return
+    with closing(writer):
+        for entry in entries:
+            writer.append(entry)
+    with suppress(OSError):
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
 def chosen(settings: Settings) -> Choice:

@@ -140,7 +140,8 @@ _MAKE = _words(
     "added created wrote$ written introduced built generated initialised initialized saved posted translated "
     "erstellt angelegt hinzugefügt créé ajouté creado criado creó добавлен создан записан 已创建 已建立 新增了 写入了"
 )
-REFUSED = _words("rejected refused denied declined blocked turned_down abgelehnt rechazado recusado отклон 被拒")
+REFUSED = _words("rejected refused denied declined turned_down abgelehnt rechazado recusado отклон 被拒")
+_RAN = _words("ran$ was_run were_run executed")
 TESTS = _words("test$ tests$ tested suite specs$ assertion 测试 測試 テスト тест prueba")
 _BUILD = _words("build$ builds$ compil")
 _LINT = _words("lint type-check typecheck types$ ruff$ eslint biome clippy")
@@ -185,6 +186,14 @@ def _cut_short(ledger: Ledger) -> bool | None:
 
 def _at_work(ledger: Ledger) -> bool | None:
     return bool(ledger.running_agents) or ledger.state is State.WORKING or None
+
+
+def _tested(ledger: Ledger) -> bool | None:
+    return bool(ledger.tests) or ledger.doing is not None or None
+
+
+def _ticked_off(ledger: Ledger) -> bool | None:
+    return None if ledger.todos is None else not ledger.todos.open_items or None
 
 
 DONE = _words("done$ finished completed is_complete are_complete checked_off ticked_off fertig готово 已完成 全部完成")
@@ -234,10 +243,12 @@ CLAIMS: tuple[Claim, ...] = (
     Claim(_exactly("tested verified getestet"), _unknown),
     Claim(_words("discovered confirmed нашёл нашел"), _unknown),
     Claim(_words("no_longer nicht_mehr"), _unknown),
-    Claim(_words("ran$ was_run were_run executed"), _unknown),
+    Claim(_RAN, _tested, subject=TESTS),
+    Claim(_RAN, _unknown),
     Claim(_exactly("listed"), _unknown),
     Claim(_words("described explained summarised summarized greeted answered reported"), _answered, heard=False),
     Claim(REFUSED, _refused),
+    Claim(_exactly("blocked"), _refused, said=_BAD.said),
     Claim(_words("approved accepted"), _approved),
     Claim(_words("leaked suspended begun expired rebased restarted reiniciado"), _unknown),
     Claim(
@@ -259,5 +270,6 @@ CLAIMS: tuple[Claim, ...] = (
         _words("running in_progress at_work 进行中 実行中"),
         _at_work,
     ),
+    Claim(DONE, _ticked_off, subject=_words("todo$ todos$ task_list"), undeniable=_unknown),
     Claim(DONE, _finished, undeniable=_unknown, of_file=_of_change, said=_WORK),
 )

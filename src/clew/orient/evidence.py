@@ -124,6 +124,8 @@ def _deeds(ledger: Ledger) -> Iterator[tuple[str, str]]:
             yield "changed, added", file.path
         if file.deleted:
             yield "deleted", file.path
+        if file.failed_edits:
+            yield "failed", f"edit {file.path}"
     for command in ledger.commands:
         yield "failed" if command.failed else "ran", command.command.partition("\n")[0][:_COMMAND_CHARS]
     if ledger.doing is not None:

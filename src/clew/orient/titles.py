@@ -4,14 +4,14 @@ import re
 from collections.abc import Sequence
 
 from clew.commands.deeds import file_name
-from clew.ledger.facts import Ledger
+from clew.ledger.facts import Ledger, Request
 from clew.ledger.words import clip
 from clew.orient.dialog import Line, as_text, recent
 from clew.orient.evidence import Evidence
 from clew.orient.form import main_files, request_words
 from clew.orient.label_query import clean_label
 from clew.orient.side_query import Query, SideQueries
-from clew.orient.verify import objection
+from clew.orient.verify import arguments, objection
 from clew.system.redact import redact
 from clew.system.terminal_text import sanitize
 from clew.system.terminal_width import clip as clip_columns
@@ -19,6 +19,10 @@ from clew.system.terminal_width import clip as clip_columns
 PURPOSE = "session-title"
 MAX_COLUMNS = 70
 _WORDS = 9
+_MOVED = 2
+"""So many requests about something else, and the session is about that."""
+_TELLING_WORDS = 3
+"""A request of fewer words of its own ("and the tests?") is about what came before it."""
 _TICKET = re.compile(r"\b[A-Z][A-Z0-9]{1,9}-\d{1,6}\b|(?<![\w/])#\d{1,6}\b|\bGH-\d+\b")
 _PULL = re.compile(r"/(?:pull|issues|merge_requests)/(\d+)")
 _SYSTEM = (
@@ -28,20 +32,41 @@ _SYSTEM = (
 )
 
 
+def topic_of(ledger: Ledger) -> Request | None:
+    """The request that the session is about now: the first one, until two requests in a row, each more than a few
+    words, have nothing in common with what it was about; then the first of these, and so on. One stray question moves
+    nothing."""
+    topic = ledger.goal
+    about = arguments(topic.text) if topic else frozenset[str]()
+    strange: list[Request] = []
+    for request in ledger.goals:
+        words = arguments(request.text)
+        if topic is None or request.kind == "reply" or len(words) < _TELLING_WORDS or words & about:
+            strange = [] if words & about else strange
+            continue
+        strange.append(request)
+        if len(strange) == _MOVED:
+            topic, about = strange[0], arguments(strange[0].text) | words
+            strange = []
+    return topic
+
+
 def fact_title(ledger: Ledger) -> str:
     """A title from what was asked; "" while nothing was."""
-    goal = ledger.goal
-    words = (request_words(goal.text, _WORDS) or goal.command) if goal else ""
+    topic = topic_of(ledger)
+    words = (request_words(topic.text, _WORDS) or topic.command) if topic else ""
     if not words:
         return ""
-    marks = [mark for mark in entities(ledger) if mark.casefold() not in words.casefold()]
+    marks = [mark for mark in entities(ledger, topic) if mark.casefold() not in words.casefold()]
     title = f"{words} ({', '.join(marks[:2])})" if marks else words
     return clip_columns(sanitize(redact(title), one_line=True), MAX_COLUMNS)
 
 
-def entities(ledger: Ledger) -> list[str]:
+def entities(ledger: Ledger, topic: Request | None) -> list[str]:
     """Tickets, pull requests and the main file: what people look for in a list."""
-    text = ledger.goal.text if ledger.goal else ""
+    text = topic.text if topic else ""
+    if topic != ledger.goal:  # pull requests and files may belong to what came before
+        return list(dict.fromkeys(_TICKET.findall(text) + ["#" + number for number in _PULL.findall(text)]))
     found = _TICKET.findall(text) + ["#" + number for number in _PULL.findall(text)]
     found += [item.ref for item in ledger.commits if item.kind == "pr"]
     files = main_files(ledger)
@@ -51,8 +76,14 @@ def entities(ledger: Ledger) -> list[str]:
 
 
 def next_title(ledger: Ledger) -> str:
-    """The title to write now; "" when the one in force shall stay. One from facts gives way when they say more."""
-    made = fact_title(ledger) if ledger.title_by in ("", "facts") else ""
+    """The title to write now; "" when the one in force shall stay. One from facts gives way when they say more, a
+    model's when the session has moved on to something that it does not name; the user's never does."""
+    topic = topic_of(ledger)
+    if ledger.title_by == "user" or topic is None:
+        return ""
+    if ledger.title_by == "model" and (topic == ledger.goal or arguments(topic.text) & arguments(ledger.title)):
+        return ""
+    made = fact_title(ledger)
     return "" if made == ledger.title else made
 
 
@@ -64,10 +95,11 @@ def clean_title(reply: str) -> str:
 
 async def model_title(ledger: Ledger, dialog: Sequence[Line], queries: SideQueries) -> str | None:
     """A title in the fast model's words, or None: then the fact title stands. It names nothing the session does not."""
-    if ledger.title_by == "user" or ledger.goal is None or not dialog:
+    topic = topic_of(ledger)
+    if ledger.title_by == "user" or topic is None or not dialog:
         return None
-    names = ", ".join(entities(ledger))
-    known = f"task: {clip(ledger.goal.text, 60)}\nnames: {names}\n\n{as_text(recent(dialog)[-20:])[-1000:]}"
+    names = ", ".join(entities(ledger, topic))
+    known = f"task: {clip(topic.text, 60)}\nnames: {names}\n\n{as_text(recent(dialog)[-20:])[-1000:]}"
     reply = await queries.ask(
         Query(
             purpose=PURPOSE,

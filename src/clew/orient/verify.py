@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from clew.ledger.facts import Ledger
 from clew.ledger.words import clip, is_wide, word_cost
-from clew.orient.claims import CLAIMS, DONE, GOOD, REFUSED, TESTS, Claim
+from clew.orient.claims import CLAIMS, DONE, GOOD, REFUSED, TESTS, Claim, Words
 from clew.orient.dialog import Line
 from clew.orient.evidence import NUMBER, Evidence, Statement, language_of, stem, stems_of
 
@@ -91,6 +91,31 @@ _TELLING_WORDS = """
 """
 _TELLING = frozenset(map(stem, [*_TELLING_WORDS.split(), *_VALUES]))
 """Words to tell with: they claim nothing that the session must hold."""
+_ORDINARY_WORDS = """
+    able accord accordingly actual actually address addressed adjust advance aim allow alone alongside already
+    alternative amount appear appears apply approach arrange aside assume attention avoid aware base based basic
+    become believe belong beside besides beyond brief bring broad care careful case certain choice choose clear
+    clearly close combine come common compare compared compete competing complain completely concern confuse
+    consider consist contain cover deal depend describe desired despite differ difference different difficult direct
+    directly discuss dislike easy effort enough ensure entirely equal especially evaluate exact exactly exist expect
+    explain extra fact fair favor favour finding fine focus follow form former fresh friendly full general generally
+    great group guess handle happen hard help hint hope idea important include indeed initial intend intended
+    introduce investigate involve join judge know known large largely latter leave left less level likely limit
+    local look lot low main mainly manage matter mean meant mention mere mind minor mix moment month morning
+    multiple natural near nearly necessary nice normal notice number object objection occur odd often option order
+    ordinary original otherwise outcome overall pair particular patch path perhaps permitted person piece plain plan
+    plus point possible prefer present previous previously probably proceed process proper properly propose prove
+    provide purpose quick quickly raise range rare reach read real realise realize receive recent recently recommend
+    refer regard relate relevant rely remind repeat require resemble respect rest return rid right rough roughly
+    rule seek select separate serve share short shortly side similar simply situation slow small smooth special
+    specific spend stay straight strange stray style subject suggest suit suitable support suppose sure talk tend
+    think thorough thought together touch touched tweak tweaks type unclear usual usually view visit wait wide
+    wonder wondered world worry worth year
+"""
+_ORDINARY = frozenset(map(stem, _ORDINARY_WORDS.split()))
+"""Words of any report: strange to no session, though they may claim something."""
+_OTHER_SCRIPTS = ("zh", "ja", "ko", "ru", "uk", "ar", "he", "el", "hi", "th")
+_SHORTENED = re.compile(r"(?<=\w)(?:n['’]t|['’](?:s|re|ve|ll|d|m))\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[\"'”)]*\s+|(?<=[。！？])")
 _CLAUSE = re.compile(r";\s+|\s+[—–]\s+|；")
@@ -181,6 +206,8 @@ def objection(clause: str, evidence: Evidence) -> str:
 
 def _is_foreign(clause: str, evidence: Evidence) -> bool:
     """It is told in another language than the dialog's: names, numbers and claims can be looked up, words cannot."""
+    if evidence.language[:2] in _OTHER_SCRIPTS and clause.isascii():
+        return True
     language = language_of([clause])
     return bool(language and evidence.language) and language[:2] != evidence.language[:2]
 
@@ -202,13 +229,13 @@ def _unfounded(clause: str, evidence: Evidence, *, foreign: bool) -> str:
         at = start + len(phrase)
         for claim in CLAIMS:
             found = claim.words.claimed.search(phrase)
-            if found is None or (claim.subject and not claim.subject.said.search(clause)):
+            if found is None or (claim.subject and not _is_about(claim.subject, phrase, clause)):
                 continue
             before = clause[: start + found.start()]
             undone = _UNDONE.search(before[-40:]) is not None
             if claim.heard and not undone and _UNSURE.search(before[-_NEAR:]):
                 continue
-            about = [frozenset[str]()] if foreign else [_arguments(part) & evidence.stems for part in (phrase, clause)]
+            about = [frozenset[str]()] if foreign else [arguments(part) & evidence.stems for part in (phrase, clause)]
             if reason := _judged(
                 claim, found.group(0), phrase, clause, about, evidence, denied=undone or _denied(before)
             ):
@@ -216,6 +243,12 @@ def _unfounded(clause: str, evidence: Evidence, *, foreign: bool) -> str:
             if claim.subject:
                 break
     return ""
+
+
+def _is_about(subject: Words, phrase: str, clause: str) -> bool:
+    """Whether a phrase says its claim of a subject: by name, or of what the clause is about, having no word of its
+    own."""
+    return bool(subject.said.search(phrase)) or (not arguments(phrase) and bool(subject.said.search(clause)))
 
 
 def _stale(clause: str, evidence: Evidence) -> str:
@@ -232,7 +265,7 @@ def _stale(clause: str, evidence: Evidence) -> str:
         if any(denied.search(statement.text) for statement in evidence.latest):
             return f"the session says there is no {found.group(1)} {found.group(2)}"
     found = _STILL.search(clause)
-    about = _arguments(clause) & evidence.stems
+    about = arguments(clause) & evidence.stems
     if found is None or not about:
         return ""
     last = [*evidence.latest, *(item for item in evidence.done if item.text in ("failed", "pending", "agent running"))]
@@ -283,6 +316,8 @@ def _judged(
         truth = _heard(claim, own, told, last=not past)
         if truth is None and len(whole) > max(1, len(own)):
             truth = _heard(claim, whole, told, last=not past)
+        if truth is None and claim.words is DONE and claim.facts(ledger):
+            truth = any(own & item.stems and _says(claim.words.said, item) for item in evidence.latest)
     return "" if truth else f"neither facts nor dialog hold: {phrase.strip()}"
 
 
@@ -333,7 +368,7 @@ def _says(words: re.Pattern[str], statement: Statement, *, after: re.Pattern[str
     return None if _UNSURE.search(before[-_NEAR:]) else not _denied(before)
 
 
-def _arguments(text: str) -> frozenset[str]:
+def arguments(text: str) -> frozenset[str]:
     """What a phrase is about: its words but those that tell and those that claim."""
     bare = _HASH.sub(" ", _unclaimed(text).casefold())
     return frozenset(part for part in stems_of(bare) if part not in _TELLING)
@@ -351,9 +386,9 @@ def _unheard(clause: str, evidence: Evidence) -> str:
     if len(wide) >= 4:
         strange = sum(pair not in evidence.pairs for pair in wide)
         return "the session says nothing of the kind" if strange * 10 > len(wide) * 8 else ""
-    bare = _unclaimed(re.sub(r"`[^`]*`", " ", clause))
+    bare = _SHORTENED.sub(" ", _unclaimed(re.sub(r"`[^`]*`", " ", clause)))
     words = [word for word in _WORD.findall(bare.casefold()) if stem(word) not in _TELLING]
-    unknown = [word for word in words if not evidence.knows(word)]
+    unknown = [word for word in words if not evidence.knows(word) and stem(word) not in _ORDINARY]
     allowed = (
         max(len(words) // 3, len(words) >= 3)
         if (language_of([clause]) or evidence.language) in ("", "en")

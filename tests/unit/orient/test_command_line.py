@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from shutil import rmtree
 
 import msgspec
 import pytest
@@ -22,8 +23,10 @@ from clew.orient.narrator import Narrator
 from clew.orient.recap_query import Choice
 from clew.orient.report import RecapCache
 from clew.orient.side_query import Stamp
+from clew.protocol.entries import SideQueryEntry
 from clew.protocol.ids import SessionId
 from clew.transcript.lease import acquire
+from clew.transcript.reader import load
 from clew.transcript.store import SessionStore
 from unit.ledger.talk import SESSION, Talk
 
@@ -285,6 +288,26 @@ def test_a_model_may_write_it_once_and_it_is_booked(
     booked = json.loads((home / "clew" / "side-queries.json").read_text())
     assert booked["calls"] == 1
     assert booked["purposes"]["session-recap"] > 0
+
+
+def test_what_it_cost_is_booked_in_the_log_of_a_session_of_ours_that_nobody_writes(
+    home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = stored(home)
+    told = path.stat().st_mtime_ns
+    held = acquire(path)
+    connected(monkeypatch, "<recap>You are adding a --json flag in report.py.</recap>")
+    assert run(["recap", str(path), "--llm"]) == 0
+    assert not [entry for entry in load(path).entries if isinstance(entry, SideQueryEntry)]
+    held.release()
+    rmtree(home / "clew" / "cache")
+    connected(monkeypatch, "<recap>You are adding a --json flag in report.py.</recap>")
+    assert run(["recap", str(path), "--llm"]) == 0
+    (booked,) = [entry for entry in load(path).entries if isinstance(entry, SideQueryEntry)]
+    assert booked.purpose == "session-recap"
+    assert booked.cost_usd
+    assert path.stat().st_mtime_ns == told, "looking at a session does not make it the newest"
+    assert "adding a --json flag" in capsys.readouterr().out
 
 
 def test_what_the_session_does_not_hold_is_never_printed(

@@ -22,7 +22,7 @@ from clew.orient.catalog import Catalog
 from clew.orient.find_session import FoundSession, find_session, short_ids
 from clew.orient.recap_query import Choice
 from clew.orient.report import RecapCache
-from clew.protocol.entries import SessionSourceEntry
+from clew.protocol.entries import AiTitleEntry, SessionSourceEntry
 from clew.protocol.ids import SessionId
 from clew.transcript.errors import AmbiguousSession, SessionNotFound
 from clew.transcript.store import SessionStore
@@ -270,3 +270,15 @@ def test_a_removed_working_directory_stops_nothing(home: Path, capsys: pytest.Ca
     gone.rmdir()
     assert run(["show", CLAUDE[:8]]) == 0
     assert "kumquat" in capsys.readouterr().out
+
+
+def test_a_title_that_gave_way_still_finds_its_session(home: Path) -> None:
+    store = SessionStore(home / "clew")
+    path = store.find(SessionId(OURS))
+    assert path is not None
+    for title in ("Weights of the zeppelins", "Draw a logo"):
+        entry = AiTitleEntry(session_id=SessionId(OURS), timestamp="", ai_title=title, source="model")
+        with path.open("ab") as file:
+            file.write(msgspec.json.encode(entry) + b"\n")
+    assert find_session(store, "draw a logo", home).session_id == OURS
+    assert find_session(store, "Weights of the zeppelins", home).session_id == OURS

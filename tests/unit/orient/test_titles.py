@@ -55,6 +55,28 @@ def test_a_models_title_stays_and_one_from_facts_gives_way_when_they_say_more() 
     assert next_title(facts.user("Please fix the leap year bug").ledger()) == "Please fix the leap year bug"
 
 
+NEXT = "Draw a new logo as SVG for the homepage"
+
+
+def test_a_title_follows_the_session_when_it_moves_to_something_else() -> None:
+    talk = asked().user("What time is it in Lisbon right now?").agent("Noon.")
+    assert fact_title(talk.ledger()) == "Please fix the leap year bug in dates.py", "one stray question moves nothing"
+    talk.user("and are the dates.py tests green?").agent("Yes.").user(NEXT).agent("Drawn.")
+    assert fact_title(talk.ledger()) == "Please fix the leap year bug in dates.py"
+    talk.user("Make the logo rounder and the homepage background darker, see PAY-77").agent("Done.")
+    assert fact_title(talk.ledger()) == NEXT
+    assert next_title(talk.ledger()) == NEXT
+
+
+def test_a_models_title_gives_way_when_it_names_nothing_of_the_new_topic() -> None:
+    def titled(title: str) -> str:
+        talk = asked().add(AiTitleEntry(session_id=SESSION, timestamp="", ai_title=title, source="model"))
+        return next_title(talk.user(NEXT).user("Make the logo rounder and the homepage background darker").ledger())
+
+    assert titled("Leap years") == NEXT
+    assert titled("Logo for the landing page") == ""
+
+
 @pytest.mark.parametrize(
     ("reply", "title"),
     [

@@ -1,13 +1,16 @@
 """How much of what is true passes, and how much of what is false is caught, on sessions of our own and shared ones."""
 
+import json
+
 import pytest
 
+from clew.foreign.registry import read
 from clew.ledger.facts import Ledger
 from clew.ledger.fold import fold
 from clew.orient.dialog import Line, dialog_of
 from clew.orient.verify import verify
 
-from .rephrasings import TRANSCRIPTS, rephrasings
+from .rephrasings import DATA, TRANSCRIPTS, rephrasings
 from .told_sessions import SESSIONS
 
 
@@ -27,10 +30,25 @@ def test_most_of_what_is_true_passes_and_most_of_what_is_false_is_caught() -> No
 def test_the_shared_sessions_keep_their_share() -> None:
     accepted: list[bool] = []
     caught: list[bool] = []
-    read: dict[int, tuple[Ledger, list[Line]]] = {}
+    known: dict[int, tuple[Ledger, list[Line]]] = {}
     for item in rephrasings(held_out=False):
-        ledger, dialog = read.setdefault(id(item.entries), (fold(item.entries), dialog_of(item.entries)))
+        ledger, dialog = known.setdefault(id(item.entries), (fold(item.entries), dialog_of(item.entries)))
         found = bool(verify(item.text, ledger, dialog).dropped)
         (accepted if item.truth else caught).append(found is not item.truth)
-    assert sum(accepted) >= 0.88 * len(accepted)
-    assert sum(caught) >= 0.80 * len(caught)
+    assert sum(accepted) >= 0.92 * len(accepted)
+    assert sum(caught) >= 0.82 * len(caught)
+
+
+@pytest.mark.skipif(TRANSCRIPTS is None, reason="the shared sample sessions are not on this machine")
+def test_rewordings_of_the_shared_sessions_keep_their_share() -> None:
+    """Written by another hand, before what was true of the first set had been mended."""
+    assert TRANSCRIPTS is not None
+    verdicts: dict[bool, list[bool]] = {True: [], False: []}
+    for line in DATA.with_name("rewordings.jsonl").read_text(encoding="utf-8").splitlines():
+        item = json.loads(line)
+        entries = read(TRANSCRIPTS / item["transcript"]).entries
+        found = bool(verify(item["text"], fold(entries), dialog_of(entries)).dropped)
+        verdicts[item["truth"]].append(found is not item["truth"])
+    assert len(verdicts[True]) == len(verdicts[False]) == 40
+    assert sum(verdicts[True]) >= 36
+    assert sum(verdicts[False]) >= 32
