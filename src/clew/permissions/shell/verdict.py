@@ -21,7 +21,7 @@ from clew.permissions.shell.proof import Part, parts_of, prove_part
 from clew.permissions.shell.rule_match import allowing_rule, matching_rule
 from clew.permissions.shell.scan import Scan
 from clew.permissions.shell.table import program
-from clew.permissions.shell.writes import protected_write, secret_read
+from clew.permissions.shell.writes import protected_write, secret_in_history, secret_read
 from clew.protocol.events import RuleOffer
 
 _UNUSABLE = re.compile("[\0\ud800-\udfff]")
@@ -133,6 +133,8 @@ def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, lost: Losses, pol
     if scan.opaque and policy.matching("deny", "Bash"):
         return Verdict(decision="ask", why="it cannot be known which program runs, and you have deny rules")
     bypass = policy.mode == "bypassPermissions"
+    if held and not bypass and (secret := secret_in_history(scan, policy.places)):
+        return Verdict(decision="ask", why=secret, rule="secret names")
     if held and policy.trusted:
         why = lost.history or (lost.trees if policy.mode == "default" else "")
         if why:

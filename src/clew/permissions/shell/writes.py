@@ -63,6 +63,21 @@ def secret_read(scan: Scan, places: Places) -> str:
     return ""
 
 
+def secret_in_history(scan: Scan, places: Places) -> str:
+    """Why a person must answer where git is asked for a secret's file of a commit: no sandbox withholds that."""
+    for found in scan.effective:
+        if found.name != "git" or found.cwd is None:
+            continue
+        for value in found.argv[2:]:
+            revision, colon, path = value.text.partition(":")
+            if not colon or " " in revision or not secret_name(path) or len(path) > _MAX_WORD:
+                continue
+            finding = judge_place("read", path, found.cwd, places)
+            if finding.protected:
+                return f"{path[:80]}: {finding.why}"
+    return ""
+
+
 def _runs(found: Effective) -> bool:
     """A search that hands what it finds to a program."""
     return found.name in ("find", "fd", "fdfind") and any(value.text in EXEC_FLAGS for value in found.argv)
