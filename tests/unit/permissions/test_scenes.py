@@ -15,6 +15,7 @@ FREEZING = scenes("nothing_freezes")
 PROJECT_CODE = scenes("project_code")
 RULES = scenes("rules_mean_what_they_say")
 FRESH = scenes("fresh_eyes")
+SECOND = scenes("second_look")
 
 
 def named(scene: Scene) -> str:
@@ -49,6 +50,11 @@ def test_rules_mean_what_they_say(scene: Scene, world: World, monkeypatch: pytes
 
 @pytest.mark.parametrize("scene", FRESH, ids=named)
 def test_fresh_eyes(scene: Scene, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    check(scene, world, monkeypatch)
+
+
+@pytest.mark.parametrize("scene", SECOND, ids=named)
+def test_second_look(scene: Scene, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     check(scene, world, monkeypatch)
 
 

@@ -108,6 +108,8 @@ def _to_destination(name: str, parsed: Parsed, *, recursive: bool) -> Changes:
     target = into[0] if into else parsed.operands[-1]
     if not sources:
         return Changes(refused=f"{name} names no destination")
+    if recursive and any(os.path.basename(word.text.rstrip("/")) in ("", ".", "..") for word in sources):
+        return Changes(refused="it is not written out which names are put in place")
     if recursive and parsed.flags.keys() & {"-T", "--no-target-directory"}:
         return Changes(refused="a copy over what is there could follow its links")
     match program(name).writes:

@@ -13,6 +13,7 @@ from clew.permissions.files import Places
 from clew.permissions.paths import resolve
 from clew.permissions.shell.prove import Proof, prove
 from clew.permissions.shell.table import program
+from clew.permissions.shell.trees import Wanted, names_wanted, refuse_index, refuse_secrets
 from clew.permissions.shell.words import Command, Word, literal
 from clew.system.git import find_repository
 from clew.system.git_index import IndexUnclear, index_names
@@ -58,7 +59,7 @@ def prove_find_exec(words: list[Word], cwd: str, places: Places) -> Proof:
     if outer.refused:
         return outer
     starts, why = _starts(rest[1:], cwd, places)
-    return Proof(why, "find") if why else _each(inner, cwd, places, starts)
+    return Proof(why, "find") if why else _each(inner, cwd, places, starts, names_wanted(rest))
 
 
 def prove_xargs(words: list[Word], command: Command, cwd: str, places: Places) -> Proof:
@@ -91,15 +92,19 @@ def prove_xargs(words: list[Word], command: Command, cwd: str, places: Places) -
     source = _source(command)
     if source.words[0].text == "git" and (why := _index_hazard(cwd)):
         return Proof(why, "git ls-files")
-    starts = [cwd]
+    starts, wanted = [cwd], names_wanted(source.words)
+    if source.words[0].text == "git":
+        why = refuse_index(cwd, places) if body and program(body[0].text).shows == "content" else ""
+        return Proof(why, "git ls-files") if why else _each([body], cwd, places, starts, None)
     if source.words[0].text == "find":
         starts, why = _starts(source.words[1:], cwd, places)
         if why:
             return Proof(why, "find")
-    return _each([body], cwd, places, starts)
+    return _each([body], cwd, places, starts, wanted)
 
 
-def _each(commands: list[list[Word]], cwd: str, places: Places, starts: list[str]) -> Proof:
+def _each(commands: list[list[Word]], cwd: str, places: Places, starts: list[str], wanted: Wanted | None) -> Proof:
+    """`wanted`: which names are handed on; None where their secrets were looked for elsewhere."""
     for words in commands:
         if not words or not words[0].plain or not program(words[0].text).any_file:
             return Proof("this program is not proven harmless for every file", words[0].text if words else "")
@@ -108,6 +113,9 @@ def _each(commands: list[list[Word]], cwd: str, places: Places, starts: list[str
         found = prove(words, cwd, places)
         if found.refused:
             return found
+        shown = wanted is not None and program(words[0].text).shows == "content"
+        if shown and (why := refuse_secrets(starts, cwd, places, wanted or bool)):
+            return Proof(why, words[0].text)
     return Proof(_hazard(starts, places), commands[0][0].text)
 
 

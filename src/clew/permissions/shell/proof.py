@@ -11,6 +11,7 @@ from clew.permissions.shell.program import Wrapper
 from clew.permissions.shell.prove import Proof, prove
 from clew.permissions.shell.reads import refuse_read, splits
 from clew.permissions.shell.table import PROGRAMS, program
+from clew.permissions.shell.trees import refuse_tree
 from clew.permissions.shell.words import Command, Piece, Redirect, Word
 
 _SAFE_NAMES = re.compile(r"LC_[A-Z]+|LANG|LANGUAGE|TZ|NO_COLOR|CLICOLOR|COLUMNS|LINES")
@@ -172,7 +173,10 @@ def _unwrapped(words: list[Word], part: Part, cwd: str, places: Places) -> Proof
             return prove_find_exec(words, cwd, places)
         wraps = program(name).wraps
         if wraps is None or wraps.proven is None or not words[0].plain:
-            return prove(words, cwd, places)
+            found = prove(words, cwd, places)
+            if found.refused:
+                return found
+            return Proof(refuse_tree(words, cwd, places, piped=part.command.pipe_from is not None), found.row)
         if len(words) > 1 and words[1].text in ("--version", "--help", "-v", "-V") and name in ("env", "command"):
             return prove(words, cwd, places)
         inner = _inside_wrapper(name, wraps, wraps.proven, words)

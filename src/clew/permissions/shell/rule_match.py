@@ -1,11 +1,15 @@
 """User rules against commands: deny and ask see every command at any depth, allow sees one plain part (P7)."""
 
+import os
 import re
 
 from clew.permissions.access import FileOp
 from clew.permissions.files import Places, judge_change, judge_place
+from clew.permissions.paths import real
 from clew.permissions.rules import Rule, matches_word, matches_words
-from clew.permissions.shell.changes import changes_of
+from clew.permissions.shell.changes import Changes, changes_of
+from clew.permissions.shell.glob import names_in
+from clew.permissions.shell.mentions import pieces
 from clew.permissions.shell.proof import Part
 from clew.permissions.shell.prove import prove
 from clew.permissions.shell.scan import Effective, Scan, could_be
@@ -14,6 +18,11 @@ from clew.permissions.shell.table import UNKNOWN, after_git_options, base_name, 
 from clew.permissions.shell.tables import git
 from clew.permissions.shell.values import Value
 from clew.permissions.shell.words import Word
+from clew.permissions.shell.writes import readings
+from clew.system.word_set import word_set
+
+_MAX_ENTRIES = 500
+_GIT_WRITES = word_set("mv rm restore checkout worktree clone init archive bundle format-patch")
 
 
 def matching_rule(scan: Scan, rules: tuple[Rule, ...]) -> Rule | None:
@@ -48,6 +57,8 @@ def _spellings(found: Effective) -> list[list[Value]]:
         return []
     based = [argv[0]._replace(text=base_name(argv[0].text)), *argv[1:]]
     out = [argv, based]
+    if based[0].text.startswith("git-"):
+        out.append([based[0]._replace(text="git"), based[0]._replace(text=based[0].text[4:]), *argv[1:]])
     if based[0].text == "git":
         rest = after_git_options([value.text for value in based[1:]])
         out.append([based[0], *argv[len(argv) - len(rest) :]])
@@ -74,9 +85,15 @@ def _covers(rule: Rule, words: list[Word], part: Part, places: Places) -> bool:
     changes = changes_of(words)
     if changes is not None and not changes.refused:
         # A rule for a program that changes files is no grant for protected names, whoever wrote them into the rule.
-        return not any(_guarded(word.text, cwd, places, op=op) for op, word in changes.touches)
+        return not any(
+            _guarded(word.text, cwd, places, op=op)
+            or (_goes_deep(op, changes) and _holds_guarded(word.text, cwd, places))
+            for op, word in changes.touches
+        )
     if changes is not None and any(_guarded(word.text, cwd, places, op="write") for word in words[1:]):
         return False
+    if changes is not None and rule.open_ended and len(words) == len(rule.words):
+        return False  # what it changes stands in what it reads
     tail = words[len(rule.words) :]
     return not tail or not _reaches_further(rule, words, tail, cwd, places)
 
@@ -119,7 +136,7 @@ def _git_reaches_further(words: list[Word], covered: frozenset[str], cwd: str, p
     if rest[0] in program("git").tails:
         refused = bool(parse(program("git").tails[rest[0]], operands, covered).refused)
         if not refused:
-            return _names_guarded(operands, cwd, places, write=rest[0] in ("mv", "rm", "restore", "checkout"))
+            return _names_guarded(operands, cwd, places, write=rest[0] in _GIT_WRITES)
     if rest[0] not in program("git").subcommands:
         return True
     return bool(prove(words, cwd, places, covered, paths=False).refused) or _names_guarded(
@@ -133,10 +150,32 @@ def _names_guarded(tail: list[Word], cwd: str, places: Places, *, write: bool) -
         text = word.text
         if text.startswith("-"):
             text = text.partition("=")[2] if "=" in text else text[2:] if text[2:3] in ("/", ".", "~") else ""
-        is_path = ("/" in text or text.startswith((".", "~"))) and not re.match(r"[a-z+]+://", text)
-        if is_path and _guarded(text.partition("::")[0], cwd, places, op=op):
-            return True
+        for one in readings(text, cwd) if word.globs else (text,):
+            key, given, value = one.partition("=")
+            value = value.removeprefix("@") if given else key.removeprefix("@")
+            if _is_path(value) and _guarded(value.partition("::")[0], cwd, places, op=op):
+                return True
+            # `host:path` is elsewhere; but a name of ours that is a secret's or protected is not taken for chance.
+            if any(_is_path(piece) and _guarded(piece, cwd, places, op="read") for piece in pieces(one, code=False)):
+                return True
     return False
+
+
+def _is_path(text: str) -> bool:
+    return ("/" in text or text.startswith((".", "~"))) and not re.match(r"[a-z+]+://", text)
+
+
+def _goes_deep(op: FileOp, changes: Changes) -> bool:
+    return op == "delete" or (op == "write" and changes.recursive)
+
+
+def _holds_guarded(text: str, cwd: str, places: Places) -> bool:
+    """A directory whose own content is protected: a root of the workspace, what lies above it, or a repository."""
+    target = real(os.path.join(cwd, text))
+    above = target.rstrip("/") + "/"
+    if any(root == target or root.startswith(above) for root in places.roots):
+        return True
+    return any(judge_place("write", name, target, places).protected for name in names_in(target)[:_MAX_ENTRIES])
 
 
 def _guarded(text: str, cwd: str, places: Places, *, op: FileOp) -> bool:

@@ -6,10 +6,12 @@ program, a pipe into a shell), `cut` where a limit was hit.
 """
 
 import os
+import re
 from collections import deque
+from itertools import islice, pairwise, product
 from typing import NamedTuple
 
-from clew.permissions.shell.fed_words import filtered_find, piped_text, piped_words
+from clew.permissions.shell.fed_words import fed_text, filtered_find, piped_text, piped_words, replace_mark, text_behind
 from clew.permissions.shell.glob import bash_match, matching_names
 from clew.permissions.shell.lexer import Lexer
 from clew.permissions.shell.program import Wrapper
@@ -24,9 +26,15 @@ _MAX_WORK = 150_000
 """Characters of texts inside texts; the first text is always read."""
 _MAX_PLACES = 3
 _MAX_UNWRAPPED = 14
+_DECIDING = 4
+"""The words at the start that decide what runs: wrapper, program, subcommand, and one more."""
+_MAX_ALTERNATIVES = 16
+_NAMES_PROGRAM = re.compile(
+    r"GIT_\w+|\w*(?:PAGER|EDITOR|ASKPASS|BROWSER)|\w+_COMMAND|VISUAL|LESSOPEN|LESSCLOSE|BASH_ENV|ENV|SHELL"
+)
 _DECLARES = word_set("export declare readonly typeset local")
 _SETS_UNSEEN = word_set("read mapfile readarray getopts let unset")
-_EXEC_FLAGS = word_set("""-exec -execdir -ok -okdir -x -X --exec --exec-batch""")
+EXEC_FLAGS = word_set("""-exec -execdir -ok -okdir -x -X --exec --exec-batch""")
 
 _Places = tuple[str | None, ...]
 
@@ -37,6 +45,8 @@ class Effective(NamedTuple):
     argv: list[Value]
     cwd: str | None
     redirects: tuple[tuple[Redirect, tuple[Value, ...]], ...] = ()
+    fed: str = ""
+    """What it gets to read, as far as the text tells."""
 
     @property
     def name(self) -> str:
@@ -76,19 +86,36 @@ class Scan:
                 self.cut = True
                 return
             possible = _inherit(places, command.scope)
-            argv = [value for word in command.words for value in variables.expand(word, possible[0])]
+            read = [variables.choices(word, possible[0]) for word in command.words]
+            argv = [value for choices in read for choice in choices for value in choice]
             self._bind(command, argv, variables, possible[0])
             redirects = tuple((one, tuple(variables.expand(one.target, possible[0]))) for one in command.redirects)
             self._bomb(command, lexer)
-            for place in possible:
-                self._unwrap(Effective(argv, place, redirects), command, variables)
+            fed = fed_text(command, redirects, variables)
+            for words in self._alternatives(argv, read):
+                for place in possible:
+                    self._unwrap(Effective(words, place, redirects, fed), command, variables)
             if argv and argv[0].text in ("cd", "pushd", "popd"):
                 places[command.scope] = _moved(argv, command, possible, self._home)
+
+    def _alternatives(self, argv: list[Value], read: list[list[list[Value]]]) -> list[list[Value]]:
+        """All values at once, as operands; and each by itself where it decides which program runs, and what of it."""
+        several = [at for at, choices in enumerate(read[:_DECIDING]) if len(choices) > 1]
+        if not several:
+            return [argv]
+        rest = [value for choices in read[_DECIDING:] for choice in choices for value in choice]
+        combined = list(islice(product(*read[:_DECIDING]), _MAX_ALTERNATIVES + 1))
+        if len(combined) > _MAX_ALTERNATIVES:
+            self.opaque = True
+            self.hidden = self.hidden or several[0] == 0
+        return [argv, *([value for choice in one for value in choice] + rest for one in combined[:_MAX_ALTERNATIVES])]
 
     def _bind(self, command: Command, argv: list[Value], variables: Variables, cwd: str | None) -> None:
         certain = not (command.conditional or command.joined in ("&&", "||"))
         for name, word in command.assigns:
-            variables.bind(name, variables.expand(word, cwd), certain=certain)
+            values = variables.expand(word, cwd)
+            variables.bind(name, values, certain=certain)
+            self._program_variable(name, values, cwd)
         if not argv:
             return
         name = argv[0].text
@@ -98,11 +125,18 @@ class Scan:
                 if given:
                     rest = self._home + rest[1:] if rest == "~" or rest.startswith("~/") else rest
                     variables.bind(variable, [value._replace(text=rest)], certain=certain)
+                    self._program_variable(variable, [value._replace(text=rest)], cwd)
         elif name in _SETS_UNSEEN or (name == "printf" and len(argv) > 2 and argv[1].text == "-v"):
             for value in argv[1:]:
                 variables.forget(value.text.partition("=")[0])
         elif name in ("for", "select") and len(argv) > 2 and argv[2].text == "in":
             variables.bind(argv[1].text, argv[3:])
+
+    def _program_variable(self, name: str, values: list[Value], cwd: str | None) -> None:
+        """Some variables name programs that others start."""
+        if _NAMES_PROGRAM.fullmatch(name):
+            for value in values:
+                self._queue(value.text, cwd, known=value.known)
 
     def _bomb(self, command: Command, lexer: Lexer) -> None:
         source = command.pipe_from
@@ -153,14 +187,27 @@ class Scan:
         if row is None:
             return []
         inner = inner_command(row, argv)
+        for value in argv[1 : len(argv) - len(inner)] if row.assigns else ():
+            variable, given, text = value.text.partition("=")
+            if given:
+                self._program_variable(variable, [value._replace(text=text)], found.cwd)
         if name == "xargs" and inner:
-            inner = [*inner, *piped_words(command, variables)]
-        return [Effective(inner, found.cwd, found.redirects)] if inner else []
+            self._replaced(argv[1 : len(argv) - len(inner)], inner)
+            inner = [*inner, *piped_words(command, found.fed, variables)]
+        return [Effective(inner, found.cwd, found.redirects, found.fed)] if inner else []
+
+    def _replaced(self, flags: list[Value], inner: list[Value]) -> None:
+        """Where xargs puts its input into the program's name, or into a shell's text, nobody knows what runs."""
+        mark = replace_mark([value.text for value in flags])
+        if mark and mark in inner[0].text:
+            self.opaque = self.hidden = True
+        elif mark and base_name(inner[0].text) in SHELLS and any(mark in value.text for value in inner):
+            self.opaque = True
 
     def _find_exec(self, found: Effective) -> list[Effective]:
         """Each -exec of one find, without recursion, however many there are."""
         argv = found.argv
-        first = next((index for index, value in enumerate(argv) if value.text in _EXEC_FLAGS), 0)
+        first = next((index for index, value in enumerate(argv) if value.text in EXEC_FLAGS), 0)
         if not first:
             return []
         roots = [value for value in argv[1:first] if not value.text.startswith(("-", "(", "!"))][:4]
@@ -170,7 +217,7 @@ class Scan:
         out: list[Effective] = []
         at = first
         while at < len(argv):
-            if argv[at].text not in _EXEC_FLAGS:
+            if argv[at].text not in EXEC_FLAGS:
                 at += 1
                 continue
             end = next((index for index in range(at, len(argv)) if argv[index].text in (";", "+")), len(argv))
@@ -190,10 +237,16 @@ class Scan:
         """Queue the strings that this command would read as shell text."""
         name, argv = found.name, found.argv
         flags = program(name).shell_texts
+        if name == "git":
+            self._git_settings(found)
         if name in SHELLS:
             self._shell_texts(found, command, variables)
         elif "*" in flags:
             self._queue(" ".join(value.text for value in argv[1:]), found.cwd, known=all(value.known for value in argv))
+            row = program(name).wraps
+            behind = inner_command(row, argv) if row is not None else []
+            if len(behind) != len(argv) - 1:
+                self._queue(" ".join(value.text for value in behind), found.cwd, known=True)
             if name == "trap" and len(argv) > 1:
                 self._queue(argv[1].text, found.cwd, known=argv[1].known)
         elif name == "alias":
@@ -205,13 +258,23 @@ class Scan:
             self.hidden = self.hidden or given is None or not given.known or given.text.startswith(("/dev/", "/proc/"))
         elif flags:
             for index, value in enumerate(argv[1:], 1):
-                flag, attached, text = value.text.partition("=")
-                if flag not in flags:
-                    continue
-                if attached:
+                text = text_behind(value.text, flags)
+                if text:
                     self._queue(text, found.cwd, known=value.known)
-                elif index + 1 < len(argv):
+                elif text is not None and index + 1 < len(argv):
                     self._queue(argv[index + 1].text, found.cwd, known=argv[index + 1].known)
+
+    def _git_settings(self, found: Effective) -> None:
+        """Settings on git's own command line can be an alias, a pager, an editor."""
+        for before, value in pairwise(found.argv):
+            if before.text != "-c":
+                self.opaque = self.opaque or value.text.startswith(("--config-env", "alias."))
+                continue
+            key, _, text = value.text.partition("=")
+            is_alias = key.lower().startswith("alias.")
+            self.opaque = self.opaque or is_alias
+            as_git = is_alias and not text.startswith("!")
+            self._queue(f"git {text}" if as_git else text.removeprefix("!"), found.cwd, known=value.known)
 
     def _shell_texts(self, found: Effective, command: Command, variables: Variables) -> None:
         argv = found.argv
@@ -253,14 +316,21 @@ def inner_command(row: Wrapper, argv: list[Value]) -> list[Value]:
         if text == "--":
             at += 1
             break
-        if text.startswith("-") and len(text) > 1:
-            at += 2 if text in row.valued else 1
+        if text.startswith("-"):
+            at += 2 if text in row.valued or _ends_valued(text, row.valued) else 1
             continue
         if row.assigns and "=" in text and not text.startswith("="):
             at += 1
             continue
         break
     return argv[at + row.operands :]
+
+
+def _ends_valued(text: str, valued: frozenset[str]) -> bool:
+    """A cluster of short flags whose last one takes the next word."""
+    if len(text) < 3 or text.startswith("--") or not text[1:].isalpha():
+        return False
+    return f"-{text[-1]}" in valued and not any(f"-{letter}" in valued for letter in text[1:-1])
 
 
 def _filled(value: Value, roots: list[Value]) -> list[Value]:

@@ -47,18 +47,24 @@ class Variables:
         """The arguments a word may become. An over-estimate: every possible value of a variable appears."""
         if len(word.pieces) == 1 and word.pieces[0].kind == "quoted":
             return [Value(word.pieces[0].text)]
+        return [value for choice in self.choices(word, cwd) for value in choice]
+
+    def choices(self, word: Word, cwd: str | None) -> list[list[Value]]:
+        """The same, apart for each value that a variable may have: only one of them is there at a time."""
         words = expand_braces(word)
         if words is None:
-            return [Value(word.text[:MAX_VALUE], known=False)]
-        return [value for one in words for value in self._one(one, cwd)]
+            return [[Value(word.text[:MAX_VALUE], known=False)]]
+        if len(words) == 1:
+            return self._one(words[0], cwd)
+        return [[value for one in words for choice in self._one(one, cwd) for value in choice]]
 
-    def _one(self, word: Word, cwd: str | None) -> list[Value]:
+    def _one(self, word: Word, cwd: str | None) -> list[list[Value]]:
         if word.known:
             text = word.text
             if word.tilde:
                 text, known = self._tilde(text, cwd)
-                return [Value(text, known, word.globs)]
-            return [Value(text, True, word.globs)]
+                return [[Value(text, known, word.globs)]]
+            return [[Value(text, True, word.globs)]]
         texts = [""]
         known = True
         splits = False
@@ -76,11 +82,10 @@ class Variables:
                 known, choices = False, [""]
             texts = [text + choice for text in texts for choice in choices][:_MAX_CHOICES]
             if len(texts[0]) > MAX_VALUE:
-                return [Value(texts[0][:MAX_VALUE], known=False)]
-        if splits and known:
-            texts = [part for text in texts for part in text.split()] or texts[:1]
+                return [[Value(texts[0][:MAX_VALUE], known=False)]]
         globs = globs or (splits and any("*" in text for text in texts))
-        return [Value(text, known, globs) for text in texts]
+        parts = [(text.split() if splits and known else [text]) or [text] for text in texts]
+        return [[Value(part, known, globs) for part in one] for one in parts]
 
     def _lookup(self, name: str, cwd: str | None) -> list[Value]:
         """The values; for `${name:-default}` the default where the name is not set here; edited as it says."""

@@ -15,12 +15,13 @@ from clew.permissions.shell.changes import changes_of, refuse_change, refuse_edi
 from clew.permissions.shell.grammar import unproven, unreadable
 from clew.permissions.shell.lexer import Lexer
 from clew.permissions.shell.losses import Losses, losses_of
+from clew.permissions.shell.mentions import mentioned_rule
 from clew.permissions.shell.offers import offers_for
 from clew.permissions.shell.proof import Part, parts_of, prove_part
 from clew.permissions.shell.rule_match import allowing_rule, matching_rule
 from clew.permissions.shell.scan import Scan
 from clew.permissions.shell.table import program
-from clew.permissions.shell.writes import protected_write, secret_read
+from clew.permissions.shell.writes import protected_write, secret_in_history, secret_read
 from clew.protocol.events import RuleOffer
 
 _UNUSABLE = re.compile("[\0\ud800-\udfff]")
@@ -76,6 +77,11 @@ def _judge_held(access: ShellAccess, policy: Policy) -> ShellVerdict:
     # A shell that is told the name of its directory keeps it, links and all; then `cd ..` follows the name.
     names = frozenset({cwd, os.path.abspath(_UNUSABLE.sub("\ufffd", access.cwd))})
     found = _proven(access.command, names, policy, kept=access.unkept == ())
+    if not found.verdict.reads_only and (rule := mentioned_rule(scan, policy.matching("deny", "Bash"))):
+        why = f"it may run what your rule {rule.text} denies"
+        return found._replace(
+            verdict=Verdict(decision="deny" if policy.mode == "plan" else "ask", why=why, rule=rule.text)
+        )
     verdict = found.verdict
     if verdict.decision == "allow" and not any(part.rule == ACCEPTED for part in found.parts):
         return found
@@ -127,6 +133,8 @@ def _by_mode(asking: Verdict, access: ShellAccess, scan: Scan, lost: Losses, pol
     if scan.opaque and policy.matching("deny", "Bash"):
         return Verdict(decision="ask", why="it cannot be known which program runs, and you have deny rules")
     bypass = policy.mode == "bypassPermissions"
+    if held and not bypass and (secret := secret_in_history(scan, policy.places)):
+        return Verdict(decision="ask", why=secret, rule="secret names")
     if held and policy.trusted:
         why = lost.history or (lost.trees if policy.mode == "default" else "")
         if why:

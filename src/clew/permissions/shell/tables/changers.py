@@ -72,7 +72,10 @@ PROGRAMS: dict[str, Program] = {
     "chgrp": _changer("-R -v -c -f -h --recursive --verbose", "after first"),
     "dd": Program(audit=_NAMED_FILES, changes=Spec("", "anything"), writes="of=", disks=True),
     "sponge": _changer("-a", "each"),
-    **{name: _wider() for name in sorted(word_set("setfacl chattr chcon patch ed ex nano split csplit mkfifo mknod"))},
+    **{
+        name: _wider()
+        for name in sorted(word_set("setfacl chattr chcon patch cpio pax ed ex nano split csplit mkfifo mknod"))
+    },
     "shred": _wider(disks=True)._replace(writes="remove"),
     **{name: _wider(disks=True) for name in sorted(word_set("ddrescue dcfldd pv"))},
     **{
