@@ -6,12 +6,11 @@ import io
 from pathlib import Path
 from typing import Any
 
-from clew.engine.compaction.gauge import Gauge
-
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
 from clew.engine.compaction.compactor import Compactor
 from clew.engine.compaction.live_state import NothingLive
+from clew.engine.compaction.window_meter import WindowMeter
 from clew.engine.middleware.compaction import MakeRoom
 from clew.engine.ports import Limits
 from clew.engine.turn import Prompt
@@ -135,14 +134,14 @@ async def test_cp8_a_second_agent_makes_room_in_its_own_conversation_only(tmp_pa
     async with session_with(ScriptedModel([Say("outer words")]), path=path) as front:
         agents: list[Agent] = []
         settings = Compaction()
-        gauge = Gauge(settings)
+        meter = WindowMeter(settings)
 
         def compactor() -> Compactor:
             (agent,) = agents
             return Compactor(
                 agent,
                 settings,
-                tokens=lambda: gauge.tokens(agent),
+                meter=meter,
                 live=NothingLive(),
                 forget_reads=lambda paths: None,
                 log=lambda words: None,
@@ -150,7 +149,7 @@ async def test_cp8_a_second_agent_makes_room_in_its_own_conversation_only(tmp_pa
 
         await front.submit(SubmitPrompt(content="and you?"))
         await front.until(TurnEnded)
-        add_child(front, child_model, path, middlewares=[MakeRoom(settings, gauge, compactor)])
+        add_child(front, child_model, path, middlewares=[MakeRoom(settings, meter, compactor)])
         session = front.door.room.session
         agents.append(session.runners[CHILD].agent)
         untouched = (path.read_bytes(), session.main.agent.conversation.messages())
