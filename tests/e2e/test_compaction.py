@@ -50,7 +50,7 @@ def test_cp2_three_attempts_and_one_word_that_it_is_off(tmp_path: Path) -> None:
     with Lab(tmp_path) as lab:
         lab.summariser = lambda request: {"status": 400, "parts": []}
         person = lab.start()
-        fill(lab, person, 5, tokens=720)
+        fill(lab, person, 5, tokens=750)
         attempts: list[int] = []
         lab.last = {"text": "ok"}
         shown = ""
@@ -63,6 +63,17 @@ def test_cp2_three_attempts_and_one_word_that_it_is_off(tmp_path: Path) -> None:
         assert not lab.boundaries()
         for way in ("/compact", "/clear", "/context"):
             assert way in shown
+        # Off is off: when nothing fits any more, nothing is sent, and the way out still works.
+        lab.last = {"text": words(900)}
+        lab.turn(person, "ask950 go on")
+        before = len(lab.server.deliveries)
+        assert "the window is full" in lab.turn(person, "ask951 go on")
+        assert len(lab.server.deliveries) == before
+        lab.summariser = good
+        lab.last = {"text": "fine"}
+        lab.ask(person, "/compact", r"Compacted \(manual\)")
+        lab.turn(person, "ask952 go on")
+        assert "ask952" in text_of(lab.asked[-1].request)
 
 
 def test_cp3_a_full_window_without_automatic_compaction_sends_nothing(tmp_path: Path) -> None:

@@ -44,6 +44,7 @@ from clew.protocol.events import (
     RewindPreviewed,
     Rewound,
     RulesListed,
+    SectionKept,
     SessionsListed,
     SessionStarted,
     TextDelta,
@@ -126,6 +127,7 @@ class Renderer:
             RewindPreviewed: self._rewound,
             Rewound: self._rewound,
             CompactionStarted: self._compacting,
+            SectionKept: self._section,
             CompactionFailed: self._not_compacted,
             ColdReturn: self._not_compacted,
             **dict.fromkeys(ABOUT_THE_WINDOW, self._listed),
@@ -301,6 +303,12 @@ class Renderer:
     def _compacting(self, event: CompactionStarted, state: PlainState) -> None:
         self._end_streams()
         self._screen.line("Compacting the conversation. Ctrl-C leaves it as it is.", "dim")
+
+    def _section(self, event: SectionKept, state: PlainState) -> None:
+        """A sign of life; what is written ahead of need is not told."""
+        if state.facts.state.compacting:
+            self._end_streams()
+            self._screen.line(f"  summarised: {clip(one_line(event.title), self._room(14) or 200)}", "dim")
 
     def _not_compacted(self, event: CompactionFailed | ColdReturn, state: PlainState) -> None:
         self._end_streams()

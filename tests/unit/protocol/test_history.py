@@ -302,3 +302,15 @@ def test_the_checker_itself_finds_what_is_wrong(broken: int) -> None:
     ]
     with pytest.raises(AssertionError):
         assert_valid(wrong[broken])
+
+
+def test_short_call_ids_are_marked_where_the_past_is_not_known() -> None:
+    """After a resume that read no further than a boundary, `call_0` may stand for a call before it."""
+    ids = CallIds()
+    ids.mark("0703a2")
+    assert [ids.fresh(name) for name in ("call_0", "call_0", "", "toolu_01A09q90qw90lq9")] == [
+        "call_0_0703a2",
+        "call_0_0703a2_2",
+        "call_0703a2",
+        "toolu_01A09q90qw90lq9",
+    ]
