@@ -10,6 +10,7 @@ from shutil import rmtree
 import msgspec
 import pytest
 
+from clew.catalog.listing import Catalog
 from clew.cli import recap_words
 from clew.cli.main import run
 from clew.cli.recap import age_s, age_words
@@ -17,7 +18,6 @@ from clew.ledger.fold import fold
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient import report as report_module
 from clew.orient.board import Found, recent, rows
-from clew.orient.catalog import Catalog
 from clew.orient.load import load_session, seconds_of
 from clew.orient.narrator import Narrator
 from clew.orient.recap_query import Choice
