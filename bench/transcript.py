@@ -14,7 +14,7 @@ from bench.log_kills import SESSION, prompt, survive_kills, two_writers
 from bench.log_samples import Author
 from bench.processes import CLEW, Server, clew_env, model_server, run
 from bench.report import Row
-from clew.orient.catalog import Catalog
+from clew.catalog.listing import Catalog
 from clew.transcript.reader import load
 from clew.transcript.store import SessionStore
 from clew.transcript.writer import TranscriptWriter

@@ -3,12 +3,12 @@
 import os
 from pathlib import Path
 
+from clew.catalog.find_session import FoundSession, find_session
+from clew.catalog.listing import OWN
 from clew.cli.choose_session import chooser
 from clew.config.load import load_settings
 from clew.config.schema import Foreign
 from clew.foreign.registry import READERS, agent_name
-from clew.orient.catalog import OWN
-from clew.orient.find_session import FoundSession, find_session
 from clew.system.home import clew_home
 from clew.transcript.errors import SessionNotFound
 from clew.transcript.store import SessionStore

@@ -5,7 +5,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from clew.orient.find_session import Choose, FoundSession
+from clew.catalog.find_session import Choose, FoundSession
 from clew.system.terminal_text import clip, sanitize
 
 _COLUMNS = 100

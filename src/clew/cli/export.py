@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import msgspec
 
+from clew.catalog.opening import Opened, open_found
 from clew.cli.agent_homes import chosen_homes, named_session
 from clew.cli.show import as_json
 from clew.llm.connect import key_variables
-from clew.orient.opening import Opened, open_found
 from clew.system.environment import secret_values
 from clew.system.redact import redact, register_secrets
 from clew.system.terminal_text import sanitize

@@ -4,9 +4,9 @@ import sys
 import time
 from pathlib import Path
 
+from clew.catalog.find_session import FoundSession
 from clew.cli.recap import age_words
 from clew.orient.board import Found, recent
-from clew.orient.find_session import FoundSession
 from clew.orient.recap_query import WrittenRecaps
 from clew.orient.report import RecapCache, Report
 from clew.orient.side_query import Stamp

@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
+from clew.catalog.listing import OWN
 from clew.config.load import load_settings
 from clew.config.schema import Settings
 from clew.llm.connect import connect, default_model, fast_model, is_local
 from clew.llm.errors import LLMError
 from clew.llm.retry import RetryPolicy
 from clew.orient.daily_cap import DailyCap
-from clew.orient.load import OWN, load_session
+from clew.orient.load import load_session
 from clew.orient.recap_query import Choice, Used, Written, WrittenRecaps, choose, write_recap
 from clew.orient.report import Report
 from clew.orient.side_query import SideQueries, Stamp

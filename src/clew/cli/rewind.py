@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
+from clew.catalog.listing import OWN
+from clew.catalog.opening import Opened, open_found
 from clew.cli.agent_homes import chosen_homes, named_session
-from clew.orient.catalog import OWN
-from clew.orient.opening import Opened, open_found
 from clew.protocol.ids import SessionId
 from clew.system.home import clew_home
 from clew.system.terminal_text import clip, sanitize

@@ -10,11 +10,11 @@ from typing import Any
 
 import msgspec
 
+from clew.catalog.find_session import PRINTED_ID, find_session, short_ids
+from clew.catalog.listing import OWN, Catalog, project_name
 from clew.cli.agent import positive
 from clew.cli.agent_homes import chosen_agents, chosen_homes, here
 from clew.cli.choose_session import chooser
-from clew.orient.catalog import OWN, Catalog, project_name
-from clew.orient.find_session import PRINTED_ID, find_session, short_ids
 from clew.system.home import clew_home
 from clew.system.terminal_text import clip, display_width, sanitize
 from clew.transcript.archive import archive_session, restore_session, session_size, sizes, trash_session

@@ -10,8 +10,8 @@ from shutil import which
 
 import msgspec
 
+from clew.catalog.opening import Opened, open_found
 from clew.cli.agent_homes import chosen_homes, named_session
-from clew.orient.opening import Opened, open_found
 from clew.protocol.entries import ChainEntry, OpaqueEntry
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError

@@ -104,6 +104,7 @@ class SessionOrientation:
                 self._forget()
             case PromptAccepted():
                 self._put_off()
+                self._narrator.back()
             case StepEnded():
                 return self._label()
             case TurnEnded():
@@ -149,9 +150,14 @@ class SessionOrientation:
 
     def _draft_later(self) -> None:
         self._put_off()
+        if self._settings.draft_after_s > 0:
+            self._due = asyncio.get_running_loop().call_later(self._settings.draft_after_s, self._left_alone)
+
+    def _left_alone(self) -> None:
+        """Nobody has said a word for so long: what happens from here on is news, and the recap is due."""
+        self._narrator.leave()
         if self._is_worth_drafting(new_prompts=MIN_NEW_PROMPTS):
-            loop = asyncio.get_running_loop()
-            self._due = loop.call_later(self._settings.draft_after_s, lambda: self._start(self._draft()))
+            self._start(self._draft())
 
     def _put_off(self) -> None:
         if self._due is not None:

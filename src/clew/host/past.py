@@ -132,7 +132,7 @@ def named(request: SessionRequest, workspace: Workspace, store: SessionStore) ->
         return replace(request, resume=str(own))
     if is_archived(wanted, store):
         raise SessionNotFound(f"session {wanted} is archived; bring it back with `clew sessions restore {wanted}`")
-    from clew.orient.find_session import find_session  # the index and the readers of other agents are loaded only here
+    from clew.catalog.find_session import find_session  # the index and the readers of other agents are loaded only here
 
     found = find_session(store, wanted, request.cwd, env=request.env, choose=request.choose)
     if found.note:

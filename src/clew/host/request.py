@@ -35,7 +35,7 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     source_session: str = ""
     """Whose session it is, and which of several in one file; known once the request is resolved."""
     choose: Any = None
-    """Lets a person choose among several that fit (`orient.find_session.Choose`); None: nobody is there."""
+    """Lets a person choose among several that fit (`catalog.find_session.Choose`); None: nobody is there."""
     resume_at: str = ""
     """Cut after this entry."""
     fork: bool = False

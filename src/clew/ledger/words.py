@@ -94,11 +94,6 @@ def _pieces(text: str) -> list[str]:
     return found
 
 
-def without_code(text: str) -> str:
-    """The text with code spans blanked."""
-    return _CODE.sub(" ", text)
-
-
 def same_words(one: str, other: str) -> bool:
     """Whether one text is in the other, marks and case aside."""
     first, second = (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from clew.catalog.listing import OWN
 from clew.foreign.registry import identify, read
 from clew.foreign.session import ForeignTranscript
 from clew.ledger.facts import Ledger
@@ -15,8 +16,6 @@ from clew.system.home import clew_home
 from clew.transcript.lease import holder_of
 from clew.transcript.reader import iterate
 from clew.transcript.store import SessionStore
-
-OWN = "clew"
 
 
 class LoadedSession(Struct, frozen=True, kw_only=True):

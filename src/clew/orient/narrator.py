@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Literal
 
-from msgspec import Struct, to_builtins
+from msgspec import Struct
 
 from clew.ledger.facts import Ledger
 from clew.ledger.fold import LedgerFold
@@ -12,7 +12,7 @@ from clew.orient.dialog import DialogFold
 from clew.orient.form import Form, form_of, news
 from clew.orient.recap_query import Written, WrittenRecaps, write_recap
 from clew.orient.side_query import SideQueries, Stamp
-from clew.orient.titles import model_title, next_title
+from clew.orient.titles import model_title
 from clew.protocol.entries import Entry
 
 
@@ -26,8 +26,6 @@ class Told(Struct, frozen=True, kw_only=True):
     form: Form
     why: str = ""
     """What of the model's words was left out."""
-    data: dict[str, object]
-    """For the `data` of its `away_summary` entry."""
 
 
 class Narrator:
@@ -79,6 +77,10 @@ class Narrator:
         """The user went away: news are counted from here."""
         self._left = self.factual()
 
+    def back(self) -> None:
+        """The user is here and sees what happens."""
+        self._left = None
+
     def factual(self) -> Form:
         """The recap from facts alone."""
         return form_of(self.ledger(), project=self._project)
@@ -92,13 +94,6 @@ class Narrator:
         written = await self._words(ledger, form) if with_model else None
         source: Literal["facts", "model"] = "model" if written and written.text else "facts"
         away = news(self._left, form) if self._left is not None else ""
-        data: dict[str, object] = {
-            "sessionId": form.session_id,
-            "lastEntryId": form.last_entry_id,
-            "source": source,
-            "away": away,
-            "facts": to_builtins(form.items),
-        }
         return Told(
             text=written.text if written and written.text else form.text,
             away=away,
@@ -106,7 +101,6 @@ class Narrator:
             key=Stamp(form.session_id, form.last_entry_id),
             form=form,
             why=written.why() if written else "",
-            data=data,
         )
 
     async def _words(self, ledger: Ledger, form: Form) -> Written | None:
@@ -135,14 +129,6 @@ class Narrator:
         if self._asking is not None:
             self._asking[1].cancel()
             await asyncio.gather(self._asking[1], return_exceptions=True)
-
-    async def title(self, *, with_model: bool = False) -> tuple[str, Literal["facts", "model"]] | None:
-        """The title to write now, and who made it; None when the one in force stays."""
-        made = next_title(self.ledger())
-        if not made:
-            return None
-        better = await self.better_title() if with_model else None
-        return (better, "model") if better else (made, "facts")
 
     async def better_title(self) -> str | None:
         """The fast model's title for what the facts have already named; None when there is none to use."""

@@ -9,8 +9,9 @@ import msgspec
 from msgspec import Struct
 
 from clew import __version__
+from clew.catalog.listing import OWN
 from clew.orient.form import Form, form_of
-from clew.orient.load import OWN, LoadedSession, is_held, load_session
+from clew.orient.load import LoadedSession, is_held, load_session
 from clew.system.home import private_dir
 from clew.system.redact import redact
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from clew.catalog.listing import Catalog
 from clew.foreign.listing import folder_of_slug
 from clew.foreign.registry import discover, read, read_all, read_each, sessions_in
 from clew.foreign.source import Source
-from clew.orient.catalog import Catalog
 from clew.transcript.store import SessionStore
 
 from .looks import prompts, said

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from clew.catalog.opening import open_file
 from clew.cli.export import pieces
 from clew.engine.turn import Prompt
 from clew.host.adoption import adopt
@@ -22,7 +23,6 @@ from clew.llm.errors import LLMError, Overloaded, ServerFailed, StreamBroken
 from clew.llm.reply import ReplyEvent
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import BreakAfter, Call, Fail, ReplyOf, Say, ScriptedModel, Think, Wait
-from clew.orient.opening import open_file
 from clew.protocol.events import Event, PartCompleted, PromptAccepted, ReplyWithdrawn, ToolEnded
 from clew.protocol.history import INTERRUPTED_RESULT, valid_history
 from clew.protocol.ids import SessionId

@@ -10,6 +10,7 @@ from shutil import rmtree
 import msgspec
 import pytest
 
+from clew.catalog.listing import Catalog
 from clew.cli import recap_words
 from clew.cli.main import run
 from clew.cli.recap import age_s, age_words
@@ -17,7 +18,6 @@ from clew.ledger.fold import fold
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient import report as report_module
 from clew.orient.board import Found, recent, rows
-from clew.orient.catalog import Catalog
 from clew.orient.load import load_session, seconds_of
 from clew.orient.narrator import Narrator
 from clew.orient.recap_query import Choice
@@ -246,9 +246,8 @@ def test_work_that_goes_on_is_not_called_interrupted_and_a_resumed_session_is() 
     assert narrator.key() == Stamp(SESSION, "e2")
 
 
-async def test_the_narrator_tells_recap_news_and_title() -> None:
-    logged: list[str] = []
-    narrator = Narrator(project="/x/parcels", log=logged.append)
+async def test_the_narrator_tells_the_recap_and_what_happened_since_somebody_left() -> None:
+    narrator = Narrator(project="/x/parcels", log=[].append)
     assert await narrator.tell() is None
     for entry in talk().entries:
         narrator.feed(entry)
@@ -256,8 +255,15 @@ async def test_the_narrator_tells_recap_news_and_title() -> None:
     told = await narrator.tell()
     assert told is not None
     assert (told.source, told.away, told.key.session_id) == ("facts", "", SESSION)
-    assert told.data["lastEntryId"] == told.key.last_entry_id
-    assert await narrator.title() == ("Add a --json flag to the report command (report.py)", "facts")
+    for entry in Talk().user("x").agent("y").agent("z").agent("w").edit("/p/other.py").entries[4:]:
+        narrator.feed(entry)
+    after = await narrator.tell()
+    assert after is not None
+    assert "other.py" in after.away
+    narrator.back()
+    again = await narrator.tell()
+    assert again is not None
+    assert again.away == ""
 
 
 def test_a_file_too_large_for_the_list_is_named(home: Path) -> None:

@@ -15,8 +15,8 @@ import msgspec
 import pytest
 from bench.log_kills import fork
 
-from clew.orient.catalog import Catalog
-from clew.orient.find_session import find_session
+from clew.catalog.find_session import find_session
+from clew.catalog.listing import Catalog
 from clew.protocol.entries import ApprovalEntry, CustomTitleEntry, TurnResultEntry
 from clew.protocol.ids import CallId, RequestId, SessionId
 from clew.protocol.usage import Usage

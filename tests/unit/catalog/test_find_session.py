@@ -12,14 +12,14 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from clew.catalog.find_session import FoundSession, find_session, short_ids
+from clew.catalog.listing import Catalog
 from clew.cli import choose_session as choosing
 from clew.cli import recap_words
 from clew.cli.main import run
 from clew.cli.sessions import row_line
 from clew.host.adoption import adopt
 from clew.llm.scripted import Say, ScriptedModel
-from clew.orient.catalog import Catalog
-from clew.orient.find_session import FoundSession, find_session, short_ids
 from clew.orient.recap_query import Choice
 from clew.orient.report import RecapCache
 from clew.protocol.entries import AiTitleEntry, SessionSourceEntry

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import msgspec
 
+from clew.catalog.listing import OWN, Catalog, is_inside
 from clew.foreign import registry
-from clew.orient.catalog import OWN, Catalog, is_inside
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, SessionNotFound
 from clew.transcript.index_rows import Row

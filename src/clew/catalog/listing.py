@@ -16,7 +16,7 @@ from clew.transcript.index import SessionIndex
 from clew.transcript.index_rows import Hit, Row, SourceFile
 from clew.transcript.ingest import ingest_entries, ingest_file
 from clew.transcript.lease import holder_of, lock_path
-from clew.transcript.store import SessionStore, project_key, read_project, session_files
+from clew.transcript.store import SessionStore, read_project, session_files
 
 OWN = "clew"
 _DAY_S = 86_400.0
@@ -235,12 +235,6 @@ def project_name(row: Row) -> str:
     """What to call the project of a session."""
     path = row.project or row.cwd
     return path.rstrip("/").rsplit("/", 1)[-1] or path
-
-
-def same_project(row: Row, root: Path) -> bool:
-    """Whether a session's directory has the key of this project."""
-    path = row.project or row.cwd
-    return bool(path) and project_key(Path(path)) == project_key(root)
 
 
 def _known_files(known: Iterable[tuple[str, str, str]]) -> dict[str, list[Path]]:

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import msgspec
 
+from clew.catalog.find_session import FoundSession
+from clew.catalog.listing import OWN
 from clew.foreign import registry
-from clew.orient.catalog import OWN
-from clew.orient.find_session import FoundSession
 from clew.protocol.entries import Entry
 from clew.transcript.chain import Chain, build_chain
 from clew.transcript.digest import Digest
