@@ -1,0 +1,1 @@
+"""The full-screen front end: transcript, prompt, footer and dialogs over a protocol Client."""

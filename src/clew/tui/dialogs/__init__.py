@@ -1,0 +1,1 @@
+"""What waits for a person, one dialog a file: an event, one widget, one answer."""
