@@ -7,6 +7,7 @@ import msgspec
 from clew.commands.answers import answer_lines
 from clew.commands.base import CommandContext, SessionFacts
 from clew.commands.context_view import context_data
+from clew.commands.facts import facts_after
 from clew.commands.registry import run_command
 from clew.headless.printer import Printer
 from clew.protocol.client import Client
@@ -97,20 +98,10 @@ class CommandRun:
 
     async def take(self, event: Event, client: Client) -> None:
         """Follow the session, and ask what is next."""
+        self._facts = facts_after(event, self._facts)
         match event:
-            case SessionStarted():
-                self._facts = SessionFacts(
-                    session_id=event.session_id,
-                    cwd=event.cwd,
-                    model=event.model,
-                    permission_mode=event.permission_mode,
-                    version=event.version,
-                    resumed=event.resumed,
-                    kept=event.kept,
-                )
             case SnapshotTaken() if not self._started:
                 self._started = True
-                self._facts = msgspec.structs.replace(self._facts, state=event.state)
                 self._begin()
                 await self._next(client)
             case OpRejected() if self._asked is not None and event.op_id == self._asked.op_id:

@@ -8,9 +8,9 @@ import msgspec
 from clew.commands.answers import answer_lines
 from clew.commands.deeds import lined, running, turn_line
 from clew.commands.figures import count, duration, money
-from clew.plain.labels import call_deeds
 from clew.plain.screen import Screen
 from clew.plain.state import PlainState
+from clew.presentation.call_deeds import call_deeds
 from clew.protocol.events import (
     AttemptEnded,
     BatchLabelled,

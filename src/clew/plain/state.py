@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
 from clew.commands.deeds import Deed
-from clew.plain.labels import call_deeds
+from clew.presentation.call_deeds import call_deeds
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,

@@ -1,0 +1,203 @@
+"""The sign of life: what the agent does now, since when, and how much came so far. A pure fold; it reads no clock."""
+
+from datetime import datetime
+from functools import singledispatch
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from clew.commands.deeds import subject_of
+from clew.protocol.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    ArgumentsDelta,
+    AttemptEnded,
+    CompactionEnded,
+    CompactionFailed,
+    CompactionStarted,
+    EventBase,
+    QuestionAnswered,
+    QuestionAsked,
+    ReasoningDelta,
+    ReplyAwaited,
+    RetryScheduled,
+    SectionKept,
+    StepStarted,
+    TextDelta,
+    ToolEnded,
+    ToolStarted,
+    TurnEnded,
+    TurnStarted,
+)
+from clew.protocol.ids import CallId
+
+Doing = Literal["idle", "waiting", "thinking", "writing", "calling", "running", "asking", "retrying", "compacting"]
+CHARS_PER_TOKEN = 4
+"""Only for the figure that runs while words arrive; the provider's own count takes its place."""
+
+
+class Activity(Struct, frozen=True, kw_only=True):
+    """What is going on."""
+
+    doing: Doing = "idle"
+    what: str = ""
+    """The tool, the reason, the stretch: whatever tells it from others of its kind."""
+    since_s: float = 0.0
+    """When this began, in seconds since the epoch."""
+    turn_since_s: float = 0.0
+    waited_s: float = 0.0
+    """How long people took to answer in this turn."""
+    asked_s: float = 0.0
+    """Since when somebody is asked; 0: nobody is."""
+    until_s: float = 0.0
+    """When it goes on by itself; 0: unknown."""
+    tokens: int = 0
+    """Written in this turn, as the provider counts."""
+    chars: int = 0
+    """Written since."""
+    running: tuple[tuple[CallId, str], ...] = ()
+    asks: int = 0
+
+    @property
+    def written(self) -> int:
+        """Tokens so far, the newest ones estimated."""
+        return self.tokens + self.chars // CHARS_PER_TOKEN
+
+    def worked_s(self, now_s: float) -> float:
+        """How long the turn takes so far, without the time people took to answer."""
+        if not self.turn_since_s:
+            return 0.0
+        asked = max(now_s - self.asked_s, 0.0) if self.asked_s else 0.0
+        return max(now_s - self.turn_since_s - self.waited_s - asked, 0.0)
+
+
+def seconds(at: str) -> float:
+    """An event's time as seconds since the epoch; 0 where it has none."""
+    try:
+        return datetime.fromisoformat(at).timestamp()
+    except ValueError:
+        return 0.0
+
+
+def activity_after(event: EventBase, at: str, activity: Activity) -> Activity:
+    """What goes on after this event of the main agent."""
+    return _fold(event, activity, at)
+
+
+def _now(activity: Activity, doing: Doing, at: str, what: str = "", *, until_s: float = 0.0) -> Activity:
+    if activity.doing == doing and activity.what == what and not until_s:
+        return activity
+    return replace(activity, doing=doing, what=what, since_s=seconds(at), until_s=until_s)
+
+
+@singledispatch
+def _fold(event: EventBase, activity: Activity, at: str) -> Activity:
+    return activity
+
+
+@_fold.register
+def _(event: TurnStarted, activity: Activity, at: str) -> Activity:
+    began = seconds(at)
+    return Activity(doing="waiting", since_s=began, turn_since_s=began)
+
+
+@_fold.register
+def _(event: TurnEnded, activity: Activity, at: str) -> Activity:
+    return Activity()
+
+
+@_fold.register(StepStarted)
+@_fold.register(ReplyAwaited)
+def _(event: StepStarted | ReplyAwaited, activity: Activity, at: str) -> Activity:
+    return activity if activity.running or activity.asks else _now(activity, "waiting", at)
+
+
+@_fold.register
+def _(event: ReasoningDelta, activity: Activity, at: str) -> Activity:
+    return _grown(_now(activity, "thinking", at), event.text)
+
+
+@_fold.register
+def _(event: TextDelta, activity: Activity, at: str) -> Activity:
+    return _grown(_now(activity, "writing", at), event.text)
+
+
+@_fold.register
+def _(event: ArgumentsDelta, activity: Activity, at: str) -> Activity:
+    return _grown(_now(activity, "calling", at, event.tool), event.text)
+
+
+def _grown(activity: Activity, text: str) -> Activity:
+    return replace(activity, chars=activity.chars + len(text))
+
+
+@_fold.register
+def _(event: AttemptEnded, activity: Activity, at: str) -> Activity:
+    told = event.usage.output_tokens if event.usage is not None else activity.chars // CHARS_PER_TOKEN
+    return replace(activity, tokens=activity.tokens + told, chars=0)
+
+
+@_fold.register
+def _(event: ToolStarted, activity: Activity, at: str) -> Activity:
+    subject = subject_of(event.call)
+    what = f"{event.call.name} {subject}".strip()
+    running = (*activity.running, (event.call.id, what))
+    return _now(replace(activity, running=running), "running", at, what)
+
+
+@_fold.register
+def _(event: ToolEnded, activity: Activity, at: str) -> Activity:
+    running = tuple(item for item in activity.running if item[0] != event.result.call_id)
+    activity = replace(activity, running=running)
+    if activity.doing not in ("running", "asking"):
+        return activity
+    if activity.asks:
+        return activity
+    return _now(activity, "running", at, running[-1][1]) if running else _now(activity, "waiting", at)
+
+
+@_fold.register
+def _(event: RetryScheduled, activity: Activity, at: str) -> Activity:
+    what = f"attempt {event.attempt} of {event.max_attempts}: {event.reason}"
+    return _now(activity, "retrying", at, what, until_s=seconds(at) + event.delay_s)
+
+
+@_fold.register(ApprovalRequested)
+@_fold.register(QuestionAsked)
+def _(event: ApprovalRequested | QuestionAsked, activity: Activity, at: str) -> Activity:
+    asked = activity.asked_s or seconds(at)
+    return _now(replace(activity, asks=activity.asks + 1, asked_s=asked), "asking", at)
+
+
+@_fold.register(ApprovalResolved)
+@_fold.register(QuestionAnswered)
+def _(event: ApprovalResolved | QuestionAnswered, activity: Activity, at: str) -> Activity:
+    if not activity.asks:
+        return activity
+    asks = activity.asks - 1
+    if asks:
+        return replace(activity, asks=asks)
+    waited = activity.waited_s + max(seconds(at) - activity.asked_s, 0.0)
+    activity = replace(activity, asks=0, asked_s=0.0, waited_s=waited)
+    if activity.running:
+        return _now(activity, "running", at, activity.running[-1][1])
+    return _now(activity, "waiting", at)
+
+
+@_fold.register
+def _(event: CompactionStarted, activity: Activity, at: str) -> Activity:
+    return _now(activity, "compacting", at)
+
+
+@_fold.register
+def _(event: SectionKept, activity: Activity, at: str) -> Activity:
+    return replace(activity, what=event.title) if activity.doing == "compacting" else activity
+
+
+@_fold.register(CompactionEnded)
+@_fold.register(CompactionFailed)
+def _(event: CompactionEnded | CompactionFailed, activity: Activity, at: str) -> Activity:
+    if activity.doing != "compacting":
+        return activity
+    return _now(activity, "waiting", at) if activity.turn_since_s else Activity()

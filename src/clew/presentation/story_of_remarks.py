@@ -1,0 +1,143 @@
+"""What clew itself says between turns: notes, answers to commands, recaps, shells of the person."""
+
+from msgspec.structs import replace
+
+from clew.commands.figures import money
+from clew.presentation.passages import AnswerPassage, Level, NotePassage, RecapPassage, ShellPassage
+from clew.presentation.story import Story, added, fold, put
+from clew.protocol.events import (
+    ColdReturn,
+    CompactionEnded,
+    CompactionFailed,
+    CompactionUndone,
+    ContextMeasured,
+    CostThresholdReached,
+    EffortChanged,
+    Event,
+    ItemPinned,
+    ItemsRecalled,
+    ModelChanged,
+    ModelsListed,
+    Notice,
+    OpRejected,
+    PermissionModeChanged,
+    PromptWithdrawn,
+    RangeSnipped,
+    RecapReady,
+    ReceiptShown,
+    RewindPreviewed,
+    Rewound,
+    RulesListed,
+    SessionsListed,
+    ShellEnded,
+    TitleChanged,
+    ViewTrimmed,
+)
+from clew.protocol.ids import EntryId
+
+
+@fold.register
+def _(event: ShellEnded, story: Story, at: str) -> Story:
+    return put(
+        story,
+        ShellPassage(
+            key=f"shell:{event.request_id}",
+            entry_id=event.entry_id,
+            at=at,
+            command=event.command,
+            output=event.output,
+            exit_code=event.exit_code,
+        ),
+    )
+
+
+@fold.register
+def _(event: RecapReady, story: Story, at: str) -> Story:
+    return added(
+        story,
+        lambda key: RecapPassage(key=key, at=at, text=event.text, away=event.away, by_model=event.source == "model"),
+    )
+
+
+def _noted(story: Story, text: str, at: str, level: Level = "info", *, minor: bool = False) -> Story:
+    return added(story, lambda key: NotePassage(key=key, at=at, text=text, level=level, minor=minor))
+
+
+@fold.register
+def _(event: Notice, story: Story, at: str) -> Story:
+    # What a model said and nothing bears out is told by /recap why, to who asks.
+    return story if event.code == "recap-why" else _noted(story, event.text, at, event.level)
+
+
+@fold.register
+def _(event: ModelChanged, story: Story, at: str) -> Story:
+    why = f" ({event.reason})" if event.reason and event.reason != "user" else ""
+    return _noted(story, f"Model: {event.model}{why}", at, minor=not why)
+
+
+@fold.register
+def _(event: PermissionModeChanged, story: Story, at: str) -> Story:
+    return _noted(story, f"Permission mode: {event.mode}", at, minor=True)
+
+
+@fold.register
+def _(event: EffortChanged, story: Story, at: str) -> Story:
+    return _noted(story, f"Effort: {event.effort or 'as the model likes'}", at, minor=True)
+
+
+@fold.register
+def _(event: TitleChanged, story: Story, at: str) -> Story:
+    return _noted(story, f"Title: {event.title}", at, minor=True) if event.source == "user" else story
+
+
+@fold.register
+def _(event: OpRejected, story: Story, at: str) -> Story:
+    return _noted(story, event.reason, at, "error")
+
+
+@fold.register
+def _(event: CostThresholdReached, story: Story, at: str) -> Story:
+    return _noted(story, f"{money(event.spent_usd)} of the budget of {money(event.budget_usd)} is spent", at, "warning")
+
+
+@fold.register
+def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
+    return story
+
+
+@fold.register(ModelsListed)
+@fold.register(RulesListed)
+@fold.register(SessionsListed)
+@fold.register(RewindPreviewed)
+@fold.register(CompactionEnded)
+@fold.register(CompactionUndone)
+@fold.register(ItemPinned)
+@fold.register(ItemsRecalled)
+@fold.register(RangeSnipped)
+@fold.register(ReceiptShown)
+@fold.register(ViewTrimmed)
+def _(event: Event, story: Story, at: str) -> Story:
+    return _answered(event, story, at)
+
+
+@fold.register
+def _(event: ContextMeasured, story: Story, at: str) -> Story:
+    return _answered(event, story, at) if event.op_id or event.shares else story
+
+
+@fold.register(CompactionFailed)
+@fold.register(ColdReturn)
+def _(event: CompactionFailed | ColdReturn, story: Story, at: str) -> Story:
+    return _answered(event, story, at, "warning")
+
+
+def _answered(event: Event, story: Story, at: str, level: Level = "info") -> Story:
+    return added(story, lambda key: AnswerPassage(key=key, at=at, event=event, facts=story.facts, level=level))
+
+
+@fold.register
+def _(event: Rewound, story: Story, at: str) -> Story:
+    """Where the conversation went back, what is left of it is read from the log again."""
+    if event.scope != "files":
+        story = replace(story, past=(), now=(), older=None, whole=False, head=(), first_live=EntryId(""))
+    return _answered(event, story, at)

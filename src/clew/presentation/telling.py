@@ -1,0 +1,107 @@
+"""From events to the story: as they happen, from their middle, or read back from the log."""
+
+from msgspec.structs import replace
+
+from clew.commands.base import SessionFacts
+from clew.commands.facts import facts_after
+from clew.presentation import story_of_remarks, story_of_turns
+from clew.presentation.activity import activity_after
+from clew.presentation.call_deeds import call_deeds
+from clew.presentation.passages import BatchPassage, CallShown, Passage
+from clew.presentation.story import Story, added, fold, settled
+from clew.presentation.story_of_turns import ended_call
+from clew.protocol.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    Envelope,
+    HistoryLoaded,
+    PromptAccepted,
+    QuestionAnswered,
+    QuestionAsked,
+    Recorded,
+    SessionStarted,
+    ToolEnded,
+)
+from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.messages import ToolCallPart
+
+TELLERS = (story_of_turns, story_of_remarks)
+"""Loaded here, so that whoever tells has them all."""
+ASKS = ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered
+
+
+def told(envelope: Envelope, story: Story) -> Story:
+    """The story after this event. Of child agents only what they ask for and what their calls came to is told."""
+    event = envelope.event
+    if envelope.agent != MAIN_AGENT:
+        return _of_child(envelope, story)
+    story = replace(
+        story,
+        facts=facts_after(event, story.facts),
+        activity=activity_after(event, envelope.at, story.activity),
+    )
+    entry_id = getattr(event, "entry_id", "")
+    if entry_id and not story.first_live:
+        story = replace(story, first_live=entry_id)
+    return fold(event, story, envelope.at)
+
+
+def _of_child(envelope: Envelope, story: Story) -> Story:
+    event = envelope.event
+    if isinstance(event, ApprovalRequested | QuestionAsked):
+        story = replace(story, askers={**story.askers, event.request_id: envelope.agent})
+    if isinstance(event, ASKS):
+        return replace(
+            story,
+            facts=facts_after(event, story.facts),
+            activity=activity_after(event, envelope.at, story.activity),
+        )
+    if isinstance(event, ToolEnded):
+        call = ToolCallPart(id=event.result.call_id, name=event.name, arguments={})
+        done = tuple(call_deeds(event, None, story.facts.cwd))
+        shown = ended_call(CallShown(call=call, agent=envelope.agent), event, done)
+        return added(story, lambda key: BatchPassage(key=key, calls=(shown,), at=envelope.at))
+    return story
+
+
+def retold(events: tuple[Recorded, ...], cwd: str = "") -> tuple[Passage, ...]:
+    """The passages of events that were read back from the log."""
+    story = Story(facts=SessionFacts(cwd=cwd))
+    for recorded in events:
+        story = fold(recorded.event, story, recorded.at)
+    return tuple(settled(passage) for passage in story.passages)
+
+
+@fold.register
+def _(event: SessionStarted, story: Story, at: str) -> Story:
+    return Story(facts=story.facts, whole=not event.resumed, number=story.number)
+
+
+@fold.register
+def _(event: HistoryLoaded, story: Story, at: str) -> Story:
+    """A piece of the past goes before everything that is there. What it ends with may belong to what was cut off by the
+    piece after it, so both are told anew together."""
+    events = event.events
+    if story.first_live:
+        cut = next((at for at, item in enumerate(events) if _entry_of(item) == story.first_live), len(events))
+        events = events[:cut]
+    joined = retold((*events, *story.head), story.facts.cwd)
+    behind = len(retold(story.head, story.facts.cwd))
+    first = next((at for at, item in enumerate(events) if _begins(item)), None)
+    head = (*events, *story.head) if first is None else events[:first]
+    return replace(
+        story,
+        past=joined + story.past[behind:],
+        older=event.before,
+        whole=event.before is None,
+        head=head if event.before is not None else (),
+    )
+
+
+def _entry_of(recorded: Recorded) -> str:
+    return getattr(recorded.event, "entry_id", "")
+
+
+def _begins(recorded: Recorded) -> bool:
+    event = recorded.event
+    return isinstance(event, PromptAccepted) and not event.hidden and not event.queued
