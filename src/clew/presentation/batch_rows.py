@@ -32,7 +32,7 @@ def batch_rows(
     levels = [_level(shown, density, tools or {}, opened) for shown in batch.calls]
     mark, style = _mark(batch.calls)
     room = max(columns - len(mark) - 1, MIN_COLUMNS)
-    rows = [(Span(mark, style), *_label_row(batch, room, opened=max(levels, default=0) > 0))]
+    rows: list[Row] = [(Span(mark, style), *_label_row(batch, room, opened=max(levels, default=0) > 0))]
     single = len(batch.calls) == 1
     for shown, level in zip(batch.calls, levels, strict=True):
         if level and not single:

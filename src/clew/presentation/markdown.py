@@ -30,8 +30,10 @@ def markdown_rows(text: str, columns: int) -> list[Row]:
 class GrowingMarkdown:
     """Rows of a text that is still being written. Only its last block is looked at again."""
 
-    def __init__(self, columns: int) -> None:
+    def __init__(self, columns: int, *, margin: Row = EMPTY) -> None:
         self._columns = columns
+        self._margin = margin
+        """What every row begins with; not counted in the columns."""
         self._settled: list[Row] = []
         self._done_chars = 0
         """So much of the text has its final rows."""
@@ -47,11 +49,14 @@ class GrowingMarkdown:
             # Sanitising may change lengths: the cut must mean the same in the text as it came.
             if sanitize(text[self._done_chars : self._done_chars + cut]) == rest[:cut]:
                 settled = _Renderer(self._columns).rows(tokens[: tops[-1]])
-                self._settled += [*([EMPTY] if self._settled else []), *settled]
+                self._settled += [*([EMPTY] if self._settled else []), *self._behind(settled)]
                 self._done_chars += cut
                 tokens = _parser().parse(rest[cut:])
         tail = _Renderer(self._columns, growing=True).rows(tokens)
-        return [*self._settled, *([EMPTY] if self._settled and tail else []), *tail]
+        return [*self._settled, *([EMPTY] if self._settled and tail else []), *self._behind(tail)]
+
+    def _behind(self, rows: list[Row]) -> list[Row]:
+        return [(*self._margin, *row) if row else EMPTY for row in rows]
 
 
 def _offset(text: str, line: int) -> int:

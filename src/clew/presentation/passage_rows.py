@@ -26,6 +26,7 @@ from clew.system.terminal_text import attachment_label, sanitize
 
 GUTTER = 2
 MIN_TEXT_COLUMNS = 8
+MARGIN: Row = (Span(" " * GUTTER),)
 USER_MARK, SHELL_MARK, RECAP_MARK, CLEW_MARK = "▌ ", "! ", "※ ", "┆ "
 SHELL_LINES = 12
 FULL_LINES = 2_000
@@ -57,17 +58,15 @@ def passage_rows(passage: Passage, view: View) -> list[Row]:
 
 def marked(rows: list[Row], mark: str, style: str, *, every: bool = False) -> list[Row]:
     """Rows behind the gutter; the mark stands before the first, or before every one."""
-    blank = Span(" " * GUTTER)
     return [
-        (Span(mark, style) if every or number == 0 else blank, *row) if row or every else EMPTY
+        (Span(mark, style) if every or number == 0 else MARGIN[0], *row) if row or every else EMPTY
         for number, row in enumerate(rows)
     ]
 
 
 def behind_gutter(rows: list[Row]) -> list[Row]:
     """Rows of somebody else's text."""
-    blank = Span(" " * GUTTER)
-    return [(blank, *row) if row else EMPTY for row in rows]
+    return [(*MARGIN, *row) if row else EMPTY for row in rows]
 
 
 @singledispatch
@@ -77,10 +76,10 @@ def _rows(passage: PassageBase, view: View) -> list[Row]:
 
 @_rows.register
 def _(passage: PromptPassage, view: View) -> list[Row]:
-    spans = [Span(sanitize(passage.text).strip("\n"), "user")]
+    spans = [Span(sanitize(passage.text).strip("\n"), "bold")]
     rows = wrapped(spans, view.text_columns)
     rows += [said(attachment_label(kind, ""), "dim") for kind in passage.media]
-    return marked(rows, USER_MARK, "user-bar", every=True)
+    return marked(rows, USER_MARK, "user", every=True)
 
 
 @_rows.register
@@ -104,7 +103,7 @@ def _(passage: BatchPassage, view: View) -> list[Row]:
 
 @_rows.register
 def _(passage: ShellPassage, view: View) -> list[Row]:
-    rows = marked(wrapped([Span(sanitize(passage.command), "user")], view.text_columns), SHELL_MARK, "user-bar")
+    rows = marked(wrapped([Span(sanitize(passage.command), "bold")], view.text_columns), SHELL_MARK, "user")
     limit = FULL_LINES if view.opened or view.density == "full" else SHELL_LINES
     lines = sanitize(passage.output).replace("\t", "    ").rstrip("\n").split("\n") if passage.output.strip() else []
     hidden = max(len(lines) - limit, 0)
