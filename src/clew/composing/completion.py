@@ -97,7 +97,7 @@ def file_rows(paths: Iterable[str]) -> tuple[Candidate, ...]:
 
 
 def mention(path: str) -> str:
-    """How a path is written into a prompt: in quotes when it holds blanks. A quote of its own ends it early: left out."""
+    """How a path is written into a prompt: in quotes when it holds blanks, which stay open after a directory."""
     if not any(char.isspace() for char in path):
         return f"@{path}"
     return f'@"{path}' if path.endswith("/") else f'@"{path}"'

@@ -1,7 +1,7 @@
 """The unsent text of each session, kept on disk and brought back after a crash.
 
-A draft is kept whatever it holds, also what looks like a secret: it is the person's own half-written text, in a file for
-this user only, and goes when it is sent or cleared. The history, which stays, is the one that refuses secrets.
+A draft is kept whatever it holds, also what looks like a secret: it is the person's own half-written text, in a file
+for this user only, and goes when it is sent or cleared. The history, which stays, is the one that refuses secrets.
 """
 
 import contextlib

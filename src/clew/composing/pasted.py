@@ -8,7 +8,7 @@ from clew.system.terminal_text import sanitize
 FOLD_CHARS = 1000
 FOLD_LINES = 10
 MAX_SHOWN_CHARS = 20_000
-"""Text from elsewhere (an editor, the history, a draft) is shown up to here and folded beyond: every key stays quick."""
+"""Text from elsewhere (an editor, the history, a draft) is shown up to here and folded beyond: keys stay quick."""
 MAX_KEPT_CHARS = 50_000_000
 """All pastes of a session together; beyond, the oldest are forgotten."""
 
@@ -21,6 +21,7 @@ class Pastes:
     def __init__(self) -> None:
         self._texts: dict[int, str] = {}
         self._tokens: dict[str, int] = {}
+        self._numbers: dict[str, int] = {}
         self._last = 0
         self._chars = 0
 
@@ -28,25 +29,30 @@ class Pastes:
         return len(self._texts)
 
     def fold(self, text: str) -> str:
-        """Keep this text; the token that stands for it."""
+        """Keep this text; the token that stands for it, the same one for the same text."""
+        known = self._numbers.get(text)
+        if known is not None:
+            return token(known, text)
         number = self._last + 1
         self._keep(number, text)
         while self._chars > MAX_KEPT_CHARS and len(self._texts) > 1:
             oldest = next(iter(self._texts))
             gone = self._texts.pop(oldest)
             self._tokens.pop(token(oldest, gone))
+            self._numbers.pop(gone, None)
             self._chars -= len(gone)
         return token(number, text)
 
     def restore(self, texts: dict[int, str]) -> None:
         """Know the pastes of a draft again."""
         for number, text in texts.items():
-            if number not in self._texts:
+            if number not in self._texts and text not in self._numbers:
                 self._keep(number, text)
 
     def _keep(self, number: int, text: str) -> None:
         self._texts[number] = text
         self._tokens[token(number, text)] = number
+        self._numbers[text] = number
         self._chars += len(text)
         self._last = max(self._last, number)
 
