@@ -11,7 +11,7 @@ from clew.plain.asking import NOBODY, Asking
 from clew.plain.compose import Composer
 from clew.plain.ctrl_c import Situation, meaning_of
 from clew.plain.editor import Editor
-from clew.plain.history import History
+from clew.composing.history import History
 from clew.plain.link import ClientLink
 from clew.plain.options import PlainOptions
 from clew.plain.render import Renderer

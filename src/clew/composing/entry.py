@@ -1,0 +1,54 @@
+"""From the text in the prompt to what is asked of the engine: meaning, pastes unfolded, pictures read."""
+
+from msgspec import Struct
+
+from clew.composing.images import attach
+from clew.composing.meaning import CommandLine, Meaning, MemoryLine, PromptWords, ShellLine, meaning_of
+from clew.composing.pasted import Pastes
+from clew.protocol.messages import Part
+from clew.protocol.ops import Op, RunShell, SubmitPrompt
+
+
+class Entry(Struct, frozen=True, kw_only=True):
+    """One input that was sent off."""
+
+    meaning: Meaning
+    content: str | tuple[Part, ...]
+    """For words: what to submit, pictures included."""
+    text: str
+    """As it stood in the prompt, pastes folded."""
+    notes: tuple[str, ...] = ()
+
+
+def enter(text: str, pastes: Pastes, project: str) -> Entry | None:
+    """What this input is; None when it is empty. ImageProblem when a picture it names cannot be sent.
+
+    What it means is said by what was typed: a folded paste is never a command, whatever it begins with.
+    """
+    meaning = meaning_of(text)
+    whole = pastes.expand(text)
+    match meaning:
+        case None:
+            return None
+        case PromptWords(words):
+            sent = attach(words, project, sent=pastes.expand(words))
+            return Entry(meaning=PromptWords(pastes.expand(words)), content=sent.content, text=text, notes=sent.notes)
+        case CommandLine():
+            return Entry(meaning=CommandLine(whole), content=whole, text=text)
+        case ShellLine(command):
+            return Entry(meaning=ShellLine(pastes.expand(command)), content=whole, text=text)
+        case MemoryLine(line):
+            if "\n" in whole:
+                return Entry(meaning=PromptWords(whole), content=whole, text=text)
+            return Entry(meaning=MemoryLine(pastes.expand(line)), content=whole, text=text)
+
+
+def op_of(entry: Entry) -> Op | None:
+    """The op that carries it out, for words and shell lines; commands and memory lines have their own ways."""
+    match entry.meaning:
+        case PromptWords():
+            return SubmitPrompt(content=entry.content)
+        case ShellLine(command):
+            return RunShell(command=command)
+        case _:
+            return None

@@ -1,0 +1,196 @@
+"""Textual's text area as we need it: our own keys, cutting and yanking, folded pastes as one piece, a mark at the left."""
+
+import re
+from typing import Any
+
+from rich.segment import Segment
+from textual.app import App
+from textual.document._document import EditResult, Location, Selection
+from textual.screen import Screen
+from textual.strip import Strip
+from textual.widgets import TextArea
+
+from clew.composing.pasted import Pastes, is_showable
+
+MARK_WIDTH = 2
+MAX_UNDO = 200
+_WORD = re.compile(r"\w+")
+
+
+class EditArea(TextArea, inherit_bindings=False):
+    """Editing without keys: every key is looked up elsewhere and becomes one of these methods."""
+
+    COMPONENT_CLASSES = TextArea.COMPONENT_CLASSES | {"edit-area--mark"}
+
+    def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
+        self.pastes = Pastes()
+        self._cut = ""
+        self._cutting = False
+        self._bar = "▌"
+        self._followed_app: App[Any] | None = None
+        super().__init__(
+            id=id,
+            placeholder=placeholder,
+            highlight_cursor_line=False,
+            compact=True,
+            max_checkpoints=MAX_UNDO,
+            soft_wrap=True,
+        )
+        # A blinking cursor costs a timer and a redraw twice a second, also when nobody is there.
+        self.set_reactive(TextArea.cursor_blink, False)
+        self.set_reactive(TextArea.match_cursor_bracket, False)
+
+    def on_mount(self) -> None:
+        """The terminal's own cursor follows the caret also when the layout moves: input methods draw beside it."""
+        self.screen.screen_layout_refresh_signal.subscribe(self, self._place_cursor, immediate=True)
+
+    def _place_cursor(self, _screen: Screen[Any]) -> None:
+        if self.has_focus:
+            self._recompute_cursor_offset()
+            self.app.cursor_position = self.cursor_screen_offset
+
+    # Looking for the partner of a bracket walks through the whole text on every move of the caret.
+    def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:
+        return None
+
+    @property
+    def is_blank(self) -> bool:
+        """Nothing stands in it; costs the same for any text."""
+        return self.document.line_count == 1 and not self.document.get_line(0)
+
+    # The mark takes the place where Textual would draw line numbers.
+    @property
+    def gutter_width(self) -> int:
+        return MARK_WIDTH
+
+    def set_bar(self, bar: str) -> None:
+        """The mark at the left of each line."""
+        if bar != self._bar:
+            self._bar = bar
+            self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        strip = super().render_line(y)
+        style = self.get_component_rich_style("edit-area--mark")
+        bar = self._bar if y + self.scroll_offset.y == 0 else self._bar_below()
+        room = max(0, self.scrollable_content_region.width - MARK_WIDTH)
+        mark = Strip([Segment(f"{bar} ", style)], MARK_WIDTH)
+        return Strip.join([mark, strip.crop(0, room)])
+
+    def _bar_below(self) -> str:
+        return self._bar
+
+    def _validate_selection(self, selection: Selection) -> Selection:
+        """The caret never stands inside a folded paste: coming from the left it goes to its end, else to its start."""
+        start, end = super()._validate_selection(selection)
+        if not len(self.pastes):
+            return Selection(start, end)
+        forward = end > self.selection.end
+        return Selection(self._outside(start, forward=False), self._outside(end, forward=forward))
+
+    def _outside(self, location: Location, *, forward: bool) -> Location:
+        row, column = location
+        for first, last, _ in self.pastes.spans(self.document.get_line(row)):
+            if first < column < last:
+                return row, last if forward else first
+        return location
+
+    def _widened(self, start: Location, end: Location) -> tuple[Location, Location]:
+        """A range with every folded paste it touches as a whole."""
+        (top, first), (bottom, last) = sorted((start, end))
+        if not len(self.pastes) or (top, first) == (bottom, last):
+            return (top, first), (bottom, last)
+        if top == bottom:
+            first, last = self.pastes.widened(self.document.get_line(top), first, last)
+        else:
+            first, _ = self.pastes.widened(self.document.get_line(top), first, first + 1)
+            if last:
+                _, last = self.pastes.widened(self.document.get_line(bottom), last - 1, last)
+        return (top, first), (bottom, last)
+
+    def _delete_via_keyboard(self, start: Location, end: Location) -> EditResult | None:
+        return super()._delete_via_keyboard(*self._widened(start, end))
+
+    def _replace_via_keyboard(self, insert: str, start: Location, end: Location) -> EditResult | None:
+        return super()._replace_via_keyboard(insert, *self._widened(start, end))
+
+    def shown_form(self, text: str) -> str:
+        """The text as it may stand here: what is too long or cannot be shown is folded."""
+        return text if is_showable(text) else self.pastes.fold(text)
+
+    def set_text(self, text: str, *, caret: Location | None = None) -> str:
+        """Replace everything; undo brings it back. The form in which it stands now."""
+        form = self.shown_form(text)
+        self.history.checkpoint()
+        self.replace(form, (0, 0), self.document.end, maintain_selection_offset=False)
+        self.history.checkpoint()
+        self.move_cursor(self.document.end if caret is None else caret)
+        return form
+
+    def put(self, text: str) -> None:
+        """Insert at the caret, over the selection."""
+        self._replace_via_keyboard(text, *self.selection)
+
+    def cut(self, start: Location, end: Location) -> None:
+        """Delete and remember; cuts in a row are remembered as one."""
+        start, end = self._widened(start, end)
+        if start == end:
+            return
+        text = self.get_text_range(start, end)
+        backward = end == self.cursor_location
+        joined = text + self._cut if backward else self._cut + text
+        self._cut = joined if self._cutting else text
+        self._delete_via_keyboard(start, end)
+        self._cutting = True
+
+    def end_cutting(self) -> None:
+        """The next cut is one of its own."""
+        self._cutting = False
+
+    def keep_cut(self, text: str) -> None:
+        """What `yank` inserts next."""
+        self._cut = text
+        self._cutting = False
+
+    def yank(self) -> None:
+        """Insert what was cut last."""
+        if self._cut:
+            self.put(self._cut)
+
+    def cut_selection(self) -> bool:
+        """Cut what is selected, if anything is."""
+        if self.selection.is_empty:
+            return False
+        self.cut(*self.selection)
+        return True
+
+    def word_left(self) -> Location:
+        """Where the word before the caret starts; over line ends too."""
+        row, column = self.cursor_location
+        while True:
+            words = [match.start() for match in _WORD.finditer(self.document.get_line(row)[:column])]
+            if words:
+                return row, words[-1]
+            if row == 0:
+                return 0, 0
+            row -= 1
+            column = len(self.document.get_line(row))
+
+    def word_right(self) -> Location:
+        """Where the word at or after the caret ends; over line ends too."""
+        row, column = self.cursor_location
+        while True:
+            match = _WORD.search(self.document.get_line(row), column)
+            if match:
+                return row, match.end()
+            if row == self.document.line_count - 1:
+                return self.document.end
+            row, column = row + 1, 0
+
+    def blank_left(self) -> Location:
+        """Where the text up to the blank before the caret starts; at the start of a line, the line end above."""
+        row, column = self.cursor_location
+        if column == 0:
+            return (row - 1, len(self.document.get_line(row - 1))) if row else (0, 0)
+        before = self.document.get_line(row)[:column].rstrip()
+        return row, max(before.rfind(" "), before.rfind("\t")) + 1

@@ -1,0 +1,63 @@
+"""A small app around the prompt: notes what it says."""
+
+from pathlib import Path
+from typing import Any
+
+import clew.tui
+from clew.composing.entry import Entry
+from clew.composing.keymap import Keymap
+from clew.tui.prompt import Prompt
+from clew.tui.prompt_panel import PromptPanel
+from textual.app import App, ComposeResult
+from textual.theme import Theme
+from textual.widgets import Static
+
+STYLES = Path(clew.tui.__file__).parent
+
+THEME = Theme(name="test", primary="cyan", variables={"user-bar": "cyan", "dim": "gray", "notice": "yellow"})
+
+
+class PromptApp(App[None]):
+    """The prompt at the bottom of an otherwise empty screen."""
+
+    CSS_PATH = [STYLES / "prompt.tcss"]  # noqa: RUF012  (Textual reads a class variable)
+    CSS = "#above { height: 1fr; }"
+    ENABLE_COMMAND_PALETTE = False
+
+    def __init__(self, home: Path | None = None, keymap: Keymap | None = None, project: str = "") -> None:
+        super().__init__()
+        self.panel = PromptPanel(home=home, keymap=keymap)
+        self.prompt.project = project
+        self.entries: list[Entry] = []
+        self.refused: list[str] = []
+        self.asked: list[str] = []
+        self.bubbled: list[str] = []
+        self.messages: list[Any] = []
+        self.register_theme(THEME)
+        self.theme = "test"
+
+    @property
+    def prompt(self) -> Prompt:
+        return self.panel.prompt
+
+    def compose(self) -> ComposeResult:
+        yield Static(id="above")
+        yield self.panel
+
+    def on_mount(self) -> None:
+        self.prompt.focus()
+
+    def on_prompt_entered(self, event: Prompt.Entered) -> None:
+        self.entries.append(event.entry)
+
+    def on_prompt_refused(self, event: Prompt.Refused) -> None:
+        self.refused.append(event.reason)
+
+    def on_prompt_completion_wanted(self, event: Prompt.CompletionWanted) -> None:
+        self.asked.append(event.query)
+
+    def on_prompt_queued_wanted(self, event: Prompt.QueuedWanted) -> None:
+        self.messages.append(event)
+
+    def on_key(self, event: Any) -> None:
+        self.bubbled.append(event.key)
