@@ -8,6 +8,7 @@ Effort = Literal["low", "medium", "high", "xhigh", "max"]
 PermissionMode = Literal["default", "plan", "acceptEdits", "bypassPermissions"]
 Dialect = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
 Switch = Literal["off", "on"]
+Density = Literal["labels", "calls", "full"]
 
 Positive = Annotated[int, Meta(ge=1)]
 Money = Annotated[float, Meta(ge=0, lt=1e9)]
@@ -148,6 +149,26 @@ class MemoryFiles(Section, frozen=True, kw_only=True):
     enabled: bool = True
 
 
+class Screen(Section, frozen=True, kw_only=True):
+    """How the full screen looks and behaves."""
+
+    theme: Literal["clew-dark", "clew-light", "clew-high-contrast", "terminal"] = "clew-dark"
+    density: Density = "labels"
+    """How closely tool calls are shown: a label for each batch, its calls, or everything they printed."""
+    tools: dict[str, Density] = field(default_factory=lambda: dict[str, Density](Edit="calls", MultiEdit="calls"))
+    """Tools that are shown more or less closely than the rest."""
+    reasoning: bool = False
+    """Show what the model thinks, instead of folding it."""
+    reduced_motion: bool = False
+    """Nothing moves but words and figures."""
+    mouse: bool = True
+    vim: bool = False
+    """Edit the prompt with vim's keys."""
+    notifications: Literal["auto", "bell", "off"] = "auto"
+    """What tells of an ended turn or a question while the terminal has no focus; auto: the terminal's own
+    notifications and the bell."""
+
+
 class ToolEnvironment(Section, frozen=True, kw_only=True):
     """The environment variables that commands see."""
 
@@ -178,4 +199,5 @@ class Settings(Section, frozen=True, kw_only=True):
     limits: Limits = field(default_factory=Limits)
     foreign: Foreign = field(default_factory=Foreign)
     memory: MemoryFiles = field(default_factory=MemoryFiles)
+    screen: Screen = field(default_factory=Screen)
     tool_environment: ToolEnvironment = field(default_factory=ToolEnvironment)

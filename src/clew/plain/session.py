@@ -6,19 +6,19 @@ from typing import Any, Literal
 
 from clew.commands.base import CommandContext
 from clew.commands.registry import as_prompt, completions, is_command, run_command
+from clew.composing.ctrl_c import Situation, meaning_of
+from clew.composing.history import History
 from clew.orient.away import Away, ended, noticed
 from clew.plain.asking import NOBODY, Asking
 from clew.plain.compose import Composer
-from clew.plain.ctrl_c import Situation, meaning_of
 from clew.plain.editor import Editor
-from clew.composing.history import History
-from clew.plain.link import ClientLink
 from clew.plain.options import PlainOptions
 from clew.plain.render import Renderer
 from clew.plain.screen import Screen
 from clew.plain.state import PlainState, fold
 from clew.plain.terminal import Terminal
 from clew.plain.typing import Bad, EditedInput, End, Line, LineInput
+from clew.presentation.client_link import ClientLink
 from clew.protocol.client import Client
 from clew.protocol.events import (
     Envelope,

@@ -1,17 +1,16 @@
 """The calls of a step as rows: one label line that opens to the calls, and these to all they printed and changed."""
 
 from collections.abc import Sequence
-from typing import Literal
 
 from clew.commands.deeds import fitted, grouped, lined, named_call
 from clew.commands.figures import count, duration
+from clew.config.schema import Density
 from clew.presentation.block_rows import block_rows
 from clew.presentation.passages import BatchPassage, CallShown
 from clew.presentation.rows import Row, Span, clipped, preformatted, said, spread
 from clew.protocol.display import DiffBlock, TodoBlock
 from clew.system.terminal_text import sanitize
 
-Density = Literal["labels", "calls", "full"]
 LEVELS: dict[str, int] = {"labels": 0, "calls": 1, "full": 2}
 DONE, RUNNING, FAILED, REFUSED, WAITING = "● ", "◐ ", "✗ ", "⊘ ", "? "
 LIVE_LINES = 4

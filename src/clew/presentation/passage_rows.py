@@ -5,7 +5,8 @@ from functools import singledispatch
 from msgspec import Struct
 
 from clew.commands.answers import answer_lines
-from clew.presentation.batch_rows import Density, batch_rows
+from clew.config.schema import Density
+from clew.presentation.batch_rows import batch_rows
 from clew.presentation.markdown import markdown_rows
 from clew.presentation.passages import (
     AnswerPassage,
@@ -124,7 +125,8 @@ def _(passage: NotePassage, view: View) -> list[Row]:
 
 @_rows.register
 def _(passage: LinesPassage, view: View) -> list[Row]:
-    return _clew_lines(passage.lines, view, _LEVELS[passage.level])
+    typed = wrapped([Span(sanitize(passage.command), "bold")], view.text_columns) if passage.command else []
+    return [*marked(typed, CLEW_MARK, "dim", every=True), *_clew_lines(passage.lines, view, _LEVELS[passage.level])]
 
 
 @_rows.register

@@ -102,6 +102,8 @@ class LinesPassage(PassageBase, frozen=True, kw_only=True):
 
     lines: tuple[str, ...]
     level: Level = "info"
+    command: str = ""
+    """What was typed."""
 
 
 class AnswerPassage(PassageBase, frozen=True, kw_only=True):

@@ -7,7 +7,7 @@ from clew.commands.facts import facts_after
 from clew.presentation import story_of_remarks, story_of_turns
 from clew.presentation.activity import activity_after
 from clew.presentation.call_deeds import call_deeds
-from clew.presentation.passages import BatchPassage, CallShown, Passage
+from clew.presentation.passages import BatchPassage, CallShown, Level, LinesPassage, Passage, PromptPassage
 from clew.presentation.story import Story, added, fold, settled
 from clew.presentation.story_of_turns import ended_call
 from clew.protocol.events import (
@@ -70,6 +70,20 @@ def retold(events: tuple[Recorded, ...], cwd: str = "") -> tuple[Passage, ...]:
     for recorded in events:
         story = fold(recorded.event, story, recorded.at)
     return tuple(settled(passage) for passage in story.passages)
+
+
+def remarked(story: Story, lines: tuple[str, ...], *, level: Level = "info", command: str = "") -> Story:
+    """Lines of a front end's own: what a command said by itself."""
+    return added(story, lambda key: LinesPassage(key=key, lines=lines, level=level, command=command))
+
+
+def trimmed(story: Story, keep: int) -> Story:
+    """Without what is far back, cut before a prompt; it can be loaded again from there."""
+    for index in range(max(len(story.past) - keep, 0), len(story.past)):
+        passage = story.past[index]
+        if index and isinstance(passage, PromptPassage) and passage.entry_id and not passage.queued:
+            return replace(story, past=story.past[index:], older=passage.entry_id, whole=False, head=())
+    return story
 
 
 @fold.register

@@ -12,7 +12,8 @@ from textual.reactive import reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
-from clew.presentation.batch_rows import LEVELS, Density, next_level
+from clew.config.schema import Density
+from clew.presentation.batch_rows import LEVELS, next_level
 from clew.presentation.passages import BatchPassage, Passage, PromptPassage, ReasoningPassage, ShellPassage
 from clew.presentation.words import passage_words
 from clew.tui.selection import Selection

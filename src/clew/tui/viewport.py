@@ -6,7 +6,7 @@ from msgspec import Struct
 from rich.style import Style
 from textual.strip import Strip
 
-from clew.presentation.batch_rows import Density
+from clew.config.schema import Density
 from clew.presentation.markdown import GrowingMarkdown
 from clew.presentation.passage_rows import MARGIN, View, passage_rows
 from clew.presentation.passages import BatchPassage, NotePassage, Passage, RecapPassage, TurnPassage, WordsPassage

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.plain.ctrl_c import Situation, meaning_of
+from clew.composing.ctrl_c import Situation, meaning_of
 from clew.protocol.display import (
     DiffBlock,
     FileBlock,

@@ -1,0 +1,96 @@
+"""The lines around the transcript: what the agent does, which session this is, what is in force."""
+
+from clew.commands.base import SessionFacts
+from clew.commands.figures import duration, money
+from clew.presentation.activity import Activity
+from clew.presentation.rows import Row, Span, clipped, said, spread, width_of
+from clew.system.terminal_text import clip, sanitize
+
+MODES = {
+    "default": "asks before edits",
+    "acceptEdits": "edits without asking",
+    "plan": "plans, changes nothing",
+    "bypassPermissions": "asks nothing",
+}
+DOING = {
+    "waiting": "Waiting for the model",
+    "thinking": "Thinking",
+    "writing": "Writing",
+    "calling": "Preparing",
+    "running": "Running",
+    "asking": "Waiting for your answer",
+    "retrying": "Trying again",
+    "compacting": "Compacting the conversation",
+}
+METER_CELLS = 10
+NARROW, WIDE = 60, 100
+FRAMES = "◐◓◑◒"
+
+
+def activity_row(activity: Activity, columns: int, *, now_s: float, frame: int = 0, stopping: bool = False) -> Row:
+    """The sign of life; empty while nothing goes on."""
+    if activity.doing == "idle":
+        return ()
+    asking = activity.doing == "asking"
+    mark = Span(f"{'?' if asking else FRAMES[frame % len(FRAMES)]} ", "warning" if asking else "accent")
+    words = "Stopping" if stopping else DOING[activity.doing]
+    what = sanitize(activity.what, one_line=True) if not stopping else ""
+    if activity.doing == "retrying" and activity.until_s:
+        left = max(activity.until_s - now_s, 0.0)
+        words = f"{words} in {left:.0f} s"
+    figures = [duration(round(activity.worked_s(now_s) * 1000))] if activity.turn_since_s else []
+    if len(activity.running) > 1:
+        figures.insert(0, f"{len(activity.running)} calls")
+    if activity.written:
+        figures.append(f"{_short(activity.written)} tokens")
+    way_out = "" if stopping or asking else "Esc interrupts"
+    tail = " · ".join([*figures, *([way_out] if way_out and columns >= NARROW else [])])
+    room = max(columns - 2 - len(tail) - 3, 8)
+    text = clip(f"{words} {what}".strip() if what else words, room)
+    return clipped((mark, Span(text), Span(f" · {tail}" if tail else "", "dim")), columns)
+
+
+def header_row(facts: SessionFacts, columns: int) -> Row:
+    """Which program, place and model; the title where there is room."""
+    place = sanitize(facts.cwd.rstrip("/").rpartition("/")[2] or facts.cwd, one_line=True)
+    parts = [place, sanitize(facts.branch, one_line=True), sanitize(facts.model, one_line=True) or "no model"]
+    left: Row = (
+        Span("clew", "bold"),
+        *(span for part in parts if part for span in (Span(" · ", "dim"), Span(part, "dim"))),
+    )
+    title = sanitize(facts.state.title, one_line=True)
+    room = columns - width_of(left) - 3
+    return spread(left, said(clip(title, room), "dim") if title and room >= 12 else (), columns)
+
+
+def footer_row(facts: SessionFacts, columns: int, *, hint: str = "", shells: int = 0) -> Row:
+    """The permission mode, how full the window is, what was spent; or a word to what was just pressed."""
+    mode = MODES.get(facts.permission_mode, facts.permission_mode)
+    style = "warning" if facts.permission_mode == "bypassPermissions" else "dim"
+    key = " ⇧⇥" if columns >= NARROW else ""
+    left: list[Span] = [Span(f"{mode}{key}", style)]
+    if hint:
+        return spread((Span(hint, "notice"),), tuple(left), columns)
+    for part in (_meter(facts, columns), _spent(facts), f"{shells} in the background" if shells else ""):
+        if part:
+            left += [Span("   "), Span(part, "dim")]
+    return spread(tuple(left), said("F1 help" if columns >= NARROW else "F1", "dim"), columns)
+
+
+def _meter(facts: SessionFacts, columns: int) -> str:
+    meter = facts.state.meter
+    if meter is None or meter.tokens is None or not meter.window:
+        return ""
+    share = min(meter.tokens / meter.window, 1.0)
+    full = round(share * METER_CELLS)
+    bar = f" {'▓' * full}{'░' * (METER_CELLS - full)}" if columns >= NARROW + 12 else ""
+    return f"{share * 100:.0f} %{bar}"
+
+
+def _spent(facts: SessionFacts) -> str:
+    spent = facts.state.tally.cost_usd
+    return money(spent) if spent else ""
+
+
+def _short(tokens: int) -> str:
+    return f"{tokens / 1000:.1f}k" if tokens >= 1000 else str(tokens)

@@ -1,0 +1,67 @@
+"""What is done with an input: words to the model, commands here, shell lines and memory lines as ops."""
+
+from collections.abc import Callable
+
+from clew.commands.base import CommandContext, CommandResult
+from clew.commands.registry import run_command
+from clew.composing.entry import Entry, op_of
+from clew.composing.meaning import CommandLine, MemoryLine
+from clew.protocol.ops import ListModels, ListSessions, Op, Rewind
+from clew.tui.conversation import Conversation
+
+PICKERS: tuple[type[Op], ...] = (ListModels, ListSessions)
+"""Ops of commands without an argument whose answer is a choice: here it opens a picker."""
+
+
+class Commanding:
+    """Carries inputs out."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        *,
+        context: Callable[[], CommandContext],
+        effect: Callable[[CommandResult], None],
+        open_help: Callable[[], None],
+    ) -> None:
+        self._conversation = conversation
+        self._context = context
+        self._effect = effect
+        self._open_help = open_help
+
+    def take(self, entry: Entry) -> None:
+        """One input."""
+        for note in entry.notes:
+            self._conversation.remark((note,))
+        match entry.meaning:
+            case CommandLine(line):
+                self.run(line)
+            case MemoryLine(line):
+                self._remember(line)
+            case _:
+                op = op_of(entry)
+                if op is not None:
+                    self._conversation.send(op)
+
+    def run(self, line: str) -> None:
+        """A slash command."""
+        name, _, argument = line.strip().partition(" ")
+        if name in ("/help", "/?") and not argument.strip():
+            self._open_help()
+            return
+        result = run_command(line, self._context())
+        if result.lines:
+            self._conversation.remark(result.lines, is_error=result.is_error, command=line.strip())
+        for op in result.ops:
+            if not argument.strip() and (isinstance(op, PICKERS) or _lists_prompts(op)):
+                self._conversation.send_for_picker(op)
+            else:
+                self._conversation.send(op)
+        self._effect(result)
+
+    def _remember(self, line: str) -> None:
+        self.run(f"/memory add {line}")
+
+
+def _lists_prompts(op: Op) -> bool:
+    return isinstance(op, Rewind) and op.preview and not op.to

@@ -1,0 +1,132 @@
+"""The place at the bottom: the prompt, or the dialog that is open. What waits for a person is asked one after the other."""
+
+from collections import deque
+from collections.abc import Callable
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from clew.presentation.story import Story
+from clew.protocol.events import ApprovalRequested, Event, QuestionAsked
+from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.ops import Op
+from clew.protocol.state import Waiting
+from clew.tui.dialogs.base import Dialog
+from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
+from clew.tui.prompt_panel import PromptPanel
+
+ASKED_BY_STATE = (ApprovalRequested, QuestionAsked)
+"""Events whose open ones are part of the state: they are asked again by whoever joins late."""
+
+
+class Dock(Vertical):
+    """Holds the prompt, and in its place one dialog at a time."""
+
+    def __init__(self, panel: PromptPanel, *, send: Callable[[Op], None]) -> None:
+        super().__init__(id="dock")
+        self.panel = panel
+        self._send = send
+        self.dialog: Dialog | None = None
+        self._request = ""
+        self._done: set[str] = set()
+        self._next: deque[Event] = deque()
+
+    def compose(self) -> ComposeResult:
+        """The prompt is always there, if not always seen."""
+        yield self.panel
+
+    @property
+    def asking(self) -> bool:
+        """A dialog is open."""
+        return self.dialog is not None
+
+    def follow(self, event: Event, story: Story, *, asked: bool = False) -> bool:
+        """After every event: open, keep or close. Whether the event was taken by a dialog."""
+        if self.dialog is not None:
+            if self.dialog.hear(event):
+                return True
+            if self.dialog.settled_by(event) or (self._request and self._request not in _open_ids(story)):
+                self.close()
+        taken = False
+        if opens(event, asked=asked) and not isinstance(event, ASKED_BY_STATE):
+            self._next.append(event)
+            taken = asked
+        self.advance(story)
+        return taken
+
+    def advance(self, story: Story) -> None:
+        """Ask what is to be asked next, if nothing is being asked."""
+        if self.dialog is not None:
+            return
+        waiting = [item for item in story.facts.state.waiting if item.request_id not in self._done]
+        known = [item for item in waiting if opens(item)]
+        if known:
+            self._ask(known[0], story, behind=len(known) - 1)
+        elif self._next:
+            self.open(dialog_for(self._next.popleft(), DialogContext(facts=story.facts)))
+
+    def _ask(self, item: Waiting, story: Story, *, behind: int) -> None:
+        call = story.call(item.call_id) if isinstance(item, ApprovalRequested) else None
+        agent = story.askers.get(item.request_id, MAIN_AGENT)
+        context = DialogContext(facts=story.facts, call=call, agent=agent, waiting=behind)
+        self.open(dialog_for(item, context))
+        self._request = item.request_id
+
+    def open(self, dialog: Dialog) -> None:
+        """Show a dialog in place of the prompt."""
+        self.close()
+        self.dialog = dialog
+        self.panel.display = False
+        self.mount(dialog)
+
+    def close(self) -> None:
+        """Back to the prompt."""
+        if self.dialog is None:
+            return
+        self.dialog.remove()
+        self.dialog = None
+        if self._request:
+            self._done.add(self._request)
+        self._request = ""
+        self.panel.display = True
+        self.panel.prompt.focus()
+
+    def refuse(self, *, stop: bool) -> bool:
+        """Close the dialog as a no; whether there was one."""
+        if self.dialog is None:
+            return False
+        for op in self.dialog.refusal(stop=stop):
+            self._send(op)
+        self.close()
+        return True
+
+    def give_up(self, story: Story) -> None:
+        """The turn is being stopped: what waits now is not asked any more."""
+        self._done.update(item.request_id for item in story.facts.state.waiting)
+
+    def on_dialog_answered(self, event: Dialog.Answered) -> None:
+        """Decided."""
+        event.stop()
+        self.close()
+        for op in event.ops:
+            self._send(op)
+
+    def on_dialog_dismissed(self, event: Dialog.Dismissed) -> None:
+        """Not decided: what waits for an answer is refused, the rest is let be."""
+        event.stop()
+        if not self.refuse(stop=False):
+            self.close()
+
+    def on_dialog_inquired(self, event: Dialog.Inquired) -> None:
+        """It asks the machine."""
+        event.stop()
+        self._send(event.op)
+
+    def on_dialog_overtyped(self, event: Dialog.Overtyped) -> None:
+        """It was meant for the prompt."""
+        event.stop()
+        self.panel.prompt.put(event.text)
+
+
+def _open_ids(story: Story) -> set[str]:
+    return {item.request_id for item in story.facts.state.waiting}

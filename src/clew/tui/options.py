@@ -1,0 +1,25 @@
+"""What the command line tells the full screen, beside the Client."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from msgspec import Struct
+
+from clew.config.schema import Screen
+
+
+class ScreenOptions(Struct, frozen=True, kw_only=True):
+    """Everything has a default: a Client alone is enough."""
+
+    home: Path | None = None
+    """CLEW_HOME, for history, drafts and keys; None keeps nothing on disk."""
+    env: Mapping[str, str] = {}
+    screen: Screen = Screen()
+    prompt: str = ""
+    """Sent at once, as if it had been typed."""
+    away_s: float = 300.0
+    """Who comes back after so long is told where things stand; 0: only when asked."""
+    close_timeout_s: float = 15.0
+    """How long the session may take to write everything when it is closed."""
+    quit_window_s: float = 2.0
+    """A second Ctrl-C, or a second Esc, within this time means more than the first."""

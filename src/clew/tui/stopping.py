@@ -1,0 +1,112 @@
+"""Esc, Ctrl-C and quitting: the gentlest thing first, and always a way out."""
+
+from collections.abc import Callable
+
+from clew.composing.ctrl_c import Situation, meaning_of
+from clew.protocol.ops import Close, Interrupt
+from clew.tui.conversation import Conversation
+from clew.tui.dock import Dock
+
+STUCK_S = 1.0
+"""How long closing may take before another Ctrl-C leaves without it."""
+EXIT_INTERRUPTED = 130
+
+
+class Stopping:
+    """Decides what a key that stops something stops."""
+
+    def __init__(
+        self,
+        conversation: Conversation,
+        dock: Dock,
+        *,
+        window_s: float,
+        now_s: Callable[[], float],
+        hint: Callable[[str], None],
+        leave: Callable[[int], None],
+    ) -> None:
+        self._conversation = conversation
+        self._dock = dock
+        self._window_s = window_s
+        self._now_s = now_s
+        self._hint = hint
+        self._leave = leave
+        self._last_ctrl_c = self._last_escape = float("-inf")
+        self._closed_at: float | None = None
+        self.code = 0
+        self.interrupted = False
+        """The running turn was asked to stop."""
+
+    @property
+    def closing(self) -> bool:
+        """The session is being closed."""
+        return self._closed_at is not None
+
+    def escape(self) -> None:
+        """Once: interrupt what runs. Twice at rest: clear what is typed."""
+        now = self._now_s()
+        again = now - self._last_escape <= self._window_s
+        self._last_escape = now
+        if self._conversation.story.working:
+            self._interrupt()
+        elif not self._dock.panel.prompt.is_blank:
+            if again:
+                self._dock.panel.prompt.clear_draft()
+                self._hint("cleared; Up brings it back")
+            else:
+                self._hint("Esc again clears what you typed")
+
+    def ctrl_c(self) -> None:
+        """As a shell has it: interrupt, clear, and out when pressed again."""
+        now = self._now_s()
+        situation = Situation(
+            closing=self.closing,
+            stuck=self._closed_at is not None and now - self._closed_at >= STUCK_S,
+            again=now - self._last_ctrl_c <= self._window_s,
+            asking=self._dock.asking,
+            busy=self._conversation.story.working,
+            interactive=True,
+            typed=not self._dock.panel.prompt.is_blank,
+        )
+        self._last_ctrl_c = now
+        match meaning_of(situation):
+            case "wait":
+                pass
+            case "abandon":
+                self._leave(EXIT_INTERRUPTED)
+            case "quit":
+                self.close(EXIT_INTERRUPTED)
+            case "deny":
+                self._dock.refuse(stop=True)
+                self._dock.give_up(self._conversation.story)
+                if self._conversation.story.working:
+                    self._interrupt()
+            case "interrupt":
+                self._interrupt()
+                self._hint("Ctrl-C again quits")
+            case "clear":
+                self._dock.panel.prompt.clear_draft()
+                self._last_ctrl_c = float("-inf")
+            case "warn":
+                self._hint("Ctrl-C again quits")
+
+    def ctrl_d(self) -> None:
+        """Quit when nothing is typed and nothing runs."""
+        if self._conversation.story.working:
+            self._hint("the agent still works: Esc interrupts it")
+        else:
+            self.close(0)
+
+    def close(self, code: int) -> None:
+        """End the session in order; SessionEnded, or the end of the wait, then ends the screen."""
+        if self.closing:
+            return
+        self._closed_at = self._now_s()
+        self.code = code
+        self._hint("closing …")
+        self._conversation.send(Close())
+
+    def _interrupt(self) -> None:
+        if not self.interrupted:
+            self.interrupted = True
+            self._conversation.send(Interrupt())
