@@ -4,16 +4,22 @@ import msgspec
 
 from clew.commands.permissions import HOLDS
 from clew.plain.dialog import Reply, Shown, quoted
+from clew.presentation.approval_text import (
+    Bounds,
+    cautions,
+    is_cut,
+    one_line,
+    origin,
+    untold_arguments,
+    usual_offers,
+)
 from clew.protocol.events import ApprovalRequested
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, Answerer
 from clew.system.terminal_text import reveal
-from clew.system.terminal_text import warnings as warnings_about
 
-MAX_SUBJECT_CHARS = 2000
-MAX_ARGUMENT_CHARS = 600
-MAX_ARGUMENTS = 8
+BOUNDS = Bounds()
 
 YES = frozenset({"y", "yes"})
 ALWAYS = frozenset({"a", "always"})
@@ -35,16 +41,11 @@ class ApprovalDialog:
     ) -> None:
         self._request = request
         self._agent = agent
-        self._call = call
         self._model = model
         self._waiting = waiting
         """Further requests behind this one."""
-        arguments = self._arguments()
-        self._cut = (
-            len(request.subject) > MAX_SUBJECT_CHARS
-            or len(arguments) > MAX_ARGUMENTS
-            or any(len(value) > MAX_ARGUMENT_CHARS for _, value in arguments)
-        )
+        self._arguments = untold_arguments(request, call)
+        self._cut = is_cut(request, self._arguments, BOUNDS)
 
     @property
     def request_id(self) -> str:
@@ -63,21 +64,21 @@ class ApprovalDialog:
         request = self._request
         more = f" ({self._waiting} more waiting)" if self._waiting else ""
         lines = [Shown(f"Approval needed: {request.tool}{more}", "bold")]
-        lines += quoted(request.subject, max_chars=MAX_SUBJECT_CHARS)
-        for name, value in self._arguments()[:MAX_ARGUMENTS]:
+        lines += quoted(request.subject, max_chars=BOUNDS.subject_chars)
+        for name, value in self._arguments[: BOUNDS.arguments]:
             lines.append(Shown(f"  {reveal(name)}:"))
-            lines += quoted(value, max_chars=MAX_ARGUMENT_CHARS)
-        hidden = len(self._arguments()) - MAX_ARGUMENTS
+            lines += quoted(value, max_chars=BOUNDS.argument_chars)
+        hidden = len(self._arguments) - BOUNDS.arguments
         if hidden > 0:
             lines.append(Shown(f"  and {hidden} more arguments"))
-        lines += [Shown(f"Careful: {text}", "warning") for text in self._warnings()]
-        lines.append(Shown(f"Why it asks: {_one_line(request.why)}"))
-        lines.append(Shown(f"Comes from: {self._origin()}"))
+        lines += [Shown(f"Careful: {text}", "warning") for text in cautions(request, self._arguments, BOUNDS)]
+        lines.append(Shown(f"Why it asks: {one_line(request.why)}"))
+        lines.append(Shown(f"Comes from: {origin(self._agent, self._model)}"))
         if request.offers:
             lines.append(Shown(f'"Always" would save exactly this; it {HOLDS[request.offers[0].scope]}:'))
             for number, offer in enumerate(request.offers, start=1):
-                covers = f"  (for: {_one_line(offer.covers)})" if offer.covers else ""
-                lines.append(Shown(f"  {number}. {_one_line(offer.rule)}{covers}"))
+                covers = f"  (for: {one_line(offer.covers)})" if offer.covers else ""
+                lines.append(Shown(f"  {number}. {one_line(offer.rule)}{covers}"))
             if len(request.offers) > 1:
                 first = " ".join(str(number) for number in self._usual())
                 lines.append(Shown(f"  a alone saves {first}; a with numbers saves those"))
@@ -115,15 +116,11 @@ class ApprovalDialog:
             return Reply(lines=(Shown(f"The rules have numbers 1 to {len(offers)}. Nothing was allowed."),))
         picked = sorted({int(number) for number in chosen}) or self._usual()
         rules = tuple(offers[number - 1].rule for number in picked)
-        saved = tuple(Shown(f"Saving: {_one_line(rule)}", "dim") for rule in rules)
+        saved = tuple(Shown(f"Saving: {one_line(rule)}", "dim") for rule in rules)
         return Reply(op=self._answer("allow_always", rules=rules), lines=saved)
 
     def _usual(self) -> list[int]:
-        """The first rule offered for each part. Later ones for the same part are wider and need their number."""
-        parts: dict[str, int] = {}
-        for number, offer in enumerate(self._request.offers, start=1):
-            parts.setdefault(offer.covers or offer.rule, number)
-        return list(parts.values())
+        return [place + 1 for place in usual_offers(self._request.offers)]
 
     def _answer(self, decision: str, *, reason: str = "", rules: tuple[str, ...] = ()) -> AnswerApproval:
         return msgspec.convert(
@@ -133,36 +130,6 @@ class ApprovalDialog:
 
     def _everything(self) -> tuple[Shown, ...]:
         lines = [Shown(f"All of it, {len(self._request.subject):,} characters:"), *quoted(self._request.subject)]
-        for name, value in self._arguments():
+        for name, value in self._arguments:
             lines += [Shown(f"  {reveal(name)}:"), *quoted(value)]
         return tuple(lines)
-
-    def _arguments(self) -> list[tuple[str, str]]:
-        """The arguments of the call that the subject does not already show."""
-        if self._call is None:
-            return []
-        lines = self._request.subject.split("\n")
-        told = {self._request.subject, *lines, *(line.partition(" ")[2] for line in lines)}
-        shown: list[tuple[str, str]] = []
-        for name, value in self._call.arguments.items():
-            text = value if isinstance(value, str) else msgspec.json.encode(value).decode()
-            if text and text not in told:
-                shown.append((name, text))
-        return shown
-
-    def _warnings(self) -> list[str]:
-        found = dict.fromkeys(_one_line(text) for text in self._request.warnings)
-        texts = [("the text", self._request.subject, MAX_SUBJECT_CHARS)]
-        texts += [(name, value, MAX_ARGUMENT_CHARS) for name, value in self._arguments()]
-        for name, text, limit in texts:
-            found.update(dict.fromkeys(f"{reveal(name)} {words}" for words in warnings_about(text, max_chars=limit)))
-        return list(found)
-
-    def _origin(self) -> str:
-        who = "the main agent" if self._agent == MAIN_AGENT else f"agent {_one_line(self._agent)}"
-        model = f", model {_one_line(self._model)}" if self._model else ""
-        return f"{who}{model}"
-
-
-def _one_line(text: str) -> str:
-    return " ".join(reveal(text).split("\n"))

@@ -1,0 +1,135 @@
+"""What an edit would change, seen before it is allowed: from the arguments of the call alone, marked word by word."""
+
+import re
+from collections.abc import Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import Any, cast
+
+from msgspec import Struct
+
+from clew.presentation.rows import Row, Span, merged
+from clew.protocol.messages import ToolCallPart
+from clew.system.terminal_text import reveal
+
+CONTEXT_LINES = 3
+MAX_COMPARED_LINES = 2000
+"""Longer texts are shown as removed and added, without looking for what is the same."""
+MAX_COMPARED_CHARS = 2000
+"""Longer lines are marked as a whole."""
+MAX_COMPARISONS = 400
+"""Pairs of lines of one block that are compared."""
+ALIKE = 0.5
+"""From this share of equal text on two lines count as one that was changed."""
+EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+TOLD = frozenset({"old_string", "new_string", "replace_all", "edits", "content", "new_source"})
+"""Arguments that the preview shows."""
+_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
+
+
+class Change(Struct, frozen=True, kw_only=True):
+    """One piece of text that another takes the place of."""
+
+    old: str = ""
+    new: str = ""
+    everywhere: bool = False
+    """Wherever the old text occurs."""
+    whole: bool = False
+    """The new text is all there will be."""
+
+
+def changes_of(call: ToolCallPart) -> tuple[Change, ...]:
+    """The changes a call asks for; empty for calls of another kind, and where the arguments have no such shape."""
+    given = call.arguments
+    if call.name not in EDITS:
+        return ()
+    if call.name == "Write":
+        return (Change(new=_text(given.get("content")), whole=True),)
+    if call.name == "NotebookEdit":
+        return (Change(new=_text(given.get("new_source")), whole=True),)
+    listed: Any = given.get("edits")
+    edits = cast("list[Any]", listed) if isinstance(listed, list | tuple) and listed else [given]
+    return tuple(
+        Change(
+            old=_text(edit.get("old_string")),
+            new=_text(edit.get("new_string")),
+            everywhere=edit.get("replace_all") is True,
+        )
+        for edit in (cast("dict[str, Any]", item) for item in edits if isinstance(item, dict))
+    )
+
+
+def change_lines(change: Change, *, max_chars: int = 0) -> list[Row]:
+    """The change as lines behind `−`, `+` or a blank; made visible first, so that what is compared is what is seen."""
+    old = reveal(change.old, max_chars=max_chars).split("\n") if change.old else []
+    new = reveal(change.new, max_chars=max_chars).split("\n") if change.new else []
+    if len(old) + len(new) > MAX_COMPARED_LINES or not (old and new):
+        return [*_marked("−", old), *_marked("+", new)]
+    rows: list[Row] = []
+    for group in SequenceMatcher(None, old, new, autojunk=False).get_grouped_opcodes(CONTEXT_LINES):
+        rows += _left_out(rows, group[0][1])
+        for kind, first, last, start, end in group:
+            if kind == "equal":
+                rows += [(Span("  "), Span(line)) for line in old[first:last]]
+            else:
+                rows += _replaced(old[first:last], new[start:end])
+    return rows
+
+
+def counted(changes: Sequence[Change]) -> tuple[int, int]:
+    """Lines added and removed."""
+    rows = [row for change in changes for row in change_lines(change)]
+    return (sum(row[0].text == "+ " for row in rows), sum(row[0].text == "− " for row in rows))
+
+
+def _left_out(rows: list[Row], first: int) -> list[Row]:
+    return [(Span("  ⋯", "dim"),)] if rows or first else []
+
+
+def _marked(sign: str, lines: Sequence[str]) -> list[Row]:
+    style = "added" if sign == "+" else "removed"
+    return [(Span(f"{sign} ", style), Span(line, style)) for line in lines]
+
+
+def _replaced(old: Sequence[str], new: Sequence[str]) -> Iterator[Row]:
+    """Removed lines, then added ones. In lines that became each other the changed words are marked."""
+    before: dict[int, Row] = {}
+    after: dict[int, Row] = {}
+    for gone, came in _pairs(old, new):
+        before[gone], after[came] = _words(old[gone], new[came])
+    for at, line in enumerate(old):
+        yield (Span("− ", "removed"), *before.get(at, (Span(line, "removed"),)))
+    for at, line in enumerate(new):
+        yield (Span("+ ", "added"), *after.get(at, (Span(line, "added"),)))
+
+
+def _pairs(old: Sequence[str], new: Sequence[str]) -> Iterator[tuple[int, int]]:
+    """Which removed line became which added one, in order; blocks that are too long are not searched."""
+    if len(old) * len(new) > MAX_COMPARISONS:
+        return
+    free = 0
+    for gone, line in enumerate(old):
+        came = next((at for at in range(free, len(new)) if _alike(line, new[at])), None)
+        if came is not None:
+            yield gone, came
+            free = came + 1
+
+
+def _alike(one: str, other: str) -> bool:
+    if not one.strip() or not other.strip() or max(len(one), len(other)) > MAX_COMPARED_CHARS:
+        return False
+    return SequenceMatcher(None, one, other, autojunk=False).ratio() >= ALIKE
+
+
+def _words(one: str, other: str) -> tuple[Row, Row]:
+    old, new = _WORDS.findall(one), _WORDS.findall(other)
+    left: list[Span] = []
+    right: list[Span] = []
+    for kind, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        same = kind == "equal"
+        left.append(Span("".join(old[first:last]), "removed" if same else "removed-word"))
+        right.append(Span("".join(new[start:end]), "added" if same else "added-word"))
+    return merged(left), merged(right)
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""

@@ -1,0 +1,234 @@
+"""The permission dialog: the exact text, what an edit changes, why it asks, and every way to say yes or no."""
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from clew.commands.permissions import HOLDS
+from clew.presentation.approval_text import (
+    Bounds,
+    cautions,
+    is_cut,
+    one_line,
+    origin,
+    untold_arguments,
+    usual_offers,
+)
+from clew.presentation.edit_preview import EDITS, TOLD, Change, change_lines, changes_of
+from clew.presentation.rows import Row, Span, preformatted, width_of, wrapped
+from clew.protocol.events import ApprovalRequested, ApprovalResolved, Event, RuleOffer
+from clew.protocol.ids import RequestId
+from clew.protocol.ops import AnswerApproval, Op, SetPermissionMode
+from clew.system.terminal_text import reveal
+from clew.tui.dialogs.base import QUIET_S, Dialog
+from clew.tui.dialogs.options import NOWHERE, Option
+from clew.tui.dialogs.registry import DialogContext
+
+BOUNDS = Bounds(subject_chars=20_000, argument_chars=20_000, arguments=40)
+ALL = Bounds(subject_chars=0, argument_chars=0, arguments=1_000_000)
+BAR = Span("│ ", "dim")
+AGAIN = Span("┆ ", "dim")
+"""Before the further rows of a line that was too long: no line of the text can pose as one of ours."""
+PLACES = {"session": "for this session", "project": "always in this project", "user": "always, for you"}
+
+
+def open_dialog(event: Event, context: DialogContext) -> Dialog:
+    """For the registry."""
+    assert isinstance(event, ApprovalRequested)
+    return PermissionDialog(event, context)
+
+
+def allowing(request_id: RequestId, offers: Sequence[RuleOffer]) -> AnswerApproval:
+    """Allow, and save these rules where they are offered for. The one place that says so to the machine."""
+    return AnswerApproval(request_id=request_id, decision="allow_always", rules=tuple(offer.rule for offer in offers))
+
+
+class PermissionDialog(Dialog):
+    """One ApprovalRequested. Nothing is chosen in advance, and Enter alone allows nothing."""
+
+    def __init__(self, request: ApprovalRequested, context: DialogContext, *, quiet_s: float = QUIET_S) -> None:
+        super().__init__(quiet_s=quiet_s)
+        self.request = request
+        self._about = context
+        self._changes = changes_of(context.call) if context.call is not None else ()
+        told = TOLD if self._changes else frozenset[str]()
+        self._arguments = untold_arguments(request, context.call)
+        self._listed = [item for item in self._arguments if item[0] not in told]
+        self._bounds = BOUNDS
+        self._cut = is_cut(request, self._arguments, BOUNDS)
+        self._saving: list[RuleOffer] = []
+        """The offers that can be ticked, once somebody wants to choose among them."""
+        self._ticked: set[str] = set()
+
+    def title(self) -> str:
+        return f"Allow {one_line(self.request.tool)}?"
+
+    def note(self) -> str:
+        waiting = self._about.waiting
+        return f"{waiting} more waiting" if waiting else ""
+
+    def begin(self) -> None:
+        self._offer_answers()
+
+    def _offer_answers(self) -> None:
+        self._saving = []
+        self.options.set(self._answers(), cursor=NOWHERE)
+        self.redraw()
+
+    def _answers(self) -> list[Option]:
+        found = [Option(value="once", key="y", label=(Span("Allow once"),))]
+        for key, scopes in (("s", ("session",)), ("a", ("project", "user"))):
+            offers = [offer for offer in self.request.offers if offer.scope in scopes]
+            if offers:
+                found.append(Option(value=key, key=key, label=_offered(offers)))
+        if self.request.tool in EDITS:
+            label = (Span("Allow, and accept edits from now on"),)
+            found.append(Option(value="edits", key="e", label=label))
+        found.append(Option(value="deny", key="n", label=(Span("Deny, and say why"),)))
+        found.append(Option(value="stop", key="x", label=(Span("Deny and stop"), Span("  Esc", "dim"))))
+        if self._cut and self._bounds is BOUNDS:
+            found.append(Option(value="view", key="v", label=(Span("Show all of the text"),)))
+        return found
+
+    def hint(self) -> str:
+        if self.field.display:
+            return "Enter denies and tells the model this · Esc back"
+        if self._saving:
+            return "Space or numbers tick · Enter allows and saves · Esc back"
+        scroll = " · PgUp PgDn scroll" if self.body.max_scroll_y else ""
+        return f"letters, numbers, or ↑ ↓ and Enter{scroll} · Esc denies and stops"
+
+    def chosen(self, place: int) -> None:
+        if self._saving:
+            self._save_ticked()
+            return
+        value = self.options.items[place].value
+        match value:
+            case "once":
+                self.finish(self._answer(decision="allow"))
+            case "s" | "a":
+                self._save(["session"] if value == "s" else ["project", "user"])
+            case "edits":
+                self.finish(self._answer(decision="allow"), SetPermissionMode(mode="acceptEdits"))
+            case "deny":
+                self.options.set(())
+                self.open_field("why not? (may stay empty)")
+                self.redraw()
+            case "stop":
+                self.finish(*self.refusal(stop=True))
+            case "view":
+                self._bounds = ALL
+                self._offer_answers()
+            case _:
+                pass
+
+    def _answer(self, *, decision: str, reason: str = "", stop: bool = False) -> AnswerApproval:
+        allow = decision == "allow"
+        answer = AnswerApproval(request_id=self.request.request_id, decision="allow" if allow else "deny")
+        return answer if allow else replace(answer, reason=reason, stop=stop)
+
+    def _save(self, scopes: Sequence[str]) -> None:
+        """One rule is saved at once: it stood in the option. Of several the usual ones are ticked first."""
+        offers = tuple(offer for offer in self.request.offers if offer.scope in scopes)
+        if len(offers) == 1:
+            self.finish(allowing(self.request.request_id, offers))
+            return
+        self._saving = list(offers)
+        self._ticked = {offers[place].rule for place in usual_offers(offers)}
+        self._offer_rules(cursor=1)
+
+    def _offer_rules(self, *, cursor: int) -> None:
+        told = Span(f"Rules to save; what is ticked {HOLDS[self._saving[0].scope]}:", "dim")
+        rules = [self._rule(at, offer) for at, offer in enumerate(self._saving, start=1)]
+        self.options.set([Option(value="", label=(told,), heading=True), *rules], cursor=cursor)
+        self.redraw()
+
+    def _rule(self, number: int, offer: RuleOffer) -> Option:
+        covers = f"  for {one_line(offer.covers)}" if offer.covers else ""
+        label = (Span(one_line(offer.rule), "code"), Span(covers, "dim"))
+        key = str(number) if number < 10 else " "
+        return Option(value=offer.rule, key=key, label=label, checked=offer.rule in self._ticked)
+
+    def toggled(self, place: int) -> None:
+        self._ticked ^= {self.options.items[place].value}
+        self._offer_rules(cursor=place)
+
+    def _save_ticked(self) -> None:
+        ticked = [offer for offer in self._saving if offer.rule in self._ticked]
+        if ticked:
+            self.finish(allowing(self.request.request_id, ticked))
+        else:
+            self.say("No rule is ticked. Esc goes back, where y allows it once.")
+
+    def entered(self, text: str) -> None:
+        self.finish(self._answer(decision="deny", reason=text.strip()))
+
+    def back(self) -> None:
+        if self.field.display:
+            self.close_field()
+            self._offer_answers()
+        elif self._saving:
+            self._offer_answers()
+        else:
+            self.finish(*self.refusal(stop=True))
+
+    def refusal(self, *, stop: bool) -> tuple[Op, ...]:
+        return (self._answer(decision="deny", stop=stop),)
+
+    def settled_by(self, event: Event) -> bool:
+        return isinstance(event, ApprovalResolved) and event.request_id == self.request.request_id
+
+    def body_rows(self, columns: int) -> Sequence[Row]:
+        request, bounds = self.request, self._bounds
+        who = origin(self._about.agent, self._about.facts.model.rpartition("/")[2])
+        rows = wrapped((Span(f"{one_line(request.why)} · {who}", "dim"),), columns)
+        for text in cautions(request, self._arguments, bounds):
+            rows += wrapped((Span(f"Careful: {text}", "warning"),), columns, hang=(Span("  "),))
+        rows += _quoted(reveal(request.subject, max_chars=bounds.subject_chars), columns)
+        for number, change in enumerate(self._changes, start=1):
+            heading = _told(change, f"change {number} of {len(self._changes)}" if len(self._changes) > 1 else "")
+            rows += wrapped((Span(heading, "dim"),), columns) if heading else []
+            rows += _framed(change_lines(change, max_chars=bounds.argument_chars), columns)
+        for name, value in self._listed[: bounds.arguments]:
+            rows += _argument(one_line(name), reveal(value, max_chars=bounds.argument_chars), columns)
+        hidden = len(self._listed) - bounds.arguments
+        if hidden > 0:
+            rows.append((Span(f"and {hidden} more arguments", "warning"),))
+        if request.tool in EDITS and self._about.call is None:
+            rows.append((Span("What it would write is not known here.", "warning"),))
+        return rows
+
+
+def _offered(offers: Sequence[RuleOffer]) -> Row:
+    place = PLACES[offers[0].scope]
+    if len(offers) == 1:
+        return (Span(f"Allow {place}"), Span(f"  {one_line(offers[0].rule)}", "code accent"))
+    return (Span(f"Allow {place}"), Span(f"  choose of {len(offers)} rules…", "dim"))
+
+
+def _told(change: Change, place: str) -> str:
+    """What the lines of a change do not say themselves."""
+    if change.whole:
+        return "all of the new text:"
+    return ", ".join(part for part in (place, "wherever the old text stands" if change.everywhere else "") if part)
+
+
+def _argument(name: str, text: str, columns: int) -> list[Row]:
+    """On one row where it fits. Its name stands before the bar: behind it is only what somebody else wrote."""
+    short = (Span(f"{name} ", "dim"), BAR, Span(text, "code"))
+    if "\n" not in text and width_of(short) <= columns:
+        return [short]
+    return [*wrapped((Span(f"{name}:", "dim"),), columns), *_quoted(text, columns)]
+
+
+def _quoted(text: str, columns: int) -> list[Row]:
+    return _framed([(Span(line, "code"),) for line in text.split("\n")], columns)
+
+
+def _framed(lines: Sequence[Row], columns: int) -> list[Row]:
+    """Lines behind a bar, further rows of one behind another."""
+    rows: list[Row] = []
+    for line in lines:
+        pieces = preformatted([line], columns - 2) or [()]
+        rows += [(BAR if not at else AGAIN, *piece) for at, piece in enumerate(pieces)]
+    return rows

@@ -1,0 +1,94 @@
+"""Rows of styled text that scroll: drawn line by line, broken for the width there is."""
+
+from collections.abc import Callable, Sequence
+
+from rich.segment import Segment
+from rich.style import Style
+from textual.events import Resize
+from textual.geometry import Size
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from clew.presentation.rows import Row
+from clew.tui.themes import mixed, styles_for
+
+Build = Callable[[int], Sequence[Row]]
+"""Rows for a number of columns."""
+
+
+def nothing(columns: int) -> Sequence[Row]:
+    """No rows."""
+    return ()
+
+
+class RowView(ScrollView, can_focus=False):
+    """A text of rows. It is never focused: its dialog moves it."""
+
+    def __init__(self, build: Build = nothing, *, classes: str = "") -> None:
+        super().__init__(classes=classes)
+        self._build = build
+        self._rows: Sequence[Row] = ()
+        self._columns = -1
+        self.tallest = 0
+        """The most rows it wanted so far."""
+
+    def show(self, build: Build) -> None:
+        """Another text, from its beginning."""
+        self._build = build
+        self.scroll_to(y=0, animate=False)
+        self.changed()
+
+    def changed(self) -> None:
+        """What it is built from changed."""
+        self._columns = -1
+        self.refresh(layout=True)
+
+    def wanted(self, columns: int) -> int:
+        """Rows it would fill at this width, its scroll bar included in the width."""
+        rows = len(self.rows(columns - self.styles.scrollbar_size_vertical))
+        self.tallest = max(self.tallest, rows)
+        return rows
+
+    def rows(self, columns: int) -> Sequence[Row]:
+        """Its rows for this width."""
+        if columns != self._columns:
+            self._rows, self._columns = self._build(max(columns, 1)), columns
+        return self._rows
+
+    @property
+    def below(self) -> int:
+        """Rows that are hidden under the lower edge."""
+        return max(len(self._rows) - self.size.height - self.scroll_offset.y, 0)
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        return self.wanted(width)
+
+    def on_resize(self, event: Resize) -> None:
+        self._measure()
+
+    def _measure(self) -> None:
+        width = self.size.width
+        self.virtual_size = Size(width, len(self.rows(width)))
+
+    def render_line(self, y: int) -> Strip:
+        width = self.size.width
+        rows = self.rows(width)
+        if self.virtual_size.height != len(rows):
+            self.call_after_refresh(self._measure)
+        place = y + self.scroll_offset.y
+        row = rows[place] if place < len(rows) else ()
+        return self._strip(row, width, self.row_style(place))
+
+    def row_style(self, place: int) -> Style:
+        """What lies under the styles of a row."""
+        return self.rich_style
+
+    def _strip(self, row: Row, width: int, base: Style) -> Strip:
+        styles = styles_for(self)
+        segments = [
+            Segment(span.text, base + mixed(styles, span.style) + Style(link=span.link or None))
+            if span.link
+            else Segment(span.text, base + mixed(styles, span.style))
+            for span in row
+        ]
+        return Strip(segments).adjust_cell_length(width, base)
