@@ -6,12 +6,12 @@ from typing import Any, Literal
 
 from clew.commands.base import CommandContext
 from clew.commands.registry import as_prompt, completions, is_command, run_command
+from clew.composing.history import History
 from clew.orient.away import Away, ended, noticed
 from clew.plain.asking import NOBODY, Asking
 from clew.plain.compose import Composer
 from clew.plain.ctrl_c import Situation, meaning_of
 from clew.plain.editor import Editor
-from clew.composing.history import History
 from clew.plain.link import ClientLink
 from clew.plain.options import PlainOptions
 from clew.plain.render import Renderer
