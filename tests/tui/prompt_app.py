@@ -3,14 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+from textual.app import App, ComposeResult
+from textual.theme import Theme
+from textual.widgets import Static
+
 import clew.tui
 from clew.composing.entry import Entry
 from clew.composing.keymap import Keymap
 from clew.tui.prompt import Prompt
 from clew.tui.prompt_panel import PromptPanel
-from textual.app import App, ComposeResult
-from textual.theme import Theme
-from textual.widgets import Static
 
 STYLES = Path(clew.tui.__file__).parent
 

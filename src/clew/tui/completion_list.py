@@ -1,5 +1,7 @@
 """The list above the prompt while a command or a file is being completed."""
 
+from typing import ClassVar
+
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
@@ -18,7 +20,7 @@ LEAST_DETAIL_COLUMNS = 20
 class CompletionList(ScrollView, can_focus=False):
     """Rows with one marked. Keys reach it through the prompt, which keeps the focus; the mouse directly."""
 
-    COMPONENT_CLASSES = frozenset(("completion--row", "completion--marked", "completion--detail"))
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"completion--row", "completion--marked", "completion--detail"}
 
     class Picked(Message):
         """A row was clicked."""

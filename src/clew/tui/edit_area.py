@@ -1,20 +1,24 @@
-"""Textual's text area as we need it: our own keys, cutting and yanking, folded pastes as one piece, a mark at the left."""
+"""Textual's text area as we need it: own keys, cutting and yanking, folded pastes in one piece, a mark at the left."""
 
 import re
+from collections.abc import Callable
+from operator import attrgetter
 from typing import Any
 
 from rich.segment import Segment
-from textual.app import App
 from textual.document._document import EditResult, Location, Selection
 from textual.screen import Screen
+from textual.signal import Signal
 from textual.strip import Strip
 from textual.widgets import TextArea
 
 from clew.composing.pasted import Pastes, is_showable
+from clew.tui.owning_app import app_of
 
 MARK_WIDTH = 2
 MAX_UNDO = 200
 _WORD = re.compile(r"\w+")
+_layout_signal: Callable[[Screen[Any]], Signal[Any]] = attrgetter("screen_layout_refresh_signal")
 
 
 class EditArea(TextArea, inherit_bindings=False):
@@ -27,7 +31,6 @@ class EditArea(TextArea, inherit_bindings=False):
         self._cut = ""
         self._cutting = False
         self._bar = "▌"
-        self._followed_app: App[Any] | None = None
         super().__init__(
             id=id,
             placeholder=placeholder,
@@ -42,12 +45,19 @@ class EditArea(TextArea, inherit_bindings=False):
 
     def on_mount(self) -> None:
         """The terminal's own cursor follows the caret also when the layout moves: input methods draw beside it."""
-        self.screen.screen_layout_refresh_signal.subscribe(self, self._place_cursor, immediate=True)
+        _layout_signal(self.screen).subscribe(self, self._place_cursor, immediate=True)
 
     def _place_cursor(self, _screen: Screen[Any]) -> None:
         if self.has_focus:
             self._recompute_cursor_offset()
-            self.app.cursor_position = self.cursor_screen_offset
+            app_of(self).cursor_position = self.cursor_screen_offset
+
+    # Textual scrolls to the caret before it knows the new height, and so stays one line behind.
+    def _refresh_size(self) -> None:
+        super()._refresh_size()
+        if self.is_mounted:
+            self.scroll_cursor_visible()
+            app_of(self).cursor_position = self.cursor_screen_offset
 
     # Looking for the partner of a bracket walks through the whole text on every move of the caret.
     def find_matching_bracket(self, bracket: str, search_from: Location) -> Location | None:

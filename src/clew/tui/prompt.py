@@ -21,6 +21,7 @@ from clew.tui.completion_list import CompletionList
 from clew.tui.edit_area import EditArea
 from clew.tui.editing_actions import CUTTING, EDITING
 from clew.tui.history_search import SearchLine
+from clew.tui.owning_app import app_of
 
 PLACEHOLDER = "ask for something; @ file  / command  ! shell"
 MAX_RECENT = 100
@@ -318,8 +319,9 @@ class Prompt(EditArea):
         self.put(text)
 
     def _paste_copied(self) -> bool:
-        if self.app.clipboard:
-            self.paste(self.app.clipboard)
+        copied = app_of(self).clipboard
+        if copied:
+            self.paste(copied)
         return True
 
 
