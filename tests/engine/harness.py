@@ -21,6 +21,7 @@ from clew.engine.turn import Prompt, Turn
 from clew.host.journal import AgentLog
 from clew.llm.scripted import ScriptedModel
 from clew.permissions.access import Access, ShellAccess, ToolAccess, Verdict
+from clew.protocol.asking import RuleScope
 from clew.protocol.entries import Entry
 from clew.protocol.events import Event, PartCompleted, PromptAccepted, ReplyWithdrawn, ToolEnded, TurnEnded
 from clew.protocol.history import valid_history
@@ -153,8 +154,11 @@ class TestHost:
     async def judge(self, accesses: tuple[Access, ...]) -> Verdict:
         return self.verdict(accesses)
 
-    def remember(self, rules: tuple[str, ...]) -> None:
+    def remember(self, rules: tuple[str, ...], *, scope: RuleScope) -> None:
         self.saved.extend(rules)
+
+    def saved_in(self, scope: RuleScope) -> str:
+        return "" if scope == "session" else "/h/permissions.json"
 
     @property
     def results_dir(self) -> Path | None:

@@ -3,30 +3,14 @@
 import argparse
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from clew import __version__
-from clew.cli.doctor_checks import (
-    Check,
-    check_bash,
-    check_git,
-    check_home,
-    check_providers,
-    check_python,
-    check_sandbox,
-    check_search,
-    check_settings,
-    check_terminal,
-    check_trust,
-)
-from clew.config.load import load_settings
-from clew.permissions.trust import TrustStore
-from clew.system.git import find_project_root
-from clew.system.home import clew_home
+from clew.host.checks import Check, examine
 from clew.system.terminal_text import sanitize
 
 HELP = "what works here and what is enforced"
@@ -49,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Always 0 when the report could be made: a finding is an answer, not a failure."""
-    checks = tuple(examine(os.environ))
+    checks = tuple(examine(os.environ, current_directory()))
     report = Report(
         version=__version__,
         checks=checks,
@@ -79,39 +63,6 @@ def lines(report: Report) -> Iterator[str]:
 def counted(number: int, noun: str) -> str:
     """With the right ending."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def examine(env: Mapping[str, str]) -> Iterator[Check]:
-    """All checks. One that breaks is a finding of its own and never ends the report."""
-    home = clew_home(env)
-    cwd = current_directory()
-    root = find_project_root(cwd) if cwd is not None else None
-    trust = TrustStore(home)
-    trusted = root is not None and trust.is_trusted(root)
-    loaded = load_settings(home=home, project_root=root, trusted=trusted, env=env, lenient=True)
-    roots = (str(root),) if root is not None else ()
-    checks: tuple[tuple[str, Callable[[], Check]], ...] = (
-        ("python", check_python),
-        ("bash", lambda: check_bash(env, roots)),
-        ("git", lambda: check_git(env, roots)),
-        ("sandbox", lambda: check_sandbox(loaded.settings.sandbox)),
-        ("search", lambda: check_search(env, roots)),
-        ("terminal", lambda: check_terminal(env)),
-        ("home", lambda: check_home(home)),
-        ("settings", lambda: check_settings(loaded)),
-        ("providers", lambda: check_providers(loaded, env)),
-        ("trust", lambda: check_trust(trust, root, trusted=trusted)),
-    )
-    for name, check in checks:
-        yield guarded(name, check)
-
-
-def guarded(name: str, check: Callable[[], Check]) -> Check:
-    """A check's own failure as a finding."""
-    try:
-        return check()
-    except Exception as error:  # one broken check must not hide the others: that is what doctor is for
-        return Check(name=name, state="problem", summary=f"the check failed: {type(error).__name__}: {error}")
 
 
 def current_directory() -> Path | None:

@@ -9,7 +9,8 @@ from clew.cli.print_mode import failed, listed
 from clew.cli.request import picked, request_of
 from clew.cli.voice import say
 from clew.config.errors import SettingsError
-from clew.host.opening import NoModel, chosen_model, connector, open_session
+from clew.host.model_choice import NoModel, chosen_model, connector
+from clew.host.opening import open_session
 from clew.host.past import resolve
 from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace, open_workspace, remember_trust

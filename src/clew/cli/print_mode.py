@@ -10,7 +10,8 @@ from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.headless.printer import Printer
 from clew.headless.run import HeadlessOptions, print_unstarted, run_headless
-from clew.host.opening import NoModel, open_session
+from clew.host.model_choice import NoModel
+from clew.host.opening import open_session
 from clew.llm.errors import LLMError, UnknownModel
 from clew.protocol.client import Client
 from clew.system.terminal_text import sanitize

@@ -8,11 +8,9 @@ import sys
 from collections.abc import Iterable, Iterator
 from shutil import which
 
-import msgspec
-
+from clew.catalog.exporting import as_json
 from clew.catalog.opening import Opened, open_found
 from clew.cli.agent_homes import chosen_homes, named_session
-from clew.protocol.entries import ChainEntry, OpaqueEntry
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
 from clew.transcript.render import plain
@@ -60,22 +58,6 @@ def lines(opened: Opened) -> Iterator[str]:
     for block in plain(opened.entries):
         yield ""
         yield sanitize(block)
-
-
-def as_json(opened: Opened) -> str:
-    """The session as one JSON object: what it is, and its entries as they are."""
-    entries = [entry.raw if isinstance(entry, OpaqueEntry) else entry for entry in opened.entries]
-    value = {
-        "agent": opened.agent,
-        "session": opened.session_id,
-        "path": str(opened.path),
-        "title": opened.title,
-        "cwd": opened.cwd,
-        "entries": entries,
-        "keyed": [entry.raw if isinstance(entry, OpaqueEntry) else entry for entry in opened.keyed],
-        "messages": sum(isinstance(entry, ChainEntry) for entry in opened.entries),
-    }
-    return msgspec.json.format(msgspec.json.encode(value), indent=1).decode()
 
 
 def pager_command() -> list[str] | None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from typing import Literal
 
 from msgspec import Struct
 
@@ -9,6 +10,7 @@ from clew.engine.abort import Abort
 from clew.engine.channel import EventChannel
 from clew.engine.ports import ToolHost
 from clew.permissions.access import Access, FetchAccess, FileAccess, ShellAccess, Verdict
+from clew.protocol.asking import RuleScope
 from clew.protocol.events import (
     ApprovalDecision,
     ApprovalRequested,
@@ -34,6 +36,7 @@ class PendingAnswers:
         self._open: dict[RequestId, tuple[type[Answer], asyncio.Future[Answer]]] = {}
         self._since_s = 0.0
         self._waited_s = 0.0
+        self._judged_anew: asyncio.Future[None] | None = None
 
     def open(self, request_id: RequestId, kind: type[Answer]) -> "asyncio.Future[Answer]":
         """Start to wait for an answer of this kind, before the event that asks is shown."""
@@ -43,14 +46,30 @@ class PendingAnswers:
         self._open[request_id] = (kind, future)
         return future
 
+    def waits_for(self, answer: Answer) -> bool:
+        """Whether something of its kind waits under its id."""
+        kind, future = self._open.get(answer.request_id, (None, None))
+        return kind is type(answer) and future is not None and not future.done()
+
     def settle(self, answer: Answer) -> bool:
         """Deliver an answer; False when nothing of its kind waits under that id."""
-        kind, future = self._open.get(answer.request_id, (None, None))
-        if kind is not type(answer) or future is None or future.done():
+        if not self.waits_for(answer):
             return False
+        _, future = self._open[answer.request_id]
         self.forget(answer.request_id)
         future.set_result(answer)
         return True
+
+    def changed(self) -> "asyncio.Future[None]":
+        """Done as soon as the rules or the mode are no longer those of now."""
+        if self._judged_anew is None or self._judged_anew.done():
+            self._judged_anew = asyncio.get_running_loop().create_future()
+        return self._judged_anew
+
+    def reconsider(self) -> None:
+        """Rules or mode changed: whatever waits is judged again, and asked no longer where that is settled now."""
+        if self._judged_anew is not None and not self._judged_anew.done():
+            self._judged_anew.set_result(None)
 
     def forget(self, request_id: RequestId) -> None:
         """The call is gone; a late answer is ignored."""
@@ -97,9 +116,9 @@ class Gate:
         if verdict.decision == "deny":
             await self._resolve(call, subject, "deny", by="rule", reason=verdict.why, rule=verdict.rule)
             return Permit(allowed=False, message=f"Not allowed: {verdict.why}")
-        return await self._ask(call, subject, verdict)
+        return await self._ask(call, subject, verdict, accesses)
 
-    async def _ask(self, call: ToolCallPart, subject: str, verdict: Verdict) -> Permit:
+    async def _ask(self, call: ToolCallPart, subject: str, verdict: Verdict, accesses: tuple[Access, ...]) -> Permit:
         asked = ApprovalRequested(
             request_id=RequestId(new_uuid()),
             call_id=call.id,
@@ -112,16 +131,42 @@ class Gate:
         self._approvals[asked.request_id] = asked
         try:
             await self._channel.emit(asked)
-            answer = await waiting
+            settled = await self._answered(waiting, accesses)
         finally:
             self._pending.forget(asked.request_id)
-        assert isinstance(answer, AnswerApproval)
         del self._approvals[asked.request_id]
-        return await self._take(call, subject, verdict, answer)
+        if isinstance(settled, AnswerApproval):
+            return await self._take(call, subject, verdict, settled)
+        allowed = settled.decision == "allow"
+        decision: ApprovalDecision = "allow" if allowed else "deny"
+        await self._resolve(
+            call, subject, decision, by="rule", reason=settled.why, rule=settled.rule, request_id=asked.request_id
+        )
+        return Permit(
+            allowed=allowed, message="" if allowed else f"Not allowed: {settled.why}", reads_only=settled.reads_only
+        )
+
+    async def _answered(
+        self, waiting: "asyncio.Future[Answer]", accesses: tuple[Access, ...]
+    ) -> AnswerApproval | Verdict:
+        """The answer; or the verdict, when rules that changed meanwhile settle it. An answer that is there counts."""
+        while True:
+            changed = self._pending.changed()
+            await asyncio.wait({waiting, changed}, return_when=asyncio.FIRST_COMPLETED)
+            verdict = None if waiting.done() else await self._host.judge(accesses)
+            if waiting.done():
+                answer = waiting.result()
+                assert isinstance(answer, AnswerApproval)
+                return answer
+            if verdict is not None and verdict.decision != "ask":
+                return verdict
 
     async def _take(self, call: ToolCallPart, subject: str, verdict: Verdict, answer: AnswerApproval) -> Permit:
         offered = {offer.rule for offer in verdict.offers}
         rules = tuple(rule for rule in answer.rules if rule in offered)
+        saved = answer.decision == "allow_always" and bool(rules)
+        offered_for: list[RuleScope] = [offer.scope for offer in verdict.offers if offer.rule in rules]
+        scope: RuleScope = answer.scope or next(iter(offered_for), "project")
         await self._resolve(
             call,
             subject,
@@ -130,13 +175,15 @@ class Gate:
             reason=answer.reason,
             rule="; ".join(rules),
             request_id=answer.request_id,
+            scope=scope if saved else "",
         )
         if answer.decision == "deny":
             if answer.stop:
                 self._abort.throw("denial")
             return Permit(allowed=False, message=refusal(answer))
         if answer.decision == "allow_always":
-            self._host.remember(rules)
+            self._host.remember(rules, scope=scope)
+            self._pending.reconsider()
         return Permit(allowed=True, reads_only=verdict.reads_only)
 
     async def _resolve(
@@ -149,6 +196,7 @@ class Gate:
         reason: str,
         rule: str = "",
         request_id: str = "",
+        scope: RuleScope | Literal[""] = "",
     ) -> None:
         resolved = ApprovalResolved(
             request_id=RequestId(request_id or new_uuid()),
@@ -159,6 +207,8 @@ class Gate:
             by=by,
             reason=reason,
             rule=rule,
+            scope=scope,
+            saved_in=self._host.saved_in(scope) if scope else "",
         )
         await self._channel.emit(resolved)
 

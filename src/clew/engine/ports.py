@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from clew.permissions.access import Access, Verdict
+from clew.protocol.asking import RuleScope
 from clew.protocol.events import Question
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ToolCallPart
@@ -27,8 +28,12 @@ class ToolHost(Protocol):
         """What permissions say, with the rules and mode in force now."""
         ...
 
-    def remember(self, rules: tuple[str, ...]) -> None:
-        """Save rules the user said "always" to."""
+    def remember(self, rules: tuple[str, ...], *, scope: RuleScope) -> None:
+        """Save rules the user said "always" to, or let them hold for this session."""
+        ...
+
+    def saved_in(self, scope: RuleScope) -> str:
+        """The file that keeps rules of this scope; empty: none does."""
         ...
 
     @property

@@ -15,8 +15,8 @@ from clew.engine.agent import Agent
 from clew.engine.attempt import Attempt
 from clew.engine.recovery import Recovery
 from clew.llm.text_calls import find_text_calls
-from clew.protocol.events import PromptAccepted, PromptOrigin, TurnEndReason
-from clew.protocol.ids import PromptId, new_entry_id
+from clew.protocol.events import Event, PromptAccepted, PromptOrigin, TurnEndReason
+from clew.protocol.ids import EntryId, PromptId, new_entry_id
 from clew.protocol.messages import Part, ToolCallPart, ToolResultPart
 from clew.protocol.tally import Tally
 
@@ -63,6 +63,10 @@ class Prompt(Struct, frozen=True, kw_only=True):
     origin: PromptOrigin = "user"
 
 
+Aside = Callable[[EntryId | None], Event]
+"""Something that happened beside a turn, as the event that joins the conversation under this entry."""
+
+
 class SettledCall(Struct, frozen=True, kw_only=True):
     """A call of the last step and what came of it."""
 
@@ -93,14 +97,17 @@ class Turn:
         spent: Callable[[], Tally],
         waited_s: Callable[[], float],
         inbox: Callable[[], Prompt | None],
+        aside: Callable[[], Aside | None] = lambda: None,
     ) -> None:
-        """`spent`: what the session used so far, this turn included. `inbox`: the next input that waits, if any."""
+        """`spent`: what the session used so far, this turn included. `inbox`: the next input that waits, if any.
+        `aside`: the next thing that happened beside the turn and is to be told."""
         self.number = number
         self.agent = agent
         self.abort = abort
         self.recovery = Recovery(agent)
         self.spent = spent
         self.inbox = inbox
+        self.aside = aside
         self.steps = 0
         self.own = Tally()
         """What this turn used."""

@@ -3,58 +3,44 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.engine.turn import Prompt
 from clew.host.listener import Listener
-from clew.host.permits import Permits
+from clew.host.lookups import SLOW, ListThem, Lookups, PreviewOne
 from clew.host.refusal import OpRefused
 from clew.host.replay import Replay
-from clew.host.session import Session
-from clew.host.undo_hook import UndoHook
+from clew.host.room import Effect, Room
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
-from clew.permissions.rules import RuleError
 from clew.protocol.events import (
-    ColdReturn,
     EffortChanged,
     Envelope,
     Event,
-    HistoryLoaded,
     ModelChanged,
-    ModelsListed,
-    Notice,
     OpAccepted,
     OpRejected,
     PermissionModeChanged,
-    RulesListed,
     SessionEnded,
-    SessionRow,
-    SessionsListed,
     SessionStarted,
     SnapshotTaken,
     TitleChanged,
 )
 from clew.protocol.ids import MAIN_AGENT, PromptId, new_uuid
 from clew.protocol.ops import (
-    AllowRule,
     AnswerApproval,
     AnswerQuestion,
     Close,
     ContinueTurn,
     Interrupt,
-    ListModels,
-    ListRules,
-    ListSessions,
-    LoadHistory,
+    Lookup,
     Op,
     Redo,
-    RemoveRule,
     RequestRecap,
     Rewind,
+    RunShell,
     SetEffort,
     SetModel,
     SetPermissionMode,
@@ -65,46 +51,20 @@ from clew.protocol.ops import (
     WindowOp,
     WithdrawPrompt,
 )
-from clew.transcript.scrollback import Scrollback
-
-if TYPE_CHECKING:
-    from clew.host.window import Window
 
 EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
-Effect = Callable[[], Awaitable[None] | None]
-"""What an op does once it was understood and accepted."""
-
-
-class Room(Struct, kw_only=True):
-    """What lies behind a door: a session and what ops need besides."""
-
-    session: Session
-    permits: Permits
-    connect: Callable[[str], Model]
-    models: Callable[[], tuple[str, ...]]
-    scrollback: Scrollback | None = None
-    undo: UndoHook | None = None
-    """What keeps files; None where nothing is kept."""
-    window: "Callable[[], Window] | None" = None
-    """What is behind the ops about the window; loaded by the first of them."""
-    notes: tuple[Notice | ColdReturn, ...] = ()
-    """What the first front end should be told."""
-    go_on: Prompt | None = None
-    """What lets a turn that was cut off go on."""
-    greet: bool = False
-    """Tell the first front end where things stand."""
-
-
 Reopen = Callable[[SwitchSession], Awaitable[Room]]
-ListThem = Callable[[str, int], Awaitable[tuple[SessionRow, ...]]]
 
 
 class Door:
     """The Client of front ends. The session behind it can be exchanged; whoever listens goes on listening."""
 
-    def __init__(self, *, reopen: Reopen | None = None, sessions: ListThem | None = None) -> None:
+    def __init__(
+        self, *, reopen: Reopen | None = None, sessions: ListThem | None = None, preview: PreviewOne | None = None
+    ) -> None:
         self._reopen = reopen
-        self._sessions = sessions
+        self._lookups = Lookups(self._tell, sessions=sessions, preview=preview)
+        self._looking: set[asyncio.Task[None]] = set()
         self._room: Room | None = None
         self._listeners: set[Listener] = set()
         self._replay = Replay()
@@ -147,6 +107,14 @@ class Door:
         """Take an op; what comes of it is told by events. After the end nothing is taken."""
         if self._ended:
             return
+        if isinstance(op, SLOW):
+            task = asyncio.create_task(self._process(op))
+            self._looking.add(task)
+            task.add_done_callback(self._looking.discard)
+            return
+        await self._process(op)
+
+    async def _process(self, op: Op) -> None:
         try:
             self._check_restoring(op)
             effect = await self._understood(op)
@@ -190,6 +158,7 @@ class Door:
             model=agent.model.name,
             effort=agent.effort or "",
             permission_mode=room.permits.policy.mode,
+            may_bypass=room.permits.started_with == "bypassPermissions",
             cwd=stamp.cwd,
             branch=stamp.git_branch,
         )
@@ -199,6 +168,8 @@ class Door:
 
     def _end(self) -> None:
         self._ended = True
+        for task in self._looking:
+            task.cancel()
         for listener in list(self._listeners):
             listener.end()
 
@@ -220,22 +191,45 @@ class Door:
                     raise OpRefused("it has joined the conversation already")
                 return nothing
             case Interrupt():
-                runner = session.runners.get(op.agent)
-                return lambda: ignore(runner.interrupt()) if runner is not None else None
+                return partial(self._interrupt, op)
             case AnswerApproval() | AnswerQuestion():
-                if not session.pending.settle(op):
-                    raise OpRefused("nothing waits for this answer any more")
-                return nothing
+                return self._answered(op)
             case Close():
                 return session.close
             case SwitchSession():
                 return await self._switch(op)
             case _ if isinstance(op, WindowOp | Undo | Redo | Rewind):
                 return await self._about_the_past(op)
-            case LoadHistory() | ListModels() | ListRules() | AllowRule() | RemoveRule() | ListSessions():
-                return await self._looked_up(op)
             case _:
-                return self._changed(op)
+                return await self._about_the_place(op)
+
+    def _interrupt(self, op: Interrupt) -> None:
+        """The turn, and what a person runs beside it."""
+        runner = self.room.session.runners.get(op.agent)
+        if runner is not None:
+            runner.interrupt()
+        if op.agent == MAIN_AGENT and self.room.typed is not None:
+            self.room.typed.interrupt()
+
+    def _answered(self, op: AnswerApproval | AnswerQuestion) -> Effect:
+        """With an approval the mode may change in the same moment: it is in force before the call goes on."""
+        pending, permits = self.room.session.pending, self.room.permits
+        mode = op.mode if isinstance(op, AnswerApproval) else ""
+        if not pending.waits_for(op):
+            raise OpRefused("nothing waits for this answer any more")
+        if not mode:
+            pending.settle(op)
+            return nothing
+        if isinstance(op, AnswerApproval) and op.decision == "deny":
+            raise OpRefused("a no changes no permission mode")
+        try:
+            permits.set_mode(mode)
+        except ValueError as error:
+            raise OpRefused(str(error)) from error
+        self._tell(PermissionModeChanged(mode=mode))
+        pending.settle(op)
+        pending.reconsider()
+        return nothing
 
     async def _about_the_past(self, op: WindowOp | Undo | Redo | Rewind) -> Effect:
         """What the model still sees of it, and going back in it."""
@@ -246,6 +240,16 @@ class Door:
         if self.room.window is None:
             raise OpRefused("the window of this session cannot be changed")
         return await self.room.window().understood(op)
+
+    async def _about_the_place(self, op: Op) -> Effect:
+        """Questions, a person's own commands, and what is in force."""
+        if isinstance(op, Lookup):
+            return await self._lookups.understood(op, self.room)
+        if not isinstance(op, RunShell):
+            return self._changed(op)
+        if self.room.typed is None:
+            raise OpRefused("commands cannot be run in this session")
+        return self.room.typed.understood(op.command)
 
     def _changed(self, op: Op) -> Effect:
         """Ops that change what is in force."""
@@ -268,7 +272,7 @@ class Door:
                     room.permits.set_mode(op.mode)
                 except ValueError as error:
                     raise OpRefused(str(error)) from error
-                return lambda: self._tell(PermissionModeChanged(mode=op.mode))
+                return lambda: self._in_mode(op.mode)
             case SetTitle():
                 if not op.title.strip():
                     raise OpRefused("the title is empty")
@@ -280,50 +284,15 @@ class Door:
             case _:
                 raise OpRefused("this is not built yet")
 
+    def _in_mode(self, mode: str) -> None:
+        self._tell(PermissionModeChanged(mode=mode))
+        self.room.session.pending.reconsider()
+
     def _use(self, model: Model) -> None:
         session = self.room.session
         session.retire(session.main.agent.model)
         session.main.agent.model = model
         self._tell(ModelChanged(model=model.name, reason="user"))
-
-    async def _looked_up(
-        self, op: LoadHistory | ListModels | ListRules | AllowRule | RemoveRule | ListSessions
-    ) -> Effect:
-        """Ops that are answered by one event."""
-        room = self.room
-        match op:
-            case LoadHistory():
-                if room.scrollback is None:
-                    raise OpRefused("this session is not kept, so there is no history to load")
-                leaf = room.session.journal.main.conversation.leaf
-                page = await asyncio.to_thread(room.scrollback.page, op.before, op.limit, leaf)
-                return lambda: self._tell(HistoryLoaded(op_id=op.op_id, events=page.events, before=page.before))
-            case ListModels():
-                return lambda: self._tell(ModelsListed(op_id=op.op_id, models=room.models()))
-            case ListRules():
-                return lambda: self._tell(self._rules(op))
-            case AllowRule():
-                try:
-                    room.permits.allow(op.rule)
-                except RuleError as error:
-                    raise OpRefused(str(error)) from error
-                except OSError as error:
-                    raise OpRefused(f"{op.rule} cannot be saved: {error.strerror}") from error
-                return lambda: self._tell(self._rules(op))
-            case RemoveRule():
-                try:
-                    room.permits.forget(op.rule)
-                except KeyError as error:
-                    words = f'{op.rule} was not saved with "always"; rules in settings are changed there'
-                    raise OpRefused(words) from error
-                except OSError as error:
-                    raise OpRefused(f"{op.rule} cannot be removed: {error.strerror}") from error
-                return lambda: self._tell(self._rules(op))
-            case ListSessions():
-                if self._sessions is None:
-                    raise OpRefused("there is no list of sessions here")
-                rows = await self._sessions(op.query, op.limit)
-                return lambda: self._tell(SessionsListed(op_id=op.op_id, sessions=rows))
 
     async def _taken_back(self, op: Undo | Redo | Rewind) -> Effect:
         """Only between turns: nobody else changes files or the conversation meanwhile."""
@@ -348,10 +317,6 @@ class Door:
                 self._restoring = False
 
         return go
-
-    def _rules(self, op: ListRules | AllowRule | RemoveRule) -> RulesListed:
-        permits = self.room.permits
-        return RulesListed(op_id=op.op_id, mode=permits.policy.mode, rules=permits.rows())
 
     async def _switch(self, op: SwitchSession) -> Effect:
         """The other session is opened first: when that fails, this one stays."""

@@ -12,6 +12,7 @@ from clew.protocol.events import (
     PromptAccepted,
     QuestionAnswered,
     Rewound,
+    ShellEnded,
     ToolEnded,
     ToolStarted,
     TurnEnded,
@@ -49,7 +50,7 @@ class AgentLog:
 
     def take(self, event: Event) -> None:
         """Write what keeps the event, then count it. Raises LeaseLost."""
-        if self._place is not None and isinstance(event, PromptAccepted | ToolEnded):
+        if self._place is not None and isinstance(event, PromptAccepted | ToolEnded | ShellEnded):
             self.stamp.cwd, self.stamp.git_branch = self._place()
         prompt = self.conversation.system_prompt if hides_the_past(event) else None
         for entry in entries_of(event, self.stamp):
@@ -132,7 +133,7 @@ def must_be_synced(event: Event) -> bool:
             return not event.hidden
         case ToolStarted():
             return event.effectful
-        case ApprovalResolved() | QuestionAnswered() | TurnEnded() | Rewound():
+        case ApprovalResolved() | QuestionAnswered() | TurnEnded() | Rewound() | ShellEnded():
             return True
         case _:
             return False

@@ -14,6 +14,7 @@ from clew.protocol.events import (
     ReasoningDelta,
     ReplyAwaited,
     RetryScheduled,
+    ShellProgress,
     TaskChanged,
     TextDelta,
     ToolProgress,
@@ -23,7 +24,7 @@ MAX_LIVE = 512
 """Queued events that may be dropped; beyond this the older half goes."""
 MAX_MERGED_CHARS = 65_536
 
-Growing = TextDelta | ReasoningDelta | ArgumentsDelta | ToolProgress
+Growing = TextDelta | ReasoningDelta | ArgumentsDelta | ToolProgress | ShellProgress
 """Pieces of a text that grows."""
 Droppable = Growing | ReplyAwaited | RetryScheduled | ContextMeasured | AgentChanged | TaskChanged
 """Events whose loss a later event makes good."""
@@ -102,4 +103,10 @@ def joined(first: Envelope, second: Envelope) -> Envelope | None:
 
 def key_of(event: Growing) -> tuple[str, int]:
     """Which text a piece belongs to."""
-    return (event.call_id, 0) if isinstance(event, ToolProgress) else (event.reply_id, event.part)
+    match event:
+        case ToolProgress():
+            return event.call_id, 0
+        case ShellProgress():
+            return event.request_id, 0
+        case _:
+            return event.reply_id, event.part

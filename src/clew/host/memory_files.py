@@ -1,11 +1,18 @@
-"""Memory files of a workspace: those read at the start, and those found further down on the way."""
+"""Memory files of a workspace: those read at the start, those found on the way, and adding a line to one."""
 
+import os
+import stat
 from pathlib import Path
 
 from clew.engine.middleware.nested_memory import NestedMemory
 from clew.host.workspace import Workspace
 from clew.permissions.trust import TrustStore
-from clew.prompts.memory import Memory, load_memory, load_nested_memory
+from clew.prompts.memory import PROJECT_NAMES, USER_NAMES, Level, Memory, load_memory, load_nested_memory
+from clew.prompts.memory_file import MemoryFileError, read_memory_file, visible
+from clew.system.files import open_directory
+from clew.system.private_files import private_dir, write_all
+
+MAX_LINE_CHARS = 2_000
 
 
 def project_memory(workspace: Workspace) -> Memory:
@@ -41,3 +48,53 @@ def nested_memory(workspace: Workspace, known: Memory) -> NestedMemory:
         return found.text
 
     return NestedMemory(find, workspace.cwd)
+
+
+def adds_to(workspace: Workspace) -> tuple[Path, Level]:
+    """Where a line to remember goes: the first memory file of a trusted project that can be read, else the user's."""
+    if workspace.trusted:
+        for path in (workspace.root / name for name in PROJECT_NAMES):
+            try:
+                if read_memory_file(path, within=workspace.root) is not None:
+                    return path, "project"
+            except MemoryFileError:
+                continue  # what is not read is not written to either
+    known = [workspace.home / name for name in USER_NAMES if (workspace.home / name).exists()]
+    return (known or [workspace.home / USER_NAMES[0]])[0], "user"
+
+
+def add_line(workspace: Workspace, text: str) -> tuple[str, Path, Level, bool]:
+    """Append a line to a memory file: the line, the file, whose it is, and whether it is new. Raises ValueError for
+    words that cannot be kept, or OSError; then nothing was written."""
+    if not workspace.settings.memory.enabled:
+        raise ValueError("memory files are switched off in the settings, so nothing was saved")
+    line = " ".join(visible(text).split())
+    if not line:
+        raise ValueError("there is no line to remember")
+    if len(line) > MAX_LINE_CHARS:
+        raise ValueError(f"a line to remember has at most {MAX_LINE_CHARS:,} characters; edit the file for more")
+    path, level = adds_to(workspace)
+    if level == "user":
+        private_dir(workspace.home)
+    created = _append(Path(os.path.realpath(path)), f"- {line}\n".encode())
+    return line, path, level, created
+
+
+def _append(real: Path, data: bytes) -> bool:
+    """The path is resolved: a link anywhere in it now is a swap, and is refused. Whether the file is new."""
+    held = open_directory(str(real.parent))
+    try:
+        flags = os.O_RDWR | os.O_APPEND | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
+        created = not os.path.lexists(real)
+        descriptor = os.open(real.name, flags | (os.O_CREAT | os.O_EXCL if created else 0), 0o600, dir_fd=held)
+    finally:
+        os.close(held)
+    try:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
+            raise OSError(0, "it is no regular file", str(real))
+        unfinished = info.st_size and os.pread(descriptor, 1, info.st_size - 1) != b"\n"
+        write_all(descriptor, b"\n" + data if unfinished else data)
+    finally:
+        os.close(descriptor)
+    return created

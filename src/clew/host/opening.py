@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from typing import Literal
 
 from msgspec.structs import replace
@@ -23,6 +23,7 @@ from clew.engine.turn import Prompt
 from clew.host.door import Door, Room
 from clew.host.journal import AgentLog, Journal
 from clew.host.memory_files import nested_memory, project_memory
+from clew.host.model_choice import check_fast_model, chosen_model, connector, listed_rows
 from clew.host.orientation_parts import debug_log, load_orientation, side_model
 from clew.host.orienting import Orienting
 from clew.host.past import Past, open_past, resolve
@@ -32,19 +33,17 @@ from clew.host.runner import AgentRunner
 from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
 from clew.host.toolbox import Toolbox, open_toolbox
+from clew.host.typed_shell import TypedShells
 from clew.host.undo_hook import LookAtEnd
 from clew.host.window_parts import WindowParts
 from clew.host.workspace import Workspace, open_workspace
-from clew.llm.connect import configured_providers, connect, default_model
-from clew.llm.errors import MissingCredential
 from clew.llm.model import Model
-from clew.llm.retry import RetryPolicy
 from clew.prompts.facts import FactsProbe
 from clew.prompts.memory import Memory
 from clew.prompts.system_prompt import build_system_prompt
 from clew.protocol.client import Client
 from clew.protocol.entries import SystemPromptEntry
-from clew.protocol.events import Notice, SessionRow, SessionStarted
+from clew.protocol.events import Notice, SessionRow, SessionStarted, ShellsChanged
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import SwitchSession
 from clew.system.clock import SystemClock
@@ -54,12 +53,6 @@ from clew.transcript.scrollback import Scrollback
 from clew.transcript.stamp import Stamp
 from clew.transcript.store import SessionStore, read_project
 from clew.transcript.writer import TranscriptWriter
-
-OVERLOADS_BEFORE_FALLBACK = 3
-
-
-class NoModel(Exception):
-    """No model is configured; the words say how to connect one."""
 
 
 class Voice:
@@ -87,12 +80,6 @@ def unread(workspace: Workspace) -> list[str]:
     return [f"{path} is not read: the directory is not trusted (see --trust)" for path in workspace.loaded.unread]
 
 
-def ready_models(workspace: Workspace) -> tuple[str, ...]:
-    """The default models of the providers that can be used now."""
-    found = configured_providers(workspace.env, workspace.settings.providers)
-    return tuple(f"{one.name}/{one.default_model}" for one in found if one.ready and one.default_model)
-
-
 def open_session(request: SessionRequest) -> Client:
     """A client for the session that is asked for. Raises SettingsError, TranscriptError, LLMError or NoModel, and then
     nothing was written."""
@@ -111,7 +98,12 @@ def open_door(request: SessionRequest) -> Door:
 
         return await asyncio.to_thread(session_rows, request, query, limit)
 
-    door = Door(reopen=reopen, sessions=sessions)
+    async def preview(session_id: str) -> tuple[str, ...]:
+        from clew.host.session_preview import session_preview  # as above
+
+        return await asyncio.to_thread(session_preview, request, session_id)
+
+    door = Door(reopen=reopen, sessions=sessions, preview=preview)
     door.enter(open_room(request, door))
     return door
 
@@ -164,6 +156,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         middlewares.append(LookAtEnd(toolbox.undo))
     session = assemble(workspace, past, agent, toolbox, (*middlewares, parts.middleware), door)
     parts.attach(session)
+    typed = beside(session, toolbox)
     voice.session = session
     notes = [Notice(level="warning", text=text, code="settings") for text in workspace.loaded.warnings]
     notes += [Notice(level="warning", text=text, code="log") for text in past.notes]
@@ -186,12 +179,17 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         permits=toolbox.permits,
         undo=toolbox.undo,
         connect=connect_named,
-        models=lambda: ready_models(workspace),
+        models=lambda: listed_rows(workspace),
         scrollback=Scrollback(past.path, session_id=past.session_id) if past.path is not None else None,
         window=lambda: parts.window(reminders),
         notes=(*notes, *cold),
         go_on=Prompt(content=CONTINUE_PROMPT, origin="clew") if past.interrupted != "none" else None,
         greet=not request.headless and past.resumed and settings.recap.enabled,
+        workspace=workspace,
+        tools=toolbox.session,
+        typed=typed,
+        reminders=reminders,
+        transcript=past.path,
     )
 
 
@@ -250,6 +248,21 @@ def assemble(
         toolbox.undo.attach(session)
     toolbox.offers.tell = lambda text: session.notice("warning", text, code="withheld")
     return session
+
+
+def beside(session: Session, toolbox: Toolbox) -> TypedShells:
+    """Commands that no call of the model waits for: those a person types, and those in the background."""
+    typed = TypedShells(session, toolbox.session, toolbox.undo)
+    session.beside.append(typed.close)
+
+    def changed() -> None:
+        from clew.host.background_shells import running_rows  # only where a command runs in the background
+
+        if not session.closed:
+            session.publish(ShellsChanged(running=running_rows(toolbox.session)))
+
+    toolbox.session.shells_changed = changed
+    return typed
 
 
 def system_prompt(
@@ -340,37 +353,6 @@ def facts_probe(workspace: Workspace) -> FactsProbe:
 def asks_fast_model(settings: Settings) -> bool:
     """Whether the user wants model words even in a run that nobody watches; facts can be had from the log later."""
     return settings.titles.model == "on" or settings.summaries.tool_batches == "model"
-
-
-def connector(workspace: Workspace) -> Callable[[str], Model]:
-    """How a name becomes a model in this workspace. With a fallback, overload is not waited out."""
-    settings = workspace.settings
-    retry = RetryPolicy(overload_limit=OVERLOADS_BEFORE_FALLBACK if settings.fallback_model else None)
-
-    def connect_named(name: str) -> Model:
-        return connect(name, providers=settings.providers, env=workspace.env, retry=retry)
-
-    return connect_named
-
-
-def check_fast_model(settings: Settings, connect_named: Callable[[str], Model]) -> None:
-    """A name that means no model is told now; a key that is missing only leaves side queries out."""
-    if settings.fast_model in ("", "none"):
-        return
-    with suppress(MissingCredential):
-        connect_named(settings.fast_model)
-
-
-def chosen_model(workspace: Workspace) -> str:
-    """The configured model, else that of the first provider that has a key."""
-    settings = workspace.settings
-    name = settings.model or default_model(workspace.env, settings.providers)
-    if not name:
-        raise NoModel(
-            "no model is configured: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or choose one with "
-            "--model provider/model (a local server needs no key: --model ollama/NAME); see docs/models.md"
-        )
-    return name
 
 
 def note_project(workspace: Workspace, past: Past) -> None:

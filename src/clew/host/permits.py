@@ -31,6 +31,7 @@ class Permits:
         save: Callable[[tuple[str, ...]], None],
         unsave: Callable[[str], bool] = no_rule,
         saved: Callable[[], Sequence[str]] = tuple,
+        saved_in: str = "",
         results_dir: Path | None = None,
     ) -> None:
         """`save` keeps rules for later sessions, `unsave` forgets one. `results_dir`: long results this session wrote
@@ -39,6 +40,10 @@ class Permits:
         self._save = save
         self._unsave = unsave
         self._saved = saved
+        self.saved_in = saved_in
+        """The file behind `save`; empty where there is none."""
+        self._session_only: set[str] = set()
+        self.started_with = policy.mode
         self._results_dir = results_dir
 
     def judge(self, accesses: tuple[Access, ...]) -> Verdict:
@@ -52,17 +57,20 @@ class Permits:
         target = Path(os.path.realpath(os.path.join(access.cwd, access.path)))
         return target.is_relative_to(os.path.realpath(self._results_dir))
 
-    def remember(self, rules: tuple[str, ...]) -> None:
-        """The user said "always" to exactly these rules."""
-        kept: list[str] = []
+    def remember(self, rules: tuple[str, ...], *, kept: bool = True) -> None:
+        """The user said "always" to exactly these rules, or with `kept` false: until this session ends."""
+        taken: list[str] = []
         for text in rules:
             try:
                 self.policy = with_rules(self.policy, add_rule(self.policy.rules, text))
             except RuleError:
                 continue  # an offer that is no rule was never made by us
-            kept.append(text)
-        if kept:
-            self._save(tuple(kept))
+            taken.append(text)
+        if taken and kept:
+            self._save(tuple(taken))
+            self._session_only.difference_update(taken)
+        elif taken:
+            self._session_only.update(taken)
 
     def allow(self, rule: str) -> None:
         """The user wrote this rule for the project. Raises RuleError, or OSError; then nothing changed."""
@@ -71,10 +79,13 @@ class Permits:
         self.policy = with_rules(self.policy, rules)
 
     def forget(self, rule: str) -> None:
-        """A rule that was saved with "always" no longer holds. Raises KeyError when it was not, or OSError."""
-        if not self._unsave(rule):
+        """A rule that was saved with "always", or given for this session, no longer holds. Raises KeyError when it was
+        not, or OSError."""
+        given = rule.strip() in self._session_only
+        if not self._unsave(rule) and not given:
             raise KeyError(rule)
-        kept = tuple(known for known in self.policy.rules if known.text != rule or known.effect != "allow")
+        self._session_only.discard(rule.strip())
+        kept = tuple(known for known in self.policy.rules if known.text != rule.strip() or known.effect != "allow")
         self.policy = with_rules(self.policy, kept)
 
     def rows(self) -> tuple[RuleRow, ...]:
@@ -84,11 +95,12 @@ class Permits:
             RuleRow(
                 decision=rule.effect,
                 rule=rule.text,
-                scope="project" if kept else rule.scope,
-                removable=kept,
+                scope="project" if kept else "session" if given else rule.scope,
+                removable=kept or given,
             )
             for rule in self.policy.rules
             for kept in [rule.effect == "allow" and rule.text in saved]
+            for given in [rule.effect == "allow" and rule.text in self._session_only]
         )
 
     def set_mode(self, mode: str) -> None:

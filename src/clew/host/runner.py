@@ -4,6 +4,7 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
+from typing import Literal
 
 from msgspec import Struct
 
@@ -13,7 +14,7 @@ from clew.engine.calls import describe
 from clew.engine.loop import ended, run_turn
 from clew.engine.middleware.base import Middleware
 from clew.engine.step import StepRunner
-from clew.engine.turn import Prompt, Turn
+from clew.engine.turn import Aside, Prompt, Turn
 from clew.protocol.events import Event, Notice, PromptQueued, PromptWithdrawn
 from clew.protocol.ids import PromptId
 from clew.protocol.messages import text_of
@@ -49,11 +50,18 @@ class AgentRunner:
         self._turns = first_turn - 1
         self._inbox: deque[Prompt] = deque()
         self._jobs: deque[Job] = deque()
+        self._asides: deque[Aside] = deque()
         self._abort: Abort | None = None
         self._task: asyncio.Task[None] | None = None
         self._closed = False
+        self._doing: Literal["", "turn", "job"] = ""
         self.asked = ""
         """What it works on, or worked on last, in the words of whoever asked."""
+
+    @property
+    def in_turn(self) -> bool:
+        """A turn runs or is about to; false while a job does, or is the next to be done."""
+        return self.working and (self._doing == "turn" or (not self._doing and not self._jobs))
 
     @property
     def working(self) -> bool:
@@ -73,6 +81,17 @@ class AgentRunner:
         if not self._closed:
             self._jobs.append(job)
             self._wake()
+
+    def join(self, aside: Aside) -> None:
+        """What happened beside the agent joins the conversation: at once when idle, else at the next step boundary or
+        when the work is done. It starts no turn."""
+        self._asides.append(aside)
+        if not self.working:
+            self._tell_asides()
+
+    def _tell_asides(self) -> None:
+        while self._asides:
+            self._publish(self._asides.popleft()(self.agent.conversation.leaf))
 
     def _wake(self) -> None:
         if not self.working:
@@ -109,9 +128,13 @@ class AgentRunner:
         """Jobs and turns until nothing is left to do."""
         while self._jobs or self._inbox:
             if self._jobs:
+                self._doing = "job"
                 await self._perform(self._jobs.popleft(), abort)
             else:
+                self._doing = "turn"
                 await self._turn(self._inbox.popleft(), abort)
+            self._doing = ""
+            self._tell_asides()
             abort = self._abort = Abort()
 
     async def _perform(self, job: Job, abort: Abort) -> None:
@@ -135,6 +158,7 @@ class AgentRunner:
             spent=self._spent,
             waited_s=lambda: self._steps.pending.waited_s,
             inbox=lambda: self._inbox.popleft() if self._inbox else None,
+            aside=lambda: self._asides.popleft() if self._asides else None,
         )
         try:
             events = run_turn(turn, prompt, steps=self._steps, middlewares=self._middlewares)

@@ -57,6 +57,8 @@ class Session:
         self._deliver = deliver
         self._asked_for = asked_for
         self._on_close = on_close
+        self.beside: list[Callable[[], Awaitable[None]]] = []
+        """What runs beside the agents and must be stopped, and told, before they are."""
         self._parents: dict[AgentId, CallId | None] = {}
         self._watch: asyncio.Task[None] | None = None
         self._leaving: asyncio.Task[None] | None = None
@@ -144,6 +146,7 @@ class Session:
         """Interrupt what runs, write everything, say good-bye. Safe to call twice."""
         if self.closed:
             return
+        await self._stop_beside()
         for runner in self.runners.values():
             await runner.stop("taken_over" if self.lost else "closed")
         tasks = [task for task in (self._recap, self._watch) if task is not None and task is not asyncio.current_task()]
@@ -205,6 +208,7 @@ class Session:
 
     async def _hand_over(self) -> None:
         """Abort, settle, record, then let go: at no moment do two processes work on one session."""
+        await self._stop_beside()
         for runner in self.runners.values():
             await runner.stop("taken_over")
         if self.ahead is not None:
@@ -214,6 +218,10 @@ class Session:
             await self.orienting.close()
             self.orienting = None
         self.journal.let_go()
+
+    async def _stop_beside(self) -> None:
+        for stop in self.beside:
+            await stop()
 
     async def _watch_for_others(self) -> None:
         """An idle session must let go too, so somebody has to look."""

@@ -18,6 +18,7 @@ from clew.llm.connect import key_variables
 from clew.permissions.access import Access, Decision, FileAccess, ShellAccess, Verdict
 from clew.permissions.policy import Policy, make_policy
 from clew.permissions.rules import Rule, RuleError, parse_rule
+from clew.protocol.asking import RuleScope
 from clew.protocol.ids import CallId
 from clew.system.environment import secret_values
 from clew.system.redact import register_secrets
@@ -69,9 +70,13 @@ class SessionTools:
         gaps = await self._unkept(paths, named) if self._unkept is not None else (NOTHING_KEPT,)
         return replace(access, unkept=gaps)
 
-    def remember(self, rules: tuple[str, ...]) -> None:
-        """The user said "always"."""
-        self._permits.remember(rules)
+    def remember(self, rules: tuple[str, ...], *, scope: RuleScope) -> None:
+        """The user said "always", or "for this session"."""
+        self._permits.remember(rules, kept=scope != "session")
+
+    def saved_in(self, scope: RuleScope) -> str:
+        """The file beside the project's sessions; rules of this session only are in none."""
+        return "" if scope == "session" else self._permits.saved_in
 
     @property
     def results_dir(self) -> Path | None:
@@ -119,7 +124,12 @@ def open_toolbox(workspace: Workspace, results_dir: Path | None, transcript: Pat
 
     register_secrets(secret_values(workspace.env, key_variables=session.key_variables))
     permits = Permits(
-        policy_of(workspace, saved), save=saved.add, unsave=saved.remove, saved=saved.texts, results_dir=results_dir
+        policy_of(workspace, saved),
+        save=saved.add,
+        unsave=saved.remove,
+        saved=saved.texts,
+        saved_in=str(saved.path),
+        results_dir=results_dir,
     )
     undo = UndoHook(session, home=workspace.home, transcript=transcript) if transcript is not None else None
     offers = OfferTelling()

@@ -15,14 +15,14 @@ from clew.engine.turn import Turn
 from clew.host.session import Session
 from clew.protocol.display import ChangesBlock
 from clew.protocol.events import Event, PartCompleted
-from clew.protocol.ids import CallId
+from clew.protocol.ids import CallId, EntryId
 from clew.protocol.messages import ToolCallPart
 from clew.tools.base import Tool, ToolResult
 from clew.tools.session import ToolSession
 
 if TYPE_CHECKING:
     from clew.undo.keeper import ScanProgress, UndoKeeper
-    from clew.undo.state import Call
+    from clew.undo.state import Call, Checkpoint
     from clew.undo.workspace import OpenCall
 
 SCAN_WAIT_S = 2.0
@@ -70,8 +70,10 @@ class UndoHook:
             self._opening = asyncio.create_task(self._start())
         return await asyncio.shield(self._opening)
 
-    def call_of(self, tool: str, subject: str, call: ToolCallPart | None = None) -> "Call":
-        """Whose doing it is: the session, the turn and its prompt."""
+    def call_of(
+        self, tool: str, subject: str, call: ToolCallPart | None = None, *, entry: EntryId | None = None
+    ) -> "Call":
+        """Whose doing it is: the session, the turn and its prompt; `entry`: what it hangs on instead of that prompt."""
         from clew.undo.points import prompts_of  # undo is loaded only where it is used
         from clew.undo.state import Call, bounded
 
@@ -82,7 +84,7 @@ class UndoHook:
             session=self._session.started.session_id,
             turn=self._turn(),
             call=call.id if call is not None else None,
-            entry=prompts[-1].uuid if prompts else None,
+            entry=entry or (prompts[-1].uuid if prompts else None),
             tool=tool,
             subject=bounded(subject),
         )
@@ -118,6 +120,30 @@ class UndoHook:
                 await self._write_down(opened)
             if call.arguments.get("run_in_background"):
                 self._watch()
+
+    @asynccontextmanager
+    async def around_typed(self, command: str, entry: EntryId, *, beside: bool) -> AsyncGenerator[list[ChangesBlock]]:
+        """The same for a command the user typed, which is undone by itself. Beside a turn, whose calls change files at
+        the same time, it is looked at like one in the background. What it changed is in the list afterwards."""
+        told: list[ChangesBlock] = []
+        if beside:
+            self._running.add(entry)
+            try:
+                yield told
+            finally:
+                self._running.discard(entry)
+                if not self._open:
+                    await self._look()
+            return
+        opened = await self._before("!", command, entry=entry)
+        self._open += 1
+        try:
+            yield told
+        finally:
+            self._open -= 1
+            checkpoint = await self._write_down(opened) if opened is not None else None
+            if checkpoint is not None and (checkpoint.changes or checkpoint.warnings):
+                told.append(checkpoint.told())
 
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
         """A command's effects are told with its result. Who looks at a background command learns its own; so do we."""
@@ -196,17 +222,28 @@ class UndoHook:
             self._notice("info", news.text)
 
     async def _keep(self, call: ToolCallPart, tool: Tool[Any]) -> "OpenCall | None":
-        if self._broken:
-            return None
         paths = [path for name in PATH_ARGUMENTS if isinstance(path := call.arguments.get(name), str) and path]
         named = paths if paths and not tool.shell else None
+        subject = paths[0] if paths else str(call.arguments.get("command", ""))
+        return await self._before(tool.name, subject, call, named=named)
+
+    async def _before(
+        self,
+        tool: str,
+        subject: str,
+        call: ToolCallPart | None = None,
+        *,
+        named: list[str] | None = None,
+        entry: EntryId | None = None,
+    ) -> "OpenCall | None":
+        if self._broken:
+            return None
         try:
             keeper = await self.keeper()
             await self._look_first()
             if named is None:
                 await self._wait_once(keeper)
-            subject = paths[0] if paths else str(call.arguments.get("command", ""))
-            opened = await keeper.before(self.call_of(tool.name, subject, call), self._real(named))
+            opened = await keeper.before(self.call_of(tool, subject, call, entry=entry), self._real(named))
             self._looked_in_turn = self._turn()
         except Exception as error:  # undo is a courtesy: its failure never is the call's
             self._give_up(error)
@@ -225,17 +262,18 @@ class UndoHook:
             self._waited = True
             await keeper.wait_ready(SCAN_WAIT_S)
 
-    async def _write_down(self, opened: "OpenCall") -> None:
+    async def _write_down(self, opened: "OpenCall") -> "Checkpoint | None":
         try:
             keeper = await self.keeper()
             checkpoint = await keeper.after(opened)
         except Exception as error:  # as above
             self._give_up(error)
-            return
+            return None
         if opened.source == "shell" and opened.call.call is not None and (checkpoint.changes or checkpoint.warnings):
             self._made = {opened.call.call: checkpoint.told()}
         gaps = tuple(line for line in checkpoint.warnings if not any(gap in line for gap in opened.gaps))
         self._tell(gaps)
+        return checkpoint
 
     def _real(self, paths: list[str] | None) -> list[str] | None:
         """File tools write to the end of links; that file is kept."""

@@ -10,6 +10,7 @@ from clew.config.schema import ModelFacts, Provider
 from clew.config.walk import edits
 from clew.llm.address import is_loopback
 from clew.llm.errors import MissingCredential, UnknownModel
+from clew.llm.listing import ALIAS_FAMILIES, ListedModel, models_of, newest
 from clew.llm.profile import Price, Profile
 from clew.llm.profiles import is_known, known_models, profile_of
 from clew.llm.providers import ALIASES, SLOW, Auth, Patience, ProviderRow, Quirks, rows
@@ -61,7 +62,7 @@ def connect(
 
 def target_of(name: str, *, providers: Mapping[str, Provider], env: Mapping[str, str]) -> Target:
     """Where requests for this model go."""
-    row, model = resolve(name, providers)
+    row, model = resolve(name, providers, env)
     override = providers.get(row.name, Provider())
     variable, auth, key = _key(row, override, env)
     if not key and row.keys and not row.key_optional:
@@ -85,8 +86,11 @@ def target_of(name: str, *, providers: Mapping[str, Provider], env: Mapping[str,
     )
 
 
-def resolve(name: str, providers: Mapping[str, Provider]) -> tuple[ProviderRow, str]:
-    """Provider and model id behind `provider/model`, or behind a bare name that some profile knows."""
+def resolve(
+    name: str, providers: Mapping[str, Provider], env: Mapping[str, str] | None = None
+) -> tuple[ProviderRow, str]:
+    """Provider and model id behind `provider/model`, behind a bare name that some profile knows, or behind the name of
+    a family (`sonnet`): its newest model of a provider that `env` has a key for, else of its own."""
     known = all_rows(providers)
     first, slash, rest = name.strip().partition("/")
     provider = first if first in providers else ALIASES.get(first.lower(), first.lower())
@@ -99,12 +103,42 @@ def resolve(name: str, providers: Mapping[str, Provider]) -> tuple[ProviderRow, 
     for row_name, override in providers.items():
         if name in override.models:
             return known[row_name], name
+    if name.strip().lower() in ALIAS_FAMILIES and (found := _newest(name.strip().lower(), providers, env or {})):
+        return known[found.provider], found.model
     family = next((owner for word, owner in FAMILIES.items() if name.lower().startswith(word)), "")
     if family and is_known(name):
         return known[family], name
     if provider in known and known[provider].default_model:
         return known[provider], known[provider].default_model
-    raise UnknownModel(f"unknown model {name!r}{_suggest(name, [*known_models(), *known])}")
+    raise UnknownModel(f"unknown model {name!r}{_suggest(name, [*known_models(), *known, *ALIAS_FAMILIES])}")
+
+
+def listed_models(env: Mapping[str, str], providers: Mapping[str, Provider]) -> tuple[ListedModel, ...]:
+    """The models of all providers that have their key or need none, in the order of the providers. No network: what a
+    server on this machine offers must be asked there."""
+    ready = {status.name for status in configured_providers(env, providers) if status.ready}
+    return tuple(
+        model for row in all_rows(providers).values() if row.name in ready for model in _models_of(row, providers)
+    )
+
+
+def default_models(providers: Mapping[str, Provider]) -> dict[str, str]:
+    """The default of each provider that has one."""
+    return {row.name: row.default_model for row in all_rows(providers).values() if row.default_model}
+
+
+def _models_of(row: ProviderRow, providers: Mapping[str, Provider]) -> tuple[ListedModel, ...]:
+    families = [word for word, owner in FAMILIES.items() if owner == row.name]
+    return models_of(row, providers.get(row.name, Provider()), families=families)
+
+
+def _newest(alias: str, providers: Mapping[str, Provider], env: Mapping[str, str]) -> ListedModel | None:
+    defaults = default_models(providers)
+    connected = [model for model in listed_models(env, providers) if not model.local]
+    if (found := newest(alias, connected, defaults=defaults)) is not None:
+        return found
+    owner = all_rows(providers).get(FAMILIES.get(ALIAS_FAMILIES[alias].partition("-")[0], ""))
+    return newest(alias, _models_of(owner, providers), defaults=defaults) if owner is not None else None
 
 
 def all_rows(providers: Mapping[str, Provider]) -> dict[str, ProviderRow]:

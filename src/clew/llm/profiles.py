@@ -166,7 +166,7 @@ def profile_of(model: str, *, local: bool = False) -> Profile:
     A model on this machine keeps its family's abilities, but never its price, and not a window that the server's
     own settings rarely allow.
     """
-    name = _plain(model)
+    name = plain_name(model)
     matches = [(pattern, profile) for pattern, profile in rows() if _matches(pattern, name)]
     if not matches:
         return UNKNOWN_LOCAL if local else UNKNOWN
@@ -183,11 +183,11 @@ def known_models() -> tuple[str, ...]:
 
 def is_known(model: str) -> bool:
     """Whether some row speaks of this model."""
-    name = _plain(model)
+    name = plain_name(model)
     return any(_matches(pattern, name) for pattern, _ in rows())
 
 
-def _plain(model: str) -> str:
+def plain_name(model: str) -> str:
     """The name as the table spells it; resellers write Claude's versions with dots."""
     name = model.lower().rpartition("/")[2]
     return name.replace(".", "-") if name.startswith("claude") else name

@@ -50,11 +50,16 @@ def read_memory_file(path: Path, *, within: Path | None) -> MemoryText | None:
     if info.st_size > MAX_FILE_BYTES:
         notes.append(f"only the first {MAX_FILE_BYTES // 1000} kB of {info.st_size // 1000} kB are used")
     text = _decode(data, notes)
-    visible = re.sub(_INVISIBLE, "", text)
-    if len(visible) != len(text):
-        notes.append(f"{len(text) - len(visible)} invisible characters removed")
+    shown = visible(text)
+    if len(shown) != len(text):
+        notes.append(f"{len(text) - len(shown)} invisible characters removed")
     identity = (info.st_dev, info.st_ino)
-    return MemoryText(text=visible.strip(), identity=identity, real_path=real, notes=tuple(notes))
+    return MemoryText(text=shown.strip(), identity=identity, real_path=real, notes=tuple(notes))
+
+
+def visible(text: str) -> str:
+    """The text without characters that people do not see and models do read."""
+    return re.sub(_INVISIBLE, "", text)
 
 
 def _check_bounds(path: Path, real: str, root: str) -> None:

@@ -52,6 +52,11 @@ class ApprovalResolved(DurableEvent, frozen=True, kw_only=True, tag="approval.re
     by: Refuser = "user"
     reason: str = ""
     rule: str = ""
+    """What was saved with "always", or the rule that decided."""
+    scope: Literal["", "session", "project", "user"] = ""
+    """With `allow_always`: where and how long what was saved holds."""
+    saved_in: str = ""
+    """The file that keeps it; empty: none."""
 
 
 class Choice(Struct, frozen=True, kw_only=True, omit_defaults=True):

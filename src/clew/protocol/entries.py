@@ -149,6 +149,9 @@ class ApprovalEntry(EntryBase, frozen=True, kw_only=True, tag="approval"):
     reason: str = ""
     """Of the answer; of a pending one, why it asks."""
     rule: str = ""
+    scope: Literal["", "session", "project", "user"] = ""
+    """Where what was saved holds."""
+    saved_in: str = ""
 
 
 class TurnResultEntry(EntryBase, frozen=True, kw_only=True, tag="turn-result"):
@@ -219,12 +222,14 @@ class EventEntry(EntryBase, frozen=True, kw_only=True, tag="event"):
 
 
 class ResultDetails(Struct, frozen=True, kw_only=True, omit_defaults=True, rename="camel"):
-    """Our `toolUseResult`: what people see of a result, and what became of the call."""
+    """Our `toolUseResult`: what people see of a result or of a typed command, and what became of the call."""
 
     display: tuple[Block, ...] = ()
     name: str = ""
     duration_ms: int = 0
     refused: bool = False
+    request_id: str = ""
+    """Of a command the user typed."""
 
 
 class OpaqueEntry(Struct, frozen=True, kw_only=True):

@@ -54,23 +54,34 @@ from clew.protocol.context_events import (
 )
 from clew.protocol.event_base import DurableEvent, EventBase, LiveEvent
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, OpId, SessionId
+from clew.protocol.lookup_events import (
+    ChecksShown,
+    DiffShown,
+    FilesFound,
+    LineRemembered,
+    MemoryListed,
+    ModelRow,
+    ModelsListed,
+    RuleRow,
+    RulesListed,
+    SessionExported,
+    SessionPreviewed,
+    SessionRow,
+    SessionsListed,
+    StatusShown,
+)
 from clew.protocol.session_events import (
     EffortChanged,
     ModelChanged,
-    ModelsListed,
     OpAccepted,
     OpRejected,
     PermissionModeChanged,
     PlaceChanged,
-    RuleRow,
-    RulesListed,
     SandboxChanged,
     SessionEnded,
-    SessionRow,
-    SessionsListed,
     SessionStarted,
-    ShellEnded,
     SnapshotTaken,
+    ThemeChanged,
 )
 from clew.protocol.session_words import (
     BatchLabelled,
@@ -80,6 +91,15 @@ from clew.protocol.session_words import (
     RecapReady,
     SideQueryBooked,
     TitleChanged,
+)
+from clew.protocol.shell_events import (
+    ShellEnded,
+    ShellProgress,
+    ShellRow,
+    ShellsChanged,
+    ShellShown,
+    ShellsListed,
+    ShellStarted,
 )
 from clew.protocol.turn_events import (
     ArgumentsDelta,
@@ -187,6 +207,20 @@ Live = (
     | ModelsListed
     | RulesListed
     | SessionsListed
+    | SessionPreviewed
+    | FilesFound
+    | LineRemembered
+    | MemoryListed
+    | DiffShown
+    | SessionExported
+    | StatusShown
+    | ChecksShown
+    | ShellStarted
+    | ShellProgress
+    | ShellsChanged
+    | ShellsListed
+    | ShellShown
+    | ThemeChanged
     | HistoryLoaded
     | ContextMeasured
     | ColdReturn
@@ -229,6 +263,7 @@ __all__ = [
     "AttemptEnded",
     "AttemptOutcome",
     "BatchLabelled",
+    "ChecksShown",
     "Choice",
     "ColdReturn",
     "CompactionEnded",
@@ -237,6 +272,7 @@ __all__ = [
     "CompactionUndone",
     "ContextMeasured",
     "CostThresholdReached",
+    "DiffShown",
     "Durable",
     "DurableEvent",
     "EffortChanged",
@@ -245,13 +281,17 @@ __all__ = [
     "Envelope",
     "Event",
     "EventBase",
+    "FilesFound",
     "HistoryLoaded",
     "HookRan",
     "ItemPinned",
     "ItemsRecalled",
+    "LineRemembered",
     "Live",
     "LiveEvent",
+    "MemoryListed",
     "ModelChanged",
+    "ModelRow",
     "ModelsListed",
     "Notice",
     "Notified",
@@ -288,18 +328,28 @@ __all__ = [
     "SectionKept",
     "ServerChanged",
     "SessionEnded",
+    "SessionExported",
+    "SessionPreviewed",
     "SessionRow",
     "SessionStarted",
     "SessionsListed",
     "ShellEnded",
+    "ShellProgress",
+    "ShellRow",
+    "ShellShown",
+    "ShellStarted",
+    "ShellsChanged",
+    "ShellsListed",
     "SideQueryBooked",
     "SnapshotTaken",
+    "StatusShown",
     "StepEnded",
     "StepStarted",
     "TaskChanged",
     "TaskEnded",
     "TaskStarted",
     "TextDelta",
+    "ThemeChanged",
     "TitleChanged",
     "ToolEnded",
     "ToolProgress",

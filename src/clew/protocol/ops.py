@@ -2,23 +2,38 @@
 
 from typing import Any, Literal
 
-from msgspec import Struct
+from msgspec import field
 
 from clew.protocol.asking import ApprovalDecision, PlanDecision
 from clew.protocol.context_events import RewindScope
-from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId, OpId, PromptId, RequestId
+from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId, PromptId, RequestId
+from clew.protocol.lookup_ops import (
+    AllowRule,
+    ExportSession,
+    FindFiles,
+    ListMemory,
+    ListModels,
+    ListRules,
+    ListSessions,
+    ListShells,
+    LoadHistory,
+    Lookup,
+    PreviewSession,
+    Remember,
+    RemoveRule,
+    RequestStatus,
+    RunChecks,
+    SetTheme,
+    ShowDiff,
+    ShowShell,
+    StopShell,
+)
 from clew.protocol.messages import Part
+from clew.protocol.op_base import OpBase
 from clew.protocol.turn_events import PromptOrigin
 
 Answerer = Literal["user", "nobody"]
 """`nobody`: the front end answers because no person can; the model is told so, not that the user said it."""
-
-
-class OpBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="op"):
-    """Every op is answered by events, never by a return value."""
-
-    op_id: OpId = OpId("")
-    """Chosen by the sender. OpAccepted or OpRejected with this id is the first answer; empty: only what follows."""
 
 
 class SubmitPrompt(OpBase, frozen=True, kw_only=True, tag="prompt.submit"):
@@ -56,6 +71,12 @@ class AnswerApproval(OpBase, frozen=True, kw_only=True, tag="approval.answer"):
     """With `deny`: told to the model."""
     rules: tuple[str, ...] = ()
     """With `allow_always`: the offered rules to save, verbatim."""
+    scope: Literal["", "session"] = ""
+    """With `allow_always`. `session`: the rules hold until this session ends and nothing is written; empty: as each
+    was offered."""
+    mode: str = ""
+    """With an allowing decision: the permission mode from now on, in the same moment. What else waits and is allowed
+    by it is not asked again."""
     stop: bool = False
     """With `deny`: end the turn as well."""
     by: Answerer = "user"
@@ -83,7 +104,7 @@ class AnswerElicitation(OpBase, frozen=True, kw_only=True, tag="elicitation.answ
 
     request_id: RequestId
     action: Literal["accept", "decline", "cancel"]
-    values: dict[str, Any] = {}
+    values: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 class SetModel(OpBase, frozen=True, kw_only=True, tag="model.set"):
@@ -118,17 +139,11 @@ class RequestRecap(OpBase, frozen=True, kw_only=True, tag="recap.request"):
 
 
 class RunShell(OpBase, frozen=True, kw_only=True, tag="shell.run"):
-    """Run a command the user typed; its output joins the conversation."""
+    """Run a command the user typed, as in their own shell: not judged, not held by the sandbox. Between turns input
+    waits for it; beside a turn its output joins at the next step boundary. ShellStarted, ShellProgress and ShellEnded
+    follow; Interrupt stops it. `cd` in it does not move the session."""
 
     command: str
-
-
-class LoadHistory(OpBase, frozen=True, kw_only=True, tag="history.load"):
-    """Ask for a piece of the past; answered by HistoryLoaded, to the one who asked and everybody else alike."""
-
-    before: EntryId | None = None
-    """The piece that ends before this entry; None: the newest."""
-    limit: int = 200
 
 
 class RequestContext(OpBase, frozen=True, kw_only=True, tag="context.request"):
@@ -207,33 +222,6 @@ class Redo(OpBase, frozen=True, kw_only=True, tag="redo"):
     force: bool = False
 
 
-class ListModels(OpBase, frozen=True, kw_only=True, tag="models.list"):
-    """Ask which models can be named."""
-
-
-class ListRules(OpBase, frozen=True, kw_only=True, tag="rules.list"):
-    """Ask which permission rules are in force."""
-
-
-class AllowRule(OpBase, frozen=True, kw_only=True, tag="rule.allow"):
-    """Save an allow rule for this project, exactly as a person wrote it."""
-
-    rule: str
-
-
-class RemoveRule(OpBase, frozen=True, kw_only=True, tag="rule.remove"):
-    """Forget a rule that was saved with "always"."""
-
-    rule: str
-
-
-class ListSessions(OpBase, frozen=True, kw_only=True, tag="sessions.list"):
-    """Ask for sessions, all agents' included; `query` filters by title and words."""
-
-    query: str = ""
-    limit: int = 20
-
-
 class SwitchSession(OpBase, frozen=True, kw_only=True, tag="session.switch"):
     """Go on with another session behind the same door. When it cannot be opened, this one stays."""
 
@@ -261,7 +249,6 @@ Op = (
     | SetTitle
     | RequestRecap
     | RunShell
-    | LoadHistory
     | RequestContext
     | Compact
     | ClearContext
@@ -273,13 +260,62 @@ Op = (
     | Rewind
     | Undo
     | Redo
-    | ListModels
-    | ListRules
-    | AllowRule
-    | RemoveRule
-    | ListSessions
     | SwitchSession
     | Close
+    | Lookup
 )
 WindowOp = Compact | ClearContext | Snip | UndoCompact | RequestReceipt | Pin | Recall | RequestContext
 """Ops about what the model sees."""
+
+__all__ = [
+    "AllowRule",
+    "AnswerApproval",
+    "AnswerElicitation",
+    "AnswerPlan",
+    "AnswerQuestion",
+    "Answerer",
+    "ClearContext",
+    "Close",
+    "Compact",
+    "ContinueTurn",
+    "ExportSession",
+    "FindFiles",
+    "Interrupt",
+    "ListMemory",
+    "ListModels",
+    "ListRules",
+    "ListSessions",
+    "ListShells",
+    "LoadHistory",
+    "Lookup",
+    "Op",
+    "OpBase",
+    "Pin",
+    "PreviewSession",
+    "Recall",
+    "Redo",
+    "Remember",
+    "RemoveRule",
+    "RequestContext",
+    "RequestRecap",
+    "RequestReceipt",
+    "RequestStatus",
+    "Rewind",
+    "RunChecks",
+    "RunShell",
+    "SetEffort",
+    "SetModel",
+    "SetPermissionMode",
+    "SetTheme",
+    "SetTitle",
+    "ShowDiff",
+    "ShowShell",
+    "Snip",
+    "StopShell",
+    "SubmitPrompt",
+    "SwitchSession",
+    "Undo",
+    "UndoCompact",
+    "WindowOp",
+    "WithdrawPrompt",
+]

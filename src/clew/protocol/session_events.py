@@ -1,11 +1,9 @@
-"""Events about the session as a whole: its start and end, what is in force, answers to ops, history."""
+"""Events about the session as a whole: its start and end, and what is in force."""
 
 from typing import Literal
 
-from msgspec import Struct
-
 from clew.protocol.event_base import DurableEvent, LiveEvent
-from clew.protocol.ids import EntryId, OpId, RequestId, SessionId
+from clew.protocol.ids import EntryId, OpId, SessionId
 from clew.protocol.state import SessionState
 
 PROTOCOL_VERSION = 1
@@ -26,6 +24,8 @@ class SessionStarted(LiveEvent, frozen=True, kw_only=True, tag="session.started"
     """The session is on disk, so it can be continued."""
     branch: str = ""
     effort: str = ""
+    may_bypass: bool = False
+    """It was started in the mode that asks for nothing, so that mode may be one of those to cycle through."""
     protocol: int = PROTOCOL_VERSION
 
 
@@ -87,59 +87,12 @@ class PlaceChanged(LiveEvent, frozen=True, kw_only=True, tag="place.changed"):
     branch: str = ""
 
 
-class ModelsListed(LiveEvent, frozen=True, kw_only=True, tag="models.listed"):
-    """The models that can be named, in answer to `ListModels`."""
+class ThemeChanged(LiveEvent, frozen=True, kw_only=True, tag="theme.changed"):
+    """Colours are to be these from now on."""
 
-    op_id: OpId
-    models: tuple[str, ...]
-
-
-class RuleRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One permission rule in force."""
-
-    decision: str
-    rule: str
-    scope: str
-    removable: bool = False
-
-
-class RulesListed(LiveEvent, frozen=True, kw_only=True, tag="rules.listed"):
-    """The rules in force, in answer to `ListRules`, and after one was added or removed."""
-
-    op_id: OpId
-    mode: str
-    rules: tuple[RuleRow, ...]
-
-
-class SessionRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One session in a list."""
-
-    session_id: str
-    agent: str
-    title: str
-    project: str = ""
-    path: str = ""
-    age_s: float = 0.0
-    state: str = ""
-    recap: str = ""
-
-
-class SessionsListed(LiveEvent, frozen=True, kw_only=True, tag="sessions.listed"):
-    """Sessions that fit, newest first, in answer to `ListSessions`."""
-
-    op_id: OpId
-    sessions: tuple[SessionRow, ...]
-
-
-class ShellEnded(DurableEvent, frozen=True, kw_only=True, tag="shell.ended"):
-    """The user's own command has ended; what it printed joined the conversation at `entry_id`."""
-
-    request_id: RequestId
-    entry_id: EntryId
-    parent_id: EntryId | None
-    command: str
-    output: str
-    exit_code: int | None
+    theme: str
+    saved_in: str = ""
+    """The settings file that keeps it; empty: it holds for this session only."""
 
 
 class SessionEnded(LiveEvent, frozen=True, kw_only=True, tag="session.ended"):

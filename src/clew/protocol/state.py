@@ -26,6 +26,7 @@ from clew.protocol.display import DiffBlock, TerminalBlock, TodoBlock, TodoItem
 from clew.protocol.event_base import EventBase
 from clew.protocol.messages import text_of
 from clew.protocol.session_words import RecapReady, TitleChanged
+from clew.protocol.shell_events import ShellEnded, ShellRow, ShellsChanged, ShellStarted
 from clew.protocol.tally import Tally
 from clew.protocol.turn_events import (
     PromptAccepted,
@@ -84,12 +85,16 @@ class SessionState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a person must answer, oldest first."""
     queued: tuple[PromptQueued, ...] = ()
     """Input that has not joined yet."""
+    typed: tuple[ShellStarted, ...] = ()
+    """Commands the user typed that still run."""
+    shells: tuple[ShellRow, ...] = ()
+    """Commands in the background that still run."""
     meter: ContextMeasured | None = None
     """How full the window was when it was last measured."""
 
     def figures(self) -> "SessionState":
         """Without what holds only while a process runs: this part is kept in the log."""
-        return replace(self, working=False, compacting=False, waiting=(), queued=(), meter=None)
+        return replace(self, working=False, compacting=False, waiting=(), queued=(), typed=(), shells=(), meter=None)
 
 
 def after(event: EventBase, state: SessionState) -> SessionState:
@@ -228,3 +233,19 @@ def _(event: CompactionEnded | CompactionFailed, state: SessionState) -> Session
 def _(event: ItemPinned, state: SessionState) -> SessionState:
     others = tuple(pin for pin in state.pins if pin.target != event.target)
     return replace(state, pins=(*others, event) if event.pinned else others)
+
+
+@_fold.register
+def _(event: ShellStarted, state: SessionState) -> SessionState:
+    return replace(state, typed=(*state.typed, event))
+
+
+@_fold.register
+def _(event: ShellEnded, state: SessionState) -> SessionState:
+    others = tuple(item for item in state.typed if item.request_id != event.request_id)
+    return replace(state, typed=others, commands=state.commands + 1)
+
+
+@_fold.register
+def _(event: ShellsChanged, state: SessionState) -> SessionState:
+    return replace(state, shells=event.running)

@@ -51,6 +51,11 @@ class OutputBuffer:
         notice = f"\n\n[… {left_out:,} of {self.total:,} bytes left out{where} …]\n\n"
         return self._head.decode(errors="replace") + notice + tail.decode(errors="replace")
 
+    def last(self, max_bytes: int) -> str:
+        """The end of what came, as far as it is in memory."""
+        held = self._tail if len(self._tail) >= max_bytes else self._head + self._tail
+        return bytes(held[-max_bytes:]).decode(errors="replace")
+
     def close(self) -> None:
         """Nothing more will come."""
         if self._file >= 0:

@@ -69,6 +69,8 @@ class ToolSession:
         self.search_note_given = False
         self.sandbox_note_given = ""
         """The state of the sandbox that the user has last been told of."""
+        self.shells_changed: Callable[[], None] = lambda: None
+        """Called when a command in the background began or ended."""
         self.todos: tuple[TodoItem, ...] = ()
         self._shells = running
         self._reads: dict[str, ReadState] = {}
@@ -87,6 +89,10 @@ class ToolSession:
         if self._shells is None:
             return ()
         return tuple(shell for shell in self._shells.background.values() if shell.ended is None)
+
+    def all_shells(self) -> "dict[str, Background]":
+        """Every command that was started in the background, by its id."""
+        return self._shells.background if self._shells is not None else {}
 
     def locate(self, path: str, cwd: str) -> str:
         """The absolute form of a path the model wrote; nothing is resolved yet."""

@@ -4,7 +4,8 @@ import asyncio
 import codecs
 import os
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from clew.system.environment import tool_environment
@@ -19,12 +20,20 @@ EXIT_SCRIPT = os.path.join(SOURCE_ROOT, "clew", "system", "shell_exit.sh")
 PROGRESS_S = 0.1
 PROGRESS_BYTES = 4_000
 UNREAD_BYTES = 1_000_000
+SHELLS = frozenset({"bash", "zsh", "sh", "dash", "ash", "ksh", "mksh", "fish"})
 SAFE_NAME = re.compile(r"[A-Za-z0-9_-]{1,100}")
 
 
 def utf8_decoder() -> codecs.IncrementalDecoder:
     """Keeps the beginning of a character until its end arrives."""
     return codecs.getincrementaldecoder("utf-8")(errors="replace")
+
+
+def users_shell(env: Mapping[str, str]) -> str:
+    """What SHELL names, when that is a shell that takes `-c`; else empty."""
+    path = env.get("SHELL", "")
+    fits = os.path.isabs(path) and os.path.basename(path) in SHELLS and os.access(path, os.X_OK)
+    return path if fits else ""
 
 
 class Background:
@@ -36,6 +45,7 @@ class Background:
         self.output = output
         self.ended: Ended | None = None
         self.killed = False
+        self.started_s = time.monotonic()
         self.task: asyncio.Task[None] | None = None
         self.running: Running | None = None
         self._unread = bytearray()
@@ -100,6 +110,11 @@ class Shells:
         argv = [self._bash, "--noprofile", "--norc", "-c", text]
         return await self._starter.start(Command(argv, cwd, env, plan), on_output)
 
+    async def start_typed(self, text: str, cwd: str, on_output: Callable[[bytes], None]) -> Running:
+        """A command of the user's own: their shell, their environment, nothing that holds it."""
+        env = {**self._session.env, "PWD": cwd}
+        return await self._starter.start(Command([users_shell(env) or self._bash, "-c", text], cwd, env), on_output)
+
     def file_for(self, name: str) -> Path | None:
         """Where output that does not fit is kept."""
         folder = self._session.results_dir
@@ -124,6 +139,7 @@ class Shells:
             raise
         shell.task = asyncio.create_task(self._watch(shell, shell.running))
         self.background[shell_id] = shell
+        self._session.shells_changed()
         return shell
 
     async def _watch(self, shell: Background, running: Running) -> None:
@@ -131,6 +147,7 @@ class Shells:
             shell.ended = await running.wait()
         finally:
             shell.output.close()
+            self._session.shells_changed()
 
     async def kill(self, shell: Background) -> None:
         """End it and everything it started."""

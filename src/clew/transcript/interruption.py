@@ -43,7 +43,10 @@ def interruption(
 def _counts(entry: Entry) -> bool:
     if isinstance(entry, AssistantEntry):
         return not entry.is_api_error_message
-    return isinstance(entry, UserEntry | AttachmentEntry)
+    # A command the user typed waits for no answer: what stands before it tells.
+    return isinstance(entry, UserEntry | AttachmentEntry) and not (
+        isinstance(entry, UserEntry) and entry.origin == "shell"
+    )
 
 
 def _turn_recorded(entries: Sequence[Entry], last: Entry) -> bool:

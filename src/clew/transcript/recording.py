@@ -4,6 +4,7 @@ from typing import Any, cast
 
 import msgspec
 
+from clew.protocol.display import TerminalBlock
 from clew.protocol.entries import (
     AiTitleEntry,
     ApprovalEntry,
@@ -37,6 +38,7 @@ from clew.protocol.events import (
     RecapReady,
     ReplyWithdrawn,
     ResultReplaced,
+    ShellEnded,
     SideQueryBooked,
     TitleChanged,
     ToolEnded,
@@ -45,9 +47,12 @@ from clew.protocol.events import (
 from clew.protocol.messages import AssistantMessage, UserMessage
 from clew.transcript.links import BOUNDARY, SNIP
 from clew.transcript.stamp import Stamp
+from clew.transcript.typed_text import shell_words
 
 RECAP = "away_summary"
 FAILURE = "api_error"
+TYPED = "!"
+"""The name under which a command of the user's own is kept."""
 
 
 def entries_of(event: Event, stamp: Stamp) -> tuple[KnownEntry, ...]:
@@ -55,6 +60,8 @@ def entries_of(event: Event, stamp: Stamp) -> tuple[KnownEntry, ...]:
     match event:
         case PromptAccepted() | PartCompleted() | ToolEnded() | AttemptEnded() | TurnEnded() | RecapReady():
             return _spoken(event, stamp)
+        case ShellEnded():
+            return (_typed(event, stamp),)
         case CompactionEnded():
             return _compacted(event, stamp)
         case RangeSnipped():
@@ -128,6 +135,20 @@ def _spoken(
                 uuid=event.entry_id, subtype=RECAP, content=event.text, data=data, **stamp.chain(event.parent_id)
             )
             return (recap,)
+
+
+def _typed(event: ShellEnded, stamp: Stamp) -> UserEntry:
+    """A command of the user's own, in the form that readers of such files know; no prompt, so never a goal."""
+    block = TerminalBlock(command=event.command, output=event.output, exit_code=event.exit_code)
+    display = (block,) if event.changes is None else (block, event.changes)
+    details = ResultDetails(display=display, name=TYPED, request_id=event.request_id)
+    return UserEntry(
+        uuid=event.entry_id,
+        message=UserMessage(content=shell_words(event.command, event.output, event.exit_code)),
+        origin="shell",
+        tool_use_result=msgspec.to_builtins(details),
+        **stamp.chain(event.parent_id),
+    )
 
 
 def _turn(event: TurnEnded, stamp: Stamp) -> tuple[KnownEntry, ...]:
@@ -208,6 +229,8 @@ def _keyed(event: DurableEvent, stamp: Stamp) -> KnownEntry:
                 by=event.by if resolved else "user",
                 reason=event.reason if resolved else event.why,
                 rule=event.rule if resolved else "",
+                scope=event.scope if resolved else "",
+                saved_in=event.saved_in if resolved else "",
                 **stamp.keyed(),
             )
         case BatchLabelled():

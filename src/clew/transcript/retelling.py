@@ -4,7 +4,7 @@ from typing import Any, cast, get_args
 
 import msgspec
 
-from clew.protocol.display import Block
+from clew.protocol.display import Block, ChangesBlock, TerminalBlock
 from clew.protocol.entries import (
     AiTitleEntry,
     ApprovalEntry,
@@ -34,6 +34,7 @@ from clew.protocol.events import (
     RecapReady,
     ReplyWithdrawn,
     ResultReplaced,
+    ShellEnded,
     SideQueryBooked,
     TitleChanged,
     ToolEnded,
@@ -69,6 +70,8 @@ def events_of(entry: Entry) -> tuple[Durable, ...]:
 
 def _from_user(entry: UserEntry) -> tuple[Durable, ...]:
     content = entry.message.content
+    if entry.origin == "shell" and (typed := _typed_of(entry)) is not None:
+        return (typed,)
     results = () if isinstance(content, str) else tuple(part for part in content if isinstance(part, ToolResultPart))
     if not results:
         prompt = PromptAccepted(
@@ -94,6 +97,23 @@ def _from_user(entry: UserEntry) -> tuple[Durable, ...]:
             refused=details.refused,
         )
         for result in results
+    )
+
+
+def _typed_of(entry: UserEntry) -> ShellEnded | None:
+    """A command of the user's own; None where the line does not say what it was."""
+    details = details_of(entry.tool_use_result)
+    block = next((item for item in details.display if isinstance(item, TerminalBlock)), None)
+    if block is None:
+        return None
+    return ShellEnded(
+        request_id=_id(details.request_id),
+        entry_id=entry.uuid,
+        parent_id=entry.parent_uuid,
+        command=block.command,
+        output=block.output,
+        exit_code=block.exit_code,
+        changes=next((item for item in details.display if isinstance(item, ChangesBlock)), None),
     )
 
 
@@ -211,6 +231,8 @@ def _approval_of(entry: ApprovalEntry) -> ApprovalRequested | ApprovalResolved:
         by=entry.by,
         reason=entry.reason,
         rule=entry.rule,
+        scope=entry.scope,
+        saved_in=entry.saved_in,
     )
 
 

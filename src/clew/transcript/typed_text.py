@@ -27,6 +27,7 @@ _COMMAND = re.compile(r"<command-name>\s*(/?[^<\s]+)\s*</command-name>")
 _IDE_REQUEST = re.compile(r"^#+ *My request for [^\n]*\n", re.MULTILINE)
 _SLASH = re.compile(r"\s*(/[a-zA-Z][\w.-]*(?::[\w.-]+)*)(?=\s|$)(?!/)")
 _TAG = re.compile(r"</?[A-Za-z][\w-]*>")
+_FRAME = re.compile(r"<(?=/?bash-(?:input|stdout|stderr))", re.IGNORECASE)
 _IMAGE = re.compile(r"\[Image(?: #\d+)?(?:: [^\]]*)?\]")
 _ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\[(?:\d{1,3};)*\d{1,3}m|\x1b")
 _INTERRUPTED = ("[Request interrupted by user", "[Request cancelled", "[Operation Cancelled]", "[User Cancelled]")
@@ -39,6 +40,13 @@ _HOUSEKEEPING_WORDS = """
 """
 HOUSEKEEPING = frozenset("/" + word for word in _HOUSEKEEPING_WORDS.split())
 """Commands to the program itself; no wish to the agent."""
+
+
+def shell_words(command: str, output: str, exit_code: int | None) -> str:
+    """What the model reads of a command the user typed. Nothing in it can end its own frame."""
+    ended = "stopped by the user" if exit_code is None else f"exit code {exit_code}"
+    shown = _FRAME.sub("&lt;", output.rstrip("\n")) or "(no output)"
+    return f"<bash-input>{_FRAME.sub('&lt;', command)}</bash-input>\n<bash-stdout>{shown}\n[{ended}]</bash-stdout>"
 
 
 def is_interruption(text: str) -> bool:

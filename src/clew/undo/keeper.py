@@ -11,8 +11,8 @@ from msgspec import Struct
 from clew.protocol.display import DiffBlock
 from clew.undo.errors import NothingToRestore
 from clew.undo.limits import Limits
-from clew.undo.plan import RestorePlan, plan_restore
-from clew.undo.preview import preview
+from clew.undo.plan import FilePlan, RestorePlan, plan_restore
+from clew.undo.preview import made_change, preview
 from clew.undo.restore import Restored, apply_plan
 from clew.undo.scan import Stopped
 from clew.undo.state import Call, Checkpoint
@@ -167,6 +167,10 @@ class UndoKeeper:
     async def preview(self, plan: RestorePlan) -> tuple[DiffBlock, ...]:
         """A plan as diffs, in its order."""
         return await self._in_thread(lambda place: tuple(preview(file, place.store) for file in plan.files))
+
+    async def changed(self, files: Sequence[FilePlan]) -> tuple[DiffBlock, ...]:
+        """The paths of a plan as what was done to them: from the state it would bring back to what is there now."""
+        return await self._in_thread(lambda place: tuple(made_change(file, place.store) for file in files))
 
     async def close(self) -> None:
         """Stop a scan that still runs, save, let go."""

@@ -18,11 +18,21 @@ _NO_TEXT = "\0"
 
 def preview(file: FilePlan, store: PackStore) -> DiffBlock:
     """One path of a plan. What is no text, or too long to compare, is said in words inside the patch."""
-    created = file.current.kind == "missing"
-    before, after = _text(file.current, file, store, now=True), _text(file.target, file, store, now=False)
-    head = _mode_lines(file)
+    texts = _text(file.current, file, store, now=True), _text(file.target, file, store, now=False)
+    return _block(file, file.current, file.target, *texts)
+
+
+def made_change(file: FilePlan, store: PackStore) -> DiffBlock:
+    """The other way round: what was done to the path since the state that the plan would bring back."""
+    texts = _text(file.target, file, store, now=False), _text(file.current, file, store, now=True)
+    return _block(file, file.target, file.current, *texts)
+
+
+def _block(file: FilePlan, old_state: State, new_state: State, before: str, after: str) -> DiffBlock:
+    created = old_state.kind == "missing"
+    head = _mode_lines(old_state, new_state)
     if _NO_TEXT in (before, after):
-        words = f"{_words(file.current)} becomes {_words(file.target)}"
+        words = f"{_words(old_state)} becomes {_words(new_state)}"
         return DiffBlock(path=file.path, patch="\n".join([*head, words]), added=0, removed=0, created=created)
     old, new = before.splitlines(), after.splitlines()
     if len(old) + len(new) > _MAX_LINES:
@@ -43,8 +53,7 @@ def preview(file: FilePlan, store: PackStore) -> DiffBlock:
     )
 
 
-def _mode_lines(file: FilePlan) -> list[str]:
-    current, target = file.current, file.target
+def _mode_lines(current: State, target: State) -> list[str]:
     if "missing" in (current.kind, target.kind):
         return [] if "directory" not in (current.kind, target.kind) else [f"{_words(current)} becomes {_words(target)}"]
     if current.kind != target.kind:

@@ -22,7 +22,7 @@ from clew.llm.model import Model
 from clew.llm.scripted import Say, ScriptedModel
 from clew.permissions.policy import make_policy
 from clew.protocol.entries import Entry
-from clew.protocol.events import Envelope, Event, SessionStarted
+from clew.protocol.events import Envelope, Event, ModelRow, SessionStarted
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.ops import Close, Op
 from clew.tools.base import Tool
@@ -37,6 +37,11 @@ from fakes.effort import HANG_S
 STARTED = SessionStarted(
     session_id=SESSION, cwd="/project", model="scripted/model", permission_mode="default", tools=(), version="0"
 )
+
+
+async def two_models() -> tuple[ModelRow, ...]:
+    """What can be named."""
+    return tuple(ModelRow(name=name, provider="local") for name in ("local/a", "local/b"))
 
 
 class Front:
@@ -127,7 +132,7 @@ def furnished(
             session=session,
             permits=Permits(make_policy(root="/project", home="/h", clew_home="/h/.clew"), save=lambda rules: None),
             connect=connect or (lambda name: ScriptedModel([Say("new")], name=name)),
-            models=lambda: ("local/a", "local/b"),
+            models=two_models,
             scrollback=Scrollback(path, session_id=SESSION) if path is not None else None,
         )
     )

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
+from clew.catalog.exporting import pieces
 from clew.catalog.opening import open_file
-from clew.cli.export import pieces
 from clew.engine.turn import Prompt
 from clew.host.adoption import adopt
 from clew.llm.errors import LLMError, Overloaded, ServerFailed, StreamBroken

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from clew.catalog.exporting import pieces
 from clew.catalog.opening import open_file
-from clew.cli.export import pieces
 from clew.protocol.context_events import KeptSegment, TrimmedPart
 from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, UserEntry
 from clew.protocol.events import (

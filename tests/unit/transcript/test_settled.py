@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from clew.catalog.exporting import pieces
 from clew.catalog.opening import open_file
-from clew.cli.export import pieces
 from clew.host.adoption import adopt
 from clew.protocol.context_events import CompactionEnded, CompactionUndone, KeptSegment, RangeSnipped, ViewTrimmed
 from clew.protocol.entries import AssistantEntry, ChainEntry

@@ -1,4 +1,4 @@
-"""What was typed while the agent worked joins at the step boundary, in the same turn."""
+"""What was typed, or run, while the agent worked joins at the step boundary, in the same turn."""
 
 from collections.abc import AsyncGenerator
 
@@ -11,6 +11,8 @@ class Steering(Middleware):
     """Drains the inbox before a step."""
 
     async def before_step(self, turn: Turn) -> AsyncGenerator[Event]:
-        """All of it, in the order typed."""
+        """All of it, in the order typed; what the user's own commands printed comes before what was said since."""
+        while (aside := turn.aside()) is not None:
+            yield aside(turn.agent.conversation.leaf)
         while (prompt := turn.inbox()) is not None:
             yield turn.accept(prompt.content, origin=prompt.origin, prompt_id=prompt.prompt_id, queued=True)

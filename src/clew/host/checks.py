@@ -1,21 +1,23 @@
-"""The checks of `clew doctor`, one function each. They read, run harmless programs, and change nothing."""
+"""The checks of `clew doctor` and /doctor, one function each. They read, run harmless programs, and change nothing."""
 
 import os
 import stat
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
 
-from clew.config.load import Loaded
+from clew.config.load import Loaded, load_settings
 from clew.config.schema import Sandbox as SandboxSettings
 from clew.llm.connect import configured_providers
 from clew.permissions.trust import TrustStore
 from clew.system.environment import find_program, find_shell, platform_words
+from clew.system.git import find_project_root
+from clew.system.home import clew_home
 from clew.system.sandbox.promises import promises
 from clew.system.sandbox.status import SandboxStatus, probe_now
 from clew.system.search_binary import SearchBinary, choose
@@ -35,6 +37,39 @@ class Check(Struct, frozen=True, kw_only=True, omit_defaults=True):
     summary: str
     details: tuple[str, ...] = ()
     data: dict[str, Any] = {}
+
+
+def examine(env: Mapping[str, str], cwd: Path | None) -> Iterator[Check]:
+    """All checks. One that breaks is a finding of its own and never ends the report. `cwd`: None when the
+    current directory was removed under us."""
+    home = clew_home(env)
+    root = find_project_root(cwd) if cwd is not None else None
+    trust = TrustStore(home)
+    trusted = root is not None and trust.is_trusted(root)
+    loaded = load_settings(home=home, project_root=root, trusted=trusted, env=env, lenient=True)
+    roots = (str(root),) if root is not None else ()
+    checks: tuple[tuple[str, Callable[[], Check]], ...] = (
+        ("python", check_python),
+        ("bash", lambda: check_bash(env, roots)),
+        ("git", lambda: check_git(env, roots)),
+        ("sandbox", lambda: check_sandbox(loaded.settings.sandbox)),
+        ("search", lambda: check_search(env, roots)),
+        ("terminal", lambda: check_terminal(env)),
+        ("home", lambda: check_home(home)),
+        ("settings", lambda: check_settings(loaded)),
+        ("providers", lambda: check_providers(loaded, env)),
+        ("trust", lambda: check_trust(trust, root, trusted=trusted)),
+    )
+    for name, check in checks:
+        yield guarded(name, check)
+
+
+def guarded(name: str, check: Callable[[], Check]) -> Check:
+    """A check's own failure as a finding."""
+    try:
+        return check()
+    except Exception as error:  # one broken check must not hide the others: that is what doctor is for
+        return Check(name=name, state="problem", summary=f"the check failed: {type(error).__name__}: {error}")
 
 
 def check_python() -> Check:

@@ -1,0 +1,123 @@
+"""Questions that one event answers: history, models, rules, sessions, files, and what place_lookups adds."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from clew.host.refusal import OpRefused
+from clew.host.room import Effect, Room
+from clew.permissions.rules import RuleError
+from clew.protocol.events import (
+    Event,
+    FilesFound,
+    HistoryLoaded,
+    ModelsListed,
+    RulesListed,
+    SessionPreviewed,
+    SessionRow,
+    SessionsListed,
+)
+from clew.protocol.ops import (
+    AllowRule,
+    ExportSession,
+    FindFiles,
+    ListModels,
+    ListRules,
+    ListSessions,
+    LoadHistory,
+    Lookup,
+    PreviewSession,
+    RemoveRule,
+    RunChecks,
+    ShowDiff,
+    StopShell,
+)
+
+ListThem = Callable[[str, int], Awaitable[tuple[SessionRow, ...]]]
+PreviewOne = Callable[[str], Awaitable[tuple[str, ...]]]
+MAX_FILES = 500
+SLOW = ListModels | ListSessions | PreviewSession | FindFiles | StopShell | ShowDiff | ExportSession | RunChecks
+"""Questions that may take a moment: nobody waits for them at the door."""
+
+
+class Lookups:
+    """Finds answers. What it returns tells them."""
+
+    def __init__(
+        self,
+        tell: Callable[[Event], None],
+        *,
+        sessions: ListThem | None = None,
+        preview: PreviewOne | None = None,
+    ) -> None:
+        self._tell = tell
+        self._sessions = sessions
+        self._preview = preview
+
+    async def understood(self, op: Lookup, room: Room) -> Effect:
+        """Look it up. Raises OpRefused."""
+        event = await self._answer(op, room)
+        return lambda: self._tell(event)
+
+    async def _answer(self, op: Lookup, room: Room) -> Event:
+        match op:
+            case LoadHistory():
+                return await _history(op, room)
+            case ListModels():
+                rows = await room.models()
+                return ModelsListed(op_id=op.op_id, models=tuple(row.name for row in rows), rows=rows)
+            case ListRules() | AllowRule() | RemoveRule():
+                return _rules(op, room)
+            case FindFiles():
+                return await _files(op, room)
+            case ListSessions():
+                if self._sessions is None:
+                    raise OpRefused("there is no list of sessions here")
+                return SessionsListed(op_id=op.op_id, sessions=await self._sessions(op.query, op.limit))
+            case PreviewSession():
+                if self._preview is None:
+                    raise OpRefused("there is no list of sessions here")
+                lines = await self._preview(op.session)
+                return SessionPreviewed(op_id=op.op_id, session=op.session, lines=lines)
+            case _:
+                from clew.host.place_lookups import place_answer  # loaded where somebody asks
+
+                return await place_answer(op, room)
+
+
+async def _history(op: LoadHistory, room: Room) -> HistoryLoaded:
+    if room.scrollback is None:
+        raise OpRefused("this session is not kept, so there is no history to load")
+    leaf = room.session.journal.main.conversation.leaf
+    page = await asyncio.to_thread(room.scrollback.page, op.before, op.limit, leaf)
+    return HistoryLoaded(op_id=op.op_id, events=page.events, before=page.before)
+
+
+def _rules(op: ListRules | AllowRule | RemoveRule, room: Room) -> RulesListed:
+    permits = room.permits
+    try:
+        if isinstance(op, AllowRule):
+            permits.allow(op.rule)
+        elif isinstance(op, RemoveRule):
+            permits.forget(op.rule)
+    except RuleError as error:
+        raise OpRefused(str(error)) from error
+    except KeyError as error:
+        words = f'{error.args[0]} was not saved with "always"; rules in settings are changed there'
+        raise OpRefused(words) from error
+    except OSError as error:
+        raise OpRefused(f"the saved rules cannot be changed: {error.strerror}") from error
+    if not isinstance(op, ListRules):
+        room.session.pending.reconsider()
+    return RulesListed(op_id=op.op_id, mode=permits.policy.mode, rules=permits.rows())
+
+
+async def _files(op: FindFiles, room: Room) -> FilesFound:
+    if room.workspace is None:
+        raise OpRefused("this session has no project to look for files in")
+    if room.files is None:
+        from clew.host.file_index import FileIndex, project_files  # loaded by the first `@`
+
+        workspace = room.workspace
+        room.files = FileIndex(lambda: project_files(workspace))
+    rows = await room.files.find(op.query, min(op.limit, MAX_FILES))
+    return FilesFound(op_id=op.op_id, query=op.query, rows=rows)

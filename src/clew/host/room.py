@@ -1,0 +1,55 @@
+"""What lies behind a door: a session and what ops need besides."""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from clew.engine.middleware.reminders import Reminders
+from clew.engine.turn import Prompt
+from clew.host.permits import Permits
+from clew.host.session import Session
+from clew.host.typed_shell import TypedShells
+from clew.host.undo_hook import UndoHook
+from clew.host.workspace import Workspace
+from clew.llm.model import Model
+from clew.protocol.events import ColdReturn, ModelRow, Notice
+from clew.tools.session import ToolSession
+from clew.transcript.scrollback import Scrollback
+
+if TYPE_CHECKING:
+    from clew.host.file_index import FileIndex
+    from clew.host.window import Window
+
+Effect = Callable[[], Awaitable[None] | None]
+"""What an op does once it was understood and accepted."""
+
+
+class Room(Struct, kw_only=True):
+    """Exchanged as a whole when another session comes behind the door."""
+
+    session: Session
+    permits: Permits
+    connect: Callable[[str], Model]
+    models: Callable[[], Awaitable[tuple[ModelRow, ...]]]
+    scrollback: Scrollback | None = None
+    undo: UndoHook | None = None
+    """What keeps files; None where nothing is kept."""
+    window: "Callable[[], Window] | None" = None
+    """What is behind the ops about the window; loaded by the first of them."""
+    notes: tuple[Notice | ColdReturn, ...] = ()
+    """What the first front end should be told."""
+    go_on: Prompt | None = None
+    """What lets a turn that was cut off go on."""
+    greet: bool = False
+    """Tell the first front end where things stand."""
+    workspace: Workspace | None = None
+    tools: ToolSession | None = None
+    typed: TypedShells | None = None
+    """What runs commands a person typed."""
+    reminders: Reminders | None = None
+    transcript: Path | None = None
+    """The file of the session; None when it is not kept."""
+    files: "FileIndex | None" = None
+    """The names of the project's files; made by the first question for them."""

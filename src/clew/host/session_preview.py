@@ -1,0 +1,65 @@
+"""The last exchange of a session, for whoever chooses one from a list: what was asked last, and the answer."""
+
+from collections.abc import Iterable, Iterator
+
+from clew.catalog.find_session import FoundSession, find_session
+from clew.catalog.opening import open_found
+from clew.host.refusal import OpRefused
+from clew.host.request import SessionRequest
+from clew.protocol.events import Durable, PartCompleted, PromptAccepted
+from clew.protocol.messages import TextPart, text_of
+from clew.system.home import clew_home
+from clew.transcript.errors import TranscriptError
+from clew.transcript.retelling import events_of
+from clew.transcript.scrollback import Scrollback
+from clew.transcript.store import SessionStore
+from clew.transcript.typed_text import is_prompt
+
+EVENTS = 200
+"""How far back in a session of ours the last prompt is looked for."""
+MAX_FOREIGN_BYTES = 64 * 1024 * 1024
+MAX_LINES = 12
+"""Of the prompt and of the answer each."""
+MAX_LINE_CHARS = 400
+FIND_BUDGET_S = 2.0
+
+
+def session_preview(request: SessionRequest, session_id: str) -> tuple[str, ...]:
+    """Blocks. Raises OpRefused when there is no such session, or it is too long to be looked into quickly."""
+    store = SessionStore(clew_home(request.env))
+    try:
+        found = find_session(store, session_id, request.cwd, env=request.env, budget_s=FIND_BUDGET_S)
+        events = tuple(_events(found))
+    except TranscriptError as error:
+        raise OpRefused(str(error)) from error
+    except OSError as error:
+        raise OpRefused(f"the session cannot be read: {error.strerror}") from error
+    return last_exchange(events)
+
+
+def _events(found: FoundSession) -> Iterator[Durable]:
+    if found.is_ours:
+        page = Scrollback(found.path, session_id=found.session_id).page(None, EVENTS)
+        yield from (recorded.event for recorded in page.events)
+        return
+    if found.path.is_file() and found.path.stat().st_size > MAX_FOREIGN_BYTES:
+        raise OpRefused("this session is too long for a preview")
+    for entry in open_found(found).entries:
+        yield from events_of(entry)
+
+
+def last_exchange(events: Iterable[Durable]) -> tuple[str, ...]:
+    """The last prompt, marked, and the last words of the answer to it."""
+    prompt, answer = "", ""
+    for event in events:
+        if isinstance(event, PromptAccepted) and not event.hidden and is_prompt(text_of(event.content)):
+            prompt, answer = text_of(event.content), ""
+        elif isinstance(event, PartCompleted) and isinstance(event.part, TextPart) and event.part.text.strip():
+            answer = event.part.text
+    asked = [f"{'> ' if number == 0 else '  '}{line}" for number, line in enumerate(_lines(prompt))]
+    return (*asked, *_lines(answer))
+
+
+def _lines(text: str) -> list[str]:
+    lines = [line[:MAX_LINE_CHARS] for line in text.strip().splitlines()]
+    return lines if len(lines) <= MAX_LINES else [*lines[: MAX_LINES - 1], "…"]
