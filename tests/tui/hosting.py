@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from textual.app import App, ComposeResult
 from textual.containers import Container
+from textual.pilot import Pilot
 from textual.widgets import Static
 
 from clew.protocol.ops import Op
@@ -62,3 +63,10 @@ class Host(App[None]):
         height = self.size.height
         strips = self.screen._compositor.render_strips()
         return ["".join(segment.text for segment in strip).rstrip() for strip in strips][:height]
+
+    async def click(self, pilot: Pilot[None], words: str) -> None:
+        """Click on the last row that shows these words."""
+        rows = self.rows()
+        row = max(at for at, line in enumerate(rows) if words in line)
+        await pilot.click(offset=(rows[row].index(words) + 1, row))
+        await pilot.pause()

@@ -117,13 +117,11 @@ class Dialog(Widget, can_focus=True):
         self.aside.display = False
         self.watch(self.body, "scroll_y", self._count_below, init=False)
         self.watch(self.body, "virtual_size", self._count_below, init=False)
-        self.begin()
         self.focus()
         if self._quiet_s > 0:
             self.options.live = False
             self._start_quiet()
-        else:
-            self._end_quiet()
+        self.begin()
 
     def on_unmount(self) -> None:
         if self._quiet is not None:
@@ -227,8 +225,9 @@ class Dialog(Widget, can_focus=True):
 
     def close_field(self) -> None:
         """Nothing to type any more."""
-        self.field.display = False
-        self.focus()
+        if self.field.display:
+            self.field.display = False
+            self.focus()
 
     @property
     def quiet(self) -> bool:
@@ -238,7 +237,7 @@ class Dialog(Widget, can_focus=True):
     @property
     def writing(self) -> bool:
         """Keys that write go to the field."""
-        return self.field.display and self.field.has_focus
+        return self.field.display and not self.quiet
 
     def _start_quiet(self) -> None:
         if self._quiet is not None:
@@ -359,8 +358,7 @@ class Dialog(Widget, can_focus=True):
             self.pointed()
 
     def on_click(self) -> None:
-        if not self.writing:
-            (self.field if self.field.display else self).focus()
+        (self.field if self.writing else self).focus()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
