@@ -3,12 +3,14 @@
 import argparse
 import asyncio
 import sys
+from collections.abc import Mapping
 
 from clew.cli.agent import settled
 from clew.cli.print_mode import failed, listed
 from clew.cli.request import picked, request_of
 from clew.cli.voice import say
 from clew.config.errors import SettingsError
+from clew.config.schema import Settings
 from clew.host.model_choice import NoModel, chosen_model, connector
 from clew.host.opening import open_session
 from clew.host.past import resolve
@@ -40,8 +42,7 @@ def run_interactive(args: argparse.Namespace) -> int:
         workspace = workspace_of(request)
         if not workspace.trusted and ask_trust(workspace):
             remember_trust(workspace.home, workspace.root)
-        recap = workspace.settings.recap
-        return asyncio.run(converse(args, request, away_s=recap.away_minutes * 60 if recap.enabled else 0.0))
+        return asyncio.run(converse(args, request, workspace.settings))
     except (SettingsError, UnknownModel) as error:
         return failed(str(error), 2)
     except AmbiguousSession as error:
@@ -55,18 +56,28 @@ def workspace_of(request: SessionRequest) -> Workspace:
     return open_workspace(request.cwd, request.env, settings=request.settings, flags=request.flags)
 
 
-async def converse(args: argparse.Namespace, request: SessionRequest, *, away_s: float) -> int:
-    """The whole session at the terminal."""
+async def converse(args: argparse.Namespace, request: SessionRequest, settings: Settings) -> int:
+    """The whole session at the terminal: on the full screen where there is one, else line by line."""
     client = open_session(request)
     settled()
-    options = PlainOptions(
-        home=clew_home(request.env) if request.persist else None,
-        env=request.env,
-        prompt=args.prompt or "",
-        verbose=args.verbose,
-        away_s=away_s,
-    )
+    home = clew_home(request.env) if request.persist else None
+    away_s = settings.recap.away_minutes * 60 if settings.recap.enabled else 0.0
+    if not args.plain and full_screen(request.env):
+        from clew.tui.options import ScreenOptions  # the screen is loaded only where it is shown
+        from clew.tui.run import run_screen
+
+        return await run_screen(
+            client,
+            ScreenOptions(home=home, env=request.env, screen=settings.screen, prompt=args.prompt or "", away_s=away_s),
+        )
+    options = PlainOptions(home=home, env=request.env, prompt=args.prompt or "", verbose=args.verbose, away_s=away_s)
     return await run_plain(client, options=options)
+
+
+def full_screen(env: Mapping[str, str]) -> bool:
+    """Whether this terminal can be drawn on."""
+    capable = env.get("TERM", "") not in ("", "dumb", "unknown")
+    return capable and sys.stdin.isatty() and sys.stdout.isatty()
 
 
 def ask_trust(workspace: Workspace) -> bool:

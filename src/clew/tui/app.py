@@ -2,7 +2,7 @@
 
 import time
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from textual import events
 from textual.app import App, ComposeResult
@@ -10,6 +10,7 @@ from textual.binding import BindingType
 from textual.timer import Timer
 
 from clew.commands.base import CommandContext, CommandResult
+from clew.commands.registry import run_command
 from clew.composing.keymap import Keymap, KeymapError, load_keymap
 from clew.presentation.rows import Row
 from clew.presentation.status import activity_row, footer_row, header_row
@@ -40,19 +41,18 @@ FLUSH_S = 1 / 20
 HINT_S = 4.0
 PULSE_S, SLOW_PULSE_S = 0.25, 1.0
 DENSITY_WORDS = {"labels": "a label for each batch", "calls": "each call", "full": "everything"}
-HERE = Path(__file__).parent
+SHEETS = [*(Path(__file__).with_name(name) for name in ("app.tcss", "prompt.tcss")), STYLES]
 
 
 class ClewApp(App[int], inherit_bindings=False):
     """Holds a Client, through the conversation, and nothing else of the machine."""
 
-    CSS_PATH: ClassVar[list[Any]] = [HERE / "app.tcss", HERE / "prompt.tcss", STYLES]
     BINDINGS: ClassVar[list[BindingType]] = []
     ENABLE_COMMAND_PALETTE = False
 
     def __init__(self, client: Client, options: ScreenOptions) -> None:
         env = options.env
-        super().__init__(driver_class=TerminalDriver, ansi_color=True if without_colour(env) else None)
+        super().__init__(driver_class=TerminalDriver, css_path=SHEETS, ansi_color=True if without_colour(env) else None)
         self.options = options
         register(self, theme_for(options.screen.theme, env))
         self.animation_level = animation(env, reduced=options.screen.reduced_motion)
@@ -89,7 +89,7 @@ class ClewApp(App[int], inherit_bindings=False):
         )
         self.reading = Reading(self.transcript, self.find, self.keymap, leave=self._to_prompt, hint=self.hint)
         self._pulse: Timer | None = None
-        self._flush: Timer | None = None
+        self._next_draw: Timer | None = None
         self._flushed_at = 0.0
         self._hint_timer: Timer | None = None
         self._begun = False
@@ -169,16 +169,16 @@ class ClewApp(App[int], inherit_bindings=False):
 
     def _draw_soon(self) -> None:
         """At once after a pause, then at most so often."""
-        if self._flush is not None:
+        if self._next_draw is not None:
             return
         wait = self._flushed_at + FLUSH_S - time.monotonic()
         if wait <= 0:
             self._draw()
         else:
-            self._flush = self.set_timer(wait, self._draw)
+            self._next_draw = self.set_timer(wait, self._draw)
 
     def _draw(self) -> None:
-        self._flush = None
+        self._next_draw = None
         self._flushed_at = time.monotonic()
         if self.transcript.viewport.following:
             self.conversation.trim()
@@ -195,6 +195,9 @@ class ClewApp(App[int], inherit_bindings=False):
             frame=self._frame,
             stopping=self.stopping.interrupted,
         )
+
+    def _footer_row(self, columns: int) -> Row:
+        return footer_row(self.conversation.story.facts, columns, hint=self._hint)
 
     def _beat(self) -> None:
         """A pulse while something goes on, slower when nobody looks; none at rest."""
@@ -256,7 +259,7 @@ class ClewApp(App[int], inherit_bindings=False):
             case "leave":
                 self.stopping.ctrl_d()
             case "cycle_mode":
-                self.conversation.send(SetPermissionMode(mode=next_mode(self.conversation.story.facts)))
+                self.conversation.send(SetPermissionMode(mode=next_mode(self.conversation.story.facts.permission_mode)))
             case "suspend":
                 self.action_suspend_process()
             case "redraw":
@@ -340,7 +343,13 @@ class ClewApp(App[int], inherit_bindings=False):
 
     def open_help(self) -> None:
         """Keys and commands."""
-        self.dock_.open(help_dialog(self.keymap))
+        self.conversation.remark(run_command("/help", self._command_context()).lines, command="/help")
+        self._draw_soon()
+
+
+def next_mode(mode: str) -> str:
+    """The permission mode after this one."""
+    return {"default": "acceptEdits", "acceptEdits": "plan"}.get(mode, "default")
 
 
 def _keymap(home: Path | None) -> tuple[Keymap, str]:

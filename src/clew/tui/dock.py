@@ -1,4 +1,4 @@
-"""The place at the bottom: the prompt, or the dialog that is open. What waits for a person is asked one after the other."""
+"""The place at the bottom: the prompt, or the open dialog. What waits for a person is asked one after the other."""
 
 from collections import deque
 from collections.abc import Callable
