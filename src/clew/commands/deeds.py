@@ -31,6 +31,7 @@ _ORDER = (
     *("Agent", "Tasks", "Used", "Refused", "Cancelled"),
 )
 _ATTEMPTS = {"Edited": "Edit of", "Read": "Read of", "Searched": "Search for", "Fetched": "Fetch of", "Used": "Use of"}
+_KEYWORDS = frozenset({"for", "while", "until", "if", "case", "select", "function", "{", "(", "[["})
 _MIN_SUBJECT = 8
 _INLINE, _FIRST = 3, 2
 
@@ -244,11 +245,17 @@ def ran(command: str, output: str, told: str, *, ended: str = "", failed: bool =
     return Deed(
         verb="Ran",
         subject=short_command(command),
-        short=f"{first_program(command) or 'a command'} {ended}".rstrip(),
+        short=f"{_program(command)} {ended}".rstrip(),
         outcome=f": {counts or told}",
         failed=failed,
         counts=counts,
     )
+
+
+def _program(command: str) -> str:
+    """What ran, in a word."""
+    program = first_program(command)
+    return "a script" if program in _KEYWORDS else program or "a command"
 
 
 def test_counts(passed: int | None, failed: int | None, skipped: int | None) -> str:

@@ -23,6 +23,9 @@ ACTIONS: dict[str, dict[str, str]] = {
         "read": "read the conversation; escape comes back",
         "find": "search the conversation",
         "copy": "copy what is selected",
+        "scroll_up": "a page up in the conversation",
+        "scroll_down": "a page down",
+        "scroll_end": "back to the newest",
     },
     "prompt": {
         "send": "send",
@@ -132,6 +135,9 @@ DEFAULTS: dict[str, dict[str, str]] = {
         "ctrl+f": "find",
         "super+c": "copy",
         "ctrl+shift+c": "copy",
+        "pageup": "scroll_up",
+        "pagedown": "scroll_down",
+        "alt+end": "scroll_end",
     },
     "prompt": {
         "enter": "send",

@@ -26,6 +26,7 @@ def batch_rows(
     density: Density = "labels",
     tools: dict[str, Density] | None = None,
     opened: int | None = None,
+    cwd: str = "",
 ) -> list[Row]:
     """At the given density; what failed and what runs opens by itself."""
     levels = [_level(shown, density, tools or {}, opened) for shown in batch.calls]
@@ -34,9 +35,9 @@ def batch_rows(
     rows: list[Row] = [(Span(mark, style), *_label_row(batch, room, opened=max(levels, default=0) > 0))]
     single = len(batch.calls) == 1
     for shown, level in zip(batch.calls, levels, strict=True):
-        if level and not single:
+        if not single and (level or shown.tail):
             rows.append(_call_row(shown, columns))
-        rows += _details(shown, columns, level)
+        rows += _details(shown, columns, level, cwd)
     return rows
 
 
@@ -107,7 +108,7 @@ def _call_row(shown: CallShown, columns: int) -> Row:
     return (Span("  "), Span(mark, style), *line)
 
 
-def _details(shown: CallShown, columns: int, level: int) -> list[Row]:
+def _details(shown: CallShown, columns: int, level: int, cwd: str) -> list[Row]:
     indent = said("    ")
     if shown.state != "ended":
         tail = sanitize(shown.tail).replace("\t", "    ").rstrip("\n").split("\n")[-LIVE_LINES:]
@@ -118,7 +119,7 @@ def _details(shown: CallShown, columns: int, level: int) -> list[Row]:
     rows: list[Row] = []
     for block in shown.display:
         if level or isinstance(block, TodoBlock):
-            rows += block_rows(block, columns - 1, indent=indent, full=level > 1)
+            rows += block_rows(block, columns - 1, indent=indent, full=level > 1, cwd=cwd)
     if level and not any(isinstance(block, DiffBlock) for block in shown.display) and (not rows or level > 1):
         known = shown.display and not shown.failed
         if shown.text.strip() and not (known and rows):

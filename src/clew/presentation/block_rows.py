@@ -1,6 +1,6 @@
 """What a tool shows to people, as rows: diffs, commands with their output, lists, tables."""
 
-from clew.commands.figures import count
+from clew.commands.figures import count, shown_path
 from clew.presentation.diffs import diff_rows
 from clew.presentation.rows import Row, Span, clipped, plain, preformatted, said, wrapped
 from clew.protocol.display import (
@@ -24,11 +24,11 @@ LISTED = 6
 _TODO = {"completed": ("☑ ", "dim strike"), "in_progress": ("▸ ", "bold"), "pending": ("☐ ", "")}
 
 
-def block_rows(block: Block, columns: int, *, indent: Row, full: bool) -> list[Row]:
+def block_rows(block: Block, columns: int, *, indent: Row, full: bool, cwd: str = "") -> list[Row]:
     """The block at a width; a part of it unless all is wanted."""
     match block:
         case DiffBlock():
-            return _diff(block, columns, indent, full=full)
+            return _diff(block, columns, indent, full=full, cwd=cwd)
         case TerminalBlock():
             return _terminal(block, columns, indent, full=full)
         case TodoBlock():
@@ -50,8 +50,8 @@ def block_rows(block: Block, columns: int, *, indent: Row, full: bool) -> list[R
             return []
 
 
-def _diff(block: DiffBlock, columns: int, indent: Row, *, full: bool) -> list[Row]:
-    path = sanitize(block.path, one_line=True)
+def _diff(block: DiffBlock, columns: int, indent: Row, *, full: bool, cwd: str) -> list[Row]:
+    path = sanitize(shown_path(block.path, cwd), one_line=True)
     what = "new file" if block.created else ""
     head = clipped((*indent, Span(path, "dim"), Span(f"  {what}" if what else "", "dim")), columns)
     if not block.patch:

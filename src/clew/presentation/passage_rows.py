@@ -45,6 +45,8 @@ class View(Struct, frozen=True, kw_only=True):
     opened: int | None = None
     """How far a person opened this very passage; None: as the density says."""
     reasoning: bool = False
+    cwd: str = ""
+    """Paths below it are told as one there would write them."""
 
     @property
     def text_columns(self) -> int:
@@ -99,7 +101,7 @@ def _(passage: ReasoningPassage, view: View) -> list[Row]:
 
 @_rows.register
 def _(passage: BatchPassage, view: View) -> list[Row]:
-    return batch_rows(passage, view.columns, density=view.density, tools=view.tools, opened=view.opened)
+    return batch_rows(passage, view.columns, density=view.density, tools=view.tools, opened=view.opened, cwd=view.cwd)
 
 
 @_rows.register
@@ -162,6 +164,7 @@ def _(passage: TurnPassage, view: View) -> list[Row]:
         style = "error" if passage.error else "warning"
         ending = wrapped([Span(sanitize(passage.ending).strip(), style)], view.text_columns)
         rows += marked(ending, CLEW_MARK, "dim", every=True)
-    words = clipped(said(sanitize(passage.text, one_line=True), "dim"), view.columns - 6)
-    rest = max(view.columns - 5 - width_of(words), 0)
-    return [*rows, (Span("── ", "dim"), *words, Span(" " + "─" * rest, "dim"))]
+    words = " · ".join(filter(None, (passage.figures, sanitize(passage.done, one_line=True))))
+    line = clipped(said(words, "dim"), view.columns - 6)
+    rest = max(view.columns - 5 - width_of(line), 0)
+    return [*rows, (Span("── ", "dim"), *line, Span(" " + "─" * rest, "dim"))]

@@ -125,7 +125,10 @@ class RecapPassage(PassageBase, frozen=True, kw_only=True):
 class TurnPassage(PassageBase, frozen=True, kw_only=True):
     """How a turn ended and what it did."""
 
-    text: str
+    done: str
+    """What its calls came to."""
+    figures: str
+    """How long it took, what it cost."""
     ending: str = ""
     """Empty when it ended well."""
     error: bool = False

@@ -63,7 +63,7 @@ def header_row(facts: SessionFacts, columns: int) -> Row:
     return spread(left, said(clip(title, room), "dim") if title and room >= 12 else (), columns)
 
 
-def footer_row(facts: SessionFacts, columns: int, *, hint: str = "", shells: int = 0) -> Row:
+def footer_row(facts: SessionFacts, columns: int, *, hint: str = "", shells: int = 0, below: bool = False) -> Row:
     """The permission mode, how full the window is, what was spent; or a word to what was just pressed."""
     mode = MODES.get(facts.permission_mode, facts.permission_mode)
     style = "warning" if facts.permission_mode == "bypassPermissions" else "dim"
@@ -74,7 +74,8 @@ def footer_row(facts: SessionFacts, columns: int, *, hint: str = "", shells: int
     for part in (_meter(facts, columns), _spent(facts), f"{shells} in the background" if shells else ""):
         if part:
             left += [Span("   "), Span(part, "dim")]
-    return spread(tuple(left), said("F1 help" if columns >= NARROW else "F1", "dim"), columns)
+    right = said("↓ newer below, Esc", "accent") if below else said("F1 help" if columns >= NARROW else "F1", "dim")
+    return spread(tuple(left), right, columns)
 
 
 def _meter(facts: SessionFacts, columns: int) -> str:

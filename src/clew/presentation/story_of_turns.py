@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from clew.commands.deeds import Deed, turn_line
-from clew.commands.figures import count
+from clew.commands.deeds import Deed, fitted, grouped
+from clew.commands.figures import count, duration, money
 from clew.presentation.call_deeds import call_deeds
 from clew.presentation.passages import (
     BatchPassage,
@@ -43,6 +43,7 @@ from clew.protocol.messages import (
 )
 
 MAX_TAIL_CHARS = 8_000
+MAX_DONE = 200
 ENDINGS = {
     "interrupted": "Interrupted",
     "max_turns": "Stopped: the step limit is reached",
@@ -215,12 +216,19 @@ def _(event: BatchLabelled, story: Story, at: str) -> Story:
 
 @fold.register
 def _(event: TurnEnded, story: Story, at: str) -> Story:
-    line = turn_line(story.turn_deeds, reason="completed", duration_ms=event.duration_ms, cost_usd=event.cost_usd)
-    line = f"{line} · {count(event.steps, 'step')}" if event.steps > 1 else line
+    figures = [duration(event.duration_ms), *([money(event.cost_usd)] if event.cost_usd is not None else [])]
+    figures += [count(event.steps, "step")] if event.steps > 1 else []
     ending = "" if event.reason == "completed" else ENDINGS.get(event.reason, event.reason)
     if event.error:
         ending = f"{ending}: {event.error}" if ending else event.error
-    passage = TurnPassage(key=f"turn:{story.number}", at=at, text=line, ending=ending, error=bool(event.error))
+    passage = TurnPassage(
+        key=f"turn:{story.number}",
+        at=at,
+        done=fitted(grouped(story.turn_deeds), MAX_DONE),
+        figures=" · ".join(figures),
+        ending=ending,
+        error=bool(event.error),
+    )
     now = tuple(settled(passage) for passage in story.now)
     return replace(
         story,

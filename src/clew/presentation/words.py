@@ -72,4 +72,4 @@ def _(passage: RecapPassage) -> str:
 
 @_words.register
 def _(passage: TurnPassage) -> str:
-    return "\n".join(filter(None, (passage.ending, passage.text)))
+    return "\n".join(filter(None, (passage.ending, passage.done, passage.figures)))

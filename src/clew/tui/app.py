@@ -1,7 +1,7 @@
 """The screen: composes its parts and hands events, keys and inputs to whom they concern. It decides nothing itself."""
 
 import time
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import ClassVar
 
 from textual import events
@@ -41,7 +41,7 @@ FLUSH_S = 1 / 20
 HINT_S = 4.0
 PULSE_S, SLOW_PULSE_S = 0.25, 1.0
 DENSITY_WORDS = {"labels": "a label for each batch", "calls": "each call", "full": "everything"}
-SHEETS = [*(Path(__file__).with_name(name) for name in ("app.tcss", "prompt.tcss")), STYLES]
+SHEETS: list[str | PurePath] = [*(Path(__file__).with_name(name) for name in ("app.tcss", "prompt.tcss")), STYLES]
 
 
 class ClewApp(App[int], inherit_bindings=False):
@@ -64,9 +64,7 @@ class ClewApp(App[int], inherit_bindings=False):
         self._frame = 0
         self.header = RowLine(lambda columns: header_row(self.conversation.story.facts, columns), id="header")
         self.activity = RowLine(self._activity_row, id="activity")
-        self.footer = RowLine(
-            lambda columns: footer_row(self.conversation.story.facts, columns, hint=self._hint), id="footer"
-        )
+        self.footer = RowLine(self._footer_row, id="footer")
         self.dock_ = Dock(PromptPanel(home=options.home, keymap=self.keymap), send=self.conversation.send)
         self.stopping = Stopping(
             self.conversation,
@@ -74,6 +72,7 @@ class ClewApp(App[int], inherit_bindings=False):
             window_s=options.quit_window_s,
             now_s=time.monotonic,
             hint=self.hint,
+            to_newest=self._to_newest,
             leave=self.leave,
         )
         self.presence = Presence(
@@ -131,7 +130,7 @@ class ClewApp(App[int], inherit_bindings=False):
         story = self.conversation.story
         match event:
             case SessionStarted():
-                self.prompt.project = event.cwd
+                self.prompt.project = self.transcript.viewport.cwd = event.cwd
                 if self.options.prompt and not self._begun:
                     self.conversation.send(SubmitPrompt(content=self.options.prompt))
                 self._begun = True
@@ -197,7 +196,9 @@ class ClewApp(App[int], inherit_bindings=False):
         )
 
     def _footer_row(self, columns: int) -> Row:
-        return footer_row(self.conversation.story.facts, columns, hint=self._hint)
+        return footer_row(
+            self.conversation.story.facts, columns, hint=self._hint, below=not self.transcript.viewport.following
+        )
 
     def _beat(self) -> None:
         """A pulse while something goes on, slower when nobody looks; none at rest."""
@@ -273,12 +274,22 @@ class ClewApp(App[int], inherit_bindings=False):
                 shown = not self.transcript.viewport.reasoning
                 self.transcript.show_reasoning(shown=shown)
                 self.hint("reasoning shown" if shown else "reasoning folded")
+            case "scroll_up" | "scroll_down":
+                self.transcript.page(-1 if action == "scroll_up" else 1)
+            case "scroll_end":
+                self.transcript.to_end()
             case "read":
                 self.reading.begin()
             case "find":
                 self.reading.find()
             case _:
                 pass
+
+    def _to_newest(self) -> bool:
+        if self.transcript.viewport.following:
+            return False
+        self.transcript.to_end()
+        return True
 
     def _to_prompt(self) -> None:
         if not self.dock_.asking:
@@ -322,6 +333,10 @@ class ClewApp(App[int], inherit_bindings=False):
     def on_transcript_older_wanted(self, event: Transcript.OlderWanted) -> None:
         """Older history."""
         self.conversation.load_older()
+
+    def on_transcript_moved(self, event: Transcript.Moved) -> None:
+        """The footer tells whether there is more below."""
+        self.footer.changed()
 
     def on_transcript_copied(self, event: Transcript.Copied) -> None:
         """To the clipboard."""

@@ -68,7 +68,7 @@ class Reading:
         self._words = words
         self._transcript.focus()
         if words and not self._transcript.search(words):
-            self._hint(f"nothing further up holds “{words}”")
+            self._hint(f"nothing here holds “{words}”")
 
     def press(self, key: str, character: str | None) -> bool:
         """Whether the key means something here."""
@@ -86,5 +86,4 @@ class Reading:
         if not self._words:
             self.find()
         elif not self._transcript.search(self._words, step):
-            where = "further up" if step < 0 else "further down"
-            self._hint(f"nothing {where} holds “{self._words}”")
+            self._hint(f"nothing here holds “{self._words}”")

@@ -23,6 +23,7 @@ class Stopping:
         window_s: float,
         now_s: Callable[[], float],
         hint: Callable[[str], None],
+        to_newest: Callable[[], bool],
         leave: Callable[[int], None],
     ) -> None:
         self._conversation = conversation
@@ -30,6 +31,8 @@ class Stopping:
         self._window_s = window_s
         self._now_s = now_s
         self._hint = hint
+        self._to_newest = to_newest
+        """Scroll down; false where nothing is below."""
         self._leave = leave
         self._last_ctrl_c = self._last_escape = float("-inf")
         self._closed_at: float | None = None
@@ -49,6 +52,8 @@ class Stopping:
         self._last_escape = now
         if self._conversation.story.working:
             self._interrupt()
+        elif self._to_newest():
+            pass
         elif not self._dock.panel.prompt.is_blank:
             if again:
                 self._dock.panel.prompt.clear_draft()

@@ -8,7 +8,7 @@ import os
 import selectors
 import sys
 from codecs import getincrementaldecoder
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from textual import events
@@ -93,8 +93,8 @@ class TerminalDriver(LinuxDriver):
     def __init__(
         self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
     ) -> None:
-        begin: Callable[..., None] = super().__init__  # Textual leaves the type of its app open
-        begin(app, debug=debug, mouse=mouse, size=size)
+        # Textual leaves the type of its app open.
+        super().__init__(app, debug=debug, mouse=mouse, size=size)  # pyright: ignore[reportUnknownMemberType]
         if sys.__stdout__ is not None:
             self._file = sys.__stdout__
         self._woken, self._wake = os.pipe()

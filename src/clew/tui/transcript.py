@@ -218,10 +218,15 @@ class Transcript(Widget, can_focus=True):
             if step < 0:
                 self.post_message(self.OlderWanted())
             return
-        self._current = port.passage(found).key
-        if not any(port.passage_at(y) == (found, 0) for y in range(self.size.height)):
-            port.to(found, above=self.size.height // 3 if wanted is None else 1)
-        if found < NEAR_TOP:
+        self._go(found, above=self.size.height // 3 if wanted is None else 1)
+
+    def _go(self, index: int, *, above: int = 1) -> None:
+        """Put a passage on the screen, if it is not there, and mark it."""
+        port = self.viewport
+        self._current = port.passage(index).key
+        if not any(port.passage_at(y) == (index, 0) for y in range(self.size.height)):
+            port.to(index, above=above)
+        if index < NEAR_TOP:
             self.post_message(self.OlderWanted())
         self.post_message(self.Moved())
         self.refresh()
@@ -255,10 +260,22 @@ class Transcript(Widget, can_focus=True):
             self.refresh()
             return False
         lowered = text.lower()
+
+        def holds(passage: Passage) -> bool:
+            return lowered in passage_words(passage).lower()
+
         before = self._current
-        self.walk(step, lambda passage: lowered in passage_words(passage).lower())
+        self.walk(step, holds)
+        if self._current == before:  # once around
+            self._current = ""
+            port = self.viewport
+            found = port.near(holds, port.count - 1 if step < 0 else 0, step)
+            self._current = before
+            if found is not None:
+                self._go(found)
         self.refresh()
-        return self._current != before
+        here = self.current()
+        return here is not None and holds(here)
 
     def stop_reading(self) -> None:
         """Back to the end; marks go."""

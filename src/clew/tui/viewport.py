@@ -49,6 +49,7 @@ class Viewport:
         self.density: Density = "labels"
         self.tools: dict[str, Density] = {}
         self.reasoning = False
+        self.cwd = ""
         self.opened: dict[str, int] = {}
         """How far a person opened which passage."""
         self._drawn: dict[str, Drawn] = {}
@@ -227,6 +228,7 @@ class Viewport:
             tools=self.tools,
             opened=self.opened.get(passage.key),
             reasoning=self.reasoning,
+            cwd=self.cwd,
         )
         drawn = self._drawn.get(passage.key)
         if drawn is not None and drawn.passage is passage and drawn.view == view:
