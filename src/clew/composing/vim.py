@@ -269,6 +269,7 @@ class Vim:
             end = len(buffer.line(row))
             blank = " " if buffer.line(row) and below.strip() else ""
             buffer.replace(blank, (row, end), (row + 1, len(below) - len(below.lstrip())))
+            buffer.move((row, end))
 
     def _rest_at(self, place: Place) -> None:
         """In normal mode the caret stands on a character, not behind the last one."""

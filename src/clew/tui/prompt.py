@@ -7,10 +7,9 @@ from textual import events
 from textual.message import Message
 
 from clew.commands.base import CommandHelp
-from clew.composing.browsing import HistoryBrowser
 from clew.composing.draft import DraftFile
 from clew.composing.entry import Entry, enter
-from clew.composing.history import MAX_ITEM_CHARS, History
+from clew.composing.history import MAX_ITEM_CHARS
 from clew.composing.images import ImageProblem, pasted_path
 from clew.composing.keymap import Keymap
 from clew.composing.meaning import MARKS, Mode, mode_of
@@ -25,11 +24,11 @@ from clew.tui.editing_actions import CUTTING, EDITING
 from clew.tui.history_search import SearchLine
 from clew.tui.outside_editor import edited_outside
 from clew.tui.owning_app import app_of
+from clew.tui.recalling import Recalling
 from clew.tui.searching import Searching
 from clew.tui.vim import vim_for
 
 PLACEHOLDER = "ask for something; @ file  / command  ! shell"
-MAX_RECENT = 100
 
 
 class Prompt(EditArea):
@@ -78,11 +77,9 @@ class Prompt(EditArea):
         placeholder: str = PLACEHOLDER,
         id: str | None = None,
     ) -> None:
-        self._input_history = History(home)
-        self._browser = HistoryBrowser(lambda: self._input_history.items)
+        self.recalling = Recalling(self, home)
         self._keymap = keymap or Keymap()
         self._strokes: tuple[str, ...] = ()
-        self._recent: dict[str, str] = {}
         self.project = ""
         """Where pictures are looked for; the session's directory."""
         self.queued = False
@@ -90,9 +87,7 @@ class Prompt(EditArea):
         self.completing = Completing(
             self, completions, commands, lambda query: void(self.post_message(self.CompletionWanted(query)))
         )
-        self.searching = Searching(
-            self, search_line, lambda: self._input_history.items, lambda item: self._recent.get(item, item)
-        )
+        self.searching = Searching(self, search_line, self.recalling.items, self.recalling.form)
         self._vim: Vim | None = vim_for(self) if vim else None
         self._draft = DraftKeeping(self, lambda: self.unsent)
         super().__init__(id=id, placeholder=placeholder)
@@ -261,33 +256,22 @@ class Prompt(EditArea):
             self.load_text("")
             if self._vim is not None:
                 self._vim.reset()
-            self.call_later(self.remember, text)
+            self.call_later(self.recalling.remember, text)
         return True
-
-    def remember(self, text: str) -> None:
-        """Into the history, with its pastes as far as they fit."""
-        whole = self.pastes.expand(text)
-        kept = whole if len(whole) <= MAX_ITEM_CHARS else self.pastes.told(text)
-        if kept != text:
-            self._recent[kept] = text
-            if len(self._recent) > MAX_RECENT:
-                del self._recent[next(iter(self._recent))]
-        self._input_history.add(kept)
-        self._browser.reset()
 
     def clear_draft(self) -> bool:
         """Empty the prompt. Nothing is lost: the history has it, undo and yank bring it back. False: it was empty."""
         if self.is_blank:
             return False
         text = self.text
-        self.remember(text)
+        self.recalling.remember(text)
         self.set_text("")
         self.keep_cut(text)
         return True
 
     def bring_back(self, text: str) -> None:
         """Put text back that was sent or queued, above what is typed now."""
-        form = self.shown_form(text)
+        form = self.shown_form(self.recalling.form(text))
         self.set_text(form if self.is_blank else f"{form}\n{self.text}")
 
     def _up(self) -> bool:
@@ -305,15 +289,8 @@ class Prompt(EditArea):
         return True
 
     def _browse(self, *, older: bool) -> bool:
-        text = self.text
-        item = self._browser.older(text) if older else self._browser.newer(text)
-        if item is not None:
-            form = self.set_text(self._recent.get(item, item))
-            self.completing.close()
-            self._browser.shown_as(form)
-            if older:
-                # So that the next step up goes on, also from an item of several lines.
-                self.move_cursor((0, len(self.document.get_line(0))))
+        self.recalling.step(older=older)
+        self.completing.close()
         return True
 
     def _begin_search(self) -> bool:
