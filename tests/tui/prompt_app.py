@@ -15,13 +15,14 @@ from clew.tui.prompt_panel import PromptPanel
 
 STYLES = Path(clew.tui.__file__).parent
 
+OURS = ("prompt_panel", "prompt", "completion_list", "history_search", "queue_list")
 THEME = Theme(name="test", primary="cyan", variables={"user-bar": "cyan", "dim": "gray", "notice": "yellow"})
 
 
 class PromptApp(App[None]):
     """The prompt at the bottom of an otherwise empty screen."""
 
-    CSS_PATH = [STYLES / "prompt.tcss"]  # noqa: RUF012  (Textual reads a class variable)
+    CSS_PATH = tuple(STYLES / f"{name}.tcss" for name in OURS)
     CSS = "#above { height: 1fr; }"
     ENABLE_COMMAND_PALETTE = False
 

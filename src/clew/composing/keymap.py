@@ -144,7 +144,11 @@ def strokes_of(key: str) -> tuple[str, ...]:
     strokes: list[str] = []
     for stroke in key.split():
         *modifiers, name = _parts(stroke)
-        strokes.append("+".join((*sorted(modifiers), _CHARACTERS.get(name, name))))
+        if modifiers and len(name) == 1 and name.isupper():
+            # Terminals tell Alt with a capital as Alt-Shift; with Ctrl they do not tell capitals at all.
+            modifiers = modifiers if "ctrl" in modifiers else [*modifiers, "shift"]
+            name = name.lower()
+        strokes.append("+".join((*sorted(set(modifiers)), _CHARACTERS.get(name, name))))
     return tuple(strokes)
 
 

@@ -1,7 +1,7 @@
 """Long pastes: folded into a short token in the text, whole again when it is sent."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from clew.system.terminal_text import sanitize
 
@@ -43,11 +43,12 @@ class Pastes:
             self._chars -= len(gone)
         return token(number, text)
 
-    def restore(self, texts: dict[int, str]) -> None:
-        """Know the pastes of a draft again."""
-        for number, text in texts.items():
-            if number not in self._texts and text not in self._numbers:
-                self._keep(number, text)
+    def adopt(self, text: str, texts: dict[int, str]) -> str:
+        """A text from elsewhere with the pastes folded in it: the text with tokens of our own."""
+        theirs = Pastes()
+        for number, pasted in texts.items():
+            theirs._keep(number, pasted)
+        return theirs._replaced(text, lambda number: self.fold(texts[number]))
 
     def _keep(self, number: int, text: str) -> None:
         self._texts[number] = text
@@ -70,21 +71,19 @@ class Pastes:
 
     def expand(self, text: str) -> str:
         """The text with every token replaced by what it stands for."""
-        parts: list[str] = []
-        done = 0
-        for start, end, number in self.spans(text):
-            parts += (text[done:start], self._texts[number])
-            done = end
-        return "".join((*parts, text[done:]))
+        return self._replaced(text, lambda number: self._texts[number])
 
     def told(self, text: str) -> str:
         """The text for a place that cannot keep the pastes: what stood there is said, in words that are no token."""
+        return self._replaced(text, lambda number: f"({size_of(self._texts[number])} of pasted text, not kept)")
+
+    def _replaced(self, text: str, by: Callable[[int], str]) -> str:
         parts: list[str] = []
         done = 0
         for start, end, number in self.spans(text):
-            parts += (text[done:start], f"({size_of(self._texts[number])} of pasted text, not kept)")
+            parts += (text[done:start], by(number))
             done = end
-        return "".join((*parts, text[done:]))
+        return "".join((*parts, text[done:])) if parts else text
 
     def widened(self, line: str, start: int, end: int) -> tuple[int, int]:
         """A range of a line, made larger until it holds each token it touches as a whole."""

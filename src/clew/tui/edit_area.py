@@ -15,6 +15,7 @@ from textual.widgets import TextArea
 from clew.composing.pasted import Pastes, is_showable
 from clew.tui.owning_app import app_of
 
+BAR = "▌"
 MARK_WIDTH = 2
 MAX_UNDO = 200
 _WORD = re.compile(r"\w+")
@@ -30,7 +31,7 @@ class EditArea(TextArea, inherit_bindings=False):
         self.pastes = Pastes()
         self._cut = ""
         self._cutting = False
-        self._bar = "▌"
+        self._mark = ""
         super().__init__(
             id=id,
             placeholder=placeholder,
@@ -73,22 +74,19 @@ class EditArea(TextArea, inherit_bindings=False):
     def gutter_width(self) -> int:
         return MARK_WIDTH
 
-    def set_bar(self, bar: str) -> None:
-        """The mark at the left of each line."""
-        if bar != self._bar:
-            self._bar = bar
+    def set_bar(self, mark: str) -> None:
+        """What stands at the left of the first line in place of the bar; empty: the bar."""
+        if mark != self._mark:
+            self._mark = mark
             self.refresh()
 
     def render_line(self, y: int) -> Strip:
         strip = super().render_line(y)
-        style = self.get_component_rich_style("edit-area--mark")
-        bar = self._bar if y + self.scroll_offset.y == 0 else self._bar_below()
+        first = y + self.scroll_offset.y == 0
+        bar = self._mark if first and self._mark else BAR
+        mark = Strip([Segment(f"{bar} ", self.get_component_rich_style("edit-area--mark"))], MARK_WIDTH)
         room = max(0, self.scrollable_content_region.width - MARK_WIDTH)
-        mark = Strip([Segment(f"{bar} ", style)], MARK_WIDTH)
         return Strip.join([mark, strip.crop(0, room)])
-
-    def _bar_below(self) -> str:
-        return self._bar
 
     def _validate_selection(self, selection: Selection) -> Selection:
         """The caret never stands inside a folded paste: coming from the left it goes to its end, else to its start."""
@@ -136,6 +134,10 @@ class EditArea(TextArea, inherit_bindings=False):
         self.history.checkpoint()
         self.move_cursor(self.document.end if caret is None else caret)
         return form
+
+    def replace_range(self, text: str, start: Location, end: Location) -> None:
+        """Put text in the place of a range; the caret goes to its end."""
+        self._replace_via_keyboard(text, start, end)
 
     def put(self, text: str) -> None:
         """Insert at the caret, over the selection."""

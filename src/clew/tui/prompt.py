@@ -7,24 +7,28 @@ from textual import events
 from textual.message import Message
 
 from clew.commands.base import CommandHelp
-from clew.commands.registry import COMMANDS
-from clew.composing.browsing import HistoryBrowser
+from clew.composing.draft import DraftFile
 from clew.composing.entry import Entry, enter
-from clew.composing.history import MAX_ITEM_CHARS, History
+from clew.composing.history import MAX_ITEM_CHARS
 from clew.composing.images import ImageProblem, pasted_path
 from clew.composing.keymap import Keymap
 from clew.composing.meaning import MARKS, Mode, mode_of
+from clew.composing.outside import EditorProblem
 from clew.composing.pasted import as_pasted, is_long
-from clew.composing.search import HistorySearch, search
+from clew.composing.vim import Vim, VimMode
 from clew.tui.completing import Completing
 from clew.tui.completion_list import CompletionList
+from clew.tui.draft_keeping import DraftKeeping
 from clew.tui.edit_area import EditArea
 from clew.tui.editing_actions import CUTTING, EDITING
 from clew.tui.history_search import SearchLine
+from clew.tui.outside_editor import edited_outside
 from clew.tui.owning_app import app_of
+from clew.tui.recalling import Recalling
+from clew.tui.searching import Searching
+from clew.tui.vim import vim_for
 
 PLACEHOLDER = "ask for something; @ file  / command  ! shell"
-MAX_RECENT = 100
 
 
 class Prompt(EditArea):
@@ -54,8 +58,12 @@ class Prompt(EditArea):
     class QueuedWanted(Message):
         """The last queued prompt is to come back into the prompt."""
 
-    class EditorWanted(Message):
-        """The text is to be written in the person's own editor."""
+    class VimModeChanged(Message):
+        """Another mode of vi's keys."""
+
+        def __init__(self, mode: VimMode) -> None:
+            super().__init__()
+            self.mode = mode
 
     def __init__(
         self,
@@ -64,17 +72,14 @@ class Prompt(EditArea):
         *,
         home: Path | None,
         keymap: Keymap | None = None,
-        commands: Callable[[], tuple[CommandHelp, ...]] = lambda: tuple(item.help for item in COMMANDS),
+        commands: Callable[[], tuple[CommandHelp, ...]],
+        vim: bool = False,
         placeholder: str = PLACEHOLDER,
         id: str | None = None,
     ) -> None:
-        self._input_history = History(home)
-        self._browser = HistoryBrowser(lambda: self._input_history.items)
+        self.recalling = Recalling(self, home)
         self._keymap = keymap or Keymap()
         self._strokes: tuple[str, ...] = ()
-        self._search: HistorySearch | None = None
-        self._search_line = search_line
-        self._recent: dict[str, str] = {}
         self.project = ""
         """Where pictures are looked for; the session's directory."""
         self.queued = False
@@ -82,6 +87,9 @@ class Prompt(EditArea):
         self.completing = Completing(
             self, completions, commands, lambda query: void(self.post_message(self.CompletionWanted(query)))
         )
+        self.searching = Searching(self, search_line, self.recalling.items, self.recalling.form)
+        self._vim: Vim | None = vim_for(self) if vim else None
+        self._draft = DraftKeeping(self, lambda: self.unsent)
         super().__init__(id=id, placeholder=placeholder)
         self._own_actions: dict[str, Callable[[], bool]] = {
             "send": self._send,
@@ -92,14 +100,25 @@ class Prompt(EditArea):
             "search_history": self._begin_search,
             "complete": self._complete,
             "edit_queued": lambda: self.post_message(self.QueuedWanted()),
-            "edit_outside": lambda: self.post_message(self.EditorWanted()),
+            "edit_outside": self._edit_outside,
             "paste": self._paste_copied,
         }
 
     @property
-    def searching(self) -> bool:
+    def is_searching(self) -> bool:
         """Whether the history is being searched."""
-        return self._search is not None
+        return self.searching.before is not None
+
+    @property
+    def unsent(self) -> str:
+        """What was typed and not sent; during a search that is not what the search shows."""
+        before = self.searching.before
+        return self.text if before is None else before
+
+    @property
+    def vim_mode(self) -> VimMode | None:
+        """The mode of vi's keys; None without them."""
+        return None if self._vim is None else self._vim.mode
 
     @property
     def mode(self) -> Mode:
@@ -108,14 +127,26 @@ class Prompt(EditArea):
 
     def update_suggestion(self) -> None:
         """Textual calls this after every change of the text, before the next key is looked at."""
-        self.set_bar(MARKS[self.mode] or "▌")
-        if self._search is None:
+        self.set_bar(MARKS[self.mode])
+        if not self.is_searching:
             self.completing.changed()
+            self._draft.changed()
 
     def watch_selection(self) -> None:
         """The caret moved."""
-        if self._search is None:
+        if not self.is_searching:
             self.completing.moved()
+
+    def keep_draft(self, file: DraftFile, *, now_s: float) -> bool:
+        """Keep the text in this file from now on. True when something that was left unsent came back."""
+        left = self._draft.begin(file, now_s=now_s)
+        if left is not None:
+            self.bring_back(self.pastes.adopt(left.text, left.pastes))
+        return left is not None
+
+    def on_unmount(self) -> None:
+        """What is still there is for the next time."""
+        self._draft.finish()
 
     def show_files(self, query: str, paths: tuple[str, ...]) -> None:
         """The answer to `CompletionWanted`."""
@@ -128,6 +159,9 @@ class Prompt(EditArea):
 
     def press(self, key: str, character: str | None = None) -> bool:
         """Do what a key means here. False: nothing, the key may mean something to the app, or is text."""
+        if self._vim is not None and not self.is_searching and self._vim_key(self._vim, key, character):
+            self.end_cutting()
+            return True
         contexts = self._contexts()
         strokes = (*self._strokes, key)
         action = self._keymap.action(contexts, strokes)
@@ -140,8 +174,8 @@ class Prompt(EditArea):
         self._strokes = ()
         if action not in CUTTING:
             self.end_cutting()
-        if self._search is not None:
-            return self._search_key(action, character)
+        if self.is_searching:
+            return self.searching.press(action, character)
         if action is None:
             return False
         if self.completing.is_open and self._completion_key(action, strokes):
@@ -149,8 +183,29 @@ class Prompt(EditArea):
         action = self._keymap.action(("prompt",), strokes)
         return action is not None and self._do(action)
 
+    def _vim_key(self, vim: Vim, key: str, character: str | None) -> bool:
+        before = vim.mode
+        if key == "escape":
+            done = not self.completing.is_open and vim.escape()
+        elif vim.mode == "normal" and key == "ctrl+r":
+            vim.redo()
+            done = True
+        elif vim.mode == "normal" and key in ("j", "k") and not vim.pending and self._at_edge(up=key == "k"):
+            done = self._browse(older=key == "k")
+        else:
+            done = character is not None and vim.press(character)
+        if vim.mode != before:
+            self.history.checkpoint()
+            self.post_message(self.VimModeChanged(vim.mode))
+        return done
+
+    def _at_edge(self, *, up: bool) -> bool:
+        navigator = self.navigator
+        edge = navigator.is_first_wrapped_line if up else navigator.is_last_wrapped_line
+        return edge(self.cursor_location)
+
     def _contexts(self) -> tuple[str, ...]:
-        if self._search is not None:
+        if self.is_searching:
             return ("search",)
         return ("completion", "prompt") if self.completing.is_open else ("prompt",)
 
@@ -199,105 +254,49 @@ class Prompt(EditArea):
             self.completing.close()
             self.post_message(self.Entered(entry))
             self.load_text("")
-            self.call_later(self.remember, text)
+            if self._vim is not None:
+                self._vim.reset()
+            self.call_later(self.recalling.remember, text)
         return True
-
-    def remember(self, text: str) -> None:
-        """Into the history, with its pastes as far as they fit."""
-        whole = self.pastes.expand(text)
-        kept = whole if len(whole) <= MAX_ITEM_CHARS else self.pastes.told(text)
-        if kept != text:
-            self._recent[kept] = text
-            if len(self._recent) > MAX_RECENT:
-                del self._recent[next(iter(self._recent))]
-        self._input_history.add(kept)
-        self._browser.reset()
 
     def clear_draft(self) -> bool:
         """Empty the prompt. Nothing is lost: the history has it, undo and yank bring it back. False: it was empty."""
         if self.is_blank:
             return False
         text = self.text
-        self.remember(text)
+        self.recalling.remember(text)
         self.set_text("")
         self.keep_cut(text)
         return True
 
     def bring_back(self, text: str) -> None:
         """Put text back that was sent or queued, above what is typed now."""
-        form = self.shown_form(text)
+        form = self.shown_form(self.recalling.form(text))
         self.set_text(form if self.is_blank else f"{form}\n{self.text}")
 
     def _up(self) -> bool:
         if self.is_blank and self.queued:
             return self.post_message(self.QueuedWanted())
-        if self.navigator.is_first_wrapped_line(self.cursor_location):
+        if self._at_edge(up=True):
             return self._browse(older=True)
         self.action_cursor_up()
         return True
 
     def _down(self) -> bool:
-        if self.navigator.is_last_wrapped_line(self.cursor_location):
+        if self._at_edge(up=False):
             return self._browse(older=False)
         self.action_cursor_down()
         return True
 
     def _browse(self, *, older: bool) -> bool:
-        text = self.text
-        item = self._browser.older(text) if older else self._browser.newer(text)
-        if item is not None:
-            form = self.set_text(self._recent.get(item, item))
-            self.completing.close()
-            self._browser.shown_as(form)
-            if older:
-                # So that the next step up goes on, also from an item of several lines.
-                self.move_cursor((0, len(self.document.get_line(0))))
+        self.recalling.step(older=older)
+        self.completing.close()
         return True
 
     def _begin_search(self) -> bool:
         self.completing.close()
-        self._search_from = self.selection
-        self._search = search(self._input_history.items, self.text)
-        self._search_line.follow(self._search)
+        self.searching.begin()
         return True
-
-    def _search_key(self, action: str | None, character: str | None) -> bool:
-        """The search takes every key while it is on; one that means nothing to it ends it and is done then."""
-        found = self._search
-        assert found is not None
-        match action:
-            case "older":
-                self._show_search(found.older())
-            case "newer":
-                self._show_search(found.newer())
-            case "erase":
-                self._show_search(found.erased())
-            case "accept":
-                self._end_search()
-            case "cancel":
-                self._show_search(None)
-            case _ if character is not None:
-                self._show_search(found.typed(character))
-            case _:
-                self._end_search()
-                return False
-        return True
-
-    def _show_search(self, after: HistorySearch | None) -> None:
-        before, self._search = self._search, after
-        assert before is not None
-        text = before.before if after is None else after.text
-        shown = self._recent.get(text, text)
-        if shown != self.text:
-            self.set_text(shown)
-        if after is None:
-            self.selection = self._search_from
-        self._search_line.follow(after)
-
-    def _end_search(self) -> None:
-        self._search = None
-        self._search_line.follow(None)
-        self._browser.reset()
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -306,8 +305,8 @@ class Prompt(EditArea):
 
     def paste(self, text: str) -> None:
         """Insert pasted text: a long one folded, the path of a picture as its mention."""
-        if self._search is not None:
-            self._show_search(self._search.typed(as_pasted(text).partition("\n")[0][:MAX_ITEM_CHARS]))
+        if self.is_searching:
+            self.searching.typed(as_pasted(text).partition("\n")[0][:MAX_ITEM_CHARS])
             return
         self.end_cutting()
         text = as_pasted(text)
@@ -317,6 +316,20 @@ class Prompt(EditArea):
         elif is_long(text):
             text = self.pastes.fold(text)
         self.put(text)
+
+    def _edit_outside(self) -> bool:
+        self.completing.close()
+        self.run_worker(self._with_editor(), group="editor", exclusive=True)
+        return True
+
+    async def _with_editor(self) -> None:
+        try:
+            text = await edited_outside(app_of(self), self.text, cwd=self.project or None)
+        except EditorProblem as problem:
+            self.post_message(self.Refused(str(problem)))
+        else:
+            if text != self.text:
+                self.set_text(text)
 
     def _paste_copied(self) -> bool:
         copied = app_of(self).clipboard

@@ -28,12 +28,13 @@ class PromptPanel(Vertical):
         home: Path | None,
         keymap: Keymap | None = None,
         commands: Callable[[], tuple[CommandHelp, ...]] = all_commands,
+        vim: bool = False,
         id: str | None = None,
     ) -> None:
         super().__init__(id=id)
         self.completions = CompletionList()
         self.search_line = SearchLine()
-        self.prompt = Prompt(self.completions, self.search_line, home=home, keymap=keymap, commands=commands)
+        self.prompt = Prompt(self.completions, self.search_line, home=home, keymap=keymap, commands=commands, vim=vim)
 
     def compose(self) -> ComposeResult:
         yield self.search_line
