@@ -15,10 +15,14 @@ from clew.protocol import (
     entries,
     event_base,
     events,
+    lookup_events,
+    lookup_ops,
     messages,
+    op_base,
     ops,
     session_events,
     session_words,
+    shell_events,
     state,
     tally,
     tools,
@@ -26,8 +30,31 @@ from clew.protocol import (
     usage,
 )
 
-EVENT_MODULES = (agent_events, asking, context_events, events, session_events, session_words, turn_events)
-MODULES = (*EVENT_MODULES, display, entries, event_base, messages, ops, state, tally, tools, usage)
+EVENT_MODULES = (
+    agent_events,
+    asking,
+    context_events,
+    events,
+    lookup_events,
+    session_events,
+    session_words,
+    shell_events,
+    turn_events,
+)
+MODULES = (
+    *EVENT_MODULES,
+    display,
+    entries,
+    event_base,
+    lookup_ops,
+    messages,
+    op_base,
+    ops,
+    state,
+    tally,
+    tools,
+    usage,
+)
 STRUCTS = sorted(
     {
         value
@@ -79,7 +106,7 @@ def test_json_round_trip(struct: type[msgspec.Struct]) -> None:
     ("union", "modules"),
     [
         (events.Event, EVENT_MODULES),
-        (ops.Op, (ops,)),
+        (ops.Op, (ops, lookup_ops)),
         (entries.KnownEntry, (entries,)),
         (display.Block, (display,)),
     ],

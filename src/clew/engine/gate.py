@@ -166,7 +166,7 @@ class Gate:
         rules = tuple(rule for rule in answer.rules if rule in offered)
         saved = answer.decision == "allow_always" and bool(rules)
         offered_for: list[RuleScope] = [offer.scope for offer in verdict.offers if offer.rule in rules]
-        scope: RuleScope = answer.scope or next(iter(offered_for), "project")
+        scope: RuleScope = answer.scope or (offered_for[0] if offered_for else "project")
         await self._resolve(
             call,
             subject,

@@ -38,7 +38,7 @@ class Typed:
 
     def started(self) -> ShellStarted:
         """It runs now."""
-        return ShellStarted(request_id=self.request_id, command=self.command, cwd=self.cwd)
+        return ShellStarted(request_id=self.request_id, command=redact(self.command), cwd=self.cwd)
 
     def ended(self, parent: EntryId | None) -> ShellEnded:
         """What there is to tell, complete or stopped."""

@@ -1,0 +1,127 @@
+"""A session with everything a door can ask for: a project on disk, real tools, real shells, kept files, a log."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from clew.engine.middleware.reminders import Reminders
+from clew.engine.ports import Ask
+from clew.host.opening import beside
+from clew.host.toolbox import open_toolbox
+from clew.host.undo_hook import LookAtEnd
+from clew.host.workspace import open_workspace, remember_trust
+from clew.llm.scripted import ScriptedModel, ScriptItem
+from clew.protocol.events import OpRejected, SessionStarted, TurnEnded
+from clew.protocol.ids import CallId, OpId
+from clew.protocol.ops import Close, Op, SubmitPrompt
+from clew.tools.base import ToolContext
+from clew.tools.registry import builtin_tools
+from clew.transcript.reader import load
+from clew.transcript.view import view
+from engine.harness import SESSION, TestHost
+from unit.host.room import Front, furnished
+
+
+class FreeHost(TestHost):
+    """Allows everything, in the directory of the session."""
+
+    def __init__(self, lab: "Lab", **more: Any) -> None:
+        super().__init__(hooks=lab.toolbox.host.hooks, **more)
+        self._lab = lab
+
+    def context(self, call_id: CallId, progress: Callable[[str], None], ask: Ask) -> ToolContext:
+        return ToolContext(call_id=call_id, cwd=self._lab.toolbox.session.cwd, progress=progress, ask=ask)
+
+
+class Lab:
+    """A project, a home, and a front end at a session in it."""
+
+    def __init__(
+        self,
+        base: Path,
+        script: Sequence[ScriptItem] = (),
+        *,
+        env: dict[str, str] | None = None,
+        trusted: bool = True,
+        judged: bool = False,
+    ) -> None:
+        """`judged`: calls are judged as in a real session; else everything is allowed."""
+        self.project = base / "project"
+        self.project.mkdir(exist_ok=True)
+        self.home = base / "home"
+        self.home.mkdir(exist_ok=True)
+        self.env = {"HOME": str(base), "CLEW_HOME": str(self.home), "PATH": "/usr/bin:/bin", "SHELL": "/bin/sh"}
+        self.env |= env or {}
+        if trusted:
+            remember_trust(self.home, self.project)
+        self.workspace = open_workspace(self.project, self.env, flags={"sandbox.mode": "off"})
+        self.path = self.home / "projects" / "p" / f"{SESSION}.jsonl"
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        self.toolbox = open_toolbox(self.workspace, None, self.path)
+        assert self.toolbox.undo is not None
+        self.model = ScriptedModel(script)
+        self.reminders = Reminders()
+        self.door = furnished(
+            self.model,
+            path=self.path,
+            past=load(self.path, session_id=SESSION).entries if self.path.exists() else (),
+            tools=builtin_tools(self.toolbox.session),
+            host=self.toolbox.host if judged else FreeHost(self),
+            middlewares=[self.reminders, LookAtEnd(self.toolbox.undo)],
+        )
+        room = self.door.room
+        self.toolbox.undo.attach(room.session)
+        room.undo = self.toolbox.undo
+        room.permits = self.toolbox.permits
+        room.workspace = self.workspace
+        room.tools = self.toolbox.session
+        room.reminders = self.reminders
+        room.transcript = self.path
+        room.typed = beside(room.session, self.toolbox)
+        self.front = Front(self.door)
+        self._asked = 0
+
+    async def say(self, text: str) -> TurnEnded:
+        """A whole turn."""
+        before = len(self.front.of(TurnEnded))
+        await self.front.submit(SubmitPrompt(content=text))
+        return await self.front.until(TurnEnded, before + 1)
+
+    async def ask(self, op: Op, kind: type[Any]) -> Any:
+        """Send an op; its answer of this kind."""
+        before = len(self.front.of(kind))
+        await self.front.submit(op)
+        return await self.front.until(kind, before + 1)
+
+    async def refused(self, op: Op) -> str:
+        """Send an op that is not carried out; why."""
+        told: OpRejected = await self.ask(op, OpRejected)
+        return told.reason
+
+    def spoken(self) -> str:
+        """What the next request holds; the file says the same to whoever opens it."""
+        held = self.door.room.session.journal.main.conversation.messages()
+        assert view(load(self.path, session_id=SESSION).entries, session_id=SESSION) == held
+        return str(held)
+
+    def op_id(self) -> OpId:
+        self._asked += 1
+        return OpId(f"op{self._asked}")
+
+
+@asynccontextmanager
+async def lab(base: Path, *script: ScriptItem, **more: Any) -> AsyncIterator[Lab]:
+    """Closed in the end, with everything that still runs."""
+    place = Lab(base, script, **more)
+    await place.front.until(SessionStarted)
+    try:
+        yield place
+    finally:
+        await place.front.submit(Close())
+        await place.front.task
+        await place.toolbox.session.close()
+        assert place.toolbox.undo is not None
+        await place.toolbox.undo.close()
+        await asyncio.sleep(0)
