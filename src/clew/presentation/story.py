@@ -7,7 +7,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
-from clew.commands.deeds import Deed
 from clew.presentation.activity import Activity
 from clew.presentation.passages import BatchPassage, CallShown, Passage
 from clew.protocol.events import EventBase, Recorded
@@ -31,7 +30,6 @@ class Story(Struct, frozen=True, kw_only=True):
     """Calls of this turn that were not allowed, with the reason."""
     askers: dict[RequestId, AgentId] = {}
     """Which child agent asked."""
-    turn_deeds: tuple[Deed, ...] = ()
     older: EntryId | None = None
     """Where the history that is not loaded yet ends."""
     whole: bool = True
@@ -40,8 +38,14 @@ class Story(Struct, frozen=True, kw_only=True):
     """The first events that were loaded, up to the first prompt: what comes before may belong to them."""
     first_live: EntryId = EntryId("")
     """The first entry this listener saw being written: loaded history ends before it."""
+    mark: str = "#"
+    """Begins the keys of passages that have no id of their own; `number` counts them."""
     number: int = 0
-    """Counts passages that have no id of their own."""
+
+    @property
+    def oldest(self) -> EntryId | None:
+        """Ask for history before this; None: for the newest."""
+        return self.older or self.first_live or None
 
     @property
     def passages(self) -> tuple[Passage, ...]:
@@ -65,7 +69,7 @@ class Story(Struct, frozen=True, kw_only=True):
 
 def added(story: Story, make: Callable[[str], Passage]) -> Story:
     """One more passage, with a key of its own."""
-    passage = make(f"#{story.number}")
+    passage = make(f"{story.mark}{story.number}")
     return replace(story, now=(*story.now, passage), number=story.number + 1)
 
 

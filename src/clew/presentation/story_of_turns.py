@@ -1,5 +1,7 @@
 """How a turn is told: prompts, words, reasoning, calls and their ends."""
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from clew.commands.deeds import Deed, fitted, grouped
@@ -18,6 +20,7 @@ from clew.presentation.story import LATE, Story, fold, known, put, settled, with
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
+    AttemptEnded,
     BatchLabelled,
     PartCompleted,
     PromptAccepted,
@@ -65,13 +68,21 @@ ENDINGS = {
 
 @fold.register
 def _(event: TurnStarted, story: Story, at: str) -> Story:
-    return replace(story, past=story.past + story.now, now=(), denied={}, turn_deeds=())
+    return _turned(story)
+
+
+def _turned(story: Story) -> Story:
+    """A new turn: what was before no longer grows."""
+    now = tuple(settled(passage) for passage in story.now)
+    return replace(story, past=(*story.past, *now), now=(), denied={})
 
 
 @fold.register
 def _(event: PromptAccepted, story: Story, at: str) -> Story:
     if event.hidden or event.origin in ("shell", "clew"):
         return story
+    if not event.queued:
+        story = _turned(story)
     parts = () if isinstance(event.content, str) else event.content
     media = tuple(kind for kind in map(_media_type, parts) if kind)
     passage = PromptPassage(
@@ -143,6 +154,13 @@ def _(event: ReplyWithdrawn, story: Story, at: str) -> Story:
 
 
 @fold.register
+def _(event: AttemptEnded, story: Story, at: str) -> Story:
+    """What was not whole when the request ended is in no log and no view, so it is not on the screen either."""
+    now = tuple(passage for passage in story.now if not getattr(passage, "growing", False))
+    return story if len(now) == len(story.now) else replace(story, now=now)
+
+
+@fold.register
 def _(event: ToolStarted, story: Story, at: str) -> Story:
     return with_call(story, event.call.id, lambda shown: replace(shown, call=event.call, state="running", since=at))
 
@@ -158,7 +176,6 @@ def _(event: ToolProgress, story: Story, at: str) -> Story:
 def _(event: ToolEnded, story: Story, at: str) -> Story:
     call_id = event.result.call_id
     done = tuple(call_deeds(event, story.call(call_id), story.facts.cwd, denied=story.denied.get(call_id)))
-    story = replace(story, turn_deeds=(*story.turn_deeds, *done))
     if story.call(call_id) is None:
         call = ToolCallPart(id=call_id, name=event.name, arguments={})
         shown = ended_call(CallShown(call=call, entry_id=event.parent_id), event, done)
@@ -222,19 +239,20 @@ def _(event: TurnEnded, story: Story, at: str) -> Story:
     if event.error:
         ending = f"{ending}: {event.error}" if ending else event.error
     passage = TurnPassage(
-        key=f"turn:{story.number}",
+        key=f"{story.mark}{story.number}",
         at=at,
-        done=fitted(grouped(story.turn_deeds), MAX_DONE),
+        done=fitted(grouped(_deeds(story)), MAX_DONE),
         figures=" · ".join(figures),
         ending=ending,
         error=bool(event.error),
     )
-    now = tuple(settled(passage) for passage in story.now)
-    return replace(
-        story,
-        past=(*story.past, *now, passage),
-        now=(),
-        denied={},
-        turn_deeds=(),
-        number=story.number + 1,
-    )
+    story = _turned(story)
+    return replace(story, past=(*story.past, passage), number=story.number + 1)
+
+
+def _deeds(story: Story) -> Iterator[Deed]:
+    """What the calls of this turn came to."""
+    for passage in story.now:
+        if isinstance(passage, BatchPassage):
+            for shown in passage.calls:
+                yield from shown.deeds

@@ -66,7 +66,7 @@ def _of_child(envelope: Envelope, story: Story) -> Story:
 
 def retold(events: tuple[Recorded, ...], cwd: str = "") -> tuple[Passage, ...]:
     """The passages of events that were read back from the log."""
-    story = Story(facts=SessionFacts(cwd=cwd))
+    story = Story(facts=SessionFacts(cwd=cwd), mark=f"{events[0].at}+{len(events)}#" if events else "#")
     for recorded in events:
         story = fold(recorded.event, story, recorded.at)
     return tuple(settled(passage) for passage in story.passages)
@@ -82,7 +82,8 @@ def trimmed(story: Story, keep: int) -> Story:
     for index in range(max(len(story.past) - keep, 0), len(story.past)):
         passage = story.past[index]
         if index and isinstance(passage, PromptPassage) and passage.entry_id and not passage.queued:
-            return replace(story, past=story.past[index:], older=passage.entry_id, whole=False, head=())
+            kept = story.past[index:]
+            return replace(story, past=kept, older=passage.entry_id, whole=False, head=(), first_live=passage.entry_id)
     return story
 
 

@@ -1,17 +1,18 @@
 """The past as people saw it, page by page from the end: for a front end that scrolls up, whatever the file's size."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
-from clew.protocol.entries import ChainEntry, Entry, OpaqueEntry
+from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, OpaqueEntry, UserEntry
 from clew.protocol.events import Recorded
 from clew.protocol.ids import EntryId
 from clew.transcript.chain import build_chain
 from clew.transcript.errors import TranscriptError
 from clew.transcript.files import open_read
-from clew.transcript.links import parent_of, uuid_of
+from clew.transcript.links import parent_of, result_calls, uuid_of
 from clew.transcript.reader import locate
 from clew.transcript.retelling import events_of
 from clew.transcript.scan import backward
@@ -47,7 +48,10 @@ class Scrollback:
             return Page()
         try:
             end, tip = self._end(fd, before, leaf)
-            return self._read(fd, end, tip, max(1, limit))
+            limit = max(1, limit)
+            while (page := self._read(fd, end, tip, limit)) is None:
+                limit *= 4  # it begins within a reply: what belongs together would be told apart
+            return page
         except OSError:
             return Page()
         finally:
@@ -68,12 +72,13 @@ class Scrollback:
                         return line.offset, parent_of(found.entry)
         return 0, None
 
-    def _read(self, fd: int, end: int, tip: EntryId | None, limit: int) -> Page:
+    def _read(self, fd: int, end: int, tip: EntryId | None, limit: int) -> Page | None:
         offsets: list[int] = []
         entries: list[Entry] = []
-        start, taken = end, 0
+        start, taken, large = end, 0, False
         for line in backward(fd, end):
-            if taken >= limit * LINES_PER_EVENT or end - line.offset > MAX_PAGE_BYTES:
+            large = end - line.offset > MAX_PAGE_BYTES
+            if taken >= limit * LINES_PER_EVENT or large:
                 break
             start, taken = line.offset, taken + 1
             for found in reversed(locate(line)):
@@ -82,10 +87,20 @@ class Scrollback:
                     entries.append(found.entry)
         entries.reverse()
         offsets.reverse()
-        return self._told(entries, offsets, tip, limit, whole=start == 0)
+        return self._told(entries, offsets, tip, limit, whole=start == 0, anywhere=large)
 
-    def _told(self, entries: list[Entry], offsets: list[int], tip: EntryId | None, limit: int, *, whole: bool) -> Page:
-        """The events of the conversation that ends with `tip`, and of the lines beside it, in the order of the file."""
+    def _told(
+        self,
+        entries: list[Entry],
+        offsets: list[int],
+        tip: EntryId | None,
+        limit: int,
+        *,
+        whole: bool,
+        anywhere: bool,
+    ) -> Page | None:
+        """The events of the conversation that ends with `tip`, and of the lines beside it, in the order of the file.
+        None when it begins within a reply and may be larger; `anywhere`: it may not."""
         chain = build_chain(
             entries, session_id=self._session_id, sidechain=self._sidechain, past_boundaries=True, tip=tip
         )
@@ -97,10 +112,28 @@ class Scrollback:
             told.extend((number, Recorded(at=entry.timestamp, event=event)) for event in events_of(entry))
         whole = whole and len(told) <= limit
         told = told[-limit:]
-        first = next((entries[number] for number, _ in told if isinstance(entries[number], ChainEntry)), None)
-        if whole or not isinstance(first, ChainEntry):
+        if whole:
             return Page(events=tuple(recorded for _, recorded in told))
-        at = next(number for number, entry in enumerate(entries) if entry is first)
-        self._begins[first.uuid] = (offsets[at], first.logical_parent_uuid or first.parent_uuid)
-        kept = tuple(recorded for number, recorded in told if number >= at)
+        begin = next((number for number, _ in told if opens_reply(entries, number)), None)
+        if begin is None and not anywhere:
+            return None
+        if begin is None:
+            begin = next((number for number, _ in told if isinstance(entries[number], ChainEntry)), None)
+        first = entries[begin] if begin is not None else None
+        if begin is None or not isinstance(first, ChainEntry):
+            return Page(events=tuple(recorded for _, recorded in told))
+        self._begins[first.uuid] = (offsets[begin], first.logical_parent_uuid or first.parent_uuid)
+        kept = tuple(recorded for number, recorded in told if number >= begin)
         return Page(events=kept, before=first.uuid)
+
+
+def opens_reply(entries: Sequence[Entry], number: int) -> bool:
+    """Whether this is a prompt or the first line of a reply: what was said before is answered before it."""
+    entry = entries[number]
+    if isinstance(entry, UserEntry):
+        return not result_calls(entry)
+    if not isinstance(entry, AssistantEntry):
+        return False
+    parent = parent_of(entry)
+    before = next((known for known in reversed(entries[:number]) if uuid_of(known) == parent), None)
+    return before is not None and not (isinstance(before, AssistantEntry) and before.message.id == entry.message.id)

@@ -1,5 +1,6 @@
 """The session as this screen holds it: events into the story, ops out, older history when it is wanted."""
 
+import asyncio
 from collections.abc import Callable
 
 from msgspec.structs import replace
@@ -55,7 +56,7 @@ class Conversation:
             return
         self._loading = self._next_id("history")
         limit = PAGE if self.story.past else FIRST_PAGE
-        self.link.send(LoadHistory(op_id=OpId(self._loading), before=self.story.older, limit=limit))
+        self.link.send(LoadHistory(op_id=OpId(self._loading), before=self.story.oldest, limit=limit))
 
     def trim(self) -> None:
         """Forget what is far above; only while the end is followed."""
@@ -74,9 +75,10 @@ class Conversation:
             self.story = told(envelope, self.story)
         elif asked and not _goes_on(event):
             self._for_pickers.discard(op_id)
-        if isinstance(event, SessionStarted | Rewound) and not self.story.whole:
+        if isinstance(event, SessionStarted | Rewound):
             self._loading = ""
-            self.load_older()
+            # After what is told together with it: the first live entry is where history ends.
+            asyncio.get_running_loop().call_soon(self.load_older)
         self._on_change(envelope, asked)
 
     def _next_id(self, kind: str) -> OpId:

@@ -58,6 +58,8 @@ class Viewport:
         """The first row on the screen; None: the end is followed."""
         self._at = 0
         """Where the passage of `_top` was found last."""
+        self._behind = 0
+        """How many passages there were from there to the end."""
         self._visible: list[tuple[int, int]] = []
 
     @property
@@ -186,10 +188,9 @@ class Viewport:
     def _from_top(self) -> list[tuple[int, int]]:
         assert self._top is not None
         start = self.index_of(self._top.key)
-        if start is None:
-            self._top = None
-            return self._from_end()
-        self._at = start
+        if start is None:  # told anew with what came before it: as far from the end as it was
+            start = max(self.count - self._behind, 0)
+        self._at, self._behind = start, self.count - start
         found: list[tuple[int, int]] = []
         for index in range(start, self.count):
             size = len(self._block(index))
