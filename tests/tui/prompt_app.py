@@ -1,6 +1,6 @@
 """A small app around the prompt: notes what it says."""
 
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from textual.app import App, ComposeResult
@@ -13,22 +13,23 @@ from clew.composing.keymap import Keymap
 from clew.tui.prompt import Prompt
 from clew.tui.prompt_panel import PromptPanel
 
-STYLES = Path(clew.tui.__file__).parent
-
 OURS = ("prompt_panel", "prompt", "completion_list", "history_search", "queue_list")
+STYLES: list[str | PurePath] = [Path(clew.tui.__file__).with_name(f"{name}.tcss") for name in OURS]
 THEME = Theme(name="test", primary="cyan", variables={"user-bar": "cyan", "dim": "gray", "notice": "yellow"})
 
 
 class PromptApp(App[None]):
     """The prompt at the bottom of an otherwise empty screen."""
 
-    CSS_PATH = tuple(STYLES / f"{name}.tcss" for name in OURS)
+    CSS_PATH = STYLES
     CSS = "#above { height: 1fr; }"
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, home: Path | None = None, keymap: Keymap | None = None, project: str = "") -> None:
+    def __init__(
+        self, home: Path | None = None, keymap: Keymap | None = None, project: str = "", *, vim: bool = False
+    ) -> None:
         super().__init__()
-        self.panel = PromptPanel(home=home, keymap=keymap)
+        self.panel = PromptPanel(home=home, keymap=keymap, vim=vim)
         self.prompt.project = project
         self.entries: list[Entry] = []
         self.refused: list[str] = []

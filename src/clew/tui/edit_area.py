@@ -7,6 +7,7 @@ from typing import Any
 
 from rich.segment import Segment
 from textual.document._document import EditResult, Location, Selection
+from textual.document._history import EditHistory
 from textual.screen import Screen
 from textual.signal import Signal
 from textual.strip import Strip
@@ -93,8 +94,8 @@ class EditArea(TextArea, inherit_bindings=False):
         start, end = super()._validate_selection(selection)
         if not len(self.pastes):
             return Selection(start, end)
-        forward = end > self.selection.end
-        return Selection(self._outside(start, forward=False), self._outside(end, forward=forward))
+        caret = self._outside(end, forward=end > self.selection.end)
+        return Selection(caret if start == end else self._outside(start, forward=start > end), caret)
 
     def _outside(self, location: Location, *, forward: bool) -> Location:
         row, column = location
@@ -134,6 +135,15 @@ class EditArea(TextArea, inherit_bindings=False):
         self.history.checkpoint()
         self.move_cursor(self.document.end if caret is None else caret)
         return form
+
+    def preview(self, text: str) -> None:
+        """Replace everything for now: undo knows nothing of it."""
+        kept = self.history
+        self.history = EditHistory(max_checkpoints=1, checkpoint_timer=0.0, checkpoint_max_characters=0)
+        try:
+            self.set_text(text)
+        finally:
+            self.history = kept
 
     def replace_range(self, text: str, start: Location, end: Location) -> None:
         """Put text in the place of a range; the caret goes to its end."""
@@ -204,5 +214,9 @@ class EditArea(TextArea, inherit_bindings=False):
         row, column = self.cursor_location
         if column == 0:
             return (row - 1, len(self.document.get_line(row - 1))) if row else (0, 0)
-        before = self.document.get_line(row)[:column].rstrip()
+        line = self.document.get_line(row)
+        for first, last, _ in self.pastes.spans(line):
+            # A folded paste is one word, whatever blanks its token has.
+            line = f"{line[:first]}{'x' * (last - first)}{line[last:]}"
+        before = line[:column].rstrip()
         return row, max(before.rfind(" "), before.rfind("\t")) + 1

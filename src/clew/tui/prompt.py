@@ -175,7 +175,7 @@ class Prompt(EditArea):
         if action not in CUTTING:
             self.end_cutting()
         if self.is_searching:
-            return self.searching.press(action, character)
+            return self.searching.press(action, character) or self.press(key, character)
         if action is None:
             return False
         if self.completing.is_open and self._completion_key(action, strokes):

@@ -61,23 +61,31 @@ class Searching:
         """Back to what was typed before."""
         if self._search is None:
             return
-        before = self._search.before
-        # The text first, while the search is still on: nobody takes it for typing.
-        if before != self._area.text:
-            self._area.set_text(before)
-        self._area.selection = self._selection
-        self.end()
-
-    def end(self) -> None:
-        """Keep what is shown."""
+        self._restore(self._search.before)
         self._search = None
         self._line.follow(None)
+
+    def end(self) -> None:
+        """Keep what is shown; undo goes back to what was typed before."""
+        if self._search is None:
+            return
+        found = self._area.text
+        self._restore(self._search.before)
+        self._search = None
+        self._line.follow(None)
+        if found != self._area.text:
+            self._area.set_text(found)
+
+    def _restore(self, before: str) -> None:
+        if before != self._area.text:
+            self._area.preview(before)
+        self._area.selection = self._selection
 
     def _show(self, after: HistorySearch) -> None:
         self._search = after
         text = after.before if after.found is None else self._form(after.text)
-        if text != self._area.text:
-            self._area.set_text(text)
         if after.found is None:
-            self._area.selection = self._selection
+            self._restore(text)
+        elif text != self._area.text:
+            self._area.preview(text)
         self._line.follow(after)

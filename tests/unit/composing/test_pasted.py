@@ -65,10 +65,10 @@ def test_a_draft_of_another_session_gets_tokens_of_this_one() -> None:
 
 def test_memory_is_bounded_and_the_newest_paste_stays() -> None:
     pastes = Pastes()
-    for number in range(4):
-        token = pastes.fold(str(number) * (MAX_KEPT_CHARS // 2))
+    tokens = [pastes.fold(str(number) * (MAX_KEPT_CHARS // 2)) for number in range(4)]
     assert len(pastes) <= 2
-    assert pastes.expand(token)[0] == "3"
+    assert pastes.expand(tokens[-1])[0] == "3"
+    assert pastes.expand(tokens[0]) == tokens[0]
 
 
 def test_what_is_folded() -> None:
