@@ -3,12 +3,13 @@
 from collections.abc import Callable
 
 import pytest
+from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, RuleOffer
 from clew.protocol.ids import AgentId, CallId, RequestId
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.ops import AnswerApproval, Op, SetPermissionMode
+from clew.protocol.ops import AnswerApproval, Op
 from clew.tui.dialogs.permission import PermissionDialog
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
 from fakes.loop_clock import LoopClock
@@ -77,7 +78,9 @@ def saves(*rules: str) -> AnswerApproval:
         (asked(), ["x"], (STOP,)),
         (asked(), ["escape"], (STOP,)),
         (asked(), ["a"], (saves("Bash(git push *)"),)),
-        (asked(offers=(HERE,)), ["s"], (saves("Bash(git push *)"),)),
+        (asked(), ["s"], (replace(saves("Bash(git push *)"), scope="session"),)),
+        (asked(offers=(HERE,)), ["s"], (replace(saves("Bash(git push *)"), scope="session"),)),
+        (asked(offers=(ADD, PUSH)), ["s", "1", "enter"], (replace(saves("Bash(git push *)"), scope="session"),)),
         (asked(offers=(ADD, PUSH, WIDER)), ["a", "enter"], (saves("Bash(git add *)", "Bash(git push *)"),)),
         (asked(offers=(ADD, PUSH, WIDER)), ["a", "1", "3", "enter"], (saves("Bash(git push *)", "Bash(git *)"),)),
         (asked(offers=(ADD, PUSH)), ["a", "space", "enter"], (saves("Bash(git push *)"),)),
@@ -85,7 +88,7 @@ def saves(*rules: str) -> AnswerApproval:
         (asked(), ["n", *"no", "space", "n", "enter"], (because("no n"),)),
         (asked(), ["n", "enter"], (DENY,)),
         (asked(), ["n", "z", "escape", "y"], (ALLOW,)),
-        (edit(), ["e"], (ALLOW, SetPermissionMode(mode="acceptEdits"))),
+        (edit(), ["e"], (replace(ALLOW, mode="acceptEdits"),)),
     ],
 )
 async def test_keys_answer(make: Callable[[], PermissionDialog], keys: list[str], ops: tuple[Op, ...]) -> None:
@@ -104,6 +107,7 @@ async def test_keys_answer(make: Callable[[], PermissionDialog], keys: list[str]
         (asked(), ["space", "z", "0", "9", "tab", "pagedown"]),
         (asked(), ["у"]),  # a Cyrillic letter that looks like y
         (asked(offers=()), ["a", "s", "e"]),
+        (asked(offers=(HERE,)), ["a"]),
         (asked(offers=(ADD, PUSH)), ["a", "1", "2", "enter"]),
     ],
 )
@@ -193,7 +197,7 @@ async def test_of_a_long_text_all_answers_stay_in_sight_and_what_is_hidden_is_to
         await pilot.pause()
         rows = app.rows()
         assert any("Careful: it deletes much" in row for row in rows)
-        assert [row[3] for row in rows if row[3:4] in "yanx" and row[4:6] == "  "] == ["y", "a", "n", "x"]
+        assert [row[3] for row in rows if row[3:4] in "ysanx" and row[4:6] == "  "] == ["y", "s", "a", "n", "x"]
         assert any("more rows" in row for row in rows)
         for _ in range(80):
             await pilot.press("pagedown")

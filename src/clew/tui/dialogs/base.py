@@ -5,7 +5,7 @@ opens must not allow something by its letters. What was typed so is posted as `O
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from textual import events
 from textual.app import ComposeResult
@@ -18,7 +18,7 @@ from clew.presentation.rows import Row, Span, clipped, spread, width_of, wrapped
 from clew.protocol.events import Event
 from clew.protocol.ids import OpId
 from clew.protocol.ops import Op
-from clew.tui.dialogs.layout import DialogLayout, Part, rows_allowed
+from clew.tui.dialogs.layout import WIDE, DialogLayout, Part, rows_allowed
 from clew.tui.dialogs.options import NOWHERE, Options
 from clew.tui.dialogs.row_view import RowView
 
@@ -26,6 +26,8 @@ QUIET_S = 0.3
 RULE = "─"
 MIN_BODY = 3
 MIN_OPTIONS = 3
+ASIDE_ROWS = 7
+"""What stands beside the options has this many rows where it must stand below them."""
 
 KEYS = {
     "up": "previous",
@@ -34,17 +36,20 @@ KEYS = {
     "down": "next",
     "ctrl+n": "next",
     "tab": "next",
-    "enter": "choose",
-    "escape": "back",
+    "enter": "accept",
+    "escape": "dismiss",
     "pageup": "page_up",
     "pagedown": "page_down",
+}
+"""Which key does what, unless the App gives an `action_of` of its own."""
+ALWAYS = {
+    "space": "toggle",
     "ctrl+up": "scroll_up",
     "shift+up": "scroll_up",
     "ctrl+down": "scroll_down",
     "shift+down": "scroll_down",
-    "space": "toggle",
 }
-"""Which key does what in every dialog; a field that is being typed into keeps the keys that write."""
+"""Further keys of every dialog."""
 
 
 class Dialog(Widget, can_focus=True):
@@ -76,18 +81,25 @@ class Dialog(Widget, can_focus=True):
 
     field_last = False
     """The field stands under the options."""
+    aside_below = False
+    """Whether it is shown there at all."""
     clicks_choose = True
     """A click on an option chooses it; otherwise the first one points and the next one chooses."""
-    keys: dict[str, str] = KEYS
+    context = "dialog"
+    """The context of its keys in the user's key map."""
 
     def __init__(self, *, quiet_s: float = QUIET_S) -> None:
         super().__init__(classes="dialog")
+        self.action_of: Callable[[str], str | None] = self.usual_keys().get
+        """What a key means here; the App may put the user's own keys in."""
         self._quiet_s = quiet_s
         self._quiet: asyncio.TimerHandle | None = None
         self._overtyped = False
         self._over = False
         self._said: Row = ()
         self._asked = 0
+        self._text = ""
+        """What the field held when it was last looked at."""
         self._heading = RowView(lambda columns: [self._heading_row(columns)], classes="heading")
         self.body = RowView(self.body_rows, classes="body")
         self._divider = RowView(self._divider_rows, classes="divider")
@@ -126,6 +138,11 @@ class Dialog(Widget, can_focus=True):
     def on_unmount(self) -> None:
         if self._quiet is not None:
             self._quiet.cancel()
+
+    @classmethod
+    def usual_keys(cls) -> dict[str, str]:
+        """The keys of a dialog nobody changed."""
+        return KEYS
 
     # What a kind of dialog says.
 
@@ -217,6 +234,7 @@ class Dialog(Widget, can_focus=True):
     def open_field(self, placeholder: str, value: str = "") -> None:
         """Let something be typed."""
         self.field.placeholder = placeholder
+        self._text = value
         self.field.value = value
         self.field.cursor_position = len(value)
         self.field.display = True
@@ -286,7 +304,7 @@ class Dialog(Widget, can_focus=True):
 
     def press(self, event: events.Key) -> bool:
         """A key that counts; whether it meant something here."""
-        action = self.keys.get(event.key, "")
+        action = self.action_of(event.key) or ALWAYS.get(event.key, "")
         if action == "toggle" and self.writing:
             return False
         if action:
@@ -303,12 +321,16 @@ class Dialog(Widget, can_focus=True):
             case "previous" | "next":
                 if self.options.walk(1 if action == "next" else -1):
                     self.pointed()
-            case "choose":
+            case "accept":
                 self._choose()
-            case "back":
+            case "dismiss":
                 self.back()
             case "page_up" | "page_down":
                 self.page(1 if action == "page_down" else -1)
+            case "preview":
+                self.aside_below = not self.aside_below
+                self.pointed()
+                self.redraw()
             case "scroll_up" | "scroll_down":
                 self.scroll_body(1 if action == "scroll_down" else -1)
             case "toggle" if self.options.cursor != NOWHERE:
@@ -362,7 +384,9 @@ class Dialog(Widget, can_focus=True):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        self.typed(event.value)
+        if event.value != self._text:
+            self._text = event.value
+            self.typed(event.value)
 
     # Where everything stands.
 
@@ -378,12 +402,14 @@ class Dialog(Widget, can_focus=True):
     def part(self, child: Widget, columns: int) -> Part:
         """The rows a child wants at this width."""
         wants = child.wanted(columns) if isinstance(child, RowView) else 1
+        if child is self.aside and self.beside(columns) is None:
+            wants = min(wants, ASIDE_ROWS) if self.aside_below else 0
         least = MIN_BODY if child is self.body else MIN_OPTIONS if child is self.options else wants
         return Part(wants=wants, least=0 if child is self._gap else min(least, wants))
 
     def beside(self, columns: int) -> tuple[Widget, Widget] | None:
         """What stands beside the options."""
-        return (self.options, self.aside) if self.aside.display else None
+        return (self.options, self.aside) if self.aside.display and columns >= WIDE else None
 
     def _heading_row(self, columns: int) -> Row:
         note = f" {self.note()} {RULE}" if self.note() else ""
@@ -393,7 +419,7 @@ class Dialog(Widget, can_focus=True):
         return (*left, Span(RULE * middle + note, "dim"))
 
     def _divider_rows(self, columns: int) -> list[Row]:
-        if not (self.options.items or self.field.display):
+        if not self.body.rows(columns - 1):
             return []
         below = self.body.below if self.body.size.height else 0
         if not below:

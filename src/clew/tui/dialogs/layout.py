@@ -12,8 +12,8 @@ MAX_SHARE = 0.7
 """Of the rows of the screen; the conversation stays in sight above."""
 MIN_ROWS = 14
 """A low screen gives all but one of its rows, up to this many."""
-WIDE = 100
-"""From this many columns on there is room for something beside the options."""
+WIDE = 98
+"""From this many columns on, a screen of 100 that is, there is room for something beside the options."""
 GAP = 3
 
 

@@ -102,7 +102,7 @@ class Options(RowView):
         """Scroll so that all rows of the option under the cursor are seen, and the headings above the first one."""
         if not self.is_mounted or not self.size.height:
             return
-        self.rows(self.size.width)
+        self.rows(self._room)
         mine = [row for row, owner in enumerate(self._owner) if owner == self.cursor]
         if not mine:
             return
@@ -133,9 +133,10 @@ class Options(RowView):
         margin = len(mark.text) + len(key.text) + len(box.text)
         hang = (Span(" " * margin),)
         if item.rows is not None:
-            inner = item.rows(max(columns - margin, 1))
+            inner = [*item.rows(max(columns - margin, 1))]
+            inner[:1] = [_heavy(row) if under_cursor else row for row in inner[:1]]
             return [((mark, key, box) if not at else hang) + tuple(row) for at, row in enumerate(inner)]
-        label = tuple(span._replace(style=f"bold {span.style}") for span in item.label) if under_cursor else item.label
+        label = _heavy(item.label) if under_cursor else item.label
         return wrapped(label, columns, first=(mark, key, box), hang=hang)
 
     def row_style(self, place: int) -> Style:
@@ -148,3 +149,8 @@ class Options(RowView):
         place = event.y + self.scroll_offset.y
         if place < len(self._owner) and not self.items[self._owner[place]].heading:
             self.post_message(self.Clicked(self._owner[place]))
+
+
+def _heavy(row: Row) -> Row:
+    """What is under the cursor; what is faint stays so."""
+    return tuple(span if "dim" in span.style else span._replace(style=f"bold {span.style}") for span in row)

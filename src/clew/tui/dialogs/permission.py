@@ -18,7 +18,7 @@ from clew.presentation.edit_preview import EDITS, TOLD, Change, change_lines, ch
 from clew.presentation.rows import Row, Span, preformatted, width_of, wrapped
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Event, RuleOffer
 from clew.protocol.ids import RequestId
-from clew.protocol.ops import AnswerApproval, Op, SetPermissionMode
+from clew.protocol.ops import AnswerApproval, Op
 from clew.system.terminal_text import reveal
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
@@ -38,9 +38,11 @@ def open_dialog(event: Event, context: DialogContext) -> Dialog:
     return PermissionDialog(event, context)
 
 
-def allowing(request_id: RequestId, offers: Sequence[RuleOffer]) -> AnswerApproval:
-    """Allow, and save these rules where they are offered for. The one place that says so to the machine."""
-    return AnswerApproval(request_id=request_id, decision="allow_always", rules=tuple(offer.rule for offer in offers))
+def allowing(request_id: RequestId, offers: Sequence[RuleOffer], *, session: bool) -> AnswerApproval:
+    """Allow, and save these rules: for this session only, or where each was offered for."""
+    rules = tuple(offer.rule for offer in offers)
+    scope = "session" if session else ""
+    return AnswerApproval(request_id=request_id, decision="allow_always", rules=rules, scope=scope)
 
 
 class PermissionDialog(Dialog):
@@ -58,6 +60,8 @@ class PermissionDialog(Dialog):
         self._cut = is_cut(request, self._arguments, BOUNDS)
         self._saving: list[RuleOffer] = []
         """The offers that can be ticked, once somebody wants to choose among them."""
+        self._session = False
+        """Whether they would hold for this session only."""
         self._ticked: set[str] = set()
 
     def title(self) -> str:
@@ -77,10 +81,9 @@ class PermissionDialog(Dialog):
 
     def _answers(self) -> list[Option]:
         found = [Option(value="once", key="y", label=(Span("Allow once"),))]
-        for key, scopes in (("s", ("session",)), ("a", ("project", "user"))):
-            offers = [offer for offer in self.request.offers if offer.scope in scopes]
-            if offers:
-                found.append(Option(value=key, key=key, label=_offered(offers)))
+        for key in ("s", "a"):
+            if offers := self._offers(session=key == "s"):
+                found.append(Option(value=key, key=key, label=_offered(offers, session=key == "s")))
         if self.request.tool in EDITS:
             label = (Span("Allow, and accept edits from now on"),)
             found.append(Option(value="edits", key="e", label=label))
@@ -107,9 +110,9 @@ class PermissionDialog(Dialog):
             case "once":
                 self.finish(self._answer(decision="allow"))
             case "s" | "a":
-                self._save(["session"] if value == "s" else ["project", "user"])
+                self._save(session=value == "s")
             case "edits":
-                self.finish(self._answer(decision="allow"), SetPermissionMode(mode="acceptEdits"))
+                self.finish(replace(self._answer(decision="allow"), mode="acceptEdits"))
             case "deny":
                 self.options.set(())
                 self.open_field("why not? (may stay empty)")
@@ -127,18 +130,23 @@ class PermissionDialog(Dialog):
         answer = AnswerApproval(request_id=self.request.request_id, decision="allow" if allow else "deny")
         return answer if allow else replace(answer, reason=reason, stop=stop)
 
-    def _save(self, scopes: Sequence[str]) -> None:
+    def _offers(self, *, session: bool) -> tuple[RuleOffer, ...]:
+        """Every rule can hold for this session only; those that were offered for longer can hold longer."""
+        return tuple(offer for offer in self.request.offers if session or offer.scope != "session")
+
+    def _save(self, *, session: bool) -> None:
         """One rule is saved at once: it stood in the option. Of several the usual ones are ticked first."""
-        offers = tuple(offer for offer in self.request.offers if offer.scope in scopes)
+        offers = self._offers(session=session)
         if len(offers) == 1:
-            self.finish(allowing(self.request.request_id, offers))
+            self.finish(allowing(self.request.request_id, offers, session=session))
             return
-        self._saving = list(offers)
+        self._saving, self._session = list(offers), session
         self._ticked = {offers[place].rule for place in usual_offers(offers)}
         self._offer_rules(cursor=1)
 
     def _offer_rules(self, *, cursor: int) -> None:
-        told = Span(f"Rules to save; what is ticked {HOLDS[self._saving[0].scope]}:", "dim")
+        holds = HOLDS["session" if self._session else self._saving[0].scope]
+        told = Span(f"Rules to save; what is ticked {holds}:", "dim")
         rules = [self._rule(at, offer) for at, offer in enumerate(self._saving, start=1)]
         self.options.set([Option(value="", label=(told,), heading=True), *rules], cursor=cursor)
         self.redraw()
@@ -156,7 +164,7 @@ class PermissionDialog(Dialog):
     def _save_ticked(self) -> None:
         ticked = [offer for offer in self._saving if offer.rule in self._ticked]
         if ticked:
-            self.finish(allowing(self.request.request_id, ticked))
+            self.finish(allowing(self.request.request_id, ticked, session=self._session))
         else:
             self.say("No rule is ticked. Esc goes back, where y allows it once.")
 
@@ -199,8 +207,8 @@ class PermissionDialog(Dialog):
         return rows
 
 
-def _offered(offers: Sequence[RuleOffer]) -> Row:
-    place = PLACES[offers[0].scope]
+def _offered(offers: Sequence[RuleOffer], *, session: bool) -> Row:
+    place = PLACES["session" if session else offers[0].scope]
     if len(offers) == 1:
         return (Span(f"Allow {place}"), Span(f"  {one_line(offers[0].rule)}", "code accent"))
     return (Span(f"Allow {place}"), Span(f"  choose of {len(offers)} rules…", "dim"))

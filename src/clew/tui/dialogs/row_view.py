@@ -67,17 +67,20 @@ class RowView(ScrollView, can_focus=False):
         self._measure()
 
     def _measure(self) -> None:
-        width = self.size.width
-        self.virtual_size = Size(width, len(self.rows(width)))
+        self.virtual_size = Size(self._room, len(self.rows(self._room)))
+
+    @property
+    def _room(self) -> int:
+        """Columns beside the scroll bar; its place is kept free also while there is none."""
+        return max(self.size.width - self.styles.scrollbar_size_vertical, 0)
 
     def render_line(self, y: int) -> Strip:
-        width = self.size.width
-        rows = self.rows(width)
+        rows = self.rows(self._room)
         if self.virtual_size.height != len(rows):
             self.call_after_refresh(self._measure)
         place = y + self.scroll_offset.y
         row = rows[place] if place < len(rows) else ()
-        return self._strip(row, width, self.row_style(place))
+        return self._strip(row, self.size.width, self.row_style(place))
 
     def row_style(self, place: int) -> Style:
         """What lies under the styles of a row."""

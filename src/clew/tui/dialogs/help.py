@@ -1,0 +1,81 @@
+"""Help: which key does what where, and every command with what it does. Typing filters both."""
+
+from collections.abc import Iterator, Sequence
+
+from msgspec import Struct
+
+from clew.commands.base import CommandHelp
+from clew.presentation.rows import Row, Span, wrapped
+from clew.system.terminal_text import clip, display_width
+from clew.tui.dialogs.options import Option
+from clew.tui.dialogs.picker import Picker, holds
+
+MAX_KEYS_COLUMNS = 26
+
+
+class KeyHelp(Struct, frozen=True, kw_only=True):
+    """One action of a context and its keys, as people read them."""
+
+    context: str
+    keys: tuple[str, ...]
+    summary: str
+
+
+class HelpDialog(Picker):
+    """Nothing is decided here; Enter on a command puts it into the prompt."""
+
+    asks_for = "a key, a command or a word"
+
+    def __init__(self, keys: Sequence[KeyHelp], commands: Sequence[CommandHelp]) -> None:
+        super().__init__()
+        self._help_keys = tuple(keys)
+        self._commands = tuple(commands)
+        names = [f"/{about.name}" for about in commands] + [", ".join(row.keys) for row in keys]
+        self._longest = min(max(map(display_width, names), default=0), MAX_KEYS_COLUMNS)
+        self.wanted_command = ""
+        """The command somebody took; to be looked at when the dialog closes."""
+
+    def title(self) -> str:
+        return "Help"
+
+    def hint(self) -> str:
+        return "↑ ↓ PgUp PgDn · Enter takes a command · Esc closes"
+
+    def rows_for(self, words: list[str]) -> Iterator[Option]:
+        """Commands first, then the keys by context."""
+        commands = [about for about in self._commands if holds(_words_of(about), words)]
+        if commands:
+            yield _heading("commands")
+        for about in commands:
+            yield self._told(f"/{about.name}", f"/{about.name}", about.summary)
+        fitting = [row for row in self._help_keys if holds(f"{row.context} {' '.join(row.keys)} {row.summary}", words)]
+        for context in dict.fromkeys(row.context for row in fitting):
+            yield _heading(f"keys · {context}")
+            for at, row in enumerate(fitting):
+                if row.context == context:
+                    yield self._told(f"{context} {at}", ", ".join(row.keys) or "(no key)", row.summary)
+
+    def _told(self, value: str, name: str, summary: str) -> Option:
+        def rows(columns: int) -> list[Row]:
+            size = min(self._longest, max(columns // 3, 8))
+            shown = clip(name, size)
+            margin = (Span(shown), Span(" " * (size - display_width(shown) + 2)))
+            return wrapped((Span(summary, "dim"),), columns, first=margin, hang=(Span(" " * (size + 2)),))
+
+        return Option(value=value, rows=rows)
+
+    def chosen(self, place: int) -> None:
+        value = self.options.items[place].value
+        if value.startswith("/"):
+            self.wanted_command = value
+            self.dismiss()
+        else:
+            self.say("This is a key: press it where it is told for.")
+
+
+def _words_of(about: CommandHelp) -> str:
+    return " ".join((f"/{about.name}", *about.aliases, about.summary, *about.details))
+
+
+def _heading(text: str) -> Option:
+    return Option(value="", heading=True, label=(Span(text, "dim"),))

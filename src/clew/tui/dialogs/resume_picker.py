@@ -1,0 +1,160 @@
+"""The sessions to go on with, of all agents: where each stood, its last exchange, and the project it belongs to."""
+
+import asyncio
+from collections.abc import Sequence
+
+from clew.commands.figures import duration
+from clew.presentation.rows import Row, Span, clipped, spread, wrapped
+from clew.protocol.events import Event, OpRejected, SessionPreviewed, SessionRow, SessionsListed
+from clew.protocol.ids import OpId
+from clew.protocol.ops import ListSessions, PreviewSession, SwitchSession
+from clew.system.terminal_text import sanitize
+from clew.tui.dialogs.base import Dialog
+from clew.tui.dialogs.options import Option
+from clew.tui.dialogs.picker import Picker
+from clew.tui.dialogs.registry import DialogContext
+
+SETTLE_S = 0.12
+"""How long typing or the cursor rests before the machine is asked."""
+LIMIT = 50
+LINE = Span("│ ", "dim")
+
+
+def open_dialog(event: Event, context: DialogContext) -> Dialog:
+    """For the registry."""
+    assert isinstance(event, SessionsListed)
+    return ResumePicker(event, context)
+
+
+class ResumePicker(Picker):
+    """Rows of SessionsListed; what is typed asks for the list again, and the marked row for its last exchange."""
+
+    asks_for = "words of a title, project or recap"
+
+    def __init__(self, listed: SessionsListed, context: DialogContext) -> None:
+        super().__init__()
+        self._facts = context.facts
+        self._sessions = listed.sessions
+        self._project = sanitize(self._facts.cwd.rstrip("/").rpartition("/")[2], one_line=True)
+        self._asked_list = OpId("")
+        self._asked_preview = OpId("")
+        self._previewing = ""
+        """The session whose last exchange was asked for last."""
+        self._previews: dict[str, tuple[str, ...]] = {}
+        self._timer: asyncio.TimerHandle | None = None
+        """Until typing rests."""
+        self._glance: asyncio.TimerHandle | None = None
+        """Until the cursor rests."""
+
+    def title(self) -> str:
+        return "Resume a session"
+
+    def note(self) -> str:
+        return f"{len(self._sessions)} found"
+
+    def begin(self) -> None:
+        self.aside.display = True
+        super().begin()
+
+    def on_unmount(self) -> None:
+        for timer in (self._timer, self._glance):
+            if timer is not None:
+                timer.cancel()
+
+    def rows_for(self, words: list[str]) -> Sequence[Option]:
+        return [
+            Option(value=row.session_id, rows=lambda columns, row=row: _session_rows(row, columns))
+            for row in self._sessions
+        ]
+
+    def typed(self, text: str) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = asyncio.get_running_loop().call_later(SETTLE_S, self._ask)
+
+    def _ask(self) -> None:
+        self._timer = None
+        self._asked_list = self.next_op_id()
+        self.inquire(ListSessions(op_id=self._asked_list, query=self.field.value.strip(), limit=LIMIT))
+
+    def hear(self, event: Event) -> bool:
+        match event:
+            case SessionsListed() if event.op_id == self._asked_list:
+                self._sessions = event.sessions
+                self.refill(anew=True)
+            case SessionPreviewed() if event.op_id == self._asked_preview:
+                self._show_preview(event.session, event.lines)
+            case OpRejected() if event.op_id == self._asked_preview:
+                self._show_preview(self._previewing, (f"({event.reason})",))
+            case OpRejected() if event.op_id == self._asked_list:
+                self.say(sanitize(event.reason, one_line=True), "error")
+            case _:
+                return False
+        return True
+
+    def _show_preview(self, session: str, lines: tuple[str, ...]) -> None:
+        self._previews[session] = lines
+        self.redraw()
+
+    def pointed(self) -> None:
+        """Ask for the last exchange of the marked session, once."""
+        marked = self.options.value
+        self.aside.show(self._preview_rows)
+        if self._glance is not None:
+            self._glance.cancel()
+        if marked and marked not in (*self._previews, self._previewing) and (self.aside_below or self._wide):
+            self._glance = asyncio.get_running_loop().call_later(SETTLE_S, self._look, marked)
+        self.redraw()
+
+    def _look(self, session: str) -> None:
+        self._previewing = session
+        self._asked_preview = self.next_op_id()
+        self.inquire(PreviewSession(op_id=self._asked_preview, session=session))
+
+    def hint(self) -> str:
+        marked = self._marked
+        if marked is None:
+            return "Nothing fits · Esc closes"
+        project = sanitize(marked.project, one_line=True)
+        where = f" in {project}" if project and project != self._project else ""
+        look = "" if self._wide else " · Tab last exchange"
+        return f"Enter goes on{where}{look} · Esc closes"
+
+    @property
+    def _wide(self) -> bool:
+        return self.beside(self.screen.size.width - self.styles.gutter.width) is not None
+
+    @property
+    def _marked(self) -> SessionRow | None:
+        return next((row for row in self._sessions if row.session_id == self.options.value), None)
+
+    def chosen(self, place: int) -> None:
+        self.finish(SwitchSession(resume=self.options.items[place].value))
+
+    def _preview_rows(self, columns: int) -> list[Row]:
+        """Behind a line of its own, so that nobody takes it for the list."""
+        marked = self._marked
+        if marked is None:
+            return []
+        room = columns - len(LINE.text)
+        rows = wrapped((Span(sanitize(marked.recap), "recap"),), room) if marked.recap else []
+        rows += [()] if rows and marked.session_id in self._previews else []
+        for at, line in enumerate(self._previews.get(marked.session_id, ())):
+            asked = at == 0 and line.startswith("> ")  # no line of the answer gets the user's bar
+            text = Span(sanitize(line.removeprefix("> ")), "bold" if asked else "")
+            rows += wrapped((text,), room, first=(Span("▌ ", "user"),) if asked else ())
+        return [(LINE, *row) for row in rows]
+
+
+def _session_rows(row: SessionRow, columns: int) -> list[Row]:
+    title = Span(sanitize(row.title, one_line=True) or "(no title)")
+    age = Span(f"{_age(row.age_s)} ago", "dim")
+    facts = [sanitize(part, one_line=True) for part in (row.agent, row.project, row.state, row.recap) if part]
+    return [spread((title,), (age,), columns), clipped((Span(" · ".join(facts), "dim"),), columns)]
+
+
+def _age(seconds: float) -> str:
+    """Two units at most, the larger one only for days: 3 min, 2 h, 5 d."""
+    if seconds >= 86_400:
+        return f"{int(seconds // 86_400)} d"
+    return duration(int(seconds // 3600 * 3_600_000)) if seconds >= 3600 else duration(int(seconds // 60 * 60_000))
