@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from clew.tui.prompt import Prompt
-from clew.tui.terminal_input import TerminalDriver
+from clew.tui.terminal_driver import TerminalDriver
 from tui.prompt_app import PromptApp
 
 

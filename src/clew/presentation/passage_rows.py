@@ -5,12 +5,15 @@ from functools import singledispatch
 from msgspec import Struct
 
 from clew.commands.answers import answer_lines
+from clew.commands.figures import count
 from clew.config.schema import Density
 from clew.presentation.batch_rows import batch_rows
+from clew.presentation.block_rows import block_rows
 from clew.presentation.markdown import markdown_rows
 from clew.presentation.passages import (
     AnswerPassage,
     BatchPassage,
+    DiffPassage,
     LinesPassage,
     NotePassage,
     Passage,
@@ -144,6 +147,20 @@ def _clew_lines(lines: tuple[str, ...], view: View, style: str) -> list[Row]:
         indent = " " * (len(safe) - len(safe.lstrip(" ")))
         rows += wrapped([Span(safe, style)], view.text_columns, hang=said(indent + "  "))
     return marked(rows, CLEW_MARK, "dim", every=True)
+
+
+@_rows.register
+def _(passage: DiffPassage, view: View) -> list[Row]:
+    rows: list[Row] = []
+    full = bool(view.opened) or view.density == "full"
+    for block in passage.files:
+        rows += [EMPTY] if rows else []
+        rows += block_rows(block, view.columns - 1, indent=MARGIN, full=full, cwd=passage.cwd)
+    if not passage.files:
+        rows += marked([said("No file was changed in this session.", "notice")], CLEW_MARK, "dim")
+    if passage.left_out:
+        rows += marked([said(f"{count(passage.left_out, 'more file')} changed", "notice")], CLEW_MARK, "dim")
+    return [*rows, *(_clew_lines(passage.warnings, view, "warning") if passage.warnings else [])]
 
 
 @_rows.register

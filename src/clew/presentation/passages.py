@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from clew.commands.base import SessionFacts
 from clew.commands.deeds import Deed
-from clew.protocol.display import Block
+from clew.protocol.display import Block, DiffBlock
 from clew.protocol.events import Event
 from clew.protocol.ids import AgentId, EntryId
 from clew.protocol.messages import ToolCallPart
@@ -114,6 +114,15 @@ class AnswerPassage(PassageBase, frozen=True, kw_only=True):
     level: Level = "info"
 
 
+class DiffPassage(PassageBase, frozen=True, kw_only=True):
+    """What the session changed in files."""
+
+    files: tuple[DiffBlock, ...]
+    left_out: int = 0
+    warnings: tuple[str, ...] = ()
+    cwd: str = ""
+
+
 class RecapPassage(PassageBase, frozen=True, kw_only=True):
     """Where you are."""
 
@@ -143,6 +152,7 @@ Passage = (
     | NotePassage
     | LinesPassage
     | AnswerPassage
+    | DiffPassage
     | RecapPassage
     | TurnPassage
 )

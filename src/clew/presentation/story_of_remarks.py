@@ -3,19 +3,23 @@
 from msgspec.structs import replace
 
 from clew.commands.figures import money
-from clew.presentation.passages import AnswerPassage, Level, NotePassage, RecapPassage, ShellPassage
-from clew.presentation.story import Story, added, fold, put
+from clew.presentation.passages import AnswerPassage, DiffPassage, Level, NotePassage, RecapPassage, ShellPassage
+from clew.presentation.story import Story, added, fold, known, put
 from clew.protocol.events import (
+    ChecksShown,
     ColdReturn,
     CompactionEnded,
     CompactionFailed,
     CompactionUndone,
     ContextMeasured,
     CostThresholdReached,
+    DiffShown,
     EffortChanged,
     Event,
     ItemPinned,
     ItemsRecalled,
+    LineRemembered,
+    MemoryListed,
     ModelChanged,
     ModelsListed,
     Notice,
@@ -28,12 +32,35 @@ from clew.protocol.events import (
     RewindPreviewed,
     Rewound,
     RulesListed,
+    SessionExported,
     SessionsListed,
     ShellEnded,
+    ShellProgress,
+    ShellShown,
+    ShellsListed,
+    ShellStarted,
+    StatusShown,
     TitleChanged,
     ViewTrimmed,
 )
 from clew.protocol.ids import EntryId
+
+MAX_OUTPUT_CHARS = 8_000
+"""Of a command that still runs."""
+
+
+@fold.register
+def _(event: ShellStarted, story: Story, at: str) -> Story:
+    key = f"shell:{event.request_id}"
+    return put(story, ShellPassage(key=key, at=at, command=event.command, output="", running=True))
+
+
+@fold.register
+def _(event: ShellProgress, story: Story, at: str) -> Story:
+    running = known(story, f"shell:{event.request_id}")
+    if not isinstance(running, ShellPassage):
+        return story
+    return put(story, replace(running, output=(running.output + event.text)[-MAX_OUTPUT_CHARS:]))
 
 
 @fold.register
@@ -108,6 +135,13 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(ModelsListed)
 @fold.register(RulesListed)
 @fold.register(SessionsListed)
+@fold.register(MemoryListed)
+@fold.register(LineRemembered)
+@fold.register(SessionExported)
+@fold.register(StatusShown)
+@fold.register(ChecksShown)
+@fold.register(ShellsListed)
+@fold.register(ShellShown)
 @fold.register(RewindPreviewed)
 @fold.register(CompactionEnded)
 @fold.register(CompactionUndone)
@@ -118,6 +152,16 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(ViewTrimmed)
 def _(event: Event, story: Story, at: str) -> Story:
     return _answered(event, story, at)
+
+
+@fold.register
+def _(event: DiffShown, story: Story, at: str) -> Story:
+    return added(
+        story,
+        lambda key: DiffPassage(
+            key=key, at=at, files=event.files, left_out=event.left_out, warnings=event.warnings, cwd=story.facts.cwd
+        ),
+    )
 
 
 @fold.register

@@ -8,6 +8,7 @@ from clew.presentation.batch_rows import call_line
 from clew.presentation.passages import (
     AnswerPassage,
     BatchPassage,
+    DiffPassage,
     LinesPassage,
     NotePassage,
     Passage,
@@ -63,6 +64,11 @@ def _(passage: LinesPassage) -> str:
 @_words.register
 def _(passage: AnswerPassage) -> str:
     return "\n".join(answer_lines(passage.event, passage.facts, WIDE))
+
+
+@_words.register
+def _(passage: DiffPassage) -> str:
+    return "\n".join(f"{block.path}\n{block.patch}" for block in passage.files)
 
 
 @_words.register

@@ -1,5 +1,6 @@
 """The screen: composes its parts and hands events, keys and inputs to whom they concern. It decides nothing itself."""
 
+import asyncio
 import time
 from pathlib import Path, PurePath
 from typing import ClassVar
@@ -7,41 +8,38 @@ from typing import ClassVar
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
-from textual.timer import Timer
 
 from clew.commands.base import CommandContext, CommandResult
-from clew.commands.registry import run_command
+from clew.composing.draft import DraftFile
 from clew.composing.keymap import Keymap, KeymapError, load_keymap
-from clew.presentation.rows import Row
-from clew.presentation.status import activity_row, footer_row, header_row
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope, FilesFound, SessionEnded, SessionStarted, TurnEnded, TurnStarted
-from clew.protocol.ids import OpId
+from clew.protocol.ids import OpId, PromptId
 from clew.protocol.messages import text_of
 from clew.protocol.ops import FindFiles, RequestRecap, SetPermissionMode, SubmitPrompt, WithdrawPrompt
 from clew.system.terminal_text import sanitize
 from clew.tui.commanding import Commanding
 from clew.tui.conversation import Conversation
+from clew.tui.dialogs.help import HelpDialog, KeyHelp
 from clew.tui.dialogs.registry import STYLES
 from clew.tui.dock import Dock
+from clew.tui.drawing import Drawing
 from clew.tui.find_line import FindLine
 from clew.tui.options import ScreenOptions
 from clew.tui.presence import Presence
-from clew.tui.prompt import Prompt
-from clew.tui.prompt_panel import PromptPanel
+from clew.tui.prompt import Prompt, void
+from clew.tui.prompt_panel import PromptPanel, all_commands
+from clew.tui.queue_list import QueueList
 from clew.tui.reading import Reading
-from clew.tui.row_line import RowLine
-from clew.tui.stopping import Stopping
-from clew.tui.terminal_input import TerminalDriver
+from clew.tui.stopping import EXIT_INTERRUPTED, Stopping
+from clew.tui.terminal_driver import TerminalDriver
 from clew.tui.themes import animation, register, theme_for, without_colour
 from clew.tui.transcript import Transcript
 
-FLUSH_S = 1 / 20
-"""The least time between two drawings of words that stream in."""
-HINT_S = 4.0
-PULSE_S, SLOW_PULSE_S = 0.25, 1.0
+MAX_BEHIND = 32_768
+"""Characters on their way to a slow terminal above which nothing more is drawn."""
 DENSITY_WORDS = {"labels": "a label for each batch", "calls": "each call", "full": "everything"}
-SHEETS: list[str | PurePath] = [*(Path(__file__).with_name(name) for name in ("app.tcss", "prompt.tcss")), STYLES]
+SHEETS: list[str | PurePath] = [*sorted(Path(__file__).parent.glob("*.tcss")), STYLES]
 
 
 class ClewApp(App[int], inherit_bindings=False):
@@ -60,18 +58,23 @@ class ClewApp(App[int], inherit_bindings=False):
         self.conversation = Conversation(client, on_change=self._changed, on_end=self._over)
         self.transcript = Transcript()
         self.find = FindLine()
-        self._hint = ""
-        self._frame = 0
-        self.header = RowLine(lambda columns: header_row(self.conversation.story.facts, columns), id="header")
-        self.activity = RowLine(self._activity_row, id="activity")
-        self.footer = RowLine(self._footer_row, id="footer")
-        self.dock_ = Dock(PromptPanel(home=options.home, keymap=self.keymap), send=self.conversation.send)
+        self.queue = QueueList(keymap=self.keymap)
+        self.drawing = Drawing(
+            self,
+            self.conversation,
+            self.transcript,
+            stopping=lambda: self.stopping.interrupted,
+            lagging=self._lagging,
+        )
+        self.bottom = Dock(
+            PromptPanel(home=options.home, keymap=self.keymap, vim=options.screen.vim), send=self.conversation.send
+        )
         self.stopping = Stopping(
             self.conversation,
-            self.dock_,
+            self.bottom,
             window_s=options.quit_window_s,
             now_s=time.monotonic,
-            hint=self.hint,
+            hint=self.drawing.hint,
             to_newest=self._to_newest,
             leave=self.leave,
         )
@@ -81,16 +84,12 @@ class ClewApp(App[int], inherit_bindings=False):
             env=env,
             write=self.write_raw,
             want_recap=lambda: self.conversation.send(RequestRecap()),
-            unsent=lambda: not self.prompt.is_blank or self.dock_.asking,
+            unsent=lambda: not self.prompt.is_blank or self.bottom.asking,
         )
         self.commanding = Commanding(
             self.conversation, context=self._command_context, effect=self._carry_out, open_help=self.open_help
         )
-        self.reading = Reading(self.transcript, self.find, self.keymap, leave=self._to_prompt, hint=self.hint)
-        self._pulse: Timer | None = None
-        self._next_draw: Timer | None = None
-        self._flushed_at = 0.0
-        self._hint_timer: Timer | None = None
+        self.reading = Reading(self.transcript, self.find, self.keymap, leave=self._to_prompt, hint=self.drawing.hint)
         self._begun = False
         self.session_id = ""
         """What to continue with, when it is over."""
@@ -99,16 +98,17 @@ class ClewApp(App[int], inherit_bindings=False):
     @property
     def prompt(self) -> Prompt:
         """Where the person types."""
-        return self.dock_.panel.prompt
+        return self.bottom.panel.prompt
 
     def compose(self) -> ComposeResult:
         """From the top."""
-        yield self.header
+        yield self.drawing.header
         yield self.transcript
-        yield self.activity
+        yield self.drawing.activity
+        yield self.queue
         yield self.find
-        yield self.dock_
-        yield self.footer
+        yield self.bottom
+        yield self.drawing.footer
 
     def on_mount(self) -> None:
         """Listen, and be ready to type."""
@@ -116,7 +116,11 @@ class ClewApp(App[int], inherit_bindings=False):
         self.transcript.viewport.density = screen.density
         self.transcript.viewport.tools = dict(screen.tools)
         self.transcript.viewport.reasoning = screen.reasoning
-        self.theme_changed_signal.subscribe(self, lambda _: self._recolour())
+        driver = self._driver
+        if isinstance(driver, TerminalDriver):
+            loop = asyncio.get_running_loop()
+            driver.on_gone = lambda: void(loop.call_soon_threadsafe(self.stopping.close, EXIT_INTERRUPTED))
+        self.theme_changed_signal.subscribe(self, lambda _: self.drawing.recolour())
         self.prompt.focus()
         self.conversation.link.start()
         if self._keys_problem:
@@ -131,6 +135,7 @@ class ClewApp(App[int], inherit_bindings=False):
         match event:
             case SessionStarted():
                 self.prompt.project = self.transcript.viewport.cwd = event.cwd
+                self._keep_draft(event)
                 if self.options.prompt and not self._begun:
                     self.conversation.send(SubmitPrompt(content=self.options.prompt))
                 self._begun = True
@@ -143,11 +148,17 @@ class ClewApp(App[int], inherit_bindings=False):
                 self.leave(self.stopping.code)
             case _:
                 pass
-        self.dock_.follow(event, story, asked=asked)
+        self.bottom.follow(event, story, asked=asked)
         self.presence.follow(envelope, story)
-        self.prompt.queued = bool(story.facts.state.queued)
-        self._beat()
-        self._draw_soon()
+        self.queue.show(story.facts.state.queued)
+        self.prompt.queued = self.queue.last is not None
+        self.drawing.soon()
+
+    def _keep_draft(self, event: SessionStarted) -> None:
+        """What is typed and not sent survives a crash; what was left is there again."""
+        home = self.options.home
+        if home is not None and self.prompt.keep_draft(DraftFile(home, event.cwd, event.session_id), now_s=time.time()):
+            self.drawing.hint("what you had typed and not sent is back")
 
     def _over(self) -> None:
         """The events are over, or a direction failed."""
@@ -164,70 +175,8 @@ class ClewApp(App[int], inherit_bindings=False):
         self.presence.restore()
         self.exit(code)
 
-    # Drawing.
-
-    def _draw_soon(self) -> None:
-        """At once after a pause, then at most so often."""
-        if self._next_draw is not None:
-            return
-        wait = self._flushed_at + FLUSH_S - time.monotonic()
-        if wait <= 0:
-            self._draw()
-        else:
-            self._next_draw = self.set_timer(wait, self._draw)
-
-    def _draw(self) -> None:
-        self._next_draw = None
-        self._flushed_at = time.monotonic()
-        if self.transcript.viewport.following:
-            self.conversation.trim()
-        story = self.conversation.story
-        self.transcript.show(story.past, story.now)
-        for line in (self.header, self.activity, self.footer):
-            line.changed()
-
-    def _activity_row(self, columns: int) -> Row:
-        return activity_row(
-            self.conversation.story.activity,
-            columns,
-            now_s=time.time(),
-            frame=self._frame,
-            stopping=self.stopping.interrupted,
-        )
-
-    def _footer_row(self, columns: int) -> Row:
-        return footer_row(
-            self.conversation.story.facts, columns, hint=self._hint, below=not self.transcript.viewport.following
-        )
-
-    def _beat(self) -> None:
-        """A pulse while something goes on, slower when nobody looks; none at rest."""
-        alive = self.conversation.story.activity.doing != "idle"
-        if alive and self._pulse is None:
-            moving = self.presence.focused and self.animation_level != "none"
-            self._pulse = self.set_timer(PULSE_S if moving else SLOW_PULSE_S, self._pulsed)
-        elif not alive and self._pulse is not None:
-            self._pulse.stop()
-            self._pulse = None
-
-    def _pulsed(self) -> None:
-        self._pulse = None
-        self._frame += self.animation_level != "none"
-        self.activity.changed()
-        self._beat()
-
-    def hint(self, words: str) -> None:
-        """A word in the footer to what was just done; it goes by itself."""
-        self._hint = words
-        if self._hint_timer is not None:
-            self._hint_timer.stop()
-        self._hint_timer = self.set_timer(HINT_S, lambda: self.hint("")) if words else None
-        self.footer.changed()
-
-    def _recolour(self) -> None:
-        self.transcript.recolour()
-        for line in (self.header, self.activity, self.footer):
-            line.recolour()
+    def _lagging(self) -> bool:
+        return isinstance(self._driver, TerminalDriver) and self._driver.behind > MAX_BEHIND
 
     def write_raw(self, codes: str) -> None:
         """Codes for the terminal's frame; our own words only."""
@@ -269,11 +218,11 @@ class ClewApp(App[int], inherit_bindings=False):
             case "help":
                 self.open_help()
             case "density":
-                self.hint(f"showing {DENSITY_WORDS[self.transcript.cycle_density()]}")
+                self.drawing.hint(f"showing {DENSITY_WORDS[self.transcript.cycle_density()]}")
             case "reasoning":
                 shown = not self.transcript.viewport.reasoning
                 self.transcript.show_reasoning(shown=shown)
-                self.hint("reasoning shown" if shown else "reasoning folded")
+                self.drawing.hint("reasoning shown" if shown else "reasoning folded")
             case "scroll_up" | "scroll_down":
                 self.transcript.page(-1 if action == "scroll_up" else 1)
             case "scroll_end":
@@ -292,7 +241,7 @@ class ClewApp(App[int], inherit_bindings=False):
         return True
 
     def _to_prompt(self) -> None:
-        if not self.dock_.asking:
+        if not self.bottom.asking:
             self.prompt.focus()
 
     def on_find_line_given(self, event: FindLine.Given) -> None:
@@ -301,10 +250,12 @@ class ClewApp(App[int], inherit_bindings=False):
 
     def on_app_focus(self) -> None:
         """The terminal has the focus."""
+        self.drawing.look(seen=True)
         self.presence.sign("back", time.monotonic())
 
     def on_app_blur(self) -> None:
         """It lost it."""
+        self.drawing.look(seen=False)
         self.presence.sign("left", time.monotonic())
 
     # Inputs.
@@ -313,11 +264,11 @@ class ClewApp(App[int], inherit_bindings=False):
         """Something was sent off."""
         self.transcript.to_end()
         self.commanding.take(event.entry)
-        self._draw_soon()
+        self.drawing.soon()
 
     def on_prompt_refused(self, event: Prompt.Refused) -> None:
         """It could not be sent."""
-        self.hint(event.reason)
+        self.drawing.hint(event.reason)
 
     def on_prompt_completion_wanted(self, event: Prompt.CompletionWanted) -> None:
         """Files that fit."""
@@ -325,10 +276,30 @@ class ClewApp(App[int], inherit_bindings=False):
 
     def on_prompt_queued_wanted(self, event: Prompt.QueuedWanted) -> None:
         """Take the last queued prompt back."""
+        if self.queue.last is not None:
+            self._take_back(self.queue.last.prompt_id, edit=True)
+
+    def on_queue_list_edit_wanted(self, event: QueueList.EditWanted) -> None:
+        """Take this one back."""
+        self._take_back(event.prompt_id, edit=True)
+
+    def on_queue_list_drop_wanted(self, event: QueueList.DropWanted) -> None:
+        """It is not wanted any more."""
+        self._take_back(event.prompt_id, edit=False)
+
+    def on_queue_list_left(self, event: QueueList.Left) -> None:
+        """Back to typing."""
+        self._to_prompt()
+
+    def _take_back(self, prompt_id: PromptId, *, edit: bool) -> None:
         queued = self.conversation.story.facts.state.queued
-        if queued:
-            self.conversation.send(WithdrawPrompt(prompt_id=queued[-1].prompt_id))
-            self.prompt.bring_back(text_of(queued[-1].content))
+        words = next((text_of(item.content) for item in queued if item.prompt_id == prompt_id), None)
+        if words is None:
+            return
+        self.conversation.send(WithdrawPrompt(prompt_id=prompt_id))
+        if edit:
+            self.prompt.bring_back(words)
+        self._to_prompt()
 
     def on_transcript_older_wanted(self, event: Transcript.OlderWanted) -> None:
         """Older history."""
@@ -336,7 +307,7 @@ class ClewApp(App[int], inherit_bindings=False):
 
     def on_transcript_moved(self, event: Transcript.Moved) -> None:
         """The footer tells whether there is more below."""
-        self.footer.changed()
+        self.drawing.footer.changed()
 
     def on_transcript_copied(self, event: Transcript.Copied) -> None:
         """To the clipboard."""
@@ -346,7 +317,7 @@ class ClewApp(App[int], inherit_bindings=False):
         """By OSC 52, which also works over ssh."""
         self.copy_to_clipboard(sanitize(text))
         lines = text.count("\n") + 1
-        self.hint(f"copied {lines:,} lines" if lines > 1 else "copied")
+        self.drawing.hint(f"copied {lines:,} lines" if lines > 1 else "copied")
 
     def _command_context(self) -> CommandContext:
         return CommandContext(facts=self.conversation.story.facts)
@@ -358,8 +329,8 @@ class ClewApp(App[int], inherit_bindings=False):
 
     def open_help(self) -> None:
         """Keys and commands."""
-        self.conversation.remark(run_command("/help", self._command_context()).lines, command="/help")
-        self._draw_soon()
+        keys = [KeyHelp(context=row.context, keys=row.keys, summary=row.summary) for row in self.keymap.rows()]
+        self.bottom.open(HelpDialog(keys, all_commands()))
 
 
 def next_mode(mode: str) -> str:

@@ -9,6 +9,7 @@ from clew.composing.meaning import CommandLine, MemoryLine
 from clew.protocol.ops import ListModels, ListSessions, Op, Rewind
 from clew.tui.conversation import Conversation
 
+MAX_SESSIONS = 50
 PICKERS: tuple[type[Op], ...] = (ListModels, ListSessions)
 """Ops of commands without an argument whose answer is a choice: here it opens a picker."""
 
@@ -48,6 +49,9 @@ class Commanding:
         name, _, argument = line.strip().partition(" ")
         if name in ("/help", "/?") and not argument.strip():
             self._open_help()
+            return
+        if name in ("/resume", "/sessions") and not argument.strip():
+            self._conversation.send_for_picker(ListSessions(limit=MAX_SESSIONS))
             return
         result = run_command(line, self._context())
         if result.lines:

@@ -9,7 +9,15 @@ from clew.presentation.client_link import ClientLink
 from clew.presentation.story import Story
 from clew.presentation.telling import remarked, told, trimmed
 from clew.protocol.client import Client
-from clew.protocol.events import Envelope, Event, FilesFound, HistoryLoaded, Rewound, SessionStarted
+from clew.protocol.events import (
+    Envelope,
+    FilesFound,
+    HistoryLoaded,
+    OpAccepted,
+    Rewound,
+    SessionPreviewed,
+    SessionStarted,
+)
 from clew.protocol.ids import OpId
 from clew.protocol.ops import LoadHistory, Op
 
@@ -18,7 +26,9 @@ FIRST_PAGE = 60
 PAGE = 300
 KEPT = 1_500
 """Passages kept in memory; what is older is read from the log again when somebody scrolls up to it."""
-QUIET = (FilesFound,)
+DIALOG = "dialog-"
+"""Begins the ids of what an open dialog asks."""
+QUIET = (FilesFound, SessionPreviewed)
 """Answers that are for a widget, not for the story."""
 
 OnChange = Callable[[Envelope, bool], None]
@@ -71,10 +81,10 @@ class Conversation:
                 return  # somebody else asked
             self._loading = ""
         asked = op_id in self._for_pickers
-        if not asked and not isinstance(event, QUIET):
-            self.story = told(envelope, self.story)
-        elif asked and not _goes_on(event):
+        if asked and not isinstance(event, OpAccepted):
             self._for_pickers.discard(op_id)
+        if not (asked or isinstance(event, QUIET) or op_id.startswith(DIALOG)):
+            self.story = told(envelope, self.story)
         if isinstance(event, SessionStarted | Rewound):
             self._loading = ""
             # After what is told together with it: the first live entry is where history ends.
@@ -84,8 +94,3 @@ class Conversation:
     def _next_id(self, kind: str) -> OpId:
         self._asked += 1
         return OpId(f"screen-{kind}-{self._asked}")
-
-
-def _goes_on(event: Event) -> bool:
-    """OpAccepted comes before the answer itself."""
-    return event.__struct_config__.tag == "op.accepted"

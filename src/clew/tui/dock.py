@@ -12,6 +12,7 @@ from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import Op
 from clew.protocol.state import Waiting
 from clew.tui.dialogs.base import Dialog
+from clew.tui.dialogs.help import HelpDialog
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
 from clew.tui.prompt_panel import PromptPanel
 
@@ -114,8 +115,11 @@ class Dock(Vertical):
     def on_dialog_dismissed(self, event: Dialog.Dismissed) -> None:
         """Not decided: what waits for an answer is refused, the rest is let be."""
         event.stop()
+        wanted = self.dialog.wanted_command if isinstance(self.dialog, HelpDialog) else ""
         if not self.refuse(stop=False):
             self.close()
+        if wanted:
+            self.panel.prompt.put(f"{wanted} ")
 
     def on_dialog_inquired(self, event: Dialog.Inquired) -> None:
         """It asks the machine."""

@@ -4,23 +4,14 @@ Textual looks at a paste character by character (five seconds for five megabytes
 Enter, and stops with an error at a byte that is not UTF-8.
 """
 
-import os
-import selectors
-import sys
-from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator
-from typing import Any
+from collections.abc import Iterable
 
 from textual import events
 from textual._xterm_parser import XTermParser
-from textual.app import App
-from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
 PASTE_START = "\x1b[200~"
 PASTE_END = "\x1b[201~"
-READ_BYTES = 65_536
-POLL_S = 0.1
 
 _ALT_NAMES = {"\r": "alt+enter", "\n": "alt+enter", "\x7f": "alt+backspace", "\x08": "alt+backspace", "\t": "alt+tab"}
 _ALT_SIGNS = {"<": "less_than_sign", ">": "greater_than_sign", "_": "underscore", ".": "full_stop", ",": "comma"}
@@ -84,51 +75,3 @@ def _alt_key(sequence: str) -> str:
         return f"alt+{_ALT_SIGNS[char]}"
     # Capitals begin longer sequences: ESC O and ESC P belong to terminals.
     return f"alt+{char}" if char.isascii() and (char.islower() or char.isdigit()) else ""
-
-
-class TerminalDriver(LinuxDriver):
-    """Textual's driver, reading through our parser and drawing on stdout, also when stderr goes to a file. At rest its
-    thread sleeps until a key comes."""
-
-    def __init__(
-        self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
-    ) -> None:
-        # Textual leaves the type of its app open.
-        super().__init__(app, debug=debug, mouse=mouse, size=size)  # pyright: ignore[reportUnknownMemberType]
-        if sys.__stdout__ is not None:
-            self._file = sys.__stdout__
-        self._woken, self._wake = os.pipe()
-
-    def disable_input(self) -> None:
-        """Wake the thread that reads, so that it sees its end."""
-        os.write(self._wake, b"x")
-        super().disable_input()
-
-    def run_input_thread(self) -> None:
-        """Read until the app ends; the events go to it in order."""
-        parser = InputParser()
-        decoder = getincrementaldecoder("utf-8")("replace")
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.fileno, selectors.EVENT_READ)
-            selector.register(self._woken, selectors.EVENT_READ)
-            waits = ending = False
-            while not self.exit_event.is_set():
-                ready = selector.select(POLL_S if waits else None)
-                if any(key.fd == self._woken for key, _ in ready):
-                    os.read(self._woken, 1)
-                    selector.unregister(self._woken)
-                    ending = waits = True
-                    continue
-                if ready:
-                    data = os.read(self.fileno, READ_BYTES)
-                    if not data:
-                        return
-                    self._pass_on(parser.feed(decoder.decode(data)))
-                    waits = True  # an Escape may be a key or the start of more: the parser tells after a while
-                else:
-                    waits = ending
-                self._pass_on(parser.tick())
-
-    def _pass_on(self, found: Iterable[Message] | Iterator[Message]) -> None:
-        for message in found:
-            self.process_message(message)

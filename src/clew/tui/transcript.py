@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from clew.config.schema import Density
 from clew.presentation.batch_rows import LEVELS, next_level
-from clew.presentation.passages import BatchPassage, Passage, PromptPassage, ReasoningPassage, ShellPassage
+from clew.presentation.passages import BatchPassage, DiffPassage, Passage, PromptPassage, ReasoningPassage, ShellPassage
 from clew.presentation.words import passage_words
 from clew.tui.selection import Selection
 from clew.tui.strips import StripMaker
@@ -198,7 +198,7 @@ class Transcript(Widget, can_focus=True):
         match passage:
             case BatchPassage():
                 level = next_level(passage, self.viewport.density, self.viewport.tools, opened)
-            case ReasoningPassage() | ShellPassage():
+            case ReasoningPassage() | ShellPassage() | DiffPassage():
                 shown = bool(opened) if opened is not None else self.viewport.reasoning
                 level = 0 if shown else 2
             case _:
