@@ -19,9 +19,6 @@ from clew.host.workspace import Workspace, open_workspace, remember_trust
 from clew.llm.connect import configured_providers
 from clew.llm.errors import LLMError, MissingCredential, UnknownModel
 from clew.llm.probe import local_servers
-from clew.plain.confirm import confirm
-from clew.plain.options import PlainOptions
-from clew.plain.run import run_plain
 from clew.system.home import clew_home
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, TranscriptError
@@ -70,6 +67,8 @@ async def converse(args: argparse.Namespace, request: SessionRequest, settings: 
             client,
             ScreenOptions(home=home, env=request.env, screen=settings.screen, prompt=args.prompt or "", away_s=away_s),
         )
+    from clew.plain import PlainOptions, run_plain
+
     options = PlainOptions(home=home, env=request.env, prompt=args.prompt or "", verbose=args.verbose, away_s=away_s)
     return await run_plain(client, options=options)
 
@@ -85,6 +84,8 @@ def ask_trust(workspace: Workspace) -> bool:
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         say(f"{workspace.root} is not trusted: its settings and memory files are not read (--trust to change that)")
         return False
+    from clew.plain.confirm import confirm
+
     return confirm(
         [
             "clew has not worked in this directory before.",

@@ -1,6 +1,1 @@
-"""Facts: a pure fold over entries."""
-
-from clew.ledger.facts import Ledger
-from clew.ledger.fold import LedgerFold, fold
-
-__all__ = ["Ledger", "LedgerFold", "fold"]
+"""Facts: a pure fold over entries (`fold.py`), one module per family of facts."""

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
-from clew.commands.deeds import fitted, grouped, lined, named_call
+from clew.commands.deeds import fitted, grouped, named_call
 from clew.commands.figures import count, duration
 from clew.config.schema import Density
 from clew.presentation.block_rows import block_rows
+from clew.presentation.call_line import call_line
 from clew.presentation.passages import BatchPassage, CallShown
 from clew.presentation.rows import Row, Span, clipped, preformatted, said, spread
 from clew.protocol.display import DiffBlock, TodoBlock
@@ -88,16 +89,6 @@ def _combined(calls: Sequence[CallShown], columns: int) -> str:
         first = sanitize(named_call(going[0].call), one_line=True)
         parts = [*parts, first if len(going) == 1 else f"{first} and {len(going) - 1} more"]
     return fitted(parts, columns - 10) if parts else count(len(calls), "call")
-
-
-def call_line(shown: CallShown, columns: int) -> str:
-    """One call in one line: what it came to, or what it is about."""
-    who = f"[{sanitize(shown.agent, one_line=True)}] " if shown.agent else ""
-    if shown.deeds:
-        return who + lined(shown.deeds, max(columns - 10 - len(who), MIN_COLUMNS))
-    words = sanitize(named_call(shown.call), one_line=True)
-    state = {"asking": "waits for your answer: ", "running": "", "announced": "", "ended": ""}[shown.state]
-    return who + state + words
 
 
 def _call_row(shown: CallShown, columns: int) -> Row:

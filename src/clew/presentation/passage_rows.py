@@ -7,9 +7,7 @@ from msgspec import Struct
 from clew.commands.answers import answer_lines
 from clew.commands.figures import count
 from clew.config.schema import Density
-from clew.presentation.batch_rows import batch_rows
-from clew.presentation.block_rows import block_rows
-from clew.presentation.markdown import markdown_rows
+from clew.presentation import late
 from clew.presentation.passages import (
     AnswerPassage,
     BatchPassage,
@@ -90,7 +88,7 @@ def _(passage: PromptPassage, view: View) -> list[Row]:
 
 @_rows.register
 def _(passage: WordsPassage, view: View) -> list[Row]:
-    return behind_gutter(markdown_rows(passage.text, view.text_columns))
+    return behind_gutter(late.markdown_rows(passage.text, view.text_columns))
 
 
 @_rows.register
@@ -104,7 +102,9 @@ def _(passage: ReasoningPassage, view: View) -> list[Row]:
 
 @_rows.register
 def _(passage: BatchPassage, view: View) -> list[Row]:
-    return batch_rows(passage, view.columns, density=view.density, tools=view.tools, opened=view.opened, cwd=view.cwd)
+    return late.batch_rows(
+        passage, view.columns, density=view.density, tools=view.tools, opened=view.opened, cwd=view.cwd
+    )
 
 
 @_rows.register
@@ -155,7 +155,7 @@ def _(passage: DiffPassage, view: View) -> list[Row]:
     full = bool(view.opened) or view.density == "full"
     for block in passage.files:
         rows += [EMPTY] if rows else []
-        rows += block_rows(block, view.columns - 1, indent=MARGIN, full=full, cwd=passage.cwd)
+        rows += late.block_rows(block, view.columns - 1, indent=MARGIN, full=full, cwd=passage.cwd)
     if not passage.files:
         rows += marked([said("No file was changed in this session.", "notice")], CLEW_MARK, "dim")
     if passage.left_out:

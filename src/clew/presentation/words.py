@@ -4,7 +4,7 @@ from functools import singledispatch
 
 from clew.commands.answers import answer_lines
 from clew.commands.deeds import named_call
-from clew.presentation.batch_rows import call_line
+from clew.presentation.call_line import call_line
 from clew.presentation.passages import (
     AnswerPassage,
     BatchPassage,

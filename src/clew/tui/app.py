@@ -20,8 +20,8 @@ from clew.protocol.ops import FindFiles, RequestRecap, SetPermissionMode, Submit
 from clew.system.terminal_text import sanitize
 from clew.tui.commanding import Commanding
 from clew.tui.conversation import Conversation
-from clew.tui.dialogs.help import HelpDialog, KeyHelp
-from clew.tui.dialogs.registry import STYLES
+from clew.tui.dialogs.base import KeyHelp
+from clew.tui.dialogs.registry import STYLES, dialog_named
 from clew.tui.dock import Dock
 from clew.tui.drawing import Drawing
 from clew.tui.find_line import FindLine
@@ -330,7 +330,7 @@ class ClewApp(App[int], inherit_bindings=False):
     def open_help(self) -> None:
         """Keys and commands."""
         keys = [KeyHelp(context=row.context, keys=row.keys, summary=row.summary) for row in self.keymap.rows()]
-        self.bottom.open(HelpDialog(keys, all_commands()))
+        self.bottom.open(dialog_named("help", keys, all_commands()))
 
 
 def next_mode(mode: str) -> str:

@@ -12,7 +12,6 @@ from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import Op
 from clew.protocol.state import Waiting
 from clew.tui.dialogs.base import Dialog
-from clew.tui.dialogs.help import HelpDialog
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
 from clew.tui.prompt_panel import PromptPanel
 
@@ -115,7 +114,7 @@ class Dock(Vertical):
     def on_dialog_dismissed(self, event: Dialog.Dismissed) -> None:
         """Not decided: what waits for an answer is refused, the rest is let be."""
         event.stop()
-        wanted = self.dialog.wanted_command if isinstance(self.dialog, HelpDialog) else ""
+        wanted = self.dialog.wanted_command if self.dialog is not None else ""
         if not self.refuse(stop=False):
             self.close()
         if wanted:

@@ -13,7 +13,7 @@ from textual.strip import Strip
 from textual.widget import Widget
 
 from clew.config.schema import Density
-from clew.presentation.batch_rows import LEVELS, next_level
+from clew.presentation import late
 from clew.presentation.passages import BatchPassage, DiffPassage, Passage, PromptPassage, ReasoningPassage, ShellPassage
 from clew.presentation.words import passage_words
 from clew.tui.selection import Selection
@@ -175,7 +175,7 @@ class Transcript(Widget, can_focus=True):
 
     def cycle_density(self) -> Density:
         """The next one of labels, calls, full."""
-        at = LEVELS[self.viewport.density]
+        at = DENSITIES.index(self.viewport.density)
         density = DENSITIES[(at + 1) % len(DENSITIES)]
         self.set_density(density)
         return density
@@ -197,7 +197,7 @@ class Transcript(Widget, can_focus=True):
         opened = self.viewport.opened.get(passage.key)
         match passage:
             case BatchPassage():
-                level = next_level(passage, self.viewport.density, self.viewport.tools, opened)
+                level = late.next_level(passage, self.viewport.density, self.viewport.tools, opened)
             case ReasoningPassage() | ShellPassage() | DiffPassage():
                 shown = bool(opened) if opened is not None else self.viewport.reasoning
                 level = 0 if shown else 2

@@ -7,7 +7,7 @@ from rich.style import Style
 from textual.strip import Strip
 
 from clew.config.schema import Density
-from clew.presentation.markdown import GrowingMarkdown
+from clew.presentation import late
 from clew.presentation.passage_rows import MARGIN, View, passage_rows
 from clew.presentation.passages import BatchPassage, NotePassage, Passage, RecapPassage, TurnPassage, WordsPassage
 from clew.presentation.rows import Row
@@ -53,7 +53,7 @@ class Viewport:
         self.opened: dict[str, int] = {}
         """How far a person opened which passage."""
         self._drawn: dict[str, Drawn] = {}
-        self._growing: dict[str, GrowingMarkdown] = {}
+        self._growing: dict[str, late.GrowingMarkdown] = {}
         self._top: Place | None = None
         """The first row on the screen; None: the end is followed."""
         self._at = 0
@@ -247,7 +247,7 @@ class Viewport:
         if not (isinstance(passage, WordsPassage) and passage.growing):
             return passage_rows(passage, view)
         if passage.key not in self._growing:
-            self._growing[passage.key] = GrowingMarkdown(view.text_columns, margin=MARGIN)
+            self._growing[passage.key] = late.GrowingMarkdown(view.text_columns, margin=MARGIN)
         return self._growing[passage.key].rows(passage.text)
 
     @staticmethod

@@ -12,8 +12,9 @@ from clew.engine.compaction.live_state import LiveState
 from clew.engine.compaction.receipt import carried, last_receipt, pins, since
 from clew.engine.compaction.rule_like import binding
 from clew.engine.compaction.stretches import is_typed
-from clew.ledger import Ledger, fold
 from clew.ledger.calls import tool_name
+from clew.ledger.facts import Ledger
+from clew.ledger.fold import fold
 from clew.ledger.requests import is_reply
 from clew.ledger.rules import rules_in
 from clew.ledger.todos import items_of

@@ -12,7 +12,8 @@ from clew.engine.compaction.framing import fenced, one_line
 from clew.engine.compaction.rendering import Slim, evidence, transcript, transcript_tokens, without_media
 from clew.engine.compaction.section_check import Checked, Evidence, check
 from clew.engine.compaction.stretches import Exchange, chunks
-from clew.ledger import Ledger, fold
+from clew.ledger.facts import Ledger
+from clew.ledger.fold import fold
 from clew.llm.errors import LLMError, PromptTooLong
 from clew.llm.estimate import estimate_text
 from clew.llm.model import Model

@@ -7,6 +7,7 @@ opens must not allow something by its letters. What was typed so is posted as `O
 import asyncio
 from collections.abc import Callable, Sequence
 
+from msgspec import Struct
 from textual import events
 from textual.app import ComposeResult
 from textual.geometry import Size
@@ -52,6 +53,14 @@ ALWAYS = {
 """Further keys of every dialog."""
 
 
+class KeyHelp(Struct, frozen=True, kw_only=True):
+    """One action of a context and its keys, as people read them."""
+
+    context: str
+    keys: tuple[str, ...]
+    summary: str
+
+
 class Dialog(Widget, can_focus=True):
     """Heading, text, field, options and hint, of which each kind fills what it needs."""
 
@@ -79,6 +88,8 @@ class Dialog(Widget, can_focus=True):
             super().__init__()
             self.text = text
 
+    wanted_command = ""
+    """A command that somebody took; it goes into the prompt when the dialog closes."""
     field_last = False
     """The field stands under the options."""
     aside_below = False

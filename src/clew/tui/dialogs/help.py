@@ -2,23 +2,19 @@
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import Struct
-
 from clew.commands.base import CommandHelp
 from clew.presentation.rows import Row, Span, wrapped
 from clew.system.terminal_text import clip, display_width
+from clew.tui.dialogs.base import KeyHelp
 from clew.tui.dialogs.options import Option
 from clew.tui.dialogs.picker import Picker, holds
 
 MAX_KEYS_COLUMNS = 26
 
 
-class KeyHelp(Struct, frozen=True, kw_only=True):
-    """One action of a context and its keys, as people read them."""
-
-    context: str
-    keys: tuple[str, ...]
-    summary: str
+def made_of(keys: Sequence[KeyHelp], commands: Sequence[CommandHelp]) -> "HelpDialog":
+    """For the registry."""
+    return HelpDialog(keys, commands)
 
 
 class HelpDialog(Picker):
@@ -32,8 +28,6 @@ class HelpDialog(Picker):
         self._commands = tuple(commands)
         names = [f"/{about.name}" for about in commands] + [", ".join(row.keys) for row in keys]
         self._longest = min(max(map(display_width, names), default=0), MAX_KEYS_COLUMNS)
-        self.wanted_command = ""
-        """The command somebody took; to be looked at when the dialog closes."""
 
     def title(self) -> str:
         return "Help"

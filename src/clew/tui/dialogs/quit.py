@@ -11,6 +11,11 @@ from clew.tui.dialogs.choice import ChoiceDialog, Way
 MAX_ENDED = 8
 
 
+def made_of(ends: Sequence[str], *, kept: bool = True) -> "QuitDialog":
+    """For the registry."""
+    return QuitDialog(ends, kept=kept)
+
+
 class QuitDialog(ChoiceDialog):
     """Shown only where quitting ends something."""
 

@@ -59,3 +59,8 @@ def dialog_for(event: Event, context: DialogContext) -> Dialog:
     """The dialog of an event for which `opens` is true."""
     name = ON_THEIR_OWN.get(type(event)) or WHEN_ASKED[type(event)]
     return import_module(f"clew.tui.dialogs.{name}").open_dialog(event, context)
+
+
+def dialog_named(name: str, *parts: object) -> Dialog:
+    """A dialog that no event opens: `help` or `quit`."""
+    return import_module(f"clew.tui.dialogs.{name}").made_of(*parts)
