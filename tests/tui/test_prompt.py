@@ -283,6 +283,28 @@ async def test_pictures_go_along_or_the_text_stays(tmp_path: Path) -> None:
         assert isinstance(app.entries[0].content, tuple)
 
 
+async def test_a_picture_from_the_clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "copied.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 20)
+    program = tmp_path / "xclip"
+    program.write_text(f'#!/bin/sh\ncat "{tmp_path}/copied.png"\n')
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    monkeypatch.setenv("DISPLAY", ":9")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    app = PromptApp(tmp_path / "home")
+    async with app.run_test(size=SIZE) as pilot:
+        await keys(pilot, "<ctrl+v>")
+        await app.workers.wait_for_complete()
+        assert app.prompt.text.startswith(f"@{tmp_path}/home/pictures/pasted-")
+        await keys(pilot, "<enter>")
+        assert isinstance(app.entries[0].content, tuple)
+        program.write_text("#!/bin/sh\nexit 1\n")
+        app.copy_to_clipboard("copied words")
+        await keys(pilot, "<ctrl+v>")
+        await app.workers.wait_for_complete()
+        assert app.prompt.text == "copied words"
+
+
 async def test_the_draft_outlives_the_app(tmp_path: Path) -> None:
     long = "x\n" * 50
     app = PromptApp(tmp_path)

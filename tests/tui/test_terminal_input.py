@@ -26,7 +26,7 @@ def told(*chunks: str) -> list[str]:
 def test_keys_are_what_they_were() -> None:
     assert told("aä\r\n\t\x7f\x1b[A\x1b[1;5C") == [
         "a",
-        "latin_small_letter_a_with_diaeresis" if "latin" in told("ä")[0] else "ä",
+        "ä",
         "enter",
         "ctrl+j",
         "tab",

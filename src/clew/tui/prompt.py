@@ -16,6 +16,7 @@ from clew.composing.meaning import MARKS, Mode, mode_of
 from clew.composing.outside import EditorProblem
 from clew.composing.pasted import as_pasted, is_long
 from clew.composing.vim import Vim, VimMode
+from clew.tui.clipboard_paste import copied_outside
 from clew.tui.completing import Completing
 from clew.tui.completion_list import CompletionList
 from clew.tui.draft_keeping import DraftKeeping
@@ -77,6 +78,7 @@ class Prompt(EditArea):
         placeholder: str = PLACEHOLDER,
         id: str | None = None,
     ) -> None:
+        self._home = home
         self.recalling = Recalling(self, home)
         self._keymap = keymap or Keymap()
         self._strokes: tuple[str, ...] = ()
@@ -332,10 +334,16 @@ class Prompt(EditArea):
                 self.set_text(text)
 
     def _paste_copied(self) -> bool:
-        copied = app_of(self).clipboard
-        if copied:
-            self.paste(copied)
+        self.run_worker(self._from_clipboard(), group="clipboard", exclusive=True)
         return True
+
+    async def _from_clipboard(self) -> None:
+        try:
+            copied = await copied_outside(self._home) or app_of(self).clipboard
+        except OSError as error:
+            self.post_message(self.Refused(f"The picture could not be kept: {error.strerror or error}"))
+        else:
+            self.paste(copied)
 
 
 def void(_value: object) -> None:
