@@ -45,7 +45,7 @@ class QueueApp(PromptApp):
 
 async def test_what_is_queued_is_seen_edited_and_dropped_by_keys_and_mouse() -> None:
     app = QueueApp()
-    async with app.run_test(size=(40, 12)) as pilot:
+    async with app.run_test(size=(40, 24)) as pilot:
         assert not app.queue.display
         app.queue.show(
             (
@@ -84,7 +84,7 @@ async def test_what_is_queued_is_seen_edited_and_dropped_by_keys_and_mouse() -> 
 
 async def test_many_rows_scroll_to_the_marked_one() -> None:
     app = QueueApp()
-    async with app.run_test(size=(40, 12)) as pilot:
+    async with app.run_test(size=(40, 30)) as pilot:
         app.queue.show(queued(*(f"number {number}" for number in range(12))))
         await pilot.pause()
         assert app.queue.region.height == 5
@@ -94,3 +94,16 @@ async def test_many_rows_scroll_to_the_marked_one() -> None:
         await pilot.press(*["up"] * 11)
         await pilot.pause()
         assert any("> queued number 0" in row for row in rows(app))
+
+
+async def test_on_a_tiny_screen_the_prompt_stays_in_sight() -> None:
+    app = QueueApp()
+    async with app.run_test(size=(10, 6)) as pilot:
+        app.queue.show(queued(*(f"number {number}" for number in range(12))))
+        await pilot.press("slash", "r", "e")
+        await pilot.pause()
+        assert rows(app)[-1].startswith("/ /re")
+        assert app.panel.completions.region.height == 2
+        await pilot.press("down", "down", "down")
+        await pilot.pause()
+        assert any(row.startswith("> ") for row in rows(app))
