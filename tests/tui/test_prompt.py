@@ -70,7 +70,7 @@ async def test_enter_sends_and_a_backslash_before_it_does_not() -> None:
     app = PromptApp()
     async with app.run_test(size=SIZE) as pilot:
         await keys(pilot, "one", "<backslash>", "<enter>", "two", "<enter>")
-        assert [entry.meaning for entry in app.entries] == [PromptWords("one\ntwo")]
+        assert [typed.meaning for typed in app.entries] == [PromptWords("one\ntwo")]
         assert app.prompt.text == ""
         await keys(pilot, "<enter>", " ", "<enter>")
         assert len(app.entries) == 1, "nothing is sent of nothing"
@@ -84,7 +84,7 @@ async def test_what_a_first_character_means_is_seen_at_the_left_and_sent() -> No
             await keys(pilot, typed)
             assert rows(app)[-1].rstrip() == f"{mark} {typed}".rstrip()
             await keys(pilot, "<enter>")
-        assert [entry.meaning for entry in app.entries] == [
+        assert [typed.meaning for typed in app.entries] == [
             ShellLine("ls"),
             MemoryLine("tabs"),
             CommandLine("/help "),
@@ -202,7 +202,7 @@ async def test_commands_are_completed_with_tab_and_enter() -> None:
         await keys(pilot, "<ctrl+u>", "/hel", "<enter>")
         assert app.prompt.text == "/help "
         await keys(pilot, "<ctrl+u>", "/help", "<enter>")
-        assert [entry.meaning for entry in app.entries] == [CommandLine("/help")], "a whole name is sent"
+        assert [typed.meaning for typed in app.entries] == [CommandLine("/help")], "a whole name is sent"
         await keys(pilot, "/exit", "<enter>")
         assert app.entries[-1].meaning == CommandLine("/exit")
 

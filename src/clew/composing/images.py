@@ -56,7 +56,7 @@ def attach(text: str, project: str, *, sent: str | None = None) -> Attached:
             notes.append(f"{name} was not found, so no picture was sent with it.")
             continue
         if len(seen) > MAX_IMAGES:
-            raise ImageProblem(f"More than {MAX_IMAGES} pictures in one prompt; nothing was sent.")
+            raise ImageProblem(f"More than {MAX_IMAGES} pictures in one prompt.")
         parts.append(read_image(path, name))
     words = text if sent is None else sent
     return Attached(content=tuple(parts) if len(parts) > 1 else words, notes=tuple(notes))

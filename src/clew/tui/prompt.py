@@ -1,4 +1,4 @@
-"""The prompt: keys become edits, history, completion or an entry that is sent. It asks the app by messages only."""
+"""The prompt: keys become edits, history, completion or an input that is sent. It asks the app by messages only."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,13 +8,13 @@ from textual.message import Message
 
 from clew.commands.base import CommandHelp
 from clew.composing.draft import DraftFile
-from clew.composing.entry import Entry, enter
 from clew.composing.history import MAX_ITEM_CHARS
 from clew.composing.images import ImageProblem, pasted_path
 from clew.composing.keymap import Keymap
 from clew.composing.meaning import MARKS, Mode, mode_of
 from clew.composing.outside import EditorProblem
 from clew.composing.pasted import as_pasted, is_long
+from clew.composing.typed_input import TypedInput, understood
 from clew.composing.vim import Vim, VimMode
 from clew.tui.clipboard_paste import copied_outside
 from clew.tui.completing import Completing
@@ -38,9 +38,9 @@ class Prompt(EditArea):
     class Entered(Message):
         """Something was sent off."""
 
-        def __init__(self, entry: Entry) -> None:
+        def __init__(self, typed: TypedInput) -> None:
             super().__init__()
-            self.entry = entry
+            self.typed = typed
 
     class Refused(Message):
         """It could not be sent; the text is still there."""
@@ -248,17 +248,17 @@ class Prompt(EditArea):
             return True
         text = self.text
         try:
-            entry = enter(text, self.pastes, self.project)
+            typed = understood(text, self.pastes, self.project)
         except ImageProblem as problem:
             self.post_message(self.Refused(str(problem)))
             return True
-        if entry is not None:
+        if typed is not None:
             self.completing.close()
-            self.post_message(self.Entered(entry))
+            self.post_message(self.Entered(typed))
+            self.recalling.remember(text)
             self.load_text("")
             if self._vim is not None:
                 self._vim.reset()
-            self.call_later(self.recalling.remember, text)
         return True
 
     def clear_draft(self) -> bool:
