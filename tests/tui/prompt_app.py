@@ -8,8 +8,8 @@ from textual.theme import Theme
 from textual.widgets import Static
 
 import clew.tui
-from clew.composing.entry import Entry
 from clew.composing.keymap import Keymap
+from clew.composing.typed_input import TypedInput
 from clew.tui.prompt import Prompt
 from clew.tui.prompt_panel import PromptPanel
 
@@ -31,7 +31,7 @@ class PromptApp(App[None]):
         super().__init__()
         self.panel = PromptPanel(home=home, keymap=keymap, vim=vim)
         self.prompt.project = project
-        self.entries: list[Entry] = []
+        self.entries: list[TypedInput] = []
         self.refused: list[str] = []
         self.asked: list[str] = []
         self.bubbled: list[str] = []
@@ -51,7 +51,7 @@ class PromptApp(App[None]):
         self.prompt.focus()
 
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
-        self.entries.append(event.entry)
+        self.entries.append(event.typed)
 
     def on_prompt_refused(self, event: Prompt.Refused) -> None:
         self.refused.append(event.reason)

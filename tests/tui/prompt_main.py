@@ -1,4 +1,4 @@
-"""The prompt app in a real terminal: started as a process of its own, writes each entry as a line of JSON."""
+"""The prompt app in a real terminal: started as a process of its own, writes each input as a line of JSON."""
 
 import json
 import os
@@ -21,7 +21,7 @@ class Main(PromptApp):
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
         super().on_prompt_entered(event)
         with self._out.open("a") as file:
-            file.write(json.dumps(event.entry.content) + "\n")
+            file.write(json.dumps(event.typed.content) + "\n")
 
     def on_key(self, event: object) -> None:
         super().on_key(event)

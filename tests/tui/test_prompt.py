@@ -70,7 +70,7 @@ async def test_enter_sends_and_a_backslash_before_it_does_not() -> None:
     app = PromptApp()
     async with app.run_test(size=SIZE) as pilot:
         await keys(pilot, "one", "<backslash>", "<enter>", "two", "<enter>")
-        assert [entry.meaning for entry in app.entries] == [PromptWords("one\ntwo")]
+        assert [typed.meaning for typed in app.entries] == [PromptWords("one\ntwo")]
         assert app.prompt.text == ""
         await keys(pilot, "<enter>", " ", "<enter>")
         assert len(app.entries) == 1, "nothing is sent of nothing"
@@ -84,7 +84,7 @@ async def test_what_a_first_character_means_is_seen_at_the_left_and_sent() -> No
             await keys(pilot, typed)
             assert rows(app)[-1].rstrip() == f"{mark} {typed}".rstrip()
             await keys(pilot, "<enter>")
-        assert [entry.meaning for entry in app.entries] == [
+        assert [typed.meaning for typed in app.entries] == [
             ShellLine("ls"),
             MemoryLine("tabs"),
             CommandLine("/help "),
@@ -202,7 +202,7 @@ async def test_commands_are_completed_with_tab_and_enter() -> None:
         await keys(pilot, "<ctrl+u>", "/hel", "<enter>")
         assert app.prompt.text == "/help "
         await keys(pilot, "<ctrl+u>", "/help", "<enter>")
-        assert [entry.meaning for entry in app.entries] == [CommandLine("/help")], "a whole name is sent"
+        assert [typed.meaning for typed in app.entries] == [CommandLine("/help")], "a whole name is sent"
         await keys(pilot, "/exit", "<enter>")
         assert app.entries[-1].meaning == CommandLine("/exit")
 
@@ -281,6 +281,28 @@ async def test_pictures_go_along_or_the_text_stays(tmp_path: Path) -> None:
         assert app.prompt.text == f"@{tmp_path}/bad.png "
         await keys(pilot, "<ctrl+u>", "@shot.png", "<enter>")
         assert isinstance(app.entries[0].content, tuple)
+
+
+async def test_a_picture_from_the_clipboard(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "copied.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 20)
+    program = tmp_path / "xclip"
+    program.write_text(f'#!/bin/sh\ncat "{tmp_path}/copied.png"\n')
+    program.chmod(0o700)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/bin:/usr/bin")
+    monkeypatch.setenv("DISPLAY", ":9")
+    monkeypatch.delenv("WAYLAND_DISPLAY", raising=False)
+    app = PromptApp(tmp_path / "home")
+    async with app.run_test(size=SIZE) as pilot:
+        await keys(pilot, "<ctrl+v>")
+        await app.workers.wait_for_complete()
+        assert app.prompt.text.startswith(f"@{tmp_path}/home/pictures/pasted-")
+        await keys(pilot, "<enter>")
+        assert isinstance(app.entries[0].content, tuple)
+        program.write_text("#!/bin/sh\nexit 1\n")
+        app.copy_to_clipboard("copied words")
+        await keys(pilot, "<ctrl+v>")
+        await app.workers.wait_for_complete()
+        assert app.prompt.text == "copied words"
 
 
 async def test_the_draft_outlives_the_app(tmp_path: Path) -> None:

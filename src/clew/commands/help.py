@@ -16,6 +16,8 @@ TYPING = (
     "  While the agent works, your words join at its next step.",
     "  Ctrl-C interrupts the agent; twice quits. Ctrl-D quits.",
     "  A prompt that starts with a slash: type the slash twice.",
+    "  @src/x.py names a file; the agent reads it itself.",
+    "  @shot.png sends the picture along (PNG, JPEG, GIF, WebP).",
 )
 
 

@@ -1,6 +1,8 @@
 """Pictures named in a prompt: found as mentions in the text, read when it is sent."""
 
 import base64
+import contextlib
+import hashlib
 import os
 import re
 from pathlib import Path
@@ -11,11 +13,13 @@ from msgspec import Struct
 from clew.composing.completion import mention
 from clew.protocol.messages import ImagePart, MediaSource, Part, TextPart
 from clew.system.files import read_regular
+from clew.system.private_files import private_dir, replace_private
 
 SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".webp")
 MAX_IMAGE_BYTES = 3_750_000
 """What the strictest provider takes once it is base64."""
 MAX_IMAGES = 20
+KEPT_S = 30 * 24 * 3600.0
 MAX_PATH_CHARS = 4096
 
 _MENTION = re.compile(r"""(?:(?<=\s)|(?<=[(\[{'"`,;:=<>])|^)@(?:"([^"\n]{1,4096})"|([^\s"]{1,4096}))""")
@@ -52,7 +56,7 @@ def attach(text: str, project: str, *, sent: str | None = None) -> Attached:
             notes.append(f"{name} was not found, so no picture was sent with it.")
             continue
         if len(seen) > MAX_IMAGES:
-            raise ImageProblem(f"More than {MAX_IMAGES} pictures in one prompt; nothing was sent.")
+            raise ImageProblem(f"More than {MAX_IMAGES} pictures in one prompt.")
         parts.append(read_image(path, name))
     words = text if sent is None else sent
     return Attached(content=tuple(parts) if len(parts) > 1 else words, notes=tuple(notes))
@@ -100,6 +104,18 @@ def pasted_path(text: str, project: str) -> str | None:
         if path.lower().endswith(SUFFIXES) and '"' not in path and os.path.isfile(_located(path, project)):
             return mention(path)
     return None
+
+
+def kept_picture(data: bytes, home: Path, *, now_s: float) -> str:
+    """Keep a picture that has no file of its own; its path. Those kept long ago go: what was sent is in the log."""
+    folder = private_dir(home / "pictures")
+    for path in folder.glob("pasted-*.png"):
+        with contextlib.suppress(OSError):
+            if now_s - path.stat().st_mtime > KEPT_S:
+                path.unlink()
+    path = folder / f"pasted-{hashlib.sha256(data).hexdigest()[:12]}.png"
+    replace_private(path, data)
+    return str(path)
 
 
 def _readings(line: str) -> list[str]:

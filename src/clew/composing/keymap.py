@@ -79,6 +79,19 @@ class Keymap:
                 )
 
 
+def key_lines(keymap: Keymap) -> tuple[str, ...]:
+    """The list that /keys shows: each context, then its actions with their keys."""
+    lines: list[str] = []
+    context = ""
+    for row in keymap.rows():
+        if row.context != context:
+            context = row.context
+            lines.append(f"{context.capitalize()}:")
+        keys = ", ".join(row.keys) or "no key"
+        lines.append(f"  {keys} - {row.summary} ({row.action}{', yours' if row.changed else ''})")
+    return (*lines, f'Change them in {FILE_NAME} of CLEW_HOME, as {{"prompt": {{"ctrl+s": "send"}}}}.')
+
+
 def load_keymap(home: Path) -> Keymap:
     """The defaults with the changes of `$CLEW_HOME/keys.json`, if there is one. KeymapError names file and key."""
     path = home / FILE_NAME

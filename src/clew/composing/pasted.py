@@ -9,6 +9,8 @@ FOLD_CHARS = 1000
 FOLD_LINES = 10
 MAX_SHOWN_CHARS = 20_000
 """Text from elsewhere (an editor, the history, a draft) is shown up to here and folded beyond: keys stay quick."""
+MAX_LINE_CHARS = 4000
+"""A line is wrapped anew on every key in it."""
 MAX_KEPT_CHARS = 50_000_000
 """All pastes of a session together; beyond, the oldest are forgotten."""
 
@@ -117,4 +119,6 @@ def is_long(text: str) -> bool:
 
 def is_showable(text: str) -> bool:
     """Whether the text can stand in the prompt as it is. What cannot is folded, so that it is still sent exactly."""
-    return len(text) <= MAX_SHOWN_CHARS and sanitize(text) == text
+    if len(text) > MAX_SHOWN_CHARS or sanitize(text) != text:
+        return False
+    return len(text) <= MAX_LINE_CHARS or max(map(len, text.split("\n"))) <= MAX_LINE_CHARS

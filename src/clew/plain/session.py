@@ -8,6 +8,7 @@ from clew.commands.base import CommandContext
 from clew.commands.registry import as_prompt, completions, is_command, run_command
 from clew.composing.ctrl_c import Situation, meaning_of
 from clew.composing.history import History
+from clew.composing.images import ImageProblem, attach
 from clew.orient.away import Away, ended, noticed
 from clew.plain.asking import NOBODY, Asking
 from clew.plain.compose import Composer
@@ -294,8 +295,15 @@ class PlainSession:
             self._close(0)
 
     def _submit(self, text: str) -> None:
+        try:
+            sent = attach(text, self._state.facts.cwd)
+        except ImageProblem as problem:
+            self._screen.line(f"{problem} Nothing was sent.", "error")
+            return
+        for note in sent.notes:
+            self._screen.line(note, "dim")
         self._expecting_turn = self._expecting_turn or not self._state.working
-        self._send(SubmitPrompt(content=text))
+        self._send(SubmitPrompt(content=sent.content))
 
     def _send(self, op: Op) -> None:
         if not self._closing:

@@ -12,6 +12,7 @@ from textual.strip import Strip
 
 from clew.composing.completion import Candidate
 from clew.system.terminal_text import clip, display_width, sanitize
+from clew.tui.owning_app import app_of
 
 MAX_SHOWN = 8
 LEAST_DETAIL_COLUMNS = 20
@@ -48,6 +49,11 @@ class CompletionList(ScrollView, can_focus=False):
         """The marked row."""
         return self.rows[self.marked] if self.rows else None
 
+    @property
+    def _height(self) -> int:
+        """Never more than a part of the screen: on a small one the prompt must stay in sight."""
+        return min(len(self.rows), MAX_SHOWN, max(1, app_of(self).size.height // 3))
+
     def show(self, rows: tuple[Candidate, ...]) -> None:
         """Show these rows, the first one marked; none closes the list."""
         if rows == self.rows:
@@ -60,7 +66,7 @@ class CompletionList(ScrollView, can_focus=False):
         self._label_columns = max((display_width(label) for label in self._labels), default=0)
         self.display = bool(rows)
         self.virtual_size = Size(0, len(rows))
-        self.styles.height = min(len(rows), MAX_SHOWN)
+        self.styles.height = self._height
         self.scroll_to(0, 0, animate=False, force=True)
         self.refresh()
 
@@ -74,7 +80,7 @@ class CompletionList(ScrollView, can_focus=False):
             return
         target = self.marked + count
         self.marked = target % len(self.rows) if around else min(max(target, 0), len(self.rows) - 1)
-        top, height = self.scroll_offset.y, min(len(self.rows), MAX_SHOWN)
+        top, height = self.scroll_offset.y, self._height
         if self.marked < top or self.marked >= top + height:
             top = self.marked if self.marked < top else self.marked - height + 1
             self.scroll_to(0, top, animate=False, force=True)

@@ -1,4 +1,4 @@
-"""The prompt: keys become edits, history, completion or an entry that is sent. It asks the app by messages only."""
+"""The prompt: keys become edits, history, completion or an input that is sent. It asks the app by messages only."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -8,14 +8,15 @@ from textual.message import Message
 
 from clew.commands.base import CommandHelp
 from clew.composing.draft import DraftFile
-from clew.composing.entry import Entry, enter
 from clew.composing.history import MAX_ITEM_CHARS
 from clew.composing.images import ImageProblem, pasted_path
 from clew.composing.keymap import Keymap
 from clew.composing.meaning import MARKS, Mode, mode_of
 from clew.composing.outside import EditorProblem
 from clew.composing.pasted import as_pasted, is_long
+from clew.composing.typed_input import TypedInput, understood
 from clew.composing.vim import Vim, VimMode
+from clew.tui.clipboard_paste import copied_outside
 from clew.tui.completing import Completing
 from clew.tui.completion_list import CompletionList
 from clew.tui.draft_keeping import DraftKeeping
@@ -37,9 +38,9 @@ class Prompt(EditArea):
     class Entered(Message):
         """Something was sent off."""
 
-        def __init__(self, entry: Entry) -> None:
+        def __init__(self, typed: TypedInput) -> None:
             super().__init__()
-            self.entry = entry
+            self.typed = typed
 
     class Refused(Message):
         """It could not be sent; the text is still there."""
@@ -77,6 +78,7 @@ class Prompt(EditArea):
         placeholder: str = PLACEHOLDER,
         id: str | None = None,
     ) -> None:
+        self._home = home
         self.recalling = Recalling(self, home)
         self._keymap = keymap or Keymap()
         self._strokes: tuple[str, ...] = ()
@@ -246,17 +248,17 @@ class Prompt(EditArea):
             return True
         text = self.text
         try:
-            entry = enter(text, self.pastes, self.project)
+            typed = understood(text, self.pastes, self.project)
         except ImageProblem as problem:
             self.post_message(self.Refused(str(problem)))
             return True
-        if entry is not None:
+        if typed is not None:
             self.completing.close()
-            self.post_message(self.Entered(entry))
+            self.post_message(self.Entered(typed))
+            self.recalling.remember(text)
             self.load_text("")
             if self._vim is not None:
                 self._vim.reset()
-            self.call_later(self.recalling.remember, text)
         return True
 
     def clear_draft(self) -> bool:
@@ -332,10 +334,16 @@ class Prompt(EditArea):
                 self.set_text(text)
 
     def _paste_copied(self) -> bool:
-        copied = app_of(self).clipboard
-        if copied:
-            self.paste(copied)
+        self.run_worker(self._from_clipboard(), group="clipboard", exclusive=True)
         return True
+
+    async def _from_clipboard(self) -> None:
+        try:
+            copied = await copied_outside(self._home) or app_of(self).clipboard
+        except OSError as error:
+            self.post_message(self.Refused(f"The picture could not be kept: {error.strerror or error}"))
+        else:
+            self.paste(copied)
 
 
 def void(_value: object) -> None:

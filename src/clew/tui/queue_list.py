@@ -15,6 +15,7 @@ from clew.protocol.ids import PromptId
 from clew.protocol.messages import text_of
 from clew.protocol.turn_events import PromptQueued
 from clew.system.terminal_text import clip, display_width, sanitize
+from clew.tui.owning_app import app_of
 
 MAX_SHOWN = 5
 MAX_ROW_CHARS = 500
@@ -68,6 +69,11 @@ class QueueList(ScrollView, can_focus=True):
         """The one that was queued last."""
         return self._queued[-1] if self._queued else None
 
+    @property
+    def _height(self) -> int:
+        """Never more than a part of the screen: on a small one the prompt must stay in sight."""
+        return min(len(self._queued), MAX_SHOWN, max(1, app_of(self).size.height // 5))
+
     def show(self, queued: tuple[PromptQueued, ...]) -> None:
         """Show what waits now: `SessionState.queued`. What the program itself queued is not the person's to edit."""
         mine = tuple(item for item in queued if item.origin == "user")
@@ -79,7 +85,7 @@ class QueueList(ScrollView, can_focus=True):
         self._marked = next((at for at, item in enumerate(mine) if item.prompt_id == marked), max(0, len(mine) - 1))
         had_focus = self.has_focus
         self.display = bool(mine)
-        self.styles.height = min(len(mine), MAX_SHOWN)
+        self.styles.height = self._height
         self.virtual_size = Size(0, len(mine))
         self._show_marked()
         if had_focus and not mine:
@@ -96,7 +102,7 @@ class QueueList(ScrollView, can_focus=True):
 
     def _show_marked(self) -> None:
         top = self.scroll_offset.y
-        height = min(len(self._queued), MAX_SHOWN)
+        height = self._height
         if not top <= self._marked < top + height:
             top = self._marked if self._marked < top else self._marked - height + 1
             self.scroll_to(0, max(0, top), animate=False, force=True)

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from clew.composing.entry import enter, op_of
 from clew.composing.images import MAX_IMAGE_BYTES, ImageProblem, attach, mentioned_images, pasted_path
 from clew.composing.meaning import CommandLine, MemoryLine, PromptWords, ShellLine
 from clew.composing.pasted import Pastes
+from clew.composing.typed_input import op_of, understood
 from clew.protocol.messages import ImagePart, TextPart
 from clew.protocol.ops import RunShell, SubmitPrompt
 
@@ -104,32 +104,32 @@ def test_other_pastes_are_not_touched(project: str) -> None:
     assert pasted_path("a.png", project) == "@a.png"
 
 
-def test_an_entry_unfolds_what_is_sent_and_reads_pictures_only_from_what_was_typed(project: str) -> None:
+def test_an_input_unfolds_what_is_sent_and_reads_pictures_only_from_what_was_typed(project: str) -> None:
     pastes = Pastes()
     token = pastes.fold("see @a.png\n" * 20)
-    entry = enter(f"why? {token} @c.gif", pastes, project)
-    assert entry is not None
-    assert isinstance(entry.content, tuple)
-    assert [type(part) for part in entry.content] == [TextPart, ImagePart]
-    assert entry.content[0] == TextPart(text="why? " + "see @a.png\n" * 20 + " @c.gif")
-    assert op_of(entry) == SubmitPrompt(content=entry.content)
+    typed = understood(f"why? {token} @c.gif", pastes, project)
+    assert typed is not None
+    assert isinstance(typed.content, tuple)
+    assert [type(part) for part in typed.content] == [TextPart, ImagePart]
+    assert typed.content[0] == TextPart(text="why? " + "see @a.png\n" * 20 + " @c.gif")
+    assert op_of(typed) == SubmitPrompt(content=typed.content)
 
 
 def test_a_folded_paste_is_never_a_command(project: str) -> None:
     pastes = Pastes()
     for text in ("!rm -rf x\n" * 20, "/quit\n" * 20, "#" + "x" * 2000):
-        entry = enter(pastes.fold(text), pastes, project)
-        assert entry is not None
-        assert entry.meaning == PromptWords(text)
+        typed = understood(pastes.fold(text), pastes, project)
+        assert typed is not None
+        assert typed.meaning == PromptWords(text)
 
 
-def test_each_meaning_has_its_entry(project: str) -> None:
+def test_each_meaning_has_its_op(project: str) -> None:
     pastes = Pastes()
     token = pastes.fold("a\n" * 20)
 
     def entered(text: str) -> object:
-        entry = enter(text, pastes, project)
-        return None if entry is None else (entry.meaning, op_of(entry))
+        typed = understood(text, pastes, project)
+        return None if typed is None else (typed.meaning, op_of(typed))
 
     assert entered("//x") == (PromptWords("/x"), SubmitPrompt(content="/x"))
     assert entered("!ls") == (ShellLine("ls"), RunShell(command="ls"))

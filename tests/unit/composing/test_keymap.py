@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clew.composing.default_keys import ACTIONS, DEFAULTS
-from clew.composing.keymap import Keymap, KeymapError, key_problem, load_keymap, strokes_of
+from clew.composing.keymap import Keymap, KeymapError, key_lines, key_problem, load_keymap, strokes_of
 
 
 def test_every_default_is_a_key_and_an_action_of_its_context() -> None:
@@ -122,3 +122,11 @@ def test_the_list_shows_every_action_with_its_keys_as_people_read_them() -> None
     assert by_action["edit_outside"].keys == ("Ctrl-G", "Ctrl-X Ctrl-E")
     assert not by_action["edit_outside"].changed
     assert by_action["undo"].keys[0] == "Ctrl-_"
+
+
+def test_the_list_as_lines() -> None:
+    lines = key_lines(Keymap({"prompt": {"ctrl+s": "send", "ctrl+y": "none"}}))
+    assert "Prompt:" in lines
+    assert "  Enter, Ctrl-S - send (send, yours)" in lines
+    assert "  no key - insert what was cut last (yank, yours)" in lines
+    assert "keys.json" in lines[-1]

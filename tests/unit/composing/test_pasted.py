@@ -78,6 +78,7 @@ def test_what_is_folded() -> None:
     assert is_long("red \x1b[31m text"), "a terminal would obey it"
     assert is_long("hidden \u202e text")
     assert not is_showable("x" * 20_001)
+    assert not is_showable("x" * 4001)
     assert is_showable("x\n" * 9000)
 
 

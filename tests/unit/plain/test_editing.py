@@ -1,5 +1,7 @@
 """The edited line on a capable terminal: keys, drawing around output, drafts, paste."""
 
+from pathlib import Path
+
 import pytest
 
 from clew.plain.editor import Editor
@@ -7,6 +9,7 @@ from clew.plain.keys import KeyDecoder
 from clew.plain.screen import Screen
 from clew.protocol.events import Notice, TextDelta, TurnStarted
 from clew.protocol.ids import MessageId
+from clew.protocol.messages import ImagePart, TextPart
 from clew.protocol.ops import SubmitPrompt
 from unit.plain.play import PlayedTerminal, Stage, asks, call, says, turn
 from unit.plain.vt import Screen as Emulator
@@ -190,3 +193,18 @@ async def test_ctrl_c_clears_a_typed_line_first_and_ctrl_d_quits_only_an_empty_o
         assert picture(stage).lines[-2:] == ["> bc", ">"]
         stage.terminal.type("\x04")
         assert await stage.code() == 0
+
+
+async def test_a_named_picture_goes_along_and_one_that_cannot_is_told(tmp_path: Path) -> None:
+    (tmp_path / "shot.png").write_bytes(b"\x89PNG\r\n\x1a\n" + b"\0" * 20)
+    (tmp_path / "bad.png").write_text("no picture")
+    async with Stage(terminal=editing(columns=200)) as stage:
+        await stage.shows("> ")
+        stage.terminal.type(f"what is @{tmp_path}/bad.png\r")
+        await stage.shows("is named like a picture")
+        assert stage.ops == []
+        stage.terminal.type(f"what is @{tmp_path}/shot.png\r")
+        await stage.until(lambda: bool(stage.ops))
+        (op,) = stage.ops
+        assert isinstance(op, SubmitPrompt)
+        assert [type(part) for part in op.content] == [TextPart, ImagePart]

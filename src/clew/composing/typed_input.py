@@ -9,7 +9,7 @@ from clew.protocol.messages import Part
 from clew.protocol.ops import Op, RunShell, SubmitPrompt
 
 
-class Entry(Struct, frozen=True, kw_only=True):
+class TypedInput(Struct, frozen=True, kw_only=True):
     """One input that was sent off."""
 
     meaning: Meaning
@@ -20,7 +20,7 @@ class Entry(Struct, frozen=True, kw_only=True):
     notes: tuple[str, ...] = ()
 
 
-def enter(text: str, pastes: Pastes, project: str) -> Entry | None:
+def understood(text: str, pastes: Pastes, project: str) -> TypedInput | None:
     """What this input is; None when it is empty. ImageProblem when a picture it names cannot be sent.
 
     What it means is said by what was typed: a folded paste is never a command, whatever it begins with.
@@ -31,23 +31,24 @@ def enter(text: str, pastes: Pastes, project: str) -> Entry | None:
         case None:
             return None
         case PromptWords(words):
-            sent = attach(words, project, sent=pastes.expand(words))
-            return Entry(meaning=PromptWords(pastes.expand(words)), content=sent.content, text=text, notes=sent.notes)
+            sent = pastes.expand(words)
+            full = attach(words, project, sent=sent)
+            return TypedInput(meaning=PromptWords(sent), content=full.content, text=text, notes=full.notes)
         case CommandLine():
-            return Entry(meaning=CommandLine(whole), content=whole, text=text)
+            return TypedInput(meaning=CommandLine(whole), content=whole, text=text)
         case ShellLine(command):
-            return Entry(meaning=ShellLine(pastes.expand(command)), content=whole, text=text)
+            return TypedInput(meaning=ShellLine(pastes.expand(command)), content=whole, text=text)
         case MemoryLine(line):
             if "\n" in whole:
-                return Entry(meaning=PromptWords(whole), content=whole, text=text)
-            return Entry(meaning=MemoryLine(pastes.expand(line)), content=whole, text=text)
+                return TypedInput(meaning=PromptWords(whole), content=whole, text=text)
+            return TypedInput(meaning=MemoryLine(pastes.expand(line)), content=whole, text=text)
 
 
-def op_of(entry: Entry) -> Op | None:
+def op_of(typed: TypedInput) -> Op | None:
     """The op that carries it out, for words and shell lines; commands and memory lines have their own ways."""
-    match entry.meaning:
+    match typed.meaning:
         case PromptWords():
-            return SubmitPrompt(content=entry.content)
+            return SubmitPrompt(content=typed.content)
         case ShellLine(command):
             return RunShell(command=command)
         case _:
