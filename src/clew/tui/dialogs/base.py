@@ -73,7 +73,7 @@ class Dialog(Widget, can_focus=True):
             self.op = op
 
     class Overtyped(Message):
-        """Somebody was typing as it opened; the text belongs to the draft."""
+        """This text belongs into the prompt: somebody typed it as the dialog opened, or took it from there."""
 
         def __init__(self, text: str) -> None:
             super().__init__()
@@ -379,8 +379,10 @@ class Dialog(Widget, can_focus=True):
             self.options.point(event.place)
             self.pointed()
 
-    def on_click(self) -> None:
+    def on_click(self, event: events.Click) -> None:
         (self.field if self.writing else self).focus()
+        if event.widget is self._divider:
+            self.page(1)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()

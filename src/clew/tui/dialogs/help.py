@@ -32,8 +32,6 @@ class HelpDialog(Picker):
         self._commands = tuple(commands)
         names = [f"/{about.name}" for about in commands] + [", ".join(row.keys) for row in keys]
         self._longest = min(max(map(display_width, names), default=0), MAX_KEYS_COLUMNS)
-        self.wanted_command = ""
-        """The command somebody took; to be looked at when the dialog closes."""
 
     def title(self) -> str:
         return "Help"
@@ -67,7 +65,7 @@ class HelpDialog(Picker):
     def chosen(self, place: int) -> None:
         value = self.options.items[place].value
         if value.startswith("/"):
-            self.wanted_command = value
+            self.post_message(self.Overtyped(f"{value} "))
             self.dismiss()
         else:
             self.say("This is a key: press it where it is told for.")
