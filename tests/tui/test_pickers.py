@@ -17,6 +17,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import EntryId, OpId
 from clew.protocol.ops import ListSessions, Op, PreviewSession, Rewind, SetModel, SwitchSession
+from clew.tui.dialogs import resume_picker
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.help import HelpDialog, KeyHelp
 from clew.tui.dialogs.model_picker import ModelPicker
@@ -49,6 +50,15 @@ MODELS = ModelsListed(
     ),
 )
 PROMPTS = RewindPreviewed(op_id=OpId("x"), to=None, prompts=("1  fix the test", "2  add a command", "3  commit it"))
+
+
+REST_S = 1000.0
+
+
+@pytest.fixture(autouse=True)
+def long_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Typing rests only when a test says so."""
+    monkeypatch.setattr(resume_picker, "SETTLE_S", REST_S)
 
 
 def resume() -> Dialog:
@@ -143,7 +153,7 @@ async def test_typing_asks_for_the_list_once_it_rests() -> None:
         clock = LoopClock()
         await pilot.press("p", "a", "y")
         assert app.inquiries == []
-        clock.forward(0.13)
+        clock.forward(REST_S)
         await pilot.pause()
         await pilot.pause()
         (op,) = app.inquiries
@@ -174,7 +184,7 @@ async def test_the_last_exchange_of_the_marked_session(size: tuple[int, int], ke
     async with app.run_test(size=size) as pilot:
         clock = LoopClock()
         await pilot.press("down", *keys, "up", "down")
-        clock.forward(0.13)
+        clock.forward(REST_S)
         await pilot.pause()
         await pilot.pause()
         previews = [op for op in app.inquiries if isinstance(op, PreviewSession)]
@@ -193,7 +203,7 @@ async def test_no_preview_is_asked_for_where_it_is_not_seen() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         clock = LoopClock()
         await pilot.press("down")
-        clock.forward(1)
+        clock.forward(REST_S)
         await pilot.pause()
         assert app.inquiries == []
 
