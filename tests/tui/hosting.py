@@ -25,8 +25,8 @@ class Host(App[None]):
     #dock { height: auto; }
     """
 
-    def __init__(self, make: Callable[[], Dialog], *, theme: str = DEFAULT) -> None:
-        super().__init__()
+    def __init__(self, make: Callable[[], Dialog], *, theme: str = DEFAULT, ansi_color: bool | None = None) -> None:
+        super().__init__(ansi_color=ansi_color)
         self.make = make
         self.wanted_theme = theme
         self.answers: list[tuple[Op, ...]] = []

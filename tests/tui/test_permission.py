@@ -10,11 +10,14 @@ from clew.protocol.events import ApprovalRequested, ApprovalResolved, RuleOffer
 from clew.protocol.ids import AgentId, CallId, RequestId
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, Op
+from clew.tui.dialogs import base
 from clew.tui.dialogs.permission import PermissionDialog
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
 from fakes.loop_clock import LoopClock
 from tui.hosting import Host
 
+QUIET_S = 1000.0
+"""Longer than any machine takes for a test."""
 PUSH = RuleOffer(rule="Bash(git push *)", covers="git push")
 ADD = RuleOffer(rule="Bash(git add *)", covers="git add .")
 WIDER = RuleOffer(rule="Bash(git *)", covers="git push")
@@ -145,7 +148,7 @@ async def test_a_click_ticks_a_rule() -> None:
 
 
 async def test_what_was_typed_as_it_opened_never_answers_and_is_not_lost() -> None:
-    app = Host(asked(quiet_s=0.3))
+    app = Host(asked(quiet_s=QUIET_S))
     async with app.run_test(size=(80, 24)) as pilot:
         clock = LoopClock()
         await pilot.press("y", "e", "s", "enter", "escape")
@@ -153,7 +156,7 @@ async def test_what_was_typed_as_it_opened_never_answers_and_is_not_lost() -> No
         assert app.dialog.quiet
         assert app.answers == []
         assert app.overtyped == "yes"
-        clock.forward(0.31)
+        clock.forward(QUIET_S)
         await pilot.pause()
         await pilot.pause()
         assert not app.dialog.quiet
@@ -164,11 +167,11 @@ async def test_what_was_typed_as_it_opened_never_answers_and_is_not_lost() -> No
 
 
 async def test_each_key_begins_the_quiet_time_anew() -> None:
-    app = Host(asked(quiet_s=10))
+    app = Host(asked(quiet_s=QUIET_S))
     async with app.run_test(size=(80, 24)) as pilot:
         clock = LoopClock()
         for _ in range(3):
-            clock.forward(6)
+            clock.forward(QUIET_S * 0.6)
             await pilot.press("y")
         assert app.dialog.quiet
         assert app.answers == []
@@ -275,3 +278,7 @@ async def test_the_registry_knows_it() -> None:
     request = asked()().request
     assert opens(request)
     assert isinstance(dialog_for(request, DialogContext()), PermissionDialog)
+
+
+def test_outside_of_tests_the_quiet_time_is_three_tenths_of_a_second() -> None:
+    assert base.QUIET_S == 0.3

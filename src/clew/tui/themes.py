@@ -68,7 +68,7 @@ LIGHT = Theme(
         "removed-word": "#f6d2cf",
         "code-keyword": "#2456a5",
         "code-string": "#3d6b21",
-        "code-comment": "#737983",
+        "code-comment": "#686e78",
         "code-name": "#7a5b00",
         "code-number": "#96480f",
         "input-cursor-background": "#22262c",

@@ -61,7 +61,7 @@ class HelpDialog(Picker):
     def chosen(self, place: int) -> None:
         value = self.options.items[place].value
         if value.startswith("/"):
-            self.wanted_command = value
+            self.post_message(self.Overtyped(f"{value} "))
             self.dismiss()
         else:
             self.say("This is a key: press it where it is told for.")

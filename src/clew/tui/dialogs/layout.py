@@ -33,9 +33,9 @@ def shared(parts: Sequence[Part], room: int) -> list[int]:
     """Rows for each part. When there are too few, empty rows go first, then the part that has most above its least
     gives, row by row; when even that is too much, the last parts go without."""
     tight = sum(part.wants for part in parts) > room
-    given = [part.wants if part.least or not tight else 0 for part in parts]
+    given = [min(part.wants, room) if part.least or not tight else 0 for part in parts]
     while sum(given) > room:
-        spare = [rows - part.least for rows, part in zip(given, parts, strict=True)]
+        spare = [rows - min(part.least, rows) for rows, part in zip(given, parts, strict=True)]
         if max(spare, default=0) <= 0:
             break
         given[spare.index(max(spare))] -= 1

@@ -58,6 +58,7 @@ class PermissionDialog(Dialog):
         self._listed = [item for item in self._arguments if item[0] not in told]
         self._bounds = BOUNDS
         self._cut = is_cut(request, self._arguments, BOUNDS)
+        self._cautions = cautions(request, self._arguments, BOUNDS)
         self._saving: list[RuleOffer] = []
         """The offers that can be ticked, once somebody wants to choose among them."""
         self._session = False
@@ -121,6 +122,7 @@ class PermissionDialog(Dialog):
                 self.finish(*self.refusal(stop=True))
             case "view":
                 self._bounds = ALL
+                self._cautions = cautions(self.request, self._arguments, ALL)
                 self._offer_answers()
             case _:
                 pass
@@ -190,7 +192,7 @@ class PermissionDialog(Dialog):
         request, bounds = self.request, self._bounds
         who = origin(self._about.agent, self._about.facts.model.rpartition("/")[2])
         rows = wrapped((Span(f"{one_line(request.why)} · {who}", "dim"),), columns)
-        for text in cautions(request, self._arguments, bounds):
+        for text in self._cautions:
             rows += wrapped((Span(f"Careful: {text}", "warning"),), columns, hang=(Span("  "),))
         rows += _quoted(reveal(request.subject, max_chars=bounds.subject_chars), columns)
         for number, change in enumerate(self._changes, start=1):

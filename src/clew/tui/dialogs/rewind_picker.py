@@ -105,6 +105,7 @@ class RewindPicker(Picker):
     def _offer(self, *, cursor: int) -> None:
         """Files can go back only where some would; what somebody else changed since needs consent of its own."""
         if self._preview is None:
+            self.redraw()
             return
         files = self._preview.files
         scopes = SCOPES if files else SCOPES[1:2]
