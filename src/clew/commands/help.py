@@ -16,6 +16,8 @@ TYPING = (
     "  While the agent works, your words join at its next step.",
     "  Ctrl-C interrupts the agent; twice quits. Ctrl-D quits.",
     "  A prompt that starts with a slash: type the slash twice.",
+    "  !COMMAND runs it in your shell, and the agent sees what it printed.",
+    "  #LINE adds a line to a memory file.",
 )
 
 

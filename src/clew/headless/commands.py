@@ -7,18 +7,23 @@ import msgspec
 from clew.commands.answers import answer_lines
 from clew.commands.base import CommandContext, SessionFacts
 from clew.commands.context_view import context_data
+from clew.commands.facts import facts_after
 from clew.commands.registry import run_command
 from clew.headless.printer import Printer
 from clew.protocol.client import Client
 from clew.protocol.events import (
+    ChecksShown,
     CompactionEnded,
     CompactionFailed,
     CompactionUndone,
     ContextMeasured,
+    DiffShown,
     Event,
     EventBase,
     ItemPinned,
     ItemsRecalled,
+    LineRemembered,
+    MemoryListed,
     ModelsListed,
     Notice,
     OpRejected,
@@ -29,30 +34,43 @@ from clew.protocol.events import (
     Rewound,
     RulesListed,
     SessionEnded,
+    SessionExported,
+    SessionPreviewed,
     SessionsListed,
     SessionStarted,
     SnapshotTaken,
+    StatusShown,
+    ThemeChanged,
     TitleChanged,
     ViewTrimmed,
 )
 from clew.protocol.ids import MAIN_AGENT, OpId
 from clew.protocol.ops import (
+    AllowRule,
     ClearContext,
     Close,
     Compact,
+    ExportSession,
+    ListMemory,
     ListModels,
     ListRules,
     ListSessions,
     Op,
     Pin,
+    PreviewSession,
     Recall,
     Redo,
+    Remember,
     RemoveRule,
     RequestContext,
     RequestRecap,
     RequestReceipt,
+    RequestStatus,
     Rewind,
+    RunChecks,
+    SetTheme,
     SetTitle,
+    ShowDiff,
     Snip,
     Undo,
     UndoCompact,
@@ -73,6 +91,15 @@ ENDS: dict[type[Op], tuple[type[EventBase], ...]] = {
     ListSessions: (SessionsListed,),
     RequestRecap: (RecapReady, Notice),
     SetTitle: (TitleChanged,),
+    AllowRule: (RulesListed,),
+    ShowDiff: (DiffShown,),
+    ListMemory: (MemoryListed,),
+    Remember: (LineRemembered,),
+    ExportSession: (SessionExported,),
+    RequestStatus: (StatusShown,),
+    RunChecks: (ChecksShown,),
+    SetTheme: (ThemeChanged,),
+    PreviewSession: (SessionPreviewed,),
     Undo: (Rewound, RewindPreviewed),
     Redo: (Rewound, RewindPreviewed),
     Rewind: (Rewound, RewindPreviewed),
@@ -99,18 +126,10 @@ class CommandRun:
         """Follow the session, and ask what is next."""
         match event:
             case SessionStarted():
-                self._facts = SessionFacts(
-                    session_id=event.session_id,
-                    cwd=event.cwd,
-                    model=event.model,
-                    permission_mode=event.permission_mode,
-                    version=event.version,
-                    resumed=event.resumed,
-                    kept=event.kept,
-                )
+                self._facts = facts_after(event, self._facts)
             case SnapshotTaken() if not self._started:
                 self._started = True
-                self._facts = msgspec.structs.replace(self._facts, state=event.state)
+                self._facts = facts_after(event, self._facts)
                 self._begin()
                 await self._next(client)
             case OpRejected() if self._asked is not None and event.op_id == self._asked.op_id:
