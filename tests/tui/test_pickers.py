@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from clew.commands.base import CommandHelp, SessionFacts
+from clew.commands.base import CommandHelp, KeyHelp, SessionFacts
 from clew.protocol.context_events import FileRestore
 from clew.protocol.events import (
     ModelRow,
@@ -19,7 +19,7 @@ from clew.protocol.ids import EntryId, OpId
 from clew.protocol.ops import ListSessions, Op, PreviewSession, Rewind, SetModel, SwitchSession
 from clew.tui.dialogs import resume_picker
 from clew.tui.dialogs.base import Dialog
-from clew.tui.dialogs.help import HelpDialog, KeyHelp
+from clew.tui.dialogs.help import HelpDialog
 from clew.tui.dialogs.model_picker import ModelPicker
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
 from clew.tui.dialogs.resume_picker import ResumePicker
@@ -306,8 +306,8 @@ async def test_a_way_back_without_files_or_that_is_refused() -> None:
 
 async def test_help_is_filtered_and_gives_a_command_to_the_prompt() -> None:
     keys = [
-        KeyHelp(context="everywhere", keys=("Escape",), summary="interrupt the agent"),
-        KeyHelp(context="prompt", keys=("Ctrl-J", "Alt-Enter"), summary="new line"),
+        KeyHelp(where="everywhere", keys="Escape", does="interrupt the agent"),
+        KeyHelp(where="prompt", keys="Ctrl-J, Alt-Enter", does="new line"),
     ]
     commands = [
         CommandHelp(name="compact", usage="/compact", summary="Make the view smaller."),

@@ -2,28 +2,50 @@
 
 from collections.abc import Iterable
 
-from clew.commands import model, permissions, rewind, sessions
+from clew.commands import (
+    bashes,
+    diff,
+    doctor,
+    export,
+    memory,
+    model,
+    permissions,
+    rewind,
+    sessions,
+    status,
+    theme,
+)
 from clew.commands.base import SessionFacts
 from clew.commands.context_view import context_lines
 from clew.commands.figures import count, duration, money
 from clew.commands.pin import words_of
 from clew.commands.receipt import receipt_details, receipt_lines
 from clew.protocol.events import (
+    ChecksShown,
     ColdReturn,
     CompactionEnded,
     CompactionFailed,
     CompactionUndone,
     ContextMeasured,
+    DiffShown,
     Event,
     ItemPinned,
     ItemsRecalled,
+    LineRemembered,
+    MemoryListed,
     ModelsListed,
     RangeSnipped,
     ReceiptShown,
     RewindPreviewed,
     Rewound,
     RulesListed,
+    SessionExported,
+    SessionPreviewed,
     SessionsListed,
+    ShellShown,
+    ShellsListed,
+    StatusShown,
+    ThemeChanged,
     ViewTrimmed,
 )
 
@@ -39,7 +61,19 @@ AboutTheWindow = (
     | ItemPinned
     | ItemsRecalled
 )
-ANSWERS = Listing | AboutTheWindow
+AboutThePlace = (
+    ShellsListed
+    | ShellShown
+    | MemoryListed
+    | LineRemembered
+    | DiffShown
+    | SessionExported
+    | SessionPreviewed
+    | StatusShown
+    | ChecksShown
+    | ThemeChanged
+)
+ANSWERS = Listing | AboutTheWindow | AboutThePlace
 WHY = {
     "idle": " after a long pause",
     "size": "",
@@ -53,7 +87,7 @@ def answer_lines(event: Event, facts: SessionFacts, columns: int = 80) -> Iterab
     """What an answer says. Names, patches and prompts are somebody else's words: the screen makes them safe."""
     match event:
         case ModelsListed():
-            return model.listing(facts.model, event.models)
+            return model.listing(facts.model, event.models, event.rows)
         case RulesListed():
             return permissions.listing(event.mode, event.rules)
         case SessionsListed():
@@ -64,8 +98,35 @@ def answer_lines(event: Event, facts: SessionFacts, columns: int = 80) -> Iterab
             return rewind.rewound_lines(event, facts.cwd)
         case ReceiptShown():
             return receipt_details(event.receipt)
+        case _ if isinstance(event, AboutThePlace):
+            return place_lines(event, facts.cwd)
         case _:
             return window_lines(event, facts, columns)
+
+
+def place_lines(event: AboutThePlace, cwd: str) -> Iterable[str]:
+    """Answers about the place the session works in."""
+    match event:
+        case ShellsListed():
+            return bashes.listing(event.shells)
+        case ShellShown():
+            return bashes.shown(event)
+        case MemoryListed():
+            return memory.listing(event, cwd)
+        case LineRemembered():
+            return (memory.remembered_line(event, cwd),)
+        case DiffShown():
+            return diff.diff_lines(event, cwd)
+        case SessionExported():
+            return (export.exported_line(event),)
+        case SessionPreviewed():
+            return event.lines
+        case StatusShown():
+            return status.status_lines(event)
+        case ChecksShown():
+            return doctor.check_lines(event)
+        case ThemeChanged():
+            return (theme.changed_line(event),)
 
 
 def window_lines(event: Event, facts: SessionFacts, columns: int) -> Iterable[str]:

@@ -15,7 +15,11 @@ class SessionFacts(Struct, frozen=True, kw_only=True):
     cwd: str = ""
     branch: str = ""
     model: str = ""
+    effort: str = ""
+    """Empty: the model's own default."""
     permission_mode: str = ""
+    may_bypass: bool = False
+    """The mode that asks for nothing is among those one cycles through."""
     version: str = ""
     resumed: bool = False
     kept: bool = True
@@ -23,6 +27,11 @@ class SessionFacts(Struct, frozen=True, kw_only=True):
     state: SessionState = SessionState()
     models: tuple[str, ...] = ()
     """The models that were listed last."""
+    theme: str = ""
+    answers: tuple[str, ...] = ()
+    """What the model answered since this front end listens, newest last."""
+    answering: bool = False
+    """The newest answer may go on."""
     recap_source: str = ""
     recap_why: str = ""
     """Why the last recap was shown, or why none was."""
@@ -38,12 +47,24 @@ class CommandHelp(Struct, frozen=True, kw_only=True):
     aliases: tuple[str, ...] = ()
 
 
+class KeyHelp(Struct, frozen=True, kw_only=True):
+    """A key, or several that do the same, as the front end calls them."""
+
+    keys: str
+    does: str
+    where: str = ""
+
+
 class CommandContext(Struct, frozen=True, kw_only=True):
     """All that a command may look at."""
 
     facts: SessionFacts = SessionFacts()
     catalogue: tuple[CommandHelp, ...] = ()
     """Every command there is; filled in by the registry."""
+    keys: tuple[KeyHelp, ...] = ()
+    """The keys of the front end."""
+    again: bool = False
+    """The same command was the last thing typed: a question it asked is answered with yes."""
 
 
 class CommandResult(Struct, frozen=True, kw_only=True):
@@ -54,6 +75,10 @@ class CommandResult(Struct, frozen=True, kw_only=True):
     is_error: bool = False
     leave: bool = False
     """End the front end."""
+    ends: tuple[str, ...] = ()
+    """What leaving would cut off: the front end asks, or the command is typed again."""
+    copy: str = ""
+    """Text for the clipboard."""
 
 
 class Command(Struct, frozen=True, kw_only=True):

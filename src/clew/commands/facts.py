@@ -1,83 +1,90 @@
-"""What a front end knows of its session: one pure fold from events to the facts that commands show."""
-
-from functools import singledispatch
+"""What a front end learns from events, as far as commands show it: one fold for every front end."""
 
 from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
 from clew.protocol.events import (
+    EffortChanged,
+    Event,
     EventBase,
     ModelChanged,
     ModelsListed,
     Notice,
+    PartCompleted,
     PermissionModeChanged,
     PlaceChanged,
+    PromptAccepted,
     RecapReady,
     SessionStarted,
     SnapshotTaken,
+    ThemeChanged,
 )
+from clew.protocol.messages import TextPart
 from clew.protocol.state import after
 
-
-def facts_after(event: EventBase, facts: SessionFacts) -> SessionFacts:
-    """The facts after this event of the main agent."""
-    return _fold(event, replace(facts, state=after(event, facts.state)))
+MAX_ANSWERS = 20
+MAX_ANSWER_CHARS = 1_000_000
 
 
-@singledispatch
-def _fold(event: EventBase, facts: SessionFacts) -> SessionFacts:
-    return facts
+def facts_after(event: Event | EventBase, facts: SessionFacts) -> SessionFacts:
+    """The facts after an event of the main agent."""
+    if isinstance(event, SessionStarted):
+        return _begun(event)
+    if isinstance(event, SnapshotTaken):
+        return replace(facts, state=event.state)
+    return _changed(event, replace(facts, state=after(event, facts.state)))
 
 
-@_fold.register
-def _(event: SessionStarted, facts: SessionFacts) -> SessionFacts:
+def _begun(event: SessionStarted) -> SessionFacts:
     return SessionFacts(
         session_id=event.session_id,
         cwd=event.cwd,
         branch=event.branch,
         model=event.model,
+        effort=event.effort,
         permission_mode=event.permission_mode,
+        may_bypass=event.may_bypass,
         version=event.version,
         resumed=event.resumed,
         kept=event.kept,
     )
 
 
-@_fold.register
-def _(event: SnapshotTaken, facts: SessionFacts) -> SessionFacts:
-    return replace(facts, state=event.state)
+def _changed(event: Event | EventBase, facts: SessionFacts) -> SessionFacts:
+    match event:
+        case ModelChanged():
+            return replace(facts, model=event.model)
+        case ModelsListed():
+            return replace(facts, models=event.models)
+        case EffortChanged():
+            return replace(facts, effort=event.effort)
+        case PermissionModeChanged():
+            return replace(facts, permission_mode=event.mode)
+        case PlaceChanged():
+            return replace(facts, cwd=event.cwd, branch=event.branch)
+        case ThemeChanged():
+            return replace(facts, theme=event.theme)
+        case RecapReady():
+            return _recapped(event, facts)
+        case Notice(code="recap-why"):
+            return replace(facts, recap_why=f"{facts.recap_why} {event.text}".strip())
+        case PromptAccepted(hidden=False):
+            return replace(facts, answering=False)
+        case PartCompleted(part=TextPart(text=text)):
+            return with_answer(facts, text)
+        case _:
+            return facts
 
 
-@_fold.register
-def _(event: RecapReady, facts: SessionFacts) -> SessionFacts:
+def _recapped(event: RecapReady, facts: SessionFacts) -> SessionFacts:
     greeted = facts.resumed and not facts.recap_why
     why = "It was shown because the session was resumed." if greeted else "It was shown because you asked for it."
-    why = f"{why} {event.why}" if event.why else why
-    return replace(facts, recap_source=event.source, recap_why=why)
+    return replace(facts, recap_source=event.source, recap_why=f"{why} {event.why}" if event.why else why)
 
 
-@_fold.register
-def _(event: Notice, facts: SessionFacts) -> SessionFacts:
-    if event.code != "recap-why":
+def with_answer(facts: SessionFacts, text: str) -> SessionFacts:
+    """The last words between two prompts are the answer: those before announce what is done."""
+    if not text.strip():
         return facts
-    return replace(facts, recap_why=f"{facts.recap_why} {event.text}".strip())
-
-
-@_fold.register
-def _(event: ModelChanged, facts: SessionFacts) -> SessionFacts:
-    return replace(facts, model=event.model)
-
-
-@_fold.register
-def _(event: PermissionModeChanged, facts: SessionFacts) -> SessionFacts:
-    return replace(facts, permission_mode=event.mode)
-
-
-@_fold.register
-def _(event: PlaceChanged, facts: SessionFacts) -> SessionFacts:
-    return replace(facts, cwd=event.cwd, branch=event.branch)
-
-
-@_fold.register
-def _(event: ModelsListed, facts: SessionFacts) -> SessionFacts:
-    return replace(facts, models=event.models)
+    earlier = facts.answers[:-1] if facts.answering else facts.answers
+    return replace(facts, answers=(*earlier, text[:MAX_ANSWER_CHARS])[-MAX_ANSWERS:], answering=True)

@@ -18,6 +18,8 @@ TYPING = (
     "  A prompt that starts with a slash: type the slash twice.",
     "  @src/x.py names a file; the agent reads it itself.",
     "  @shot.png sends the picture along (PNG, JPEG, GIF, WebP).",
+    "  !COMMAND runs it in your shell, and the agent sees what it printed.",
+    "  #LINE adds a line to a memory file.",
 )
 
 

@@ -1,6 +1,7 @@
 """/model: which model answers, and changing it."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
+from clew.protocol.events import ModelRow
 from clew.protocol.ops import ListModels, SetModel
 
 ABOUT = CommandHelp(
@@ -9,21 +10,36 @@ ABOUT = CommandHelp(
     summary="Show the model, or use another.",
     details=(
         "It takes effect with the next request.",
-        "NAME is provider/model, a bare model name, or a number of the list.",
+        "NAME is provider/model, a bare model name, a number of the list, or a family such as sonnet, opus, gpt or",
+        "gemini: its newest model of a connected provider.",
     ),
 )
 
 
-def listing(current: str, models: tuple[str, ...]) -> tuple[str, ...]:
+def listing(current: str, models: tuple[str, ...], rows: tuple[ModelRow, ...] = ()) -> tuple[str, ...]:
     """What ModelsListed says."""
     lines = [f"Model: {current or 'none'}"]
+    known = {row.name: row for row in rows}
     for number, name in enumerate(models, start=1):
-        lines.append(f"{'*' if name == current else ' '} {number:>2}. {name}")
+        about = about_model(known[name]) if name in known else ""
+        lines.append(f"{'*' if name == current else ' '} {number:>2}. {name}{about}")
     if models:
         lines.append("Change it with /model NAME or /model NUMBER.")
     else:
         lines.append("No list of models is available here; change it with /model provider/model.")
     return tuple(lines)
+
+
+def about_model(row: ModelRow) -> str:
+    """What tells one model from another, in a few words."""
+    parts = [f"also {', '.join(row.aliases)}"] if row.aliases else []
+    if row.window:
+        parts.append(f"{row.window:,} tokens")
+    if row.input_usd is not None and row.output_usd is not None:
+        parts.append(f"${row.input_usd:g} in, ${row.output_usd:g} out per million")
+    if row.local:
+        parts.append("on this machine")
+    return f"  ({'; '.join(parts)})" if parts else ""
 
 
 def run(context: CommandContext, argument: str) -> CommandResult:

@@ -1,20 +1,48 @@
-"""/quit: end the session."""
+"""/quit: end the session, and say first what would end with it."""
+
+from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
+from clew.commands.figures import count, duration
+from clew.protocol.state import SessionState
 
 ABOUT = CommandHelp(
     name="quit",
-    usage="/quit",
+    usage="/quit [now]",
     summary="End the session; clew -c continues it.",
+    details=("What still runs is named first; /quit once more, or /quit now, ends it too.",),
     aliases=("exit", "q"),
 )
+MAX_COMMAND_CHARS = 60
+
+
+def would_end(state: SessionState) -> Iterator[str]:
+    """What a front end that leaves now cuts off, one line each."""
+    if state.working:
+        yield "the running turn" + (f" ({count(len(state.waiting), 'question')} open)" if state.waiting else "")
+    if state.queued:
+        yield f"{count(len(state.queued), 'prompt')} not sent yet"
+    for typed in state.typed:
+        yield f"your command: {_short(typed.command)}"
+    for shell in state.shells:
+        yield f"background command {shell.shell_id}: {_short(shell.command)} ({duration(int(shell.age_s * 1000))})"
+
+
+def _short(command: str) -> str:
+    words = " ".join(command.split())
+    return words if len(words) <= MAX_COMMAND_CHARS else words[: MAX_COMMAND_CHARS - 1] + "…"
 
 
 def run(context: CommandContext, argument: str) -> CommandResult:
-    """Ask the front end to close."""
-    if argument.strip():
-        return usage_error(ABOUT, "/quit takes no argument.")
-    return CommandResult(leave=True)
+    """Ask the front end to close, or to ask once more."""
+    wanted = argument.strip().lower()
+    if wanted not in ("", "now"):
+        return usage_error(ABOUT, f"Not understood: {wanted}")
+    ends = tuple(would_end(context.facts.state))
+    if not ends or wanted == "now" or context.again:
+        return CommandResult(leave=True)
+    lines = ("Leaving now would end:", *(f"  {line}" for line in ends), "/quit once more leaves. The session is kept.")
+    return CommandResult(lines=lines, ends=ends)
 
 
 COMMAND = Command(help=ABOUT, run=run)

@@ -1,14 +1,22 @@
-"""All slash commands by name: telling them from prompts, running them, suggesting near names."""
-
-from difflib import get_close_matches
+"""All slash commands by name: telling them from prompts, running them, suggesting what was meant."""
 
 from msgspec.structs import replace
 
 from clew.commands import (
+    bashes,
     clear,
     compact,
     context,
+    copy,
+    cost,
+    diff,
+    doctor,
+    effort,
+    export,
     fork,
+    keys,
+    memory,
+    mode,
     model,
     new,
     permissions,
@@ -21,20 +29,34 @@ from clew.commands import (
     rewind,
     sessions,
     stats,
+    status,
+    theme,
     title,
+    todos,
     undo,
     unpin,
     version,
 )
 from clew.commands import help as help_command
 from clew.commands.base import Command, CommandContext, CommandResult, usage_lines
+from clew.commands.intents import meant_by, not_there, one_edit
 
 COMMANDS: tuple[Command, ...] = (
     help_command.COMMAND,
+    bashes.COMMAND,
     clear.COMMAND,
     compact.COMMAND,
     context.COMMAND,
+    copy.COMMAND,
+    cost.COMMAND,
+    diff.COMMAND,
+    doctor.COMMAND,
+    effort.COMMAND,
+    export.COMMAND,
     fork.COMMAND,
+    keys.COMMAND,
+    memory.COMMAND,
+    mode.COMMAND,
     model.COMMAND,
     new.COMMAND,
     permissions.COMMAND,
@@ -47,7 +69,10 @@ COMMANDS: tuple[Command, ...] = (
     rewind.COMMAND,
     sessions.COMMAND,
     stats.COMMAND,
+    status.COMMAND,
+    theme.COMMAND,
     title.COMMAND,
+    todos.COMMAND,
     undo.COMMAND,
     unpin.COMMAND,
     version.COMMAND,
@@ -81,21 +106,28 @@ def completions(prefix: str) -> tuple[str, ...]:
 
 
 def suggestions(name: str) -> tuple[str, ...]:
-    """The nearest names of commands, best first, at most three."""
-    starting = [known for known in BY_NAME if name and (known.startswith(name) or name.startswith(known))]
-    near = get_close_matches(name, BY_NAME, n=3, cutoff=0.5)
+    """The commands that are meant: of the same intent, else those whose name was begun, else a single slip of the
+    fingers. At most three."""
+    if meant := meant_by(name):
+        return (meant,)
+    begun = [known for known in BY_NAME if len(name) > 1 and known.startswith(name)]
+    typos = [known for known in BY_NAME if len(name) > 2 and known[0] == name[0] and one_edit(name, known)]
+    swapped = [known for known in typos if sorted(known) == sorted(name)]
     found: dict[str, None] = {}
-    for known in (*near, *starting):
+    for known in swapped or (*typos, *begun):
         found.setdefault(BY_NAME[known].help.name)
     return tuple(found)[:3]
 
 
 def _unknown(name: str) -> CommandResult:
-    near = suggestions(name.lower())
+    word = name.lower()
+    honest = "" if meant_by(word) else not_there(word)
+    near = () if honest else suggestions(word)
     meant = "Did you mean " + " or ".join(f"/{known}" for known in near) + "? " if near else ""
+    first = honest or f"Unknown command /{name}. {meant}"
     return CommandResult(
         lines=(
-            f"Unknown command /{name}. {meant}/help lists all commands.",
+            f"{first.strip()} /help lists all commands.",
             "Nothing was sent. For a prompt that starts with a slash, type it twice: //" + name,
         ),
         is_error=True,

@@ -10,7 +10,6 @@ ABOUT = CommandHelp(
     name="stats",
     usage="/stats",
     summary="Time, tokens, cost, files, denials.",
-    aliases=("cost", "usage"),
 )
 MAX_ROWS = 20
 
@@ -27,7 +26,8 @@ def total_cost(models: tuple[ModelUse, ...]) -> str:
     return f"{money(spent)} + {count(unpriced, 'request')} without a price"
 
 
-def _model_lines(models: tuple[ModelUse, ...]) -> Iterator[str]:
+def model_lines(models: tuple[ModelUse, ...]) -> Iterator[str]:
+    """Requests, cost and tokens of each model."""
     for use in models:
         yield f"  {use.model}: {count(use.requests, 'request')}, {total_cost((use,))}"
         tokens = use.usage
@@ -52,7 +52,7 @@ def stats_lines(facts: SessionFacts) -> Iterator[str]:
     failed = f", {state.failed_calls:,} failed" if state.failed_calls else ""
     yield f"{count(state.calls, 'tool call')}{failed}, {count(state.commands, 'command')} run"
     yield f"Cost: {total_cost(tally.models)}"
-    yield from _model_lines(tally.models)
+    yield from model_lines(tally.models)
     side = [
         f"  {use.purpose}: {count(use.requests, 'call')}, {'no price' if use.unpriced else money(use.cost_usd)}"
         for use in tally.side

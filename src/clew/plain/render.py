@@ -1,11 +1,11 @@
 """Events into lines on the screen: streamed words, one label per tool call, notices, one line per turn."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, get_args
 
 import msgspec
 
-from clew.commands.answers import answer_lines
+from clew.commands.answers import AboutThePlace, answer_lines
 from clew.commands.deeds import lined, running, turn_line
 from clew.commands.figures import count, duration, money
 from clew.plain.screen import Screen
@@ -47,6 +47,8 @@ from clew.protocol.events import (
     SectionKept,
     SessionsListed,
     SessionStarted,
+    ShellEnded,
+    ShellProgress,
     TextDelta,
     TitleChanged,
     ToolEnded,
@@ -131,6 +133,9 @@ class Renderer:
             CompactionFailed: self._not_compacted,
             ColdReturn: self._not_compacted,
             **dict.fromkeys(ABOUT_THE_WINDOW, self._listed),
+            **dict.fromkeys(get_args(AboutThePlace), self._listed),
+            ShellProgress: self._shell_output,
+            ShellEnded: self._shell_ended,
             ToolStarted: self._call,
             AttemptEnded: self._attempt,
         }
@@ -314,6 +319,17 @@ class Renderer:
         self._end_streams()
         for line in answer_lines(event, state.facts):
             self._screen.line(line, "warning")
+
+    def _shell_output(self, event: ShellProgress, state: PlainState) -> None:
+        self._end_streams()
+        for line in event.text.splitlines():
+            self._screen.line(f"  {one_line(line)}")
+
+    def _shell_ended(self, event: ShellEnded, state: PlainState) -> None:
+        """Its output was shown as it came."""
+        self._end_streams()
+        ended = "stopped" if event.exit_code is None else f"exit code {event.exit_code}"
+        self._screen.line(f"! {clip(one_line(event.command), self._room(20) or 200)} · {ended}", "dim")
 
     def _call(self, event: ToolStarted, state: PlainState) -> None:
         if self._verbose:

@@ -1,5 +1,6 @@
 """Output in whole lines around the one line that is being typed. The only place of this front end that writes."""
 
+from clew.plain.clipboard import clipboard_sequence
 from clew.plain.editor import Editor, Layout
 from clew.plain.terminal import OutputGone, Terminal
 from clew.plain.wrap import wrap
@@ -103,6 +104,12 @@ class Screen:
             self._drawn = None
             self._at_start = True
             self._write("\x1b[H\x1b[2J")
+
+    def copy(self, text: str) -> bool:
+        """Hand text to the clipboard; False where that is not possible."""
+        sequence = clipboard_sequence(text) if self._terminal.editing else ""
+        self._write(sequence)
+        return bool(sequence)
 
     def reset(self) -> None:
         """After a suspension: what was drawn is somewhere above, begin afresh."""

@@ -13,6 +13,7 @@ from clew.orient.away import Away, ended, noticed
 from clew.plain.asking import NOBODY, Asking
 from clew.plain.compose import Composer
 from clew.plain.editor import Editor
+from clew.plain.keys_help import KEYS
 from clew.plain.options import PlainOptions
 from clew.plain.render import Renderer
 from clew.plain.screen import Screen
@@ -34,7 +35,7 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.ops import Close, Interrupt, Op, RequestRecap, SubmitPrompt
+from clew.protocol.ops import Close, Interrupt, Op, Remember, RequestRecap, RunShell, SubmitPrompt
 
 Kind = Literal["event", "bytes", "interrupt", "terminate", "resumed", "guard", "slow", "settle", "over"]
 
@@ -75,6 +76,7 @@ class PlainSession:
         self._expecting_turn = False
         """A prompt was sent whose turn has not started yet."""
         self._last_interrupt = float("-inf")
+        self._last_input = ""
         self._closing = False
         self._closed_at = 0.0
         self._abandoned = False
@@ -219,7 +221,13 @@ class PlainSession:
 
     def _busy(self) -> bool:
         state = self._state.facts.state
-        return state.working or state.compacting or self._expecting_turn or not self._state.facts.session_id
+        return (
+            state.working
+            or state.compacting
+            or bool(state.typed)
+            or self._expecting_turn
+            or not self._state.facts.session_id
+        )
 
     def _unsent(self) -> bool:
         return bool(self._editor.cells) or self._composer.pending or self._asking.active
@@ -283,16 +291,29 @@ class PlainSession:
 
     def _on_input(self, text: str) -> None:
         self._history.add(text)
+        again, self._last_input = self._last_input == text, text
         if not is_command(text):
-            self._submit(as_prompt(text))
+            self._say(text)
             return
-        result = run_command(text, CommandContext(facts=self._state.facts))
+        result = run_command(text, CommandContext(facts=self._state.facts, again=again, keys=KEYS))
         for line in result.lines:
             self._screen.line(line, "error" if result.is_error else "", hang="      ")
         for op in result.ops:
             self._send(op)
+        if result.copy and not self._screen.copy(result.copy):
+            self._screen.line("The clipboard cannot be reached from here; the text:", "warning")
+            self._screen.text(result.copy)
         if result.leave:
             self._close(0)
+
+    def _say(self, text: str) -> None:
+        """A command of one's own, a line to remember, or words for the agent."""
+        if text.startswith("!") and text[1:].strip():
+            self._send(RunShell(command=text[1:].strip()))
+        elif text.startswith("#") and text[1:].strip() and "\n" not in text.strip():
+            self._send(Remember(line=text[1:].strip()))
+        else:
+            self._submit(as_prompt(text))
 
     def _submit(self, text: str) -> None:
         try:

@@ -7,30 +7,24 @@ from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
 from clew.commands.deeds import Deed
+from clew.commands.facts import facts_after
 from clew.presentation.call_deeds import call_deeds
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
     Envelope,
     EventBase,
-    ModelChanged,
-    ModelsListed,
-    Notice,
     PartCompleted,
-    PermissionModeChanged,
-    PlaceChanged,
     QuestionAnswered,
     QuestionAsked,
-    RecapReady,
     SessionStarted,
-    SnapshotTaken,
     ToolEnded,
     TurnEnded,
     TurnStarted,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.state import Waiting, after
+from clew.protocol.state import Waiting
 
 Asking = ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered
 
@@ -70,8 +64,7 @@ def fold(envelope: Envelope, state: PlainState) -> PlainState:
         return state
     if envelope.agent != MAIN_AGENT and isinstance(event, ApprovalRequested | QuestionAsked):
         state = replace(state, askers={**state.askers, event.request_id: envelope.agent})
-    facts = replace(state.facts, state=after(event, state.facts.state))
-    return _fold(event, replace(state, facts=facts))
+    return _fold(event, replace(state, facts=facts_after(event, state.facts)))
 
 
 @singledispatch
@@ -81,22 +74,7 @@ def _fold(event: EventBase, state: PlainState) -> PlainState:
 
 @_fold.register
 def _(event: SessionStarted, state: PlainState) -> PlainState:
-    facts = SessionFacts(
-        session_id=event.session_id,
-        cwd=event.cwd,
-        branch=event.branch,
-        model=event.model,
-        permission_mode=event.permission_mode,
-        version=event.version,
-        resumed=event.resumed,
-        kept=event.kept,
-    )
-    return PlainState(facts=facts)
-
-
-@_fold.register
-def _(event: SnapshotTaken, state: PlainState) -> PlainState:
-    return replace(state, facts=replace(state.facts, state=event.state))
+    return PlainState(facts=state.facts)
 
 
 @_fold.register
@@ -129,40 +107,3 @@ def _(event: ApprovalResolved, state: PlainState) -> PlainState:
     if event.decision != "deny":
         return state
     return replace(state, denied={**state.denied, event.call_id: event.reason})
-
-
-@_fold.register
-def _(event: RecapReady, state: PlainState) -> PlainState:
-    facts = state.facts
-    greeted = facts.resumed and not facts.recap_why
-    why = "It was shown because the session was resumed." if greeted else "It was shown because you asked for it."
-    why = f"{why} {event.why}" if event.why else why
-    return replace(state, facts=replace(facts, recap_source=event.source, recap_why=why))
-
-
-@_fold.register
-def _(event: Notice, state: PlainState) -> PlainState:
-    if event.code != "recap-why":
-        return state
-    why = f"{state.facts.recap_why} {event.text}".strip()
-    return replace(state, facts=replace(state.facts, recap_why=why))
-
-
-@_fold.register
-def _(event: ModelChanged, state: PlainState) -> PlainState:
-    return replace(state, facts=replace(state.facts, model=event.model))
-
-
-@_fold.register
-def _(event: PermissionModeChanged, state: PlainState) -> PlainState:
-    return replace(state, facts=replace(state.facts, permission_mode=event.mode))
-
-
-@_fold.register
-def _(event: PlaceChanged, state: PlainState) -> PlainState:
-    return replace(state, facts=replace(state.facts, cwd=event.cwd, branch=event.branch))
-
-
-@_fold.register
-def _(event: ModelsListed, state: PlainState) -> PlainState:
-    return replace(state, facts=replace(state.facts, models=event.models))

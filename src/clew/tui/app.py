@@ -9,18 +9,26 @@ from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 
-from clew.commands.base import CommandContext, CommandResult
+from clew.commands.base import CommandContext, CommandResult, KeyHelp
+from clew.commands.mode import next_mode
 from clew.composing.draft import DraftFile
 from clew.composing.keymap import Keymap, KeymapError, load_keymap
 from clew.protocol.client import Client
-from clew.protocol.events import Envelope, FilesFound, SessionEnded, SessionStarted, TurnEnded, TurnStarted
+from clew.protocol.events import (
+    Envelope,
+    FilesFound,
+    SessionEnded,
+    SessionStarted,
+    ThemeChanged,
+    TurnEnded,
+    TurnStarted,
+)
 from clew.protocol.ids import OpId, PromptId
 from clew.protocol.messages import text_of
 from clew.protocol.ops import FindFiles, RequestRecap, SetPermissionMode, SubmitPrompt, WithdrawPrompt
 from clew.system.terminal_text import sanitize
 from clew.tui.commanding import Commanding
 from clew.tui.conversation import Conversation
-from clew.tui.dialogs.base import KeyHelp
 from clew.tui.dialogs.registry import STYLES, dialog_named
 from clew.tui.dock import Dock
 from clew.tui.drawing import Drawing
@@ -141,6 +149,8 @@ class ClewApp(App[int], inherit_bindings=False):
                 self._begun = True
             case FilesFound():
                 self.prompt.show_files(event.query, event.rows)
+            case ThemeChanged():
+                self.theme = event.theme
             case TurnStarted() | TurnEnded():
                 self.stopping.interrupted = False
             case SessionEnded() if event.reason != "switched":
@@ -209,7 +219,10 @@ class ClewApp(App[int], inherit_bindings=False):
             case "leave":
                 self.stopping.ctrl_d()
             case "cycle_mode":
-                self.conversation.send(SetPermissionMode(mode=next_mode(self.conversation.story.facts.permission_mode)))
+                facts = self.conversation.story.facts
+                self.conversation.send(
+                    SetPermissionMode(mode=next_mode(facts.permission_mode, may_bypass=facts.may_bypass))
+                )
             case "suspend":
                 self.action_suspend_process()
             case "redraw":
@@ -263,7 +276,7 @@ class ClewApp(App[int], inherit_bindings=False):
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
         """Something was sent off."""
         self.transcript.to_end()
-        self.commanding.take(event.entry)
+        self.commanding.take(event.typed)
         self.drawing.soon()
 
     def on_prompt_refused(self, event: Prompt.Refused) -> None:
@@ -320,22 +333,24 @@ class ClewApp(App[int], inherit_bindings=False):
         self.drawing.hint(f"copied {lines:,} lines" if lines > 1 else "copied")
 
     def _command_context(self) -> CommandContext:
-        return CommandContext(facts=self.conversation.story.facts)
+        return CommandContext(facts=self.conversation.story.facts, keys=self._keys())
+
+    def _keys(self) -> tuple[KeyHelp, ...]:
+        rows = self.keymap.rows()
+        return tuple(KeyHelp(where=row.context, keys=", ".join(row.keys), does=row.summary) for row in rows)
 
     def _carry_out(self, result: CommandResult) -> None:
         """What a command asks of the front end itself."""
+        if result.copy:
+            self.copy_words(result.copy)
+        if result.ends:
+            self.bottom.open(dialog_named("quit", result.ends))
         if result.leave:
             self.stopping.close(0)
 
     def open_help(self) -> None:
         """Keys and commands."""
-        keys = [KeyHelp(context=row.context, keys=row.keys, summary=row.summary) for row in self.keymap.rows()]
-        self.bottom.open(dialog_named("help", keys, all_commands()))
-
-
-def next_mode(mode: str) -> str:
-    """The permission mode after this one."""
-    return {"default": "acceptEdits", "acceptEdits": "plan"}.get(mode, "default")
+        self.bottom.open(dialog_named("help", self._keys(), all_commands()))
 
 
 def _keymap(home: Path | None) -> tuple[Keymap, str]:

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from clew.commands.base import CommandContext, CommandResult
 from clew.commands.registry import run_command
-from clew.composing.entry import Entry, op_of
 from clew.composing.meaning import CommandLine, MemoryLine
-from clew.protocol.ops import ListModels, ListSessions, Op, Rewind
+from clew.composing.typed_input import TypedInput, op_of
+from clew.protocol.ops import ListModels, ListSessions, Op, Remember, Rewind
 from clew.tui.conversation import Conversation
 
 MAX_SESSIONS = 50
@@ -30,17 +30,17 @@ class Commanding:
         self._effect = effect
         self._open_help = open_help
 
-    def take(self, entry: Entry) -> None:
+    def take(self, typed: TypedInput) -> None:
         """One input."""
-        for note in entry.notes:
+        for note in typed.notes:
             self._conversation.remark((note,))
-        match entry.meaning:
+        match typed.meaning:
             case CommandLine(line):
                 self.run(line)
             case MemoryLine(line):
-                self._remember(line)
+                self._conversation.send(Remember(line=line))
             case _:
-                op = op_of(entry)
+                op = op_of(typed)
                 if op is not None:
                     self._conversation.send(op)
 
@@ -54,7 +54,7 @@ class Commanding:
             self._conversation.send_for_picker(ListSessions(limit=MAX_SESSIONS))
             return
         result = run_command(line, self._context())
-        if result.lines:
+        if result.lines and not result.ends:
             self._conversation.remark(result.lines, is_error=result.is_error, command=line.strip())
         for op in result.ops:
             if not argument.strip() and (isinstance(op, PICKERS) or _lists_prompts(op)):
@@ -62,9 +62,6 @@ class Commanding:
             else:
                 self._conversation.send(op)
         self._effect(result)
-
-    def _remember(self, line: str) -> None:
-        self.run(f"/memory add {line}")
 
 
 def _lists_prompts(op: Op) -> bool:

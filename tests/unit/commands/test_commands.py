@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from clew.commands import model, permissions, rewind, sessions
-from clew.commands.base import Command, CommandContext, CommandResult, SessionFacts
+from clew.commands.base import Command, CommandContext, CommandResult, KeyHelp, SessionFacts
 from clew.commands.figures import change, count, duration, money
 from clew.commands.registry import BY_NAME, COMMANDS, as_prompt, completions, is_command, run_command
 from clew.protocol.context_events import FileRestore
@@ -37,8 +37,10 @@ FACTS = SessionFacts(
 STATE = SessionState(title="old title", turns=2)
 
 
-def run(text: str, state: SessionState = STATE, **facts: Any) -> CommandResult:
-    return run_command(text, CommandContext(facts=replace(FACTS, state=state, **facts)))
+def run(
+    text: str, state: SessionState = STATE, *, again: bool = False, keys: tuple[KeyHelp, ...] = (), **facts: Any
+) -> CommandResult:
+    return run_command(text, CommandContext(facts=replace(FACTS, state=state, **facts), again=again, keys=keys))
 
 
 @pytest.mark.parametrize("name", sorted(BY_NAME))
@@ -55,7 +57,7 @@ def test_every_command_has_help_and_help_changes_nothing(name: str, flag: str) -
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.help.name)
 def test_an_argument_without_sense_prints_usage_and_does_nothing(command: Command) -> None:
     name = command.help.name
-    if name in ("sessions", "pin"):
+    if name in ("sessions", "pin", "diff"):
         return  # any words are a filter, or something to pin
     odd = {
         "title": "/title " + "x" * 300,
@@ -63,9 +65,10 @@ def test_an_argument_without_sense_prints_usage_and_does_nothing(command: Comman
         "resume": "/resume",
         "compact": "/compact snip somewhere",
         "recall": "/recall",
+        "export": "/export x.md --to nonsense",
     }
     text = odd.get(name, f"/{name} no such thing")
-    result = run(text)
+    result = run(text, keys=(KeyHelp(keys="Tab", does="complete"),))
     assert result.is_error
     assert any(line.startswith("Usage: ") for line in result.lines)
     assert not result.ops
@@ -109,7 +112,7 @@ def test_completion_prefers_main_names() -> None:
 def test_help_lists_all_and_explains_one() -> None:
     listed = "\n".join(run("/help").lines)
     assert all(command.help.summary in listed for command in COMMANDS)
-    assert run("/help /cost").lines[0] == "Usage: /stats"
+    assert run("/help /usage").lines[0] == "Usage: /cost"
     assert run("/?").lines == run("/help").lines
 
 
@@ -232,7 +235,7 @@ def test_stats_tell_what_is_known_and_what_is_not() -> None:
         files=(FileChange(path="x.py", added=3, removed=1, created=True),),
         denials=("Bash: git push",),
     )
-    lines = run("/usage", state).lines
+    lines = run("/stats", state).lines
     assert lines == (
         "2 turns, 4 steps, 1 min 5 s of work",
         "5 tool calls, 1 failed, 2 commands run",

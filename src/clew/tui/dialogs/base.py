@@ -6,7 +6,6 @@ opens must not allow something by its letters. What was typed so is posted as `O
 
 from collections.abc import Callable
 
-from msgspec import Struct
 from textual import events
 from textual.message import Message
 from textual.widgets import Input
@@ -41,14 +40,6 @@ ALWAYS = {
     "shift+down": "scroll_down",
 }
 """Further keys of every dialog."""
-
-
-class KeyHelp(Struct, frozen=True, kw_only=True):
-    """One action of a context and its keys, as people read them."""
-
-    context: str
-    keys: tuple[str, ...]
-    summary: str
 
 
 class Dialog(Frame):

@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from clew.commands.base import CommandHelp
+from clew.commands.base import CommandHelp, KeyHelp
 from clew.presentation.rows import Row, Span, wrapped
 from clew.system.terminal_text import clip, display_width
-from clew.tui.dialogs.base import KeyHelp
 from clew.tui.dialogs.options import Option
 from clew.tui.dialogs.picker import Picker, holds
 
@@ -26,7 +25,7 @@ class HelpDialog(Picker):
         super().__init__()
         self._help_keys = tuple(keys)
         self._commands = tuple(commands)
-        names = [f"/{about.name}" for about in commands] + [", ".join(row.keys) for row in keys]
+        names = [f"/{about.name}" for about in commands] + [row.keys for row in keys]
         self._longest = min(max(map(display_width, names), default=0), MAX_KEYS_COLUMNS)
 
     def title(self) -> str:
@@ -42,12 +41,12 @@ class HelpDialog(Picker):
             yield _heading("commands")
         for about in commands:
             yield self._told(f"/{about.name}", f"/{about.name}", about.summary)
-        fitting = [row for row in self._help_keys if holds(f"{row.context} {' '.join(row.keys)} {row.summary}", words)]
-        for context in dict.fromkeys(row.context for row in fitting):
+        fitting = [row for row in self._help_keys if holds(f"{row.where} {row.keys} {row.does}", words)]
+        for context in dict.fromkeys(row.where for row in fitting):
             yield _heading(f"keys · {context}")
             for at, row in enumerate(fitting):
-                if row.context == context:
-                    yield self._told(f"{context} {at}", ", ".join(row.keys) or "(no key)", row.summary)
+                if row.where == context:
+                    yield self._told(f"{context} {at}", row.keys or "(no key)", row.does)
 
     def _told(self, value: str, name: str, summary: str) -> Option:
         def rows(columns: int) -> list[Row]:

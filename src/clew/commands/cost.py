@@ -1,0 +1,38 @@
+"""/cost: what the session has cost so far, by model and by purpose."""
+
+from collections.abc import Iterator
+
+from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_error
+from clew.commands.figures import count, money
+from clew.commands.stats import model_lines, total_cost
+
+ABOUT = CommandHelp(
+    name="cost",
+    usage="/cost",
+    summary="What this session cost: by model, side queries, and the next request.",
+    aliases=("usage",),
+)
+
+
+def cost_lines(facts: SessionFacts) -> Iterator[str]:
+    """The sum first."""
+    tally, meter = facts.state.tally, facts.state.meter
+    yield f"Cost: {total_cost(tally.models)}"
+    yield from model_lines(tally.models)
+    if tally.side:
+        spent, unpriced = sum(use.cost_usd for use in tally.side), sum(use.unpriced for use in tally.side)
+        gap = f" + {count(unpriced, 'call')} without a price" if unpriced else ""
+        calls = count(sum(use.requests for use in tally.side), "call")
+        yield f"Side queries: {calls}, {money(spent)}{gap}"
+    if meter is not None and meter.next_cost_usd is not None:
+        yield f"Reading the window again with the next request: about {money(meter.next_cost_usd)}"
+
+
+def run(context: CommandContext, argument: str) -> CommandResult:
+    """Print it; nothing is asked of anyone."""
+    if argument.strip():
+        return usage_error(ABOUT, "/cost takes no argument.")
+    return CommandResult(lines=tuple(cost_lines(context.facts)))
+
+
+COMMAND = Command(help=ABOUT, run=run)

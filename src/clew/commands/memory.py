@@ -1,0 +1,48 @@
+"""/memory: the memory files in force, and adding a line to one."""
+
+from collections.abc import Iterator
+
+from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
+from clew.commands.figures import count, shown_path
+from clew.protocol.events import LineRemembered, MemoryListed
+from clew.protocol.ops import ListMemory, Remember
+
+ABOUT = CommandHelp(
+    name="memory",
+    usage="/memory [add LINE]",
+    summary="List the memory files the model reads, or add a line to one; #LINE does that too.",
+)
+WHOSE = {"user": "yours, in every project", "project": "of this project"}
+
+
+def listing(event: MemoryListed, cwd: str) -> Iterator[str]:
+    """What MemoryListed says."""
+    if not event.adds_to:
+        yield "Memory files are switched off (memory.enabled in the settings)."
+        return
+    yield "Memory files, in the order the model reads them:" if event.files else "No memory file is in force."
+    for row in event.files:
+        origin = f", imported by {shown_path(row.imported_by, cwd)}" if row.imported_by else ""
+        yield f"  {shown_path(row.path, cwd)}  ({WHOSE[row.scope]}, {count(row.chars, 'character')}{origin})"
+    yield from (f"  {note}" for note in event.notes)
+    target = shown_path(event.adds_to, cwd)
+    yield f"#LINE adds a line to {target}. Edit a file with any editor; new sessions read it anew."
+
+
+def remembered_line(event: LineRemembered, cwd: str) -> str:
+    """What LineRemembered says."""
+    new = ", a new file" if event.created else ""
+    return f"Remembered in {shown_path(event.path, cwd)} ({WHOSE[event.scope]}{new}): {event.line}"
+
+
+def run(context: CommandContext, argument: str) -> CommandResult:
+    """The answer is an event."""
+    word, _, rest = argument.strip().partition(" ")
+    if not word:
+        return CommandResult(ops=(ListMemory(),))
+    if word != "add" or not rest.strip():
+        return usage_error(ABOUT, "Add which line?" if word == "add" else f"Not understood: {argument.strip()}")
+    return CommandResult(ops=(Remember(line=rest.strip()),))
+
+
+COMMAND = Command(help=ABOUT, run=run)

@@ -1,0 +1,31 @@
+"""/todos: the agent's task list."""
+
+from collections.abc import Iterator, Sequence
+
+from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
+from clew.protocol.display import TodoItem
+
+ABOUT = CommandHelp(name="todos", usage="/todos", summary="Show the agent's task list.")
+MARKS = {"completed": "[x]", "in_progress": "[>]", "pending": "[ ]"}
+
+
+def todo_lines(items: Sequence[TodoItem]) -> Iterator[str]:
+    """In ASCII, so that every terminal and screen reader has it."""
+    if not items:
+        yield "The agent keeps no task list now."
+        return
+    done = sum(item.status == "completed" for item in items)
+    yield f"Tasks: {done} of {len(items)} done"
+    for item in items:
+        words = item.active_form if item.status == "in_progress" and item.active_form else item.content
+        yield f"  {MARKS.get(item.status, '[?]')} {words}"
+
+
+def run(context: CommandContext, argument: str) -> CommandResult:
+    """Print it; nothing is asked of anyone."""
+    if argument.strip():
+        return usage_error(ABOUT, "/todos takes no argument.")
+    return CommandResult(lines=tuple(todo_lines(context.facts.state.todos)))
+
+
+COMMAND = Command(help=ABOUT, run=run)
