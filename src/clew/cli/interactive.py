@@ -22,6 +22,7 @@ from clew.llm.probe import local_servers
 from clew.plain.confirm import confirm
 from clew.plain.options import PlainOptions
 from clew.plain.run import run_plain
+from clew.protocol.client import Client
 from clew.system.home import clew_home
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, TranscriptError
@@ -57,20 +58,35 @@ def workspace_of(request: SessionRequest) -> Workspace:
 
 
 async def converse(args: argparse.Namespace, request: SessionRequest, settings: Settings) -> int:
-    """The whole session at the terminal: on the full screen where there is one, else line by line."""
+    """Open the session and talk until it ends."""
     client = open_session(request)
     settled()
+    return await talk(
+        client, request, settings, plain=args.plain, prompt=args.prompt or "", verbose=args.verbose
+    )
+
+
+async def talk(
+    client: Client,
+    request: SessionRequest,
+    settings: Settings,
+    *,
+    plain: bool = False,
+    prompt: str = "",
+    verbose: bool = False,
+) -> int:
+    """The whole session at the terminal: on the full screen where there is one, else line by line."""
     home = clew_home(request.env) if request.persist else None
     away_s = settings.recap.away_minutes * 60 if settings.recap.enabled else 0.0
-    if not args.plain and full_screen(request.env):
+    if not plain and full_screen(request.env):
         from clew.tui.options import ScreenOptions  # the screen is loaded only where it is shown
         from clew.tui.run import run_screen
 
         return await run_screen(
             client,
-            ScreenOptions(home=home, env=request.env, screen=settings.screen, prompt=args.prompt or "", away_s=away_s),
+            ScreenOptions(home=home, env=request.env, screen=settings.screen, prompt=prompt, away_s=away_s),
         )
-    options = PlainOptions(home=home, env=request.env, prompt=args.prompt or "", verbose=args.verbose, away_s=away_s)
+    options = PlainOptions(home=home, env=request.env, prompt=prompt, verbose=verbose, away_s=away_s)
     return await run_plain(client, options=options)
 
 

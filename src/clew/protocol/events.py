@@ -108,6 +108,7 @@ from clew.protocol.turn_events import (
     PartCompleted,
     PromptAccepted,
     PromptOrigin,
+    PromptOffered,
     PromptQueued,
     PromptWithdrawn,
     ReasoningDelta,
@@ -185,6 +186,7 @@ Live = (
     SessionStarted
     | SnapshotTaken
     | TurnStarted
+    | PromptOffered
     | PromptQueued
     | PromptWithdrawn
     | StepStarted
@@ -304,6 +306,7 @@ __all__ = [
     "PlanProposed",
     "PromptAccepted",
     "PromptOrigin",
+    "PromptOffered",
     "PromptQueued",
     "PromptWithdrawn",
     "Question",

@@ -15,7 +15,15 @@ from clew.composing.keymap import Keymap, KeymapError, load_keymap
 from clew.presentation.rows import Row
 from clew.presentation.status import activity_row, footer_row, header_row
 from clew.protocol.client import Client
-from clew.protocol.events import Envelope, FilesFound, SessionEnded, SessionStarted, TurnEnded, TurnStarted
+from clew.protocol.events import (
+    Envelope,
+    FilesFound,
+    PromptOffered,
+    SessionEnded,
+    SessionStarted,
+    TurnEnded,
+    TurnStarted,
+)
 from clew.protocol.ids import OpId
 from clew.protocol.messages import text_of
 from clew.protocol.ops import FindFiles, RequestRecap, SetPermissionMode, SubmitPrompt, WithdrawPrompt
@@ -135,6 +143,8 @@ class ClewApp(App[int], inherit_bindings=False):
                 if self.options.prompt and not self._begun:
                     self.conversation.send(SubmitPrompt(content=self.options.prompt))
                 self._begun = True
+            case PromptOffered():
+                self._offer(event.text)
             case FilesFound():
                 self.prompt.show_files(event.query, event.rows)
             case TurnStarted() | TurnEnded():
@@ -279,6 +289,12 @@ class ClewApp(App[int], inherit_bindings=False):
                 self.reading.find()
             case _:
                 pass
+
+    def _offer(self, text: str) -> None:
+        """Words to be sent as they are, unless something is typed already."""
+        if self.prompt.is_blank:
+            self.prompt.set_text(text)
+            self.prompt.completing.close()
 
     def _to_prompt(self) -> None:
         if not self.dock_.asking:
