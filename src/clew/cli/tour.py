@@ -75,9 +75,9 @@ def walk(place: TourPlace, script: TourScript, *, plain: bool) -> int:
 FAREWELL = (
     "",
     "That was the tour; its project and session are gone.",
-    "  cd your-project && clew    start for real; without a model it lists the ways to one",
-    "  clew recap                 where you were, in clew and in other agents",
-    "  clew doctor                what works on this machine, and what is enforced",
+    "  clew          in a project of yours: start for real",
+    "  clew recap    where you were, also in other agents",
+    "  clew doctor   what works here, and what is enforced",
 )
 
 

@@ -33,6 +33,7 @@ from clew.system.terminal_text import sanitize
 
 GO = frozenset({"go", "next"})
 """Typed in place of the words that are offered: for terminals whose prompt cannot be filled."""
+ARROW = "-> "
 PARTS = ("label", "approval", "diff", "test", "receipt", "leaving", "recap")
 """What the tour is to show, in its order."""
 
@@ -75,6 +76,13 @@ class Guide:
         if isinstance(op, SubmitPrompt) and isinstance(op.content, str) and op.content.strip().lower() in GO:
             return replace(op, content=self.offered) if not self.offered.startswith("/") else op
         return op
+
+    def shown(self, envelope: Envelope) -> Envelope:
+        """The second half is removed with the tour, so no front end may say how to go on with it."""
+        event = envelope.event
+        if isinstance(event, SessionStarted) and event.resumed:
+            return replace(envelope, event=replace(event, kept=False))
+        return envelope
 
     def before(self, event: Event) -> tuple[Event, ...]:
         """What is to be said before a question is asked."""
@@ -147,9 +155,10 @@ class Guide:
     def _said(self, stop: Stop) -> Notice:
         where = f"Tour {stop.number} of {self._stops.last}. " if stop.number else "Tour. "
         words = stop.asked if stop.asked and self._commands_asked else stop.words
-        own = stop.screen if self._full_screen else stop.plain
-        text = " ".join(part.strip() for part in (words, own, stop.leaving) if part)
-        return Notice(level="info", text=where + text, code="tour")
+        screen, plain = (stop.screen, "") if self._full_screen else ("", stop.plain)
+        text = " ".join(part.strip() for part in (words, screen, stop.leaving) if part)
+        press = " ".join(part for part in (stop.press, plain) if part)
+        return Notice(level="info", text=f"{where}{text}\n{ARROW}{press}", code="tour")
 
     def _see(self, part: str, detail: str) -> None:
         if part not in self.seen:
@@ -177,6 +186,6 @@ class GuidedClient:
         async for envelope in events:
             for event in self._guide.before(envelope.event):
                 yield replace(envelope, event=event)
-            yield envelope
+            yield self._guide.shown(envelope)
             for event in self._guide.after(envelope.event):
                 yield replace(envelope, event=event)

@@ -49,6 +49,8 @@ class Stop(ScriptPart, frozen=True, kw_only=True):
     plain: str = ""
     """Only true line by line."""
     leaving: str = ""
+    press: str = ""
+    """What to do now; on a line of its own."""
     offer: str = ""
 
 
