@@ -54,7 +54,6 @@ class Guide:
         self._back = False
         """This is the second half: the session was left and is resumed."""
         self._failed_before = False
-        self._approved = False
         self._commands_asked = False
 
     @property
@@ -78,11 +77,9 @@ class Guide:
         return op
 
     def shown(self, envelope: Envelope) -> Envelope:
-        """The second half is removed with the tour, so no front end may say how to go on with it."""
+        """The session is removed with the tour, so no front end may say how to go on with it."""
         event = envelope.event
-        if isinstance(event, SessionStarted) and event.resumed:
-            return replace(envelope, event=replace(event, kept=False))
-        return envelope
+        return replace(envelope, event=replace(event, kept=False)) if isinstance(event, SessionStarted) else envelope
 
     def before(self, event: Event) -> tuple[Event, ...]:
         """What is to be said before a question is asked."""
@@ -112,7 +109,7 @@ class Guide:
                 return self._come_to(self._stops.receipt) if self._at is self._stops.edit else self._again()
             case CompactionFailed():
                 return self._again()
-            case SessionEnded() if "receipt" in self.seen:
+            case SessionEnded() if "receipt" in self.seen and event.reason != "switched":
                 self._see("leaving", f"session {self.session_id[:8]} closed")
             case RecapReady() if self._back and "recap" not in self.seen:
                 self._see("recap", event.text)
@@ -123,12 +120,11 @@ class Guide:
 
     def _resolved(self, event: ApprovalResolved) -> None:
         if event.tool == "Edit" and event.by == "user" and event.decision != "deny":
-            self._approved = True
             self._see("approval", f"{event.tool} {event.subject}: {event.decision}")
 
     def _ended(self, event: ToolEnded) -> None:
         for block in event.display:
-            if isinstance(block, DiffBlock) and self._approved:
+            if isinstance(block, DiffBlock):
                 self._see("diff", f"{block.path} +{block.added} -{block.removed}")
             elif isinstance(block, TerminalBlock) and block.exit_code is not None:
                 failed = block.exit_code != 0

@@ -1,4 +1,4 @@
-"""The model of the tour: plays the script, finding its place from the request alone, so it also goes on after a resume."""
+"""The model of the tour: plays the script, and finds its place in it from the request alone, also after a resume."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -51,8 +51,7 @@ def reply_to(request: ModelRequest, script: TourScript, *, python: str, pause_s:
     """What the script says to a request."""
     if request.is_one_shot:
         return _reply(request, [Say(script.summary.text.strip())])
-    asked, since = _last_prompt(request.messages)
-    exchange = next((one for one in script.exchanges if one.prompt in asked), None)
+    exchange, since = _asked(request.messages, script)
     if exchange is None:
         return _reply(request, [Say(script.off_script.strip())])
     reply = _next(exchange, since)
@@ -65,13 +64,21 @@ def reply_to(request: ModelRequest, script: TourScript, *, python: str, pause_s:
     return _reply(request, parts)
 
 
-def _last_prompt(messages: Sequence[Message]) -> tuple[list[str], Sequence[Message]]:
-    """The texts of the last input that is no tool result, and what came after it."""
+def _asked(messages: Sequence[Message], script: TourScript) -> tuple[ScriptExchange | None, Sequence[Message]]:
+    """The last prompt that the script knows, and what came after it; None when other words came last.
+
+    Results and words that follow each other are one message, as in every request.
+    """
+    known = {exchange.prompt: exchange for exchange in script.exchanges}
     for index in range(len(messages) - 1, -1, -1):
+        if not isinstance(messages[index], UserMessage):
+            continue
         parts = parts_of(messages[index])
-        if isinstance(messages[index], UserMessage) and not any(isinstance(part, ToolResultPart) for part in parts):
-            return [part.text.strip() for part in parts if isinstance(part, TextPart)], messages[index + 1 :]
-    return [], ()
+        texts = [part.text.strip() for part in parts if isinstance(part, TextPart)]
+        found = next((known[text] for text in texts if text in known), None)
+        if found is not None or not any(isinstance(part, ToolResultPart) for part in parts):
+            return found, messages[index + 1 :]
+    return None, ()
 
 
 def _next(exchange: ScriptExchange, since: Sequence[Message]) -> ScriptReply | None:
@@ -81,7 +88,9 @@ def _next(exchange: ScriptExchange, since: Sequence[Message]) -> ScriptReply | N
         return None
     reply = exchange.replies[given]
     results = [part for part in parts_of(since[-1]) if isinstance(part, ToolResultPart)] if since else []
-    return reply if any(reply.expects in result_text(part) for part in results) or not reply.expects else None
+    texts = [result_text(part) for part in results]
+    fits = not reply.expects or any(wanted in text for wanted in reply.expects for text in texts)
+    return reply if fits else None
 
 
 def _filled(arguments: dict[str, Any], python: str) -> dict[str, Any]:

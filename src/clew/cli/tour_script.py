@@ -1,5 +1,6 @@
 """The script of the tour as data: the project, what the scripted model does, what the guide says."""
 
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +24,8 @@ class ScriptCall(ScriptPart, frozen=True, kw_only=True):
 class ScriptReply(ScriptPart, frozen=True, kw_only=True):
     """What the model says, and the calls it makes."""
 
-    expects: str = ""
-    """Stands in the results before it; where it does not, the exchange's `otherwise` is said and the turn ends."""
+    expects: tuple[str, ...] = ()
+    """One of these stands in the results before it; where none does, the exchange's `otherwise` ends the turn."""
     say: str = ""
     calls: tuple[ScriptCall, ...] = ()
 
@@ -82,10 +83,9 @@ class Orders(ScriptPart, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """The same every time."""
-        count = len(self.items)
         rows = (
-            f"{1000 + row},2026-03-{1 + row % 28:02d},{self.items[row * 7 % count]},{250 + row * 37 % 400},{1 + row % 4}"
-            for row in range(self.rows)
+            f"{1000 + row},2026-03-{1 + row % 28:02d},{item},{250 + row * 37 % 400},{1 + row % 4}"
+            for row, item in zip(range(self.rows), cycle(self.items), strict=False)
         )
         return "\n".join(("order,day,item,cents,count", *rows)) + "\n"
 

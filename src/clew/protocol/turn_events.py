@@ -58,7 +58,7 @@ class PromptWithdrawn(LiveEvent, frozen=True, kw_only=True, tag="prompt.withdraw
 
 
 class PromptOffered(LiveEvent, frozen=True, kw_only=True, tag="prompt.offered"):
-    """Words that a person may send as they are. A front end puts them into an empty prompt, never over what is typed."""
+    """Words that a person may send as they are. They go into an empty prompt, never over what is typed."""
 
     text: str
 
