@@ -37,7 +37,7 @@ WITHOUT = (
 
 def welcome(workspace: Workspace, why: str) -> int:
     """The page; on a terminal it ends with an offer. `why`: what a chosen model lacks; empty: none is chosen."""
-    sys.stdout.write(f"clew {__version__}, a coding agent for the terminal. No model is connected yet.\n\n")
+    sys.stdout.write(f"clew {__version__}: no model is connected yet.\n\n")
     for line in where_you_were():
         sys.stdout.write(line + "\n")
         sys.stdout.flush()  # reading sessions may take a moment; the first is seen meanwhile

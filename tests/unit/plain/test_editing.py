@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.plain.editor import Editor
 from clew.composing.history import History
+from clew.plain.editor import Editor
 from clew.plain.keys import KeyDecoder
 from clew.plain.screen import Screen
 from clew.protocol.events import Notice, TextDelta, TurnStarted
