@@ -82,6 +82,8 @@ def test_the_installed_wheel_runs_without_the_dev_extra(tmp_path: Path) -> None:
         place = Place(tmp_path, server.url)
         place.env["PATH"] = "/usr/bin:/bin"
         assert place.run("--version", command=command).out.startswith("clew ")
+        tour = place.run("tour", "--headless", command=command)
+        assert tour.code == 0, tour.out + tour.err  # its script is in the wheel
         assert "search" in place.run("doctor", command=command).out
         answer = place.run("--trust", "-p", "go", command=command)
         assert (answer.code, answer.out) == (0, "done\n"), answer.err

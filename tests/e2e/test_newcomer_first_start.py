@@ -13,12 +13,36 @@ from fakes.model_server import ModelServer
 def test_without_a_model_nobody_is_asked_for_trust_first(tmp_path: Path) -> None:
     person = Person([sys.executable, "-m", "clew"], tmp_path, columns=100, HOME=str(tmp_path))
     try:
-        person.sees("clew --help")
+        person.sees("Press Enter for the tour")
+        person.type("q\r")
         assert person.exits() == 0
     finally:
         person.leave()
+    assert "Tour 1" not in person.seen
     assert "Trust this directory?" not in person.seen
     assert "ANTHROPIC_API_KEY" in person.seen
+
+
+def test_without_a_model_enter_starts_the_tour(tmp_path: Path) -> None:
+    person = Person([sys.executable, "-m", "clew"], tmp_path, columns=100, HOME=str(tmp_path), TMPDIR=str(tmp_path))
+    try:
+        person.sees("Press Enter for the tour")
+        person.type("\r")
+        person.sees("Tour 1 of 6")
+        person.type("\x15/quit\r")
+        assert person.exits() == 0
+    finally:
+        person.leave()
+    assert not list(tmp_path.glob("clew-tour-*"))
+
+
+def test_a_key_that_is_refused_says_which_one_and_what_to_do(tmp_path: Path) -> None:
+    refusal = {"fault": "status", "status": 401, "message": "invalid x-api-key"}
+    with ModelServer([refusal]) as server:
+        done = Place(tmp_path, server.url).run("--trust", "-p", "hello")
+    assert (done.code, done.out, len(done.err.splitlines())) == (1, "", 1)
+    assert "refused the key in ANTHROPIC_API_KEY" in done.err
+    assert "set a valid ANTHROPIC_API_KEY and start clew again, or choose another model" in done.err
 
 
 def test_without_a_model_and_a_terminal_there_is_one_page_and_no_remark(tmp_path: Path) -> None:

@@ -16,11 +16,9 @@ from clew.host.opening import open_session
 from clew.host.past import resolve
 from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace, open_workspace, remember_trust
-from clew.llm.connect import configured_providers
 from clew.llm.errors import LLMError, MissingCredential, UnknownModel
-from clew.llm.probe import local_servers
+from clew.protocol.client import Client
 from clew.system.home import clew_home
-from clew.system.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, TranscriptError
 
 
@@ -34,7 +32,9 @@ def run_interactive(args: argparse.Namespace) -> int:
         except (NoModel, MissingCredential) as missing:
             if args.prompt or request.resuming:
                 return failed(str(missing), 1)
-            return welcome(workspace, str(missing))
+            from clew.cli.welcome import welcome  # the board is loaded only where it is shown
+
+            return welcome(workspace, str(missing) if isinstance(missing, MissingCredential) else "")
         request = resolve(picked(request), workspace)  # what is not there is said before anything is asked
         workspace = workspace_of(request)
         if not workspace.trusted and ask_trust(workspace):
@@ -54,22 +54,35 @@ def workspace_of(request: SessionRequest) -> Workspace:
 
 
 async def converse(args: argparse.Namespace, request: SessionRequest, settings: Settings) -> int:
-    """The whole session at the terminal: on the full screen where there is one, else line by line."""
+    """Open the session and talk until it ends."""
     client = open_session(request)
     settled()
+    return await talk(client, request, settings, plain=args.plain, prompt=args.prompt or "", verbose=args.verbose)
+
+
+async def talk(
+    client: Client,
+    request: SessionRequest,
+    settings: Settings,
+    *,
+    plain: bool = False,
+    prompt: str = "",
+    verbose: bool = False,
+) -> int:
+    """The whole session at the terminal: on the full screen where there is one, else line by line."""
     home = clew_home(request.env) if request.persist else None
     away_s = settings.recap.away_minutes * 60 if settings.recap.enabled else 0.0
-    if not args.plain and full_screen(request.env):
+    if not plain and full_screen(request.env):
         from clew.tui.options import ScreenOptions  # the screen is loaded only where it is shown
         from clew.tui.run import run_screen
 
         return await run_screen(
             client,
-            ScreenOptions(home=home, env=request.env, screen=settings.screen, prompt=args.prompt or "", away_s=away_s),
+            ScreenOptions(home=home, env=request.env, screen=settings.screen, prompt=prompt, away_s=away_s),
         )
     from clew.plain import PlainOptions, run_plain
 
-    options = PlainOptions(home=home, env=request.env, prompt=args.prompt or "", verbose=args.verbose, away_s=away_s)
+    options = PlainOptions(home=home, env=request.env, prompt=prompt, verbose=verbose, away_s=away_s)
     return await run_plain(client, options=options)
 
 
@@ -97,38 +110,3 @@ def ask_trust(workspace: Workspace) -> bool:
         stdin=sys.stdin,
         stdout=sys.stderr,
     )
-
-
-def welcome(workspace: Workspace, why: str) -> int:
-    """What clew can do without a model, and the ways to one."""
-    from clew.cli import recap  # the board is loaded only where it is shown
-
-    parser = argparse.ArgumentParser()
-    recap.add_arguments(parser)
-    sys.stdout.write("Where you were, in clew and other agents:\n\n")
-    sys.stdout.flush()
-    recap.run(parser.parse_args([]))
-    sys.stdout.write(f"\nTo talk to a model: {why}.\n")
-    for line in ways_to_a_model(workspace):
-        sys.stdout.write(f"  {line}\n")
-    sys.stdout.write("\nWithout a model: clew recap, clew sessions, clew show, clew doctor, clew --help\n")
-    return 0
-
-
-def ways_to_a_model(workspace: Workspace) -> list[str]:
-    """Servers that run here first, then the keys, then the servers that could be started."""
-    settings = workspace.settings
-    running = {one.provider: one for one in asyncio.run(local_servers(workspace.env, settings.providers))}
-    here: list[str] = []
-    keys: list[str] = []
-    startable: list[str] = []
-    for provider in configured_providers(workspace.env, settings.providers):
-        server = running.get(provider.name)
-        if server is not None:
-            name = sanitize(server.models[0], one_line=True) if server.models else "NAME"
-            here.append(f"{provider.label} runs here:  clew --model {provider.name}/{name}")
-        elif provider.local:
-            startable.append(f"{provider.label}: start it, then  clew --model {provider.name}/NAME")
-        elif provider.variable:
-            keys.append(f"{provider.label}: export {provider.variable}=...")
-    return here + keys + startable

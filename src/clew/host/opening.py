@@ -118,7 +118,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     voice = Voice(request.tell)
     found = replace(found, tell=voice)
     settings = workspace.settings
-    connect_named = connector(workspace)
+    connect_named = request.connect or connector(workspace)
     model = connect_named(chosen_model(workspace))
     fallback = connect_named(settings.fallback_model) if settings.fallback_model else None
     oriented = not request.headless or request.labelled or asks_fast_model(settings)

@@ -6,6 +6,8 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from clew.llm.model import Model
+
 Tell = Callable[[Literal["info", "warning", "error"], str], None]
 """Words for a person while there is no session yet that could publish them."""
 
@@ -48,6 +50,8 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     system_prompt: str | None = None
     append_system_prompt: str | None = None
     tell: Tell = quiet
+    connect: Callable[[str], Model] | None = None
+    """How a name becomes a model, in place of the providers. Only code can give it: no flag, setting or file."""
 
     @property
     def resuming(self) -> bool:

@@ -89,7 +89,8 @@ def _classify(status: int, kind: str, words: str, target: Target, retry_after_s:
         return PromptTooLong(f"the conversation does not fit the window of {target.name}{said}", status=status)
     if status in (401, 403):
         where = f"the key in {target.key_variable}" if target.key_variable else "the request without a key"
-        hint = f"set a valid {target.key_variable}" if target.key_variable else "set its key"
+        needed = f"a valid {target.key_variable}" if target.key_variable else "its key"
+        hint = f"set {needed} and start clew again, or choose another model"
         return AuthenticationFailed(f"{target.provider} refused {where} (HTTP {status}){said}; {hint}", status=status)
     if status == 407:
         return ConnectionFailed(

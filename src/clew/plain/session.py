@@ -27,6 +27,7 @@ from clew.protocol.events import (
     Event,
     OpRejected,
     PromptAccepted,
+    PromptOffered,
     RecapReady,
     SessionEnded,
     SnapshotTaken,
@@ -150,6 +151,8 @@ class PlainSession:
                 self._away = self._away.opened(event.state.turns)
             case PromptAccepted(hidden=False, queued=False):
                 self._away = self._away.prompted()
+            case PromptOffered() if not self._unsent():
+                self._editor.set(event.text)
             case TurnStarted():
                 self._away = self._away.began()
             case RecapReady():

@@ -107,6 +107,7 @@ from clew.protocol.turn_events import (
     AttemptOutcome,
     PartCompleted,
     PromptAccepted,
+    PromptOffered,
     PromptOrigin,
     PromptQueued,
     PromptWithdrawn,
@@ -185,6 +186,7 @@ Live = (
     SessionStarted
     | SnapshotTaken
     | TurnStarted
+    | PromptOffered
     | PromptQueued
     | PromptWithdrawn
     | StepStarted
@@ -303,6 +305,7 @@ __all__ = [
     "PlanAnswered",
     "PlanProposed",
     "PromptAccepted",
+    "PromptOffered",
     "PromptOrigin",
     "PromptQueued",
     "PromptWithdrawn",

@@ -57,6 +57,12 @@ class PromptWithdrawn(LiveEvent, frozen=True, kw_only=True, tag="prompt.withdraw
     prompt_id: PromptId
 
 
+class PromptOffered(LiveEvent, frozen=True, kw_only=True, tag="prompt.offered"):
+    """Words that a person may send as they are. They go into an empty prompt, never over what is typed."""
+
+    text: str
+
+
 class PromptAccepted(DurableEvent, frozen=True, kw_only=True, tag="prompt.accepted"):
     """Input joined the conversation. Before the first request that carries it; on disk and synced by then."""
 

@@ -17,6 +17,7 @@ from clew.protocol.client import Client
 from clew.protocol.events import (
     Envelope,
     FilesFound,
+    PromptOffered,
     SessionEnded,
     SessionStarted,
     ThemeChanged,
@@ -147,6 +148,8 @@ class ClewApp(App[int], inherit_bindings=False):
                 if self.options.prompt and not self._begun:
                     self.conversation.send(SubmitPrompt(content=self.options.prompt))
                 self._begun = True
+            case PromptOffered():
+                self._offer(event.text)
             case FilesFound():
                 self.prompt.show_files(event.query, event.rows)
             case ThemeChanged():
@@ -252,6 +255,12 @@ class ClewApp(App[int], inherit_bindings=False):
             return False
         self.transcript.to_end()
         return True
+
+    def _offer(self, text: str) -> None:
+        """Words to be sent as they are, unless something is typed already."""
+        if self.prompt.is_blank:
+            self.prompt.set_text(text)
+            self.prompt.completing.close()
 
     def _to_prompt(self) -> None:
         if not self.bottom.asking:

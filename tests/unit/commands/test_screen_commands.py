@@ -266,8 +266,17 @@ def test_the_tables_name_only_what_there_is_and_shadow_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("left", "right", "near"),
-    [("copy", "cpoy", True), ("diff", "dif", True), ("diff", "difff", True), ("diff", "daff", True)]
-    + [("diff", "diff", False), ("diff", "daft", False), ("ab", "ba", True), ("abc", "cba", False), ("", "a", True)],
+    [
+        ("copy", "cpoy", True),
+        ("diff", "dif", True),
+        ("diff", "difff", True),
+        ("diff", "daff", True),
+        ("diff", "diff", False),
+        ("diff", "daft", False),
+        ("ab", "ba", True),
+        ("abc", "cba", False),
+        ("", "a", True),
+    ],
 )
 def test_one_edit(left: str, right: str, near: bool) -> None:
     assert intents.one_edit(left, right) is near

@@ -1,0 +1,99 @@
+"""`clew tour`: two minutes through the real clew in a project of its own, with a model that is a script."""
+
+import argparse
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from clew.cli.tour_alone import walk_alone
+from clew.cli.tour_guide import Guide
+from clew.cli.tour_model import PAUSE_S
+from clew.cli.tour_place import TourPlace, make_place
+from clew.cli.tour_script import TourScript, load_script
+from clew.config.errors import SettingsError
+from clew.config.schema import Screen
+from clew.host.opening import open_session
+from clew.host.workspace import open_workspace
+
+HELP = "two minutes through clew, without a model: a small project, a scripted session, everything else is real"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Declare the arguments."""
+    parser.add_argument("--plain", action="store_true", help="line by line, for screen readers and dumb terminals")
+    parser.add_argument("--headless", action="store_true", help="walk it alone and print what happened, for tests")
+    parser.add_argument("--keep", action="store_true", help="leave the project and its session on disk, and say where")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Walk it; what it made is removed afterwards, unless it is to be kept."""
+    if not args.headless and not (sys.stdin.isatty() and sys.stdout.isatty()):
+        sys.stderr.write("clew: the tour needs a terminal; clew tour --headless walks it alone\n")
+        return 2
+    script = load_script()
+    place = make_place(script, os.environ, looks(), pause_s=0.0 if args.headless else PAUSE_S)
+    try:
+        if args.headless:
+            return asyncio.run(walk_alone(place, script, print))
+        return walk(place, script, plain=args.plain)
+    finally:
+        if args.keep:
+            print(f"The project is kept in {place.project}, its session in {place.folder / 'home'}.")
+        else:
+            place.remove()
+
+
+def looks() -> Screen:
+    """How the user wants the screen; the tour must not fail for a setting that is wrong."""
+    try:
+        return open_workspace(Path(os.getcwd()), os.environ, lenient=True).settings.screen
+    except SettingsError:
+        return Screen()
+
+
+def walk(place: TourPlace, script: TourScript, *, plain: bool) -> int:
+    """With a person: up to the leaving, and back."""
+    from clew.cli.interactive import full_screen  # front ends are loaded where they are shown
+
+    guide = Guide(script, full_screen=not plain and full_screen(place.env))
+    code = asyncio.run(half(place, guide, plain=plain))
+    if "leaving" not in guide.seen:
+        print("You left the tour before its end; clew tour starts it again.")
+        return code
+    print("\nYou left, and nothing is lost: the session is in its log.")
+    print("Any time later, in the same place:  clew --continue")
+    if not wants_back():
+        print("The tour ends here; clew tour starts it again.")
+        return 0
+    code = asyncio.run(half(place, guide, plain=plain, resume=guide.session_id))
+    for line in FAREWELL:
+        print(line)
+    return code
+
+
+FAREWELL = (
+    "",
+    "That was the tour; its project and session are gone.",
+    "  clew          in a project of yours: start for real",
+    "  clew recap    where you were, also in other agents",
+    "  clew doctor   what works here, and what is enforced",
+)
+
+
+def wants_back() -> bool:
+    """Enter comes back; q, Ctrl-C or the end of the input do not."""
+    try:
+        return input("Press Enter to come back now (q ends the tour): ").strip().lower() not in ("q", "quit", "n", "no")
+    except (EOFError, KeyboardInterrupt):
+        print()
+        return False
+
+
+async def half(place: TourPlace, guide: Guide, *, plain: bool, resume: str = "") -> int:
+    """One session of the tour at the terminal."""
+    from clew.cli.interactive import talk, workspace_of  # as above
+
+    request = place.request(resume=resume)
+    client = guide.around(open_session(request))
+    return await talk(client, request, workspace_of(request).settings, plain=plain)
