@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from clew.protocol.events import Choice, Question, QuestionAnswered, QuestionAsked
-from clew.protocol.ids import CallId, RequestId
+from clew.protocol.ids import AgentId, CallId, RequestId
 from clew.protocol.ops import AnswerQuestion
 from clew.tui.dialogs.question import QuestionDialog
 from clew.tui.dialogs.registry import DialogContext, dialog_for
@@ -139,3 +139,11 @@ async def test_another_answer_settles_it_and_the_registry_knows_it() -> None:
     assert dialog.settled_by(QuestionAnswered(request_id=RequestId("q"), call_id=CallId("c")))
     assert not dialog.settled_by(QuestionAnswered(request_id=RequestId("r"), call_id=CallId("c")))
     assert isinstance(dialog_for(dialog.asked, DialogContext()), QuestionDialog)
+
+
+async def test_the_agent_that_asks_is_named() -> None:
+    event = QuestionAsked(request_id=RequestId("q"), call_id=CallId("c"), questions=(ONE,))
+    app = Host(lambda: QuestionDialog(event, DialogContext(agent=AgentId("helper-7"))))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.pause()
+        assert any(row.startswith(" ── Question of agent helper-7 · Store ──") for row in app.rows())

@@ -11,6 +11,7 @@ from clew.tui.dialogs.cold_return import ColdReturnDialog
 from clew.tui.dialogs.cost_threshold import CostThresholdDialog
 from clew.tui.dialogs.quit import QuitDialog
 from clew.tui.dialogs.registry import DialogContext, dialog_for
+from clew.tui.dialogs.row_view import RowView
 from clew.tui.dialogs.trust import TrustDialog
 from clew.tui.themes import THEMES, theme_for
 from fakes.loop_clock import LoopClock
@@ -149,3 +150,15 @@ async def test_without_colour_nothing_is_coloured(monkeypatch: pytest.MonkeyPatc
 def test_the_registry_knows_them() -> None:
     assert isinstance(dialog_for(COLD, DialogContext()), ColdReturnDialog)
     assert isinstance(dialog_for(COST, DialogContext()), CostThresholdDialog)
+
+
+async def test_a_terminal_without_unicode_gets_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(RowView, "ascii_only", True)
+    app = Host(lambda: TrustDialog("/home/ada/包裹", print, quiet_s=0))
+    async with app.run_test(size=(60, 20)) as pilot:
+        await pilot.press("down")
+        await pilot.pause()
+        rows = app.rows()
+        first = next(at for at, row in enumerate(rows) if "Do you trust" in row)
+        assert all(row.isascii() for row in rows[first:])
+        assert rows[first].startswith(" -- Do you trust this directory? ---")

@@ -1,8 +1,8 @@
 """Rows of styled text that scroll: drawn line by line, broken for the width there is."""
 
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
-from rich.segment import Segment
 from rich.style import Style
 from textual.events import Resize
 from textual.geometry import Size
@@ -10,7 +10,8 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from clew.presentation.rows import Row
-from clew.tui.themes import mixed, styles_for
+from clew.tui.strips import StripMaker
+from clew.tui.themes import styles_for
 
 Build = Callable[[int], Sequence[Row]]
 """Rows for a number of columns."""
@@ -24,11 +25,16 @@ def nothing(columns: int) -> Sequence[Row]:
 class RowView(ScrollView, can_focus=False):
     """A text of rows. It is never focused: its dialog moves it."""
 
+    ascii_only: ClassVar[bool] = False
+    """The terminal shows nothing else; set once, by the App."""
+
     def __init__(self, build: Build = nothing, *, classes: str = "") -> None:
         super().__init__(classes=classes)
         self._build = build
         self._rows: Sequence[Row] = ()
         self._columns = -1
+        self._maker: StripMaker | None = None
+        self._styles_used: dict[str, Style] = {}
         self.tallest = 0
         """The most rows it wanted so far."""
 
@@ -88,10 +94,6 @@ class RowView(ScrollView, can_focus=False):
 
     def _strip(self, row: Row, width: int, base: Style) -> Strip:
         styles = styles_for(self)
-        segments = [
-            Segment(span.text, base + mixed(styles, span.style) + Style(link=span.link or None))
-            if span.link
-            else Segment(span.text, base + mixed(styles, span.style))
-            for span in row
-        ]
-        return Strip(segments).adjust_cell_length(width, base)
+        if self._maker is None or self._styles_used is not styles:
+            self._maker, self._styles_used = StripMaker(styles, ascii_only=self.ascii_only), styles
+        return self._maker.strip(row).adjust_cell_length(width).apply_style(base)
