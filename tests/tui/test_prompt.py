@@ -124,6 +124,21 @@ async def test_it_grows_to_its_share_then_scrolls_and_the_cursor_is_where_the_ca
         assert app.prompt.region.height == 1
 
 
+async def test_the_caret_and_a_folded_paste_are_told_from_words() -> None:
+    app = PromptApp()
+    async with app.run_test(size=SIZE) as pilot:
+        app.prompt.paste("x\n" * 20)
+        await keys(pilot, " ab", "<left>")
+        drawn = {segment.text: segment.style for segment in app.prompt.render_line(0) if segment.style}
+        words, caret, token = drawn[" a"], drawn["b"], drawn["[pasted #1: 21 lines]"]
+        assert caret.reverse
+        assert (caret.color, caret.bgcolor) == (words.color, words.bgcolor), (
+            "turned around it is seen on any background"
+        )
+        assert token.italic
+        assert not words.italic
+
+
 async def test_cleared_text_is_not_lost() -> None:
     app = PromptApp()
     async with app.run_test(size=SIZE) as pilot:
