@@ -6,10 +6,12 @@ import pytest
 from textual.geometry import Offset
 from textual.pilot import Pilot
 
+from clew.composing.default_keys import ACTIONS
 from clew.composing.draft import DraftFile
 from clew.composing.history import History
 from clew.composing.keymap import Keymap
 from clew.composing.meaning import CommandLine, MemoryLine, PromptWords, ShellLine
+from clew.tui.editing_actions import EDITING as EDITING_ACTIONS
 from tui.prompt_app import PromptApp
 
 SIZE = (60, 20)
@@ -52,6 +54,9 @@ EDITING = [
     (("one", "<ctrl+j>", "<ctrl+u>", "two"), "onetwo"),
     (("one", "<ctrl+j>", "<up>", "x"), "xone\n"),
     (("ab", "<shift+left>", "x"), "ax"),
+    (("one two", "<ctrl+shift+left>", "x"), "one x"),
+    (("one two", "<shift+home>", "x"), "x"),
+    (("one two", "<alt+a>", "<ctrl+w>", "x", "<ctrl+y>"), "xone two"),
     (("one", "<ctrl+j>", "two", "<up>", "<ctrl+e>", "<ctrl+k>"), "onetwo"),
     (("ab", "<left>", "<ctrl+d>"), "a"),
 ]
@@ -117,6 +122,21 @@ async def test_it_grows_to_its_share_then_scrolls_and_the_cursor_is_where_the_ca
         await pilot.pause()
         assert app.cursor_position == Offset(2, 19)
         assert app.prompt.region.height == 1
+
+
+async def test_the_caret_and_a_folded_paste_are_told_from_words() -> None:
+    app = PromptApp()
+    async with app.run_test(size=SIZE) as pilot:
+        app.prompt.paste("x\n" * 20)
+        await keys(pilot, " ab", "<left>")
+        drawn = {segment.text: segment.style for segment in app.prompt.render_line(0) if segment.style}
+        words, caret, token = drawn[" a"], drawn["b"], drawn["[pasted #1: 21 lines]"]
+        assert caret.reverse
+        assert (caret.color, caret.bgcolor) == (words.color, words.bgcolor), (
+            "turned around it is seen on any background"
+        )
+        assert token.italic
+        assert not words.italic
 
 
 async def test_cleared_text_is_not_lost() -> None:
@@ -386,3 +406,9 @@ async def test_vi_keys() -> None:
         assert app.prompt.vim_mode == "insert"
         await keys(pilot, "<escape>", "k")
         assert app.prompt.text == "one six", "k at the top goes into the history"
+
+
+def test_every_action_of_the_keymap_is_done_somewhere() -> None:
+    app = PromptApp()
+    done = set(EDITING_ACTIONS) | app.prompt.own_actions
+    assert set(ACTIONS["prompt"]) == done

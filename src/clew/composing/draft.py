@@ -9,6 +9,7 @@ import fcntl
 import hashlib
 import os
 import re
+import threading
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from clew.system.private_files import open_new, private_dir, write_all
 
 MAX_DRAFT_BYTES = 1_000_000
 MAX_AGE_S = 30 * 24 * 3600.0
+HALF_DONE_S = 3600.0
 _SAFE = re.compile(r"[^A-Za-z0-9_-]")
 
 
@@ -44,6 +46,7 @@ class DraftFile:
         self._name = _SAFE.sub("_", session_id)[:80] or "session"
         self._kept: set[int] = set()
         self._lock: int | None = None
+        self._writing = threading.Lock()
         self.problem = ""
         """Why the last draft could not be kept; empty when all is well."""
 
@@ -55,6 +58,7 @@ class DraftFile:
         except OSError as error:
             self.problem = f"unsent text is not kept: {error}"
             return None
+        self._tidy(now_s)
         names = [path.stem for path in sorted(self._folder.glob("*.json"), key=_age_order)]
         if self._name in names:
             names.remove(self._name)
@@ -66,9 +70,13 @@ class DraftFile:
         return found
 
     def save(self, text: str, pastes: dict[int, str]) -> None:
-        """Keep this; an empty text removes the draft. Blocks on the disk: call it from a thread."""
-        if self._lock is None:
-            return
+        """Keep this; an empty text removes the draft. Blocks on the disk: call it from a thread. After `close` nothing
+        is written any more, also by a thread that came late."""
+        with self._writing:
+            if self._lock is not None:
+                self._save(text, pastes)
+
+    def _save(self, text: str, pastes: dict[int, str]) -> None:
         try:
             if not text:
                 self._forget(self._name)
@@ -87,9 +95,26 @@ class DraftFile:
 
     def close(self) -> None:
         """Let go: a draft that is still there is for the next one."""
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        with self._writing:
+            if self._lock is not None:
+                if not (self._folder / f"{self._name}.json").exists():
+                    with contextlib.suppress(OSError):
+                        (self._folder / f"{self._name}.lock").unlink()
+                os.close(self._lock)
+                self._lock = None
+
+    def _tidy(self, now_s: float) -> None:
+        """Remove what killed processes left half-done."""
+        for path in self._folder.glob(".*.tmp"):
+            with contextlib.suppress(OSError):
+                if now_s - path.stat().st_mtime > HALF_DONE_S:
+                    path.unlink()
+        for path in self._folder.glob("*.lock"):
+            if path.stem != self._name and not path.with_suffix(".json").exists():
+                with contextlib.suppress(OSError):
+                    held = _held(path)
+                    path.unlink()
+                    os.close(held)
 
     def _take(self, name: str, now_s: float, *, wanted: bool) -> Draft | None:
         """Read the draft of a session that no longer runs, and remove it; an old one is only removed."""

@@ -6,6 +6,7 @@ from operator import attrgetter
 from typing import Any
 
 from rich.segment import Segment
+from rich.text import Text
 from textual.document._document import EditResult, Location, Selection
 from textual.document._history import EditHistory
 from textual.screen import Screen
@@ -26,7 +27,7 @@ _layout_signal: Callable[[Screen[Any]], Signal[Any]] = attrgetter("screen_layout
 class EditArea(TextArea, inherit_bindings=False):
     """Editing without keys: every key is looked up elsewhere and becomes one of these methods."""
 
-    COMPONENT_CLASSES = TextArea.COMPONENT_CLASSES | {"edit-area--mark"}
+    COMPONENT_CLASSES = TextArea.COMPONENT_CLASSES | {"edit-area--mark", "edit-area--token"}
 
     def __init__(self, *, id: str | None = None, placeholder: str = "") -> None:
         self.pastes = Pastes()
@@ -88,6 +89,13 @@ class EditArea(TextArea, inherit_bindings=False):
         mark = Strip([Segment(f"{bar} ", self.get_component_rich_style("edit-area--mark"))], MARK_WIDTH)
         room = max(0, self.scrollable_content_region.width - MARK_WIDTH)
         return Strip.join([mark, strip.crop(0, room)])
+
+    def get_line(self, line_index: int) -> Text:
+        """A line as it is drawn: folded pastes are told from typed words."""
+        line = super().get_line(line_index)
+        for first, last, _ in self.pastes.spans(line.plain):
+            line.stylize(self.get_component_rich_style("edit-area--token", partial=True), first, last)
+        return line
 
     def _validate_selection(self, selection: Selection) -> Selection:
         """The caret never stands inside a folded paste: coming from the left it goes to its end, else to its start."""

@@ -51,14 +51,14 @@ def _step_right(area: EditArea) -> None:
         area.move_cursor(max(area.selection))
 
 
-def _line_start(area: EditArea) -> None:
+def _line_start(area: EditArea, *, select: bool = False) -> None:
     row, _ = area.cursor_location
-    area.move_cursor((row, 0))
+    area.move_cursor((row, 0), select=select)
 
 
-def _line_end(area: EditArea) -> None:
+def _line_end(area: EditArea, *, select: bool = False) -> None:
     row, _ = area.cursor_location
-    area.move_cursor((row, len(area.document.get_line(row))))
+    area.move_cursor((row, len(area.document.get_line(row))), select=select)
 
 
 EDITING: dict[str, Callable[[EditArea], None]] = {
@@ -85,6 +85,10 @@ EDITING: dict[str, Callable[[EditArea], None]] = {
     "select_right": lambda area: area.action_cursor_right(select=True),
     "select_up": lambda area: area.action_cursor_up(select=True),
     "select_down": lambda area: area.action_cursor_down(select=True),
+    "select_word_left": lambda area: area.move_cursor(area.word_left(), select=True),
+    "select_word_right": lambda area: area.move_cursor(area.word_right(), select=True),
+    "select_line_start": lambda area: _line_start(area, select=True),
+    "select_line_end": lambda area: _line_end(area, select=True),
     "select_all": lambda area: area.select_all(),
 }
 CUTTING = frozenset(("cut_blank_left", "cut_word_left", "cut_word_right", "cut_line_start", "cut_line_end"))

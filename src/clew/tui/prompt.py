@@ -107,6 +107,11 @@ class Prompt(EditArea):
         }
 
     @property
+    def own_actions(self) -> set[str]:
+        """The actions that are more than editing."""
+        return set(self._own_actions)
+
+    @property
     def is_searching(self) -> bool:
         """Whether the history is being searched."""
         return self.searching.before is not None

@@ -74,6 +74,28 @@ def test_sent_or_cleared_text_is_gone_from_the_disk(tmp_path: Path) -> None:
     assert kept == ["one.lock"]
 
 
+def test_nothing_stays_of_sessions_that_left_nothing(tmp_path: Path) -> None:
+    for name in ("one", "two", "three"):
+        file, _ = opened(tmp_path, name)
+        file.save("x", {})
+        file.save("", {})
+        file.close()
+        file.save("too late", {})
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def test_what_killed_processes_left_half_done_goes(tmp_path: Path) -> None:
+    file, _ = opened(tmp_path, "one")
+    (folder,) = (tmp_path / "drafts").iterdir()
+    file.close()
+    (folder / "dead.lock").touch()
+    (folder / ".dead.json.00.tmp").write_text("half")
+    second = DraftFile(tmp_path, "/p", "two")
+    second.open(now_s=os.stat(tmp_path).st_mtime + 7200)
+    assert [path.name for path in folder.iterdir()] == ["two.lock"]
+    second.close()
+
+
 def test_a_paste_is_written_once_and_goes_when_it_leaves_the_text(tmp_path: Path) -> None:
     file, _ = opened(tmp_path, "one")
     file.save("a [pasted #1: 2 lines]", {1: "a\nb"})
