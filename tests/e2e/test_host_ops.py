@@ -19,22 +19,19 @@ def place(tmp_path: Path) -> Place:
 def test_a_typed_command_runs_free_and_the_model_sees_it_also_after_resume_fork_and_export(tmp_path: Path) -> None:
     with ModelServer({"replies": [], "last": {"text": "Fine."}}) as server:
         place = Place(tmp_path, server.url)
-        done = place.run(
-            "--plain", "--trust", stdin="!echo from the shell; printenv ANTHROPIC_API_KEY\nwhat was that?\n"
-        )
+        typed = "!echo from the shell; printenv ANTHROPIC_API_KEY\nwhat was that?\n"
+        done = place.run("--plain", "--trust", stdin=typed)
         assert done.code == 0, done.err
         assert "  from the shell" in done.out
         assert "exit code 0" in done.out
         assert KEY not in done.out
         (path,) = place.transcripts()
         assert KEY not in path.read_text()
-        first = server.requests[0].body["messages"]
-        assert "from the shell" in str(first)
+        assert "from the shell" in str(server.requests[0].body["messages"])
         place.run("-p", "go on", "--resume", path.stem)
         place.run("-p", "go on", "--resume", path.stem, "--fork-session")
         for request in server.requests[1:3]:
-            assert str(request.body["messages"]).startswith(str(first)[:-1][:40])
-            assert "from the shell" in str(request.body["messages"])
+            assert "from the shell" in str(request.body["messages"][0])
         exported = place.run("export", path.stem)
         assert "echo from the shell" in exported.out
         shown = place.run("export", path.stem, "--to", "claude-code")
