@@ -10,6 +10,8 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from bench.report import Row
+from clew.host.file_index import with_directories
+from clew.host.path_match import PathMatcher
 from clew.protocol.ids import CallId
 from clew.system.sandbox.policy import Sandbox
 from clew.system.sandbox.status import SandboxStatus, probe_now
@@ -137,6 +139,25 @@ async def read_row(top: Path) -> Row:
     return Row("Read of a small file", f"{taken_ms:.2f} ms", "<= 1 ms", taken_ms <= 1)
 
 
+def find_row(top: Path) -> Row:
+    """Files by a few letters, once their names are known: the slowest of the questions a person's keys ask."""
+    listed = with_directories(f"{folder.name}/{file.name}" for folder in top.iterdir() for file in folder.iterdir())
+    matcher = PathMatcher(listed)
+    slowest_ms, slowest = 0.0, ""
+    for query in ("f", "f123", "d01f9", "d9/f4", "dfpy", "py", "zzz", "0f0p", "d000000", "f1.py f"):
+        best = min(_timed_ms(lambda query=query: matcher.find(query, 20)) for _ in range(5))
+        if best > slowest_ms:
+            slowest_ms, slowest = best, query
+    value = f"{slowest_ms:.1f} ms ({slowest!r})"
+    return Row("a file by a few letters among 50,000", value, "<= 50 ms", slowest_ms <= 50)
+
+
+def _timed_ms(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return (time.perf_counter() - started) * 1000
+
+
 def spec_row() -> Row:
     """What every first request carries."""
     specs = [tool.spec() for tool in builtin_tools(ToolSession(cwd=os.getcwd()))]
@@ -152,5 +173,6 @@ def rows() -> Iterable[Row]:
         yield spec_row()
         yield asyncio.run(read_row(top))
         yield asyncio.run(search_row(top))
+        yield find_row(top)
         yield from asyncio.run(command_rows(top / "d000"))
         yield asyncio.run(ending_row(top / "d000"))

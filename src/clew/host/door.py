@@ -34,6 +34,7 @@ from clew.protocol.ops import (
     AnswerQuestion,
     Close,
     ContinueTurn,
+    FindFiles,
     Interrupt,
     Lookup,
     Op,
@@ -52,6 +53,7 @@ from clew.protocol.ops import (
     WithdrawPrompt,
 )
 
+LAST_ANSWERS_S = 5.0
 EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
 Reopen = Callable[[SwitchSession], Awaitable[Room]]
 
@@ -108,7 +110,7 @@ class Door:
         if self._ended:
             return
         if isinstance(op, SLOW):
-            task = asyncio.create_task(self._process(op))
+            task = asyncio.create_task(self._process(op), name=type(op).__name__)
             self._looking.add(task)
             task.add_done_callback(self._looking.discard)
             return
@@ -195,13 +197,20 @@ class Door:
             case AnswerApproval() | AnswerQuestion():
                 return self._answered(op)
             case Close():
-                return session.close
+                return self._close
             case SwitchSession():
                 return await self._switch(op)
             case _ if isinstance(op, WindowOp | Undo | Redo | Rewind):
                 return await self._about_the_past(op)
             case _:
                 return await self._about_the_place(op)
+
+    async def _close(self) -> None:
+        """Who asked and leaves at once, as a pipe does, still gets the answer, if it takes no longer than a moment."""
+        asked = {task for task in self._looking if task.get_name() != FindFiles.__name__}
+        if asked:
+            await asyncio.wait(asked, timeout=LAST_ANSWERS_S)
+        await self.room.session.close()
 
     def _interrupt(self, op: Interrupt) -> None:
         """The turn, and what a person runs beside it."""

@@ -8,6 +8,8 @@ from clew.protocol.events import (
     PartCompleted,
     ReasoningDelta,
     ReplyWithdrawn,
+    ShellEnded,
+    ShellProgress,
     StepStarted,
     TextDelta,
     ToolEnded,
@@ -48,7 +50,7 @@ class Replay:
 
     def _keep(self, envelope: Envelope) -> None:
         event = envelope.event
-        if isinstance(event, PartCompleted | ReplyWithdrawn | ToolEnded):
+        if isinstance(event, PartCompleted | ReplyWithdrawn | ToolEnded | ShellEnded):
             self._kept = [old for old in self._kept if not made_good(old.event, event)]
         merged = joined(self._kept[-1], envelope) if self._kept and isinstance(event, Droppable) else None
         if merged is not None:
@@ -57,7 +59,7 @@ class Replay:
             self._kept.append(envelope)
 
 
-def made_good(old: Event, new: PartCompleted | ReplyWithdrawn | ToolEnded) -> bool:
+def made_good(old: Event, new: PartCompleted | ReplyWithdrawn | ToolEnded | ShellEnded) -> bool:
     """Whether the new event holds, or takes back, what the old one only showed."""
     match old, new:
         case (TextDelta() | ReasoningDelta() | ArgumentsDelta(), PartCompleted()):
@@ -66,5 +68,7 @@ def made_good(old: Event, new: PartCompleted | ReplyWithdrawn | ToolEnded) -> bo
             return old.reply_id == new.reply_id
         case (ToolProgress(), ToolEnded()):
             return old.call_id == new.result.call_id
+        case (ShellProgress(), ShellEnded()):
+            return old.request_id == new.request_id
         case _:
             return False

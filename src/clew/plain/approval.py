@@ -23,6 +23,10 @@ BOUNDS = Bounds()
 
 YES = frozenset({"y", "yes"})
 ALWAYS = frozenset({"a", "always"})
+SESSION = frozenset({"s", "session"})
+EDITS = frozenset({"e", "edits"})
+EDIT_TOOLS = frozenset({"Edit", "Write", "NotebookEdit"})
+ACCEPT_EDITS = "acceptEdits"
 NO = frozenset({"n", "no"})
 VIEW = frozenset({"v", "view"})
 
@@ -55,9 +59,9 @@ class ApprovalDialog:
     @property
     def prompt(self) -> str:
         """Short enough for a narrow screen; "always" only where a rule is offered."""
-        always = "[a]lways / " if self._request.offers else ""
-        view = " / [v]iew all" if self._cut else ""
-        return f"Allow? [y]es / {always}[n]o REASON{view} > "
+        always = "[s]ession / [a]lways / " if self._request.offers else ""
+        no = "[n]o / [v]iew all" if self._cut else "[n]o REASON"
+        return f"Allow? [y]es / {always}{no} > "
 
     def opening(self) -> tuple[Shown, ...]:
         """Everything a person needs to decide, the text itself first."""
@@ -82,23 +86,29 @@ class ApprovalDialog:
             if len(request.offers) > 1:
                 first = " ".join(str(number) for number in self._usual())
                 lines.append(Shown(f"  a alone saves {first}; a with numbers saves those"))
+            if self._request.offers[0].scope != "session":
+                lines.append(Shown("  s instead of a: the same until this session ends; nothing is written"))
+        if self._request.tool in EDIT_TOOLS:
+            lines.append(Shown("e allows this and further edits without asking (mode acceptEdits; /mode changes it)"))
         if self._cut:
             lines.append(Shown("Some of the text is not shown here: v shows all of it.", "warning"))
         return tuple(lines)
 
     def reply(self, typed: str) -> Reply:
-        """y, a [numbers], n [reason], v; everything else asks again."""
+        """y, s or a [numbers], e, n [reason], v; everything else asks again."""
         word, _, rest = typed.strip().partition(" ")
         word, rest = word.lower().rstrip(",:"), rest.strip()
         if word in NO:
             return Reply(op=self._answer("deny", reason=rest))
         if word in YES and not rest:
             return Reply(op=self._answer("allow"))
-        if word in ALWAYS and self._request.offers:
-            return self._always(rest)
+        if word in ALWAYS | SESSION and self._request.offers:
+            return self._always(rest, scope="session" if word in SESSION else "")
+        if word in EDITS and not rest and self._request.tool in EDIT_TOOLS:
+            return Reply(op=self._answer("allow", mode=ACCEPT_EDITS))
         if word in VIEW and not rest:
             return Reply(lines=self._everything())
-        if word in ALWAYS:
+        if word in ALWAYS | SESSION:
             return Reply(lines=(Shown("No rule can be saved for this one. Answer y or n."),))
         if not word:
             return Reply(lines=(Shown("Nothing is allowed by Enter alone. Answer y or n."),))
@@ -109,24 +119,25 @@ class ApprovalDialog:
         request_id = self._request.request_id
         return AnswerApproval(request_id=request_id, decision="deny", reason=reason, stop=stop, by=by)
 
-    def _always(self, numbers: str) -> Reply:
+    def _always(self, numbers: str, *, scope: str) -> Reply:
         offers = self._request.offers
         chosen = numbers.replace(",", " ").split()
         if not all(number.isdecimal() and 1 <= int(number) <= len(offers) for number in chosen):
             return Reply(lines=(Shown(f"The rules have numbers 1 to {len(offers)}. Nothing was allowed."),))
         picked = sorted({int(number) for number in chosen}) or self._usual()
         rules = tuple(offers[number - 1].rule for number in picked)
-        saved = tuple(Shown(f"Saving: {one_line(rule)}", "dim") for rule in rules)
-        return Reply(op=self._answer("allow_always", rules=rules), lines=saved)
+        verb = "For this session" if scope else "Saving"
+        saved = tuple(Shown(f"{verb}: {one_line(rule)}", "dim") for rule in rules)
+        return Reply(op=self._answer("allow_always", rules=rules, scope=scope), lines=saved)
 
     def _usual(self) -> list[int]:
         return [place + 1 for place in usual_offers(self._request.offers)]
 
-    def _answer(self, decision: str, *, reason: str = "", rules: tuple[str, ...] = ()) -> AnswerApproval:
-        return msgspec.convert(
-            {"request_id": self._request.request_id, "decision": decision, "reason": reason, "rules": rules},
-            AnswerApproval,
-        )
+    def _answer(
+        self, decision: str, *, reason: str = "", rules: tuple[str, ...] = (), scope: str = "", mode: str = ""
+    ) -> AnswerApproval:
+        given = {"decision": decision, "reason": reason, "rules": rules, "scope": scope, "mode": mode}
+        return msgspec.convert({"request_id": self._request.request_id, **given}, AnswerApproval)
 
     def _everything(self) -> tuple[Shown, ...]:
         lines = [Shown(f"All of it, {len(self._request.subject):,} characters:"), *quoted(self._request.subject)]

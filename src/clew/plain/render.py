@@ -12,6 +12,7 @@ from clew.plain.screen import Screen
 from clew.plain.state import PlainState
 from clew.presentation.call_deeds import call_deeds
 from clew.protocol.events import (
+    ApprovalResolved,
     AttemptEnded,
     BatchLabelled,
     ColdReturn,
@@ -120,6 +121,7 @@ class Renderer:
             PermissionModeChanged: self._mode,
             EffortChanged: self._effort,
             OpRejected: self._rejected,
+            ApprovalResolved: self._resolved,
             CostThresholdReached: self._threshold,
             ReplyAwaited: self._awaited,
             PromptWithdrawn: self._taken_back,
@@ -279,6 +281,15 @@ class Renderer:
     def _rejected(self, event: OpRejected, state: PlainState) -> None:
         self._end_streams()
         self._screen.line(f"Error: {event.reason}", "error")
+
+    def _resolved(self, event: ApprovalResolved, state: PlainState) -> None:
+        """Where a rule is kept now, and what a change of the rules settled by itself."""
+        if event.saved_in:
+            self._end_streams()
+            self._screen.line(f"Saved in {one_line(event.saved_in)}; /permissions remove takes it back.", "dim")
+        elif event.by == "rule" and any(asked.request_id == event.request_id for asked in state.waiting):
+            self._end_streams()
+            self._screen.line(f"No longer asked: {event.decision} ({one_line(event.reason)})", "dim")
 
     def _threshold(self, event: CostThresholdReached, state: PlainState) -> None:
         self._end_streams()

@@ -30,6 +30,7 @@ from clew.protocol.events import (
     PromptOffered,
     RecapReady,
     SessionEnded,
+    ShellEnded,
     SnapshotTaken,
     ToolStarted,
     TurnEnded,
@@ -75,7 +76,7 @@ class PlainSession:
         self._queued: deque[Line | Bad] = deque()
         self._input_ended = False
         self._expecting_turn = False
-        """A prompt was sent whose turn has not started yet."""
+        """A prompt or a command was sent that has not started yet."""
         self._last_interrupt = float("-inf")
         self._last_input = ""
         self._closing = False
@@ -157,7 +158,7 @@ class PlainSession:
                 self._away = self._away.began()
             case RecapReady():
                 self._away = self._away.shown()
-            case TurnEnded() | OpRejected():
+            case TurnEnded() | OpRejected() | ShellEnded():
                 self._expecting_turn = False
                 if isinstance(event, TurnEnded):
                     self._reveal(*ended(self._away, unsent=self._unsent()))
@@ -312,6 +313,7 @@ class PlainSession:
     def _say(self, text: str) -> None:
         """A command of one's own, a line to remember, or words for the agent."""
         if text.startswith("!") and text[1:].strip():
+            self._expecting_turn = self._expecting_turn or not self._state.working
             self._send(RunShell(command=text[1:].strip()))
         elif text.startswith("#") and text[1:].strip() and "\n" not in text.strip():
             self._send(Remember(line=text[1:].strip()))

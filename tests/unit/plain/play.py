@@ -201,9 +201,8 @@ def asks(number: int = 1, subject: str = "git push", **more: Any) -> ApprovalReq
     return ApprovalRequested(
         request_id=RequestId(f"q{number}"),
         call_id=CallId(f"c{number}"),
-        tool="Bash",
         subject=subject,
-        **{"why": "no rule allows git push", "offers": offers, **more},
+        **{"tool": "Bash", "why": "no rule allows git push", "offers": offers, **more},
     )
 
 

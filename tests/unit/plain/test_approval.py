@@ -34,7 +34,7 @@ def test_it_shows_text_reason_origin_and_the_exact_rules() -> None:
     assert "Why it asks: no rule allows git push\n" in text
     assert "Comes from: the main agent, model m\n" in text
     assert "  1. Bash(git add *)  (for: git add .)\n  2. Bash(git push *)  (for: git push)\n" in text
-    assert "Allow? [y]es / [a]lways / [n]o REASON > " in text
+    assert "Allow? [y]es / [s]ession / [a]lways / [n]o REASON > " in text
 
 
 def test_the_prompt_fits_60_columns() -> None:
@@ -105,6 +105,13 @@ def test_the_content_of_an_edit_is_shown() -> None:
         ("n use a branch", AnswerApproval(request_id=RequestId("q1"), decision="deny", reason="use a branch")),
         ("No, not now", AnswerApproval(request_id=RequestId("q1"), decision="deny", reason="not now")),
         ("a", AnswerApproval(request_id=RequestId("q1"), decision="allow_always", rules=("R1", "R2"))),
+        ("s", AnswerApproval(request_id=RequestId("q1"), decision="allow_always", scope="session", rules=("R1", "R2"))),
+        (
+            "session 2",
+            AnswerApproval(request_id=RequestId("q1"), decision="allow_always", scope="session", rules=("R2",)),
+        ),
+        ("e", None),
+        ("s 3", None),
         ("a 2", AnswerApproval(request_id=RequestId("q1"), decision="allow_always", rules=("R2",))),
         ("always 2,1", AnswerApproval(request_id=RequestId("q1"), decision="allow_always", rules=("R1", "R2"))),
         ("", None),
@@ -121,6 +128,14 @@ def test_answers(typed: str, op: AnswerApproval | None) -> None:
     reply = ApprovalDialog(asks(offers=offers), None, model="", waiting=0).reply(typed)
     assert reply.op == op
     assert reply.op is not None or reply.lines
+
+
+def test_edits_from_now_on_is_one_answer_and_only_for_edits() -> None:
+    dialog = ApprovalDialog(asks(tool="Write", subject="write a.py"), None, model="", waiting=0)
+    assert any("further edits" in line.text for line in dialog.opening())
+    op = dialog.reply("e").op
+    assert op == AnswerApproval(request_id=RequestId("q1"), decision="allow", mode="acceptEdits")
+    assert "further edits" not in shown(subject="git push")
 
 
 def test_always_alone_saves_the_narrowest_rule_of_each_part() -> None:
