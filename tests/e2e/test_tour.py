@@ -1,6 +1,7 @@
 """`clew tour` through the real command: alone, line by line and on the full screen; it leaves nothing behind."""
 
 import os
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -90,6 +91,27 @@ def test_without_a_terminal_it_says_how_to_walk_it(tmp_path: Path) -> None:
     done = Place(tmp_path).run("tour")
     assert (done.code, done.out, len(done.err.splitlines())) == (2, "", 1)
     assert "--headless" in done.err
+
+
+def test_its_model_can_be_named_by_nobody_else(tmp_path: Path) -> None:
+    done = Place(tmp_path).run("--trust", "-p", "hello", env={"CLEW_MODEL": "tour/script"})
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    assert "no provider 'tour'" in done.err
+
+
+def test_ended_from_outside_it_takes_away_what_it_made(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    spare = tmp_path / "tmp"
+    spare.mkdir()
+    place.env["TMPDIR"] = str(spare)
+    process = place.start("tour", "--headless")
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith(b"ok ")
+    assert list(spare.iterdir())
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=WAIT_S)
+    assert (process.returncode, err) == (130, b""), out
+    assert not list(spare.iterdir())
 
 
 @pytest.fixture

@@ -3,9 +3,13 @@
 import argparse
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
+from clew.cli.agent import settled
 from clew.cli.tour_alone import walk_alone
 from clew.cli.tour_guide import Guide
 from clew.cli.tour_model import PAUSE_S
@@ -17,6 +21,10 @@ from clew.host.opening import open_session
 from clew.host.workspace import open_workspace
 
 HELP = "two minutes through clew, without a model: a small project, a scripted session, everything else is real"
+
+
+EXIT_INTERRUPTED = 130
+ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -32,16 +40,39 @@ def run(args: argparse.Namespace) -> int:
         sys.stderr.write("clew: the tour needs a terminal; clew tour --headless walks it alone\n")
         return 2
     script = load_script()
+    end_in_order()
     place = make_place(script, os.environ, looks(), pause_s=0.0 if args.headless else PAUSE_S)
     try:
         if args.headless:
-            return asyncio.run(walk_alone(place, script, print))
+            return asyncio.run(alone(place, script))
         return walk(place, script, plain=args.plain)
+    except asyncio.CancelledError:
+        return EXIT_INTERRUPTED
     finally:
         if args.keep:
             print(f"The project is kept in {place.project}, its session in {place.folder / 'home'}.")
         else:
             place.remove()
+
+
+async def alone(place: TourPlace, script: TourScript) -> int:
+    """Without a person; ended from outside, the session is closed in order."""
+    task = asyncio.current_task()
+    assert task is not None
+    for number in ENDING:
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
+    return await walk_alone(place, script, lambda line: print(line, flush=True))
+
+
+def end_in_order() -> None:
+    """So that a tour that is ended from outside takes away what it made, also while no session runs: those have
+    handlers of their own, and leave none behind."""
+    for number in ENDING:
+        signal.signal(number, _stop)
+
+
+def _stop(number: int, frame: FrameType | None) -> NoReturn:
+    raise SystemExit(EXIT_INTERRUPTED)
 
 
 def looks() -> Screen:
@@ -56,7 +87,8 @@ def walk(place: TourPlace, script: TourScript, *, plain: bool) -> int:
     """With a person: up to the leaving, and back."""
     from clew.cli.interactive import full_screen  # front ends are loaded where they are shown
 
-    guide = Guide(script, full_screen=not plain and full_screen(place.env))
+    drawn = full_screen(place.env)
+    guide = Guide(script, full_screen=drawn and not plain, fills=drawn)
     code = asyncio.run(half(place, guide, plain=plain))
     if "leaving" not in guide.seen:
         print("You left the tour before its end; clew tour starts it again.")
@@ -83,6 +115,7 @@ FAREWELL = (
 
 def wants_back() -> bool:
     """Enter comes back; q, Ctrl-C or the end of the input do not."""
+    end_in_order()
     try:
         return input("Press Enter to come back now (q ends the tour): ").strip().lower() not in ("q", "quit", "n", "no")
     except (EOFError, KeyboardInterrupt):
@@ -96,4 +129,5 @@ async def half(place: TourPlace, guide: Guide, *, plain: bool, resume: str = "")
 
     request = place.request(resume=resume)
     client = guide.around(open_session(request))
+    settled()
     return await talk(client, request, workspace_of(request).settings, plain=plain)

@@ -42,10 +42,17 @@ class Guide:
     """Follows the events of both halves of the tour and remembers what really happened."""
 
     def __init__(
-        self, script: TourScript, *, full_screen: bool, on_seen: Callable[[str, str], None] | None = None
+        self,
+        script: TourScript,
+        *,
+        full_screen: bool,
+        fills: bool = True,
+        on_seen: Callable[[str, str], None] | None = None,
     ) -> None:
+        """`fills`: the front end can put what is offered into its prompt."""
         self._stops = script.stops
         self._full_screen = full_screen
+        self._fills = fills
         self._on_seen = on_seen
         self.seen: dict[str, str] = {}
         """Each part that happened, with what was seen of it."""
@@ -142,18 +149,19 @@ class Guide:
 
     def _come_to(self, stop: Stop) -> tuple[Event, ...]:
         self._at = stop
-        return self._said(stop), PromptOffered(text=stop.offer)
+        return self._said(stop, stop.offer), PromptOffered(text=stop.offer)
 
     def _again(self) -> tuple[Event, ...]:
         """Something else was done; the tour waits where it is."""
-        return self._said(self._stops.again), PromptOffered(text=self.offered)
+        return self._said(self._stops.again, self.offered), PromptOffered(text=self.offered)
 
-    def _said(self, stop: Stop) -> Notice:
+    def _said(self, stop: Stop, offer: str = "") -> Notice:
         where = f"Tour {stop.number} of {self._stops.last}. " if stop.number else "Tour. "
         words = stop.asked if stop.asked and self._commands_asked else stop.words
         screen, plain = (stop.screen, "") if self._full_screen else ("", stop.plain)
         text = " ".join(part.strip() for part in (words, screen, stop.leaving) if part)
-        press = " ".join(part for part in (stop.press, plain) if part)
+        typed = "" if self._fills or not offer else f"(Type {offer if offer.startswith('/') else 'go'} first.)"
+        press = " ".join(part for part in (stop.press, plain, typed) if part)
         return Notice(level="info", text=f"{where}{text}\n{ARROW}{press}", code="tour")
 
     def _see(self, part: str, detail: str) -> None:

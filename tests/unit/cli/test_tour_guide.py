@@ -180,6 +180,18 @@ async def test_go_stands_for_the_offered_words() -> None:
     ]
 
 
+async def test_where_the_prompt_cannot_be_filled_it_says_what_to_type() -> None:
+    guide = Guide(SCRIPT, full_screen=False, fills=False)
+    way = (LABEL, ended(exit_code=1), TURN, resolved("allow"), ended(), ended(exit_code=0), TURN, COMPACTED)
+    texts = [event.text for event in await heard(guide, started(), STATE, *way) if isinstance(event, Notice)]
+    assert [text.rpartition("(")[2] for text in texts] == [
+        "Type go first.)",
+        "Type go first.)",
+        "Type /compact first.)",
+        "Type /quit first.)",
+    ]
+
+
 async def test_where_commands_are_asked_for_no_sandbox_is_claimed() -> None:
     guide = Guide(SCRIPT, full_screen=True)
     asked = ApprovalRequested(
