@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Mapping
 from pathlib import Path, PurePath
 from typing import ClassVar
 
@@ -65,7 +66,8 @@ class ClewApp(App[int], inherit_bindings=False):
         self.animation_level = animation(env, reduced=options.screen.reduced_motion)
         self.keymap, self._keys_problem = _keymap(options.home)
         self.conversation = Conversation(client, on_change=self._changed, on_end=self._over)
-        self.transcript = Transcript()
+        ascii_only = not speaks_unicode(env)
+        self.transcript = Transcript(ascii_only=ascii_only)
         self.find = FindLine()
         self.queue = QueueList(keymap=self.keymap)
         self.drawing = Drawing(
@@ -74,9 +76,12 @@ class ClewApp(App[int], inherit_bindings=False):
             self.transcript,
             stopping=lambda: self.stopping.interrupted,
             lagging=self._lagging,
+            ascii_only=ascii_only,
         )
         self.bottom = Dock(
-            PromptPanel(home=options.home, keymap=self.keymap, vim=options.screen.vim), send=self.conversation.send
+            PromptPanel(home=options.home, keymap=self.keymap, vim=options.screen.vim),
+            send=self.conversation.send,
+            keymap=self.keymap,
         )
         self.stopping = Stopping(
             self.conversation,
@@ -198,9 +203,14 @@ class ClewApp(App[int], inherit_bindings=False):
 
     # Keys.
 
+    async def on_event(self, event: events.Event) -> None:
+        """Every key shows that somebody is there, whichever widget takes it."""
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            self.presence.sign("typed", time.monotonic())
+        await super().on_event(event)
+
     def on_key(self, event: events.Key) -> None:
         """What no widget took."""
-        self.presence.sign("typed", time.monotonic())
         if self.transcript.has_focus and self.reading.press(event.key, event.character):
             event.stop()
             event.prevent_default()
@@ -360,6 +370,12 @@ class ClewApp(App[int], inherit_bindings=False):
     def open_help(self) -> None:
         """Keys and commands."""
         self.bottom.open(dialog_named("help", self._keys(), all_commands()))
+
+
+def speaks_unicode(env: Mapping[str, str]) -> bool:
+    """Whether the terminal is said to show more than ASCII; one that says nothing is taken to."""
+    said = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or "UTF-8"
+    return "utf" in said.lower() or (said in ("C.UTF8", "POSIX", "C") and env.get("TERM", "") != "linux")
 
 
 def _keymap(home: Path | None) -> tuple[Keymap, str]:

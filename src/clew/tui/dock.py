@@ -6,6 +6,7 @@ from collections.abc import Callable
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from clew.composing.keymap import Keymap
 from clew.presentation.story import Story
 from clew.protocol.events import ApprovalRequested, Event, QuestionAsked
 from clew.protocol.ids import MAIN_AGENT
@@ -22,10 +23,11 @@ ASKED_BY_STATE = (ApprovalRequested, QuestionAsked)
 class Dock(Vertical):
     """Holds the prompt, and in its place one dialog at a time."""
 
-    def __init__(self, panel: PromptPanel, *, send: Callable[[Op], None]) -> None:
+    def __init__(self, panel: PromptPanel, *, send: Callable[[Op], None], keymap: Keymap) -> None:
         super().__init__(id="dock")
         self.panel = panel
         self._send = send
+        self._keymap = keymap
         self.dialog: Dialog | None = None
         self._request = ""
         self._done: set[str] = set()
@@ -75,6 +77,7 @@ class Dock(Vertical):
     def open(self, dialog: Dialog) -> None:
         """Show a dialog in place of the prompt."""
         self.close()
+        dialog.action_of = lambda key: self._keymap.action((dialog.context,), (key,))
         self.dialog = dialog
         self.panel.display = False
         self.mount(dialog)

@@ -33,6 +33,7 @@ class Drawing:
         *,
         stopping: Callable[[], bool],
         lagging: Callable[[], bool],
+        ascii_only: bool = False,
     ) -> None:
         self._app = app
         self._stopping = stopping
@@ -40,9 +41,11 @@ class Drawing:
         """The terminal has not taken what was drawn before: more would only come later."""
         self._conversation = conversation
         self._transcript = transcript
-        self.header = RowLine(lambda columns: header_row(self._conversation.story.facts, columns), id="header")
-        self.activity = RowLine(self._activity_row, id="activity")
-        self.footer = RowLine(self._footer_row, id="footer")
+        self.header = RowLine(
+            lambda columns: header_row(self._conversation.story.facts, columns), id="header", ascii_only=ascii_only
+        )
+        self.activity = RowLine(self._activity_row, id="activity", ascii_only=ascii_only)
+        self.footer = RowLine(self._footer_row, id="footer", ascii_only=ascii_only)
         self.seen = True
         """The terminal has the focus."""
         self._frame = 0

@@ -9,7 +9,12 @@ from textual.strip import Strip
 from clew.presentation.rows import Row
 from clew.tui.themes import mixed
 
-ASCII_MARKS = {ord(mark): other for mark, other in zip("▌※●◐✗⊘┆│─┼▸▾∴•−…⋮☑☐", "|=*oxx:|-+>v~*-.:xo", strict=True)}
+ASCII_MARKS = {
+    ord(mark): other
+    for mark, other in zip(
+        "▌※●◐◓◑◒✗⊘┆│─┼▸▾∴•−…⋮☑☐›·↑↓←→⋯⟨⟩▓░⇧⇥“”", '|=*ooooxx:|-+>v~*-.:xo>.^v<>.<>#.^>""', strict=True
+    )
+}
 
 
 class StripMaker:

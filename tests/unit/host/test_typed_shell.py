@@ -18,7 +18,7 @@ from clew.protocol.events import (
     StepStarted,
     TurnEnded,
 )
-from clew.protocol.ids import PromptId
+from clew.protocol.ids import EntryId, PromptId
 from clew.protocol.ops import Close, Interrupt, Rewind, RunShell, SubmitPrompt, Undo, WithdrawPrompt
 from clew.transcript.digest import Digest
 from clew.transcript.interruption import interruption
@@ -99,9 +99,9 @@ async def test_beside_a_turn_it_runs_at_once_and_joins_at_the_next_step(tmp_path
 
 
 async def settled_processes(front: Front) -> None:
-    """Give a command that has printed everything the time to end; nothing is judged by how long that takes."""
-    for _ in range(20):
-        await asyncio.sleep(0.01)
+    """Turns of the loop in which a command that has printed everything could end; nothing is judged by their time."""
+    for _ in range(2_000):
+        await asyncio.sleep(0)
         if front.of(ShellEnded):
             return
 
@@ -225,7 +225,7 @@ async def test_nothing_goes_back_while_it_runs(tmp_path: Path) -> None:
     async with lab(tmp_path) as place:
         await place.ask(RunShell(command="sleep 3604"), ShellStarted)
         assert "at work" in await place.refused(Undo())
-        assert "at work" in await place.refused(Rewind(to="1"))
+        assert "at work" in await place.refused(Rewind(to=EntryId("1")))
 
 
 async def test_cd_moves_nothing_and_that_is_said(tmp_path: Path) -> None:
