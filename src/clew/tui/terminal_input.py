@@ -6,8 +6,8 @@ Enter, and stops with an error at a byte that is not UTF-8.
 
 import os
 import selectors
-from codecs import getincrementaldecoder
-from collections.abc import Iterable, Iterator
+from codecs import IncrementalDecoder, getincrementaldecoder
+from collections.abc import Iterable
 
 from textual import events
 from textual._xterm_parser import XTermParser
@@ -17,7 +17,9 @@ from textual.message import Message
 PASTE_START = "\x1b[200~"
 PASTE_END = "\x1b[201~"
 READ_BYTES = 65_536
-POLL_S = 0.1
+ESCAPE_POLL_S = 0.05
+"""While an Escape may still be the start of a sequence."""
+IDLE_POLL_S = 1.0
 
 _ALT_NAMES = {"\r": "alt+enter", "\n": "alt+enter", "\x7f": "alt+backspace", "\x08": "alt+backspace", "\t": "alt+tab"}
 _ALT_SIGNS = {"<": "less_than_sign", ">": "greater_than_sign", "_": "underscore", ".": "full_stop", ",": "comma"}
@@ -29,6 +31,11 @@ class InputParser(XTermParser):
     def __init__(self) -> None:
         super().__init__(debug=False)
         self._pasted: list[str] | None = None
+
+    @property
+    def is_waiting(self) -> bool:
+        """Half a sequence was read: time alone may end it."""
+        return self._timeout_time is not None
 
     def feed(self, data: str) -> Iterable[Message]:
         """The events that are complete so far. Empty data is the end of the input."""
@@ -86,20 +93,44 @@ def _alt_key(sequence: str) -> str:
 class TerminalDriver(LinuxDriver):
     """Textual's driver, reading through our parser. Give it to the app as `driver_class`."""
 
+    _wake: tuple[int, int] | None = None
+
+    def disable_input(self) -> None:
+        """Wake the reader, so that leaving does not wait for it."""
+        if self._wake is not None and not self.exit_event.is_set():
+            os.write(self._wake[1], b"x")
+        super().disable_input()
+
     def run_input_thread(self) -> None:
-        """Read until the app ends; the events go to it in order."""
+        """Read until the app ends; the events go to it in order. Idle, it wakes once a second, not ten times."""
         parser = InputParser()
         decoder = getincrementaldecoder("utf-8")("replace")
+        self._wake = self._wake or os.pipe()
+        wake = self._wake[0]
         with selectors.DefaultSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
+            selector.register(wake, selectors.EVENT_READ)
             while not self.exit_event.is_set():
-                if selector.select(POLL_S):
-                    data = os.read(self.fileno, READ_BYTES)
-                    if not data:
+                for key, _ in selector.select(ESCAPE_POLL_S if parser.is_waiting else IDLE_POLL_S):
+                    if key.fd == wake:
+                        os.read(wake, 1)
+                        self.exit_event.wait(IDLE_POLL_S)
+                    elif not self._read(parser, decoder):
                         return
-                    self._pass_on(parser.feed(decoder.decode(data)) if data else ())
                 self._pass_on(parser.tick())
 
-    def _pass_on(self, found: Iterable[Message] | Iterator[Message]) -> None:
+    def _read(self, parser: InputParser, decoder: IncrementalDecoder) -> bool:
+        """Pass on what is there. False: the terminal is gone, and with it the reason for a screen."""
+        try:
+            data = os.read(self.fileno, READ_BYTES)
+        except OSError:
+            data = b""
+        if data:
+            self._pass_on(parser.feed(decoder.decode(data)))
+        else:
+            self._app.call_later(self._app.exit)
+        return bool(data)
+
+    def _pass_on(self, found: Iterable[Message]) -> None:
         for message in found:
             self.process_message(message)
