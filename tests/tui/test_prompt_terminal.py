@@ -1,5 +1,6 @@
 """The prompt in a real terminal: the cursor of the terminal, early keys, bytes that are no text, a huge paste."""
 
+import contextlib
 import fcntl
 import json
 import os
@@ -63,6 +64,18 @@ class Terminal:
                 if select.select([self._master], [], [], 0.05)[0]:
                     self.drawn += os.read(self._master, 65_536)
 
+    def until_ended(self) -> None:
+        """Wait until the app has left by itself."""
+        with not_hanging():
+            while self.process.poll() is None:
+                if select.select([self._master], [], [], 0.05)[0]:
+                    with contextlib.suppress(OSError):
+                        os.read(self._master, 65_536)
+
+    def hang_up(self) -> None:
+        """The other end of the terminal is gone."""
+        os.close(self._master)
+
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
@@ -91,3 +104,14 @@ def test_a_real_terminal(terminal: Terminal) -> None:
     terminal.type(b"\x1b[200~" + text.encode() + b"\x1b[201~\r")
     assert terminal.entries(2)[1] == text.replace("\r", "\n")
     assert terminal.process.poll() is None
+
+
+def test_leaving_and_a_terminal_that_goes_away_end_the_app(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.until_cursor(20, 9)
+    terminal.type(b"\x11")
+    terminal.until_ended()
+    gone = Terminal(tmp_path / "other", b"")
+    gone.until_cursor(20, 3)
+    gone.hang_up()
+    with not_hanging():
+        gone.process.wait()

@@ -6,7 +6,7 @@ from clew.composing.images import attach
 from clew.composing.meaning import CommandLine, Meaning, MemoryLine, PromptWords, ShellLine, meaning_of
 from clew.composing.pasted import Pastes
 from clew.protocol.messages import Part
-from clew.protocol.ops import Op, RunShell, SubmitPrompt
+from clew.protocol.ops import Op, Remember, RunShell, SubmitPrompt
 
 
 class TypedInput(Struct, frozen=True, kw_only=True):
@@ -45,11 +45,13 @@ def understood(text: str, pastes: Pastes, project: str) -> TypedInput | None:
 
 
 def op_of(typed: TypedInput) -> Op | None:
-    """The op that carries it out, for words and shell lines; commands and memory lines have their own ways."""
+    """The op that carries it out; commands have their own ways."""
     match typed.meaning:
         case PromptWords():
             return SubmitPrompt(content=typed.content)
         case ShellLine(command):
             return RunShell(command=command)
+        case MemoryLine(line):
+            return Remember(line=line)
         case _:
             return None

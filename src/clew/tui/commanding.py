@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 from clew.commands.base import CommandContext, CommandResult
 from clew.commands.registry import run_command
-from clew.composing.meaning import CommandLine, MemoryLine
+from clew.composing.meaning import CommandLine
 from clew.composing.typed_input import TypedInput, op_of
-from clew.protocol.ops import ListModels, ListSessions, Op, Remember, Rewind
+from clew.protocol.ops import ListModels, ListSessions, Op, Rewind
 from clew.tui.conversation import Conversation
 
 MAX_SESSIONS = 50
@@ -37,8 +37,6 @@ class Commanding:
         match typed.meaning:
             case CommandLine(line):
                 self.run(line)
-            case MemoryLine(line):
-                self._conversation.send(Remember(line=line))
             case _:
                 op = op_of(typed)
                 if op is not None:

@@ -106,6 +106,9 @@ class Drawing:
         for line in (self.header, self.activity, self.footer):
             line.recolour()
 
+    def _header_row(self, columns: int) -> Row:
+        return header_row(self._conversation.story.facts, columns)
+
     def _activity_row(self, columns: int) -> Row:
         story = self._conversation.story
         return activity_row(story.activity, columns, now_s=time.time(), frame=self._frame, stopping=self._stopping())

@@ -9,12 +9,9 @@ from textual.strip import Strip
 from clew.presentation.rows import Row
 from clew.tui.themes import mixed
 
-ASCII_MARKS = {
-    ord(mark): other
-    for mark, other in zip(
-        "▌※●◐◓◑◒✗⊘┆│─┼▸▾∴•−…⋮☑☐›·↑↓←→⋯⟨⟩▓░⇧⇥“”", '|=*ooooxx:|-+>v~*-.:xo>.^v<>.<>#.^>""', strict=True
-    )
-}
+_MARKS = "▌※●◐◓◑◒✗⊘┆│─┼▸▾∴•−…⋮☑☐›·↑↓←→⋯⟨⟩▓░⇧⇥“”"
+_STAND_INS = "|=*ooooxx:|-+>v~*-.:xo>.^v<>.<>#.^>''"
+ASCII_MARKS = {ord(mark): other for mark, other in zip(_MARKS, _STAND_INS, strict=True)}
 
 
 class StripMaker:

@@ -17,7 +17,8 @@ from textual.message import Message
 from clew.tui.terminal_input import InputParser
 
 READ_BYTES = 65_536
-POLL_S = 0.1
+POLL_S = 0.05
+"""While an Escape may still be the start of a sequence, and while we end."""
 DRAIN_S = 2.0
 """How long a terminal may take for the last codes before it is left as it is."""
 
@@ -125,22 +126,18 @@ class TerminalDriver(LinuxDriver):
         with selectors.DefaultSelector() as selector:
             selector.register(self.fileno, selectors.EVENT_READ)
             selector.register(self._woken, selectors.EVENT_READ)
-            waits = ending = False
+            ending = False
             while not self.exit_event.is_set():
-                ready = selector.select(POLL_S if waits else None)
+                ready = selector.select(POLL_S if parser.is_waiting or ending else None)
                 if any(key.fd == self._woken for key, _ in ready):
                     os.read(self._woken, 1)
                     selector.unregister(self._woken)
-                    ending = waits = True
-                    continue
-                if ready:
+                    ending = True
+                elif ready:
                     data = self._read()
                     if not data:
                         return
                     self._pass_on(parser.feed(decoder.decode(data)))
-                    waits = True  # an Escape may be a key or the start of more: the parser tells after a while
-                else:
-                    waits = ending
                 self._pass_on(parser.tick())
 
     def _read(self) -> bytes:

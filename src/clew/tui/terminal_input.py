@@ -24,6 +24,11 @@ class InputParser(XTermParser):
         super().__init__(debug=False)
         self._pasted: list[str] | None = None
 
+    @property
+    def is_waiting(self) -> bool:
+        """Half a sequence was read: time alone may end it."""
+        return self._timeout_time is not None
+
     def feed(self, data: str) -> Iterable[Message]:
         """The events that are complete so far. Empty data is the end of the input."""
         if not data:

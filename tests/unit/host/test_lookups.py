@@ -308,7 +308,7 @@ def test_a_preview_is_bounded() -> None:
     said = PartCompleted(
         entry_id=EntryId("2"), parent_id=None, reply_id=MessageId("m"), part_number=0, model="m", part=part
     )
-    lines = last_exchange([asked, said])
+    lines = list(last_exchange([asked, said]))
     assert len(lines) < 30
     assert max(map(len, lines)) < 500
     assert lines[-1] == "…"
