@@ -73,8 +73,13 @@ def _(event: TurnStarted, story: Story, at: str) -> Story:
 
 def _turned(story: Story) -> Story:
     """A new turn: what was before no longer grows."""
-    now = tuple(settled(passage) for passage in story.now)
+    now = tuple(settled(passage) for passage in _whole(story.now))
     return replace(story, past=(*story.past, *now), now=(), denied={})
+
+
+def _whole(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:
+    """What was not whole when its request ended is in no log and no view, so it is not on the screen either."""
+    return tuple(passage for passage in passages if not getattr(passage, "growing", False))
 
 
 @fold.register
@@ -155,8 +160,7 @@ def _(event: ReplyWithdrawn, story: Story, at: str) -> Story:
 
 @fold.register
 def _(event: AttemptEnded, story: Story, at: str) -> Story:
-    """What was not whole when the request ended is in no log and no view, so it is not on the screen either."""
-    now = tuple(passage for passage in story.now if not getattr(passage, "growing", False))
+    now = _whole(story.now)
     return story if len(now) == len(story.now) else replace(story, now=now)
 
 

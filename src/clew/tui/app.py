@@ -137,8 +137,6 @@ class ClewApp(App[int], inherit_bindings=False):
         self.theme_changed_signal.subscribe(self, lambda _: self.drawing.recolour())
         self.prompt.focus()
         self.conversation.link.start()
-        if self._keys_problem:
-            self.conversation.remark((self._keys_problem,), is_error=True)
 
     # The session.
 
@@ -152,6 +150,8 @@ class ClewApp(App[int], inherit_bindings=False):
                 self._keep_draft(event)
                 if self.options.prompt and not self._begun:
                     self.conversation.send(SubmitPrompt(content=self.options.prompt))
+                if self._keys_problem and not self._begun:
+                    self.conversation.remark((self._keys_problem,), is_error=True)
                 self._begun = True
             case PromptOffered():
                 self._offer(event.text)

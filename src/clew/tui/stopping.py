@@ -49,7 +49,7 @@ class Stopping:
         """Once: interrupt what runs. Twice at rest: clear what is typed."""
         now = self._now_s()
         again = now - self._last_escape <= self._window_s
-        self._last_escape = now
+        self._last_escape = float("-inf")
         if self._conversation.story.working:
             self._interrupt()
         elif self._to_newest():
@@ -59,6 +59,7 @@ class Stopping:
                 self._dock.panel.prompt.clear_draft()
                 self._hint("cleared; Up brings it back")
             else:
+                self._last_escape = now
                 self._hint("Esc again clears what you typed")
 
     def ctrl_c(self) -> None:
