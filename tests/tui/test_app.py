@@ -344,6 +344,6 @@ async def test_no_colour_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_the_keys_of_a_broken_file_are_told_and_the_usual_ones_work(tmp_path: Path) -> None:
     (tmp_path / "keys.json").write_text('{"prompt": {"hyper+q": "fly"}}')
     async with screen(home=tmp_path) as lab:
-        assert "keys.json" in lab.text()
+        assert "fly" in lab.text()
         await lab.type("hi")
         assert lab.app.prompt.text == "hi"
