@@ -16,7 +16,7 @@ from bench.report import Row
 
 ROWS = "--rows"
 """Asks for the rows of one topic, for the process that puts them together."""
-TOPICS = ("startup", "permissions", "growth", "tools", "undo", "transcript", "window", "foreign", "recap")
+TOPICS = ("startup", "permissions", "growth", "tools", "undo", "transcript", "window", "screen", "foreign", "recap")
 TITLES = {
     "startup": "Start, steps, memory (`clew -p` against the loopback model server)",
     "permissions": "Permission verdicts",
@@ -25,6 +25,7 @@ TITLES = {
     "undo": "Undo on a tree of 50,000 files",
     "transcript": "The log: resume, list, search, crashes",
     "window": "The window: view, meter, compaction",
+    "screen": "The full screen (through a pseudo-terminal and a screen emulator)",
     "foreign": "Other agents' sessions",
     "recap": "Ledger and recap",
 }

@@ -13,8 +13,10 @@ from clew.tui.conversation import Conversation
 from clew.tui.row_line import RowLine
 from clew.tui.transcript import Transcript
 
-FLUSH_S = 1 / 20
-"""The least time between two drawings of words that stream in."""
+FLUSH_S, SLOW_FLUSH_S = 1 / 60, 1 / 10
+"""The least and the most time between two drawings of words that stream in."""
+SHARE = 5
+"""Drawing may take one part in so many of the time."""
 UNSEEN_FLUSH_S = 1.0
 """The same while nobody looks."""
 PULSE_S, SLOW_PULSE_S = 0.25, 1.0
@@ -51,6 +53,7 @@ class Drawing:
         self._frame = 0
         self._hint = ""
         self._drawn_at = 0.0
+        self._took = 0.0
         self._next: Timer | None = None
         self._pulse: Timer | None = None
         self._hint_timer: Timer | None = None
@@ -60,7 +63,8 @@ class Drawing:
         self._beat()
         if self._next is not None:
             return
-        wait = self._drawn_at + (FLUSH_S if self.seen else UNSEEN_FLUSH_S) - time.monotonic()
+        pause = min(max(FLUSH_S, self._took * SHARE), SLOW_FLUSH_S) if self.seen else UNSEEN_FLUSH_S
+        wait = self._drawn_at + pause - time.monotonic()
         if wait <= 0:
             self.now()
         else:
@@ -81,6 +85,7 @@ class Drawing:
         self._transcript.show(story.past, story.now)
         for line in (self.header, self.activity, self.footer):
             line.changed()
+        self._took = time.monotonic() - self._drawn_at
 
     def look(self, *, seen: bool) -> None:
         """Somebody looks, or no longer does."""
