@@ -20,7 +20,8 @@ def test_a_local_server_that_runs_is_offered_first(tmp_path: Path) -> None:
         done = place.run(env={**without_key(place), "OLLAMA_BASE_URL": f"{server.url}/v1", "OLLAMA_HOST": server.url})
     ways = done.out.partition("To talk to a model")[2].splitlines()
     assert done.code == 0
-    assert "tiny-coder" in ways[1]
+    assert "answers on" in ways[1]
+    assert ways[2].strip() == "clew --model ollama/tiny-coder"
     assert any("OPENAI_API_KEY" in line for line in ways)
 
 

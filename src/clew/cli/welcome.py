@@ -86,10 +86,9 @@ def ways_to_a_model(statuses: Sequence[ProviderStatus], servers: Sequence[LocalS
     for status in statuses:
         if (server := running.get(status.name)) is not None:
             name = sanitize(server.models[0], one_line=True) if server.models else "NAME"
-            yield f"  {status.label} answers on {server.base_url}:  clew --model {status.name}/{name}"
-            if len(server.models) > 1:
-                others = ", ".join(sanitize(model, one_line=True) for model in server.models[1:4])
-                yield f"    it also has {clip(others, columns() - 18)}"
+            others = ", ".join(sanitize(model, one_line=True) for model in server.models[1:4])
+            yield f"  {status.label} answers on {server.base_url}:"
+            yield f"    clew --model {status.name}/{name}" + (f"   or {others}" if others else "")
     keyed = [status for status in statuses if not status.local and status.variable]
     found = [status for status in keyed if status.ready]
     missing = [status for status in keyed if not status.ready]
