@@ -23,6 +23,7 @@ from clew.protocol.events import (
     PromptAccepted,
     SessionExported,
     SessionPreviewed,
+    SessionsListed,
     ShellEnded,
     ShellsChanged,
     ShellShown,
@@ -36,6 +37,7 @@ from clew.protocol.ops import (
     ExportSession,
     ListMemory,
     ListModels,
+    ListSessions,
     ListShells,
     PreviewSession,
     Remember,
@@ -297,6 +299,13 @@ async def test_the_last_exchange_of_a_session_is_previewed(tmp_path: Path) -> No
     await front.submit(PreviewSession(session=SESSION))
     shown: SessionPreviewed = await front.until(SessionPreviewed)
     assert (shown.session, shown.lines) == (SESSION, ("> and", "  then?", "the end"))
+    await front.submit(ListSessions())
+    assert [row.session_id for row in (await front.until(SessionsListed)).sessions] == [SESSION]
+    place.path.rename(place.path.with_name("moved.jsonl"))
+    await front.submit(PreviewSession(session=SESSION))
+    gone: SessionPreviewed = await front.until(SessionPreviewed, 2)
+    assert gone.lines == ()  # a list named the file, so nobody looked for it again
+    place.path.with_name("moved.jsonl").rename(place.path)
     await door.room.session.close()
     await front.task
     assert load(place.path, session_id=SESSION).entries
@@ -308,7 +317,7 @@ def test_a_preview_is_bounded() -> None:
     said = PartCompleted(
         entry_id=EntryId("2"), parent_id=None, reply_id=MessageId("m"), part_number=0, model="m", part=part
     )
-    lines = last_exchange([asked, said])
+    lines = list(last_exchange([asked, said]))
     assert len(lines) < 30
     assert max(map(len, lines)) < 500
     assert lines[-1] == "…"

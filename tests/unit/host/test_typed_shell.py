@@ -18,7 +18,7 @@ from clew.protocol.events import (
     StepStarted,
     TurnEnded,
 )
-from clew.protocol.ids import PromptId
+from clew.protocol.ids import EntryId, PromptId
 from clew.protocol.ops import Close, Interrupt, Rewind, RunShell, SubmitPrompt, Undo, WithdrawPrompt
 from clew.transcript.digest import Digest
 from clew.transcript.interruption import interruption
@@ -225,7 +225,7 @@ async def test_nothing_goes_back_while_it_runs(tmp_path: Path) -> None:
     async with lab(tmp_path) as place:
         await place.ask(RunShell(command="sleep 3604"), ShellStarted)
         assert "at work" in await place.refused(Undo())
-        assert "at work" in await place.refused(Rewind(to="1"))
+        assert "at work" in await place.refused(Rewind(to=EntryId("1")))
 
 
 async def test_cd_moves_nothing_and_that_is_said(tmp_path: Path) -> None:
