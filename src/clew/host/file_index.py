@@ -12,7 +12,7 @@ from clew.system.git_command import GitRefused, open_git
 
 MAX_FILES = 200_000
 MAX_LIST_BYTES = 64_000_000
-LIST_TIMEOUT_S = 20.0
+LIST_TIMEOUT_S = 10.0
 STALE_S = 2.0
 """After so long the names are read again with the next question."""
 PATIENCE_S = 0.1
@@ -29,6 +29,7 @@ class FileIndex:
         self._matcher: PathMatcher | None = None
         self._read_at_s = 0.0
         self._reading: asyncio.Task[None] | None = None
+        self._closed = False
 
     async def find(self, query: str, limit: int) -> tuple[str, ...]:
         """The paths that fit, best first."""
@@ -40,15 +41,22 @@ class FileIndex:
         return self._matcher.find(query, limit) if self._matcher is not None else ()
 
     async def close(self) -> None:
-        """Nobody asks any more; a thread that still reads ends by itself."""
+        """Nobody asks any more; a thread that still reads ends with its next name."""
+        self._closed = True
         if self._reading is not None:
             self._reading.cancel()
             await asyncio.gather(self._reading, return_exceptions=True)
 
     async def _refresh(self) -> None:
         asked_s = self._clock()
-        self._matcher = await asyncio.to_thread(lambda: PathMatcher(with_directories(self._read())))
+        self._matcher = await asyncio.to_thread(lambda: PathMatcher(with_directories(self._names())))
         self._read_at_s = asked_s
+
+    def _names(self) -> Iterator[str]:
+        for path in self._read():
+            if self._closed:
+                return
+            yield path
 
 
 def project_files(workspace: Workspace) -> Iterator[str]:

@@ -119,5 +119,6 @@ async def _files(op: FindFiles, room: Room) -> FilesFound:
 
         workspace = room.workspace
         room.files = FileIndex(lambda: project_files(workspace))
+        room.session.beside.append(room.files.close)
     rows = await room.files.find(op.query, min(op.limit, MAX_FILES))
     return FilesFound(op_id=op.op_id, query=op.query, rows=rows)

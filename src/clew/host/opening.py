@@ -88,6 +88,7 @@ def open_session(request: SessionRequest) -> Client:
 
 def open_door(request: SessionRequest) -> Door:
     """The same, as the host's own parts see it."""
+    listed: dict[str, SessionRow] = {}
 
     async def reopen(op: SwitchSession) -> Room:
         wanted = replace(request, newest=False, resume=op.resume or None, fork=op.fork, session_id="", resume_at="")
@@ -96,12 +97,14 @@ def open_door(request: SessionRequest) -> Door:
     async def sessions(query: str, limit: int) -> tuple[SessionRow, ...]:
         from clew.host.session_rows import session_rows  # the board is loaded only where it is shown
 
-        return await asyncio.to_thread(session_rows, request, query, limit)
+        rows = await asyncio.to_thread(session_rows, request, query, limit)
+        listed.update({row.session_id: row for row in rows})
+        return rows
 
     async def preview(session_id: str) -> tuple[str, ...]:
         from clew.host.session_preview import session_preview  # as above
 
-        return await asyncio.to_thread(session_preview, request, session_id)
+        return await asyncio.to_thread(session_preview, request, session_id, listed.get(session_id))
 
     door = Door(reopen=reopen, sessions=sessions, preview=preview)
     door.enter(open_room(request, door))

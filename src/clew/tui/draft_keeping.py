@@ -36,6 +36,11 @@ class DraftKeeping:
         if self._file is not None and self._timer is None and self._area.is_mounted:
             self._timer = self._area.set_timer(SAVE_AFTER_S, self._due)
 
+    def sent(self) -> None:
+        """The text went off: what is on disk is no draft any more, and a crash must not bring it back."""
+        if self._file is not None and self._area.is_mounted:
+            self._area.run_worker(self._save(), group="draft")
+
     def _due(self) -> None:
         self._timer = None
         self._area.run_worker(self._save(), group="draft")

@@ -13,7 +13,7 @@ from clew.tui.conversation import Conversation
 from clew.tui.row_line import RowLine
 from clew.tui.transcript import Transcript
 
-FLUSH_S, SLOW_FLUSH_S = 1 / 60, 1 / 10
+FLUSH_S, SLOW_FLUSH_S = 1 / 120, 1 / 10
 """The least and the most time between two drawings of words that stream in."""
 SHARE = 5
 """Drawing may take one part in so many of the time."""

@@ -23,6 +23,7 @@ from clew.protocol.events import (
     PromptAccepted,
     SessionExported,
     SessionPreviewed,
+    SessionsListed,
     ShellEnded,
     ShellsChanged,
     ShellShown,
@@ -36,6 +37,7 @@ from clew.protocol.ops import (
     ExportSession,
     ListMemory,
     ListModels,
+    ListSessions,
     ListShells,
     PreviewSession,
     Remember,
@@ -297,6 +299,13 @@ async def test_the_last_exchange_of_a_session_is_previewed(tmp_path: Path) -> No
     await front.submit(PreviewSession(session=SESSION))
     shown: SessionPreviewed = await front.until(SessionPreviewed)
     assert (shown.session, shown.lines) == (SESSION, ("> and", "  then?", "the end"))
+    await front.submit(ListSessions())
+    assert [row.session_id for row in (await front.until(SessionsListed)).sessions] == [SESSION]
+    place.path.rename(place.path.with_name("moved.jsonl"))
+    await front.submit(PreviewSession(session=SESSION))
+    gone: SessionPreviewed = await front.until(SessionPreviewed, 2)
+    assert gone.lines == ()  # a list named the file, so nobody looked for it again
+    place.path.with_name("moved.jsonl").rename(place.path)
     await door.room.session.close()
     await front.task
     assert load(place.path, session_id=SESSION).entries
