@@ -113,17 +113,12 @@ class ScreenTerminal:
         self.close()
 
 
-UNKNOWN = (
-    b"\x1b[>1u",
-    b"\x1b[>5u",
-    b"\x1b[>9u",
-    b"\x1b[<u",
-    *(b"\x1b[?%d%c" % (mode, end) for mode in (2026, 2048) for end in b"hl"),
-)
+_MODES = tuple(b"\x1b[?%d%c" % (mode, end) for mode in (2026, 2048) for end in b"hl")
+UNKNOWN = (b"\x1b[>1u", b"\x1b[>5u", b"\x1b[>9u", b"\x1b[<u", b"\x1b[?2026$p", b"\x1b[?2048$p", *_MODES)
 
 
 def _known(data: bytes) -> bytes:
     """Without what the emulator would print instead of obeying: kitty keys and mode reports."""
-    for code in (*UNKNOWN, b"\x1b[?2026$p", b"\x1b[?2048$p"):
+    for code in UNKNOWN:
         data = data.replace(code, b"")
     return data

@@ -262,6 +262,7 @@ class Prompt(EditArea):
             self.post_message(self.Entered(typed))
             self.recalling.remember(text)
             self.load_text("")
+            self._draft.sent()
             if self._vim is not None:
                 self._vim.reset()
         return True
