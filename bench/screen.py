@@ -11,14 +11,11 @@ from pathlib import Path
 from bench.log_samples import Author
 from bench.processes import CLEW, Server, clew_env, interleaved, model_server, run
 from bench.report import Row
-
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "tests"))
-
+from bench.screen_terminal import CLEAR, ScreenTerminal
 from clew.protocol.ids import SessionId
 from clew.transcript.store import SessionStore
-from fakes.screen_terminal import CLEAR, ScreenTerminal
 
-QUIET = '{"compaction": {"coldReturn": false, "auto": false}, "sideQueries": {"enabled": false}}'
+QUIET = '{"compaction": {"coldReturn": false}, "sideQueries": {"enabled": false}, "providers": {"anthropic": {"models": {"claude-sonnet-4-5": {"window": 9000000}}}}}'
 """Histories made for this are old and large: what clew would rightly say of them is not measured here."""
 READY = "sk for something"
 """The first letter of the words in an empty prompt stands under the cursor."""
