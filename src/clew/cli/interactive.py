@@ -70,7 +70,18 @@ async def converse(args: argparse.Namespace, request: SessionRequest, settings: 
             client,
             ScreenOptions(home=home, env=request.env, screen=settings.screen, prompt=args.prompt or "", away_s=away_s),
         )
-    options = PlainOptions(home=home, env=request.env, prompt=args.prompt or "", verbose=args.verbose, away_s=away_s)
+    screen = settings.screen
+    options = PlainOptions(
+        home=home,
+        env=request.env,
+        prompt=args.prompt or "",
+        verbose=args.verbose,
+        show_reasoning=screen.reasoning,
+        density=screen.density,
+        tools=dict(screen.tools),
+        reduced_motion=screen.reduced_motion,
+        away_s=away_s,
+    )
     return await run_plain(client, options=options)
 
 

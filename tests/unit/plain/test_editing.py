@@ -50,7 +50,7 @@ def picture(stage: Stage) -> Emulator:
 )
 def test_keys_edit_the_line(keys: str, text: str) -> None:
     for chunk in (1, 3, 1000):
-        editor, decoder = Editor(list, lambda _: ()), KeyDecoder()
+        editor, decoder = Editor(list), KeyDecoder()
         data = keys.encode()
         for start in range(0, len(data), chunk):
             for key in decoder.feed(data[start : start + chunk]):
@@ -63,7 +63,7 @@ def test_an_invalid_byte_is_told_apart() -> None:
 
 
 def test_history_goes_back_by_what_was_typed_and_returns_to_the_draft() -> None:
-    editor = Editor(lambda: ["git status", "make", "git push"], lambda _: ())
+    editor = Editor(lambda: ["git status", "make", "git push"])
     decoder = KeyDecoder()
 
     def press(text: str) -> str:
@@ -95,7 +95,7 @@ def test_tab_completes_a_command() -> None:
 @pytest.mark.parametrize("text", ["short", "a" * 100, "漢字とemoji 🎉 混ざる" * 5, "tab\there", "a\nb"])
 def test_the_drawn_line_matches_the_layout(columns: int, text: str) -> None:
     terminal = editing(columns)
-    editor = Editor(list, lambda _: ())
+    editor = Editor(list)
     screen = Screen(terminal, editor)
     screen.open_input("> ")
     decoder = KeyDecoder()
