@@ -44,7 +44,10 @@ class Completing:
         if self._asked is None:
             return
         if self._asked.kind == "command":
-            self._offer(self._asked, command_rows(self._asked.query, self._commands))
+            rows = command_rows(self._asked.query, self._commands)
+            # Commands that are only for something of that name are told where no name begins like it.
+            named = tuple(row for row in rows if row.text.startswith(f"/{self._asked.query.lower()}"))
+            self._offer(self._asked, named or rows)
         else:
             self._ask_files(self._asked.query)
 

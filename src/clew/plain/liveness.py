@@ -3,10 +3,9 @@
 import time
 from collections.abc import Callable
 
-from clew.commands.figures import count
 from clew.plain.screen import Screen
 from clew.presentation.rows import Row, Span, said
-from clew.presentation.status import NARROW, activity_row
+from clew.presentation.status import activity_row
 from clew.presentation.story import Story
 from clew.system.terminal_text import clip, sanitize
 
@@ -45,8 +44,7 @@ class Liveness:
             return self._words()
         columns = max(self._screen.columns - 1, 8)
         state = story.facts.state
-        queued = f" · {count(len(state.queued), 'prompt waits', 'prompts wait')}" if state.queued else ""
-        queued += ", Up takes it back" if queued and columns >= NARROW + len(queued) else ""
+        queued = f" · {len(state.queued)} queued (Up)" if state.queued else ""
         row = activity_row(story.activity, columns - len(queued), now_s=self._now_s(), stopping=stopping)[1:]
         if not row and state.typed:
             command = sanitize(state.typed[0].command, one_line=True)

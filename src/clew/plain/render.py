@@ -21,8 +21,17 @@ from clew.presentation.passages import (
 )
 from clew.presentation.story import LATE, Story
 from clew.presentation.telling import retold
-from clew.protocol.events import ApprovalRequested, Envelope, HistoryLoaded, QuestionAsked, ReplyWithdrawn
-from clew.protocol.ids import MAIN_AGENT, CallId
+from clew.protocol.events import (
+    ApprovalRequested,
+    Envelope,
+    HistoryLoaded,
+    PromptAccepted,
+    PromptQueued,
+    PromptWithdrawn,
+    QuestionAsked,
+    ReplyWithdrawn,
+)
+from clew.protocol.ids import MAIN_AGENT, CallId, PromptId
 
 RETOLD_PROMPT_ROWS = 8
 RETOLD_CHARS = 4_000
@@ -55,6 +64,8 @@ class Renderer:
         """Calls that were told, by their batch."""
         self._looked_at: set[CallId] = set()
         """Calls whose change a person was shown before they were allowed."""
+        self._steering: frozenset[PromptId | None] = frozenset()
+        """Prompts that were typed while the agent worked and wait."""
 
     def show(self, envelope: Envelope, before: Story, after: Story) -> None:
         """One event, with the story before and after it."""
@@ -68,7 +79,11 @@ class Renderer:
         if envelope.agent == MAIN_AGENT:
             if isinstance(event, ReplyWithdrawn) and self._flow.withdraw(event.reply_id):
                 self.put([Shown(f"[the reply above does not count: {one_line(event.reason)}]", "warning", hang="  ")])
+            if isinstance(event, PromptQueued) and before.working:
+                self._steering |= {event.prompt_id}
             self.put(signs(event, self._telling(before)))
+            if isinstance(event, PromptAccepted | PromptWithdrawn):
+                self._steering -= {event.prompt_id}
         self._follow(after)
 
     def put(self, pieces: Sequence[Piece]) -> None:
@@ -123,7 +138,9 @@ class Renderer:
         return Look(columns=self._screen.columns, density=self._density, tools=self._tools)
 
     def _telling(self, story: Story) -> Telling:
-        return Telling(story=story, look=self._look(), verbose=self._verbose, alive=self._alive)
+        return Telling(
+            story=story, look=self._look(), verbose=self._verbose, alive=self._alive, steering=self._steering
+        )
 
     def _follow(self, story: Story) -> None:
         recent = story.past[-LATE:] + story.now

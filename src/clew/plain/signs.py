@@ -16,6 +16,7 @@ from clew.protocol.events import (
     CompactionStarted,
     EventBase,
     LineRemembered,
+    PromptAccepted,
     PromptQueued,
     PromptWithdrawn,
     ReplyAwaited,
@@ -24,6 +25,7 @@ from clew.protocol.events import (
     SessionStarted,
     ToolStarted,
 )
+from clew.protocol.ids import PromptId
 from clew.protocol.messages import text_of
 
 LONG_GROUP = 4
@@ -38,6 +40,8 @@ class Telling(Struct, frozen=True, kw_only=True):
     verbose: bool = False
     alive: bool = False
     """A line under the output says what goes on: what it says is not said again."""
+    steering: frozenset[PromptId | None] = frozenset()
+    """Prompts that were typed while the agent worked."""
 
 
 def signs(event: EventBase, telling: Telling) -> list[Shown]:
@@ -82,8 +86,15 @@ def _(event: BatchLabelled, telling: Telling) -> Iterator[Shown]:
 @_signs.register
 def _(event: PromptQueued, telling: Telling) -> Iterator[Shown]:
     """Only where the line under the output does not tell it."""
-    if not telling.alive and event.origin == "user":
+    if not telling.alive and telling.story.working and event.origin == "user":
         yield Shown("(waits for the agent's next step)", "dim")
+
+
+@_signs.register
+def _(event: PromptAccepted, telling: Telling) -> Iterator[Shown]:
+    """One that waited and came too late for the turn it was typed in: it begins the next."""
+    if event.prompt_id in telling.steering and not event.queued and not event.hidden:
+        yield Shown(f"> {clipped_line(text_of(event.content), telling.look, 2)}")
 
 
 @_signs.register
