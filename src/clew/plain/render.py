@@ -19,7 +19,7 @@ from clew.presentation.passages import (
     TurnPassage,
     WordsPassage,
 )
-from clew.presentation.story import LATE, Story
+from clew.presentation.story import Story
 from clew.presentation.telling import retold
 from clew.protocol.events import (
     ApprovalRequested,
@@ -84,7 +84,7 @@ class Renderer:
             self.put(signs(event, self._telling(before)))
             if isinstance(event, PromptAccepted | PromptWithdrawn):
                 self._steering -= {event.prompt_id}
-        self._follow(after)
+        self._follow(before, after)
 
     def put(self, pieces: Sequence[Piece]) -> None:
         """Lines and rows between the words."""
@@ -142,16 +142,15 @@ class Renderer:
             story=story, look=self._look(), verbose=self._verbose, alive=self._alive, steering=self._steering
         )
 
-    def _follow(self, story: Story) -> None:
-        recent = story.past[-LATE:] + story.now
-        for passage in recent:
+    def _follow(self, before: Story, after: Story) -> None:
+        """What is new or has changed, whether it still goes on or has just become past."""
+        for passage in (*after.past[len(before.past) :], *after.now):
             if self._known.get(passage.key) is not passage:
                 self._known[passage.key] = passage
                 self._tell(passage)
-        if len(self._known) > len(recent) + 4 * LATE:
-            keys = {passage.key for passage in recent}
-            self._known = {key: passage for key, passage in self._known.items() if key in keys}
-            self._told = {key: calls for key, calls in self._told.items() if key in keys}
+        if not after.now:
+            self._known.clear()
+            self._told.clear()
 
     def _tell(self, passage: Passage) -> None:
         match passage:
