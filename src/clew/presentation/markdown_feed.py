@@ -71,7 +71,7 @@ class MarkdownFeed:
         """A new line may end a block; within one, rows become full one by one."""
         new = self._rest[self._looked_at :]
         least = max(min(self._columns, 200) // 2, len(self._rest) // PATIENCE)
-        return len(new) >= least or ("\n" in new and len(self._rest) < 20 * least)
+        return len(new) >= least or "\n\n" in new or ("\n" in new and 30 * len(new) >= len(self._rest))
 
     def _settled(self) -> Iterator[Row]:
         """Take off what is over, piece by piece."""
@@ -129,6 +129,9 @@ class MarkdownFeed:
         for ending in _endings(self._rest, tokens) if count > len(self._given) else ():
             other = self._rows(self._rest.rstrip() + ending)
             count = min(count, _common(rows, other))
+        before = _before_a_table(self._rest)
+        if before is not None:
+            count = min(count, _common(rows, self._rows(before)))
         return self._give(rows[:count]) if count > len(self._given) else []
 
     def _give(self, rows: list[Row]) -> list[Row]:
@@ -161,12 +164,17 @@ def _endings(text: str, tokens: list[Token]) -> Iterator[str]:
     """What could follow and change how the text before it is read."""
     if not MARKS.isdisjoint(text):
         yield from CLOSERS
-        last = text.rstrip().rpartition("\n")[2].strip().strip("|")
-        if "|" in text:
-            yield "\n" + "|".join(["---"] * (last.count("|") + 1))
-            yield "\n|" + "---|" * (last.count("|") + 1)
     if tokens and tokens[0].type in LISTS:
         yield "\n\n    x"
+
+
+def _before_a_table(text: str) -> str | None:
+    """The text without its last lines, where they may be the head of a table; None where they cannot."""
+    lines = text.split("\n")
+    start = len(lines)
+    while start and start > len(lines) - 2 and ("|" in lines[start - 1] or (start == len(lines) and not lines[-1])):
+        start -= 1
+    return "\n".join(lines[:start]) if any("|" in line for line in lines[start:]) else None
 
 
 def _common(rows: list[Row], other: list[Row]) -> int:
