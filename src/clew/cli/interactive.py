@@ -20,8 +20,6 @@ from clew.llm.connect import configured_providers
 from clew.llm.errors import LLMError, MissingCredential, UnknownModel
 from clew.llm.probe import local_servers
 from clew.plain.confirm import confirm
-from clew.plain.options import PlainOptions
-from clew.plain.run import run_plain
 from clew.system.home import clew_home
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, TranscriptError
@@ -70,6 +68,9 @@ async def converse(args: argparse.Namespace, request: SessionRequest, settings: 
             client,
             ScreenOptions(home=home, env=request.env, screen=settings.screen, prompt=args.prompt or "", away_s=away_s),
         )
+    from clew.plain.options import PlainOptions  # nor is this one loaded in vain
+    from clew.plain.run import run_plain
+
     screen = settings.screen
     options = PlainOptions(
         home=home,
