@@ -38,6 +38,7 @@ class WordsFlow:
             self.finish()
             self._key, self._shown = passage.key, False
             self._feed = MarkdownFeed(self._look().text_columns)
+        self._feed.resize(self._look().text_columns)
         self._text = passage.text
         if passage.growing:
             self._put(self._feed.more(passage.text))

@@ -21,7 +21,7 @@ class MarkdownFeed:
     the rows are given out that stay as they are, whatever comes next. Tables wait until they are whole."""
 
     def __init__(self, columns: int) -> None:
-        self._columns = columns
+        self._columns = self._wanted_columns = columns
         self._safe = StreamSanitizer()
         self._fed_chars = 0
         self._rest = ""
@@ -33,6 +33,10 @@ class MarkdownFeed:
         """The rest goes on with what was given out: no blank row between them."""
         self._in_code = False
         self._looked_at = 0
+
+    def resize(self, columns: int) -> None:
+        """The screen has another width now: it holds from the next block on, of which no row was given out."""
+        self._wanted_columns = columns
 
     def more(self, text: str) -> list[Row]:
         """The rows that became final. `text` is all of it so far; it only ever grows."""
@@ -76,6 +80,8 @@ class MarkdownFeed:
     def _settled(self) -> Iterator[Row]:
         """Take off what is over, piece by piece."""
         while True:
+            if not self._given:
+                self._columns = self._wanted_columns
             tokens = parser().parse(self._rest)
             cut = self._cut(tokens)
             if cut == 0:

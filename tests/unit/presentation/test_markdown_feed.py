@@ -89,6 +89,18 @@ def test_words_that_may_become_bold_wait_for_it() -> None:
     ]
 
 
+def test_another_width_holds_from_the_next_block_on() -> None:
+    feed = MarkdownFeed(20)
+    first = "the quick brown fox jumps over the lazy dog and runs"
+    feed.more(first)
+    feed.resize(40)
+    assert words(feed.end(f"{first}\n\n{first}")) == [
+        "dog and runs",
+        "the quick brown fox jumps over the lazy",
+        "dog and runs",
+    ]
+
+
 def test_lines_of_code_come_one_by_one() -> None:
     feed = MarkdownFeed(40)
     assert words(feed.more("```python\nx = 1\ny = [\n")) == ["x = 1", "y = ["]
