@@ -1,5 +1,6 @@
 """The full screen through a pseudo-terminal with a screen emulator: start, keys, words, rest, what history costs."""
 
+import json
 import os
 import statistics
 import sys
@@ -15,7 +16,13 @@ from bench.screen_terminal import CLEAR, ScreenTerminal
 from clew.protocol.ids import SessionId
 from clew.transcript.store import SessionStore
 
-QUIET = '{"compaction": {"coldReturn": false}, "sideQueries": {"enabled": false}, "providers": {"anthropic": {"models": {"claude-sonnet-4-5": {"window": 9000000}}}}}'
+QUIET = json.dumps(
+    {
+        "compaction": {"coldReturn": False},
+        "sideQueries": {"enabled": False},
+        "providers": {"anthropic": {"models": {"claude-sonnet-4-5": {"window": 9_000_000}}}},
+    }
+)
 """Histories made for this are old and large: what clew would rightly say of them is not measured here."""
 READY = "sk for something"
 """The first letter of the words in an empty prompt stands under the cursor."""

@@ -18,6 +18,7 @@ WAIT_S = 40.0
 """Ends a hung wait; nothing is ever measured by it."""
 POLL_S = 0.01
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+DRAWN_OVER = "\r\x1b[J"
 TURN_OVER = re.compile(r"(?m)^-- ")
 QUESTION = "Approval needed: "
 ALLOW = re.compile(r"\nAllow\? [^\n]*> $")
@@ -76,8 +77,9 @@ class Person:
 
     @property
     def text(self) -> str:
-        """Everything shown so far, without what moves the cursor."""
-        return ESCAPE.sub("", self._raw.decode("utf-8", "replace")).replace("\r", "")
+        """Everything shown so far, without what moves the cursor. What is drawn over stays, as a line of its own."""
+        shown = self._raw.decode("utf-8", "replace").replace(DRAWN_OVER, "\n")
+        return ESCAPE.sub("", shown).replace("\r", "")
 
     def ready(self) -> None:
         """The command can take a prompt. A pipe takes it at any time."""

@@ -27,7 +27,7 @@ class Room:
         self.people: list[Person] = []
 
     def come(self, *args: str, columns: int = 80) -> Person:
-        self.people.append(Person([*CLEW, *args], self.folder, columns=columns, **self.keys))
+        self.people.append(Person([*CLEW, "--plain", *args], self.folder, columns=columns, **self.keys))
         return self.people[-1]
 
     def run(self, *args: str) -> "subprocess.CompletedProcess[bytes]":

@@ -36,7 +36,11 @@ def asked_once(place: Place) -> str:
 def person(place: Place, session: str) -> Person:
     env = {name: value for name, value in place.env.items() if name not in ("PATH", "LANG", "CLEW_HOME")}
     return Person(
-        [CLEW, "--resume", session, "--trust"], place.project, columns=200, **env, **{"CLEW_HOME": str(place.clew_home)}
+        [CLEW, "--plain", "--resume", session, "--trust"],
+        place.project,
+        columns=200,
+        **env,
+        **{"CLEW_HOME": str(place.clew_home)},
     )
 
 

@@ -80,9 +80,21 @@ async def talk(
             client,
             ScreenOptions(home=home, env=request.env, screen=settings.screen, prompt=prompt, away_s=away_s),
         )
-    from clew.plain import PlainOptions, run_plain
+    from clew.plain.options import PlainOptions  # nor is this one loaded in vain
+    from clew.plain.run import run_plain
 
-    options = PlainOptions(home=home, env=request.env, prompt=prompt, verbose=verbose, away_s=away_s)
+    screen = settings.screen
+    options = PlainOptions(
+        home=home,
+        env=request.env,
+        prompt=prompt,
+        verbose=verbose,
+        show_reasoning=screen.reasoning,
+        density=screen.density,
+        tools=dict(screen.tools),
+        reduced_motion=screen.reduced_motion,
+        away_s=away_s,
+    )
     return await run_plain(client, options=options)
 
 

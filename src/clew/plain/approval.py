@@ -3,7 +3,7 @@
 import msgspec
 
 from clew.commands.permissions import HOLDS
-from clew.plain.dialog import Reply, Shown, quoted
+from clew.plain.dialog import BAR, CONTINUED, Reply, Shown, quoted
 from clew.presentation.approval_text import (
     Bounds,
     cautions,
@@ -13,6 +13,8 @@ from clew.presentation.approval_text import (
     untold_arguments,
     usual_offers,
 )
+from clew.presentation.edit_preview import EDITS, TOLD, Change, change_lines, change_words, changes_of
+from clew.presentation.rows import plain
 from clew.protocol.events import ApprovalRequested
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.messages import ToolCallPart
@@ -21,11 +23,11 @@ from clew.system.terminal_text import reveal
 
 BOUNDS = Bounds()
 
+SIGNS = {"− ": "- ", "  ⋯": "  ..."}
 YES = frozenset({"y", "yes"})
 ALWAYS = frozenset({"a", "always"})
 SESSION = frozenset({"s", "session"})
-EDITS = frozenset({"e", "edits"})
-EDIT_TOOLS = frozenset({"Edit", "Write", "NotebookEdit"})
+ACCEPTING = frozenset({"e", "edits"})
 ACCEPT_EDITS = "acceptEdits"
 NO = frozenset({"n", "no"})
 VIEW = frozenset({"v", "view"})
@@ -48,7 +50,10 @@ class ApprovalDialog:
         self._model = model
         self._waiting = waiting
         """Further requests behind this one."""
+        self._changes = changes_of(call) if call is not None else ()
+        self._unknown = call is None and request.tool in EDITS
         self._arguments = untold_arguments(request, call)
+        self._listed = [item for item in self._arguments if not (self._changes and item[0] in TOLD)]
         self._cut = is_cut(request, self._arguments, BOUNDS)
 
     @property
@@ -69,10 +74,14 @@ class ApprovalDialog:
         more = f" ({self._waiting} more waiting)" if self._waiting else ""
         lines = [Shown(f"Approval needed: {request.tool}{more}", "bold")]
         lines += quoted(request.subject, max_chars=BOUNDS.subject_chars)
-        for name, value in self._arguments[: BOUNDS.arguments]:
+        for number, change in enumerate(self._changes, start=1):
+            lines += self._preview(change, number, max_chars=BOUNDS.argument_chars)
+        if self._unknown:
+            lines.append(Shown("  What it would write is not known here.", "warning"))
+        for name, value in self._listed[: BOUNDS.arguments]:
             lines.append(Shown(f"  {reveal(name)}:"))
             lines += quoted(value, max_chars=BOUNDS.argument_chars)
-        hidden = len(self._arguments) - BOUNDS.arguments
+        hidden = len(self._listed) - BOUNDS.arguments
         if hidden > 0:
             lines.append(Shown(f"  and {hidden} more arguments"))
         lines += [Shown(f"Careful: {text}", "warning") for text in cautions(request, self._arguments, BOUNDS)]
@@ -88,7 +97,7 @@ class ApprovalDialog:
                 lines.append(Shown(f"  a alone saves {first}; a with numbers saves those"))
             if self._request.offers[0].scope != "session":
                 lines.append(Shown("  s instead of a: the same until this session ends; nothing is written"))
-        if self._request.tool in EDIT_TOOLS:
+        if self._request.tool in EDITS:
             lines.append(Shown("e allows this and further edits without asking (mode acceptEdits; /mode changes it)"))
         if self._cut:
             lines.append(Shown("Some of the text is not shown here: v shows all of it.", "warning"))
@@ -104,7 +113,7 @@ class ApprovalDialog:
             return Reply(op=self._answer("allow"))
         if word in ALWAYS | SESSION and self._request.offers:
             return self._always(rest, scope="session" if word in SESSION else "")
-        if word in EDITS and not rest and self._request.tool in EDIT_TOOLS:
+        if word in ACCEPTING and not rest and self._request.tool in EDITS:
             return Reply(op=self._answer("allow", mode=ACCEPT_EDITS))
         if word in VIEW and not rest:
             return Reply(lines=self._everything())
@@ -139,8 +148,20 @@ class ApprovalDialog:
         given = {"decision": decision, "reason": reason, "rules": rules, "scope": scope, "mode": mode}
         return msgspec.convert({"request_id": self._request.request_id, **given}, AnswerApproval)
 
+    def _preview(self, change: Change, number: int, *, max_chars: int = 0) -> list[Shown]:
+        """What an edit takes away and puts in, behind the bar like every text of somebody else."""
+        words = change_words(change, number, len(self._changes))
+        lines = [Shown(f"  {words}")] if words else []
+        for row in change_lines(change, max_chars=max_chars):
+            sign, text = row[0].text, plain(row[1:])
+            style = {"+ ": "added", "− ": "removed"}.get(sign, "")
+            lines.append(Shown(f"{BAR}{SIGNS.get(sign, sign)}{text}", style, hang=CONTINUED))
+        return lines
+
     def _everything(self) -> tuple[Shown, ...]:
         lines = [Shown(f"All of it, {len(self._request.subject):,} characters:"), *quoted(self._request.subject)]
-        for name, value in self._arguments:
+        for number, change in enumerate(self._changes, start=1):
+            lines += self._preview(change, number)
+        for name, value in self._listed:
             lines += [Shown(f"  {reveal(name)}:"), *quoted(value)]
         return tuple(lines)

@@ -8,8 +8,8 @@ from clew.plain.dialog import Dialog, Shown
 from clew.plain.editor import Editor
 from clew.plain.question import QuestionDialog
 from clew.plain.screen import Screen
-from clew.plain.state import PlainState
 from clew.plain.terminal import Terminal
+from clew.presentation.story import Story
 from clew.protocol.events import ApprovalRequested, QuestionAsked
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import Answerer, Op
@@ -55,9 +55,9 @@ class Asking:
         """What stands before the answer."""
         return self._dialog.prompt if self._dialog is not None else ""
 
-    def follow(self, state: PlainState) -> None:
+    def follow(self, story: Story) -> None:
         """Open, keep or drop the dialog, as the open requests say."""
-        known = [item for item in state.waiting if isinstance(item, ApprovalRequested | QuestionAsked)]
+        known = [item for item in story.facts.state.waiting if isinstance(item, ApprovalRequested | QuestionAsked)]
         waiting = [item for item in known if item.request_id not in self._done]
         if self._dialog is not None:
             if any(item.request_id == self._dialog.request_id for item in waiting):
@@ -65,7 +65,7 @@ class Asking:
             self._close()
             self._screen.line("(no longer asked)", "dim")
         if waiting:
-            self._open(waiting[0], state, behind=len(waiting) - 1)
+            self._open(waiting[0], story, behind=len(waiting) - 1)
         elif self._draft:
             self._editor.set(self._draft)
             self._draft = ""
@@ -103,17 +103,17 @@ class Asking:
         self._close()
         return op
 
-    def give_up(self, state: PlainState) -> None:
+    def give_up(self, story: Story) -> None:
         """The turn is being stopped: nothing that waits now is asked any more."""
-        self._done.update(item.request_id for item in state.waiting)
+        self._done.update(item.request_id for item in story.facts.state.waiting)
 
-    def _open(self, request: ApprovalRequested | QuestionAsked, state: PlainState, *, behind: int) -> None:
+    def _open(self, request: ApprovalRequested | QuestionAsked, story: Story, *, behind: int) -> None:
         self._screen.hide_input()
         self._draft = self._editor.take() or self._draft
         if isinstance(request, ApprovalRequested):
-            call = state.call(request.call_id)
-            who = state.askers.get(request.request_id, MAIN_AGENT)
-            self._dialog = ApprovalDialog(request, call, model=state.facts.model, waiting=behind, agent=who)
+            call = story.call(request.call_id)
+            who = story.askers.get(request.request_id, MAIN_AGENT)
+            self._dialog = ApprovalDialog(request, call, model=story.facts.model, waiting=behind, agent=who)
         else:
             self._dialog = QuestionDialog(request)
         self._show(self._dialog.opening())

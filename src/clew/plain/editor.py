@@ -4,11 +4,10 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from clew.composing.pasted import Pastes, as_pasted, is_long
 from clew.plain.keys import Key
 from clew.system.terminal_text import display_width, sanitize
 
-LONG_PASTE_CHARS = 400
-LONG_PASTE_LINES = 4
 LONG_ITEM_CHARS = 2000
 """A longer item of the history comes back as one cell, so that every key stays quick."""
 
@@ -24,9 +23,9 @@ class Layout(Struct, frozen=True):
 class Editor:
     """Readline's common keys on a list of cells. A cell is one character, or one long paste shown as a note."""
 
-    def __init__(self, history: Callable[[], list[str]], complete: Callable[[str], tuple[str, ...]]) -> None:
+    def __init__(self, history: Callable[[], list[str]], pastes: Pastes | None = None) -> None:
         self._history = history
-        self._complete = complete
+        self.pastes = pastes or Pastes()
         self.cells: list[str] = []
         self.cursor = 0
         self._killed: list[str] = []
@@ -36,12 +35,17 @@ class Editor:
 
     @property
     def text(self) -> str:
-        """What Enter would send."""
-        return "".join(self.cells)
+        """What stands there, with a token for each long paste."""
+        return "".join(self.pastes.fold(cell) if len(cell) > 1 else cell for cell in self.cells)
 
     def set(self, text: str) -> None:
         """Replace the line; the cursor goes to its end."""
-        self._load(list(text))
+        cells: list[str] = []
+        done = 0
+        for start, end, _ in self.pastes.spans(text):
+            cells += [*text[done:start], self.pastes.expand(text[start:end])]
+            done = end
+        self._load([*cells, *text[done:]])
         self._items = []
 
     def take(self) -> str:
@@ -55,11 +59,10 @@ class Editor:
         if key.name == "char":
             self._insert([key.text])
         elif key.name == "paste":
-            self._insert(_paste_cells(key.text))
+            pasted = as_pasted(key.text)
+            self._insert([pasted] if len(pasted) > 1 and is_long(pasted) else list(pasted))
         elif key.name == "newline":
             self._insert(["\n"])
-        elif key.name == "tab":
-            return self._tab()
         else:
             action = _ACTIONS.get(key.name)
             if action is None:
@@ -75,18 +78,20 @@ class Editor:
         self.cells = cells
         self.cursor = len(cells)
 
-    def _tab(self) -> bool:
-        """Complete a command name as far as it is clear."""
-        if not self.text.startswith("/") or " " in self.text or self.cursor != len(self.cells):
-            return False
-        found = self._complete(self.text)
-        if not found:
-            return False
-        shared = found[0]
-        while not all(name.startswith(shared) for name in found):
-            shared = shared[:-1]
-        self._load(list(shared + " " if len(found) == 1 else max(shared, self.text, key=len)))
-        return True
+    def replace(self, start: int, end: int, text: str) -> None:
+        """Put text in place of these cells; the cursor goes behind it."""
+        self.cells[start:end] = list(text)
+        self.move(start + len(text))
+
+    def caret_line(self) -> tuple[str, int]:
+        """The line the cursor stands in, and its first cell. A paste in it counts as one blank."""
+        start = self.cursor
+        while start and self.cells[start - 1] != "\n":
+            start -= 1
+        end = self.cursor
+        while end < len(self.cells) and self.cells[end] != "\n":
+            end += 1
+        return "".join(cell if len(cell) == 1 else " " for cell in self.cells[start:end]), start
 
     def word_left(self) -> int:
         """Where the word before the cursor starts."""
@@ -152,11 +157,14 @@ class Editor:
             self._load(list(self._draft))
             self._items = []
 
+    def _look(self, cell: str) -> str:
+        return self.pastes.fold(cell) if len(cell) > 1 else _shown(cell)
+
     def layout(self, prompt: str, columns: int, max_rows: int = 8) -> Layout:
         """The rows on a screen of this width. One column stays free: terminals disagree about a full row."""
         width = max(columns - 1, 4)
         rows, at, row, column = [""], (0, 0), 0, 0
-        for index, piece in enumerate([*prompt, *(shown(cell) for cell in self.cells), ""]):
+        for index, piece in enumerate([*prompt, *map(self._look, self.cells), ""]):
             if index == len(prompt) + self.cursor:
                 at = (row, column)
             for part in piece if len(piece) > 1 else (piece,):
@@ -172,20 +180,11 @@ class Editor:
         return Layout(tuple(rows[first : first + max_rows]), at[0] - first, at[1])
 
 
-def shown(cell: str) -> str:
+def _shown(cell: str) -> str:
     """How a cell looks: safe, visible, one line."""
-    if len(cell) > 1:
-        lines = cell.count("\n") + 1
-        return f"[pasted {lines:,} lines]" if lines > 1 else f"[pasted {len(cell):,} characters]"
     if cell == "\n":
-        return "⏎"
+        return "\u23ce"
     return " " if cell == "\t" else sanitize(cell, one_line=True)
-
-
-def _paste_cells(text: str) -> list[str]:
-    text = "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in text)
-    long = len(text) > LONG_PASTE_CHARS or text.count("\n") >= LONG_PASTE_LINES
-    return [text] if long else list(text)
 
 
 _ACTIONS: dict[str, Callable[[Editor], None]] = {

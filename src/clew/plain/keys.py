@@ -24,6 +24,7 @@ _CONTROLS = {
     "\x0c": "clear-screen",
     "\x0e": "down",
     "\x10": "up",
+    "\x12": "search",
     "\x15": "kill-start",
     "\x17": "kill-word",
     "\x19": "yank",
@@ -44,6 +45,9 @@ _SEQUENCES = {
     "[1;5D": "word-left",
     "[1;3C": "word-right",
     "[1;3D": "word-left",
+    "[Z": "shift-tab",
+    "[1;3A": "alt-up",
+    "\x1b[A": "alt-up",
     "OA": "up",
     "OB": "down",
     "OC": "right",
@@ -86,6 +90,18 @@ class KeyDecoder:
         """Forget what is half-read."""
         self._utf8.reset()
         self._pending, self._paste = "", None
+
+    @property
+    def in_doubt(self) -> bool:
+        """An Esc came that may be a key of its own, or the start of a longer one."""
+        return self._paste is None and self._pending.startswith("\x1b")
+
+    def settle(self) -> list[Key]:
+        """Nothing follows: Esc was a key of its own. The start of a longer one that never came is dropped."""
+        if not self.in_doubt:
+            return []
+        waiting, self._pending = self._pending, ""
+        return [Key("escape")] * len(waiting) if not waiting.strip("\x1b") else []
 
     def _keys(self) -> Iterator[Key]:
         while self._pending:
@@ -148,12 +164,20 @@ def _sequence_length(text: str) -> int:
         return MAX_SEQUENCE if len(text) >= MAX_SEQUENCE else 0
     if text[1] == "O":
         return 3 if len(text) >= 3 else 0
-    return 1 if text[1] == "\x1b" else 2
+    if text[1] != "\x1b":
+        return 2
+    # Some terminals send Esc before the sequence of a key that is pressed with Alt.
+    if len(text) == 2:
+        return 0
+    inner = _sequence_length(text[1:]) if text[2] == "[" else 0
+    return inner + 1 if inner else 0 if text[2] == "[" else 1
 
 
 def _sequence_key(sequence: str) -> Iterator[Key]:
     body = sequence[1:]
-    if body in _SEQUENCES:
+    if not body:
+        yield Key("escape")
+    elif body in _SEQUENCES:
         yield Key(_SEQUENCES[body])
     elif body in _META:
         yield Key(_META[body])

@@ -15,6 +15,10 @@ DEFAULT_COLUMNS = 80
 BRACKETED_PASTE_ON = "\x1b[?2004h"
 BRACKETED_PASTE_OFF = "\x1b[?2004l"
 
+PLAIN_CHARACTERS = str.maketrans(
+    {"…": "...", "·": "-", "−": "-", "•": "-", "│": "|", "─": "-", "┼": "+", "⏎": "$", "’": "'", "“": '"', "”": '"'}
+)
+
 OnBytes = Callable[[bytes], None]
 
 
@@ -90,7 +94,7 @@ class StdTerminal:
 
     def write(self, text: str) -> None:
         """Everything or OutputGone; a slow reader is waited for."""
-        data = memoryview(text.encode(self._encoding, "replace"))
+        data = memoryview(self._encoded(text))
         while data:
             try:
                 data = data[os.write(self._out, data) :]
@@ -100,6 +104,13 @@ class StdTerminal:
                 if error.errno in (errno.EPIPE, errno.EIO, errno.EBADF):
                     raise OutputGone from error
                 raise
+
+    def _encoded(self, text: str) -> bytes:
+        """Where the terminal has no such characters, our own marks as those that every terminal has."""
+        try:
+            return text.encode(self._encoding)
+        except UnicodeEncodeError:
+            return text.translate(PLAIN_CHARACTERS).encode(self._encoding, "replace")
 
     def begin(self, on_bytes: OnBytes) -> None:
         """Watch the descriptor; a regular file or a device cannot be watched and is read in a thread."""

@@ -1,13 +1,14 @@
 """What arrives from the keyboard or a pipe, as whole lines: edited here, or collected by the terminal."""
 
 import codecs
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from msgspec import Struct
 
 from clew.plain.editor import Editor
 from clew.plain.keys import Key, KeyDecoder
 from clew.plain.screen import Screen
+from clew.plain.searching import Searching
 
 
 class Line(Struct, frozen=True):
@@ -29,15 +30,26 @@ class End(Struct, frozen=True):
     """False for a key: more could follow."""
 
 
-Typed = Line | Bad | End
+class Pressed(Struct, frozen=True):
+    """A key that is not about the text alone."""
+
+    name: str
+
+
+Typed = Line | Bad | End | Pressed
+
+MEANINGFUL = frozenset({"escape", "tab", "shift-tab", "alt-up", "search"})
 
 
 class EditedInput:
     """Keys through the editor. The line on the screen follows every key."""
 
-    def __init__(self, editor: Editor, screen: Screen) -> None:
+    def __init__(self, editor: Editor, screen: Screen, search: Searching, queued: Callable[[], bool]) -> None:
         self._editor = editor
         self._screen = screen
+        self._search = search
+        self._queued = queued
+        """Whether something waits that could be taken back."""
         self._decoder = KeyDecoder()
 
     def feed(self, data: bytes) -> Iterator[Typed]:
@@ -49,12 +61,29 @@ class EditedInput:
             if item is not None:
                 yield item
 
+    @property
+    def in_doubt(self) -> bool:
+        """An Esc came; whether it is a key of its own shows when nothing follows."""
+        return self._decoder.in_doubt
+
+    def settle(self) -> Iterator[Typed]:
+        """Nothing followed."""
+        for key in self._decoder.settle():
+            item = self._press(key)
+            if item is not None:
+                yield item
+
     def reset(self) -> None:
         """Forget half-read keys."""
         self._decoder.reset()
 
     def _press(self, key: Key) -> Typed | None:
         editor = self._editor
+        if self._search.active and key.name not in ("clear-screen", "invalid"):
+            self._search.press(key)
+            return None
+        if key.name in MEANINGFUL or (key.name == "up" and not editor.cells and self._queued()):
+            return Pressed("alt-up" if key.name == "up" else key.name)
         if key.name == "enter":
             self._screen.redraw_input()
             return Line(editor.take())
@@ -74,6 +103,7 @@ class LineInput:
 
     def __init__(self, *, interactive: bool) -> None:
         self._interactive = interactive
+        self.in_doubt = False
         self._pending = b""
         self._ended = False
         self._begun = False
@@ -95,6 +125,10 @@ class LineInput:
         *lines, self._pending = (self._pending + data).split(b"\n")
         for line in lines:
             yield _decoded(line)
+
+    def settle(self) -> Iterator[Typed]:
+        """Lines are never in doubt."""
+        yield from ()
 
     def reset(self) -> None:
         """Forget a half-read line of a terminal; a pipe loses nothing."""

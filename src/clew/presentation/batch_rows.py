@@ -30,7 +30,7 @@ def batch_rows(
     cwd: str = "",
 ) -> list[Row]:
     """At the given density; what failed and what runs opens by itself."""
-    levels = [_level(shown, density, tools or {}, opened) for shown in batch.calls]
+    levels = [level_of(shown, density, tools or {}, opened) for shown in batch.calls]
     mark, style = _mark(batch.calls)
     room = max(columns - len(mark) - 1, MIN_COLUMNS)
     rows: list[Row] = [(Span(mark, style), *_label_row(batch, room, opened=max(levels, default=0) > 0))]
@@ -38,17 +38,18 @@ def batch_rows(
     for shown, level in zip(batch.calls, levels, strict=True):
         if not single and (level or shown.tail):
             rows.append(_call_row(shown, columns))
-        rows += _details(shown, columns, level, cwd)
+        rows += call_details(shown, columns, level, cwd)
     return rows
 
 
 def next_level(batch: BatchPassage, density: Density, tools: dict[str, Density], opened: int | None) -> int:
     """How far a batch is open after one more press: label, calls, everything, label again."""
-    now = max((_level(shown, density, tools, opened) for shown in batch.calls), default=0)
+    now = max((level_of(shown, density, tools, opened) for shown in batch.calls), default=0)
     return (now + 1) % 3
 
 
-def _level(shown: CallShown, density: Density, tools: dict[str, Density], opened: int | None) -> int:
+def level_of(shown: CallShown, density: Density, tools: dict[str, Density], opened: int | None = None) -> int:
+    """How closely a call is shown: not, in part, or all of it. What failed is always shown in part."""
     if opened is not None:
         return opened
     level = LEVELS[tools.get(shown.call.name, density)]
@@ -99,7 +100,8 @@ def _call_row(shown: CallShown, columns: int) -> Row:
     return (Span("  "), Span(mark, style), *line)
 
 
-def _details(shown: CallShown, columns: int, level: int, cwd: str) -> list[Row]:
+def call_details(shown: CallShown, columns: int, level: int, cwd: str = "") -> list[Row]:
+    """What a call shows under its line."""
     indent = said("    ")
     if shown.state != "ended":
         tail = sanitize(shown.tail).replace("\t", "    ").rstrip("\n").split("\n")[-LIVE_LINES:]

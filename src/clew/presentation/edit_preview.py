@@ -81,6 +81,14 @@ def counted(changes: Sequence[Change]) -> tuple[int, int]:
     return (sum(row[0].text == "+ " for row in rows), sum(row[0].text == "− " for row in rows))
 
 
+def change_words(change: Change, number: int, total: int) -> str:
+    """What the lines of a change do not say themselves."""
+    if change.whole:
+        return "all of the new text:"
+    place = f"change {number} of {total}" if total > 1 else ""
+    return ", ".join(part for part in (place, "wherever the old text stands" if change.everywhere else "") if part)
+
+
 def _left_out(rows: list[Row], first: int) -> list[Row]:
     return [(Span("  ⋯", "dim"),)] if rows or first else []
 

@@ -17,14 +17,14 @@ _INLINE = {"strong": "bold", "em": "italic", "s": "strike"}
 
 
 @cache
-def _parser() -> MarkdownIt:
-    """HTML stays text. Nesting is bounded, whatever a model writes."""
+def parser() -> MarkdownIt:
+    """The one reading of Markdown. HTML stays text. Nesting is bounded, whatever a model writes."""
     return MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
 
 
 def markdown_rows(text: str, columns: int) -> list[Row]:
     """All of a text that is whole."""
-    return _Renderer(columns).rows(_parser().parse(sanitize(text)))
+    return _Renderer(columns).rows(parser().parse(sanitize(text)))
 
 
 class GrowingMarkdown:
@@ -41,7 +41,7 @@ class GrowingMarkdown:
     def rows(self, text: str) -> list[Row]:
         """The text so far; it may only ever grow."""
         rest = sanitize(text[self._done_chars :])
-        tokens = _parser().parse(rest)
+        tokens = parser().parse(rest)
         tops = [index for index, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
         lines = tokens[tops[-1]].map if len(tops) > 1 else None
         if lines:
@@ -51,7 +51,7 @@ class GrowingMarkdown:
                 settled = _Renderer(self._columns).rows(tokens[: tops[-1]])
                 self._settled += [*([EMPTY] if self._settled else []), *self._behind(settled)]
                 self._done_chars += cut
-                tokens = _parser().parse(rest[cut:])
+                tokens = parser().parse(rest[cut:])
         tail = _Renderer(self._columns, growing=True).rows(tokens)
         return [*self._settled, *([EMPTY] if self._settled and tail else []), *self._behind(tail)]
 

@@ -12,8 +12,9 @@ from clew.host.undo_hook import UndoHook
 from clew.llm.scripted import Call, Say, ScriptedModel, ScriptItem
 from clew.permissions.access import FileAccess, Mode, ShellAccess
 from clew.permissions.policy import make_policy
-from clew.plain.render import roll_up
-from clew.plain.state import PlainState, fold
+from clew.presentation.passages import TurnPassage
+from clew.presentation.story import Story
+from clew.presentation.telling import told
 from clew.protocol.display import ChangesBlock
 from clew.protocol.events import ApprovalRequested, Notice, Rewound, SessionStarted, ToolEnded, TurnEnded
 from clew.protocol.messages import result_text
@@ -65,12 +66,14 @@ class Place:
             decision = "allow" if answer else "deny"
             await self.front.submit(AnswerApproval(request_id=asked.request_id, decision=decision))
         ended = await self.front.until(TurnEnded)
-        state = PlainState()
+        story = Story()
         for envelope in self.front.seen:
+            story = told(envelope, story)
             if envelope.event is ended:
                 break
-            state = fold(envelope, state)
-        return self.front.of(ApprovalRequested), roll_up(ended, state)
+        line = story.past[-1]
+        assert isinstance(line, TurnPassage)
+        return self.front.of(ApprovalRequested), line.done
 
     def file(self, name: str, content: str | bytes = "x\n") -> Path:
         path = self.project / name

@@ -12,7 +12,8 @@ from typing import Any
 
 import msgspec
 
-from clew.plain import PlainOptions, run_plain
+from clew.plain.options import PlainOptions
+from clew.plain.run import run_plain
 from clew.protocol.display import FileBlock, TerminalBlock
 from clew.protocol.events import TextDelta, ToolStarted, TurnStarted
 from clew.protocol.ids import MessageId

@@ -11,6 +11,7 @@ from clew.protocol.events import Notice, TextDelta, TurnStarted
 from clew.protocol.ids import MessageId
 from clew.protocol.messages import ImagePart, TextPart
 from clew.protocol.ops import SubmitPrompt
+from fakes.effort import HANG_S
 from unit.plain.play import PlayedTerminal, Stage, asks, call, says, turn
 from unit.plain.vt import Screen as Emulator
 
@@ -50,7 +51,7 @@ def picture(stage: Stage) -> Emulator:
 )
 def test_keys_edit_the_line(keys: str, text: str) -> None:
     for chunk in (1, 3, 1000):
-        editor, decoder = Editor(list, lambda _: ()), KeyDecoder()
+        editor, decoder = Editor(list), KeyDecoder()
         data = keys.encode()
         for start in range(0, len(data), chunk):
             for key in decoder.feed(data[start : start + chunk]):
@@ -63,7 +64,7 @@ def test_an_invalid_byte_is_told_apart() -> None:
 
 
 def test_history_goes_back_by_what_was_typed_and_returns_to_the_draft() -> None:
-    editor = Editor(lambda: ["git status", "make", "git push"], lambda _: ())
+    editor = Editor(lambda: ["git status", "make", "git push"])
     decoder = KeyDecoder()
 
     def press(text: str) -> str:
@@ -80,22 +81,11 @@ def test_history_goes_back_by_what_was_typed_and_returns_to_the_draft() -> None:
     assert press("\x1b[B\x1b[B") == "git"
 
 
-def test_tab_completes_a_command() -> None:
-    editor = Editor(list, lambda prefix: tuple(n for n in ("/permissions", "/perf") if n.startswith(prefix)))
-    for key in KeyDecoder().feed(b"/p\ti\t"):
-        editor.press(key)
-    assert editor.text == "/peri"
-    editor.set("/perm")
-    for key in KeyDecoder().feed(b"\t"):
-        editor.press(key)
-    assert editor.text == "/permissions "
-
-
 @pytest.mark.parametrize("columns", [12, 20, 60])
 @pytest.mark.parametrize("text", ["short", "a" * 100, "漢字とemoji 🎉 混ざる" * 5, "tab\there", "a\nb"])
 def test_the_drawn_line_matches_the_layout(columns: int, text: str) -> None:
     terminal = editing(columns)
-    editor = Editor(list, lambda _: ())
+    editor = Editor(list)
     screen = Screen(terminal, editor)
     screen.open_input("> ")
     decoder = KeyDecoder()
@@ -115,7 +105,7 @@ async def test_what_was_typed_stays_on_the_screen() -> None:
         stage.client.push(*turn(1, *says("Hi")))
         await stage.shows("-- ")
         await stage.settled()
-        assert picture(stage).lines[2:] == ["> hello", "Hi", "-- 1.2 s", ">"]
+        assert picture(stage).lines[2:] == ["> hello", "  Hi", "-- 1.2 s", ">"]
 
 
 async def test_lines_that_arrive_in_one_chunk_all_stay_on_the_screen() -> None:
@@ -127,27 +117,19 @@ async def test_lines_that_arrive_in_one_chunk_all_stay_on_the_screen() -> None:
 
 
 async def test_output_does_not_corrupt_a_line_that_is_being_typed() -> None:
-    async with Stage(terminal=editing(30)) as stage:
-        stage.client.push(TurnStarted(turn=1), TextDelta(reply_id=MessageId("m1"), part=0, text="first line\nseco"))
-        await stage.shows("seco")
+    async with Stage(terminal=editing(30), wait_s=HANG_S, pulse_s=HANG_S) as stage:
+        stage.client.push(TurnStarted(turn=1), TextDelta(reply_id=MessageId("m1"), part=0, text="first line\n\nseco"))
+        await stage.shows("first line")
         stage.terminal.type("please use tabs, and a much longer sentence than fits")
         await stage.settled()
-        stage.client.push(TextDelta(reply_id=MessageId("m1"), part=0, text="nd\nthird"), Notice(level="info", text="n"))
+        stage.client.push(TextDelta(reply_id=MessageId("m1"), part=0, text="nd one of them\n\nthird"))
+        stage.client.push(Notice(level="info", text="n"))
         await stage.settled()
-        assert picture(stage).lines == [
-            "clew 0.1 · local/scripted ·",
-            "  default",
-            "/project · /help lists",
-            "  commands",
-            "first line",
-            "seco",
-            "nd",
-            "third",
-            "Note: n",
-            "to the agent > please use tab",
-            "s, and a much longer sentence",
-            " than fits",
-        ]
+        lines = picture(stage).lines
+        assert lines[:4] == ["clew 0.1 · local/scripted ·", "  default", "/project · /help lists", "  commands"]
+        assert lines[4:8] == ["  first line", "", "  second one of them", "Note: n"]
+        assert lines[8].startswith("Writing · ")
+        assert lines[9:] == ["to the agent > please use tab", "s, and a much longer sentence", " than fits"]
         stage.terminal.type("\r")
         await stage.until(lambda: len(stage.ops) == 1)
         assert stage.ops[-1] == SubmitPrompt(content="please use tabs, and a much longer sentence than fits")
@@ -177,7 +159,7 @@ async def test_a_long_paste_is_one_note_and_is_sent_whole() -> None:
         log = "\n".join(f"line {number}" for number in range(500))
         stage.terminal.type(f"look: \x1b[200~{log}\x1b[201~")
         await stage.settled()
-        assert picture(stage).lines[-1] == "> look: [pasted 500 lines]"
+        assert picture(stage).lines[-1] == "> look: [pasted #1: 500 lines]"
         stage.terminal.type("\r")
         await stage.until(lambda: stage.ops == [SubmitPrompt(content=f"look: {log}")])
 

@@ -37,7 +37,7 @@ def test_keys_do_not_depend_on_how_bytes_arrive(data: bytes, cuts: list[int]) ->
 )
 def test_the_picture_is_output_above_and_the_typed_line_below(columns: int, script: list[tuple[str, str]]) -> None:
     terminal = PlayedTerminal(editing=True, columns=columns)
-    editor = Editor(lambda: ["older line", "newer 漢字 line"], lambda _: ())
+    editor = Editor(lambda: ["older line", "newer 漢字 line"])
     screen, decoder = Screen(terminal, editor), KeyDecoder()
     expected: list[str] = []
     screen.open_input("> ")

@@ -31,6 +31,7 @@ from clew.protocol.ids import AgentId, CallId, EntryId, MessageId, RequestId
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import Close, Interrupt, Op, RequestRecap, SetModel, SetPermissionMode, SetTitle, SubmitPrompt
 from clew.protocol.usage import Usage
+from fakes.effort import HANG_S
 from unit.plain.play import PlayedTerminal, ScriptedClient, Stage, call, ended, said, says, turn, words
 
 
@@ -40,7 +41,7 @@ async def test_a_prompt_starts_a_turn_and_the_answer_is_shown() -> None:
         await stage.until(lambda: stage.ops == [SubmitPrompt(content="hello")])
         stage.client.push(*turn(1, *says("Hi ", "there"), cost_usd=0.0123))
         await stage.shows("-- 1.2 s · $0.0123\n> ")
-        assert "Hi there\n-- 1.2 s" in stage.output
+        assert "  Hi there\n-- 1.2 s" in stage.output
 
 
 async def test_no_prompt_is_open_while_the_agent_works() -> None:
@@ -99,7 +100,7 @@ async def test_tool_calls_have_one_label_line_each() -> None:
         assert "-- Edited validate.py +3 -1 · 1 failed · make timed out · Read x.py" in stage.output
 
 
-async def test_a_line_in_the_middle_of_an_answer_does_not_repeat_it() -> None:
+async def test_a_line_in_the_middle_of_an_answer_neither_tears_nor_repeats_it() -> None:
     async with Stage() as stage:
         *deltas, whole = says("\n\n", "one ", "two ", "three")
         *again, second = says("one ", "two ", "three", part=1)
@@ -109,7 +110,7 @@ async def test_a_line_in_the_middle_of_an_answer_does_not_repeat_it() -> None:
         await stage.shows("-- ")
         shown = stage.output.split("commands\n")[1]
         assert shown.startswith(
-            "> \none two \nNote: by the way\nthree\nNote: later\none two three\nNote: n\none two three\n-- "
+            "> \nNote: by the way\n  one two three\nNote: later\nNote: n\n  one two three\n  one two three\n-- "
         )
 
 
@@ -117,7 +118,7 @@ async def test_parts_are_shown_once_each() -> None:
     async with Stage() as stage:
         stage.client.push(TurnStarted(turn=1), *says("one, "), *says("two", part=1), *turn(1)[1:])
         await stage.shows("-- ")
-        assert stage.output.split("commands\n")[1].startswith("> \none, \ntwo\n-- ")
+        assert stage.output.split("commands\n")[1].startswith("> \n  one,\n  two\n-- ")
 
 
 async def test_a_denied_call_is_told_as_such() -> None:
@@ -138,25 +139,40 @@ async def test_a_denied_call_is_told_as_such() -> None:
         await stage.shows("* Refused Bash rm -rf /: never allowed\n")
 
 
-async def test_long_lines_of_ours_break_at_blanks_and_words_of_the_model_stay_whole() -> None:
+async def test_long_lines_break_at_blanks() -> None:
     async with Stage(terminal=PlayedTerminal(columns=30)) as stage:
         long = "the quick brown fox jumps over the lazy dog"
         stage.client.push(Notice(level="info", text=long), *turn(1, *says(long)))
         await stage.shows("-- ")
         assert "Note: the quick brown fox \n  jumps over the lazy dog\n" in stage.output
-        assert f"\n{long}\n" in stage.output
+        assert "\n  the quick brown fox jumps\n  over the lazy dog\n" in stage.output
 
 
-async def test_a_withdrawn_reply_and_a_retry_are_told() -> None:
+async def test_a_pipe_gets_words_that_are_not_broken_into_rows() -> None:
+    async with Stage(terminal=PlayedTerminal(interactive=False, columns=0)) as stage:
+        long = "the quick brown fox jumps over the lazy dog " * 20
+        stage.client.push(*turn(1, *says(long[:300], long[300:])))
+        await stage.shows("-- ")
+        assert f"\n  {long.strip()}\n" in stage.output
+
+
+async def test_a_withdrawn_reply_that_was_seen_and_a_retry_are_told() -> None:
+    withdrawn = ReplyWithdrawn(reply_id=MessageId("m1"), entry_ids=(), reason="the stream was cut")
+    retry = RetryScheduled(attempt=1, max_attempts=5, delay_s=2.0, reason="overloaded")
     async with Stage() as stage:
-        stage.client.push(
-            TurnStarted(turn=1),
-            words("half an ans"),
-            ReplyWithdrawn(reply_id=MessageId("m1"), entry_ids=(), reason="the stream was cut"),
-            RetryScheduled(attempt=1, max_attempts=5, delay_s=2.0, reason="overloaded"),
-        )
-        await stage.shows("half an ans\n[the reply above does not count: the stream was cut]\n")
+        stage.client.push(TurnStarted(turn=1), words("A whole paragraph.\n\nhalf an ans"), withdrawn, retry)
+        await stage.shows("  A whole paragraph.\n[the reply above does not count: the stream was cut]\n")
         await stage.shows("Trying again in 2.0 s (attempt 1 of 5): overloaded")
+        assert "half an ans" not in stage.output
+
+
+async def test_a_withdrawn_reply_that_nobody_saw_is_not_told() -> None:
+    withdrawn = ReplyWithdrawn(reply_id=MessageId("m1"), entry_ids=(), reason="the stream was cut")
+    async with Stage(wait_s=HANG_S) as stage:
+        stage.client.push(TurnStarted(turn=1), words("half an ans"), withdrawn, *turn(1)[1:])
+        await stage.shows("-- ")
+        assert "does not count" not in stage.output
+        assert "half" not in stage.output
 
 
 async def test_words_of_a_sub_agent_stay_out_and_its_calls_carry_its_name() -> None:
@@ -436,7 +452,7 @@ async def test_a_pause_in_typing_brings_a_recap_after_three_prompts_and_two_new_
             await stage.until(lambda: prompt in stage.ops)  # noqa: B023 - awaited in the same round
             accepted = PromptAccepted(entry_id=EntryId(f"p{number}"), parent_id=None, content=f"prompt {number}")
             stage.client.push(accepted, *turn(number, *says(f"answer {number}")))
-            await stage.shows(f"answer {number}\n--")
+            await stage.shows(f"  answer {number}\n--")
             await stage.settled()
             if RequestRecap() in stage.ops:
                 stage.client.push(RecapReady(text="Recap words."))
@@ -451,7 +467,7 @@ async def test_without_an_away_time_a_recap_is_only_shown_when_asked_for() -> No
             stage.terminal.type(f"prompt {number}\n")
             accepted = PromptAccepted(entry_id=EntryId(f"p{number}"), parent_id=None, content="x")
             stage.client.push(accepted, *turn(number, *says(f"answer {number}")))
-            await stage.shows(f"answer {number}\n--")
+            await stage.shows(f"  answer {number}\n--")
         assert RequestRecap() not in stage.ops
 
 

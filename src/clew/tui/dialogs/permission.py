@@ -14,7 +14,7 @@ from clew.presentation.approval_text import (
     untold_arguments,
     usual_offers,
 )
-from clew.presentation.edit_preview import EDITS, TOLD, Change, change_lines, changes_of
+from clew.presentation.edit_preview import EDITS, TOLD, change_lines, change_words, changes_of
 from clew.presentation.rows import Row, Span, preformatted, width_of, wrapped
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Event, RuleOffer
 from clew.protocol.ids import RequestId
@@ -196,7 +196,7 @@ class PermissionDialog(Dialog):
             rows += wrapped((Span(f"Careful: {text}", "warning"),), columns, hang=(Span("  "),))
         rows += _quoted(reveal(request.subject, max_chars=bounds.subject_chars), columns)
         for number, change in enumerate(self._changes, start=1):
-            heading = _told(change, f"change {number} of {len(self._changes)}" if len(self._changes) > 1 else "")
+            heading = change_words(change, number, len(self._changes))
             rows += wrapped((Span(heading, "dim"),), columns) if heading else []
             rows += _framed(change_lines(change, max_chars=bounds.argument_chars), columns)
         for name, value in self._listed[: bounds.arguments]:
@@ -214,13 +214,6 @@ def _offered(offers: Sequence[RuleOffer], *, session: bool) -> Row:
     if len(offers) == 1:
         return (Span(f"Allow {place}"), Span(f"  {one_line(offers[0].rule)}", "code accent"))
     return (Span(f"Allow {place}"), Span(f"  choose of {len(offers)} rules…", "dim"))
-
-
-def _told(change: Change, place: str) -> str:
-    """What the lines of a change do not say themselves."""
-    if change.whole:
-        return "all of the new text:"
-    return ", ".join(part for part in (place, "wherever the old text stands" if change.everywhere else "") if part)
 
 
 def _argument(name: str, text: str, columns: int) -> list[Row]:

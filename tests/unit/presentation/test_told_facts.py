@@ -3,8 +3,8 @@
 from functools import reduce
 from typing import Literal
 
-from clew.commands.deeds import grouped
-from clew.plain.state import PlainState, fold
+from clew.presentation.story import Story
+from clew.presentation.telling import told
 from clew.protocol.display import DiffBlock, TerminalBlock
 from clew.protocol.events import (
     ApprovalResolved,
@@ -15,23 +15,25 @@ from clew.protocol.events import (
     StepStarted,
     TextDelta,
     TitleChanged,
+    ToolStarted,
     TurnEnded,
     TurnStarted,
 )
 from clew.protocol.ids import AgentId, CallId, MessageId, RequestId
+from clew.protocol.messages import ToolCallPart
 from clew.protocol.state import FileChange
 from clew.protocol.tally import ModelUse, SideUse
 from clew.protocol.usage import Usage
 from unit.plain.play import STARTED, asks, call, ended, sent, turn
 
 
-def folded(*events: Event) -> PlainState:
-    return reduce(lambda state, event: fold(sent(event), state), events, PlainState())
+def folded(*events: Event) -> Story:
+    return reduce(lambda state, event: told(sent(event), state), events, Story())
 
 
-def test_a_delta_changes_nothing() -> None:
+def test_a_delta_changes_no_facts() -> None:
     state = folded(STARTED)
-    assert fold(sent(TextDelta(reply_id=MessageId("m"), part=0, text="x")), state) == state
+    assert told(sent(TextDelta(reply_id=MessageId("m"), part=0, text="x")), state).facts == state.facts
 
 
 def test_usage_is_summed_per_model_and_unknown_prices_are_counted() -> None:
@@ -61,8 +63,6 @@ def test_files_are_summed_per_path_and_failed_edits_do_not_count() -> None:
         FileChange(path="a", added=4, removed=2),
         FileChange(path="b", added=5, removed=0, created=True),
     )
-    assert grouped(state.turn_deeds) == ["Edited a +4 -2", "1 of 3 edits failed (Edit)", "Created b +5 -0"]
-    assert folded(*turn(1, ended(1, "Edit", edit)), TurnStarted(turn=2)).turn_deeds == ()
     assert (state.facts.state.calls, state.facts.state.failed_calls) == (4, 1)
 
 
@@ -76,14 +76,14 @@ def test_turns_of_other_agents_are_not_ours() -> None:
     helper = AgentId("h")
     state = folded(STARTED, TurnStarted(turn=1))
     over = TurnEnded(turn=1, reason="completed", steps=1, duration_ms=9)
-    state = fold(sent(over, agent=helper), state)
+    state = told(sent(over, agent=helper), state)
     assert state.working
     assert state.facts.state.turns == 0
 
 
 def test_what_another_agent_asks_waits_for_the_person_too() -> None:
-    state = fold(sent(asks(1), agent=AgentId("h")), folded(STARTED, TurnStarted(turn=1)))
-    assert state.waiting == (asks(1),)
+    state = told(sent(asks(1), agent=AgentId("h")), folded(STARTED, TurnStarted(turn=1)))
+    assert state.facts.state.waiting == (asks(1),)
     assert state.askers == {"q1": "h"}
 
 
@@ -99,17 +99,20 @@ def resolved(decision: Literal["allow", "allow_always", "deny"], rule: str = "")
 
 
 def test_requests_wait_until_they_are_resolved_or_the_turn_ends() -> None:
-    assert folded(asks(1), asks(1), asks(2)).waiting == (asks(1), asks(2))
-    assert folded(asks(1), asks(2), resolved("allow")).waiting == (asks(2),)
-    assert folded(TurnStarted(turn=1), asks(1), *turn(1)[1:]).waiting == ()
+    assert folded(asks(1), asks(1), asks(2)).facts.state.waiting == (asks(1), asks(2))
+    assert folded(asks(1), asks(2), resolved("allow")).facts.state.waiting == (asks(2),)
+    assert folded(TurnStarted(turn=1), asks(1), *turn(1)[1:]).facts.state.waiting == ()
     assert folded(asks(1), resolved("deny")).facts.state.denials == ("Bash: git push",)
     assert folded(asks(1), resolved("allow_always", "R")).facts.state.saved_rules == ("R",)
 
 
-def test_calls_are_known_until_they_end() -> None:
-    state = folded(call(1, command="x"))
-    assert state.call(CallId("c1")) is not None
-    assert fold(sent(ended(1)), state).call(CallId("c1")) is None
+def test_calls_run_until_they_end() -> None:
+    announced = call(1, command="x")
+    assert isinstance(announced.part, ToolCallPart)
+    story = folded(announced, ToolStarted(call=announced.part))
+    assert story.call(CallId("c1")) == announced.part
+    assert [call_id for call_id, _ in story.activity.running] == ["c1"]
+    assert told(sent(ended(1)), story).activity.running == ()
 
 
 def test_side_queries_are_booked_by_purpose() -> None:
