@@ -306,9 +306,8 @@ class PlainSession:
         return not self._input_ended and len(self._queued) < MAX_QUEUED_LINES
 
     def _busy(self) -> bool:
-        state = self._story.facts.state
         waits = self._expecting_turn or self._returning or not self._story.facts.session_id
-        return self._story.working or waits or bool(state.typed)
+        return self._story.working or waits or bool(self._story.facts.state.typed)
 
     def _on_bytes(self, data: bytes) -> None:
         self._heard += 1

@@ -14,6 +14,7 @@ from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
 
+from clew.tui.prompt import void
 from clew.tui.terminal_input import InputParser
 
 READ_BYTES = 65_536
@@ -91,7 +92,7 @@ class TerminalDriver(LinuxDriver):
             self._file = sys.__stdout__
         self._woken, self._wake = os.pipe()
         self._writer: TerminalWriter | None = None
-        self.on_gone: Callable[[], None] = lambda: None
+        self.on_gone: Callable[[], None] = lambda: void(app.call_later(app.exit))
         """Called from a thread when the terminal is no longer there."""
 
     @property

@@ -281,7 +281,7 @@ async def test_shell_and_memory_lines_are_ops_and_told() -> None:
         on.terminal.type("# use tabs\r")
         await on.until(lambda: on.ops[1:] == [Remember(line="use tabs")])
         on.client.push(LineRemembered(op_id=OpId(""), line="use tabs", path="/project/AGENTS.md", scope="project"))
-        await on.shows("Remembered in /project/AGENTS.md.")
+        await on.shows("Remembered in AGENTS.md")
 
 
 async def test_a_pipe_runs_no_command_and_writes_to_no_memory() -> None:

@@ -97,7 +97,7 @@ async def test_tool_calls_have_one_label_line_each() -> None:
             "* Ran make (+1 line): timed out",
             "* Used Odd what it is about",
         ]
-        assert "-- Edited validate.py +3 -1 · 1 failed · make timed out · Read x.py" in stage.output
+        assert "Edited validate.py +3 -1 · 1 failed · make timed out · Read x.py" in stage.output
 
 
 async def test_a_line_in_the_middle_of_an_answer_neither_tears_nor_repeats_it() -> None:
