@@ -255,7 +255,7 @@ class Viewport:
         """Whether a blank row stands between two passages."""
         if isinstance(before, RecapPassage) and isinstance(passage, TurnPassage):
             return False
-        return not (isinstance(before, TIGHT) and isinstance(passage, TIGHT))
+        return not (isinstance(before, TIGHT) and type(before) is type(passage))
 
     def _forget(self) -> None:
         """Keep the strips of what is on the screen and near it."""
