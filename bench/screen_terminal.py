@@ -97,6 +97,25 @@ class ScreenTerminal:
                 self.read(0.05)
         return self.code
 
+    @property
+    def descriptor(self) -> int:
+        """The terminal, for its settings."""
+        return self._fd
+
+    def hang_up(self) -> None:
+        """The connection is lost."""
+        os.close(self._fd)
+        self._fd = -1
+
+    def wait_gone(self, *, deadline_s: float = 30.0) -> None:
+        """Until a process that lost its terminal has ended."""
+        ends = time.monotonic() + deadline_s
+        while not os.waitpid(self.pid, os.WNOHANG)[0]:
+            if time.monotonic() > ends:
+                raise TimeoutError("it does not end")
+            select.select([], [], [], 0.02)
+        self.code = 0
+
     def close(self) -> None:
         """End it, whatever it does."""
         if self.code is None:
@@ -104,7 +123,8 @@ class ScreenTerminal:
                 os.kill(self.pid, signal.SIGKILL)
             os.waitpid(self.pid, 0)
             self.code = -signal.SIGKILL
-        os.close(self._fd)
+        if self._fd >= 0:
+            os.close(self._fd)
 
     def __enter__(self) -> "ScreenTerminal":
         return self

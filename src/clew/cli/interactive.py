@@ -37,7 +37,7 @@ def run_interactive(args: argparse.Namespace) -> int:
             return welcome(workspace, str(missing) if isinstance(missing, MissingCredential) else "")
         request = resolve(picked(request), workspace)  # what is not there is said before anything is asked
         workspace = workspace_of(request)
-        if not workspace.trusted and ask_trust(workspace):
+        if not workspace.trusted and ask_trust(workspace, plain=args.plain):
             remember_trust(workspace.home, workspace.root)
         return asyncio.run(converse(args, request, workspace.settings))
     except (SettingsError, UnknownModel) as error:
@@ -104,11 +104,15 @@ def full_screen(env: Mapping[str, str]) -> bool:
     return capable and sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def ask_trust(workspace: Workspace) -> bool:
+def ask_trust(workspace: Workspace, *, plain: bool) -> bool:
     """Nothing of the project is read before a person says so; without one, the answer is no."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         say(f"{workspace.root} is not trusted: its settings and memory files are not read (--trust to change that)")
         return False
+    if not plain and full_screen(workspace.env):
+        from clew.tui.trust_screen import ask_trust_on_screen
+
+        return ask_trust_on_screen(str(workspace.root), workspace.settings.screen, workspace.env)
     from clew.plain.confirm import confirm
 
     return confirm(
