@@ -86,6 +86,9 @@ def activity_after(event: EventBase, at: str, activity: Activity) -> Activity:
 
 
 def _now(activity: Activity, doing: Doing, at: str, what: str = "", *, until_s: float = 0.0) -> Activity:
+    """As long as a person is asked, that is what goes on, whatever runs or arrives beside it."""
+    if activity.asks:
+        doing, what, until_s = "asking", "", 0.0
     if activity.doing == doing and activity.what == what and not until_s:
         return activity
     return replace(activity, doing=doing, what=what, since_s=seconds(at), until_s=until_s)
@@ -110,7 +113,7 @@ def _(event: TurnEnded, activity: Activity, at: str) -> Activity:
 @_fold.register(StepStarted)
 @_fold.register(ReplyAwaited)
 def _(event: StepStarted | ReplyAwaited, activity: Activity, at: str) -> Activity:
-    return activity if activity.running or activity.asks else _now(activity, "waiting", at)
+    return activity if activity.running else _now(activity, "waiting", at)
 
 
 @_fold.register
@@ -151,8 +154,6 @@ def _(event: ToolEnded, activity: Activity, at: str) -> Activity:
     running = tuple(item for item in activity.running if item[0] != event.result.call_id)
     activity = replace(activity, running=running)
     if activity.doing not in ("running", "asking"):
-        return activity
-    if activity.asks:
         return activity
     return _now(activity, "running", at, running[-1][1]) if running else _now(activity, "waiting", at)
 

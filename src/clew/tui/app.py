@@ -273,8 +273,12 @@ class ClewApp(App[int], inherit_bindings=False):
             self.prompt.completing.close()
 
     def _to_prompt(self) -> None:
-        if not self.bottom.asking:
-            self.prompt.focus()
+        self.bottom.take_focus()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Whoever types or answers no longer reads."""
+        if self.transcript.reading and event.widget not in (self.transcript, self.find):
+            self.reading.left()
 
     def on_find_line_given(self, event: FindLine.Given) -> None:
         """Words to search for."""
