@@ -66,16 +66,18 @@ async def shown(lab: ScreenLab) -> list[str]:
         lab.app.conversation.load_older()
         await lab.settle()
     view.to_start()
-    await lab.settle()
-    rows = drawn(lab)
-    while not view.viewport.following:
-        before = view.viewport.place_at(0)
-        view.scroll_rows(1)
+    rows: dict[tuple[int, int], str] = {}
+    while True:
         await lab.pilot.pause()
-        if view.viewport.following and view.viewport.place_at(0) == before:
+        places = [view.viewport.passage_at(y) for y in range(len(view.viewport.lines()))]
+        for place, text in zip(places, drawn(lab), strict=True):
+            assert place is not None
+            assert rows.setdefault(place, text) == text, "a row changed while it was scrolled over"
+        if view.viewport.following:
             break
-        rows.append(drawn(lab)[-1])
-    return rows
+        view.scroll_rows(max(view.size.height - 2, 1))
+    assert list(rows) == sorted(rows), "rows were jumped over"
+    return list(rows.values())
 
 
 def drawn(lab: ScreenLab) -> list[str]:
@@ -124,7 +126,7 @@ async def test_the_screen_shows_what_the_log_tells(seed: int) -> None:
         await lab.tell(started(resumed=before > 0), snapshot())
         for event in events_of(session, luck, luck.randint(2, 5)):
             client.tell(event)
-            if luck.random() < 0.3:
+            if luck.random() < 0.15:
                 await disturb(lab, luck)
         await lab.settle()
         await pilot.resize_terminal(*luck.choice(SIZES[:3]))
