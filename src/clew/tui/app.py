@@ -16,11 +16,14 @@ from clew.composing.draft import DraftFile
 from clew.composing.keymap import Keymap, KeymapError, load_keymap
 from clew.protocol.client import Client
 from clew.protocol.events import (
+    CompactionStarted,
     Envelope,
     FilesFound,
     PromptOffered,
     SessionEnded,
     SessionStarted,
+    ShellEnded,
+    ShellStarted,
     ThemeChanged,
     TurnEnded,
     TurnStarted,
@@ -159,7 +162,7 @@ class ClewApp(App[int], inherit_bindings=False):
                 self.prompt.show_files(event.query, event.rows)
             case ThemeChanged():
                 self.theme = event.theme
-            case TurnStarted() | TurnEnded():
+            case TurnStarted() | TurnEnded() | ShellStarted() | ShellEnded() | CompactionStarted():
                 self.stopping.interrupted = False
             case SessionEnded() if event.reason != "switched":
                 self.session_id = story.facts.session_id if story.facts.state.turns and story.facts.kept else ""
