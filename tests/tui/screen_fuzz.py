@@ -95,7 +95,9 @@ class MadeUpSession:
         if luck.random() < 0.3:
             yield from self._shell()
         if luck.random() < 0.2:
-            yield RecapReady(text=luck.choice(WORDS), away=luck.choice(("", "one file changed")), entry_id=self._entry())
+            yield RecapReady(
+                text=luck.choice(WORDS), away=luck.choice(("", "one file changed")), entry_id=self._entry()
+            )
 
     def _prompt(self, *, queued: bool = False) -> PromptAccepted:
         return PromptAccepted(entry_id=self._entry(), parent_id=None, content=self.words(), queued=queued)

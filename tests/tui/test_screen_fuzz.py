@@ -100,7 +100,9 @@ async def disturb(lab: ScreenLab, luck: random.Random) -> None:
 
 
 async def wheel(lab: ScreenLab, luck: random.Random) -> None:
-    kind = luck.choice((events.MouseScrollUp, events.MouseScrollDown, events.MouseDown, events.MouseMove, events.MouseUp))
+    kind = luck.choice(
+        (events.MouseScrollUp, events.MouseScrollDown, events.MouseDown, events.MouseMove, events.MouseUp)
+    )
     x, y = luck.randint(0, 70), luck.randint(0, 20)
     lab.app.screen._forward_event(kind(None, x, y, 0, 1, 1, False, False, False, x, y))
     await lab.pilot.pause()

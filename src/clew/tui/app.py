@@ -138,7 +138,7 @@ class ClewApp(App[int], inherit_bindings=False):
             loop = asyncio.get_running_loop()
             driver.on_gone = lambda: void(loop.call_soon_threadsafe(self.stopping.close, EXIT_INTERRUPTED))
         self.theme_changed_signal.subscribe(self, lambda _: self.drawing.recolour())
-        self.prompt.focus()
+        self.screen.set_focus(self.prompt)  # at once: keys typed before are behind us already
         self.conversation.link.start()
 
     # The session.
