@@ -177,12 +177,13 @@ def _parts(stroke: str) -> list[str]:
 
 def shown(strokes: tuple[str, ...]) -> str:
     """Strokes as people read them: `Ctrl-X Ctrl-E`, `Alt-Enter`."""
-    return " ".join("-".join(_shown_part(part) for part in stroke.split("+")) for stroke in strokes)
+    return " ".join("-".join(map(_shown_part, stroke.split("+"))) if len(stroke) > 1 else stroke for stroke in strokes)
 
 
 def _shown_part(part: str) -> str:
+    """A letter alone is told as it is typed, `n` or `N`; behind a modifier it is a capital, as on the key."""
     plain = _NAMES.get(part, part)
-    return plain.upper() if len(plain) == 1 and plain.isalpha() and plain.islower() else plain.capitalize()
+    return plain if plain != part else plain.upper() if len(plain) == 1 else plain.capitalize()
 
 
 _CHARACTERS = {

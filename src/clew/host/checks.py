@@ -165,8 +165,9 @@ def probe_search(binary: SearchBinary) -> bool:
 
 def check_terminal(env: Mapping[str, str]) -> Check:
     """What the screen can do."""
-    tty = sys.stdout.isatty()
-    encoding = (sys.stdout.encoding or "unknown").lower()
+    out = sys.__stdout__ or sys.stdout  # a full screen puts something of its own in place of the second
+    tty = out.isatty()
+    encoding = (out.encoding or "unknown").lower()
     try:
         columns, rows = os.get_terminal_size()
         size = f", {columns}x{rows}"

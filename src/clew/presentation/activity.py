@@ -23,6 +23,8 @@ from clew.protocol.events import (
     ReplyAwaited,
     RetryScheduled,
     SectionKept,
+    ShellEnded,
+    ShellStarted,
     StepStarted,
     TextDelta,
     ToolEnded,
@@ -30,7 +32,7 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.ids import CallId
+from clew.protocol.ids import CallId, RequestId
 
 Doing = Literal["idle", "waiting", "thinking", "writing", "calling", "running", "asking", "retrying", "compacting"]
 CHARS_PER_TOKEN = 4
@@ -57,6 +59,8 @@ class Activity(Struct, frozen=True, kw_only=True):
     chars: int = 0
     """Written since."""
     running: tuple[tuple[CallId, str], ...] = ()
+    shells: tuple[tuple[RequestId, str], ...] = ()
+    """Commands the person typed; told while nothing else goes on."""
     asks: int = 0
 
     @property
@@ -86,6 +90,9 @@ def activity_after(event: EventBase, at: str, activity: Activity) -> Activity:
 
 
 def _now(activity: Activity, doing: Doing, at: str, what: str = "", *, until_s: float = 0.0) -> Activity:
+    """As long as a person is asked, that is what goes on, whatever runs or arrives beside it."""
+    if activity.asks:
+        doing, what, until_s = "asking", "", 0.0
     if activity.doing == doing and activity.what == what and not until_s:
         return activity
     return replace(activity, doing=doing, what=what, since_s=seconds(at), until_s=until_s)
@@ -99,18 +106,37 @@ def _fold(event: EventBase, activity: Activity, at: str) -> Activity:
 @_fold.register
 def _(event: TurnStarted, activity: Activity, at: str) -> Activity:
     began = seconds(at)
-    return Activity(doing="waiting", since_s=began, turn_since_s=began)
+    return Activity(doing="waiting", since_s=began, turn_since_s=began, shells=activity.shells)
 
 
 @_fold.register
 def _(event: TurnEnded, activity: Activity, at: str) -> Activity:
-    return Activity()
+    return _at_rest(activity.shells, at)
+
+
+def _at_rest(shells: tuple[tuple[RequestId, str], ...], at: str) -> Activity:
+    """No turn runs; a command of the person may."""
+    return _now(Activity(shells=shells), "running", at, shells[-1][1]) if shells else Activity()
+
+
+@_fold.register
+def _(event: ShellStarted, activity: Activity, at: str) -> Activity:
+    activity = replace(activity, shells=(*activity.shells, (event.request_id, event.command)))
+    return activity if activity.doing != "idle" else _at_rest(activity.shells, at)
+
+
+@_fold.register
+def _(event: ShellEnded, activity: Activity, at: str) -> Activity:
+    shells = tuple(item for item in activity.shells if item[0] != event.request_id)
+    if activity.turn_since_s or activity.doing == "compacting":
+        return replace(activity, shells=shells)
+    return _at_rest(shells, at)
 
 
 @_fold.register(StepStarted)
 @_fold.register(ReplyAwaited)
 def _(event: StepStarted | ReplyAwaited, activity: Activity, at: str) -> Activity:
-    return activity if activity.running or activity.asks else _now(activity, "waiting", at)
+    return activity if activity.running else _now(activity, "waiting", at)
 
 
 @_fold.register
@@ -151,8 +177,6 @@ def _(event: ToolEnded, activity: Activity, at: str) -> Activity:
     running = tuple(item for item in activity.running if item[0] != event.result.call_id)
     activity = replace(activity, running=running)
     if activity.doing not in ("running", "asking"):
-        return activity
-    if activity.asks:
         return activity
     return _now(activity, "running", at, running[-1][1]) if running else _now(activity, "waiting", at)
 
@@ -200,4 +224,4 @@ def _(event: SectionKept, activity: Activity, at: str) -> Activity:
 def _(event: CompactionEnded | CompactionFailed, activity: Activity, at: str) -> Activity:
     if activity.doing != "compacting":
         return activity
-    return _now(activity, "waiting", at) if activity.turn_since_s else Activity()
+    return _now(activity, "waiting", at) if activity.turn_since_s else _at_rest(activity.shells, at)

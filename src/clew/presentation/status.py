@@ -38,7 +38,8 @@ def activity_row(activity: Activity, columns: int, *, now_s: float, frame: int =
     if activity.doing == "retrying" and activity.until_s:
         left = max(activity.until_s - now_s, 0.0)
         words = f"{words} in {left:.0f} s"
-    figures = [duration(round(activity.worked_s(now_s) * 1000))] if activity.turn_since_s else []
+    worked_s = activity.worked_s(now_s) if activity.turn_since_s else max(now_s - activity.since_s, 0.0)
+    figures = [duration(round(worked_s * 1000))]
     if len(activity.running) > 1:
         figures.insert(0, f"{len(activity.running)} calls")
     if activity.written:
@@ -74,7 +75,9 @@ def footer_row(facts: SessionFacts, columns: int, *, hint: str = "", shells: int
     for part in (_meter(facts, columns), _spent(facts), f"{shells} in the background" if shells else ""):
         if part:
             left += [Span("   "), Span(part, "dim")]
-    right = said("↓ newer below, Esc", "accent") if below else said("F1 help" if columns >= NARROW else "F1", "dim")
+    working = facts.state.working or facts.state.compacting or facts.state.typed
+    newest = f"↓ newer below, {'Alt-End' if working else 'Esc'}"
+    right = said(newest, "accent") if below else said("F1 help" if columns >= NARROW else "F1", "dim")
     return spread(tuple(left), right, columns)
 
 

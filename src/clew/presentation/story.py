@@ -54,8 +54,9 @@ class Story(Struct, frozen=True, kw_only=True):
 
     @property
     def working(self) -> bool:
-        """A turn runs, or the window is being made smaller."""
-        return self.facts.state.working or self.facts.state.compacting
+        """Something runs that can be interrupted: a turn, a command the person typed, the window made smaller."""
+        state = self.facts.state
+        return state.working or state.compacting or bool(state.typed)
 
     def call(self, call_id: CallId) -> ToolCallPart | None:
         """The call of this id, if it was announced lately."""

@@ -13,6 +13,7 @@ from clew.presentation.passages import (
     Passage,
     PromptPassage,
     ReasoningPassage,
+    ShellPassage,
     TurnPassage,
     WordsPassage,
 )
@@ -72,9 +73,13 @@ def _(event: TurnStarted, story: Story, at: str) -> Story:
 
 
 def _turned(story: Story) -> Story:
-    """A new turn: what was before no longer grows."""
-    now = tuple(settled(passage) for passage in _whole(story.now))
-    return replace(story, past=(*story.past, *now), now=(), denied={})
+    """A new turn: what was before no longer grows, but for a command of the person that still runs."""
+    now = tuple(settled(passage) for passage in _whole(story.now) if not _runs(passage))
+    return replace(story, past=(*story.past, *now), now=tuple(filter(_runs, story.now)), denied={})
+
+
+def _runs(passage: Passage) -> bool:
+    return isinstance(passage, ShellPassage) and passage.running
 
 
 def _whole(passages: tuple[Passage, ...]) -> tuple[Passage, ...]:

@@ -16,11 +16,14 @@ from clew.composing.draft import DraftFile
 from clew.composing.keymap import Keymap, KeymapError, load_keymap
 from clew.protocol.client import Client
 from clew.protocol.events import (
+    CompactionStarted,
     Envelope,
     FilesFound,
     PromptOffered,
     SessionEnded,
     SessionStarted,
+    ShellEnded,
+    ShellStarted,
     ThemeChanged,
     TurnEnded,
     TurnStarted,
@@ -135,7 +138,7 @@ class ClewApp(App[int], inherit_bindings=False):
             loop = asyncio.get_running_loop()
             driver.on_gone = lambda: void(loop.call_soon_threadsafe(self.stopping.close, EXIT_INTERRUPTED))
         self.theme_changed_signal.subscribe(self, lambda _: self.drawing.recolour())
-        self.prompt.focus()
+        self.screen.set_focus(self.prompt)  # at once: keys typed before are behind us already
         self.conversation.link.start()
 
     # The session.
@@ -159,7 +162,7 @@ class ClewApp(App[int], inherit_bindings=False):
                 self.prompt.show_files(event.query, event.rows)
             case ThemeChanged():
                 self.theme = event.theme
-            case TurnStarted() | TurnEnded():
+            case TurnStarted() | TurnEnded() | ShellStarted() | ShellEnded() | CompactionStarted():
                 self.stopping.interrupted = False
             case SessionEnded() if event.reason != "switched":
                 self.session_id = story.facts.session_id if story.facts.state.turns and story.facts.kept else ""
@@ -273,8 +276,12 @@ class ClewApp(App[int], inherit_bindings=False):
             self.prompt.completing.close()
 
     def _to_prompt(self) -> None:
-        if not self.bottom.asking:
-            self.prompt.focus()
+        self.bottom.take_focus()
+
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Whoever types or answers no longer reads."""
+        if self.transcript.reading and event.widget not in (self.transcript, self.find):
+            self.reading.left()
 
     def on_find_line_given(self, event: FindLine.Given) -> None:
         """Words to search for."""

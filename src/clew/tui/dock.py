@@ -32,6 +32,7 @@ class Dock(Vertical):
         self._request = ""
         self._done: set[str] = set()
         self._next: deque[Event] = deque()
+        self._story = Story()
 
     def compose(self) -> ComposeResult:
         """The prompt is always there, if not always seen."""
@@ -44,6 +45,7 @@ class Dock(Vertical):
 
     def follow(self, event: Event, story: Story, *, asked: bool = False) -> bool:
         """After every event: open, keep or close. Whether the event was taken by a dialog."""
+        self._story = story
         if self.dialog is not None:
             if self.dialog.hear(event):
                 return True
@@ -75,24 +77,37 @@ class Dock(Vertical):
         self._request = item.request_id
 
     def open(self, dialog: Dialog) -> None:
-        """Show a dialog in place of the prompt."""
-        self.close()
+        """Show a dialog in place of the prompt; what was being asked is asked again after it."""
+        self._remove()
         dialog.action_of = lambda key: self._keymap.action((dialog.context,), (key,))
         self.dialog = dialog
         self.panel.display = False
         self.mount(dialog)
 
     def close(self) -> None:
-        """Back to the prompt."""
+        """Back to the prompt, or to what waited behind a dialog that asked nothing."""
         if self.dialog is None:
             return
-        self.dialog.remove()
-        self.dialog = None
-        if self._request:
-            self._done.add(self._request)
-        self._request = ""
+        asked = self._request
+        if asked:
+            self._done.add(asked)
+        self._remove()
         self.panel.display = True
         self.panel.prompt.focus()
+        if not asked:
+            self.advance(self._story)
+
+    def _remove(self) -> None:
+        if self.dialog is not None:
+            self.dialog.remove()
+        self.dialog, self._request = None, ""
+
+    def take_focus(self) -> None:
+        """Keys go to the dialog that is open, else to the prompt."""
+        if self.dialog is not None:
+            self.dialog.take_focus()
+        else:
+            self.panel.prompt.focus()
 
     def refuse(self, *, stop: bool) -> bool:
         """Close the dialog as a no; whether there was one."""

@@ -57,6 +57,12 @@ class Reading:
         self._hint("")
         self._leave()
 
+    def left(self) -> None:
+        """The keys went elsewhere: a dialog opened. The view stays where it is."""
+        self._transcript.unmark()
+        self._find.close()
+        self._hint("")
+
     def find(self) -> None:
         """Ask for words."""
         if not self._transcript.reading:

@@ -32,6 +32,8 @@ class Transcript(Widget, can_focus=True):
 
     DEFAULT_CSS = ""
     ALLOW_SELECT = False
+    FOCUS_ON_CLICK = False
+    """A click looks closer; what is typed next still goes to the prompt, an answer to the dialog."""
     COMPONENT_CLASSES: ClassVar[set[str]] = set()
 
     reading: reactive[bool] = reactive(False)
@@ -277,12 +279,16 @@ class Transcript(Widget, can_focus=True):
         here = self.current()
         return here is not None and holds(here)
 
-    def stop_reading(self) -> None:
-        """Back to the end; marks go."""
+    def unmark(self) -> None:
+        """Nobody walks through it any more; marks go."""
         self.reading = False
         self._current = self._found = ""
-        self.to_end()
         self.refresh()
+
+    def stop_reading(self) -> None:
+        """Back to the end."""
+        self.unmark()
+        self.to_end()
 
     # The mouse.
 

@@ -31,6 +31,8 @@ class Drawn(Struct):
 
     passage: Passage
     view: View
+    apart: bool
+    """A blank row stands before it."""
     rows: list[Row]
     strips: list[Strip]
 
@@ -231,16 +233,20 @@ class Viewport:
             reasoning=self.reasoning,
             cwd=self.cwd,
         )
+        apart = bool(index) and self._apart(self.passage(index - 1), passage)
         drawn = self._drawn.get(passage.key)
-        if drawn is not None and drawn.passage is passage and drawn.view == view:
+        if drawn is not None and drawn.passage is passage and drawn.view == view and drawn.apart is apart:
             return drawn.strips
         rows = self._rows(passage, view)
-        if rows and index and self._apart(self.passage(index - 1), passage):
+        if rows and apart:
             rows = [(), *rows]
+        if drawn is not None and drawn.apart is not apart and self._top is not None and self._top.key == passage.key:
+            # Something came before what was the first of all: the row a person stands on is one further down in it.
+            self._top = Place(passage.key, max(self._top.row + (1 if apart else -1), 0))
         old = drawn if drawn is not None and drawn.view == view else None
         known = dict(zip(map(id, old.rows), old.strips, strict=True)) if old is not None else {}
         strips = [known.get(id(row)) or self._maker.strip(row) for row in rows]
-        self._drawn[passage.key] = Drawn(passage, view, rows, strips)
+        self._drawn[passage.key] = Drawn(passage, view, apart, rows, strips)
         return strips
 
     def _rows(self, passage: Passage, view: View) -> list[Row]:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clew.composing.default_keys import ACTIONS, DEFAULTS
-from clew.composing.keymap import Keymap, KeymapError, key_lines, key_problem, load_keymap, strokes_of
+from clew.composing.keymap import Keymap, KeymapError, key_lines, key_problem, load_keymap, shown, strokes_of
 
 
 def test_every_default_is_a_key_and_an_action_of_its_context() -> None:
@@ -130,3 +130,11 @@ def test_the_list_as_lines() -> None:
     assert "  Enter, Ctrl-S - send (send, yours)" in lines
     assert "  no key - insert what was cut last (yank, yours)" in lines
     assert "keys.json" in lines[-1]
+
+
+def test_letters_are_told_as_they_are_typed() -> None:
+    assert shown(("n",)) == "n"
+    assert shown(("N",)) == "N"
+    assert shown(("ctrl+x", "ctrl+e")) == "Ctrl-X Ctrl-E"
+    assert shown(("alt+enter",)) == "Alt-Enter"
+    assert shown(("pagedown",)) == "PageDown"

@@ -287,8 +287,12 @@ class Dialog(Frame):
             self.options.point(event.place)
             self.pointed()
 
-    def on_click(self, event: events.Click) -> None:
+    def take_focus(self) -> None:
+        """Keys come here, or to the field where something is typed."""
         (self.field if self.writing else self).focus()
+
+    def on_click(self, event: events.Click) -> None:
+        self.take_focus()
         if event.widget is self.divider:
             self.page(1)
 

@@ -1,0 +1,81 @@
+"""A person at the full screen: the real command behind a pty, and the screen as an emulator shows it."""
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import termios
+from collections.abc import Callable
+from typing import Any
+
+import pyte
+
+from e2e.command import CLEW, Place, with_a_terminal
+from fakes.effort import not_hanging
+
+COLUMNS, ROWS = 80, 24
+
+
+class ScreenPerson:
+    """Types bytes, and waits for what is to be seen."""
+
+    def __init__(self, place: Place, *args: str, early: bytes = b"", **env: str) -> None:
+        self._master, slave = pty.openpty()
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
+        self._slave = slave
+        self.mode = termios.tcgetattr(slave)
+        if early:
+            os.write(self._master, early)
+        self.drawn = b""
+        self.env = {**place.env, "TERM": "xterm-256color", **env}
+        self._screen = pyte.Screen(COLUMNS, ROWS)
+        self._stream = pyte.ByteStream(self._screen)
+        self.process = subprocess.Popen(
+            [CLEW, "--trust", *args],
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            cwd=place.project,
+            env=self.env,
+            start_new_session=True,
+            preexec_fn=with_a_terminal,
+        )
+
+    @property
+    def rows(self) -> list[str]:
+        return [row.rstrip() for row in self._screen.display]
+
+    def type(self, keys: bytes | str) -> None:
+        os.write(self._master, keys.encode() if isinstance(keys, str) else keys)
+
+    def sees(self, words: str) -> None:
+        self.until(lambda: any(words in row for row in self.rows))
+
+    def until_ended(self) -> int:
+        self.until(lambda: self.process.poll() is not None)
+        self._read()
+        return self.process.returncode
+
+    def mode_now(self) -> list[Any]:
+        return termios.tcgetattr(self._slave)
+
+    def until(self, done: Callable[[], bool]) -> None:
+        with not_hanging():
+            while not done():
+                self._read()
+
+    def _read(self) -> None:
+        while select.select([self._master], [], [], 0.05)[0]:
+            data = os.read(self._master, 65_536)
+            self.drawn += data
+            self._stream.feed(data)
+
+    def leave(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        for descriptor in (self._master, self._slave):
+            with contextlib.suppress(OSError):
+                os.close(descriptor)
