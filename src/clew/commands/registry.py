@@ -98,13 +98,6 @@ def as_prompt(text: str) -> str:
     return text[1:] if text.startswith("//") else text
 
 
-def completions(prefix: str) -> tuple[str, ...]:
-    """The commands that start with these letters, with their slash, main names before aliases."""
-    wanted = prefix.removeprefix("/").lower()
-    main = [f"/{command.help.name}" for command in COMMANDS if command.help.name.startswith(wanted)]
-    return tuple(main) or tuple(f"/{name}" for name in sorted(BY_NAME) if name.startswith(wanted))
-
-
 def suggestions(name: str) -> tuple[str, ...]:
     """The commands that are meant: of the same intent, else those whose name was begun, else a single slip of the
     fingers. At most three."""

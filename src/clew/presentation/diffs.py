@@ -106,12 +106,17 @@ def _compared(old: str, new: str) -> tuple[Row, Row] | None:
     before, after = _WORDS.findall(old), _WORDS.findall(new)
     if not before or not after or max(len(before), len(after)) > MAX_WORDS:
         return None
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    if matcher.ratio() < ALIKE:
+    if SequenceMatcher(None, before, after, autojunk=False).ratio() < ALIKE:
         return None
+    return word_changes(old, new)
+
+
+def word_changes(old: str, new: str) -> tuple[Row, Row]:
+    """A line as it was and as it is, with the words that differ marked in both."""
+    before, after = _WORDS.findall(old), _WORDS.findall(new)
     left: list[Span] = []
     right: list[Span] = []
-    for tag, a, b, c, d in matcher.get_opcodes():
+    for tag, a, b, c, d in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
         same = tag == "equal"
         left.append(Span("".join(before[a:b]), "removed" if same else "removed-word"))
         right.append(Span("".join(after[c:d]), "added" if same else "added-word"))

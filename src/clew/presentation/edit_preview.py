@@ -1,13 +1,13 @@
 """What an edit would change, seen before it is allowed: from the arguments of the call alone, marked word by word."""
 
-import re
 from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Any, cast
 
 from msgspec import Struct
 
-from clew.presentation.rows import Row, Span, merged
+from clew.presentation.diffs import word_changes
+from clew.presentation.rows import Row, Span
 from clew.protocol.messages import ToolCallPart
 from clew.system.terminal_text import reveal
 
@@ -23,7 +23,6 @@ ALIKE = 0.5
 EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 TOLD = frozenset({"old_string", "new_string", "replace_all", "edits", "content", "new_source"})
 """Arguments that the preview shows."""
-_WORDS = re.compile(r"\w+|\s+|[^\w\s]")
 
 
 class Change(Struct, frozen=True, kw_only=True):
@@ -103,7 +102,7 @@ def _replaced(old: Sequence[str], new: Sequence[str]) -> Iterator[Row]:
     before: dict[int, Row] = {}
     after: dict[int, Row] = {}
     for gone, came in _pairs(old, new):
-        before[gone], after[came] = _words(old[gone], new[came])
+        before[gone], after[came] = word_changes(old[gone], new[came])
     for at, line in enumerate(old):
         yield (Span("− ", "removed"), *before.get(at, (Span(line, "removed"),)))
     for at, line in enumerate(new):
@@ -126,17 +125,6 @@ def _alike(one: str, other: str) -> bool:
     if not one.strip() or not other.strip() or max(len(one), len(other)) > MAX_COMPARED_CHARS:
         return False
     return SequenceMatcher(None, one, other, autojunk=False).ratio() >= ALIKE
-
-
-def _words(one: str, other: str) -> tuple[Row, Row]:
-    old, new = _WORDS.findall(one), _WORDS.findall(other)
-    left: list[Span] = []
-    right: list[Span] = []
-    for kind, first, last, start, end in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
-        same = kind == "equal"
-        left.append(Span("".join(old[first:last]), "removed" if same else "removed-word"))
-        right.append(Span("".join(new[start:end]), "added" if same else "added-word"))
-    return merged(left), merged(right)
 
 
 def _text(value: object) -> str:

@@ -43,9 +43,7 @@ class Drawing:
         """The terminal has not taken what was drawn before: more would only come later."""
         self._conversation = conversation
         self._transcript = transcript
-        self.header = RowLine(
-            lambda columns: header_row(self._conversation.story.facts, columns), id="header", ascii_only=ascii_only
-        )
+        self.header = RowLine(self._header_row, id="header", ascii_only=ascii_only)
         self.activity = RowLine(self._activity_row, id="activity", ascii_only=ascii_only)
         self.footer = RowLine(self._footer_row, id="footer", ascii_only=ascii_only)
         self.seen = True

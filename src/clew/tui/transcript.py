@@ -182,11 +182,6 @@ class Transcript(Widget, can_focus=True):
         self.set_density(density)
         return density
 
-    def set_tools(self, tools: dict[str, Density]) -> None:
-        """Tools that are shown more or less closely than the rest."""
-        self.viewport.tools = tools
-        self.redraw()
-
     def show_reasoning(self, *, shown: bool) -> None:
         """All reasoning, or none of it."""
         self.viewport.reasoning = shown

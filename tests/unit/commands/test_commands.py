@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from clew.commands import model, permissions, rewind, sessions
 from clew.commands.base import Command, CommandContext, CommandResult, KeyHelp, SessionFacts
 from clew.commands.figures import change, count, duration, money
-from clew.commands.registry import BY_NAME, COMMANDS, as_prompt, completions, is_command, run_command
+from clew.commands.registry import BY_NAME, COMMANDS, as_prompt, is_command, run_command
 from clew.protocol.context_events import FileRestore
 from clew.protocol.events import RewindPreviewed, Rewound, RuleRow, SessionRow
 from clew.protocol.ids import EntryId, OpId
@@ -100,13 +100,6 @@ def test_slashes_tell_commands_from_prompts() -> None:
     assert not is_command("help /me")
     assert as_prompt("//help") == "/help"
     assert as_prompt("help") == "help"
-
-
-def test_completion_prefers_main_names() -> None:
-    assert completions("/pe") == ("/permissions",)
-    assert completions("/re") == ("/recall", "/recap", "/redo", "/resume", "/rewind")
-    assert completions("/ren") == ("/rename",)
-    assert completions("/zz") == ()
 
 
 def test_help_lists_all_and_explains_one() -> None:
