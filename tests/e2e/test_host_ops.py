@@ -1,11 +1,14 @@
-"""Typed commands, memory lines and the commands of the screen, through the real command on a pipe and with -p."""
+"""Typed commands, memory lines and the commands of the screen: at a terminal, on a pipe and with -p."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from bench.screen_terminal import ScreenTerminal
 
-from e2e.command import Place
+from e2e.command import CLEW, Place
 from fakes.model_server import ModelServer
 
 KEY = "sk-ant-test-canary-000000000000"
@@ -16,15 +19,25 @@ def place(tmp_path: Path) -> Place:
     return Place(tmp_path)
 
 
+@contextmanager
+def typing(place: Place) -> Iterator[ScreenTerminal]:
+    """A person at a terminal, line by line."""
+    with ScreenTerminal([CLEW, "--plain", "--trust"], {**place.env, "TERM": "xterm"}, place.project) as terminal:
+        terminal.until(lambda one: ">" in one.rows())
+        yield terminal
+
+
 def test_a_typed_command_runs_free_and_the_model_sees_it_also_after_resume_fork_and_export(tmp_path: Path) -> None:
     with ModelServer({"replies": [], "last": {"text": "Fine."}}) as server:
         place = Place(tmp_path, server.url)
-        typed = "!echo from the shell; printenv ANTHROPIC_API_KEY\nwhat was that?\n"
-        done = place.run("--plain", "--trust", stdin=typed)
-        assert done.code == 0, done.err
-        assert "  from the shell" in done.out
-        assert "exit code 0" in done.out
-        assert KEY not in done.out
+        with typing(place) as terminal:
+            terminal.type("!echo from the shell; printenv ANTHROPIC_API_KEY\r")
+            terminal.shows("  from the shell")
+            terminal.type("what was that?\r")
+            terminal.shows("Fine.")
+            terminal.type("\x04")
+            assert terminal.wait() == 0
+        assert KEY.encode() not in terminal.output
         (path,) = place.transcripts()
         assert KEY not in path.read_text()
         assert "from the shell" in str(server.requests[0].body["messages"])
@@ -38,20 +51,31 @@ def test_a_typed_command_runs_free_and_the_model_sees_it_also_after_resume_fork_
         assert any("<bash-input>echo from the shell" in str(json.loads(line)) for line in shown.out.splitlines())
 
 
-def test_a_typed_command_at_the_end_of_a_pipe_is_not_cut_off(place: Place) -> None:
-    done = place.run("--plain", "--trust", stdin="!sleep 0.3; echo to the end\n")
-    assert "  to the end" in done.out
-    assert "exit code 0" in done.out
+def test_a_pipe_runs_no_commands_and_writes_no_memory(tmp_path: Path) -> None:
+    """Lines of a pipe may be anybody's: only a person at a terminal has a shell here."""
+    with ModelServer({"replies": [], "last": {"text": "Fine."}}) as server:
+        place = Place(tmp_path, server.url)
+        (place.project / "AGENTS.md").write_text("- be brief\n")
+        done = place.run("--plain", "--trust", stdin="!touch made\n#use tabs\n")
+        assert done.code == 0, done.err
+        assert not (place.project / "made").exists()
+        assert (place.project / "AGENTS.md").read_text() == "- be brief\n"
+        assert "!touch made" in str(server.requests[0].body["messages"])
 
 
-def test_lines_are_remembered_and_questions_of_a_pipe_are_answered(place: Place) -> None:
+def test_a_line_is_remembered(place: Place) -> None:
     (place.project / "AGENTS.md").write_text("- be brief\n")
-    lines = ("#use tabs", "/memory", "/status", "/doctor", "/bashes", "/diff", "/export notes.md", "/init", "/model")
-    done = place.run("--plain", "--trust", stdin="\n".join(lines) + "\n")
+    with typing(place) as terminal:
+        terminal.type("#use tabs\r")
+        terminal.shows("Remembered in AGENTS.md")
     assert (place.project / "AGENTS.md").read_text() == "- be brief\n- use tabs\n"
+
+
+def test_questions_of_a_pipe_are_answered(place: Place) -> None:
+    lines = ("/memory", "/status", "/doctor", "/bashes", "/diff", "/export notes.md", "/init", "/model")
+    done = place.run("--plain", "--trust", stdin="\n".join(lines) + "\n")
     assert (place.project / "notes.md").exists()
     for words in (
-        "Remembered in AGENTS.md",
         "Permission mode",
         "sandbox",
         "No command runs",

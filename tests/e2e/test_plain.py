@@ -458,7 +458,7 @@ def test_whole_an_edit_is_approved_and_told(clew: Any, tmp_path: Path) -> None:
     assert target.read_text() == "x = 1\n"
     person.type("y\r")
     person.sees("Done.")
-    person.sees("-- Edited a.py +1 -1")
+    person.sees("Edited a.py +1 -1")
     person.sees("3 steps")
     assert target.read_text() == "x = 2\n"
     person.type("/stats\r")

@@ -1,4 +1,4 @@
-"""The full screen through the real command and a pty: early keys, checks from within it, and how the terminal is left."""
+"""The full screen through the real command and a pty: early keys, checks from within, how the terminal is left."""
 
 import signal
 from collections.abc import Iterator

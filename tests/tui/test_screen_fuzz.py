@@ -1,4 +1,4 @@
-"""Whatever is pressed, resized and scrolled while a session goes on: in the end the transcript shows what the log tells.
+"""Whatever is pressed, resized and scrolled while a session goes on: in the end the screen shows what the log tells.
 
 `CLEW_FUZZ_SEEDS=200` tries more of them.
 """

@@ -10,10 +10,12 @@ from clew.commands.deeds import lined
 from clew.config.schema import Density
 from clew.plain.dialog import Shown
 from clew.presentation.batch_rows import call_details, level_of
-from clew.presentation.passage_rows import FULL_LINES, SHELL_LINES
+from clew.presentation.block_rows import block_rows
+from clew.presentation.passage_rows import FULL_LINES, SHELL_LINES, diff_remarks
 from clew.presentation.passages import (
     AnswerPassage,
     CallShown,
+    DiffPassage,
     LinesPassage,
     NotePassage,
     Passage,
@@ -155,6 +157,14 @@ def _(passage: AnswerPassage, look: Look) -> Iterator[Piece]:
         return
     style = LEVELS[passage.level] if passage.level != "info" else ""
     yield from (Shown(line, style, hang=HANG) for line in lines)
+
+
+@_phrased.register
+def _(passage: DiffPassage, look: Look) -> Iterator[Piece]:
+    for block in passage.files:
+        yield from behind_gutter(block_rows(block, look.text_columns, indent=(), full=True, cwd=passage.cwd))
+    for line in diff_remarks(passage):
+        yield Shown(line, hang="  ")
 
 
 @_phrased.register

@@ -1,5 +1,6 @@
 """Passages as rows at a width. The first two columns are clew's own: marks stand there, and no other text ever does."""
 
+from collections.abc import Iterator
 from functools import singledispatch
 
 from msgspec import Struct
@@ -156,11 +157,16 @@ def _(passage: DiffPassage, view: View) -> list[Row]:
     for block in passage.files:
         rows += [EMPTY] if rows else []
         rows += late.block_rows(block, view.columns - 1, indent=MARGIN, full=full, cwd=passage.cwd)
+    return [*rows, *_clew_lines(tuple(diff_remarks(passage)), view, "notice")]
+
+
+def diff_remarks(passage: DiffPassage) -> Iterator[str]:
+    """What the changes themselves do not say."""
     if not passage.files:
-        rows += marked([said("No file was changed in this session.", "notice")], CLEW_MARK, "dim")
+        yield "This session changed no files." if not passage.warnings else "No change is known."
     if passage.left_out:
-        rows += marked([said(f"{count(passage.left_out, 'more file')} changed", "notice")], CLEW_MARK, "dim")
-    return [*rows, *(_clew_lines(passage.warnings, view, "warning") if passage.warnings else [])]
+        yield f"… and {count(passage.left_out, 'more file')}"
+    yield from (f"Not known: {' '.join(line.split())}" for line in passage.warnings)
 
 
 @_rows.register

@@ -11,7 +11,7 @@ from clew.composing.meaning import CommandLine, MemoryLine, PromptWords, ShellLi
 from clew.composing.pasted import Pastes
 from clew.composing.typed_input import op_of, understood
 from clew.protocol.messages import ImagePart, TextPart
-from clew.protocol.ops import RunShell, SubmitPrompt
+from clew.protocol.ops import Remember, RunShell, SubmitPrompt
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 30
 KINDS = {
@@ -135,5 +135,5 @@ def test_each_meaning_has_its_op(project: str) -> None:
     assert entered("!ls") == (ShellLine("ls"), RunShell(command="ls"))
     assert entered(f"!cat {token}") == (ShellLine("cat " + "a\n" * 20), RunShell(command="cat " + "a\n" * 20))
     assert entered("/help") == (CommandLine("/help"), None)
-    assert entered("# tabs") == (MemoryLine("tabs"), None)
+    assert entered("# tabs") == (MemoryLine("tabs"), Remember(line="tabs"))
     assert entered("  ") is None
