@@ -1,4 +1,4 @@
-"""The full screen through the real command and a pty: early keys, checks from within it, and how the terminal is left."""
+"""The full screen through the real command and a pty: early keys, forks, and how the terminal is left."""
 
 import signal
 from collections.abc import Iterator
@@ -48,6 +48,20 @@ def test_checks_from_within_the_screen_find_the_terminal(come: Any) -> None:
     person.sees("providers")
     assert not any("AttributeError" in row for row in person.rows)
     assert any("terminal, TERM xterm-256color, 80x24, utf-8" in row for row in person.rows)
+
+
+def test_a_fork_shows_what_it_was_copied_from(come: Any) -> None:
+    person = come()
+    person.sees(READY)
+    person.type("alpha\r")
+    person.sees("fine")
+    person.type("/fork \r")
+    person.sees("recap:")  # told when a session is come back to, so it is the copy's screen
+    person.sees("▌ alpha")
+    person.sees("fine")
+    person.type("beta\r")
+    person.sees("▌ beta")
+    person.sees("▌ alpha")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

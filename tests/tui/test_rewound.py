@@ -9,7 +9,7 @@ from tui.screen_lab import AT, ScreenLab, over, prompt, screen, turn, words
 
 BACK = Rewound(direction="rewind", scope="conversation", to=EntryId("r1-0"))
 LEFT = (prompt("first"), words("the answer"), over(), over(2), BACK)
-"""What the log tells afterwards: lines of turns are no part of the conversation, so that of the second is still there."""
+"""What the log tells afterwards: lines of turns are no part of a conversation, so the second one's is still there."""
 
 
 async def read_back(lab: ScreenLab, *events: Any) -> None:
