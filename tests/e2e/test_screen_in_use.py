@@ -50,6 +50,20 @@ def test_checks_from_within_the_screen_find_the_terminal(come: Any) -> None:
     assert any("terminal, TERM xterm-256color, 80x24, utf-8" in row for row in person.rows)
 
 
+def test_a_fork_shows_what_it_was_copied_from(come: Any) -> None:
+    person = come()
+    person.sees(READY)
+    person.type("alpha\r")
+    person.sees("fine")
+    person.type("/fork \r")
+    person.sees("recap:")  # told when a session is come back to, so it is the copy's screen
+    person.sees("▌ alpha")
+    person.sees("fine")
+    person.type("beta\r")
+    person.sees("▌ beta")
+    person.sees("▌ alpha")
+
+
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize("working", [True, False])
 def test_the_terminal_is_left_as_it_was_found(come: Any, number: signal.Signals, working: bool) -> None:

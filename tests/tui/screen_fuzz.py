@@ -86,7 +86,7 @@ class MadeUpSession:
             if luck.random() < 0.15:
                 yield from self._withdrawn(MessageId(f"{reply}x"))
             yield from self._reply(reply)
-            yield AttemptEnded(reply_id=reply, step=step, model="m", outcome="ok")
+            yield AttemptEnded(reply_id=reply, step=step, model="m", outcome="completed")
             if luck.random() < 0.2:
                 yield self._prompt(queued=True)
         reason = luck.choice(("completed", "completed", "interrupted", "model_error"))

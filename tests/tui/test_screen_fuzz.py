@@ -1,4 +1,4 @@
-"""Whatever is pressed, resized and scrolled while a session goes on: in the end the screen shows what the log tells.
+"""Whatever is pressed, resized and scrolled while a session goes on: the transcript ends as the log tells it.
 
 `CLEW_FUZZ_SEEDS=200` tries more of them.
 """
@@ -26,6 +26,7 @@ KEYS = (
     *("a", "space", "y", "n", "[", "]", "g", "G", "ctrl+f", "ctrl+l", "backspace", "shift+tab", "f1", "ctrl+r"),
 )
 SIZES = ((80, 24), (60, 20), (120, 40), (10, 6), (33, 9), (1, 1), (200, 12))
+MOUSE = (events.MouseScrollUp, events.MouseScrollDown, events.MouseDown, events.MouseMove, events.MouseUp)
 CWD = "/work/parcels"
 
 
@@ -100,9 +101,7 @@ async def disturb(lab: ScreenLab, luck: random.Random) -> None:
 
 
 async def wheel(lab: ScreenLab, luck: random.Random) -> None:
-    kind = luck.choice(
-        (events.MouseScrollUp, events.MouseScrollDown, events.MouseDown, events.MouseMove, events.MouseUp)
-    )
+    kind = luck.choice(MOUSE)
     x, y = luck.randint(0, 70), luck.randint(0, 20)
     lab.app.screen._forward_event(kind(None, x, y, 0, 1, 1, False, False, False, x, y))
     await lab.pilot.pause()

@@ -49,7 +49,6 @@ from clew.protocol.ops import SwitchSession
 from clew.system.clock import SystemClock
 from clew.transcript.conversation import Conversation
 from clew.transcript.interruption import CONTINUE_PROMPT
-from clew.transcript.scrollback import Scrollback
 from clew.transcript.stamp import Stamp
 from clew.transcript.store import SessionStore, read_project
 from clew.transcript.writer import TranscriptWriter
@@ -183,7 +182,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         undo=toolbox.undo,
         connect=connect_named,
         models=lambda: listed_rows(workspace),
-        scrollback=Scrollback(past.path, session_id=past.session_id) if past.path is not None else None,
+        scrollback=past.scrollback(),
         window=lambda: parts.window(reminders),
         notes=(*notes, *cold),
         go_on=Prompt(content=CONTINUE_PROMPT, origin="clew") if past.interrupted != "none" else None,

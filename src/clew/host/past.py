@@ -21,6 +21,7 @@ from clew.transcript.problems import describe
 from clew.transcript.reader import Loaded, iterate, load
 from clew.transcript.resume import newest_session, own_session, resume_at
 from clew.transcript.retelling import events_of
+from clew.transcript.scrollback import Scrollback
 from clew.transcript.stamp import utc_now
 from clew.transcript.store import SessionStore, checked_id, read_project, tool_results_dir
 from clew.transcript.writer import NullWriter, TranscriptSink, TranscriptWriter
@@ -50,6 +51,12 @@ class Past(Struct, kw_only=True):
     def resumed(self) -> bool:
         """Whether there is one."""
         return bool(self.entries)
+
+    def scrollback(self) -> Scrollback | None:
+        """The past page by page; of a copy whose file is not written yet, from what it will begin with."""
+        if self.path is None:
+            return None
+        return Scrollback(self.path, session_id=self.session_id, seed=() if self.path.exists() else self.entries)
 
     @property
     def results_dir(self) -> Path | None:

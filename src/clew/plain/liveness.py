@@ -7,7 +7,6 @@ from clew.plain.screen import Screen
 from clew.presentation.rows import Row, Span, said
 from clew.presentation.status import activity_row
 from clew.presentation.story import Story
-from clew.system.terminal_text import clip, sanitize
 
 
 class Liveness:
@@ -46,8 +45,4 @@ class Liveness:
         state = story.facts.state
         queued = f" · {len(state.queued)} queued (Up)" if state.queued else ""
         row = activity_row(story.activity, columns - len(queued), now_s=self._now_s(), stopping=stopping)[1:]
-        if not row and state.typed:
-            command = sanitize(state.typed[0].command, one_line=True)
-            words = "Stopping" if stopping else f"Running {clip(command, max(columns - 30, 8))} · Esc stops it"
-            row = said(words)
         return (*row, Span(queued)) if queued else row

@@ -35,7 +35,8 @@ class ClientLink:
 
     async def finish(self, timeout_s: float) -> None:
         """Let the session complete its closing, which may go on after it said good-bye."""
-        await asyncio.wait(self._tasks[1:], timeout=timeout_s)
+        if self._tasks:  # none: it ended before anything was listened to
+            await asyncio.wait(self._tasks[1:], timeout=timeout_s)
 
     async def stop(self) -> None:
         """End both directions."""

@@ -1,9 +1,20 @@
 """What clew itself says between turns: notes, answers to commands, recaps, shells of the person."""
 
+from collections.abc import Iterator
+
 from msgspec.structs import replace
 
 from clew.commands.figures import money
-from clew.presentation.passages import AnswerPassage, DiffPassage, Level, NotePassage, RecapPassage, ShellPassage
+from clew.presentation.passages import (
+    AnswerPassage,
+    DiffPassage,
+    Level,
+    NotePassage,
+    Passage,
+    RecapPassage,
+    ShellPassage,
+    TurnPassage,
+)
 from clew.presentation.story import Story, added, fold, known, put
 from clew.protocol.events import (
     ChecksShown,
@@ -43,7 +54,6 @@ from clew.protocol.events import (
     TitleChanged,
     ViewTrimmed,
 )
-from clew.protocol.ids import EntryId
 
 MAX_OUTPUT_CHARS = 8_000
 """Of a command that still runs."""
@@ -181,7 +191,19 @@ def _answered(event: Event, story: Story, at: str, level: Level = "info") -> Sto
 
 @fold.register
 def _(event: Rewound, story: Story, at: str) -> Story:
-    """Where the conversation went back, what is left of it is read from the log again."""
+    """The log no longer tells what was taken back, but for the lines of its turns: they go here."""
     if event.scope != "files":
-        story = replace(story, past=(), now=(), older=None, whole=False, head=(), first_live=EntryId(""))
+        story = replace(story, past=tuple(_without_void_turns(story.past)))
     return _answered(event, story, at)
+
+
+def _without_void_turns(passages: tuple[Passage, ...]) -> Iterator[Passage]:
+    said = True
+    """Something of a conversation stands since the last line of a turn."""
+    for passage in passages:
+        if not isinstance(passage, TurnPassage):
+            said = said or bool(passage.entry_id)
+            yield passage
+        elif said:
+            said = False
+            yield passage

@@ -7,7 +7,15 @@ from clew.commands.facts import facts_after
 from clew.presentation import story_of_remarks, story_of_turns
 from clew.presentation.activity import activity_after
 from clew.presentation.call_deeds import call_deeds
-from clew.presentation.passages import BatchPassage, CallShown, Level, LinesPassage, Passage, PromptPassage
+from clew.presentation.passages import (
+    AnswerPassage,
+    BatchPassage,
+    CallShown,
+    Level,
+    LinesPassage,
+    Passage,
+    PromptPassage,
+)
 from clew.presentation.story import Story, added, fold, settled
 from clew.presentation.story_of_turns import ended_call
 from clew.protocol.events import (
@@ -19,10 +27,11 @@ from clew.protocol.events import (
     QuestionAnswered,
     QuestionAsked,
     Recorded,
+    Rewound,
     SessionStarted,
     ToolEnded,
 )
-from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.ids import MAIN_AGENT, EntryId
 from clew.protocol.messages import ToolCallPart
 
 TELLERS = (story_of_turns, story_of_remarks)
@@ -40,6 +49,8 @@ def told(envelope: Envelope, story: Story) -> Story:
         facts=facts_after(event, story.facts),
         activity=activity_after(event, envelope.at, story.activity),
     )
+    if isinstance(event, Rewound) and event.scope != "files":  # what is left is read from the log again
+        story = replace(story, past=(), now=(), older=None, whole=False, head=(), first_live=EntryId(""))
     entry_id = getattr(event, "entry_id", "")
     if entry_id and not story.first_live:
         story = replace(story, first_live=entry_id)
@@ -102,11 +113,14 @@ def _(event: HistoryLoaded, story: Story, at: str) -> Story:
         events = events[:cut]
     joined = retold((*events, *story.head), story.facts.cwd)
     behind = len(retold(story.head, story.facts.cwd))
+    read = [item.event for item in events if isinstance(item.event, Rewound)]
+    now = tuple(item for item in story.now if not (isinstance(item, AnswerPassage) and item.event in read))
     first = next((at for at, item in enumerate(events) if _begins(item)), None)
     head = (*events, *story.head) if first is None else events[:first]
     return replace(
         story,
         past=joined + story.past[behind:],
+        now=now,
         older=event.before,
         whole=event.before is None,
         head=head if event.before is not None else (),

@@ -32,8 +32,10 @@ class Page(Struct, frozen=True, kw_only=True):
 class Scrollback:
     """Reads a transcript backwards. Knows where the pages it gave begin; every other place has to be looked for."""
 
-    def __init__(self, path: Path, *, session_id: str, sidechain: bool = False) -> None:
+    def __init__(self, path: Path, *, session_id: str, sidechain: bool = False, seed: Sequence[Entry] = ()) -> None:
         self._path = path
+        self._seed = seed
+        """What the file begins with when it is first written: the past of a copy that was not gone on with yet."""
         self._session_id = session_id
         self._sidechain = sidechain
         self._begins: dict[EntryId, tuple[int, EntryId | None]] = {}
@@ -44,6 +46,8 @@ class Scrollback:
         gives an empty page."""
         try:
             fd = open_read(self._path)
+        except FileNotFoundError:
+            return self._unwritten(before, limit, leaf)
         except (OSError, TranscriptError):
             return Page()
         try:
@@ -56,6 +60,16 @@ class Scrollback:
             return Page()
         finally:
             os.close(fd)
+
+    def _unwritten(self, before: EntryId | None, limit: int, leaf: EntryId | None) -> Page:
+        entries, tip = list(self._seed), leaf
+        if before is not None:
+            at = next((number for number, entry in enumerate(entries) if uuid_of(entry) == before), 0)
+            tip = parent_of(entries[at]) if entries else None
+            entries = entries[:at]
+        page = self._told(entries, [0] * len(entries), tip, max(1, limit), whole=True, anywhere=True) or Page()
+        self._begins.clear()  # where it will stand in the file is not known yet
+        return page
 
     def _end(self, fd: int, before: EntryId | None, leaf: EntryId | None) -> tuple[int, EntryId | None]:
         """Where the page ends, and what its conversation ends with."""

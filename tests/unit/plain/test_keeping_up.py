@@ -274,7 +274,7 @@ async def test_shell_and_memory_lines_are_ops_and_told() -> None:
             request_id=RequestId("r"), entry_id=EntryId("e"), parent_id=None, command="ls", output="a.py\n", exit_code=1
         )
         on.client.push(started)
-        await on.shows("Running ls; false · Esc stops it")
+        await on.shows("Running ls; false")
         on.client.push(over)
         await on.shows("Ended with 1: ls")
         assert lines(on)[-3:] == ["  a.py", "Ended with 1: ls", ">"]
