@@ -28,9 +28,11 @@ READY = "sk for something"
 """The first letter of the words in an empty prompt stands under the cursor."""
 ROUNDS = 7
 KEYS = 120
+ROW = 60
 IDLE_S = 60.0
-LONG_ENTRIES_BYTES = 12_000_000
-"""About ten thousand entries."""
+LONG_BYTES = 27_000_000
+"""Ten thousand entries; so long a session was compacted, the last time so shortly before its end:"""
+BOUNDARY_BYTES = 500_000
 
 
 def rows() -> Iterator[Row]:
@@ -115,9 +117,10 @@ def beside_history(home: str, project: Path) -> Iterator[Row]:
     """Keys while words stream in fast, with ten thousand entries behind; and what these cost in memory."""
     store = SessionStore(Path(home) / ".clew")
     author = Author()
-    sizes = {"small": 120_000, "large": LONG_ENTRIES_BYTES}
+    sizes = {"small": 270_000, "large": LONG_BYTES}
     for name, size in sizes.items():
-        author.write(store.session_path(project, SessionId(f"{name}-history")), f"{name}-history", size)
+        path = store.session_path(project, SessionId(f"{name}-history"))
+        author.write(path, f"{name}-history", size, boundary_before_end=BOUNDARY_BYTES if name == "large" else None)
     words = "weights of parcels and their sums, told one after the other. " * 400
     slow = {"parts": [{"text": words}], "fault": "trickle", "bytes": 40, "delay_s": 0.01}
     memory: dict[str, float] = {}
@@ -140,6 +143,9 @@ def beside_history(home: str, project: Path) -> Iterator[Row]:
                 written = len(terminal.output)
                 for number in range(KEYS):
                     read_for(terminal, 0.03)
+                    if number and number % ROW == 0:
+                        terminal.type("\x15")
+                        terminal.shows(READY)
                     key = chr(97 + number % 26)
                     pressed = time.monotonic()
                     terminal.type(key)
@@ -154,8 +160,8 @@ def beside_history(home: str, project: Path) -> Iterator[Row]:
 
 def typed(terminal: ScreenTerminal, at: int, key: str) -> bool:
     """Whether the key stands at its place in the prompt."""
-    place = at % 60
-    return any(row.startswith("▌ ") and len(row) > 2 + place and row.rstrip().endswith(key) for row in terminal.rows())
+    size = at % ROW + 3
+    return any(row.startswith("▌ ") and len(row) == size and row.endswith(key) for row in terminal.rows())
 
 
 def attaches(home: str, project: Path) -> Iterator[Row]:

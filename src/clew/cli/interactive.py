@@ -2,8 +2,10 @@
 
 import argparse
 import asyncio
+import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 
 from clew.cli.agent import settled
 from clew.cli.print_mode import failed, listed
@@ -73,8 +75,9 @@ async def talk(
     home = clew_home(request.env) if request.persist else None
     away_s = settings.recap.away_minutes * 60 if settings.recap.enabled else 0.0
     if not plain and full_screen(request.env):
-        from clew.tui.options import ScreenOptions  # the screen is loaded only where it is shown
-        from clew.tui.run import run_screen
+        with redrawn_often():
+            from clew.tui.options import ScreenOptions  # the screen is loaded only where it is shown
+            from clew.tui.run import run_screen
 
         return await run_screen(
             client,
@@ -96,6 +99,19 @@ async def talk(
         away_s=away_s,
     )
     return await run_plain(client, options=options)
+
+
+@contextmanager
+def redrawn_often() -> Generator[None]:
+    """Textual looks at this variable when it is loaded: a key may wait for the next picture, so they come twice as
+    often as usual. Nothing that is started from here gets to see it."""
+    mine = "TEXTUAL_FPS" not in os.environ
+    os.environ.setdefault("TEXTUAL_FPS", "120")
+    try:
+        yield
+    finally:
+        if mine:
+            del os.environ["TEXTUAL_FPS"]
 
 
 def full_screen(env: Mapping[str, str]) -> bool:

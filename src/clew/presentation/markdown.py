@@ -13,6 +13,9 @@ from clew.system.terminal_text import sanitize
 LINKABLE = ("http://", "https://", "mailto:", "file://")
 MAX_OPEN_CODE_LINES = 200
 """Code that is still being written is marked up to here; it is done once more when it is whole."""
+SIGNS = frozenset("*_`[]~|<>\\&!")
+"""Characters that may mean something in the middle of a paragraph, or will once more of it is there."""
+PARAGRAPH_TOKENS = 3
 _INLINE = {"strong": "bold", "em": "italic", "s": "strike"}
 
 
@@ -35,11 +38,20 @@ class GrowingMarkdown:
         self._margin = margin
         """What every row begins with; not counted in the columns."""
         self._settled: list[Row] = []
+        self._words: _GrowingWords | None = None
+        """While the last block is a paragraph of words without any mark: then only its last row can change."""
+        self._seen_chars = 0
         self._done_chars = 0
         """So much of the text has its final rows."""
 
     def rows(self, text: str) -> list[Row]:
         """The text so far; it may only ever grow."""
+        if self._words is not None:
+            more = text[self._seen_chars :]
+            self._seen_chars = len(text)
+            if _only_words(more):
+                return [*self._settled, *([EMPTY] if self._settled else []), *self._words.more(more)]
+            self._words = None
         rest = sanitize(text[self._done_chars :])
         tokens = parser().parse(rest)
         tops = [index for index, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
@@ -52,11 +64,41 @@ class GrowingMarkdown:
                 self._settled += [*([EMPTY] if self._settled else []), *self._behind(settled)]
                 self._done_chars += cut
                 tokens = parser().parse(rest[cut:])
-        tail = _Renderer(self._columns, growing=True).rows(tokens)
-        return [*self._settled, *([EMPTY] if self._settled and tail else []), *self._behind(tail)]
+        if len(tokens) == PARAGRAPH_TOKENS and tokens[0].type == "paragraph_open" and _only_words(tokens[1].content):
+            self._words = _GrowingWords(self._columns, self._margin)
+            self._seen_chars = len(text)
+            tail = self._words.more(tokens[1].content + " " * (len(rest) - len(rest.rstrip(" "))))
+        else:
+            tail = self._behind(_Renderer(self._columns, growing=True).rows(tokens))
+        return [*self._settled, *([EMPTY] if self._settled and tail else []), *tail]
 
     def _behind(self, rows: list[Row]) -> list[Row]:
         return [(*self._margin, *row) if row else EMPTY for row in rows]
+
+
+class _GrowingWords:
+    """A paragraph in which nothing but words arrives."""
+
+    def __init__(self, columns: int, margin: Row) -> None:
+        self._columns = columns
+        self._margin = margin
+        self._full: list[Row] = []
+        self._last = ""
+
+    def more(self, text: str) -> list[Row]:
+        """Its rows, with these words at the end."""
+        self._last += text
+        made = wrapped([Span(self._last)], self._columns)
+        self._full += [(*self._margin, *row) for row in made[:-1]]
+        kept = len(plain(made[-1]))
+        blanks = len(self._last) - len(self._last.rstrip(" "))
+        self._last = self._last[len(self._last) - kept - blanks :]
+        return [*self._full, (*self._margin, *made[-1])] if made[-1] else list(self._full)
+
+
+def _only_words(text: str) -> bool:
+    """Nothing in it can mean anything to Markdown, now or later."""
+    return text.isprintable() and SIGNS.isdisjoint(text)
 
 
 def _offset(text: str, line: int) -> int:

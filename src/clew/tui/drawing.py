@@ -13,10 +13,10 @@ from clew.tui.conversation import Conversation
 from clew.tui.row_line import RowLine
 from clew.tui.transcript import Transcript
 
-FLUSH_S, SLOW_FLUSH_S = 1 / 120, 1 / 10
+FLUSH_S, SLOW_FLUSH_S = 1 / 120, 1 / 5
 """The least and the most time between two drawings of words that stream in."""
-SHARE = 5
-"""Drawing may take one part in so many of the time."""
+SHARE, SLOW_SHARE, SLOW_S = 5, 12, 0.005
+"""Drawing may take one part in so many of the time; less where one takes long enough for a key to wait for it."""
 UNSEEN_FLUSH_S = 1.0
 """The same while nobody looks."""
 PULSE_S, SLOW_PULSE_S = 0.25, 1.0
@@ -61,7 +61,8 @@ class Drawing:
         self._beat()
         if self._next is not None:
             return
-        pause = min(max(FLUSH_S, self._took * SHARE), SLOW_FLUSH_S) if self.seen else UNSEEN_FLUSH_S
+        share = SHARE if self._took < SLOW_S else SLOW_SHARE
+        pause = min(max(FLUSH_S, self._took * share), SLOW_FLUSH_S) if self.seen else UNSEEN_FLUSH_S
         wait = self._drawn_at + pause - time.monotonic()
         if wait <= 0:
             self.now()
