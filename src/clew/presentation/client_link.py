@@ -29,9 +29,14 @@ class ClientLink:
 
     def check(self) -> None:
         """Raise what went wrong in either direction."""
-        for task in self._tasks:
-            if task.done() and not task.cancelled():
-                task.result()
+        fault = self.failure()
+        if fault is not None:
+            raise fault
+
+    def failure(self) -> BaseException | None:
+        """What went wrong in either direction."""
+        ended = (task for task in self._tasks if task.done() and not task.cancelled())
+        return next((fault for task in ended if (fault := task.exception()) is not None), None)
 
     async def finish(self, timeout_s: float) -> None:
         """Let the session complete its closing, which may go on after it said good-bye."""

@@ -110,7 +110,8 @@ class ClewApp(App[int], inherit_bindings=False):
         self._begun = False
         self.session_id = ""
         """What to continue with, when it is over."""
-        self.fault: Exception | None = None
+        self.over = False
+        """The session has ended; nothing is to be closed."""
 
     @property
     def prompt(self) -> Prompt:
@@ -165,6 +166,7 @@ class ClewApp(App[int], inherit_bindings=False):
             case TurnStarted() | TurnEnded() | ShellStarted() | ShellEnded() | CompactionStarted():
                 self.stopping.interrupted = False
             case SessionEnded() if event.reason != "switched":
+                self.over = True
                 self.session_id = story.facts.session_id if story.facts.state.turns and story.facts.kept else ""
                 self.leave(self.stopping.code)
             case _:
@@ -182,14 +184,12 @@ class ClewApp(App[int], inherit_bindings=False):
             self.drawing.hint("what you had typed and not sent is back")
 
     def _over(self) -> None:
-        """The events are over, or a direction failed."""
-        try:
-            self.conversation.link.check()
-        except Exception as fault:  # the boundary of the link's tasks: told when the screen is gone
-            self.fault = fault
-            self.leave(1)
-            return
+        """The events are over, or a direction failed: `failure` tells."""
         self.leave(self.stopping.code)
+
+    def failure(self) -> BaseException | None:
+        """What broke, of the session's two directions or of the screen."""
+        return self._exception or self.conversation.link.failure()
 
     def leave(self, code: int) -> None:
         """End the screen."""
@@ -198,6 +198,9 @@ class ClewApp(App[int], inherit_bindings=False):
 
     def _lagging(self) -> bool:
         return isinstance(self._driver, TerminalDriver) and self._driver.behind > MAX_BEHIND
+
+    def _print_error_renderables(self) -> None:
+        """Textual would print the whole stack with its values; the command line tells the error in its own words."""
 
     def write_raw(self, codes: str) -> None:
         """Codes for the terminal's frame; our own words only."""

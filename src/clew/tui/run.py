@@ -4,6 +4,7 @@ import asyncio
 import signal
 
 from clew.protocol.client import Client
+from clew.protocol.ops import Close
 from clew.tui.app import ClewApp
 from clew.tui.options import ScreenOptions
 
@@ -22,10 +23,13 @@ async def run_screen(client: Client, options: ScreenOptions) -> int:
     finally:
         for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
             loop.remove_signal_handler(number)
+        if not app.stopping.closing and not app.over:
+            app.conversation.send(Close())  # the screen broke: what was said is written in order all the same
         await app.conversation.link.finish(options.close_timeout_s)
+        fault = app.failure()
         await app.conversation.link.stop()
-    if app.fault is not None:
-        raise app.fault
+    if fault is not None:
+        raise fault
     if app.session_id:
         print(f"Continue with: clew --resume {app.session_id}")  # noqa: T201 - the screen is gone, this is the shell's
     return code if code is not None else 1

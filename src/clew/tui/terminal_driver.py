@@ -92,6 +92,7 @@ class TerminalDriver(LinuxDriver):
             self._file = sys.__stdout__
         self._woken, self._wake = os.pipe()
         self._writer: TerminalWriter | None = None
+        self._given_back = False
         self.on_gone: Callable[[], None] = lambda: void(app.call_later(app.exit))
         """Called from a thread when the terminal is no longer there."""
 
@@ -102,13 +103,21 @@ class TerminalDriver(LinuxDriver):
 
     def write(self, data: str) -> None:
         """Never waits."""
+        if self._given_back:
+            return
         if self._writer is None:
             self._writer = TerminalWriter(self._file.fileno(), on_gone=lambda: self.on_gone())
             self._writer.start()
         self._writer.write(data)
 
+    def start_application_mode(self) -> None:
+        """The terminal is ours, at first and after a suspension."""
+        self._given_back = False
+        super().start_application_mode()
+
     def close(self) -> None:
-        """Everything is written, or the terminal is gone."""
+        """Everything is written, or the terminal is gone; from now on it is somebody else's."""
+        self._given_back = True
         if self._writer is not None:
             self._writer.end()
             self._writer = None
