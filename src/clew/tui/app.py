@@ -2,15 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Mapping
 from pathlib import Path, PurePath
-from typing import ClassVar
+from typing import Any, ClassVar, cast
 
 from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 
 from clew.commands.base import CommandContext, CommandResult, KeyHelp
+from clew.commands.figures import count
 from clew.commands.mode import next_mode
 from clew.composing.draft import DraftFile
 from clew.composing.keymap import Keymap, KeymapError, load_keymap
@@ -45,6 +45,7 @@ from clew.tui.prompt_panel import PromptPanel, all_commands
 from clew.tui.queue_list import QueueList
 from clew.tui.reading import Reading
 from clew.tui.stopping import EXIT_INTERRUPTED, Stopping
+from clew.tui.strips import speaks_unicode
 from clew.tui.terminal_driver import TerminalDriver
 from clew.tui.themes import animation, register, theme_for, without_colour
 from clew.tui.transcript import Transcript
@@ -139,6 +140,7 @@ class ClewApp(App[int], inherit_bindings=False):
             loop = asyncio.get_running_loop()
             driver.on_gone = lambda: void(loop.call_soon_threadsafe(self.stopping.close, EXIT_INTERRUPTED))
         self.theme_changed_signal.subscribe(self, lambda _: self.drawing.recolour())
+        cast(Any, self).app_resume_signal.subscribe(self, self._redraw)  # Textual leaves its type open
         self.screen.set_focus(self.prompt)  # at once: keys typed before are behind us already
         self.conversation.link.start()
 
@@ -199,6 +201,11 @@ class ClewApp(App[int], inherit_bindings=False):
     def _lagging(self) -> bool:
         return isinstance(self._driver, TerminalDriver) and self._driver.behind > MAX_BEHIND
 
+    def _redraw(self, _resumed: object = None) -> None:
+        """Everything anew: after a suspension, or where something else wrote on the terminal."""
+        self.write_raw("\x1b[2J")
+        self.screen.refresh(layout=True)
+
     def _print_error_renderables(self) -> None:
         """Textual would print the whole stack with its values; the command line tells the error in its own words."""
 
@@ -245,8 +252,7 @@ class ClewApp(App[int], inherit_bindings=False):
             case "suspend":
                 self.action_suspend_process()
             case "redraw":
-                self.write_raw("\x1b[2J")
-                self.refresh(layout=True)
+                self._redraw()
             case "help":
                 self.open_help()
             case "density":
@@ -358,8 +364,7 @@ class ClewApp(App[int], inherit_bindings=False):
     def copy_words(self, text: str) -> None:
         """By OSC 52, which also works over ssh."""
         self.copy_to_clipboard(sanitize(text))
-        lines = text.count("\n") + 1
-        self.drawing.hint(f"copied {lines:,} lines" if lines > 1 else "copied")
+        self.drawing.hint(f"copied {count(text.count(chr(10)) + 1, 'line')}")
 
     def _command_context(self) -> CommandContext:
         return CommandContext(facts=self.conversation.story.facts, keys=self._keys())
@@ -380,12 +385,6 @@ class ClewApp(App[int], inherit_bindings=False):
     def open_help(self) -> None:
         """Keys and commands."""
         self.bottom.open(dialog_named("help", self._keys(), all_commands()))
-
-
-def speaks_unicode(env: Mapping[str, str]) -> bool:
-    """Whether the terminal is said to show more than ASCII; one that says nothing is taken to."""
-    said = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or "UTF-8"
-    return "utf" in said.lower() or (said in ("C.UTF8", "POSIX", "C") and env.get("TERM", "") != "linux")
 
 
 def _keymap(home: Path | None) -> tuple[Keymap, str]:

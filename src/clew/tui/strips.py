@@ -42,3 +42,9 @@ class StripMaker:
 def in_ascii(text: str) -> str:
     """For a terminal that shows nothing else: marks have stand-ins, the rest a question mark."""
     return text if text.isascii() else text.translate(ASCII_MARKS).encode("ascii", "replace").decode()
+
+
+def speaks_unicode(env: Mapping[str, str]) -> bool:
+    """Whether the terminal is said to show more than ASCII; one that says nothing is taken to."""
+    said = env.get("LC_ALL") or env.get("LC_CTYPE") or env.get("LANG") or "UTF-8"
+    return "utf" in said.lower() or (said in ("C.UTF8", "POSIX", "C") and env.get("TERM", "") != "linux")
