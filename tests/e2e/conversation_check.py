@@ -215,10 +215,10 @@ def misses(part: Json, count: str, said: str, calls: list[Call], everything: str
     good = {"effect": f"ok-{word}", "read": f"inside-{word}"}.get(part["kind"], "")
     if refused or not good:
         return [f"the refused call {word} has the result {result[:60]!r}"] if good and good in result else []
+    if STOPPED in result and word not in going.ran:
+        return []  # the turn was stopped while it read, or before it was let through
     if part["kind"] == "effect" and word not in going.ran:
         return [f"{word} did not run"]
-    if part["kind"] == "read" and STOPPED in result:
-        return []  # the turn was stopped while it read
     return [] if good in result else [f"the call {word} has the result {result[:60]!r}"]
 
 
