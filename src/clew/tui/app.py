@@ -220,6 +220,8 @@ class ClewApp(App[int], inherit_bindings=False):
         """Every key shows that somebody is there, whichever widget takes it."""
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self.presence.sign("typed", time.monotonic())
+        if isinstance(event, events.Resize) and isinstance(self._driver, TerminalDriver):
+            event = self._driver.resized(event)
         await super().on_event(event)
 
     def on_key(self, event: events.Key) -> None:

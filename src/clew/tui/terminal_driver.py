@@ -12,6 +12,8 @@ from typing import Any
 
 from textual.app import App
 from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Resize
+from textual.geometry import Size
 from textual.message import Message
 
 from clew.tui.prompt import void
@@ -109,6 +111,12 @@ class TerminalDriver(LinuxDriver):
             self._writer = TerminalWriter(self._file.fileno(), on_gone=lambda: self.on_gone())
             self._writer.start()
         self._writer.write(data)
+
+    def resized(self, event: Resize) -> Resize:
+        """The event with the size the terminal has now. Signals that come in a row interrupt each other's handlers, so
+        the last one told need not be the last one that was."""
+        width, height = self._get_terminal_size()
+        return event if event.size == (width, height) else Resize(Size(width, height), Size(width, height))
 
     def start_application_mode(self) -> None:
         """The terminal is ours, at first and after a suspension."""
