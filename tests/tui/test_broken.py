@@ -3,7 +3,7 @@
 import pytest
 
 from clew.protocol.events import Notice
-from clew.protocol.ops import Close
+from clew.protocol.ops import Close, Op
 from clew.tui.app import ClewApp
 from clew.tui.options import ScreenOptions
 from clew.tui.row_line import RowLine
@@ -50,3 +50,22 @@ async def test_a_widget_that_breaks_is_told_and_the_session_is_closed(monkeypatc
     with pytest.raises(ValueError, match="a widget broke"):
         await run_screen(client, ScreenOptions(close_timeout_s=5))
     assert client.asked(Close)
+
+
+class SilentClient(PlayedClient):
+    """Never says good-bye."""
+
+    async def submit(self, op: Op) -> None:
+        self.ops.append(op)
+
+
+async def test_a_session_that_never_ends_does_not_keep_the_screen() -> None:
+    client = SilentClient()
+    app = ClewApp(client, ScreenOptions(close_timeout_s=0.05))
+    async with app.run_test() as pilot:
+        client.tell(started(), snapshot())
+        await pilot.press("ctrl+d")
+        while app.return_value is None:
+            await pilot.pause()
+    assert client.asked(Close)
+    assert app.return_value == 0

@@ -11,13 +11,13 @@ from clew.plain.asking import NOBODY, Asking
 from clew.plain.editor import Editor
 from clew.plain.liveness import Liveness
 from clew.plain.options import PlainOptions
-from clew.plain.presence import Presence
 from clew.plain.prompt_line import PROMPT, STEER, PromptLine
 from clew.plain.render import Renderer
 from clew.plain.screen import Screen
 from clew.plain.stopping import EXIT_INTERRUPTED, Stopping
 from clew.plain.terminal import Terminal
 from clew.plain.typing import Bad, End, Line, Pressed, Typed
+from clew.presentation.away_watch import AwayWatch
 from clew.presentation.client_link import ClientLink
 from clew.presentation.story import LATE, Story
 from clew.presentation.telling import told
@@ -99,7 +99,7 @@ class PlainSession:
             send=self._send,
             closed=lambda: asyncio.get_running_loop().call_later(options.close_timeout_s, self.post, "over"),
         )
-        self._presence = Presence(
+        self._presence = AwayWatch(
             away_s=options.away_s,
             unsent=lambda: self._line.begun or self._asking.active,
             want_recap=lambda: self._send(RequestRecap()),
@@ -313,7 +313,7 @@ class PlainSession:
         self._heard += 1
         if self._terminal.interactive and data:
             self._liveness.hint("")
-            self._presence.typed()
+            self._presence.sign("typed", asyncio.get_running_loop().time())
         if self._asking.guarded and self._terminal.interactive and data:
             self._line.reset()
             self._asking.key_dropped()

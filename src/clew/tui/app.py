@@ -91,6 +91,7 @@ class ClewApp(App[int], inherit_bindings=False):
             self.conversation,
             self.bottom,
             window_s=options.quit_window_s,
+            close_timeout_s=options.close_timeout_s,
             now_s=time.monotonic,
             hint=self.drawing.hint,
             to_newest=self._to_newest,

@@ -3,20 +3,11 @@
 from collections.abc import Callable, Mapping
 from typing import Literal
 
-from clew.orient.away import Away, Sign, ended, noticed
+from clew.orient.away import Sign
+from clew.presentation.away_watch import AwayWatch
 from clew.presentation.notices import notice_of
 from clew.presentation.story import Story
-from clew.protocol.events import (
-    Envelope,
-    Event,
-    Notified,
-    PromptAccepted,
-    RecapReady,
-    SessionEnded,
-    SnapshotTaken,
-    TurnEnded,
-    TurnStarted,
-)
+from clew.protocol.events import Envelope, Event, Notified, SessionEnded, TurnEnded
 from clew.protocol.ids import MAIN_AGENT
 from clew.system.terminal_text import clip, sanitize
 
@@ -27,7 +18,7 @@ SHORT_TURN_MS = 3_000
 
 
 class Presence:
-    """Keeps the away tracker of `orient`, and writes to the terminal's frame. It reads no clock of its own."""
+    """Watches for the return, and writes to the terminal's frame."""
 
     def __init__(
         self,
@@ -39,14 +30,10 @@ class Presence:
         want_recap: Callable[[], None],
         unsent: Callable[[], bool],
     ) -> None:
-        self._away = Away()
-        self._away_s = away_s
+        self._watch = AwayWatch(away_s=away_s, unsent=unsent, want_recap=want_recap)
         self._notifications = notifications
         self._write = write
-        self._want_recap = want_recap
-        self._unsent = unsent
         self._focused = True
-        self._reports_focus = False
         self._titled = ""
         self._progress = ""
         self._tmux = bool(env.get("TMUX"))
@@ -59,41 +46,20 @@ class Presence:
     def sign(self, sign: Sign, now_s: float) -> None:
         """The person left, came back or typed."""
         self._focused = sign != "left"
-        if not self._away_s:
-            return
-        self._reveal(*noticed(self._away, sign, now_s, unsent=self._unsent(), away_s=self._away_s))
+        self._watch.sign(sign, now_s)
 
     def follow(self, envelope: Envelope, story: Story) -> None:
         """An event of the session."""
         event = envelope.event
         if envelope.agent == MAIN_AGENT:
-            self._follow(event)
+            self._watch.follow(event)
+        if isinstance(event, SessionEnded):
+            self.restore()
+            return
         notice = notice_of(event, story.facts.state.title)
         if notice is not None and not self._focused and not _trifle(event):
             self._notify(notice)
         self.show(story)
-
-    def _follow(self, event: Event) -> None:
-        match event:
-            case SnapshotTaken():
-                self._away = self._away.opened(event.state.turns)
-            case PromptAccepted(hidden=False, queued=False):
-                self._away = self._away.prompted()
-            case TurnStarted():
-                self._away = self._away.began()
-            case RecapReady():
-                self._away = self._away.shown()
-            case TurnEnded():
-                self._reveal(*ended(self._away, unsent=self._unsent()))
-            case SessionEnded():
-                self.restore()
-            case _:
-                pass
-
-    def _reveal(self, away: Away, show: bool) -> None:
-        self._away = away
-        if show:
-            self._want_recap()
 
     def show(self, story: Story) -> None:
         """The terminal's title and progress mark."""

@@ -1,5 +1,6 @@
 """Esc, Ctrl-C and quitting: the gentlest thing first, and always a way out."""
 
+import asyncio
 from collections.abc import Callable
 
 from clew.composing.ctrl_c import Situation, meaning_of
@@ -21,6 +22,7 @@ class Stopping:
         dock: Dock,
         *,
         window_s: float,
+        close_timeout_s: float,
         now_s: Callable[[], float],
         hint: Callable[[str], None],
         to_newest: Callable[[], bool],
@@ -29,6 +31,7 @@ class Stopping:
         self._conversation = conversation
         self._dock = dock
         self._window_s = window_s
+        self._close_timeout_s = close_timeout_s
         self._now_s = now_s
         self._hint = hint
         self._to_newest = to_newest
@@ -111,6 +114,7 @@ class Stopping:
         self.code = code
         self._hint("closing …")
         self._conversation.send(Close())
+        asyncio.get_running_loop().call_later(self._close_timeout_s, self._leave, code)
 
     def _interrupt(self) -> None:
         if not self.interrupted:

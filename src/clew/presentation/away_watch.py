@@ -1,14 +1,13 @@
-"""Whether somebody is there: the pause in typing is all a line-by-line terminal tells."""
+"""Whether somebody is there: signs and events go to the tracker of `orient`, and a recap is asked for on return."""
 
-import asyncio
 from collections.abc import Callable
 
-from clew.orient.away import Away, ended, noticed
+from clew.orient.away import Away, Sign, ended, noticed
 from clew.protocol.events import Event, PromptAccepted, RecapReady, SnapshotTaken, TurnEnded, TurnStarted
 
 
-class Presence:
-    """Asks for a recap when somebody is back after a while."""
+class AwayWatch:
+    """Asks for a recap when somebody is back after a while. It reads no clock of its own."""
 
     def __init__(self, *, away_s: float, unsent: Callable[[], bool], want_recap: Callable[[], None]) -> None:
         self._away_s = away_s
@@ -17,11 +16,10 @@ class Presence:
         self._want_recap = want_recap
         self._away = Away()
 
-    def typed(self) -> None:
-        """A key came."""
+    def sign(self, sign: Sign, now_s: float) -> None:
+        """The person left, came back or typed."""
         if self._away_s:
-            now_s = asyncio.get_running_loop().time()
-            self._reveal(*noticed(self._away, "typed", now_s, unsent=self._unsent(), away_s=self._away_s))
+            self._reveal(*noticed(self._away, sign, now_s, unsent=self._unsent(), away_s=self._away_s))
 
     def follow(self, event: Event) -> None:
         """An event of the main agent."""
