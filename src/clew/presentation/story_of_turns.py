@@ -56,6 +56,8 @@ ENDINGS = {
     "output_limit": "Stopped: the answer is longer than the model may write",
     "model_error": "Stopped by an error",
     "stopped_by_denial": "Stopped by your no",
+    "stopped_by_hook": "Stopped by a hook",
+    "no_structured_output": "No answer had the shape that was asked for",
     "max_tokens": "Stopped: the token limit is reached",
     "max_minutes": "Stopped: the time limit is reached",
     "window_exceeded": "Stopped: the model's window is full",

@@ -1,4 +1,4 @@
-"""Events about agents, tasks and what the user brought: servers, tools, hooks."""
+"""Events about agents, tasks and what the user brought: servers and tools."""
 
 from typing import Literal
 
@@ -70,13 +70,3 @@ class ServerChanged(LiveEvent, frozen=True, kw_only=True, tag="server.changed"):
     server: str
     state: Literal["connecting", "ready", "failed", "stopped"]
     detail: str = ""
-
-
-class HookRan(LiveEvent, frozen=True, kw_only=True, tag="hook.ran"):
-    """A hook of the user ran."""
-
-    hook: str
-    moment: str
-    outcome: Literal["ok", "blocked", "failed", "timed_out"]
-    detail: str = ""
-    duration_ms: int = 0

@@ -14,7 +14,6 @@ from clew.protocol.agent_events import (
     AgentChanged,
     AgentEnded,
     AgentStarted,
-    HookRan,
     ServerChanged,
     TaskChanged,
     TaskEnded,
@@ -53,6 +52,14 @@ from clew.protocol.context_events import (
     ViewTrimmed,
 )
 from clew.protocol.event_base import DurableEvent, EventBase, LiveEvent
+from clew.protocol.hook_events import (
+    HookCalled,
+    HookCallWithdrawn,
+    HookRan,
+    HookRow,
+    HooksListed,
+    HooksOffered,
+)
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, OpId, SessionId
 from clew.protocol.lookup_events import (
     ChecksShown,
@@ -235,6 +242,10 @@ Live = (
     | ToolsChanged
     | ServerChanged
     | HookRan
+    | HookCalled
+    | HookCallWithdrawn
+    | HooksOffered
+    | HooksListed
     | SessionEnded
 )
 Event = Live | Durable
@@ -285,7 +296,12 @@ __all__ = [
     "EventBase",
     "FilesFound",
     "HistoryLoaded",
+    "HookCallWithdrawn",
+    "HookCalled",
     "HookRan",
+    "HookRow",
+    "HooksListed",
+    "HooksOffered",
     "ItemPinned",
     "ItemsRecalled",
     "LineRemembered",

@@ -6,6 +6,7 @@ from msgspec import field
 
 from clew.protocol.asking import ApprovalDecision, PlanDecision
 from clew.protocol.context_events import RewindScope
+from clew.protocol.hook_ops import AnswerHookCall, ApproveHooks, CallbackHook, ListHooks, RegisterHooks
 from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId, PromptId, RequestId
 from clew.protocol.lookup_ops import (
     AllowRule,
@@ -79,6 +80,8 @@ class AnswerApproval(OpBase, frozen=True, kw_only=True, tag="approval.answer"):
     by it is not asked again."""
     stop: bool = False
     """With `deny`: end the turn as well."""
+    arguments: dict[str, Any] | None = None
+    """With an allowing decision: run it with these instead. They are judged too: what is denied stays so."""
     by: Answerer = "user"
 
 
@@ -123,6 +126,12 @@ class SetPermissionMode(OpBase, frozen=True, kw_only=True, tag="permission_mode.
     """Change the permission mode; only ever sent by a person's front end."""
 
     mode: str
+
+
+class ReportFocus(OpBase, frozen=True, kw_only=True, tag="focus.report"):
+    """The person looks at this front end, or looks away; who never says so is taken to look."""
+
+    focused: bool
 
 
 class SetTitle(OpBase, frozen=True, kw_only=True, tag="title.set"):
@@ -243,6 +252,11 @@ Op = (
     | AnswerQuestion
     | AnswerPlan
     | AnswerElicitation
+    | AnswerHookCall
+    | RegisterHooks
+    | ListHooks
+    | ApproveHooks
+    | ReportFocus
     | SetModel
     | SetEffort
     | SetPermissionMode
@@ -271,9 +285,12 @@ __all__ = [
     "AllowRule",
     "AnswerApproval",
     "AnswerElicitation",
+    "AnswerHookCall",
     "AnswerPlan",
     "AnswerQuestion",
     "Answerer",
+    "ApproveHooks",
+    "CallbackHook",
     "ClearContext",
     "Close",
     "Compact",
@@ -281,6 +298,7 @@ __all__ = [
     "ExportSession",
     "FindFiles",
     "Interrupt",
+    "ListHooks",
     "ListMemory",
     "ListModels",
     "ListRules",
@@ -294,8 +312,10 @@ __all__ = [
     "PreviewSession",
     "Recall",
     "Redo",
+    "RegisterHooks",
     "Remember",
     "RemoveRule",
+    "ReportFocus",
     "RequestContext",
     "RequestRecap",
     "RequestReceipt",

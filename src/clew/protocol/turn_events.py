@@ -25,9 +25,12 @@ TurnEndReason = Literal[
     "repeating",
     "model_error",
     "stopped_by_denial",
+    "stopped_by_hook",
+    "no_structured_output",
 ]
 """`window_exceeded`: the reply itself filled the model's window. `empty_answer`: the turn did nothing and said nothing.
-`text_call`: the answer was only a tool call written as words. `repeating`: the same call again and again."""
+`text_call`: the answer was only a tool call written as words. `repeating`: the same call again and again.
+`no_structured_output`: no answer had the shape that was asked for."""
 
 PromptOrigin = Literal["user", "agent", "shell", "schedule", "clew"]
 """Who put input into the conversation. `clew`: the program itself; such input is hidden."""

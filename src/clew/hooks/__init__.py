@@ -1,0 +1,1 @@
+"""Hooks: programs of the user that are asked at set moments."""

@@ -1,0 +1,1 @@
+"""clew from Python: one question, or a conversation, in this process."""

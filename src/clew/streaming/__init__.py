@@ -1,0 +1,1 @@
+"""What programs see: the events of a session as the lines of a stream."""
