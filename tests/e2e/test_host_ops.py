@@ -35,6 +35,7 @@ def test_a_typed_command_runs_free_and_the_model_sees_it_also_after_resume_fork_
             terminal.shows("  from the shell")
             terminal.type("what was that?\r")
             terminal.shows("Fine.")
+            terminal.shows("-- ")  # the turn is over: before that, leaving is not offered
             terminal.type("\x04")
             assert terminal.wait() == 0
         assert KEY.encode() not in terminal.output

@@ -135,6 +135,7 @@ def test_a_conversation_and_a_clean_end(people: Any) -> None:
     person.sees("> ", times=2)
     person.type("\x1b[A!\r")
     person.sees("You said: hello!")
+    person.sees("-- ", times=2)
     person.type("\x04")
     assert person.exits() == 0
     assert [op["op"] for op in person.ops] == ["prompt.submit", "prompt.submit"]
