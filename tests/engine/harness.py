@@ -142,10 +142,13 @@ class TestHost:
         verdict: Callable[[tuple[Access, ...]], Verdict] | None = None,
         results_dir: Path | None = None,
         hooks: tuple[CallHook, ...] = (),
+        for_people: bool = False,
     ):
+        """`for_people`: no hook may answer an ask."""
         self.verdict = verdict or (lambda accesses: Verdict(decision="allow", why="test"))
         self.saved: list[str] = []
         self.hooks = hooks
+        self.for_people = for_people
         self._results_dir = results_dir
 
     def context(self, call_id: CallId, progress: Callable[[str], None], ask: Ask) -> ToolContext:
@@ -153,6 +156,9 @@ class TestHost:
 
     async def judge(self, accesses: tuple[Access, ...]) -> Verdict:
         return self.verdict(accesses)
+
+    async def only_a_person(self, accesses: tuple[Access, ...]) -> bool:
+        return self.for_people
 
     def remember(self, rules: tuple[str, ...], *, scope: RuleScope) -> None:
         self.saved.extend(rules)

@@ -112,6 +112,7 @@ from clew.protocol.turn_events import (
     ArgumentsDelta,
     AttemptEnded,
     AttemptOutcome,
+    CallChanged,
     PartCompleted,
     PromptAccepted,
     PromptOffered,
@@ -139,6 +140,7 @@ Durable = (
     | PartCompleted
     | ReplyWithdrawn
     | AttemptEnded
+    | CallChanged
     | ToolEnded
     | ResultReplaced
     | ApprovalRequested
@@ -276,6 +278,7 @@ __all__ = [
     "AttemptEnded",
     "AttemptOutcome",
     "BatchLabelled",
+    "CallChanged",
     "ChecksShown",
     "Choice",
     "ColdReturn",
