@@ -17,7 +17,7 @@ from clew.engine.middleware.limits import LimitCheck
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Ask, CallHook, Limits
 from clew.engine.step import StepRunner
-from clew.engine.turn import Prompt, Turn
+from clew.engine.turn import Look, Prompt, Turn, let_in
 from clew.host.journal import AgentLog
 from clew.llm.scripted import ScriptedModel
 from clew.permissions.access import Access, ShellAccess, ToolAccess, Verdict
@@ -209,6 +209,7 @@ class Stage:
         self.steps = StepRunner(host=self.host, pending=self.pending)
         self.middlewares: list[Middleware] = [Steering(), LimitCheck(limits or Limits()), *middlewares]
         self.inbox: deque[Prompt] = deque()
+        self.look: Look = let_in
         self.abort = Abort()
         self.events: list[Event] = []
 
@@ -221,7 +222,8 @@ class Stage:
             abort=self.abort,
             spent=lambda: self.log.state.tally,
             waited_s=lambda: self.pending.waited_s,
-            inbox=lambda: self.inbox.popleft() if self.inbox else None,
+            inbox=self.inbox,
+            look=self.look,
         )
         events = run_turn(turn, Prompt(content=prompt), steps=self.steps, middlewares=self.middlewares)
         async for event in events:

@@ -128,7 +128,7 @@ class Gate:
         return await self._ask(call, subject, verdict, accesses, said)
 
     async def admit_changed(self, call: ToolCallPart, accesses: tuple[Access, ...]) -> Permit:
-        """The same call with the input that whoever allowed it gave: they answered for that too, unless it is denied."""
+        """The same call with the input that whoever allowed it gave: that is answered too, unless it is denied."""
         verdict = await self._host.judge(accesses)
         if verdict.decision == "deny":
             return await self._denied(call, exact_text(call, accesses), verdict)

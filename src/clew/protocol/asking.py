@@ -42,7 +42,7 @@ class ApprovalRequested(DurableEvent, frozen=True, kw_only=True, tag="approval.r
 
 
 class ApprovalResolved(DurableEvent, frozen=True, kw_only=True, tag="approval.resolved"):
-    """The answer is on disk and now takes effect. Exactly one per ApprovalRequested; alone when a rule denied, or a hook
+    """The answer is on disk and now takes effect. Exactly one per ApprovalRequested; alone when a rule denied or a hook
     decided."""
 
     request_id: RequestId

@@ -53,6 +53,7 @@ from clew.protocol.context_events import (
 )
 from clew.protocol.event_base import DurableEvent, EventBase, LiveEvent
 from clew.protocol.hook_events import (
+    HookAwaited,
     HookCalled,
     HookCallWithdrawn,
     HookRan,
@@ -243,6 +244,7 @@ Live = (
     | TaskChanged
     | ToolsChanged
     | ServerChanged
+    | HookAwaited
     | HookRan
     | HookCalled
     | HookCallWithdrawn
@@ -299,6 +301,7 @@ __all__ = [
     "EventBase",
     "FilesFound",
     "HistoryLoaded",
+    "HookAwaited",
     "HookCallWithdrawn",
     "HookCalled",
     "HookRan",
