@@ -45,6 +45,8 @@ class Loaded(Struct, frozen=True, kw_only=True):
     """Project files that exist and were not read because the project is not trusted."""
     problems: tuple[str, ...] = ()
     """With `lenient`: layers that were left out because they are broken."""
+    given_hooks: dict[str, Any] | None = None
+    """The `hooks` object of `--settings`, as it was written."""
 
 
 def settings_path(scope: Scope, *, home: Path, project_root: Path | None) -> Path:
@@ -101,6 +103,7 @@ class _Merge:
         self.refused: list[Refusal] = []
         self.unread: list[str] = []
         self.problems: list[str] = []
+        self.given_hooks: dict[str, Any] | None = None
 
     def run(self, step: Callable[[], None]) -> None:
         try:
@@ -136,14 +139,17 @@ class _Merge:
 
     def add_argument(self, argument: str) -> None:
         if argument.lstrip().startswith("{"):
-            raw = parse(argument.encode(errors="surrogateescape"), "--settings")
-            self._put(raw, Source(layer="settings", place="--settings"))
+            self._given(parse(argument.encode(errors="surrogateescape"), "--settings"), "--settings")
             return
         path = os.path.expanduser(argument)
         data = read_file(path)
         if data is None:
             raise SettingsError(f"--settings {argument}: no such file; give a file or JSON that starts with {{")
-        self._put(parse(data, path), Source(layer="settings", place=path))
+        self._given(parse(data, path), path)
+
+    def _given(self, raw: Raw, place: str) -> None:
+        self.given_hooks = as_object(raw.get("hooks"))
+        self._put(raw, Source(layer="settings", place=place))
 
     def add_flags(self, flags: Mapping[str, Any]) -> None:
         for key, value in flags.items():
@@ -170,6 +176,7 @@ class _Merge:
             refused=tuple(self.refused),
             unread=tuple(self.unread),
             problems=tuple(self.problems),
+            given_hooks=self.given_hooks,
         )
 
     def _put(self, raw: Raw, source: Source) -> None:

@@ -58,6 +58,10 @@ NARROWING: dict[KeyPath, Callable[[Any, Any], bool]] = {
 }
 
 
+# Keys of a project file that never join the settings in force: `hooks/` reads them itself, and asks.
+ASIDE = frozenset({"hooks", "disableAllHooks"})
+
+
 def may_stand_in_project(path: KeyPath) -> bool:
     """Could any value of this key be accepted from a project file?"""
     return path in NARROWING
@@ -84,6 +88,8 @@ def _pairs(raw: Raw) -> Iterator[tuple[KeyPath, Any]]:
     """The values of a file, one section deep: no key that may narrow lies deeper."""
     for name, value in raw.items():
         section = as_object(value)
+        if name in ASIDE:
+            continue
         if section is None:
             yield (name,), value
         else:

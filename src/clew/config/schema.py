@@ -177,6 +177,26 @@ class ToolEnvironment(Section, frozen=True, kw_only=True):
     providers never pass."""
 
 
+class HookHandler(Section, frozen=True, kw_only=True, forbid_unknown_fields=False):
+    """One command. Keys that only other agents know may stand here too, so that what was written for them can be taken
+    over as it is; `clew hooks list` names those without effect."""
+
+    type: str
+    command: str = ""
+    args: tuple[str, ...] | None = None
+    timeout: float | None = None
+    """Seconds."""
+    shell: str | None = None
+
+
+class HookGroup(Section, frozen=True, kw_only=True):
+    """Commands for some tools, or for a moment."""
+
+    matcher: str = ""
+    hooks: tuple[HookHandler, ...]
+    description: str = ""
+
+
 class Settings(Section, frozen=True, kw_only=True):
     """All settings in force."""
 
@@ -201,3 +221,7 @@ class Settings(Section, frozen=True, kw_only=True):
     memory: MemoryFiles = field(default_factory=MemoryFiles)
     screen: Screen = field(default_factory=Screen)
     tool_environment: ToolEnvironment = field(default_factory=ToolEnvironment)
+    hooks: dict[str, tuple[HookGroup, ...]] = field(default_factory=dict[str, tuple[HookGroup, ...]])
+    """Commands that run at set moments, by moment. Only the user's own: a project's are approved one by one."""
+    disable_all_hooks: bool = False
+    """No hook runs, wherever it is written."""

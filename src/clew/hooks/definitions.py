@@ -20,6 +20,10 @@ MOMENTS = (
 NOT_SENT_YET = ("SubagentStop", "TaskCreated", "TaskCompleted", "TeammateIdle")
 """Moments that settings may name and that never come yet."""
 DEFAULT_TIMEOUT_S = 60.0
+MIN_TIMEOUT_S = 0.1
+MAX_TIMEOUT_S = 3_600.0
+USER_SCOPES = ("user", "given", "claude_user")
+"""Where only the user writes, whatever the project."""
 
 
 class Hook(Struct, frozen=True, kw_only=True):
@@ -33,17 +37,24 @@ class Hook(Struct, frozen=True, kw_only=True):
     scope: HookScope
     digest: str
     timeout_s: float = DEFAULT_TIMEOUT_S
+    shell: str = "sh"
+    """`sh` or `bash`."""
+
+    @property
+    def needs_approval(self) -> bool:
+        """Not written in clew's own settings of the user: somebody must have looked at it first."""
+        return self.scope not in ("user", "given")
 
     @property
     def of_user(self) -> bool:
         """Written where only the user writes: its `allow` may answer an ask."""
-        return self.scope in ("user", "given", "claude_user")
+        return self.scope in USER_SCOPES
 
     def row(self, *, approved: bool, trusted: bool) -> HookRow:
         """As people decide about it."""
         if self.moment in NOT_SENT_YET:
             state = "not_sent"
-        elif not trusted and self.scope not in ("user", "given", "claude_user"):
+        elif not trusted and not self.of_user:
             state = "untrusted"
         else:
             state = "approved" if approved else "unapproved"

@@ -40,18 +40,18 @@ class TrustStore:
         """The place, or the root of the repository it lies in, was trusted and is still the same place."""
         root = trust_root(path)
         trusted = self._load().trusted
-        if _identity(root) in trusted:
+        if place_at(root) in trusted:
             return True
         if os.path.lexists(os.path.join(root, ".git")):
             return False
         # A plain folder below a trusted plain folder is part of it; the home and the system root are too wide for that.
         wide = {"/", os.path.realpath(os.path.expanduser("~"))}
-        return any(_identity(str(above)) in trusted for above in Path(root).parents if str(above) not in wide)
+        return any(place_at(str(above)) in trusted for above in Path(root).parents if str(above) not in wide)
 
     def remember(self, path: str | Path) -> str:
         """Trust the repository (or directory) that holds this path; returns its root."""
         root = trust_root(path)
-        here = _identity(root)
+        here = place_at(root)
         if here is None:
             raise FileNotFoundError(f"{root} is not a directory")
         store = self._load()
@@ -116,7 +116,8 @@ def trust_root(path: str | Path) -> str:
         current = parent
 
 
-def _identity(root: str) -> TrustedPlace | None:
+def place_at(root: str) -> TrustedPlace | None:
+    """A directory with what it is, not only what it is called; None when there is none."""
     try:
         info = os.lstat(root)
     except OSError:

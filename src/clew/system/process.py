@@ -55,23 +55,67 @@ class Command(NamedTuple):
     plan: Plan | None = None
     grace_s: float = 1.0
     """Between SIGTERM and SIGKILL."""
+    stdin: bytes | None = None
+    """What it reads; None: nothing. It lies in a file of memory, so that nobody has to hand it over."""
+    on_errors: Callable[[bytes], None] | None = None
+    """Takes what it writes to stderr; None: that is output like any other."""
+
+
+class _Outlet:
+    """Our end of a pipe that a command writes to."""
+
+    def __init__(self, descriptor: int, take: Callable[[bytes], None]) -> None:
+        self._descriptor = descriptor
+        self._take = take
+        self._loop = asyncio.get_running_loop()
+        self.drained: asyncio.Future[None] = self._loop.create_future()
+        self._loop.add_reader(descriptor, self._on_pipe)
+
+    def close(self) -> None:
+        """Take what already lies in the pipe, which the kernel bounds, and let go of it."""
+        if self._descriptor < 0:
+            return
+        self._loop.remove_reader(self._descriptor)
+        self._settle()
+        with contextlib.suppress(OSError):
+            for _ in range(PIPE_BYTES // READ_BYTES + 1):
+                data = os.read(self._descriptor, READ_BYTES)
+                if not data:
+                    break
+                self._take(data)
+        os.close(self._descriptor)
+        self._descriptor = -1
+
+    def _on_pipe(self) -> None:
+        try:
+            data = os.read(self._descriptor, READ_BYTES)
+        except BlockingIOError:
+            return
+        except OSError:
+            data = b""
+        if data:
+            self._take(data)
+            return
+        self._loop.remove_reader(self._descriptor)
+        self._settle()
+
+    def _settle(self) -> None:
+        if not self.drained.done():
+            self.drained.set_result(None)
 
 
 class Running:
     """One command on its way. Output goes to the callback in the event loop's thread, piece by piece."""
 
-    def __init__(self, control: socket.socket, output: int, on_output: Callable[[bytes], None]) -> None:
+    def __init__(self, control: socket.socket, outlets: list[tuple[int, Callable[[bytes], None]]]) -> None:
         self._control = control
-        self._output = output
-        self._on_output = on_output
+        self._outlets = [_Outlet(descriptor, take) for descriptor, take in outlets]
         self._loop = asyncio.get_running_loop()
         self._messages = b""
         self.started: asyncio.Future[int] = self._loop.create_future()
         self.ended: asyncio.Future[Ended] = self._loop.create_future()
-        self._drained: asyncio.Future[None] = self._loop.create_future()
         self._ending = False
         self._loop.add_reader(control, self._on_control)
-        self._loop.add_reader(output, self._on_pipe)
 
     async def wait(self) -> Ended:
         """Until it ended and its output is complete. Cancelled: everything it started is gone before this returns."""
@@ -79,7 +123,8 @@ class Running:
             ended = await asyncio.shield(self.ended)
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(DRAIN_S):
-                    await asyncio.shield(self._drained)
+                    for outlet in self._outlets:
+                        await asyncio.shield(outlet.drained)
             return ended
         except asyncio.CancelledError:
             await self.end()
@@ -110,40 +155,12 @@ class Running:
 
     def close(self) -> None:
         """Let go of the descriptors; the process starter ends what still runs."""
-        if self._output >= 0:
-            self._loop.remove_reader(self._output)
-            self._take_rest()
-            os.close(self._output)
-            self._output = -1
+        for outlet in self._outlets:
+            outlet.close()
         if self._control.fileno() >= 0:
             self._loop.remove_reader(self._control)
             self._control.close()
         self._settle(Ended(137, ""))
-
-    def _take_rest(self) -> None:
-        """What already lies in the pipe; the kernel bounds it."""
-        if not self._drained.done():
-            self._drained.set_result(None)
-        with contextlib.suppress(OSError):
-            for _ in range(PIPE_BYTES // READ_BYTES + 1):
-                data = os.read(self._output, READ_BYTES)
-                if not data:
-                    return
-                self._on_output(data)
-
-    def _on_pipe(self) -> None:
-        try:
-            data = os.read(self._output, READ_BYTES)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if data:
-            self._on_output(data)
-            return
-        self._loop.remove_reader(self._output)
-        if not self._drained.done():
-            self._drained.set_result(None)
 
     def _on_control(self) -> None:
         try:
@@ -182,6 +199,21 @@ class Running:
             self.ended.set_result(ended)
 
 
+def input_file(data: bytes) -> int:
+    """A descriptor that reads these bytes from the beginning and has no name."""
+    if hasattr(os, "memfd_create"):
+        descriptor = os.memfd_create("stdin")
+    else:
+        name = os.path.join(os.environ.get("TMPDIR", "/tmp"), f".clew-{os.urandom(12).hex()}")
+        descriptor = os.open(name, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        os.unlink(name)
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return descriptor
+
+
 class ProcessStarter:
     """Starts the process starter when it is first needed, and again should it be gone."""
 
@@ -213,16 +245,18 @@ class ProcessStarter:
         try:
             plan = command.plan
             own_network = plan is not None and has_mounts(plan) and not plan["network"]
-            ours, read_end = self._knock(b"n" if own_network else b"r")
+            ours, read_ends = self._knock(b"n" if own_network else b"r", command)
         except OSError as error:
             raise ProcessError(f"the process starter does not answer: {error}") from error
-        running = Running(ours, read_end, on_output)
+        takers = (on_output, command.on_errors or on_output)
+        running = Running(ours, list(zip(read_ends, takers, strict=False)))
         request = {
             "argv": command.argv,
             "cwd": command.cwd,
             "env": dict(command.env),
             "plan": command.plan,
             "grace_s": command.grace_s,
+            "errors": command.on_errors is not None,
         }
         body = json.dumps(request).encode()
         try:
@@ -240,26 +274,32 @@ class ProcessStarter:
             raise
         return running
 
-    def _knock(self, kind: bytes) -> tuple[socket.socket, int]:
-        """Ask for a keeper: our ends of its control socket and of the pipe its command writes to."""
+    def _knock(self, kind: bytes, command: Command) -> tuple[socket.socket, list[int]]:
+        """Ask for a keeper: our ends of its control socket and of the pipes its command writes to."""
         self.warm()
         assert self._door is not None
-        with contextlib.ExitStack() as undo:
-            ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
+        with contextlib.ExitStack() as undo, contextlib.ExitStack() as theirs:
+            ours, socket_of_keeper = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
             undo.callback(ours.close)
-            with theirs:
+            theirs.callback(socket_of_keeper.close)
+            handed = [socket_of_keeper.fileno()]
+            read_ends: list[int] = []
+            for _ in range(1 if command.on_errors is None else 2):
                 read_end, write_end = os.pipe()
                 undo.callback(os.close, read_end)
-                try:
-                    with contextlib.suppress(OSError):
-                        fcntl.fcntl(read_end, F_SETPIPE_SZ, PIPE_BYTES)
-                    socket.send_fds(self._door, [kind], [theirs.fileno(), write_end])
-                finally:
-                    os.close(write_end)
+                theirs.callback(os.close, write_end)
+                with contextlib.suppress(OSError):
+                    fcntl.fcntl(read_end, F_SETPIPE_SZ, PIPE_BYTES)
+                os.set_blocking(read_end, False)
+                read_ends.append(read_end)
+                handed.append(write_end)
+            if command.stdin is not None:
+                handed.append(input_file(command.stdin))
+                theirs.callback(os.close, handed[-1])
+            socket.send_fds(self._door, [kind], handed)
+            ours.setblocking(False)
             undo.pop_all()
-        os.set_blocking(read_end, False)
-        ours.setblocking(False)
-        return ours, read_end
+        return ours, read_ends
 
     def close(self) -> None:
         """End everything; the process starter sees the closed door."""

@@ -31,6 +31,8 @@ REFUSED_FD = 253
 """Where process 1 of a sandbox tells which names it refused."""
 LENGTH = struct.Struct("!Q")
 ORPHAN_GRACE_S = 0.3
+MAX_HANDED = 4
+"""Of a command: its control socket, its output, its errors, its input. The last two need not be there."""
 OWN_NETWORK = b"n"
 """What the agent knocks with when its command is to have the session's own network."""
 
@@ -50,7 +52,7 @@ def main() -> None:
         ready, _, _ = select.select([door], [], [], 1.0 if collect(keepers) else None)
         if not ready:
             continue
-        message, descriptors, _, _ = socket.recv_fds(door, 1, 3)
+        message, descriptors, _, _ = socket.recv_fds(door, 1, MAX_HANDED)
         if not message:
             break
         try:
@@ -103,8 +105,8 @@ def start_keeper(door: socket.socket, descriptors: list[int], life: tuple[int, i
     try:
         door.close()
         os.close(life[1])
-        control, output = descriptors
-        Keeper(socket.socket(fileno=control), output, life[0], network).run()
+        control, *streams = descriptors
+        Keeper(socket.socket(fileno=control), streams, life[0], network).run()
         code = 0
     finally:
         os._exit(code)
@@ -112,8 +114,9 @@ def start_keeper(door: socket.socket, descriptors: list[int], life: tuple[int, i
 
 def refuse(descriptors: list[int], error: OSError) -> None:
     """Tell the agent why its command was not started."""
-    control, output = descriptors
-    os.close(output)
+    control, *streams = descriptors
+    for stream in streams:
+        os.close(stream)
     with contextlib.suppress(OSError), socket.socket(fileno=control) as door:
         door.sendall(json.dumps({"error": str(error)}).encode() + b"\n")
 
@@ -121,9 +124,9 @@ def refuse(descriptors: list[int], error: OSError) -> None:
 class Keeper:
     """Starts one command, waits for it, ends what it leaves behind."""
 
-    def __init__(self, control: socket.socket, output: int, life: int, network: SessionNetwork) -> None:
+    def __init__(self, control: socket.socket, streams: list[int], life: int, network: SessionNetwork) -> None:
         self.control = control
-        self.output = output
+        self.streams = streams
         self.life = life
         """Readable when the process starter is about to end."""
         self.network = network
@@ -154,11 +157,12 @@ class Keeper:
         except OSError as error:
             return {"error": str(error)}
         if child == 0:
-            become_command(request, self.output, (tell, fail, refused), self.network)
+            become_command(request, self.streams, (tell, fail, refused), self.network)
         os.close(tell)
         os.close(refused)
         os.close(fail)
-        os.close(self.output)
+        for stream in self.streams:
+            os.close(stream)
         with os.fdopen(failed, "rb") as pipe:
             problem = pipe.read().decode(errors="replace")
         if problem:
@@ -226,16 +230,19 @@ def pidfd(pid: int) -> int | None:
         return None
 
 
-def become_command(request: dict[str, Any], output: int, pipes: tuple[int, int, int], network: SessionNetwork) -> None:
-    """In the child: no terminal, no stdin, default signals, nothing open but its output; then the command itself."""
+def become_command(
+    request: dict[str, Any], streams: list[int], pipes: tuple[int, int, int], network: SessionNetwork
+) -> None:
+    """In the child: no terminal, default signals, nothing open but what it was given; then the command itself."""
     try:
         os.setsid()
         if sys.platform == "linux":
             kernel.prctl(kernel.PR_SET_PDEATHSIG, signal.SIGKILL)
-        null = os.open("/dev/null", os.O_RDONLY)
-        os.dup2(null, 0)
+        output, *others = streams
+        errors = others.pop(0) if request["errors"] else output
+        os.dup2(others[0] if others else os.open("/dev/null", os.O_RDONLY), 0)
         os.dup2(output, 1)
-        os.dup2(output, 2)
+        os.dup2(errors, 2)
         tell, fail, refused = pipes
         os.dup2(tell, CWD_FD)
         os.dup2(fail, CWD_FD + 1, inheritable=False)

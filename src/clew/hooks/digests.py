@@ -1,0 +1,149 @@
+"""What exactly is approved: a hook's definition, and the project's files that its command names."""
+
+import hashlib
+import os
+import stat
+from collections.abc import Iterator
+
+from clew.hooks.command_words import expanded, words_of
+from clew.hooks.definitions import Hook
+from clew.protocol.hook_events import HookScope
+
+VERSION = "1"
+MAX_NAMES = 2_000
+MAX_FOLDERS = 8
+MAX_FILE_BYTES = 8_000_000
+MAX_TOTAL_BYTES = 32_000_000
+READ_BYTES = 1 << 18
+FAMILIES: dict[HookScope, str] = {"user": "user", "given": "user", "claude_user": "claude_user"}
+"""All others are the project's: the same hook in two of its files is one decision."""
+
+
+class TooManyNames(ValueError):
+    """A command that names more things than anybody would look at."""
+
+
+def digest_of(hook: Hook, root: str) -> str:
+    """Of the definition and of what its words name below `root` now. Another digest is another decision.
+
+    Raises TooManyNames.
+    """
+    summary = hashlib.sha256()
+    family = FAMILIES.get(hook.scope, "project")
+    parts = (VERSION, family, hook.moment, hook.matcher, hook.command, f"{hook.timeout_s:g}", hook.shell)
+    named = list(_named(hook, root)) if hook.needs_approval else []
+    for part in (
+        *(part.encode(errors="surrogatepass") for part in parts),
+        *(piece for pair in named for piece in pair),
+    ):
+        summary.update(len(part).to_bytes(8, "big") + part)
+    return summary.hexdigest()
+
+
+def project_program(hook: Hook, root: str) -> str:
+    """A program or script of the project that the command runs by its path. Empty: there is none."""
+    place = os.path.realpath(root)
+    if _holds_home(hook, place):
+        return ""
+    for word in words_of(hook.command):
+        for text in expanded(word.text, place) if word.runs else ():
+            path = os.path.normpath(os.path.join(place, text))
+            if _inside(path, place) and os.path.isfile(path):
+                return path
+    return ""
+
+
+def stray_file(hook: Hook, root: str, cwd: str) -> str:
+    """A program or script that a relative word means from `cwd`, other than the one it means from the project's root,
+    where it was looked at. Empty: there is none."""
+    place, here = os.path.realpath(root), os.path.realpath(cwd)
+    if here == place or not _inside(here, place):
+        return ""
+    for word in words_of(hook.command):
+        found = os.path.join(here, word.text)
+        if not os.path.isfile(found) or word.text.startswith("/") or not (word.runs or os.access(found, os.X_OK)):
+            continue
+        meant = os.path.join(place, word.text)
+        if not os.path.isfile(meant) or not os.path.samefile(found, meant):
+            return os.path.relpath(found, place)
+    return ""
+
+
+def _named(hook: Hook, root: str) -> Iterator[tuple[bytes, bytes]]:
+    """Each named thing, as seen from the root, with what it is: a file's own digest, or its kind. What does not exist
+    adds nothing, so that its coming changes the whole."""
+    place, left = os.path.realpath(root), MAX_TOTAL_BYTES
+    for path in _paths(hook, root):
+        content, size = _content(path, place, min(left, MAX_FILE_BYTES))
+        left -= size
+        if content:
+            yield os.fsencode(os.path.relpath(path, place)), content
+
+
+def _paths(hook: Hook, root: str) -> list[str]:
+    """Where the words may lead inside the project: from its root, and from each folder that they name
+    (`cd scripts && ./check.sh`)."""
+    place = os.path.realpath(root)
+    if _holds_home(hook, place):
+        return []
+    words = dict.fromkeys(text for word in words_of(hook.command) for text in expanded(word.text, place))
+    folders = [place]
+    for word in words:
+        path = os.path.normpath(os.path.join(place, word))
+        if len(folders) < MAX_FOLDERS and path not in folders and os.path.isdir(path):
+            folders.append(path)
+    found = {os.path.normpath(os.path.join(folder, word)) for word in words for folder in folders}
+    if len(found) > MAX_NAMES:
+        raise TooManyNames
+    return sorted(path for path in found if path != place and _inside(_whole(path), place))
+
+
+def _holds_home(hook: Hook, place: str) -> bool:
+    """The project holds the home directory: what the user's own hook names there is the user's own too."""
+    return hook.of_user and _inside(os.path.realpath(os.path.expanduser("~")), place)
+
+
+def _whole(path: str) -> str:
+    """With links in its folders followed, and its own last name as it stands."""
+    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
+
+
+def _content(path: str, place: str, max_bytes: int) -> tuple[bytes, int]:
+    """What stands at a path, as bytes that change when it does, and how much was read of it. A link is told by its
+    target, and by what lies there if that is inside the project."""
+    try:
+        info = os.lstat(path)
+    except (OSError, ValueError):
+        return b"", 0
+    if stat.S_ISLNK(info.st_mode):
+        target = os.path.realpath(path)
+        inner, size = _content(target, place, max_bytes) if _inside(target, place) and target != path else (b"", 0)
+        return b"link\0" + os.fsencode(target) + b"\0" + inner, size
+    if stat.S_ISDIR(info.st_mode):
+        return b"directory", 0
+    if not stat.S_ISREG(info.st_mode):
+        return b"special", 0
+    return _file_content(path, max_bytes)
+
+
+def _file_content(path: str, max_bytes: int) -> tuple[bytes, int]:
+    """Beyond the bound, size and times stand for the content."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return b"unreadable", 0
+    summary, size = hashlib.sha256(), 0
+    with os.fdopen(descriptor, "rb") as file:
+        info = os.fstat(descriptor)
+        if not stat.S_ISREG(info.st_mode):
+            return b"special", 0
+        if info.st_size > max_bytes:
+            return f"large {info.st_size} {info.st_mtime_ns} {info.st_ctime_ns} {info.st_ino}".encode(), 0
+        while size <= max_bytes and (piece := file.read(READ_BYTES)):
+            summary.update(piece)
+            size += len(piece)
+    return b"file\0" + summary.digest(), size
+
+
+def _inside(path: str, place: str) -> bool:
+    return path == place or path.startswith(place.rstrip("/") + "/")
