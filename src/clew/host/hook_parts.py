@@ -42,4 +42,5 @@ class HookParts:
         self.hooking.attach(session)
         self.turns.attach(session)
         self._sessions.attach(session)
+        session.on_leave.append(self.hooking.end)
         return self._sessions.before_compaction

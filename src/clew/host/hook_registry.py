@@ -43,12 +43,15 @@ class HookRegistry:
         return self._approvals
 
     def due(self, moment: str, subject: str) -> "list[Hook]":
-        """The hooks of a moment whose matcher fits, approved or not."""
+        """The hooks of a moment whose matcher fits, approved or not; what stands in several files once."""
         if not any(hook.moment == moment for hook in self.hooks):
             return []
         from clew.hooks.matching import matches  # as above
+        from clew.hooks.running import distinct
 
-        return [hook for hook in self.hooks if hook.moment == moment and matches(hook.matcher, subject)]
+        fitting = [hook for hook in self.hooks if hook.moment == moment and matches(hook.matcher, subject)]
+        approved = [hook for hook in fitting if self.approvals.is_approved(hook, self._workspace.root)]
+        return distinct(approved) + [hook for hook in fitting if hook not in approved]
 
     def may_run(self, hook: "Hook") -> bool:
         """Whether exactly this hook was approved, and all it names is still what was looked at. Reads files."""

@@ -13,11 +13,11 @@ from clew.host.workspace import Workspace
 from clew.protocol.events import Event, HookAwaited, HookRan, HookRow, HooksOffered, Notice
 from clew.protocol.ids import CallId
 from clew.protocol.ops import AnswerHookCall, CallbackHook, RegisterHooks
-from clew.system.environment import tool_environment
 from clew.tools.session import ToolSession
 
 if TYPE_CHECKING:
     from clew.hooks.definitions import Hook
+    from clew.hooks.running import HookRunner
     from clew.host.hook_callbacks import HookCallbacks
 
 NOTHING_SAID = HookVerdict()
@@ -49,6 +49,7 @@ class Hooking:
         self._headless = headless
         self._offered = offered
         self._callbacks: HookCallbacks | None = None
+        self._runner: HookRunner | None = None
         self._session: Session | None = None
         self._beside: set[asyncio.Task[Any]] = set()
 
@@ -106,6 +107,11 @@ class Hooking:
         task.add_done_callback(self._beside.discard)
         return task
 
+    async def end(self, reason: str) -> None:
+        """The session is over: nothing is run any more."""
+        if self._runner is not None:
+            await self._runner.close()
+
     async def close(self) -> None:
         """Stop what runs beside."""
         for task in self._beside:
@@ -149,16 +155,19 @@ class Hooking:
         if not await asyncio.to_thread(self.registry.may_run, hook):
             await self._changed(hook)
             return None
-        from clew.hooks.running import run_hook  # loaded with the first hook that runs
+        if self._runner is None:
+            from clew.hooks.running import HookRunner  # loaded with the first hook that runs
 
-        answer = run_hook(
+            self._runner = HookRunner()
+        tools = self._tools
+        answer = self._runner.run(
             hook,
             document,
-            cwd=self._tools.cwd,
-            env=tool_environment(
-                self._tools.env, key_variables=self._tools.key_variables, keep=self._tools.keep_variables
-            ),
+            cwd=tools.cwd,
+            env=tools.env,
             project_root=str(self._workspace.root),
+            key_variables=tools.key_variables,
+            keep=tools.keep_variables,
         )
         return await self._watched(hook.command, hook.moment, answer)
 
