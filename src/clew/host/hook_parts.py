@@ -31,11 +31,11 @@ class HookParts:
             headless=request.headless,
             offered=offered,
         )
-        self.calls = HookedCalls(self.hooking)
+        self.calls = HookedCalls(self.hooking, toolbox.undo)
         self.turns = HookedTurns(self.hooking, resumed=past.resumed, undo=toolbox.undo)
         self._sessions = HookedSession(self.hooking, headless=request.headless)
-        # Last, so that what keeps files stands around it.
-        toolbox.host.hooks = (*toolbox.host.hooks, self.calls)
+        # First, so that a call's own changes are written down before hooks make theirs.
+        toolbox.host.hooks = (self.calls, *toolbox.host.hooks)
 
     def attach(self, session: Session) -> "Consent":
         """Belong to a session; the answer is whom to ask before its view is made smaller."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from typing import Any
 
 from msgspec import Struct
@@ -13,6 +13,7 @@ from clew.engine.ports import CallChange
 from clew.engine.turn import Turn, TurnStopped
 from clew.hooks.answers import HookVerdict
 from clew.host.hooking import Hooking
+from clew.host.undo_hook import UndoHook
 from clew.protocol.display import TerminalBlock
 from clew.protocol.events import Event
 from clew.protocol.ids import CallId
@@ -31,10 +32,12 @@ class Words(Struct):
 
 
 class HookedCalls(Middleware):
-    """Around every call, inside of what keeps files: what a hook does to them after a call belongs to that call."""
+    """Around every call. What a hook does to files after one that may have changed some belongs to the turn too."""
 
-    def __init__(self, hooking: Hooking) -> None:
+    def __init__(self, hooking: Hooking, undo: UndoHook | None) -> None:
         self._hooking = hooking
+        self._undo = undo
+        self._effectful: set[CallId] = set()
         self._words: dict[CallId, Words] = {}
 
     async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
@@ -56,9 +59,11 @@ class HookedCalls(Middleware):
     @asynccontextmanager
     async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
         """A call that is stopped has failed; who stopped it does not wait for hooks."""
+        self._effectful.add(call.id)
         try:
             yield
         except asyncio.CancelledError:
+            self._effectful.discard(call.id)
             if self._hooking.listens("PostToolUseFailure"):
                 fields = {"error": INTERRUPTED, "is_interrupt": True}
                 self._hooking.beside(self._ask("PostToolUseFailure", call, fields))
@@ -66,11 +71,16 @@ class HookedCalls(Middleware):
 
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
         """The result stays the tool's, unless a hook puts another in its place or has to say something about it."""
+        moment = "PostToolUseFailure" if result.is_error else "PostToolUse"
+        kept = call.id in self._effectful
+        self._effectful.discard(call.id)
+        if not self._hooking.listens(moment):
+            return result
+        fields: dict[str, Any] = {"tool_response": response(call, result)}
         if result.is_error:
-            fields: dict[str, Any] = {"error": result.text[:MAX_RESPONSE_CHARS], "is_interrupt": False}
-            verdict = await self._ask("PostToolUseFailure", call, fields)
-        else:
-            verdict = await self._ask("PostToolUse", call, {"tool_response": response(call, result)})
+            fields = {"error": result.text[:MAX_RESPONSE_CHARS], "is_interrupt": False}
+        async with self._undo.around_hooks(moment) if self._undo is not None and kept else nullcontext():
+            verdict = await self._ask(moment, call, fields)
         if verdict.result is not None:
             result = replace(result, text=verdict.result)
         if verdict.leaning == "deny":

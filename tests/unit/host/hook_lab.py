@@ -7,10 +7,12 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from clew.hooks.approvals import HookApprovals
+from clew.hooks.settings import find_hooks
 from clew.host.opening import open_door
 from clew.host.request import SessionRequest
 from clew.host.workspace import remember_trust
-from clew.llm.scripted import ScriptedModel, ScriptItem
+from clew.llm.scripted import Call, ScriptedModel, ScriptItem
 from clew.protocol.events import SessionStarted, TurnEnded
 from clew.protocol.ids import OpId
 from clew.protocol.ops import Close, SubmitPrompt
@@ -52,9 +54,14 @@ class HookLab:
         """A command that appends what it is asked to `NAME.log` and gives this answer."""
         (self.base / f"{name}.answer").write_text(answer if isinstance(answer, str) else json.dumps(answer or {}))
         script = self.base / f"{name}.sh"
-        script.write_text(
-            f"cat >> {self.base}/{name}.log\n{more}\ncat {self.base}/{name}.answer\nprintf '%s' '{err}' >&2\nexit {code}\n"
+        lines = (
+            f"cat >> {self.base}/{name}.log",
+            more,
+            f"cat {self.base}/{name}.answer",
+            f"printf '%s' '{err}' >&2",
+            f"exit {code}",
         )
+        script.write_text("\n".join(lines) + "\n")
         return f"sh {script}"
 
     def seen(self, name: str) -> list[dict[str, Any]]:
@@ -100,3 +107,17 @@ async def session(place: HookLab, script: Sequence[ScriptItem], **more: Any) -> 
     finally:
         await place.close()
         await asyncio.sleep(0)
+
+
+def approve_all(place: HookLab) -> None:
+    found = find_hooks(home=place.home, root=place.project, trusted=True, env=place.env)
+    HookApprovals(place.home).approve(found.hooks, place.project)
+
+
+def bash(command: str) -> Call:
+    return Call("Bash", {"command": command, "description": "test"})
+
+
+def decision(word: str, reason: str = "because", **more: Any) -> dict[str, Any]:
+    inner = {"hookEventName": "PreToolUse", "permissionDecision": word, "permissionDecisionReason": reason, **more}
+    return {"hookSpecificOutput": inner}

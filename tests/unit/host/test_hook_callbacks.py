@@ -1,4 +1,4 @@
-"""Hooks of a driving program: called by an event with an id, answered by an op with it, and never waited for in vain."""
+"""Hooks of a driving program: called by an event with an id, answered by an op with it, and not waited for in vain."""
 
 from pathlib import Path
 from typing import Any

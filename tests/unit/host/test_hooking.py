@@ -3,22 +3,17 @@
 import asyncio
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from clew.hooks.approvals import HookApprovals
-from clew.hooks.settings import find_hooks
 from clew.llm.errors import InvalidRequest
-from clew.llm.scripted import Call, Fail, Say
+from clew.llm.scripted import Fail, Say
 from clew.protocol.events import (
-    ApprovalRequested,
     ApprovalResolved,
     CallChanged,
     CompactionFailed,
     HookAwaited,
     HookRan,
-    HooksOffered,
     Notice,
     PromptAccepted,
     PromptOffered,
@@ -27,27 +22,13 @@ from clew.protocol.events import (
     ToolEnded,
     TurnEnded,
 )
-from clew.protocol.ops import AnswerApproval, Compact, Interrupt, SubmitPrompt
-from unit.host.hook_lab import HookLab, hook, session
+from clew.protocol.ops import Compact, Interrupt, SubmitPrompt
+from unit.host.hook_lab import HookLab, bash, decision, hook, session
 
 
 @pytest.fixture
 def place(tmp_path: Path) -> HookLab:
     return HookLab(tmp_path)
-
-
-def approve_all(place: HookLab) -> None:
-    found = find_hooks(home=place.home, root=place.project, trusted=True, env=place.env)
-    HookApprovals(place.home).approve(found.hooks, place.project)
-
-
-def bash(command: str) -> Call:
-    return Call("Bash", {"command": command, "description": "test"})
-
-
-def decision(word: str, reason: str = "because", **more: Any) -> dict[str, Any]:
-    inner = {"hookEventName": "PreToolUse", "permissionDecision": word, "permissionDecisionReason": reason, **more}
-    return {"hookSpecificOutput": inner}
 
 
 async def test_a_call_is_told_before_and_after(place: HookLab) -> None:
@@ -128,66 +109,6 @@ async def test_hooks_of_a_moment_run_at_once(place: HookLab) -> None:
     async with session(place, [bash("echo hi"), Say("ok")]):
         await place.say()
     assert [event.outcome for event in place.front.of(HookRan)] == ["ok", "ok"]
-
-
-@pytest.mark.parametrize("scope", ["user", "claude_project"])
-async def test_an_allow_answers_an_ask_only_from_the_user(place: HookLab, scope: str) -> None:
-    hooks = {"PreToolUse": [hook(place.says("yes", decision("allow")), "Write")]}
-    place.user(hooks) if scope == "user" else place.claude(hooks)
-    approve_all(place)
-    target = place.project / "new.txt"
-    async with session(place, [Call("Write", {"file_path": str(target), "content": "x"}), Say("ok")]):
-        await place.front.submit(SubmitPrompt(content="go"))
-        if scope == "user":
-            await place.front.until(ToolEnded)
-            assert target.exists()
-            assert place.front.of(ApprovalResolved)[0].by == "hook"
-        else:
-            asked = await place.front.until(ApprovalRequested)
-            await place.front.submit(AnswerApproval(request_id=asked.request_id, decision="deny"))
-            await place.front.until(ToolEnded)
-            assert not target.exists()
-            assert place.seen("yes")
-
-
-@pytest.mark.parametrize(
-    ("call", "settings", "outcome"),
-    [
-        (lambda base: Call("Write", {"file_path": f"{base}/project/.git/hooks/x", "content": "x"}), {}, "asks"),
-        (lambda base: Call("Read", {"file_path": f"{base}/project/.env"}), {}, "asks"),
-        (lambda base: Call("Bash", {"command": "cat .env", "description": "t"}), {}, "asks"),
-        (lambda base: Call("Bash", {"command": "touch x", "description": "t"}), {"ask": ["Bash(touch *)"]}, "asks"),
-        (lambda base: Call("Bash", {"command": "touch x", "description": "t"}), {"deny": ["Bash(touch *)"]}, "denied"),
-        (lambda base: Call("Bash", {"command": "touch x", "description": "t"}), {}, "runs"),
-        (lambda base: Call("Bash", {"command": "rm -rf /", "description": "t"}), {}, "denied"),
-    ],
-)
-async def test_what_a_users_allow_can_and_cannot_answer(
-    place: HookLab, call: Any, settings: dict[str, Any], outcome: str
-) -> None:
-    (place.project / ".git").mkdir()
-    (place.project / ".env").write_text("KEY=1")
-    place.user({"PreToolUse": [hook(place.says("yes", decision("allow")))]}, permissions=settings)
-    async with session(place, [call(place.base), Say("ok")]):
-        await place.front.submit(SubmitPrompt(content="go"))
-        if outcome == "asks":
-            asked = await place.front.until(ApprovalRequested)
-            await place.front.submit(AnswerApproval(request_id=asked.request_id, decision="deny"))
-        await place.front.until(ToolEnded)
-        resolved = [(event.by, event.decision) for event in place.front.of(ApprovalResolved)]
-        expected = {"asks": [("user", "deny")], "denied": [("rule", "deny")], "runs": [("hook", "allow")]}
-        assert resolved == expected[outcome]
-
-
-async def test_plan_mode_stays_plan_mode(place: HookLab) -> None:
-    place.user({"PreToolUse": [hook(place.says("yes", decision("allow")))]})
-    target = place.project / "new.txt"
-    script = [Call("Write", {"file_path": str(target), "content": "x"}), bash("touch y"), Say("ok")]
-    async with session(place, script, flags={"permissionMode": "plan"}):
-        await place.say()
-    assert [event.decision for event in place.front.of(ApprovalResolved)] == ["deny", "deny"]
-    assert not target.exists()
-    assert place.seen("yes")[0]["permission_mode"] == "plan"
 
 
 async def test_words_of_hooks_join_after_the_step(place: HookLab) -> None:
@@ -376,85 +297,11 @@ async def test_a_hook_that_hangs_is_ended_and_the_call_goes_on(place: HookLab) -
     assert_gone(place)
 
 
-async def test_hooks_of_a_project_run_only_when_approved(place: HookLab) -> None:
-    place.claude({"PreToolUse": [hook(place.says("theirs"))]})
-    async with session(place, [bash("echo hi"), Say("ok")]):
-        offered = await place.front.until(HooksOffered)
-        assert [row.moment for row in offered.hooks] == ["PreToolUse"]
-        await place.say()
-    assert not place.seen("theirs")
-    approve_all(place)
-    async with session(place, [bash("echo hi"), Say("ok")]):
-        await place.say()
-        assert not place.front.of(HooksOffered)
-    assert len(place.seen("theirs")) == 1
-
-
-async def test_nobody_asks_in_a_headless_run_and_what_is_left_out_is_listed(place: HookLab) -> None:
-    command = place.says("theirs")
-    place.claude({"PreToolUse": [hook(command)]})
-    async with session(place, [bash("echo hi"), Say("ok")], headless=True):
-        await place.say()
-        told = [event.text for event in place.front.of(Notice) if event.code == "hooks"]
-    assert not place.seen("theirs")
-    assert len(told) == 1
-    assert all(words in told[0] for words in ("PreToolUse", command, ".claude/settings.json", "clew hooks approve"))
-
-
-async def test_nothing_of_an_untrusted_project_is_read_or_run(tmp_path: Path) -> None:
-    place = HookLab(tmp_path, trusted=False)
-    place.claude({"PreToolUse": [hook(place.says("theirs"))], "SessionStart": [hook(place.says("start"))]})
-    approve_all(place)
-    async with session(place, [Call("Read", {"file_path": "x"}), Say("ok")]):
-        await place.say()
-        assert not place.front.of(HooksOffered)
-    assert not place.seen("theirs")
-    assert not place.seen("start")
-
-
-async def test_a_users_allow_does_not_count_where_nothing_is_trusted(tmp_path: Path) -> None:
-    place = HookLab(tmp_path, trusted=False)
-    place.user({"PreToolUse": [hook(place.says("yes", decision("allow")))]})
-    async with session(place, [bash("touch x"), Say("ok")]):
-        await place.front.submit(SubmitPrompt(content="go"))
-        asked = await place.front.until(ApprovalRequested)
-        await place.front.submit(AnswerApproval(request_id=asked.request_id, decision="deny"))
-        await place.front.until(ToolEnded)
-    assert not (place.project / "x").exists()
-
-
-async def test_a_hook_whose_file_changed_is_offered_again_and_not_run(place: HookLab) -> None:
-    script = place.project / "check.sh"
-    script.write_text(f"cat >> {place.base}/check.log\n")
-    place.claude({"PreToolUse": [hook("sh ./check.sh")]})
-    approve_all(place)
-    async with session(place, [bash("echo 1"), Say("ok"), bash("echo 2"), Say("ok"), bash("echo 3"), Say("ok")]):
-        await place.say()
-        assert len(place.seen("check")) == 1
-        script.write_text(f"touch {place.base}/evil\n")
-        await place.say("again")
-        (offered,) = place.front.of(HooksOffered)
-        assert offered.hooks[0].command == "sh ./check.sh"
-        await place.say("and again")
-        assert len(place.front.of(HooksOffered)) == 1
-    assert not (place.base / "evil").exists()
-
-
 async def test_messages_for_people_are_shown(place: HookLab) -> None:
     place.user({"PreToolUse": [hook(place.says("tell", {"systemMessage": "be careful"}))]})
     async with session(place, [bash("echo hi"), Say("ok")]):
         await place.say()
         assert [event.text for event in place.front.of(Notice) if event.code == "hook"] == ["be careful"]
-
-
-async def test_secrets_never_reach_a_hook(place: HookLab) -> None:
-    place.env |= {"ANTHROPIC_API_KEY": "sk-ant-canary-000", "MY_TOKEN": "canary-111", "PLAIN": "yes"}
-    place.user({"PreToolUse": [hook(place.says("env", more=f"env > {place.base}/env.txt"))]})
-    async with session(place, [bash("echo hi"), Say("ok")]):
-        await place.say()
-    env = (place.base / "env.txt").read_text()
-    assert "canary" not in env
-    assert f"CLAUDE_PROJECT_DIR={place.project}" in env
 
 
 async def test_a_session_that_closes_leaves_no_hook_behind(place: HookLab) -> None:
