@@ -28,6 +28,7 @@ ROOMS = {
     "config",
     "engine",
     "headless",
+    "hooks",
     "host",
     "llm",
     "permissions",
@@ -95,6 +96,8 @@ def test_only_what_is_needed_is_loaded_before_the_first_request(tmp_path: Path) 
     assert not modules & HEAVY, f"loaded too early: {sorted(modules & HEAVY)}"
     rooms = {name.split(".")[1] for name in modules if name.startswith("clew.")}
     assert rooms <= ROOMS, f"rooms loaded too early: {sorted(rooms - ROOMS)}"
+    hooks = {name for name in modules if name.startswith("clew.hooks")}
+    assert hooks <= {"clew.hooks", "clew.hooks.answers"}, "nobody has hooks here, so nothing reads or runs them"
 
 
 def test_a_run_that_needs_no_room_never_loads_what_makes_it(tmp_path: Path) -> None:

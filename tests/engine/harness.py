@@ -17,7 +17,7 @@ from clew.engine.middleware.limits import LimitCheck
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Ask, CallHook, Limits
 from clew.engine.step import StepRunner
-from clew.engine.turn import Prompt, Turn
+from clew.engine.turn import Look, Prompt, Turn, let_in
 from clew.host.journal import AgentLog
 from clew.llm.scripted import ScriptedModel
 from clew.permissions.access import Access, ShellAccess, ToolAccess, Verdict
@@ -142,10 +142,13 @@ class TestHost:
         verdict: Callable[[tuple[Access, ...]], Verdict] | None = None,
         results_dir: Path | None = None,
         hooks: tuple[CallHook, ...] = (),
+        for_people: bool = False,
     ):
+        """`for_people`: no hook may answer an ask."""
         self.verdict = verdict or (lambda accesses: Verdict(decision="allow", why="test"))
         self.saved: list[str] = []
         self.hooks = hooks
+        self.for_people = for_people
         self._results_dir = results_dir
 
     def context(self, call_id: CallId, progress: Callable[[str], None], ask: Ask) -> ToolContext:
@@ -153,6 +156,9 @@ class TestHost:
 
     async def judge(self, accesses: tuple[Access, ...]) -> Verdict:
         return self.verdict(accesses)
+
+    async def only_a_person(self, accesses: tuple[Access, ...]) -> bool:
+        return self.for_people
 
     def remember(self, rules: tuple[str, ...], *, scope: RuleScope) -> None:
         self.saved.extend(rules)
@@ -203,6 +209,7 @@ class Stage:
         self.steps = StepRunner(host=self.host, pending=self.pending)
         self.middlewares: list[Middleware] = [Steering(), LimitCheck(limits or Limits()), *middlewares]
         self.inbox: deque[Prompt] = deque()
+        self.look: Look = let_in
         self.abort = Abort()
         self.events: list[Event] = []
 
@@ -215,7 +222,8 @@ class Stage:
             abort=self.abort,
             spent=lambda: self.log.state.tally,
             waited_s=lambda: self.pending.waited_s,
-            inbox=lambda: self.inbox.popleft() if self.inbox else None,
+            inbox=self.inbox,
+            look=self.look,
         )
         events = run_turn(turn, Prompt(content=prompt), steps=self.steps, middlewares=self.middlewares)
         async for event in events:

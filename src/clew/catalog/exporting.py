@@ -39,7 +39,9 @@ def as_json(opened: Opened) -> str:
 def pieces(opened: Opened, to: str, *, redacted: bool) -> Iterator[bytes]:
     """The bytes of the export, without secrets unless asked for. Text formats are sanitised too."""
     if to == "markdown":
-        for block in markdown(opened.entries, title=sanitize(opened.title or opened.session_id, one_line=True)):
+        for block in markdown(
+            opened.entries, opened.keyed, title=sanitize(opened.title or opened.session_id, one_line=True)
+        ):
             text = sanitize(block)
             yield (redact(text) if redacted else text).encode() + b"\n\n"
         return

@@ -55,7 +55,7 @@ def lines(opened: Opened) -> Iterator[str]:
     """The session as sanitised text."""
     yield sanitize(f"{opened.title or '(no title)'}", one_line=True)
     yield sanitize(f"{opened.agent} {opened.session_id}  {opened.cwd}", one_line=True)
-    for block in plain(opened.entries):
+    for block in plain(opened.entries, opened.keyed):
         yield ""
         yield sanitize(block)
 

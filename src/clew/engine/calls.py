@@ -3,7 +3,7 @@
 import asyncio
 import time
 from collections.abc import Generator
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -12,10 +12,10 @@ from msgspec.structs import replace
 from clew.engine.abort import settle
 from clew.engine.channel import EventChannel
 from clew.engine.gate import Gate
-from clew.engine.ports import ToolHost
+from clew.engine.ports import UNCHANGED, CallChange, CallHook, ToolHost
 from clew.engine.result_budget import ResultBudget, result_part
 from clew.engine.turnstile import Ticket, Turnstile
-from clew.protocol.events import ToolEnded, ToolProgress, ToolStarted
+from clew.protocol.events import CallChanged, ToolEnded, ToolProgress, ToolStarted
 from clew.protocol.ids import EntryId, new_entry_id
 from clew.protocol.messages import ToolCallPart, ToolResultPart
 from clew.tools.base import Tool, ToolContext, ToolResult
@@ -45,6 +45,8 @@ class Slot(Struct, eq=False):
     refused: bool = False
     effectful: bool = False
     """It was let through and may have changed something outside of this session."""
+    said: CallChange = UNCHANGED
+    """What hooks think of it."""
     duration_ms: int = 0
 
     @contextmanager
@@ -117,7 +119,7 @@ class Calls:
                 return
             await ticket.admitted(shared=is_safe(tool, params))
             if slot.cancelled is None:
-                result = await self._attempt(slot, tool, params)
+                result = await self._attempt(slot, tool, params, ticket)
             else:
                 result = ToolResult(text=CANCEL_TEXT[slot.cancelled], is_error=True)
             await self._finish(slot, result, max_chars=tool.max_result_chars)
@@ -127,7 +129,7 @@ class Calls:
             self._cancel_siblings(slot)
 
     async def _prepare(self, slot: Slot) -> tuple[Struct, ToolResult | None]:
-        """Decode, then let hooks change or refuse the input; what they changed is decoded again."""
+        """Decode, then let hooks look at it: what they change is decoded again, what they say is weighed by the gate."""
         tool = slot.tool
         if tool is None:
             return Struct(), ToolResult(text=f"There is no tool named {slot.call.name!r}.", is_error=True)
@@ -138,22 +140,49 @@ class Calls:
             params = tool.decode(slot.call.arguments)
             for hook in self._host.hooks:
                 change = await hook.before(slot.call, tool)
-                if change is not None and change.refused:
-                    slot.refused = True
-                    return params, ToolResult(text=f"Not run: {change.refused}", is_error=True)
-                if change is not None and change.arguments is not None:
-                    slot.call = replace(slot.call, arguments=change.arguments)
-                    params = tool.decode(slot.call.arguments)
+                if change is None:
+                    continue
+                slot.said = stricter(slot.said, change)
+                if slot.said.refused:
+                    break
+                if change.arguments is not None and change.arguments != slot.call.arguments:
+                    params = await self._changed(slot, tool, change.arguments, hook=change.hook)
         except BadArguments as error:
             return Struct(), ToolResult(text=str(error), is_error=True)
         except Exception as error:  # a hook's or tool's bug is a result, never the end of the turn
             return Struct(), ToolResult(text=f"{slot.call.name} was not run: {describe(error)}", is_error=True)
         return params, None
 
-    async def _attempt(self, slot: Slot, tool: Tool[Any], params: Struct) -> ToolResult:
+    async def _changed(
+        self, slot: Slot, tool: Tool[Any], arguments: dict[str, Any], *, hook: str | None = None
+    ) -> Struct:
+        """The call with another input, which is on disk before it is judged. Raises BadArguments. `hook`: the one that
+        changed it; None: whoever answered its approval did."""
+        try:
+            params = tool.decode(arguments)
+        except BadArguments as error:
+            who = "A hook" if hook is not None else "The answer to its approval"
+            raise BadArguments(f"{who} changed the input to what it cannot take. {error}") from error
+        slot.call = replace(slot.call, arguments=arguments)
+        changed = CallChanged(
+            call_id=slot.call.id,
+            tool=slot.call.name,
+            arguments=arguments,
+            by="user" if hook is None else "hook",
+            hook=hook or "",
+        )
+        await self._channel.emit(changed)
+        return params
+
+    async def _attempt(self, slot: Slot, tool: Tool[Any], params: Struct, ticket: Ticket) -> ToolResult:
         context = self._context(slot)
         try:
-            permit = await self._gate.admit(slot.call, tool.accesses(params, context))
+            permit = await self._gate.admit(slot.call, tool.accesses(params, context), slot.said)
+            if permit.arguments is not None and permit.arguments != slot.call.arguments:
+                params = await self._changed(slot, tool, permit.arguments)
+                if not is_safe(tool, params):
+                    await ticket.alone()
+                permit = await self._gate.admit_changed(slot.call, tool.accesses(params, context))
             if not permit.allowed:
                 slot.refused = True
                 return ToolResult(text=permit.message, is_error=True)
@@ -162,23 +191,39 @@ class Calls:
                 slot.effectful = tool.effect == "world"
             await self._announce(slot)
             slot.running = True
-            async with AsyncExitStack() as around:
-                for hook in self._host.hooks if slot.effectful else ():
-                    await around.enter_async_context(hook.around(slot.call, tool))
-                with slot.stopwatch(self._gate):
-                    result = await tool.run(params, context)
-            for hook in self._host.hooks:
-                result = await hook.after(slot.call, tool, result)
-            return result
+            return await self._within(self._host.hooks, slot, tool, params, context)
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if slot.cancelled == "sibling_error" and task is not None and task.uncancel() == 0:
                 return ToolResult(text=CANCEL_TEXT["sibling_error"], is_error=True)
             raise
-        except Exception as error:  # a tool's bug is the tool's result, never the end of the turn
+        except BadArguments as error:
+            return ToolResult(text=str(error), is_error=True)
+        except Exception as error:  # a hook's bug is a result, never the end of the turn
             return ToolResult(text=f"{slot.call.name} failed: {describe(error)}", is_error=True)
         finally:
             slot.running = False
+
+    async def _within(
+        self, hooks: tuple[CallHook, ...], slot: Slot, tool: Tool[Any], params: Struct, context: ToolContext
+    ) -> ToolResult:
+        """Run it, each hook around those after it: what a later one does to files afterwards, an earlier one sees."""
+        if not hooks:
+            return await self._ran(slot, tool, params, context)
+        first, inner = hooks[0], hooks[1:]
+        if slot.effectful:
+            async with first.around(slot.call, tool):
+                result = await self._within(inner, slot, tool, params, context)
+        else:
+            result = await self._within(inner, slot, tool, params, context)
+        return await first.after(slot.call, tool, result)
+
+    async def _ran(self, slot: Slot, tool: Tool[Any], params: Struct, context: ToolContext) -> ToolResult:
+        try:
+            with slot.stopwatch(self._gate):
+                return await tool.run(params, context)
+        except Exception as error:  # a tool's bug is the tool's result, never the end of the turn
+            return ToolResult(text=f"{slot.call.name} failed: {describe(error)}", is_error=True)
 
     async def _announce(self, slot: Slot) -> None:
         """What has an effect runs only after the log is safe on disk: the host syncs before it takes this event."""
@@ -217,6 +262,15 @@ class Calls:
             refused=slot.refused,
         )
         await self._channel.emit(ended)
+
+
+def stricter(said: CallChange, more: CallChange) -> CallChange:
+    """Of two hooks' words about a call the stricter one."""
+    return more if _strictness(more) > _strictness(said) else said
+
+
+def _strictness(said: CallChange) -> int:
+    return 3 if said.refused else ("", "allow", "ask").index(said.leaning)
 
 
 def is_safe(tool: Tool[Any], params: Struct) -> bool:

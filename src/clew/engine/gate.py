@@ -1,14 +1,15 @@
-"""Between a call and its run: judged by permissions, and by a person where permissions ask."""
+"""Between a call and its run: judged by permissions; where they ask, decided by a person, or by a hook that may."""
 
 import asyncio
 import time
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.engine.abort import Abort
 from clew.engine.channel import EventChannel
-from clew.engine.ports import ToolHost
+from clew.engine.ports import UNCHANGED, CallChange, ToolHost
 from clew.permissions.access import Access, FetchAccess, FileAccess, ShellAccess, Verdict
 from clew.protocol.asking import RuleScope
 from clew.protocol.events import (
@@ -27,6 +28,7 @@ from clew.protocol.ops import AnswerApproval, AnswerQuestion
 Answer = AnswerApproval | AnswerQuestion
 ASKS_NOBODY = "Not run: it needs a person's leave, and nobody can answer in this run."
 INTERRUPTED = "Not run: the turn was stopped before anybody decided."
+HOOK_ASKS = "a hook wants you to decide"
 
 
 class PendingAnswers:
@@ -89,6 +91,8 @@ class Permit(Struct, frozen=True, kw_only=True):
     message: str = ""
     reads_only: bool = False
     """Proven to change nothing."""
+    arguments: dict[str, Any] | None = None
+    """What whoever answered wants it to run with instead."""
 
 
 class Gate:
@@ -107,18 +111,46 @@ class Gate:
         """How long people were waited for so far."""
         return self._pending.waited_s
 
-    async def admit(self, call: ToolCallPart, accesses: tuple[Access, ...]) -> Permit:
-        """Judge the real target with the real input."""
-        verdict = await self._host.judge(accesses)
+    async def admit(self, call: ToolCallPart, accesses: tuple[Access, ...], said: CallChange = UNCHANGED) -> Permit:
+        """Judge the real target with the real input. `said`: what hooks think of it."""
+        subject = exact_text(call, accesses)
+        if said.refused:
+            await self._resolve(call, subject, "deny", by="hook", reason=said.refused, rule=said.hook)
+            return Permit(allowed=False, message=f"Not allowed by a hook: {said.refused}")
+        verdict = await self._judge(accesses, said)
         if verdict.decision == "allow":
             return Permit(allowed=True, reads_only=verdict.reads_only)
-        subject = exact_text(call, accesses)
         if verdict.decision == "deny":
-            await self._resolve(call, subject, "deny", by="rule", reason=verdict.why, rule=verdict.rule)
-            return Permit(allowed=False, message=f"Not allowed: {verdict.why}")
-        return await self._ask(call, subject, verdict, accesses)
+            return await self._denied(call, subject, verdict)
+        if said.leaning == "allow" and not await self._host.only_a_person(accesses):
+            await self._resolve(call, subject, "allow", by="hook", reason=said.reason, rule=said.hook)
+            return Permit(allowed=True, reads_only=verdict.reads_only)
+        return await self._ask(call, subject, verdict, accesses, said)
 
-    async def _ask(self, call: ToolCallPart, subject: str, verdict: Verdict, accesses: tuple[Access, ...]) -> Permit:
+    async def admit_changed(self, call: ToolCallPart, accesses: tuple[Access, ...]) -> Permit:
+        """The same call with the input that whoever allowed it gave: that is answered too, unless it is denied."""
+        verdict = await self._host.judge(accesses)
+        if verdict.decision == "deny":
+            return await self._denied(call, exact_text(call, accesses), verdict)
+        return Permit(allowed=True, reads_only=verdict.reads_only)
+
+    async def _denied(self, call: ToolCallPart, subject: str, verdict: Verdict) -> Permit:
+        await self._resolve(call, subject, "deny", by="rule", reason=verdict.why, rule=verdict.rule)
+        return Permit(allowed=False, message=f"Not allowed: {verdict.why}")
+
+    async def _judge(self, accesses: tuple[Access, ...], said: CallChange) -> Verdict:
+        """What permissions say now; with a hook that wants a person to decide, never that it may just run."""
+        verdict = await self._host.judge(accesses)
+        if said.leaning != "ask" or verdict.decision == "deny":
+            return verdict
+        why = f"{HOOK_ASKS}: {said.reason}" if said.reason else HOOK_ASKS
+        if verdict.decision == "allow":
+            return replace(verdict, decision="ask", why=why, rule=said.hook, offers=())
+        return replace(verdict, why=f"{verdict.why}; {why}")
+
+    async def _ask(
+        self, call: ToolCallPart, subject: str, verdict: Verdict, accesses: tuple[Access, ...], said: CallChange
+    ) -> Permit:
         asked = ApprovalRequested(
             request_id=RequestId(new_uuid()),
             call_id=call.id,
@@ -131,7 +163,7 @@ class Gate:
         self._approvals[asked.request_id] = asked
         try:
             await self._channel.emit(asked)
-            settled = await self._answered(waiting, accesses)
+            settled = await self._answered(waiting, accesses, said)
         finally:
             self._pending.forget(asked.request_id)
         del self._approvals[asked.request_id]
@@ -147,13 +179,13 @@ class Gate:
         )
 
     async def _answered(
-        self, waiting: "asyncio.Future[Answer]", accesses: tuple[Access, ...]
+        self, waiting: "asyncio.Future[Answer]", accesses: tuple[Access, ...], said: CallChange
     ) -> AnswerApproval | Verdict:
         """The answer; or the verdict, when rules that changed meanwhile settle it. An answer that is there counts."""
         while True:
             changed = self._pending.changed()
             await asyncio.wait({waiting, changed}, return_when=asyncio.FIRST_COMPLETED)
-            verdict = None if waiting.done() else await self._host.judge(accesses)
+            verdict = None if waiting.done() else await self._judge(accesses, said)
             if waiting.done():
                 answer = waiting.result()
                 assert isinstance(answer, AnswerApproval)
@@ -184,7 +216,7 @@ class Gate:
         if answer.decision == "allow_always":
             self._host.remember(rules, scope=scope)
             self._pending.reconsider()
-        return Permit(allowed=True, reads_only=verdict.reads_only)
+        return Permit(allowed=True, reads_only=verdict.reads_only, arguments=answer.arguments)
 
     async def _resolve(
         self,

@@ -23,7 +23,12 @@ async def run_turn(
 ) -> AsyncGenerator[Event]:
     """One turn. Whether to go on is decided by tool calls alone, never by the stop reason."""
     yield TurnStarted(turn=turn.number)
-    yield turn.accept(prompt.content, origin=prompt.origin, prompt_id=prompt.prompt_id)
+    try:
+        async for event in joining(turn, prompt):
+            yield event
+    except TurnStopped as stop:
+        yield ended(turn, *stopped(turn, stop), noted=False)
+        return
     try:
         while True:
             async for event in passing(turn, middlewares, "before_step"):
@@ -49,6 +54,16 @@ async def run_turn(
         if (words := INTERRUPTED.get(turn.abort.reason or "limit")) and isinstance(stop, TurnInterrupted):
             yield turn.accept(words)
     yield ended(turn, reason, error)
+
+
+async def joining(turn: Turn, prompt: Prompt) -> AsyncGenerator[Event]:
+    """What the turn is about. When that is not let in, or the turn is stopped before, nothing of it is kept."""
+    try:
+        async with aclosing(turn.first(prompt)) as events:
+            async for event in events:
+                yield event
+    except Aborted:
+        raise TurnInterrupted from None
 
 
 async def passing(turn: Turn, middlewares: Sequence[Middleware], moment: Moment) -> AsyncGenerator[Event]:
@@ -87,8 +102,9 @@ def stopped(turn: Turn, stop: TurnStopped) -> tuple[TurnEndReason, str]:
     return "interrupted", ""
 
 
-def ended(turn: Turn, reason: TurnEndReason, error: str) -> TurnEnded:
-    """The last event of the turn."""
+def ended(turn: Turn, reason: TurnEndReason, error: str, *, noted: bool = True) -> TurnEnded:
+    """The last event of the turn. `noted`: the conversation keeps the error."""
+    noted = noted and bool(error)
     return TurnEnded(
         turn=turn.number,
         reason=reason,
@@ -98,6 +114,6 @@ def ended(turn: Turn, reason: TurnEndReason, error: str) -> TurnEnded:
         usage=turn.own.usage if turn.own.models else None,
         cost_usd=turn.cost_usd,
         error=error,
-        entry_id=new_entry_id() if error else EntryId(""),
-        parent_id=turn.agent.conversation.leaf if error else None,
+        entry_id=new_entry_id() if noted else EntryId(""),
+        parent_id=turn.agent.conversation.leaf if noted else None,
     )

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
@@ -28,6 +28,10 @@ class ToolHost(Protocol):
         """What permissions say, with the rules and mode in force now."""
         ...
 
+    async def only_a_person(self, accesses: tuple[Access, ...]) -> bool:
+        """Whether an ask about these is one that no hook may answer."""
+        ...
+
     def remember(self, rules: tuple[str, ...], *, scope: RuleScope) -> None:
         """Save rules the user said "always" to, or let them hold for this session."""
         ...
@@ -48,14 +52,25 @@ class ToolHost(Protocol):
 
 
 class CallChange(Struct, frozen=True, kw_only=True):
-    """What a hook makes of a call: other arguments, or a refusal with its reason."""
+    """What a hook makes of a call: other arguments, a refusal with its reason, or a word about the verdict to come."""
 
     arguments: dict[str, Any] | None = None
     refused: str = ""
+    leaning: Literal["", "allow", "ask"] = ""
+    """`ask`: a person decides, even where permissions allow. `allow`: an ask is answered, where a hook may do that;
+    never a deny."""
+    reason: str = ""
+    """Of the leaning, for whoever is asked and for the log."""
+    hook: str = ""
+    """Which one said so."""
+
+
+UNCHANGED = CallChange()
+"""Nobody said anything about the call."""
 
 
 class CallHook(Protocol):
-    """Stands around the run of a call. All may wait; all are stopped with the turn."""
+    """Stands around the run of a call, and around the hooks after it. All may wait; all are stopped with the turn."""
 
     async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
         """Before it is judged. What it changes is what is judged, shown and run."""
@@ -67,7 +82,7 @@ class CallHook(Protocol):
         ...
 
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
-        """After it ran, before its result is bounded."""
+        """After it ran, or failed, before its result is bounded; still within the `around` of the hooks before it."""
         ...
 
 

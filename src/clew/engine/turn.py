@@ -2,22 +2,33 @@
 
 TurnStopped             with the reason that TurnEnded will carry
 ├── TurnInterrupted     the switch was thrown
+├── PromptRefused       the prompt was not let in, so there is nothing to answer
 └── ContextFull         the view must become smaller before the step can be tried again
 """
 
 import time
-from collections.abc import Callable
+from collections import deque
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator
+from typing import Any
 
 from msgspec import Struct
 
-from clew.engine.abort import Abort
+from clew.engine.abort import Abort, Aborted
 from clew.engine.agent import Agent
 from clew.engine.attempt import Attempt
 from clew.engine.recovery import Recovery
 from clew.llm.text_calls import find_text_calls
-from clew.protocol.events import Event, PromptAccepted, PromptOrigin, TurnEndReason
+from clew.protocol.events import (
+    Event,
+    Notice,
+    PromptAccepted,
+    PromptOffered,
+    PromptOrigin,
+    PromptWithdrawn,
+    TurnEndReason,
+)
 from clew.protocol.ids import EntryId, PromptId, new_entry_id
-from clew.protocol.messages import Part, ToolCallPart, ToolResultPart
+from clew.protocol.messages import Part, ToolCallPart, ToolResultPart, text_of
 from clew.protocol.tally import Tally
 
 Content = str | tuple[Part, ...]
@@ -46,6 +57,13 @@ class TurnInterrupted(TurnStopped):
         super().__init__("interrupted")
 
 
+class PromptRefused(TurnStopped):
+    """What was said did not join the conversation."""
+
+    def __init__(self, error: str) -> None:
+        super().__init__("stopped_by_hook", error)
+
+
 class ContextFull(TurnStopped):
     """The request does not fit the model's window."""
 
@@ -61,6 +79,24 @@ class Prompt(Struct, frozen=True, kw_only=True):
     content: Content
     prompt_id: PromptId = NO_PROMPT
     origin: PromptOrigin = "user"
+
+
+class PromptWord(Struct, frozen=True, kw_only=True):
+    """What is thought of a prompt before it joins."""
+
+    refused: str = ""
+    """It does not join, and why."""
+    context: str = ""
+    """Hidden words that join with it."""
+
+
+LET_IN = PromptWord()
+Look = Callable[[Prompt], Coroutine[Any, Any, PromptWord] | None]
+"""Looks at a prompt; None: nobody does."""
+
+
+def let_in(prompt: Prompt) -> None:
+    """Nobody looks at prompts."""
 
 
 Aside = Callable[[EntryId | None], Event]
@@ -96,11 +132,12 @@ class Turn:
         abort: Abort,
         spent: Callable[[], Tally],
         waited_s: Callable[[], float],
-        inbox: Callable[[], Prompt | None],
+        inbox: deque[Prompt],
         aside: Callable[[], Aside | None] = lambda: None,
+        look: Look = let_in,
     ) -> None:
-        """`spent`: what the session used so far, this turn included. `inbox`: the next input that waits, if any.
-        `aside`: the next thing that happened beside the turn and is to be told."""
+        """`spent`: what the session used so far, this turn included. `inbox`: the input that waits.
+        `aside`: the next thing that happened beside the turn and is to be told. `look`: what is thought of a prompt."""
         self.number = number
         self.agent = agent
         self.abort = abort
@@ -108,6 +145,7 @@ class Turn:
         self.spent = spent
         self.inbox = inbox
         self.aside = aside
+        self._look = look
         self.steps = 0
         self.own = Tally()
         """What this turn used."""
@@ -138,6 +176,46 @@ class Turn:
         """What this turn is known to have cost; None when no request of it has a price."""
         priced = any(use.requests > use.unpriced for use in self.own.models)
         return self.own.cost_usd if priced else None
+
+    async def first(self, prompt: Prompt) -> AsyncGenerator[Event]:
+        """What the turn is about joins, or is given back. Raises PromptRefused, or Aborted."""
+        looking = self._look(prompt)
+        try:
+            word = await self.abort.guard(looking) if looking is not None else LET_IN
+        except Aborted:
+            for event in given_back(prompt):
+                yield event
+            raise
+        if word.refused:
+            for event in given_back(prompt):
+                yield event
+            raise PromptRefused(word.refused)
+        for event in self._joined(prompt, word):
+            yield event
+
+    async def queued(self) -> AsyncGenerator[Event]:
+        """All that was said since joins, in order. What waits can be taken back until it has joined, and stays in the
+        inbox when the turn is stopped meanwhile."""
+        while self.inbox:
+            prompt = self.inbox[0]
+            looking = self._look(prompt)
+            word = await looking if looking is not None else LET_IN
+            if prompt not in self.inbox:
+                continue
+            self.inbox.remove(prompt)
+            if word.refused:
+                for event in given_back(prompt):
+                    yield event
+                text = f"what you said meanwhile was not sent: {word.refused}"
+                yield Notice(level="warning", text=text, code="hook")
+                continue
+            for event in self._joined(prompt, word, queued=True):
+                yield event
+
+    def _joined(self, prompt: Prompt, word: PromptWord, *, queued: bool = False) -> Iterator[PromptAccepted]:
+        yield self.accept(prompt.content, origin=prompt.origin, prompt_id=prompt.prompt_id, queued=queued)
+        if word.context:
+            yield self.accept(word.context)
 
     def accept(
         self,
@@ -194,3 +272,10 @@ class Turn:
         if not self.last.text.strip() and not self.effects:
             return "empty_answer", "the model answered nothing; ask again, or try another model"
         return "completed", ""
+
+
+def given_back(prompt: Prompt) -> Iterator[Event]:
+    """The words did not join: whoever typed them has them again."""
+    yield PromptWithdrawn(prompt_id=prompt.prompt_id)
+    if prompt.origin == "user" and isinstance(prompt.content, str):
+        yield PromptOffered(text=text_of(prompt.content))

@@ -20,6 +20,15 @@ class Ticket:
         self._turnstile.admit()
         await self.turn
 
+    async def alone(self) -> None:
+        """It turned out that this call, which is inside, overlaps with nothing: wait until the others left."""
+        if not self.shared:
+            return
+        self._turnstile.leave(self)
+        self.turn = asyncio.get_running_loop().create_future()
+        self._turnstile.first(self)
+        await self.admitted(shared=False)
+
     def leave(self) -> None:
         """Make room, whether it had its turn or not."""
         self._turnstile.leave(self)
@@ -38,6 +47,11 @@ class Turnstile:
         ticket = Ticket(self)
         self._waiting.append(ticket)
         return ticket
+
+    def first(self, ticket: Ticket) -> None:
+        """Back to the head of the queue."""
+        ticket.shared = None
+        self._waiting.appendleft(ticket)
 
     def admit(self) -> None:
         """Let in whoever may pass now."""

@@ -44,7 +44,11 @@ class HookVerdict(Struct, frozen=True, kw_only=True):
 
     leaning: Leaning = ""
     reason: str = ""
+    hook: str = ""
+    """Which one decided."""
     arguments: dict[str, Any] | None = None
+    changed_by: str = ""
+    """Which one changed the input."""
     context: str = ""
     stop: str | None = None
     messages: tuple[str, ...] = ()
@@ -56,12 +60,14 @@ def combined(answers: Sequence[HookAnswer]) -> HookVerdict:
     """The strictest part decides. An `allow` of a hook that may not say so counts for nothing."""
     counted = [answer for answer in answers if answer.leaning != "allow" or answer.may_allow]
     strictest = max(counted, key=lambda answer: STRICTNESS[answer.leaning], default=None)
-    changed = [answer.arguments for answer in answers if answer.arguments is not None]
+    changed = [answer for answer in answers if answer.arguments is not None]
     results = [answer.result for answer in answers if answer.result is not None]
     return HookVerdict(
         leaning=strictest.leaning if strictest is not None else "",
         reason=strictest.reason if strictest is not None else "",
-        arguments=changed[-1] if changed else None,
+        hook=strictest.hook if strictest is not None and strictest.leaning else "",
+        arguments=changed[-1].arguments if changed else None,
+        changed_by=changed[-1].hook if changed else "",
         context="\n".join(answer.context for answer in answers if answer.context),
         stop=next((answer.stop for answer in answers if answer.stop is not None), None),
         messages=tuple(answer.message for answer in answers if answer.message),

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from clew.engine.turn import Prompt
+from clew.host.hook_ops import HookOp, hook_effect
 from clew.host.listener import Listener
 from clew.host.lookups import SLOW, ListThem, Lookups, PreviewOne
 from clew.host.refusal import OpRefused
@@ -72,6 +73,8 @@ class Door:
         self._replay = Replay()
         self._ended = False
         self._restoring = False
+        self.offered_hooks: set[str] = set()
+        """Hooks that a person was shown in this process."""
 
     @property
     def room(self) -> Room:
@@ -256,6 +259,8 @@ class Door:
         """Questions, a person's own commands, and what is in force."""
         if isinstance(op, Lookup):
             return await self._lookups.understood(op, self.room)
+        if isinstance(op, HookOp):
+            return await hook_effect(op, self.room, self._tell)
         if not isinstance(op, RunShell):
             return self._changed(op)
         if self.room.typed is None:

@@ -20,6 +20,7 @@ from clew.protocol.ops import (
     AllowRule,
     ExportSession,
     FindFiles,
+    ListHooks,
     ListModels,
     ListRules,
     ListSessions,
@@ -35,7 +36,17 @@ from clew.protocol.ops import (
 ListThem = Callable[[str, int], Awaitable[tuple[SessionRow, ...]]]
 PreviewOne = Callable[[str], Awaitable[tuple[str, ...]]]
 MAX_FILES = 500
-SLOW = ListModels | ListSessions | PreviewSession | FindFiles | StopShell | ShowDiff | ExportSession | RunChecks
+SLOW = (
+    ListModels
+    | ListSessions
+    | PreviewSession
+    | FindFiles
+    | StopShell
+    | ShowDiff
+    | ExportSession
+    | RunChecks
+    | ListHooks
+)
 """Questions that may take a moment: nobody waits for them at the door."""
 
 

@@ -21,6 +21,7 @@ from clew.engine.ports import Limits
 from clew.engine.step import StepRunner
 from clew.engine.turn import Prompt
 from clew.host.door import Door, Room
+from clew.host.hook_parts import HookParts
 from clew.host.journal import AgentLog, Journal
 from clew.host.memory_files import nested_memory, project_memory
 from clew.host.model_choice import check_fast_model, chosen_model, connector, key_source, listed_rows
@@ -156,8 +157,11 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     middlewares = [*middlewares_of(workspace, memory, reminders, headless=request.headless)]
     if toolbox.undo is not None:
         middlewares.append(LookAtEnd(toolbox.undo))
-    session = assemble(workspace, past, agent, toolbox, (*middlewares, parts.middleware), door)
+    hooks = HookParts(request, workspace, past, toolbox, door.offered_hooks)
+    middlewares += [hooks.calls, parts.middleware, hooks.turns]
+    session = assemble(workspace, past, agent, toolbox, middlewares, door)
     parts.attach(session)
+    parts.consent = hooks.attach(session)
     typed = beside(session, toolbox)
     voice.session = session
     notes = [Notice(level="warning", text=text, code="settings") for text in workspace.loaded.warnings]
@@ -165,6 +169,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     if moved:
         notes.append(note(f"this session belongs to {workspace.root}: it goes on there"))
     notes += [note(text) for text in (*unread(workspace), *memory.notes, prompt.note) if text]
+    offered = hooks.hooking.introduction()
     if prompt.keep:
         session.journal.main.keep(
             SystemPromptEntry(blocks=prompt.blocks, tools=prompt.tools, **session.journal.main.stamp.keyed())
@@ -184,7 +189,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         models=lambda: listed_rows(workspace),
         scrollback=past.scrollback(),
         window=lambda: parts.window(reminders),
-        notes=(*notes, *cold),
+        notes=(*notes, *cold, *offered),
         go_on=Prompt(content=CONTINUE_PROMPT, origin="clew") if past.interrupted != "none" else None,
         greet=not request.headless and past.resumed and settings.recap.enabled,
         workspace=workspace,
@@ -192,6 +197,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         typed=typed,
         reminders=reminders,
         transcript=past.path,
+        hooking=hooks.hooking,
     )
 
 

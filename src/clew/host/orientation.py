@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.llm.model import Model
 from clew.orient.away import MIN_NEW_PROMPTS, MIN_PROMPTS
@@ -17,6 +18,7 @@ from clew.orient.titles import next_title
 from clew.protocol.entries import Entry, SessionSourceEntry
 from clew.protocol.events import (
     BatchLabelled,
+    CallChanged,
     Event,
     Notice,
     PartCompleted,
@@ -101,6 +103,8 @@ class SessionOrientation:
                 self._intent = text
             case PartCompleted(part=ToolCallPart() as call):
                 self._calls[call.id] = call
+            case CallChanged() if event.call_id in self._calls:
+                self._calls[event.call_id] = replace(self._calls[event.call_id], arguments=event.arguments)
             case ToolEnded():
                 self._ended[event.result.call_id] = event
             case ReplyWithdrawn():

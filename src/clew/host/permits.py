@@ -7,7 +7,7 @@ from typing import cast, get_args
 
 import msgspec
 
-from clew.permissions.access import Access, FileAccess, Mode, Verdict
+from clew.permissions.access import Access, FileAccess, Mode, ShellAccess, Verdict
 from clew.permissions.conditions import Policy, with_rules
 from clew.permissions.policy import judge_call
 from clew.permissions.rules import RuleError, add_rule
@@ -49,6 +49,20 @@ class Permits:
     def judge(self, accesses: tuple[Access, ...]) -> Verdict:
         """What permissions say now."""
         return judge_call(tuple(access for access in accesses if not self._own_result(access)), self.policy)
+
+    def only_a_person(self, accesses: tuple[Access, ...]) -> bool:
+        """Whether no hook may answer for these: what still asks where the user gave up asking (protected names,
+        secrets, ask rules, what could not be judged), a way out of the sandbox, anything in a directory that is not
+        trusted."""
+        if not self.policy.trusted or any(
+            isinstance(access, ShellAccess) and access.leaves_sandbox for access in accesses
+        ):
+            return True
+        unasked = msgspec.structs.replace(self.policy, mode="bypassPermissions")
+        return (
+            judge_call(tuple(access for access in accesses if not self._own_result(access)), unasked).decision
+            != "allow"
+        )
 
     def _own_result(self, access: Access) -> bool:
         """Whether this reads a result that was spilled, wherever links lead."""

@@ -8,13 +8,14 @@ from msgspec import Struct
 
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.turn import Prompt
+from clew.host.hooking import Hooking
 from clew.host.permits import Permits
 from clew.host.session import Session
 from clew.host.typed_shell import TypedShells
 from clew.host.undo_hook import UndoHook
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
-from clew.protocol.events import ColdReturn, ModelRow, Notice
+from clew.protocol.events import ColdReturn, HooksOffered, ModelRow, Notice
 from clew.tools.session import ToolSession
 from clew.transcript.scrollback import Scrollback
 
@@ -38,7 +39,7 @@ class Room(Struct, kw_only=True):
     """What keeps files; None where nothing is kept."""
     window: "Callable[[], Window] | None" = None
     """What is behind the ops about the window; loaded by the first of them."""
-    notes: tuple[Notice | ColdReturn, ...] = ()
+    notes: tuple[Notice | ColdReturn | HooksOffered, ...] = ()
     """What the first front end should be told."""
     go_on: Prompt | None = None
     """What lets a turn that was cut off go on."""
@@ -51,5 +52,7 @@ class Room(Struct, kw_only=True):
     reminders: Reminders | None = None
     transcript: Path | None = None
     """The file of the session; None when it is not kept."""
+    hooking: Hooking | None = None
+    """The user's hooks."""
     files: "FileIndex | None" = None
     """The names of the project's files; made by the first question for them."""

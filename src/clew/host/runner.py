@@ -14,7 +14,7 @@ from clew.engine.calls import describe
 from clew.engine.loop import ended, run_turn
 from clew.engine.middleware.base import Middleware
 from clew.engine.step import StepRunner
-from clew.engine.turn import Aside, Prompt, Turn
+from clew.engine.turn import Aside, Look, Prompt, Turn, let_in
 from clew.protocol.events import Event, Notice, PromptQueued, PromptWithdrawn
 from clew.protocol.ids import PromptId
 from clew.protocol.messages import text_of
@@ -55,6 +55,8 @@ class AgentRunner:
         self._task: asyncio.Task[None] | None = None
         self._closed = False
         self._doing: Literal["", "turn", "job"] = ""
+        self.look: Look = let_in
+        """What is thought of a prompt before it joins."""
         self.asked = ""
         """What it works on, or worked on last, in the words of whoever asked."""
 
@@ -157,8 +159,9 @@ class AgentRunner:
             abort=abort,
             spent=self._spent,
             waited_s=lambda: self._steps.pending.waited_s,
-            inbox=lambda: self._inbox.popleft() if self._inbox else None,
+            inbox=self._inbox,
             aside=lambda: self._asides.popleft() if self._asides else None,
+            look=self.look,
         )
         try:
             events = run_turn(turn, prompt, steps=self._steps, middlewares=self._middlewares)

@@ -60,6 +60,10 @@ class Session:
         self._on_close = on_close
         self.beside: list[Callable[[], Awaitable[None]]] = []
         """What runs beside the agents and must be stopped, and told, before they are."""
+        self.on_begin: list[Callable[[], None]] = []
+        """Called when somebody listens; more than once."""
+        self.on_leave: list[Callable[[EndReason], Awaitable[None]]] = []
+        """What is done when the agents have stopped and the session is about to end."""
         self._parents: dict[AgentId, CallId | None] = {}
         self._watch: asyncio.Task[None] | None = None
         self._leaving: asyncio.Task[None] | None = None
@@ -130,6 +134,8 @@ class Session:
         """Somebody listens: from now on the session also looks whether another process asks for it."""
         if self._asked_for is not None and self._watch is None:
             self._watch = asyncio.create_task(self._watch_for_others())
+        for start in self.on_begin:
+            start()
 
     def retire(self, model: Model) -> None:
         """A model that was replaced; a request may still be under way there, so it is closed at the end."""
@@ -159,6 +165,8 @@ class Session:
             await self.ahead.close()
         if self.orienting is not None:
             await self.orienting.close(leaving=not self.lost)
+        for leave in self.on_leave:
+            await leave(reason)
         self.closed = True
         self.publish(SessionEnded(reason=reason))
         for model in {id(model): model for model in self._models()}.values():

@@ -62,6 +62,10 @@ class SessionTools:
         told = [await self._told(access, verdict.at_stake) for access in accesses]
         return self._permits.judge(tuple(told))
 
+    async def only_a_person(self, accesses: tuple[Access, ...]) -> bool:
+        """Whether an ask about these is one that no hook may answer."""
+        return self._permits.only_a_person(accesses)
+
     async def _told(self, access: Access, paths: tuple[str, ...]) -> Access:
         """The access with what is known of the paths at stake."""
         if not isinstance(access, ShellAccess | FileAccess):

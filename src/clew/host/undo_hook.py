@@ -145,6 +145,18 @@ class UndoHook:
             if checkpoint is not None and (checkpoint.changes or checkpoint.warnings):
                 told.append(checkpoint.told())
 
+    @asynccontextmanager
+    async def around_hooks(self, moment: str) -> AsyncGenerator[None]:
+        """What the user's hooks change between calls belongs to the turn, once its agent has used a tool."""
+        opened = await self._before("hook", moment) if self._opening is not None else None
+        self._open += 1
+        try:
+            yield
+        finally:
+            self._open -= 1
+            if opened is not None:
+                await self._write_down(opened)
+
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
         """A command's effects are told with its result. Who looks at a background command learns its own; so do we."""
         made = self._made.pop(call.id, None)

@@ -19,7 +19,7 @@ from clew.protocol.entries import ChainEntry
 from clew.protocol.events import ColdReturn
 
 if TYPE_CHECKING:
-    from clew.engine.compaction.compactor import Compactor
+    from clew.engine.compaction.compactor import Compactor, Consent
     from clew.host.window import Window
     from clew.orient.daily_cap import DailyCap
 
@@ -39,6 +39,8 @@ class WindowParts:
         self._made: Compactor | None = None
         self._window: Window | None = None
         self._session: Session | None = None
+        self.consent: Consent | None = None
+        """Who is asked before a summary is made."""
         self.meter = WindowMeter(self._settings, idle_s=idle_s(past))
         self.middleware = MakeRoom(self._settings, self.meter, self.compactor)
 
@@ -59,6 +61,7 @@ class WindowParts:
                 live=SessionLiveState(self._toolbox, lambda: self._session.runners if self._session else {}),
                 forget_reads=self._toolbox.session.forget_reads,
                 log=self._log,
+                consent=self.consent,
             )
         return self._made
 

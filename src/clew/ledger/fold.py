@@ -30,6 +30,7 @@ from clew.protocol.entries import (
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.standing import Standing
+from clew.protocol.turn_events import CallChanged
 from clew.transcript.standing import StandingFold
 from clew.transcript.typed_text import bounded, is_interruption
 
@@ -91,6 +92,8 @@ class LedgerFold:
             self._withdraw(entry)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, CompactionEnded):
             self._carried.feed(entry.event, self._positions, self._requests, self._rules, self._language, self._work)
+        elif isinstance(entry, EventEntry) and isinstance(entry.event, CallChanged):
+            self._work.changed(entry.event.call_id, entry.event.arguments)
 
     def _chain(self, entry: ChainEntry) -> None:
         if self._all_side is None:

@@ -48,12 +48,26 @@ class WorkFold:
         """A call was announced."""
         name = tool_name(part.name)
         self._pending[part.id] = self._under_way = _Pending(name, part.arguments, entry)
+        self._begun(part.id, self._under_way)
+
+    def changed(self, call_id: CallId, arguments: dict[str, Any]) -> None:
+        """A call runs with another input than it was announced with: that is what happened."""
+        before = self._pending.get(call_id)
+        if before is None:
+            return
+        pending = self._pending[call_id] = before._replace(arguments=arguments)
+        if self._under_way is before:
+            self._under_way = pending
+        self._begun(call_id, pending)
+
+    def _begun(self, call_id: CallId, pending: _Pending) -> None:
+        name, arguments, entry = pending
         if name == "TodoWrite":
-            self.todos.write(part.arguments, (entry,), self.turn)
+            self.todos.write(arguments, (entry,), self.turn)
         elif name in AGENT_TOOLS:
-            self.agents.started(part.id, part.arguments, entry, self.turn)
+            self.agents.started(call_id, arguments, entry, self.turn)
         elif name == "ExitPlanMode":
-            self.todos.propose(part.arguments, (entry,))
+            self.todos.propose(arguments, (entry,))
 
     def turned(self, turn: int) -> None:
         """The user asked for something more."""

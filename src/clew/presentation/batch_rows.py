@@ -117,7 +117,15 @@ def call_details(shown: CallShown, columns: int, level: int, cwd: str = "") -> l
         known = shown.display and not shown.failed
         if shown.text.strip() and not (known and rows):
             rows += _text_rows(shown.text, columns - 1, indent, full=level > 1)
-    return rows
+    return [*_changed_row(shown, columns - 1), *rows] if level else rows
+
+
+def _changed_row(shown: CallShown, columns: int) -> list[Row]:
+    """That it did not run with the model's own words."""
+    if not shown.changed_by:
+        return []
+    who = "A hook" if shown.changed_by == "hook" else "Whoever allowed it"
+    return [clipped((Span("    "), Span(f"{who} changed its input", "dim")), columns)]
 
 
 def _text_rows(text: str, columns: int, indent: Row, *, full: bool) -> list[Row]:

@@ -68,6 +68,8 @@ class CallShown(Struct, frozen=True, kw_only=True):
     refused: bool = False
     agent: AgentId = AgentId("")
     """The child agent that made it; empty: the main one."""
+    changed_by: Literal["", "hook", "user"] = ""
+    """Who gave it another input than the model wrote."""
 
 
 class BatchPassage(PassageBase, frozen=True, kw_only=True):

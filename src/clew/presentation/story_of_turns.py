@@ -23,6 +23,7 @@ from clew.protocol.events import (
     ApprovalResolved,
     AttemptEnded,
     BatchLabelled,
+    CallChanged,
     PartCompleted,
     PromptAccepted,
     QuestionAsked,
@@ -169,6 +170,15 @@ def _(event: ReplyWithdrawn, story: Story, at: str) -> Story:
 def _(event: AttemptEnded, story: Story, at: str) -> Story:
     now = _whole(story.now)
     return story if len(now) == len(story.now) else replace(story, now=now)
+
+
+@fold.register
+def _(event: CallChanged, story: Story, at: str) -> Story:
+    return with_call(
+        story,
+        event.call_id,
+        lambda shown: replace(shown, call=replace(shown.call, arguments=event.arguments), changed_by=event.by),
+    )
 
 
 @fold.register

@@ -10,7 +10,7 @@ from clew.protocol.ids import CallId, RequestId
 ApprovalDecision = Literal["allow", "allow_always", "deny"]
 PlanDecision = Literal["accept", "accept_edits", "keep_planning"]
 Refuser = Literal["user", "rule", "nobody", "interrupt", "hook"]
-"""Who said no: a person, a rule, the absence of a person, the end of the turn, a hook."""
+"""Who decided: a person, a rule, the absence of a person, the end of the turn, a hook."""
 
 
 RuleScope = Literal["session", "project", "user"]
@@ -42,7 +42,8 @@ class ApprovalRequested(DurableEvent, frozen=True, kw_only=True, tag="approval.r
 
 
 class ApprovalResolved(DurableEvent, frozen=True, kw_only=True, tag="approval.resolved"):
-    """The answer is on disk and now takes effect. Exactly one per ApprovalRequested; alone when a rule denied."""
+    """The answer is on disk and now takes effect. Exactly one per ApprovalRequested; alone when a rule denied or a hook
+    decided."""
 
     request_id: RequestId
     call_id: CallId
@@ -52,7 +53,7 @@ class ApprovalResolved(DurableEvent, frozen=True, kw_only=True, tag="approval.re
     by: Refuser = "user"
     reason: str = ""
     rule: str = ""
-    """What was saved with "always", or the rule that decided."""
+    """What was saved with "always", or the rule or hook that decided."""
     scope: Literal["", "session", "project", "user"] = ""
     """With `allow_always`: where and how long what was saved holds."""
     saved_in: str = ""

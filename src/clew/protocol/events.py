@@ -54,6 +54,7 @@ from clew.protocol.context_events import (
 )
 from clew.protocol.event_base import DurableEvent, EventBase, LiveEvent
 from clew.protocol.hook_events import (
+    HookAwaited,
     HookCalled,
     HookCallWithdrawn,
     HookRan,
@@ -113,6 +114,7 @@ from clew.protocol.turn_events import (
     ArgumentsDelta,
     AttemptEnded,
     AttemptOutcome,
+    CallChanged,
     PartCompleted,
     PromptAccepted,
     PromptOffered,
@@ -143,6 +145,7 @@ Durable = (
     | PartCompleted
     | ReplyWithdrawn
     | AttemptEnded
+    | CallChanged
     | ToolEnded
     | ResultReplaced
     | ApprovalRequested
@@ -248,6 +251,7 @@ Live = (
     | TaskChanged
     | ToolsChanged
     | ServerChanged
+    | HookAwaited
     | HookRan
     | HookCalled
     | HookCallWithdrawn
@@ -283,6 +287,7 @@ __all__ = [
     "AttemptEnded",
     "AttemptOutcome",
     "BatchLabelled",
+    "CallChanged",
     "ChecksShown",
     "Choice",
     "ColdReturn",
@@ -303,6 +308,7 @@ __all__ = [
     "EventBase",
     "FilesFound",
     "HistoryLoaded",
+    "HookAwaited",
     "HookCallWithdrawn",
     "HookCalled",
     "HookRan",

@@ -45,6 +45,13 @@ class HooksListed(LiveEvent, frozen=True, kw_only=True, tag="hooks.listed"):
     """Definitions that could not be understood, a line each."""
 
 
+class HookAwaited(LiveEvent, frozen=True, kw_only=True, tag="hook.awaited"):
+    """A hook takes its time, and something waits for it. HookRan follows."""
+
+    hook: str
+    moment: str
+
+
 class HookRan(LiveEvent, frozen=True, kw_only=True, tag="hook.ran"):
     """A hook of the user ran."""
 

@@ -20,7 +20,7 @@ from clew.protocol.entries import (
     SystemEntry,
     SystemPromptEntry,
 )
-from clew.protocol.events import CompactionEnded, CompactionUndone, ItemPinned, SectionKept, ViewTrimmed
+from clew.protocol.events import CallChanged, CompactionEnded, CompactionUndone, ItemPinned, SectionKept, ViewTrimmed
 from clew.protocol.ids import EntryId, SessionId
 from clew.transcript.chain import build_chain
 from clew.transcript.codec import decode, encode, seal
@@ -28,8 +28,8 @@ from clew.transcript.files import open_read
 from clew.transcript.links import is_boundary, parent_of, uuid_of
 from clew.transcript.reader import Loaded
 
-SHAPING = (CompactionEnded, CompactionUndone, ItemPinned, SectionKept, ViewTrimmed)
-"""Events that the view, or the next compaction, is made from."""
+SHAPING = (CallChanged, CompactionEnded, CompactionUndone, ItemPinned, SectionKept, ViewTrimmed)
+"""Events that the view, the next compaction, or the facts about a copied call are made from."""
 
 _fields: msgspec.json.Decoder[dict[str, msgspec.Raw]] = msgspec.json.Decoder(dict[str, msgspec.Raw])
 

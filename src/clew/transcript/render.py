@@ -1,9 +1,13 @@
 """A conversation as text for people: plain lines, or Markdown."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from clew.protocol.entries import AssistantEntry, AttachmentEntry, Entry, SystemEntry, UserEntry
+from msgspec.structs import replace
+
+from clew.protocol.entries import AssistantEntry, AttachmentEntry, Entry, EventEntry, SystemEntry, UserEntry
+from clew.protocol.events import CallChanged
+from clew.protocol.ids import CallId
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
@@ -22,13 +26,15 @@ _RESULT_LINES = 12
 _ARGUMENT_CHARS = 120
 
 
-def plain(entries: Iterable[Entry]) -> Iterator[str]:
-    """Readable blocks of text, one for each thing said or done. The text is not sanitised."""
+def plain(entries: Iterable[Entry], keyed: Iterable[Entry] = ()) -> Iterator[str]:
+    """Readable blocks of text, one for each thing said or done. The text is not sanitised. `keyed`: the lines beside
+    the conversation."""
+    changed = changed_calls(keyed)
     for entry in entries:
         if isinstance(entry, UserEntry):
             yield from _plain_user(entry)
         elif isinstance(entry, AssistantEntry):
-            yield from (block for part in entry.message.content if (block := _plain_reply(part)))
+            yield from (block for part in entry.message.content if (block := _plain_reply(part, changed)))
         elif isinstance(entry, SystemEntry):
             note = _note(entry)
             if note:
@@ -39,12 +45,13 @@ def plain(entries: Iterable[Entry]) -> Iterator[str]:
                 yield f"   [attached: {_first_line(text)}]"
 
 
-def markdown(entries: Iterable[Entry], *, title: str) -> Iterator[str]:
+def markdown(entries: Iterable[Entry], keyed: Iterable[Entry] = (), *, title: str) -> Iterator[str]:
     """The same as a Markdown document; every result stands in a fence that its text cannot close."""
     yield f"# {title}"
     speaker = ""
+    changed = changed_calls(keyed)
     for entry in entries:
-        for who, block in _markdown_blocks(entry):
+        for who, block in _markdown_blocks(entry, changed):
             if who != speaker:
                 yield f"## {who}"
                 speaker = who
@@ -65,11 +72,27 @@ def _plain_user(entry: UserEntry) -> Iterator[str]:
             yield f"> {_media(part)}"
 
 
-def _plain_reply(part: Part) -> str:
+def changed_calls(keyed: Iterable[Entry]) -> dict[CallId, CallChanged]:
+    """Calls that ran with another input than the model wrote; the last change counts."""
+    events = (entry.event for entry in keyed if isinstance(entry, EventEntry))
+    return {event.call_id: event for event in events if isinstance(event, CallChanged)}
+
+
+def ran_as(call: ToolCallPart, changed: Mapping[CallId, CallChanged]) -> str:
+    """What ran in place of what the model wrote; empty: the same."""
+    event = changed.get(call.id)
+    if event is None:
+        return ""
+    who = "a hook" if event.by == "hook" else "whoever allowed it"
+    return f"{who} made it {call.name}({call_words(replace(call, arguments=event.arguments))})"
+
+
+def _plain_reply(part: Part, changed: Mapping[CallId, CallChanged]) -> str:
     if isinstance(part, TextPart):
         return part.text.strip("\n")
     if isinstance(part, ToolCallPart):
-        return f"* {part.name}({call_words(part)})"
+        ran = ran_as(part, changed)
+        return f"* {part.name}({call_words(part)})" + (f"\n   {ran}" if ran else "")
     if isinstance(part, ReasoningPart) and part.text.strip():
         return f"~ {_first_line(part.text)}"
     return ""
@@ -105,7 +128,7 @@ def _note(entry: SystemEntry) -> str:
     return ""
 
 
-def _markdown_blocks(entry: Entry) -> Iterator[tuple[str, str]]:
+def _markdown_blocks(entry: Entry, changed: Mapping[CallId, CallChanged]) -> Iterator[tuple[str, str]]:
     if isinstance(entry, UserEntry):
         for part in parts_of(entry.message):
             if isinstance(part, ToolResultPart):
@@ -119,7 +142,8 @@ def _markdown_blocks(entry: Entry) -> Iterator[tuple[str, str]]:
             if isinstance(part, TextPart) and part.text.strip():
                 yield "Assistant", part.text.strip("\n")
             elif isinstance(part, ToolCallPart):
-                yield "Assistant", f"**{part.name}** {inline(call_words(part))}"
+                ran = ran_as(part, changed)
+                yield "Assistant", f"**{part.name}** {inline(call_words(part))}" + (f", {inline(ran)}" if ran else "")
     elif isinstance(entry, SystemEntry) and _note(entry):
         yield "Note", _note(entry)
 

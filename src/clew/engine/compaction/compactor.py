@@ -1,6 +1,6 @@
 """Compaction of one agent: what is tried in which order, and when it is not tried any more."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 
 from clew.config.schema import Compaction
@@ -24,6 +24,10 @@ WAYS_OUT = (
 )
 
 
+Consent = Callable[[CompactionKind, str], Awaitable[tuple[str, str]]]
+"""Asked before a summary is made, with its focus: why it must not be, if so, and what more it should dwell on."""
+
+
 class Compactor:
     """Yields events; whoever publishes them makes them true. Nothing changes before its CompactionEnded."""
 
@@ -36,6 +40,7 @@ class Compactor:
         live: LiveState,
         forget_reads: Callable[[tuple[str, ...] | None], None],
         log: Callable[[str], None],
+        consent: Consent | None = None,
     ) -> None:
         """`forget_reads`: the model no longer holds these files; None: any file."""
         self._agent = agent
@@ -44,6 +49,7 @@ class Compactor:
         self._live = live
         self._forget_reads = forget_reads
         self._log = log
+        self._consent = consent
         self._sizes = Sizes(in_words)
         self._failures = 0
         self._full_passes = 0
@@ -99,6 +105,12 @@ class Compactor:
 
     async def _summarised(self, kind: CompactionKind, focus: str) -> AsyncGenerator[Event]:
         yield CompactionStarted(kind=kind, focus=focus)
+        if self._consent is not None:
+            refused, more = await self._consent(kind, focus)
+            if refused:
+                yield CompactionFailed(kind=kind, reason=f"A hook does not want it: {refused}")
+                return
+            focus = "\n".join(words for words in (focus, more) if words)
         past, tokens = self.past, self._meter.tokens(self._agent)
         steps = compact(
             past,

@@ -14,5 +14,5 @@ class Steering(Middleware):
         """All of it, in the order typed; what the user's own commands printed comes before what was said since."""
         while (aside := turn.aside()) is not None:
             yield aside(turn.agent.conversation.leaf)
-        while (prompt := turn.inbox()) is not None:
-            yield turn.accept(prompt.content, origin=prompt.origin, prompt_id=prompt.prompt_id, queued=True)
+        async for event in turn.queued():
+            yield event

@@ -1,0 +1,129 @@
+"""Hooks before and after each tool call, and what they say to the model once the step is done."""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from clew.engine.middleware.base import Middleware
+from clew.engine.ports import CallChange
+from clew.engine.turn import Turn, TurnStopped
+from clew.hooks.answers import HookVerdict
+from clew.host.hooking import Hooking
+from clew.host.undo_hook import UndoHook
+from clew.protocol.display import TerminalBlock
+from clew.protocol.events import Event
+from clew.protocol.ids import CallId
+from clew.protocol.messages import ToolCallPart
+from clew.tools.base import Tool, ToolResult
+
+INTERRUPTED = "It was interrupted before it finished."
+MAX_RESPONSE_CHARS = 200_000
+
+
+class Words(Struct):
+    """What hooks had to say about one call, apart from the verdict."""
+
+    context: list[str]
+    stop: str | None = None
+
+
+class HookedCalls(Middleware):
+    """Around every call. What a hook does to files after one that may have changed some belongs to the turn too."""
+
+    def __init__(self, hooking: Hooking, undo: UndoHook | None) -> None:
+        self._hooking = hooking
+        self._undo = undo
+        self._effectful: set[CallId] = set()
+        self._words: dict[CallId, Words] = {}
+
+    async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
+        """What is changed here is what is judged, shown and run."""
+        verdict = await self._ask("PreToolUse", call, {})
+        if verdict.stop is not None:
+            return CallChange(refused=f"a hook ended the turn: {verdict.stop}", hook=verdict.hook)
+        if verdict.leaning == "deny":
+            return CallChange(refused=verdict.reason, hook=verdict.hook)
+        if not verdict.leaning and verdict.arguments is None:
+            return None
+        return CallChange(
+            arguments=verdict.arguments,
+            leaning=verdict.leaning,
+            reason=verdict.reason,
+            hook=verdict.hook or verdict.changed_by,
+        )
+
+    @asynccontextmanager
+    async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
+        """A call that is stopped has failed; who stopped it does not wait for hooks."""
+        self._effectful.add(call.id)
+        try:
+            yield
+        except asyncio.CancelledError:
+            self._effectful.discard(call.id)
+            if self._hooking.listens("PostToolUseFailure"):
+                fields = {"error": INTERRUPTED, "is_interrupt": True}
+                self._hooking.beside(self._ask("PostToolUseFailure", call, fields))
+            raise
+
+    async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
+        """The result stays the tool's, unless a hook puts another in its place or has to say something about it."""
+        moment = "PostToolUseFailure" if result.is_error else "PostToolUse"
+        kept = call.id in self._effectful
+        self._effectful.discard(call.id)
+        if not self._hooking.listens(moment):
+            return result
+        fields: dict[str, Any] = {"tool_response": response(call, result)}
+        if result.is_error:
+            fields = {"error": result.text[:MAX_RESPONSE_CHARS], "is_interrupt": False}
+        async with self._undo.around_hooks(moment) if self._undo is not None and kept else nullcontext():
+            verdict = await self._ask(moment, call, fields)
+        if verdict.result is not None:
+            result = replace(result, text=verdict.result)
+        if verdict.leaning == "deny":
+            result = replace(result, text=f"{result.text}\n[A hook looked at this and says: {verdict.reason}]")
+        return result
+
+    async def after_step(self, turn: Turn) -> AsyncGenerator[Event]:
+        """Only words about calls that stand; those of a reply that was withdrawn are gone with it."""
+        said = [self._words[call.call.id] for call in turn.last.calls if call.call.id in self._words]
+        self._words.clear()
+        for text in (text for words in said for text in words.context):
+            yield turn.accept(text)
+        stops = [words.stop for words in said if words.stop is not None]
+        if stops:
+            raise TurnStopped("stopped_by_hook", stops[0])
+
+    async def _ask(self, moment: str, call: ToolCallPart, fields: dict[str, Any]) -> HookVerdict:
+        about = {"tool_name": call.name, "tool_input": call.arguments, "tool_use_id": call.id}
+        verdict = await self._hooking.ask(moment, about | fields, subject=call.name, call_id=call.id)
+        if verdict.context or verdict.stop is not None:
+            words = self._words.setdefault(call.id, Words(context=[]))
+            words.context += [hook_words(moment, verdict.context, call.name)] if verdict.context else []
+            words.stop = words.stop if words.stop is not None else verdict.stop
+        return verdict
+
+
+def hook_words(moment: str, context: str, about: str = "") -> str:
+    """What a hook adds to the conversation, as the model reads it."""
+    return f"[A hook adds, at {moment}{f' of {about}' if about else ''}:]\n{context}"
+
+
+def response(call: ToolCallPart, result: ToolResult) -> dict[str, Any]:
+    """A result under the names that hooks know: its text, what a command printed, which file it was about."""
+    told: dict[str, Any] = {"content": result.text[:MAX_RESPONSE_CHARS], "is_error": result.is_error}
+    terminal = next((block for block in result.display if isinstance(block, TerminalBlock)), None)
+    if terminal is not None:
+        told |= {
+            "stdout": terminal.output[:MAX_RESPONSE_CHARS],
+            "stderr": "",
+            "exit_code": terminal.exit_code,
+            "interrupted": False,
+        }
+    path = call.arguments.get("file_path", call.arguments.get("notebook_path"))
+    if isinstance(path, str):
+        told |= {"filePath": path, "success": True}
+    return told

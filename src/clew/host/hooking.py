@@ -1,0 +1,224 @@
+"""The user's hooks in a session: all that a moment is due are asked at once, and their answers become one."""
+
+import asyncio
+from collections.abc import Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from clew.hooks.answers import HookAnswer, HookVerdict, combined
+from clew.host.hook_registry import HookRegistry
+from clew.host.permits import Permits
+from clew.host.session import Session
+from clew.host.workspace import Workspace
+from clew.protocol.events import Event, HookAwaited, HookRan, HookRow, HooksOffered, Notice
+from clew.protocol.ids import CallId
+from clew.protocol.ops import AnswerHookCall, CallbackHook, RegisterHooks
+from clew.tools.session import ToolSession
+
+if TYPE_CHECKING:
+    from clew.hooks.definitions import Hook
+    from clew.hooks.running import HookRunner
+    from clew.host.hook_callbacks import HookCallbacks
+
+NOTHING_SAID = HookVerdict()
+SHOWN_AFTER_S = 1.0
+"""A hook that takes longer is shown while it runs."""
+
+
+class Hooking:
+    """One per session. Only hooks that may run are run; none outlives the session."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        tools: ToolSession,
+        permits: Permits,
+        *,
+        session_id: str,
+        transcript: Path | None,
+        headless: bool,
+        offered: set[str],
+    ) -> None:
+        """`offered`: what a person was shown in this process; it is not shown again."""
+        self.registry = HookRegistry(workspace)
+        self._workspace = workspace
+        self._tools = tools
+        self._permits = permits
+        self._session_id = session_id
+        self._transcript = transcript
+        self._headless = headless
+        self._offered = offered
+        self._callbacks: HookCallbacks | None = None
+        self._runner: HookRunner | None = None
+        self._session: Session | None = None
+        self._beside: set[asyncio.Task[Any]] = set()
+
+    def attach(self, session: Session) -> None:
+        """Belong to a session."""
+        self._session = session
+        session.beside.append(self.close)
+
+    def listens(self, moment: str) -> bool:
+        """Whether anybody may have to be asked at this moment."""
+        callbacks = self._callbacks.hooks if self._callbacks is not None else ()
+        return any(hook.moment == moment for hook in (*self.registry.hooks, *callbacks))
+
+    async def ask(
+        self,
+        moment: str,
+        fields: dict[str, Any] | None = None,
+        *,
+        subject: str = "",
+        call_id: CallId | None = None,
+        limit_s: float | None = None,
+    ) -> HookVerdict:
+        """What all hooks of a moment say together. `subject`: what their matchers look at. `limit_s`: for all of them;
+        what still runs then is stopped and counts as silent."""
+        if not self.listens(moment):
+            return NOTHING_SAID
+        document = self._document(moment) | (fields or {})
+        asked = [self._of_command(hook, document) for hook in self.registry.due(moment, subject)]
+        if self._callbacks is not None:
+            asked += [
+                self._of_callback(self._callbacks, hook, document, call_id)
+                for hook in self._callbacks.due(moment, subject)
+            ]
+        if not asked:
+            return NOTHING_SAID
+        tasks = [asyncio.ensure_future(answer) for answer in asked]
+        try:
+            await asyncio.wait(tasks, timeout=limit_s)
+        finally:
+            for task in tasks:
+                task.cancel()
+            answers = await asyncio.gather(*tasks, return_exceptions=True)
+        for fault in (answer for answer in answers if isinstance(answer, Exception)):
+            words = f"a hook of {moment} could not be asked: {type(fault).__name__}: {fault}"
+            self._tell(Notice(level="error", text=words, code="internal"))
+        verdict = combined([answer for answer in answers if isinstance(answer, HookAnswer)])
+        for message in verdict.messages:
+            self.say("info", message)
+        return verdict
+
+    def beside(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
+        """Hooks that nobody waits for now; they end with the session at the latest."""
+        task = asyncio.create_task(work)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+        return task
+
+    async def end(self, reason: str) -> None:
+        """The session is over: nothing is run any more."""
+        if self._runner is not None:
+            await self._runner.close()
+
+    async def close(self) -> None:
+        """Stop what runs beside."""
+        for task in self._beside:
+            task.cancel()
+        await asyncio.gather(*self._beside, return_exceptions=True)
+
+    def register(self, op: RegisterHooks) -> None:
+        """Callbacks of the program that drives the session, in place of those before."""
+        from clew.host.hook_callbacks import HookCallbacks  # only programs have them
+
+        if self._callbacks is None:
+            self._callbacks = HookCallbacks(self._tell, op.hooks)
+        self._callbacks.hooks = op.hooks
+
+    def answered(self, op: AnswerHookCall) -> bool:
+        """Deliver a callback's answer; False when nothing waits for it."""
+        return self._callbacks is not None and self._callbacks.settle(op)
+
+    def say(self, level: Literal["info", "warning"], text: str) -> None:
+        """Tell a person."""
+        self._tell(Notice(level=level, text=text, code="hook"))
+
+    def introduction(self) -> tuple[Notice | HooksOffered, ...]:
+        """What the first front end should know: hooks that do not run, and settings that cannot be understood."""
+        problems = tuple(Notice(level="warning", text=text, code="hooks") for text in self.registry.problems)
+        return (*problems, *self._offers())
+
+    def _offers(self) -> tuple[Notice | HooksOffered, ...]:
+        """What nobody approved and nobody was shown yet."""
+        rows = tuple(row for row in self.registry.unapproved() if row.digest not in self._offered)
+        self._offered.update(row.digest for row in rows)
+        if not rows:
+            return ()
+        return (
+            (Notice(level="warning", text=left_out(rows), code="hooks"),)
+            if self._headless
+            else (HooksOffered(hooks=rows),)
+        )
+
+    async def _of_command(self, hook: "Hook", document: dict[str, Any]) -> HookAnswer | None:
+        if not await asyncio.to_thread(self.registry.may_run, hook):
+            await self._changed(hook)
+            return None
+        if self._runner is None:
+            from clew.hooks.running import HookRunner  # loaded with the first hook that runs
+
+            self._runner = HookRunner()
+        tools = self._tools
+        answer = self._runner.run(
+            hook,
+            document,
+            cwd=tools.cwd,
+            env=tools.env,
+            project_root=str(self._workspace.root),
+            key_variables=tools.key_variables,
+            keep=tools.keep_variables,
+        )
+        return await self._watched(hook.command, hook.moment, answer)
+
+    async def _of_callback(
+        self, callbacks: "HookCallbacks", hook: CallbackHook, document: dict[str, Any], call_id: CallId | None
+    ) -> HookAnswer:
+        return await self._watched(hook.callback_id, hook.moment, callbacks.call(hook, document, call_id))
+
+    async def _watched(self, name: str, moment: str, work: Coroutine[Any, Any, HookAnswer]) -> HookAnswer:
+        """Shown while it takes long, and told when it ended, also when it was stopped."""
+        loop = asyncio.get_running_loop()
+        shown = loop.call_later(SHOWN_AFTER_S, lambda: self._tell(HookAwaited(hook=name, moment=moment)))
+        ran = HookRan(hook=name, moment=moment, outcome="timed_out", detail="it was stopped")
+        try:
+            answer = await work
+            ran = HookRan(
+                hook=name,
+                moment=moment,
+                outcome=answer.outcome,
+                detail=answer.detail,
+                duration_ms=answer.duration_ms,
+            )
+        finally:
+            shown.cancel()
+            self._tell(ran)
+        return answer
+
+    async def _changed(self, hook: "Hook") -> None:
+        """It may not run. When that is news, because it, or a file it names, is no longer what was approved, a person
+        is told."""
+        if hook.digest not in self._offered:
+            await asyncio.to_thread(self.registry.read)
+            for event in self._offers():
+                self._tell(event)
+
+    def _document(self, moment: str) -> dict[str, Any]:
+        return {
+            "session_id": self._session_id,
+            "transcript_path": str(self._transcript) if self._transcript is not None else "",
+            "cwd": self._tools.cwd,
+            "permission_mode": self._permits.policy.mode,
+            "hook_event_name": moment,
+        }
+
+    def _tell(self, event: Event) -> None:
+        if self._session is not None:
+            self._session.publish(event)
+
+
+def left_out(rows: tuple[HookRow, ...]) -> str:
+    """The hooks that do not run because nobody approved them, and how to."""
+    listed = "; ".join(f"{row.moment}: {row.command} ({row.source})" for row in rows)
+    count = "1 hook is" if len(rows) == 1 else f"{len(rows)} hooks are"
+    return f"{count} not approved and not run: {listed}. To look at them and approve them: clew hooks approve"
