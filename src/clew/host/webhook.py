@@ -4,7 +4,7 @@ import asyncio
 import ipaddress
 import ssl
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 import h11
 import msgspec
@@ -71,11 +71,20 @@ def on_this_machine(host: str) -> bool:
 class Webhook:
     """Sends one after the other in a task of its own, and tells at most once that it cannot."""
 
-    def __init__(self, address: Address, path: str, *, env: Mapping[str, str], tell: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        address: Address,
+        path: str,
+        *,
+        env: Mapping[str, str],
+        tell: Callable[[str], None],
+        sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    ) -> None:
         self._address = address
         self._path = path
         self._env = env
         self._tell = tell
+        self._sleep = sleep
         self._queue: deque[bytes] = deque()
         self._task: asyncio.Task[None] | None = None
         self._told = False
@@ -126,7 +135,7 @@ class Webhook:
             except Undelivered as error:
                 if error.final:
                     raise
-            await asyncio.sleep(pause_s)
+            await self._sleep(pause_s)
         await self._attempt(body)
 
     async def _attempt(self, body: bytes) -> None:
