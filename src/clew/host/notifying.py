@@ -56,7 +56,8 @@ class Notifying:
     ) -> None:
         self._session = session
         self._attention = attention
-        self._settings = settings
+        self._min_turn_ms = settings.min_turn_s * 1000
+        self._unanswered_s = settings.unanswered_s
         self._headless = headless
         self._sender = sender
         self._known: set[RequestId] = set()
@@ -97,7 +98,7 @@ class Notifying:
         self._known.add(event.request_id)
         if self._headless or self._attention.looking:
             loop = asyncio.get_running_loop()
-            self._timers[event.request_id] = loop.call_later(self._settings.unanswered_s, self._unanswered, event)
+            self._timers[event.request_id] = loop.call_later(self._unanswered_s, self._unanswered, event)
         else:
             self._tell(event)
 
@@ -113,7 +114,7 @@ class Notifying:
     def _ended(self, event: TurnEnded) -> None:
         """A turn is not the end while input waits, and its end is no news to who looks or has hardly looked away."""
         if event.reason == "completed":
-            short = not self._headless and event.duration_ms < self._settings.min_turn_s * 1000
+            short = not self._headless and event.duration_ms < self._min_turn_ms
             if short or self._session.journal.main.state.queued:
                 return
         if not self._attention.looking:

@@ -35,6 +35,7 @@ class Hook:
         self._replies = replies or (OK,)
         self.heads: list[str] = []
         self.documents: list[dict[str, Any]] = []
+        self._taken = 0
         self._arrived = asyncio.Condition()
         self._server: asyncio.Server | None = None
 
@@ -54,6 +55,11 @@ class Hook:
         async with asyncio.timeout(HANG_S), self._arrived:
             await self._arrived.wait_for(lambda: len(self.documents) >= count)
 
+    async def read(self, count: int) -> None:
+        """So many answers were taken, and their connections dropped."""
+        async with asyncio.timeout(HANG_S), self._arrived:
+            await self._arrived.wait_for(lambda: self._taken >= count)
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
             head = (await reader.readuntil(b"\r\n\r\n")).decode()
@@ -67,6 +73,10 @@ class Hook:
             if isinstance(reply, bytes):
                 writer.write(reply)
                 await writer.drain()
+                await reader.read()
+                async with self._arrived:
+                    self._taken += 1
+                    self._arrived.notify_all()
             else:
                 await reply(writer)
         finally:
@@ -339,8 +349,7 @@ async def test_a_hook_that_hangs_holds_up_no_turn_and_its_answer_grants_nothing(
         await front.submit(SubmitPrompt(content="go"))
         request: ApprovalRequested = await front.until(ApprovalRequested)
         await hook.got(1)
-        for _ in range(50):
-            await asyncio.sleep(0.001)
+        await hook.read(1)
         assert not front.of(ApprovalResolved)
         assert not (opened.project / "made").exists()
         told = str(hook.documents)
