@@ -14,7 +14,7 @@ from clew.cli.tour_alone import walk_alone
 from clew.cli.tour_guide import PARTS
 from clew.cli.tour_place import make_place
 from clew.cli.tour_script import TourScript, load_script
-from clew.config.schema import Screen
+from clew.config.schema import Settings
 from e2e.command import Place
 from e2e.test_plain import WAIT_S, Person
 
@@ -77,7 +77,7 @@ def with_record(script: TourScript, text: str) -> TourScript:
 async def test_a_part_that_does_not_happen_is_named(tmp_path: Path, spoilt: TourScript, missing: str) -> None:
     """The headless tour can fail: each of these scripts breaks one part of it, and the return with it."""
     lines: list[str] = []
-    place = make_place(spoilt, {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, Screen(), pause_s=0)
+    place = make_place(spoilt, {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}, Settings(), pause_s=0)
     try:
         assert await walk_alone(place, spoilt, lines.append) == 1
     finally:

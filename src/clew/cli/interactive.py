@@ -81,7 +81,14 @@ async def talk(
 
         return await run_screen(
             client,
-            ScreenOptions(home=home, env=request.env, screen=settings.screen, prompt=prompt, away_s=away_s),
+            ScreenOptions(
+                home=home,
+                env=request.env,
+                screen=settings.screen,
+                notifications=settings.notifications.terminal,
+                prompt=prompt,
+                away_s=away_s,
+            ),
         )
     from clew.plain.options import PlainOptions  # nor is this one loaded in vain
     from clew.plain.run import run_plain
@@ -96,6 +103,7 @@ async def talk(
         density=screen.density,
         tools=dict(screen.tools),
         reduced_motion=screen.reduced_motion,
+        notifications=settings.notifications.terminal,
         away_s=away_s,
     )
     return await run_plain(client, options=options)

@@ -16,7 +16,7 @@ from clew.cli.tour_model import PAUSE_S
 from clew.cli.tour_place import TourPlace, make_place
 from clew.cli.tour_script import TourScript, load_script
 from clew.config.errors import SettingsError
-from clew.config.schema import Screen
+from clew.config.schema import Settings
 from clew.host.opening import open_session
 from clew.host.workspace import open_workspace
 
@@ -75,12 +75,12 @@ def _stop(number: int, frame: FrameType | None) -> NoReturn:
     raise SystemExit(EXIT_INTERRUPTED)
 
 
-def looks() -> Screen:
+def looks() -> Settings:
     """How the user wants the screen; the tour must not fail for a setting that is wrong."""
     try:
-        return open_workspace(Path(os.getcwd()), os.environ, lenient=True).settings.screen
+        return open_workspace(Path(os.getcwd()), os.environ, lenient=True).settings
     except SettingsError:
-        return Screen()
+        return Settings()
 
 
 def walk(place: TourPlace, script: TourScript, *, plain: bool) -> int:

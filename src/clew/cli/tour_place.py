@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from clew.cli.tour_model import tour_connector
 from clew.cli.tour_script import TourScript
-from clew.config.schema import Screen
+from clew.config.schema import Settings
 from clew.host.request import SessionRequest
 from clew.host.workspace import remember_trust
 from clew.llm.model import Model
@@ -51,7 +51,7 @@ class TourPlace(Struct, frozen=True, kw_only=True):
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def make_place(script: TourScript, env: Mapping[str, str], screen: Screen, *, pause_s: float) -> TourPlace:
+def make_place(script: TourScript, env: Mapping[str, str], settings: Settings, *, pause_s: float) -> TourPlace:
     """The project on disk, trusted, in a repository of its own. Raises OSError."""
     folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="clew-tour-")))
     home, project = folder / "home", folder / PROJECT
@@ -65,13 +65,14 @@ def make_place(script: TourScript, env: Mapping[str, str], screen: Screen, *, pa
         folder=folder,
         env={**kept, "CLEW_HOME": str(home)},
         connect=tour_connector(script, python=interpreter(env), pause_s=pause_s),
-        flags=flags(script, screen),
+        flags=flags(script, settings),
     )
 
 
-def flags(script: TourScript, screen: Screen) -> dict[str, Any]:
-    """The settings of the tour; how the screen looks is the user's own."""
-    looks = {f"screen.{name}": value for name, value in msgspec.to_builtins(screen).items() if name in LOOKS}
+def flags(script: TourScript, settings: Settings) -> dict[str, Any]:
+    """The settings of the tour; how the screen looks and the terminal rings is the user's own."""
+    screen = msgspec.to_builtins(settings.screen)
+    looks = {f"screen.{name}": value for name, value in screen.items() if name in LOOKS}
     return {
         "model": script.model,
         "fastModel": "none",
@@ -79,11 +80,12 @@ def flags(script: TourScript, screen: Screen) -> dict[str, Any]:
         # Compaction is shown when the person asks for it, and has to be worth it in so short a session.
         "compaction.auto": False,
         "compaction.autoThreshold": 0.5,
+        "notifications.terminal": settings.notifications.terminal,
         **looks,
     }
 
 
-LOOKS = frozenset({"theme", "reducedMotion", "mouse", "vim", "notifications"})
+LOOKS = frozenset({"theme", "reducedMotion", "mouse", "vim"})
 
 
 def interpreter(env: Mapping[str, str]) -> str:

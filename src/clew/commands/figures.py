@@ -16,6 +16,14 @@ def duration(milliseconds: int) -> str:
     return f"{hours} h {minutes} min" if minutes else f"{hours} h"
 
 
+def ago(seconds: float) -> str:
+    """just now, 3 min ago, 2 h ago, 5 d ago: one unit, rounded down."""
+    for length, unit in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= length:
+            return f"{int(seconds // length)} {unit} ago"
+    return "just now"
+
+
 def money(usd: float) -> str:
     """Two digits from a dollar up, four below, never "$0" for something that cost."""
     if usd <= 0:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult
-from clew.commands.figures import duration
+from clew.commands.figures import ago
 from clew.protocol.events import SessionRow
 from clew.protocol.ops import ListSessions
 
@@ -17,7 +17,7 @@ ABOUT = CommandHelp(
 def listing(sessions: tuple[SessionRow, ...]) -> Iterator[str]:
     """What SessionsListed says."""
     for row in sessions:
-        where = " · ".join(part for part in (row.agent, row.project, f"{duration(int(row.age_s * 1000))} ago") if part)
+        where = " · ".join(part for part in (row.agent, row.project, ago(row.age_s)) if part)
         yield f"{row.session_id[:8]}  {row.title or '(no title)'}  ({where})"
     yield "Go on with one by /resume ID or words of its title." if sessions else "No session fits."
 

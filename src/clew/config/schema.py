@@ -9,6 +9,7 @@ PermissionMode = Literal["default", "plan", "acceptEdits", "bypassPermissions"]
 Dialect = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
 Switch = Literal["off", "on"]
 Density = Literal["labels", "calls", "full"]
+TerminalNotice = Literal["auto", "bell", "off"]
 
 Positive = Annotated[int, Meta(ge=1)]
 Money = Annotated[float, Meta(ge=0, lt=1e9)]
@@ -164,9 +165,19 @@ class Screen(Section, frozen=True, kw_only=True):
     mouse: bool = True
     vim: bool = False
     """Edit the prompt with vim's keys."""
-    notifications: Literal["auto", "bell", "off"] = "auto"
-    """What tells of an ended turn or a question while the terminal has no focus; auto: the terminal's own
-    notifications and the bell."""
+
+
+class Notifications(Section, frozen=True, kw_only=True):
+    """Who is told that a turn ended or that something waits for an answer, while nobody looks."""
+
+    terminal: TerminalNotice = "auto"
+    """auto: the terminal's own notifications and the bell."""
+    webhook: str = ""
+    """Where a small JSON document is sent; https, or http on this machine."""
+    min_turn_s: Annotated[float, Meta(ge=0, lt=1e6)] = 3.0
+    """The end of a turn that was shorter is no news."""
+    unanswered_s: Annotated[float, Meta(gt=0, lt=1e6)] = 30.0
+    """A question that waits so long is told although somebody seems to look."""
 
 
 class ToolEnvironment(Section, frozen=True, kw_only=True):
@@ -220,6 +231,7 @@ class Settings(Section, frozen=True, kw_only=True):
     foreign: Foreign = field(default_factory=Foreign)
     memory: MemoryFiles = field(default_factory=MemoryFiles)
     screen: Screen = field(default_factory=Screen)
+    notifications: Notifications = field(default_factory=Notifications)
     tool_environment: ToolEnvironment = field(default_factory=ToolEnvironment)
     hooks: dict[str, tuple[HookGroup, ...]] = field(default_factory=dict[str, tuple[HookGroup, ...]])
     """Commands that run at set moments, by moment. Only the user's own: a project's are approved one by one."""

@@ -40,6 +40,7 @@ from clew.protocol.ops import (
     Lookup,
     Op,
     Redo,
+    ReportFocus,
     RequestRecap,
     Rewind,
     RunShell,
@@ -112,6 +113,7 @@ class Door:
         """Take an op; what comes of it is told by events. After the end nothing is taken."""
         if self._ended:
             return
+        self.room.attention.heard(op)
         if isinstance(op, SLOW):
             task = asyncio.create_task(self._process(op), name=type(op).__name__)
             self._looking.add(task)
@@ -297,6 +299,8 @@ class Door:
                 if room.session.orienting is None:
                     raise OpRefused("recaps are off in this session")
                 return lambda: ignore(room.session.start_recap(model=op.model, asked=True))
+            case ReportFocus():
+                return nothing  # heard already
             case _:
                 raise OpRefused("this is not built yet")
 

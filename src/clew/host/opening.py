@@ -25,6 +25,7 @@ from clew.host.hook_parts import HookParts
 from clew.host.journal import AgentLog, Journal
 from clew.host.memory_files import nested_memory, project_memory
 from clew.host.model_choice import check_fast_model, chosen_model, connector, key_source, listed_rows
+from clew.host.notifying import start_notifying, webhook_of
 from clew.host.orientation_parts import debug_log, load_orientation, side_model
 from clew.host.orienting import Orienting
 from clew.host.past import Past, open_past, resolve
@@ -126,6 +127,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     fallback = connect_named(settings.fallback_model) if settings.fallback_model else None
     oriented = not request.headless or request.labelled or asks_fast_model(settings)
     check_fast_model(settings, connect_named)
+    webhook = webhook_of(workspace)
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)
         toolbox = open_toolbox(workspace, past.results_dir, past.path)
@@ -198,6 +200,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         reminders=reminders,
         transcript=past.path,
         hooking=hooks.hooking,
+        attention=start_notifying(session, settings.notifications, webhook, headless=request.headless),
     )
 
 

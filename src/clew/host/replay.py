@@ -5,6 +5,7 @@ from clew.protocol.events import (
     ArgumentsDelta,
     Envelope,
     Event,
+    Notified,
     PartCompleted,
     ReasoningDelta,
     ReplyWithdrawn,
@@ -41,6 +42,8 @@ class Replay:
                 self.state, self._turn, self._kept = now, None, []
             case _ if self._turn is None:
                 self.state = now
+            case Notified():
+                pass  # told once, to who was there
             case _:
                 self._keep(envelope)
 

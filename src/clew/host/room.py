@@ -4,10 +4,11 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.turn import Prompt
+from clew.host.attention import Attention
 from clew.host.hooking import Hooking
 from clew.host.permits import Permits
 from clew.host.session import Session
@@ -54,5 +55,7 @@ class Room(Struct, kw_only=True):
     """The file of the session; None when it is not kept."""
     hooking: Hooking | None = None
     """The user's hooks."""
+    attention: Attention = field(default_factory=Attention)
+    """Whether somebody looks."""
     files: "FileIndex | None" = None
     """The names of the project's files; made by the first question for them."""

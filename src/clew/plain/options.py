@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from clew.config.schema import Density
+from clew.config.schema import Density, TerminalNotice
 
 
 class PlainOptions(Struct, frozen=True, kw_only=True):
@@ -26,6 +26,8 @@ class PlainOptions(Struct, frozen=True, kw_only=True):
     """Tools that are told more or less closely than the rest."""
     reduced_motion: bool = False
     """Nothing on the screen is drawn over: no sign of life, no unfinished words. For screen readers."""
+    notifications: TerminalNotice = "auto"
+    """How the terminal tells a notice."""
     guard_s: float = 0.3
     """An approval takes no key before this long has passed without one."""
     quit_window_s: float = 2.0

@@ -159,6 +159,10 @@ class Screen:
         self._write(sequence)
         return bool(sequence)
 
+    def send_codes(self, codes: str) -> None:
+        """Codes of our own that show nothing and move nothing."""
+        self._write(codes)
+
     def reset(self) -> None:
         """After a suspension: what was drawn is somewhere above, begin afresh."""
         self._drawn = None

@@ -11,13 +11,13 @@ from clew.plain.asking import NOBODY, Asking
 from clew.plain.editor import Editor
 from clew.plain.liveness import Liveness
 from clew.plain.options import PlainOptions
+from clew.plain.presence import Presence
 from clew.plain.prompt_line import PROMPT, STEER, PromptLine
 from clew.plain.render import Renderer
 from clew.plain.screen import Screen
 from clew.plain.stopping import EXIT_INTERRUPTED, Stopping
 from clew.plain.terminal import Terminal
 from clew.plain.typing import Bad, End, Line, Pressed, Typed
-from clew.presentation.away_watch import AwayWatch
 from clew.presentation.client_link import ClientLink
 from clew.presentation.story import LATE, Story
 from clew.presentation.telling import told
@@ -38,7 +38,7 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import MAIN_AGENT, OpId
-from clew.protocol.ops import LoadHistory, Op, RequestRecap, RunShell, SubmitPrompt
+from clew.protocol.ops import LoadHistory, Op, RunShell, SubmitPrompt
 
 Signal = Literal["interrupt", "terminate", "resumed"]
 Due = Literal["guard", "slow", "escape", "pulse", "wait", "settle", "over"]
@@ -99,10 +99,8 @@ class PlainSession:
             send=self._send,
             closed=lambda: asyncio.get_running_loop().call_later(options.close_timeout_s, self.post, "over"),
         )
-        self._presence = AwayWatch(
-            away_s=options.away_s,
-            unsent=lambda: self._line.begun or self._asking.active,
-            want_recap=lambda: self._send(RequestRecap()),
+        self._presence = Presence(
+            terminal, self._screen, options, unsent=lambda: self._line.begun or self._asking.active, send=self._send
         )
         self._story = Story()
         self._queued: deque[Line | Bad] = deque()
@@ -310,10 +308,11 @@ class PlainSession:
         return self._story.working or waits or bool(self._story.facts.state.typed)
 
     def _on_bytes(self, data: bytes) -> None:
+        if data and not (data := self._presence.typed(data)):
+            return
         self._heard += 1
         if self._terminal.interactive and data:
             self._liveness.hint("")
-            self._presence.sign("typed", asyncio.get_running_loop().time())
         if self._asking.guarded and self._terminal.interactive and data:
             self._line.reset()
             self._asking.key_dropped()

@@ -12,8 +12,9 @@ from typing import Any, Protocol, TextIO
 
 CHUNK_BYTES = 65_536
 DEFAULT_COLUMNS = 80
-BRACKETED_PASTE_ON = "\x1b[?2004h"
-BRACKETED_PASTE_OFF = "\x1b[?2004l"
+TELL_MORE = "\x1b[?2004h\x1b[?1004h"
+"""Marks around what is pasted, and reports of the focus."""
+TELL_NO_MORE = "\x1b[?1004l\x1b[?2004l"
 
 PLAIN_CHARACTERS = str.maketrans(
     {"…": "...", "·": "-", "−": "-", "•": "-", "│": "|", "─": "-", "┼": "+", "⏎": "$", "’": "'", "“": '"', "”": '"'}
@@ -157,7 +158,7 @@ class StdTerminal:
         with suppress(termios.error, OutputGone):
             termios.tcsetattr(self._in, termios.TCSANOW, mode)
             if self.editing and raw != self._raw:
-                self.write(BRACKETED_PASTE_ON if raw else BRACKETED_PASTE_OFF)
+                self.write(TELL_MORE if raw else TELL_NO_MORE)
         self._raw = raw
 
     def discard_input(self) -> None:

@@ -1,29 +1,46 @@
-"""Whether somebody is there: signs and events go to the tracker of `orient`, and a recap is asked for on return."""
+"""Whether somebody is there: the session is told where a person looks, and a recap is asked for on return."""
 
 from collections.abc import Callable
 
 from clew.orient.away import Away, Sign, ended, noticed
-from clew.protocol.events import Event, PromptAccepted, RecapReady, SnapshotTaken, TurnEnded, TurnStarted
+from clew.protocol.events import (
+    Event,
+    PromptAccepted,
+    RecapReady,
+    SessionStarted,
+    SnapshotTaken,
+    TurnEnded,
+    TurnStarted,
+)
+from clew.protocol.ops import Op, ReportFocus, RequestRecap
 
 
 class AwayWatch:
-    """Asks for a recap when somebody is back after a while. It reads no clock of its own."""
+    """Signs and events go to the tracker of `orient`. It reads no clock of its own."""
 
-    def __init__(self, *, away_s: float, unsent: Callable[[], bool], want_recap: Callable[[], None]) -> None:
+    def __init__(self, *, away_s: float, unsent: Callable[[], bool], send: Callable[[Op], None]) -> None:
         self._away_s = away_s
         """0: only who asks is told."""
         self._unsent = unsent
-        self._want_recap = want_recap
+        self._send = send
         self._away = Away()
+        self._focused: bool | None = None
+        """What was reported last; None: this terminal never told."""
 
     def sign(self, sign: Sign, now_s: float) -> None:
         """The person left, came back or typed."""
+        focused = sign != "left"
+        if focused is not self._focused and (sign != "typed" or self._focused is not None):
+            self._focused = focused
+            self._send(ReportFocus(focused=focused))
         if self._away_s:
             self._reveal(*noticed(self._away, sign, now_s, unsent=self._unsent(), away_s=self._away_s))
 
     def follow(self, event: Event) -> None:
         """An event of the main agent."""
         match event:
+            case SessionStarted() if self._focused is not None:  # another session, which does not know yet
+                self._send(ReportFocus(focused=self._focused))
             case SnapshotTaken():
                 self._away = self._away.opened(event.state.turns)
             case PromptAccepted(hidden=False, queued=False):
@@ -40,4 +57,4 @@ class AwayWatch:
     def _reveal(self, away: Away, show: bool) -> None:
         self._away = away
         if show:
-            self._want_recap()
+            self._send(RequestRecap())

@@ -7,6 +7,7 @@ from clew.protocol.ids import CallId, EntryId
 from clew.protocol.usage import Usage
 
 WordSource = Literal["facts", "model"]
+NoticeKind = Literal["done", "needs_approval", "asks", "failed", "limit"]
 
 
 class BatchLabelled(DurableEvent, frozen=True, kw_only=True, tag="batch.labelled"):
@@ -50,10 +51,15 @@ class SideQueryBooked(DurableEvent, frozen=True, kw_only=True, tag="side_query.b
 
 
 class Notified(LiveEvent, frozen=True, kw_only=True, tag="notified"):
-    """Something a person who looks elsewhere should know. It never grants anything."""
+    """What a person who looks elsewhere should know, told once. It grants nothing: no id in it answers anything."""
 
-    kind: Literal["done", "needs_approval", "asks", "failed", "limit"]
+    kind: NoticeKind
     text: str
+    """One safe line without secrets."""
+    title: str = ""
+    """What the session is about; as safe."""
+    notice_id: str = ""
+    """Tells two notices apart, and the second sending of one."""
 
 
 class CostThresholdReached(LiveEvent, frozen=True, kw_only=True, tag="cost_threshold.reached"):

@@ -30,7 +30,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import OpId, PromptId
 from clew.protocol.messages import text_of
-from clew.protocol.ops import FindFiles, RequestRecap, SetPermissionMode, SubmitPrompt, WithdrawPrompt
+from clew.protocol.ops import FindFiles, SetPermissionMode, SubmitPrompt, WithdrawPrompt
 from clew.system.terminal_text import sanitize
 from clew.tui.commanding import Commanding
 from clew.tui.conversation import Conversation
@@ -99,10 +99,10 @@ class ClewApp(App[int], inherit_bindings=False):
         )
         self.presence = Presence(
             away_s=options.away_s,
-            notifications=options.screen.notifications,
+            notifications=options.notifications,
             env=env,
             write=self.write_raw,
-            want_recap=lambda: self.conversation.send(RequestRecap()),
+            send=self.conversation.send,
             unsent=lambda: not self.prompt.is_blank or self.bottom.asking,
         )
         self.commanding = Commanding(

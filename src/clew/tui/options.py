@@ -5,7 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from clew.config.schema import Screen
+from clew.config.schema import Screen, TerminalNotice
 
 
 class ScreenOptions(Struct, frozen=True, kw_only=True):
@@ -15,6 +15,8 @@ class ScreenOptions(Struct, frozen=True, kw_only=True):
     """CLEW_HOME, for history, drafts and keys; None keeps nothing on disk."""
     env: Mapping[str, str] = {}
     screen: Screen = Screen()
+    notifications: TerminalNotice = "auto"
+    """How the terminal tells a notice."""
     prompt: str = ""
     """Sent at once, as if it had been typed."""
     away_s: float = 300.0

@@ -1,20 +1,19 @@
 """Whether the person is here: recaps on return, notices while away, and what the terminal's own frame shows."""
 
 from collections.abc import Callable, Mapping
-from typing import Literal
 
+from clew.config.schema import TerminalNotice
 from clew.orient.away import Sign
 from clew.presentation.away_watch import AwayWatch
-from clew.presentation.notices import notice_of
 from clew.presentation.story import Story
-from clew.protocol.events import Envelope, Event, Notified, SessionEnded, TurnEnded
+from clew.presentation.terminal_notice import notice_codes
+from clew.protocol.events import Envelope, Notified, SessionEnded
 from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.ops import Op
 from clew.system.terminal_text import clip, sanitize
 
 Write = Callable[[str], None]
 MAX_TITLE = 60
-SHORT_TURN_MS = 3_000
-"""The end of a turn that was over so soon is no news."""
 
 
 class Presence:
@@ -24,28 +23,21 @@ class Presence:
         self,
         *,
         away_s: float,
-        notifications: Literal["auto", "bell", "off"],
+        notifications: TerminalNotice,
         env: Mapping[str, str],
         write: Write,
-        want_recap: Callable[[], None],
+        send: Callable[[Op], None],
         unsent: Callable[[], bool],
     ) -> None:
-        self._watch = AwayWatch(away_s=away_s, unsent=unsent, want_recap=want_recap)
-        self._notifications = notifications
+        self._watch = AwayWatch(away_s=away_s, unsent=unsent, send=send)
+        self._notifications: TerminalNotice = notifications
+        self._env = env
         self._write = write
-        self._focused = True
         self._titled = ""
         self._progress = ""
-        self._tmux = bool(env.get("TMUX"))
-
-    @property
-    def focused(self) -> bool:
-        """The terminal has the focus, or never told."""
-        return self._focused
 
     def sign(self, sign: Sign, now_s: float) -> None:
         """The person left, came back or typed."""
-        self._focused = sign != "left"
         self._watch.sign(sign, now_s)
 
     def follow(self, envelope: Envelope, story: Story) -> None:
@@ -56,9 +48,8 @@ class Presence:
         if isinstance(event, SessionEnded):
             self.restore()
             return
-        notice = notice_of(event, story.facts.state.title)
-        if notice is not None and not self._focused and not _trifle(event):
-            self._notify(notice)
+        if isinstance(event, Notified) and (codes := notice_codes(event, self._notifications, self._env)):
+            self._write(codes)
         self.show(story)
 
     def show(self, story: Story) -> None:
@@ -82,16 +73,3 @@ class Presence:
         if self._titled:
             self._write("\x1b]2;\x07")
         self._titled = self._progress = ""
-
-    def _notify(self, notice: Notified) -> None:
-        if self._notifications == "off":
-            return
-        if self._notifications == "auto":
-            text = notice.text.replace(";", ",")
-            for code in (f"\x1b]9;{text}\x07", f"\x1b]777;notify;clew;{text}\x07"):
-                self._write(f"\x1bPtmux;{code.replace(chr(27), chr(27) * 2)}\x1b\\" if self._tmux else code)
-        self._write("\x07")
-
-
-def _trifle(event: Event) -> bool:
-    return isinstance(event, TurnEnded) and event.reason == "completed" and event.duration_ms < SHORT_TURN_MS

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from clew.commands import model, permissions, rewind, sessions
 from clew.commands.base import Command, CommandContext, CommandResult, KeyHelp, SessionFacts
-from clew.commands.figures import change, count, duration, money
+from clew.commands.figures import ago, change, count, duration, money
 from clew.commands.registry import BY_NAME, COMMANDS, as_prompt, is_command, run_command
 from clew.protocol.context_events import FileRestore
 from clew.protocol.events import RewindPreviewed, Rewound, RuleRow, SessionRow
@@ -267,6 +267,11 @@ def test_long_lists_are_cut_with_a_count() -> None:
         (count(1, "file"), "1 file"),
         (count(1200, "match", "matches"), "1,200 matches"),
         (change(3, 1), "+3 -1"),
+        (ago(0), "just now"),
+        (ago(59.9), "just now"),
+        (ago(61), "1 min ago"),
+        (ago(7_300), "2 h ago"),
+        (ago(200_000), "2 d ago"),
     ],
 )
 def test_figures(figure: str, words: str) -> None:

@@ -86,7 +86,7 @@ class Screen:
                 self.row = self.column = 0
             case "m":
                 self.sgr_seen.add(argument)
-            case "h" | "l" if argument == "?2004":
+            case "h" | "l" if argument in ("?2004", "?1004"):
                 pass
             case _:
                 raise AssertionError(f"unexpected sequence ESC[{argument}{final}")

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Sequence
 
-from clew.commands.figures import duration
+from clew.commands.figures import ago
 from clew.presentation.rows import Row, Span, clipped, spread, wrapped
 from clew.protocol.events import Event, OpRejected, SessionPreviewed, SessionRow, SessionsListed
 from clew.protocol.ids import OpId
@@ -148,13 +148,6 @@ class ResumePicker(Picker):
 
 def _session_rows(row: SessionRow, columns: int) -> list[Row]:
     title = Span(sanitize(row.title, one_line=True) or "(no title)")
-    age = Span(f"{_age(row.age_s)} ago", "dim")
+    age = Span(ago(row.age_s), "dim")
     facts = [sanitize(part, one_line=True) for part in (row.agent, row.project, row.state, row.recap) if part]
     return [spread((title,), (age,), columns), clipped((Span(" · ".join(facts), "dim"),), columns)]
-
-
-def _age(seconds: float) -> str:
-    """Two units at most, the larger one only for days: 3 min, 2 h, 5 d."""
-    if seconds >= 86_400:
-        return f"{int(seconds // 86_400)} d"
-    return duration(int(seconds // 3600 * 3_600_000)) if seconds >= 3600 else duration(int(seconds // 60 * 60_000))

@@ -1,0 +1,172 @@
+"""Notices of a session: published once each while nobody looks, for the terminal, for hooks and for a webhook."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from clew.config.errors import SettingsError
+from clew.config.schema import Notifications
+from clew.host.attention import Attention
+from clew.host.notices import notice_of
+from clew.host.session import Session
+from clew.host.workspace import Workspace
+from clew.protocol.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    ElicitationAnswered,
+    ElicitationRequested,
+    Event,
+    Notified,
+    PlanAnswered,
+    PlanProposed,
+    QuestionAnswered,
+    QuestionAsked,
+    TurnEnded,
+)
+from clew.protocol.ids import RequestId, new_uuid
+
+Asked = ApprovalRequested | PlanProposed | QuestionAsked | ElicitationRequested
+Answered = ApprovalResolved | PlanAnswered | QuestionAnswered | ElicitationAnswered
+
+
+class Sender(Protocol):
+    """Where notices go outside of this process."""
+
+    def send(self, notice: Notified, *, session_id: str, cwd: str) -> None:
+        """Take it; whatever becomes of it, nobody waits."""
+        ...
+
+    async def close(self) -> None:
+        """A short moment for what is under way."""
+        ...
+
+
+OpenSender = Callable[[Callable[[str], None]], Sender]
+"""Given how to tell that it does not work."""
+
+
+class Notifying:
+    """Hears the session. What waits for an answer is told once, what ended is told once, and most is not told at all:
+    whoever looks has seen it."""
+
+    def __init__(
+        self, session: Session, attention: Attention, settings: Notifications, *, headless: bool, sender: Sender | None
+    ) -> None:
+        self._session = session
+        self._attention = attention
+        self._min_turn_ms = settings.min_turn_s * 1000
+        self._unanswered_s = settings.unanswered_s
+        self._headless = headless
+        self._sender = sender
+        self._known: set[RequestId] = set()
+        self._timers: dict[RequestId, asyncio.TimerHandle] = {}
+        """What nobody has answered or was told of yet."""
+        self._ended_turn = 0
+        self._closed = False
+        self._told_failure = False
+
+    def hear_any(self, event: Event) -> None:
+        """An event of any agent: somebody must answer whoever asks."""
+        match event:
+            case ApprovalRequested() | PlanProposed() | QuestionAsked() | ElicitationRequested():
+                self._guarded(lambda: self._asked(event))
+            case ApprovalResolved() | PlanAnswered() | QuestionAnswered() | ElicitationAnswered():
+                self._answered(event.request_id)
+            case _:
+                pass
+
+    def hear_main(self, event: Event) -> None:
+        """An event of the main agent: its turns are what people wait for."""
+        if isinstance(event, TurnEnded) and event.turn > self._ended_turn:
+            self._ended_turn = event.turn
+            self._guarded(lambda: self._ended(event))
+
+    async def close(self) -> None:
+        """Nothing more is told; what is on its way gets a short moment."""
+        self._closed = True
+        for request_id in list(self._timers):
+            self._answered(request_id)
+        if self._sender is not None:
+            await self._sender.close()
+
+    def _asked(self, event: Asked) -> None:
+        """At once to who looks away; else when nobody answers. A run without a person has a program that may."""
+        if event.request_id in self._known:
+            return
+        self._known.add(event.request_id)
+        if self._headless or self._attention.looking:
+            loop = asyncio.get_running_loop()
+            self._timers[event.request_id] = loop.call_later(self._unanswered_s, self._unanswered, event)
+        else:
+            self._tell(event)
+
+    def _unanswered(self, event: Asked) -> None:
+        del self._timers[event.request_id]
+        self._guarded(lambda: self._tell(event))
+
+    def _answered(self, request_id: RequestId) -> None:
+        timer = self._timers.pop(request_id, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _ended(self, event: TurnEnded) -> None:
+        """A turn is not the end while input waits, and its end is no news to who looks or has hardly looked away."""
+        if event.reason == "completed":
+            short = not self._headless and event.duration_ms < self._min_turn_ms
+            if short or self._session.journal.main.state.queued:
+                return
+        if not self._attention.looking:
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        log = self._session.journal.main
+        notice = notice_of(event, log.state.title)
+        if notice is None:
+            return
+        notice = replace(notice, notice_id=new_uuid())
+        self._session.publish(notice)
+        if self._sender is not None:
+            self._sender.send(notice, session_id=self._session.started.session_id, cwd=log.stamp.cwd)
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        """Its own boundary: a notice that cannot be made never ends a turn."""
+        if self._closed:
+            return
+        try:
+            work()
+        except Exception as error:  # told once; the session goes on without
+            if not self._told_failure:
+                self._told_failure = True
+                self._session.notice("warning", f"notifications failed: {type(error).__name__}: {error}", code="notify")
+
+
+def webhook_of(workspace: Workspace) -> OpenSender | None:
+    """How the configured webhook is opened; None without one. Raises SettingsError for an address it cannot be."""
+    url = workspace.settings.notifications.webhook
+    if not url:
+        return None
+    from clew.host.webhook import BadAddress, Webhook, checked_address  # loaded only where one is configured
+
+    try:
+        address, path = checked_address(url)
+    except BadAddress as error:
+        sources = workspace.loaded.sources.get("notifications.webhook", ())
+        where = sources[-1].place if sources else "settings"
+        raise SettingsError(f'{where}: "notifications.webhook": {error}') from error
+    return lambda tell: Webhook(address, path, env=workspace.env, tell=tell)
+
+
+def start_notifying(
+    session: Session, settings: Notifications, webhook: OpenSender | None, *, headless: bool
+) -> Attention:
+    """From now on notices of the session go out; the answer is whom to tell about ops."""
+    attention = Attention(pause_s=settings.unanswered_s, headless=headless)
+    sender = webhook(lambda text: session.notice("warning", text, code="webhook")) if webhook is not None else None
+    notifying = Notifying(session, attention, settings, headless=headless, sender=sender)
+    session.subscribe(notifying.hear_any, every_agent=True)
+    session.subscribe(notifying.hear_main)
+    stop: Callable[[], Awaitable[None]] = notifying.close
+    session.beside.append(stop)
+    return attention
