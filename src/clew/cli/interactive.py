@@ -17,7 +17,7 @@ from clew.host.model_choice import NoModel, chosen_model, connector
 from clew.host.opening import open_session
 from clew.host.past import resolve
 from clew.host.request import SessionRequest
-from clew.host.workspace import Workspace, open_workspace, remember_trust
+from clew.host.workspace import Workspace, remember_trust, workspace_of
 from clew.llm.errors import LLMError, MissingCredential, UnknownModel
 from clew.protocol.client import Client
 from clew.system.home import clew_home
@@ -48,11 +48,6 @@ def run_interactive(args: argparse.Namespace) -> int:
         return listed(error)
     except (TranscriptError, LLMError) as error:
         return failed(str(error), 1)
-
-
-def workspace_of(request: SessionRequest) -> Workspace:
-    """Where the session is to work."""
-    return open_workspace(request.cwd, request.env, settings=request.settings, flags=request.flags)
 
 
 async def converse(args: argparse.Namespace, request: SessionRequest, settings: Settings) -> int:

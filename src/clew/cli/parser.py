@@ -17,6 +17,13 @@ class HelpPage(argparse.RawDescriptionHelpFormatter):
             columns = 100
         super().__init__(prog, width=max(40, columns - 2))
 
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """`--allowed-tools, --allowedTools RULES ...`: the value once, whatever the spelling."""
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
+
 
 class OneLineParser(argparse.ArgumentParser):
     """Abbreviated options are refused: a script that works today must mean the same tomorrow."""
@@ -29,6 +36,10 @@ class OneLineParser(argparse.ArgumentParser):
             allow_abbrev=False,
             formatter_class=HelpPage,
         )
+
+    def one_value_options(self) -> dict[str, bool]:
+        """Every option, and whether it takes exactly one value."""
+        return {option: action.nargs is None for action in self._actions for option in action.option_strings}
 
     def error(self, message: str) -> NoReturn:
         """One line on stderr, exit code 2."""

@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from clew.cli.agent_checks import split_rules
 from clew.cli.voice import say_level
+from clew.config.load import ALL_SOURCES
 from clew.host.request import SessionRequest
 from clew.host.workspace import remember_trust
+from clew.llm.request import Thinking
 from clew.system.git import find_project_root
 from clew.system.home import clew_home
 
@@ -34,6 +37,7 @@ def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:
         newest=args.continue_,
         resume=args.resume,
         resume_at=args.resume_session_at or "",
+        drops_turn=args.resume_drops_turn,
         fork=args.fork_session,
         session_id=args.session_id or "",
         persist=not args.no_session_persistence,
@@ -41,6 +45,14 @@ def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:
         wait=args.wait,
         system_prompt=args.system_prompt,
         append_system_prompt=args.append_system_prompt,
+        answered=args.permission_prompt_tool == "stdio",
+        sources=ALL_SOURCES if args.setting_sources is None else frozenset(args.setting_sources),
+        tools=tools_of(args.tools),
+        thinking=Thinking(
+            mode=args.thinking or "",
+            budget_tokens=args.max_thinking_tokens or None,
+            shown=args.thinking_display != "omitted",
+        ),
         tell=say_level,
     )
 
@@ -81,17 +93,12 @@ def flags_of(args: argparse.Namespace) -> dict[str, Any]:
     for key, name in (("permissions.allow", "allowed_tools"), ("permissions.deny", "disallowed_tools")):
         flags[key] = [rule for text in getattr(args, name, []) for rule in split_rules(text)] or None
     flags["permissions.additionalDirectories"] = getattr(args, "add_dir", []) or None
+    flags["providers.anthropic.headers.anthropic-beta"] = ",".join(getattr(args, "betas", [])) or None
     return flags
 
 
-def split_rules(text: str) -> list[str]:
-    """`Read, Bash(echo a,b)` is two rules: commas inside parentheses belong to the rule."""
-    rules = [""]
-    depth = 0
-    for letter in text:
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth <= 0:
-            rules.append("")
-        else:
-            rules[-1] += letter
-    return [rule.strip() for rule in rules]
+def tools_of(given: list[str] | None) -> tuple[str, ...] | None:
+    """The tools that `--tools` leaves; None: all of them, which is also what `default` says."""
+    if given is None or given == ["default"]:
+        return None
+    return tuple(dict.fromkeys(name for text in given for name in split_rules(text)))

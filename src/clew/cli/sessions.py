@@ -12,7 +12,7 @@ import msgspec
 
 from clew.catalog.find_session import PRINTED_ID, find_session, short_ids
 from clew.catalog.listing import OWN, Catalog, project_name
-from clew.cli.agent import positive
+from clew.cli.agent_flags import positive
 from clew.cli.agent_homes import chosen_agents, chosen_homes, here
 from clew.cli.choose_session import chooser
 from clew.system.home import clew_home

@@ -20,6 +20,8 @@ from clew.config.walk import KeyPath, as_list, as_object, dotted, fields_of, map
 Layer = Literal["default", "user", "project", "local", "env", "settings", "flag"]
 Scope = Literal["user", "project", "local"]
 
+ALL_SOURCES: frozenset[Scope] = frozenset({"user", "project", "local"})
+
 PROJECT_DIR = ".clew"
 
 
@@ -65,8 +67,9 @@ def load_settings(
     settings_arg: str | None = None,
     flags: Mapping[str, Any] | None = None,
     lenient: bool = False,
+    sources: frozenset[Scope] = ALL_SOURCES,
 ) -> Loaded:
-    """Read and merge all layers.
+    """Read and merge all layers; of the files only those of `sources`.
 
     `settings_arg` is the value of `--settings`: a file, or JSON text. `flags` maps dotted keys to values; None
     values are skipped. Raises SettingsError for the first broken layer, or with `lenient` leaves that layer out
@@ -74,10 +77,13 @@ def load_settings(
     """
     merge = _Merge(lenient=lenient)
     user_file = settings_path("user", home=home, project_root=None)
-    merge.run(partial(merge.add_user, user_file))
+    if "user" in sources:
+        merge.run(partial(merge.add_user, user_file))
     if project_root is not None:
         scopes: tuple[Scope, ...] = ("project", "local")
         for scope in scopes:
+            if scope not in sources:
+                continue
             path = settings_path(scope, home=home, project_root=project_root)
             if _same_file(path, user_file):
                 continue  # the project is the home directory: its `.clew` is the user's own

@@ -1,7 +1,7 @@
 """One agent: its model, its tools, its conversation. What a turn reads."""
 
 from clew.llm.model import Model
-from clew.llm.request import ModelRequest
+from clew.llm.request import ModelRequest, Thinking
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.tools.toolset import ToolSet
 from clew.transcript.conversation import Conversation
@@ -19,6 +19,7 @@ class Agent:
         tools: ToolSet,
         fallback: Model | None = None,
         effort: str | None = None,
+        thinking: Thinking | None = None,
         max_output_tokens: int | None = None,
         agent_id: AgentId = MAIN_AGENT,
     ) -> None:
@@ -29,6 +30,7 @@ class Agent:
         self.system = system
         self.tools = tools
         self.effort = effort
+        self.thinking = thinking or Thinking()
         self.max_output_tokens = max_output_tokens
 
     def request(self, *, max_output_tokens: int | None = None) -> ModelRequest:
@@ -39,4 +41,5 @@ class Agent:
             tools=self.tools.specs,
             max_output_tokens=max_output_tokens or self.max_output_tokens,
             effort=self.effort,
+            thinking=self.thinking,
         )

@@ -11,6 +11,7 @@ from clew.engine.turn import Prompt
 from clew.host.hook_ops import HookOp, hook_effect
 from clew.host.listener import Listener
 from clew.host.lookups import SLOW, ListThem, Lookups, PreviewOne
+from clew.host.model_choice import cannot_stop_thinking
 from clew.host.refusal import OpRefused
 from clew.host.replay import Replay
 from clew.host.room import Effect, Room
@@ -279,6 +280,8 @@ class Door:
                     model = room.connect(op.model)
                 except LLMError as error:
                     raise OpRefused(str(error)) from error
+                if agent.thinking.mode == "disabled" and model.thinks == "always":
+                    raise OpRefused(cannot_stop_thinking(model))
                 return lambda: self._use(model)
             case SetEffort():
                 if op.effort not in EFFORTS:

@@ -13,6 +13,7 @@ from clew.system.files import open_directory
 from clew.system.private_files import private_dir, write_all
 
 MAX_LINE_CHARS = 2_000
+LEVELS: tuple[Level, ...] = ("user", "project")
 
 
 def project_memory(workspace: Workspace) -> Memory:
@@ -25,6 +26,7 @@ def project_memory(workspace: Workspace) -> Memory:
         cwd=workspace.cwd,
         trusted=workspace.trusted,
         trusts=TrustStore(workspace.home).is_trusted,
+        levels=[level for level in LEVELS if level in workspace.sources],
     )
 
 
@@ -34,7 +36,7 @@ def nested_memory(workspace: Workspace, known: Memory) -> NestedMemory:
 
     def find(path: Path) -> str:
         nonlocal told
-        if not workspace.settings.memory.enabled:
+        if not workspace.settings.memory.enabled or "project" not in workspace.sources:
             return ""
         found = load_nested_memory(
             project_root=workspace.root,

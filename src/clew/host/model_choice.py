@@ -3,7 +3,9 @@
 from collections.abc import Callable
 from contextlib import suppress
 
+from clew.config.errors import SettingsError
 from clew.config.schema import Settings
+from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace
 from clew.llm.connect import connect, default_model
 from clew.llm.errors import MissingCredential
@@ -42,6 +44,21 @@ def check_fast_model(settings: Settings, connect_named: Callable[[str], Model]) 
         return
     with suppress(MissingCredential):
         connect_named(settings.fast_model)
+
+
+def check_thinking(request: SessionRequest, *models: Model | None) -> None:
+    """A wish that a model cannot follow is told before anything is sent. Raises SettingsError."""
+    wanted = request.thinking
+    for model in models:
+        if model is not None and wanted.mode == "disabled" and model.thinks == "always":
+            raise SettingsError(cannot_stop_thinking(model))
+        if model is not None and (wanted.mode == "enabled" or wanted.budget_tokens) and model.thinks == "never":
+            request.tell("warning", f"{model.name} is not known to think, so it is not asked to")
+
+
+def cannot_stop_thinking(model: Model) -> str:
+    """Why a model is refused to somebody who wants it not to think."""
+    return f"{model.name} cannot be kept from thinking (--thinking disabled); --effort low is the least"
 
 
 def chosen_model(workspace: Workspace) -> str:

@@ -24,7 +24,14 @@ from clew.host.door import Door, Room
 from clew.host.hook_parts import HookParts
 from clew.host.journal import AgentLog, Journal
 from clew.host.memory_files import nested_memory, project_memory
-from clew.host.model_choice import check_fast_model, chosen_model, connector, key_source, listed_rows
+from clew.host.model_choice import (
+    check_fast_model,
+    check_thinking,
+    chosen_model,
+    connector,
+    key_source,
+    listed_rows,
+)
 from clew.host.notifying import start_notifying, webhook_of
 from clew.host.orientation_parts import debug_log, load_orientation, side_model
 from clew.host.orienting import Orienting
@@ -38,7 +45,7 @@ from clew.host.toolbox import Toolbox, open_toolbox
 from clew.host.typed_shell import TypedShells
 from clew.host.undo_hook import LookAtEnd
 from clew.host.window_parts import WindowParts
-from clew.host.workspace import Workspace, open_workspace
+from clew.host.workspace import Workspace, workspace_of
 from clew.llm.model import Model
 from clew.prompts.facts import FactsProbe
 from clew.prompts.memory import Memory
@@ -114,11 +121,12 @@ def open_door(request: SessionRequest) -> Door:
 
 def open_room(request: SessionRequest, door: Door) -> Room:
     """A session, its agent and all they need. Everything that can fail comes before the log is touched."""
-    workspace = open_workspace(request.cwd, request.env, settings=request.settings, flags=request.flags)
+    workspace = workspace_of(request)
+    (request.connect or connector(workspace))(chosen_model(workspace))  # a missing key is told before a missing session
     found = resolve(request, workspace)
     moved = found.cwd != request.cwd
     if moved:
-        workspace = open_workspace(found.cwd, request.env, settings=request.settings, flags=request.flags)
+        workspace = workspace_of(request, found.cwd)
     voice = Voice(request.tell)
     found = replace(found, tell=voice)
     settings = workspace.settings
@@ -128,9 +136,10 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     oriented = not request.headless or request.labelled or asks_fast_model(settings)
     check_fast_model(settings, connect_named)
     webhook = webhook_of(workspace)
+    check_thinking(request, model, fallback)
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)
-        toolbox = open_toolbox(workspace, past.results_dir, past.path)
+        toolbox = open_toolbox(workspace, past.results_dir, past.path, names=request.tools)
         memory = project_memory(workspace)
         conversation = Conversation(
             past.sink,
@@ -148,6 +157,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         system=prompt.blocks,
         tools=toolbox.tools,
         effort=settings.effort,
+        thinking=request.thinking,
         max_output_tokens=settings.max_output_tokens,
     )
     log = debug_log(workspace, past)
@@ -292,7 +302,8 @@ def system_prompt(
             headless=headless,
         )
 
-    return prompt_bytes(conversation.system_prompt, build, toolbox.tools.specs, headless=request.headless)
+    nobody = request.headless and not request.answered
+    return prompt_bytes(conversation.system_prompt, build, toolbox.tools.specs, headless=nobody)
 
 
 def moved_words(past: Past, workspace: Workspace) -> str:

@@ -196,7 +196,7 @@ def open_past(request: SessionRequest, workspace: Workspace) -> Past:
         return started_from(taken, request, workspace, store)
     loaded = load(source)
     if request.resume_at:
-        loaded = resume_at(loaded, request.resume_at)
+        loaded = resume_at(loaded, request.resume_at, drops_turn=request.drops_turn)
     if request.fork:
         fork = fork_session(loaded, new_id(request), timestamp=utc_now())
         return started_from(fork, request, workspace, store, notes=notes_of(loaded))

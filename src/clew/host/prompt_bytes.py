@@ -6,6 +6,7 @@ from collections.abc import Callable
 import msgspec
 from msgspec import Struct
 
+from clew.prompts.system_prompt import ENVIRONMENT, is_environment
 from clew.protocol.entries import SystemPromptEntry
 from clew.protocol.tools import ToolSpec
 
@@ -41,11 +42,18 @@ def prompt_bytes(
     if stored is None:
         return PromptBytes(blocks=today, tools=tools)
     note = "" if stored.tools == tools else "the tools differ from those this session began with"
-    if stored.blocks[:-1] == today[:-1]:
+    if lasting(stored.blocks) == lasting(today):
         return PromptBytes(blocks=stored.blocks, tools=tools, keep=bool(note), note=note)
-    if stored.blocks[:-1] == build(not headless)[:-1]:
+    if lasting(stored.blocks) == lasting(build(not headless)):
         reminder = NOW_HEADLESS if headless else NOW_WATCHED
         return PromptBytes(blocks=stored.blocks, tools=tools, keep=bool(note), note=note, reminder=reminder)
     what = "instructions" if stored.blocks[:1] != today[:1] else "memory files"
     note = f"the {what} changed since this session began; it goes on with the new ones"
     return PromptBytes(blocks=today, tools=tools, note=note)
+
+
+def lasting(blocks: tuple[str, ...]) -> tuple[str, ...]:
+    """What must be the same for a session to go on with its first bytes: all but the facts about the place."""
+    if blocks and is_environment(blocks[-1]):
+        return (*blocks[:-1], ENVIRONMENT)
+    return blocks

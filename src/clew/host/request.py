@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 from msgspec import Struct
 
+from clew.config.load import ALL_SOURCES, Scope
 from clew.llm.model import Model
+from clew.llm.request import Thinking
 
 Tell = Callable[[Literal["info", "warning", "error"], str], None]
 """Words for a person while there is no session yet that could publish them."""
@@ -40,6 +42,8 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """Lets a person choose among several that fit (`catalog.find_session.Choose`); None: nobody is there."""
     resume_at: str = ""
     """Cut after this entry."""
+    drops_turn: str | None = None
+    """With `resume_at`: the prompt whose turn is all that may be cut off; None: that is not looked at."""
     fork: bool = False
     """Go on in a copy."""
     session_id: str = ""
@@ -48,7 +52,15 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     take_over: bool = False
     wait: bool = False
     system_prompt: str | None = None
+    """In place of our words; empty: no system prompt but what memory files say."""
     append_system_prompt: str | None = None
+    answered: bool = False
+    """A program answers for a person: approvals and questions are put to it."""
+    sources: frozenset[Scope] = ALL_SOURCES
+    """Whose files are read: settings, memory files, saved rules. `local` and `project` lie in the project."""
+    tools: tuple[str, ...] | None = None
+    """The builtin tools that the model is told of; None: all."""
+    thinking: Thinking = Thinking()
     tell: Tell = quiet
     connect: Callable[[str], Model] | None = None
     """How a name becomes a model, in place of the providers. Only code can give it: no flag, setting or file."""

@@ -23,7 +23,7 @@ from clew.protocol.ids import CallId
 from clew.system.environment import secret_values
 from clew.system.redact import register_secrets
 from clew.tools.base import ToolContext
-from clew.tools.registry import builtin_tools
+from clew.tools.registry import builtin_names, builtin_tools
 from clew.tools.sandboxing import open_sandbox
 from clew.tools.session import ToolSession
 from clew.tools.toolset import ToolSet
@@ -101,9 +101,17 @@ class Toolbox(Struct, kw_only=True):
     offers: OfferTelling
 
 
-def open_toolbox(workspace: Workspace, results_dir: Path | None, transcript: Path | None = None) -> Toolbox:
-    """Tools for this workspace; without a transcript nothing is kept, files included. Raises SettingsError for a rule
-    that cannot be understood."""
+def open_toolbox(
+    workspace: Workspace,
+    results_dir: Path | None,
+    transcript: Path | None = None,
+    *,
+    names: tuple[str, ...] | None = None,
+) -> Toolbox:
+    """Tools for this workspace, all or those of these `names`; without a transcript nothing is kept, files included.
+    Raises SettingsError for a rule or a name that cannot be understood."""
+    if names is not None and (unknown := [name for name in names if name not in builtin_names()]):
+        raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
     saved = SavedRules(SessionStore(workspace.home).project_dir(workspace.root))
     session = ToolSession(
         cwd=str(workspace.cwd),
@@ -138,7 +146,7 @@ def open_toolbox(workspace: Workspace, results_dir: Path | None, transcript: Pat
     undo = UndoHook(session, home=workspace.home, transcript=transcript) if transcript is not None else None
     offers = OfferTelling()
     return Toolbox(
-        tools=ToolSet(builtin_tools(session)),
+        tools=ToolSet(builtin_tools(session, allowed=names)),
         host=SessionTools(
             session,
             permits,
@@ -161,7 +169,7 @@ def policy_of(workspace: Workspace, saved: SavedRules) -> Policy:
         home=workspace.env.get("HOME", "") or str(workspace.home.parent),
         clew_home=str(workspace.home),
         mode=settings.permission_mode,
-        rules=(*rules_of(settings.permissions, workspace), *saved.load()),
+        rules=(*rules_of(settings.permissions, workspace), *(saved.load() if "local" in workspace.sources else ())),
         additional=settings.permissions.additional_directories,
         trusted=workspace.trusted,
     )

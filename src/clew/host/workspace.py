@@ -6,8 +6,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from clew.config.load import Loaded, load_settings
+from clew.config.load import ALL_SOURCES, Loaded, Scope, load_settings
 from clew.config.schema import Settings
+from clew.host.request import SessionRequest
 from clew.permissions.trust import TrustStore
 from clew.system.git import Repository, find_repository, read_head
 from clew.system.git_command import GitRefused, open_git
@@ -25,6 +26,8 @@ class Workspace(Struct, frozen=True, kw_only=True):
     trusted: bool
     loaded: Loaded
     repository: Repository | None = None
+    sources: frozenset[Scope] = ALL_SOURCES
+    """Whose files may be read."""
 
     @property
     def settings(self) -> Settings:
@@ -55,6 +58,7 @@ def open_workspace(
     settings: str | None = None,
     flags: dict[str, Any] | None = None,
     lenient: bool = False,
+    sources: frozenset[Scope] = ALL_SOURCES,
 ) -> Workspace:
     """Find the project, look up trust, load settings. Raises SettingsError."""
     home = clew_home(env)
@@ -69,8 +73,29 @@ def open_workspace(
         settings_arg=settings,
         flags=flags or {},
         lenient=lenient,
+        sources=sources,
     )
-    return Workspace(cwd=cwd, root=root, home=home, env=env, trusted=trusted, loaded=loaded, repository=repository)
+    return Workspace(
+        cwd=cwd,
+        root=root,
+        home=home,
+        env=env,
+        trusted=trusted,
+        loaded=loaded,
+        repository=repository,
+        sources=sources,
+    )
+
+
+def workspace_of(request: SessionRequest, cwd: Path | None = None) -> Workspace:
+    """Where a session that is asked for would work: at its own place, or at `cwd`. Raises SettingsError."""
+    return open_workspace(
+        cwd or request.cwd,
+        request.env,
+        settings=request.settings,
+        flags=request.flags,
+        sources=request.sources,
+    )
 
 
 def remember_trust(home: Path, root: Path) -> None:

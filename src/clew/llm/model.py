@@ -5,6 +5,7 @@ from typing import Protocol
 
 from clew.llm.reply import Reply, ReplyEvent
 from clew.llm.request import ModelRequest
+from clew.llm.target import Thinks
 from clew.protocol.messages import Message
 from clew.protocol.usage import Usage
 
@@ -15,6 +16,11 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """`provider/model`."""
+        ...
+
+    @property
+    def thinks(self) -> Thinks:
+        """Whether it thinks before it answers, and can be told not to."""
         ...
 
     @property

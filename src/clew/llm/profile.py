@@ -45,6 +45,8 @@ class Profile(Struct, frozen=True, kw_only=True):
     """adaptive and budget: Anthropic's forms; budget and level: Gemini's; effort: a level by name."""
     efforts: tuple[str, ...] = ()
     """Accepted levels, lowest first."""
+    always_thinks: bool = False
+    """It refuses to be told not to."""
     images: bool = True
     documents: bool = False
     cache: bool = False

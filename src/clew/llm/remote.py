@@ -14,7 +14,7 @@ from clew.llm.reply import Reply, ReplyEvent, ReplyStarted, UsageSeen, collected
 from clew.llm.request import ModelRequest
 from clew.llm.retry import RetryPolicy, Schedule, system_random
 from clew.llm.sse import SseParser
-from clew.llm.target import Target
+from clew.llm.target import Target, Thinks
 from clew.llm.text_calls import TextCallLift
 from clew.llm.waiting import tell_waiting
 from clew.llm.wires.base import Decoder, HttpRequest
@@ -56,6 +56,10 @@ class RemoteModel:
     @property
     def name(self) -> str:
         return self.target.name
+
+    @property
+    def thinks(self) -> Thinks:
+        return self.target.thinks
 
     @property
     def window(self) -> int:

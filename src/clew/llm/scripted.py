@@ -37,6 +37,7 @@ from clew.llm.reply import (
     collected,
 )
 from clew.llm.request import ModelRequest
+from clew.llm.target import Thinks
 from clew.llm.text_calls import TextCallLift
 from clew.protocol.history import valid_history
 from clew.protocol.ids import CallId
@@ -130,6 +131,7 @@ class ScriptedModel:
         side_query_timeout_s: float = 15.0,
         side_query_chars: int = 60_000,
         lifts_text_calls: bool = False,
+        thinks: Thinks = "if asked",
         sleep: Callable[[float], Any] = asyncio.sleep,
     ) -> None:
         self.name = name
@@ -138,6 +140,7 @@ class ScriptedModel:
         self.side_query_timeout_s = side_query_timeout_s
         self.side_query_chars = side_query_chars
         self.lifts_text_calls = lifts_text_calls
+        self.thinks: Thinks = thinks
         self.requests: list[ModelRequest] = []
         self.closed_streams = 0
         self.closed = False

@@ -1,9 +1,14 @@
 """Where a request goes: one model of one provider at one address, with its key."""
 
+from typing import Literal
+
 from msgspec import Struct
 
 from clew.llm.profile import Profile
 from clew.llm.providers import Auth, Dialect, Patience, Quirks
+
+Thinks = Literal["never", "if asked", "always"]
+"""Whether a model thinks, as far as is known: `always` also where nobody knows how to keep it from that."""
 
 
 class Secret:
@@ -48,6 +53,18 @@ class Target(Struct, frozen=True, kw_only=True):
     def name(self) -> str:
         """`provider/model`."""
         return f"{self.provider}/{self.model}"
+
+    @property
+    def thinks(self) -> Thinks:
+        """Whether it can be told not to think, in the words this server takes."""
+        if self.profile.thinking == "none":
+            return "never"
+        if self.dialect == "openai-chat":
+            switch = self.quirks.effort_style
+            if switch in ("thinking", "enable_thinking"):
+                return "if asked"
+            return "always" if self.profile.always_thinks or not switch else "if asked"
+        return "always" if self.profile.always_thinks or self.profile.thinking == "level" else "if asked"
 
     def auth_headers(self) -> list[tuple[str, str]]:
         """The credential, for the configured host only."""

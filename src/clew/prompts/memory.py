@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
@@ -51,16 +51,23 @@ def _trusts_none(root: Path) -> bool:
 
 
 def load_memory(
-    *, home: Path, project_root: Path | None, cwd: Path, trusted: bool, trusts: Trusts = _trusts_none
+    *,
+    home: Path,
+    project_root: Path | None,
+    cwd: Path,
+    trusted: bool,
+    trusts: Trusts = _trusts_none,
+    levels: Collection[Level] = ("user", "project"),
 ) -> Memory:
     """Read all memory files of a session. Before trust only the user's own; nothing of the project is even opened.
 
     `trusts` is asked for repositories inside the project: they speak for themselves, so they need their own trust.
+    `levels`: whose files are wanted at all.
     """
     collector = _Collector(project_root=project_root, trusted=trusted, trusts=trusts, home=home)
-    for name in USER_NAMES:
+    for name in USER_NAMES if "user" in levels else ():
         collector.add(home / name, level="user")
-    if project_root is not None and trusted:
+    if project_root is not None and trusted and "project" in levels:
         for directory in _down_to(project_root, cwd):
             for name in PROJECT_NAMES:
                 collector.add(directory / name, level="project")

@@ -6,6 +6,8 @@ from clew.prompts.facts import Facts
 from clew.prompts.memory import Memory
 from clew.system.environment import Shell
 
+ENVIRONMENT = "# Environment (when the session began)"
+
 
 def prompt_text(name: str) -> str:
     """The words of `<name>.md` beside this module."""
@@ -22,15 +24,16 @@ def build_system_prompt(
 ) -> tuple[str, ...]:
     """The blocks of the system prompt, most stable first: our words, memory files, environment.
 
-    `override` (`--system-prompt`) stands in place of our words; memory and environment stay. `append`
-    (`--append-system-prompt`) follows our words or the override.
+    `override` (`--system-prompt`) stands in place of our words; memory and environment stay. An empty one leaves the
+    environment out too: nothing of ours is said. `append` (`--append-system-prompt`) follows our words or the override.
     """
     words = [override] if override is not None else [prompt_text("system")]
     if headless and override is None:
         words.append(prompt_text("headless"))
     if append:
         words.append(append)
-    blocks = ["\n\n".join(words), memory.text, environment_block(facts)]
+    environment = "" if override is not None and not override.strip() else environment_block(facts)
+    blocks = ["\n\n".join(word for word in words if word.strip()), memory.text, environment]
     return tuple(block for block in blocks if block)
 
 
@@ -45,7 +48,12 @@ def environment_block(facts: Facts) -> str:
         ("Date", facts.date),
     ]
     known = [f"{name}: {_one_line(value)}" for name, value in lines if value]
-    return "\n".join(["# Environment (when the session began)", *known])
+    return "\n".join([ENVIRONMENT, *known])
+
+
+def is_environment(block: str) -> bool:
+    """Whether this block tells of the place as it was when a session began."""
+    return block.startswith(ENVIRONMENT)
 
 
 def _shell_words(shell: Shell | None) -> str:

@@ -35,6 +35,11 @@ BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (
 )
 
 
+def builtin_names() -> tuple[str, ...]:
+    """What they are called."""
+    return tuple(tool.name for tool in BUILTIN)
+
+
 def builtin_tools(
     session: ToolSession, *, allowed: Collection[str] | None = None, disallowed: Collection[str] = ()
 ) -> tuple[Tool[Any], ...]:

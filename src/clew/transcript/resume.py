@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from clew.protocol.entries import AssistantEntry, ChainEntry, Entry
+from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, UserEntry
 from clew.transcript.errors import AmbiguousSession, SessionNotFound, UnknownEntry
 from clew.transcript.lease import holder_of
 from clew.transcript.links import result_calls, uuid_of
@@ -48,18 +48,37 @@ def own_session(store: SessionStore, query: str) -> Path | None:
     return fitting[0] if fitting else None
 
 
-def resume_at(loaded: Loaded, entry_id: str) -> Loaded:
+def resume_at(loaded: Loaded, entry_id: str, *, drops_turn: str | None = None) -> Loaded:
     """`--resume-session-at`: the history up to this entry, extended so that no call stays without its result.
 
-    The file is not touched: the next entry hangs under the new leaf, and the rest becomes a branch not taken.
+    The file is not touched: the next entry hangs under the new leaf, and the rest becomes a branch not taken. With
+    `drops_turn` that rest must be one turn, the one that began with this prompt. Raises UnknownEntry.
     """
     at = next((number for number, entry in enumerate(loaded.chain) if uuid_of(entry) == entry_id), None)
     if at is None:
         raise UnknownEntry(f"no entry {entry_id} in the conversation of session {loaded.session_id}")
     end = _whole_exchange(loaded.chain, at)
     chain = loaded.chain[:end]
+    if drops_turn is not None:
+        _check_dropped(loaded.chain[end:], drops_turn)
     leaf = next((entry.uuid for entry in reversed(chain) if isinstance(entry, ChainEntry)), None)
     return msgspec.structs.replace(loaded, chain=chain, leaf=leaf)
+
+
+def _check_dropped(rest: tuple[Entry, ...], prompt: str) -> None:
+    """Whoever cuts off a turn must know all that was asked in what is cut off."""
+    asked = [entry.uuid for entry in rest if isinstance(entry, UserEntry) and is_prompt(entry)]
+    others = [uuid for uuid in asked if uuid != prompt]
+    words = "" if prompt in asked else f"no prompt {prompt or '(empty)'} after that entry"
+    if others:
+        words = f"{len(others)} more prompts lie after that entry, the first is {others[0]}"
+    if words:
+        raise UnknownEntry(f"Resume rejected by --resume-drops-turn: {words}")
+
+
+def is_prompt(entry: UserEntry) -> bool:
+    """Whether somebody asked this, rather than the program or a tool."""
+    return not (entry.is_meta or entry.is_compact_summary or result_calls(entry))
 
 
 def _whole_exchange(chain: tuple[Entry, ...], at: int) -> int:

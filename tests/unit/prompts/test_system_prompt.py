@@ -51,8 +51,10 @@ def test_override_and_append() -> None:
     assert replaced == ("You are a poet.\n\nRhyme.", MEMORY.text, environment_block(FACTS))
 
 
-def test_an_empty_override_leaves_memory_and_environment() -> None:
-    assert build_system_prompt(FACTS, MEMORY, override="") == (MEMORY.text, environment_block(FACTS))
+def test_an_empty_override_leaves_nothing_of_ours() -> None:
+    assert build_system_prompt(FACTS, MEMORY, override="") == (MEMORY.text,)
+    assert build_system_prompt(FACTS, Memory(), override=" \n") == ()
+    assert build_system_prompt(FACTS, Memory(), override="", append="Be brief.") == ("Be brief.",)
 
 
 def test_unattended_words_only_when_nobody_is_there() -> None:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from clew.llm.reply import ReplyEvent
-from clew.llm.request import ModelRequest
+from clew.llm.request import BUDGETS, ModelRequest
 from clew.llm.target import Target
 from clew.llm.wires.anthropic_decoder import AnthropicDecoder, decode_message
 from clew.llm.wires.base import HttpRequest, Json, to_json
@@ -24,7 +24,6 @@ from clew.protocol.messages import (
     parts_of,
 )
 
-BUDGETS = {"low": 2_048, "medium": 8_192, "high": 16_000, "xhigh": 24_000, "max": 31_000}
 MIN_BUDGET = 1_024
 
 
@@ -58,16 +57,19 @@ def _cap(request: ModelRequest, target: Target) -> int:
 def _thinking(request: ModelRequest, target: Target, history: Sequence[Message]) -> Json:
     """Thinking and effort, in the form this model takes."""
     profile = target.profile
-    effort = profile.clamp_effort(request.effort)
+    effort = profile.clamp_effort(request.level)
     config: Json = {}
     fields: Json = {}
     if profile.thinking == "adaptive":
-        if not request.is_one_shot:
-            fields["thinking"] = {"type": "adaptive", "display": "summarized"}
+        if request.thinking.mode == "disabled" and not profile.always_thinks:
+            fields["thinking"] = {"type": "disabled"}  # without the field, newer models think
+            effort = "high" if effort in ("xhigh", "max") else effort  # the most that goes with it
+        elif not request.is_one_shot:
+            fields["thinking"] = {"type": "adaptive", "display": "summarized" if request.thinking.shown else "omitted"}
         if effort is not None:
             config["effort"] = effort
-    elif profile.thinking == "budget" and effort is not None and not _thought_is_missing(history):
-        budget = min(BUDGETS[effort], _cap(request, target) // 2)
+    elif profile.thinking == "budget" and not _thought_is_missing(history):
+        budget = _budget(request, target, effort)
         if budget >= MIN_BUDGET:
             fields["thinking"] = {"type": "enabled", "budget_tokens": budget}
     if request.json_schema is not None and profile.json_schema:
@@ -75,6 +77,17 @@ def _thinking(request: ModelRequest, target: Target, history: Sequence[Message])
     if config:
         fields["output_config"] = config
     return fields
+
+
+def _budget(request: ModelRequest, target: Target, effort: str | None) -> int:
+    """Tokens for a model that takes a number; 0: none. It thinks only when it is asked to."""
+    wanted = request.thinking
+    if wanted.mode == "disabled":
+        return 0
+    if wanted.budget_tokens:
+        return min(max(wanted.budget_tokens, MIN_BUDGET), _cap(request, target) - MIN_BUDGET)
+    level = effort or ("high" if wanted.mode else None)
+    return min(BUDGETS[level], _cap(request, target) // 2) if level is not None else 0
 
 
 def _thought_is_missing(history: Sequence[Message]) -> bool:

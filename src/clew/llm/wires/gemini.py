@@ -42,6 +42,8 @@ SIGNATURE = "thoughtSignature"
 NO_SIGNATURE = "skip_thought_signature_validator"
 """Documented stand-in for calls that another model made: thinking models refuse an unsigned first call."""
 BUDGETS = {"low": 2_048, "medium": 8_192, "high": 24_576}
+MAX_BUDGET = 24_576
+"""The most that every model with budgets takes."""
 STOP_REASONS = {
     "STOP": "end_turn",
     "MAX_TOKENS": "max_tokens",
@@ -83,12 +85,16 @@ def _config(request: ModelRequest, target: Target) -> Json:
         config["maxOutputTokens"] = min(cap, profile.max_output)
     if request.temperature is not None and profile.sampling:
         config["temperature"] = request.temperature
-    effort = profile.clamp_effort(request.effort)
+    effort = profile.clamp_effort(request.level)
     if profile.thinking in ("level", "budget"):
-        thinking: Json = {"includeThoughts": not request.is_one_shot}
-        if request.is_one_shot:
+        wanted = request.thinking
+        least_of_all = request.is_one_shot or wanted.mode == "disabled"
+        thinking: Json = {"includeThoughts": wanted.shown and not least_of_all}
+        if least_of_all:
             least = profile.efforts[0] if profile.efforts else "low"
             thinking |= {"thinkingLevel": least} if profile.thinking == "level" else {"thinkingBudget": 0}
+        elif wanted.budget_tokens and profile.thinking == "budget":
+            thinking["thinkingBudget"] = min(wanted.budget_tokens, MAX_BUDGET)
         elif effort is not None and profile.thinking == "level":
             thinking["thinkingLevel"] = effort
         elif effort is not None:

@@ -58,22 +58,32 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
 def _effort(request: ModelRequest, target: Target) -> Json:
     """Effort in this server's words. Levels the model does not take are clamped; without levels, only a switch."""
     profile, style = target.profile, target.quirks.effort_style
-    if request.is_one_shot and profile.thinking != "none":
+    silent = request.thinking.mode == "disabled"
+    if silent and target.thinks == "if asked" and style in ("reasoning", "reasoning_effort"):
+        return {"reasoning": {"effort": "none"}} if style == "reasoning" else {"reasoning_effort": "none"}
+    if (request.is_one_shot or silent) and profile.thinking != "none":
         switches: Json = {"thinking": {"type": "disabled"}, "enable_thinking": False}
         least = profile.efforts[0] if profile.efforts else None
         if style in switches:
             return {style: switches[style]}
         return ({"reasoning": {"effort": least}} if style == "reasoning" else {style: least}) if style and least else {}
-    if request.effort is None or profile.thinking == "none" or not style:
+    if profile.thinking == "none" or not style:
         return {}
-    level = profile.clamp_effort(request.effort)
+    if request.level is None:
+        return switches_on(style) if request.thinking.mode == "enabled" else {}
+    level = profile.clamp_effort(request.level)
     if style == "thinking":
         return {"thinking": {"type": "enabled"}} | ({"reasoning_effort": level} if level else {})
     if style == "enable_thinking":
-        return {"enable_thinking": request.effort != "low"}
+        return {"enable_thinking": request.thinking.mode == "enabled" or request.level != "low"}
     if level is None:
         return {}
     return {"reasoning": {"effort": level}} if style == "reasoning" else {"reasoning_effort": level}
+
+
+def switches_on(style: str) -> Json:
+    """Thinking without a level, where that is a switch."""
+    return {"thinking": {"thinking": {"type": "enabled"}}, "enable_thinking": {"enable_thinking": True}}.get(style, {})
 
 
 def _format(request: ModelRequest, target: Target) -> Json:

@@ -1,0 +1,59 @@
+"""Values of options that are given as JSON or as a file."""
+
+import os
+from pathlib import Path
+from typing import Any, cast
+
+import msgspec
+
+MAX_BYTES = 1024 * 1024
+
+
+class GivenError(ValueError):
+    """A value that cannot be read; the words say why, for one line."""
+
+
+def given_text(path: str) -> str:
+    """The text of a file."""
+    try:
+        with Path(os.path.expanduser(path)).open("rb") as file:
+            data = file.read(MAX_BYTES + 1)
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise GivenError("it is not UTF-8 text") from None
+    except (OSError, ValueError) as error:
+        raise GivenError(getattr(error, "strerror", None) or str(error)) from None
+    if len(data) > MAX_BYTES:
+        raise GivenError(f"it is longer than {MAX_BYTES >> 20} MB")
+    return text
+
+
+def given_object(value: str) -> dict[str, Any]:
+    """A JSON object, inline or from a file. Raises GivenError."""
+    inline = value.lstrip().startswith("{")
+    try:
+        found = msgspec.json.decode(value if inline else given_text(value))
+    except GivenError as error:
+        raise GivenError(f"{shown(value)}: {error}; give a file or JSON that starts with {{") from None
+    except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
+        raise GivenError(f"{shown(value)}: not JSON ({error})") from None
+    if not isinstance(found, dict):
+        raise GivenError(f"{shown(value)}: not a JSON object")
+    return cast(dict[str, Any], found)
+
+
+def checked_servers(value: str) -> list[str]:
+    """The names of the servers in an MCP configuration."""
+    try:
+        servers = given_object(value).get("mcpServers", {})
+    except GivenError as error:
+        raise GivenError(f"--mcp-config {error}") from None
+    if not isinstance(servers, dict):
+        raise GivenError("--mcp-config: mcpServers is not a JSON object")
+    return [shown(str(name)) for name in cast(dict[Any, Any], servers)]
+
+
+def shown(text: str) -> str:
+    """A value within a line: short, and without letters that a terminal would obey."""
+    words = "".join(letter if letter.isprintable() else "?" for letter in text)
+    return words if len(words) <= 60 else words[:59] + "…"
