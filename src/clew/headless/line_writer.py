@@ -55,6 +55,18 @@ class LineWriter:
         if self.broken is not None:
             raise self.broken
 
+    def give_up(self) -> None:
+        """Nobody reads: what was not read by now never will be."""
+        if self._waiting and self._task is not None:
+            self._task.cancel()
+            self._lose(BrokenPipeError("nobody reads stdout"))
+
+    def _lose(self, error: OSError) -> None:
+        self.broken = error
+        self._waiting.clear()
+        self._waiting_bytes = 0
+        self._drained.set()
+
     async def _drain(self) -> None:
         try:
             while self._waiting:
@@ -63,9 +75,7 @@ class LineWriter:
                 self._waiting.popleft()
                 self._waiting_bytes -= len(data)
         except OSError as error:
-            self.broken = error
-            self._waiting.clear()
-            self._waiting_bytes = 0
+            self._lose(error)
         self._drained.set()
 
     async def _write(self, data: bytes) -> None:
