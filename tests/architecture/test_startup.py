@@ -33,6 +33,7 @@ ROOMS = {
     "permissions",
     "prompts",
     "protocol",
+    "streaming",
     "system",
     "tools",
     "transcript",

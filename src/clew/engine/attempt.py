@@ -36,11 +36,13 @@ from clew.protocol.events import (
     PartCompleted,
     ReasoningDelta,
     ReplyAwaited,
+    ReplyBegan,
+    ReplyReceived,
     ReplyWithdrawn,
     RetryScheduled,
     TextDelta,
 )
-from clew.protocol.ids import EntryId, MessageId, new_entry_id, new_uuid
+from clew.protocol.ids import CallId, EntryId, MessageId, new_entry_id, new_uuid
 from clew.protocol.messages import Part, TextPart, ToolCallPart
 from clew.protocol.usage import Usage
 
@@ -73,6 +75,8 @@ class Attempt:
         self._request_id = ""
         self._partial: dict[int, list[str]] = {}
         """Words that were shown and are in no complete part yet, by part."""
+        self._call_ids: dict[int, CallId] = {}
+        """What calls that still grow will be called."""
 
     async def run(self, request: ModelRequest, *, whole: bool) -> AsyncGenerator[Event]:
         """Events until the reply is whole and every call has its result, or the try has failed."""
@@ -193,8 +197,7 @@ class Attempt:
                 self._channel.post(ReasoningDelta(reply_id=self.reply_id, part=event.part, text=event.text))
             case ArgumentsChunk():
                 self._begun = True
-                delta = ArgumentsDelta(reply_id=self.reply_id, part=event.part, tool=event.name, text=event.text)
-                self._channel.post(delta)
+                self._grow(event)
             case PartDone():
                 self._begun = True
                 await self._complete(event.part, event.index)
@@ -202,6 +205,15 @@ class Attempt:
                 self._begun = True
                 self._provider_message_id = event.message_id
                 self._request_id = event.request_id
+                self._channel.post(
+                    ReplyBegan(
+                        reply_id=self.reply_id,
+                        model=self.model.name,
+                        usage=self._usage,
+                        window=self.model.window,
+                        max_output_tokens=self.model.max_output_tokens,
+                    )
+                )
             case UsageSeen():
                 self._usage = event.usage
             case StillWaiting():
@@ -219,13 +231,24 @@ class Attempt:
                 )
             case ReplyDone():
                 self.done = event
+                usage = event.usage or self._usage
+                self._channel.post(ReplyReceived(reply_id=self.reply_id, stop_reason=event.stop_reason, usage=usage))
+
+    def _grow(self, chunk: ArgumentsChunk) -> None:
+        """A call has its final id from the moment the provider names one, so that it is the same all along."""
+        if chunk.call_id and chunk.part not in self._call_ids:
+            self._call_ids[chunk.part] = self._conversation.call_ids.fresh(chunk.call_id)
+        call_id = self._call_ids.get(chunk.part, CallId(""))
+        self._channel.post(
+            ArgumentsDelta(reply_id=self.reply_id, part=chunk.part, tool=chunk.name, text=chunk.text, call_id=call_id)
+        )
 
     async def _complete(self, part: Part, number: int) -> None:
         """Record a part at once; a call has its place before it is announced, and starts when that is on disk."""
         entry_id = new_entry_id()
         slot = None
         if isinstance(part, ToolCallPart):
-            part = replace(part, id=self._conversation.call_ids.fresh(part.id))
+            part = replace(part, id=self._call_ids.get(number) or self._conversation.call_ids.fresh(part.id))
             slot = self.calls.reserve(part, entry_id)
         parent = self.entry_ids[-1] if self.entry_ids else self._conversation.leaf
         self.parts.append(part)

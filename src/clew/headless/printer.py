@@ -26,7 +26,7 @@ class Printer:
         self._err = err
         self._safe_out = out.isatty()
 
-    def document(self, document: dict[str, Any]) -> None:
+    def document(self, document: Any) -> None:
         """One line of JSON, at once."""
         self.text(msgspec.json.encode(document).decode())
 

@@ -9,9 +9,7 @@ from typing import Literal, TextIO
 
 from msgspec import Struct
 
-from clew.headless.outcome import ALL_REFUSED, Outcome
 from clew.headless.printer import Printer
-from clew.headless.stream_json import StreamJson
 from clew.protocol.client import Client
 from clew.protocol.events import (
     ApprovalRequested,
@@ -25,6 +23,8 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, ContinueTurn, Interrupt, SubmitPrompt
+from clew.streaming.lines import StreamLines
+from clew.streaming.outcome import ALL_REFUSED, Outcome, failed_result
 
 OutputFormat = Literal["text", "json", "stream-json"]
 NAMED_DENIALS = 3
@@ -43,7 +43,7 @@ class HeadlessOptions(Struct, frozen=True, kw_only=True):
 async def run_headless(client: Client, prompt: str, options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
     """Send the prompt, or go on with a turn that was cut off, and print exactly one result. Returns the exit code."""
     outcome = Outcome()
-    stream = StreamJson(partial=options.partial) if options.output_format == "stream-json" else None
+    stream = StreamLines(partial=options.partial) if options.output_format == "stream-json" else None
     printer = Printer(out, err)
     refused = ""
     with interrupts(client):
@@ -54,8 +54,9 @@ async def run_headless(client: Client, prompt: str, options: HeadlessOptions, *,
                 if envelope.agent != MAIN_AGENT:
                     continue
                 outcome.feed(event)
-                if stream is not None and (line := stream.line(event)) is not None:
-                    printer.document(line)
+                if stream is not None:
+                    for line in stream.lines(envelope):
+                        printer.document(line)
                 printer.diagnose(event, verbose=options.verbose)
                 if isinstance(event, SessionStarted):
                     await client.submit(SubmitPrompt(content=prompt) if prompt else ContinueTurn())
@@ -102,7 +103,7 @@ def finish(outcome: Outcome, output_format: OutputFormat, printer: Printer) -> N
 def print_unstarted(output_format: OutputFormat, error: str, *, out: TextIO) -> None:
     """The one result of a run that could not begin: programs that read JSON wait for one."""
     if output_format != "text":
-        Printer(out, out).document({**Outcome().result(), "error": error})
+        Printer(out, out).document(failed_result(error))
 
 
 def denied(denials: Sequence[ApprovalResolved]) -> str:

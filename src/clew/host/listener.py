@@ -97,7 +97,7 @@ def joined(first: Envelope, second: Envelope) -> Envelope | None:
     one, two = first.event, second.event
     if isinstance(one, Growing) and isinstance(two, Growing) and type(one) is type(two):
         same = key_of(one) == key_of(two) and len(one.text) <= MAX_MERGED_CHARS
-        return replace(second, event=replace(one, text=one.text + two.text)) if same else None
+        return replace(second, event=replace(two, text=one.text + two.text)) if same else None
     return second if isinstance(one, ReplyAwaited) and isinstance(two, ReplyAwaited) else None
 
 

@@ -9,6 +9,7 @@ from clew.llm.connect import connect, default_model
 from clew.llm.errors import MissingCredential
 from clew.llm.model import Model
 from clew.llm.retry import RetryPolicy
+from clew.llm.target import Target
 from clew.protocol.events import ModelRow
 
 OVERLOADS_BEFORE_FALLBACK = 3
@@ -27,6 +28,12 @@ def connector(workspace: Workspace) -> Callable[[str], Model]:
         return connect(name, providers=settings.providers, env=workspace.env, retry=retry)
 
     return connect_named
+
+
+def key_source(model: Model) -> str:
+    """The variable that holds the key of a model, for whoever wants to know who pays; empty where none is used."""
+    target = getattr(model, "target", None)
+    return target.key_variable if isinstance(target, Target) and target.key else ""
 
 
 def check_fast_model(settings: Settings, connect_named: Callable[[str], Model]) -> None:

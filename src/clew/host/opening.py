@@ -23,7 +23,7 @@ from clew.engine.turn import Prompt
 from clew.host.door import Door, Room
 from clew.host.journal import AgentLog, Journal
 from clew.host.memory_files import nested_memory, project_memory
-from clew.host.model_choice import check_fast_model, chosen_model, connector, listed_rows
+from clew.host.model_choice import check_fast_model, chosen_model, connector, key_source, listed_rows
 from clew.host.orientation_parts import debug_log, load_orientation, side_model
 from clew.host.orienting import Orienting
 from clew.host.past import Past, open_past, resolve
@@ -230,6 +230,7 @@ def assemble(
             version=__version__,
             resumed=past.resumed,
             kept=past.path is not None,
+            key_source=key_source(agent.model),
         ),
         journal=Journal(log, on_lost=lambda why: session.lose(why)),
         pending=PendingAnswers(),

@@ -64,6 +64,8 @@ class ArgumentsChunk(Struct, frozen=True, kw_only=True):
     part: int
     name: str
     text: str
+    call_id: str = ""
+    """As the provider calls the call; empty while it has not said."""
 
 
 class PartDone(Struct, frozen=True, kw_only=True):

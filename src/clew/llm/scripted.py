@@ -267,7 +267,7 @@ class ScriptedModel:
             case ToolCallPart() if not whole:
                 text = part.raw_arguments or msgspec.json.encode(part.arguments).decode()
                 for piece in self._pieces(text, whole=False):
-                    yield ArgumentsChunk(part=index, name=part.name, text=piece)
+                    yield ArgumentsChunk(part=index, name=part.name, text=piece, call_id=part.id)
             case _:
                 pass
 

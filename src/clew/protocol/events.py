@@ -3,9 +3,10 @@
 The engine does not go on until the host has taken an event, so "yielded" means "recorded" for durable ones.
 
 Order for a listener: SessionStarted, SnapshotTaken, then what happens. Order within a turn: TurnStarted,
-PromptAccepted, then for each step StepStarted, for each request (deltas, PartCompleted, ToolStarted, ToolEnded)*,
-[ReplyWithdrawn], AttemptEnded, and StepEnded (none for a step that was interrupted or failed); then exactly one
-TurnEnded. A listener that joins late or is slow may miss live events, never durable ones.
+PromptAccepted, then for each step StepStarted, for each request ReplyBegan, (deltas, PartCompleted, ToolStarted,
+ToolEnded)* with ReplyReceived after the last part of a whole reply, [ReplyWithdrawn], AttemptEnded, and StepEnded (none
+for a step that was interrupted or failed); then exactly one TurnEnded. A listener that joins late or is slow may miss
+live events, never durable ones.
 """
 
 from msgspec import Struct
@@ -120,11 +121,14 @@ from clew.protocol.turn_events import (
     PromptWithdrawn,
     ReasoningDelta,
     ReplyAwaited,
+    ReplyBegan,
+    ReplyReceived,
     ReplyWithdrawn,
     ResultReplaced,
     RetryScheduled,
     StepEnded,
     StepStarted,
+    StructuredOutputReady,
     TextDelta,
     ToolEnded,
     ToolProgress,
@@ -198,6 +202,9 @@ Live = (
     | PromptWithdrawn
     | StepStarted
     | ReplyAwaited
+    | ReplyBegan
+    | ReplyReceived
+    | StructuredOutputReady
     | TextDelta
     | ReasoningDelta
     | ArgumentsDelta
@@ -335,6 +342,8 @@ __all__ = [
     "Recorded",
     "Refuser",
     "ReplyAwaited",
+    "ReplyBegan",
+    "ReplyReceived",
     "ReplyWithdrawn",
     "ResultReplaced",
     "RetryScheduled",
@@ -364,6 +373,7 @@ __all__ = [
     "StatusShown",
     "StepEnded",
     "StepStarted",
+    "StructuredOutputReady",
     "TaskChanged",
     "TaskEnded",
     "TaskStarted",

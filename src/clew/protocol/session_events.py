@@ -26,6 +26,8 @@ class SessionStarted(LiveEvent, frozen=True, kw_only=True, tag="session.started"
     effort: str = ""
     may_bypass: bool = False
     """It was started in the mode that asks for nothing, so that mode may be one of those to cycle through."""
+    key_source: str = ""
+    """The variable that holds the key in use; empty: none is needed."""
     protocol: int = PROTOCOL_VERSION
 
 

@@ -1,6 +1,6 @@
 """Events of a turn: input, requests, replies, tool calls, and how it ended."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from clew.protocol.display import Block
 from clew.protocol.event_base import DurableEvent, LiveEvent
@@ -95,6 +95,26 @@ class ReplyAwaited(LiveEvent, frozen=True, kw_only=True, tag="reply.awaited"):
     seconds: float
 
 
+class ReplyBegan(LiveEvent, frozen=True, kw_only=True, tag="reply.began"):
+    """The provider began to answer. Before the first delta of the reply."""
+
+    reply_id: MessageId
+    model: str
+    usage: Usage | None = None
+    """As told so far, which for most is nothing."""
+    window: int = 0
+    max_output_tokens: int = 0
+
+
+class ReplyReceived(LiveEvent, frozen=True, kw_only=True, tag="reply.received"):
+    """The last word of the reply is here; its calls may still run. Not sent for a reply that broke off."""
+
+    reply_id: MessageId
+    stop_reason: str
+    usage: Usage | None = None
+    """None: the provider tells none."""
+
+
 class TextDelta(LiveEvent, frozen=True, kw_only=True, tag="text.delta"):
     """More words of the answer. Deltas of one part precede the PartCompleted with the same reply and number."""
 
@@ -118,6 +138,8 @@ class ArgumentsDelta(LiveEvent, frozen=True, kw_only=True, tag="arguments.delta"
     part: int
     tool: str
     text: str
+    call_id: CallId = CallId("")
+    """The id that the call will have; empty while the provider has not told one."""
 
 
 class PartCompleted(DurableEvent, frozen=True, kw_only=True, tag="part.completed"):
@@ -209,6 +231,12 @@ class RetryScheduled(LiveEvent, frozen=True, kw_only=True, tag="retry.scheduled"
     max_attempts: int
     delay_s: float
     reason: str
+
+
+class StructuredOutputReady(LiveEvent, frozen=True, kw_only=True, tag="structured_output.ready"):
+    """The turn has a value of the shape that was asked for. A later one replaces it."""
+
+    value: Any
 
 
 class StepEnded(LiveEvent, frozen=True, kw_only=True, tag="step.ended"):

@@ -20,6 +20,15 @@ class Usage(Struct, frozen=True, kw_only=True):
             cache_read_input_tokens=self.cache_read_input_tokens + other.cache_read_input_tokens,
         )
 
+    def __sub__(self, earlier: "Usage") -> "Usage":
+        """What was added since."""
+        return Usage(
+            input_tokens=self.input_tokens - earlier.input_tokens,
+            output_tokens=self.output_tokens - earlier.output_tokens,
+            cache_creation_input_tokens=self.cache_creation_input_tokens - earlier.cache_creation_input_tokens,
+            cache_read_input_tokens=self.cache_read_input_tokens - earlier.cache_read_input_tokens,
+        )
+
     @property
     def prompt_tokens(self) -> int:
         """Everything the model read: the size of the context at that request."""

@@ -129,8 +129,8 @@ class AnthropicDecoder:
             case "thinking" if text:
                 return [ReasoningChunk(text=text, part=self._number(opened))]
             case "tool_use":
-                name = string(opened.block.get("name"))
-                return [ArgumentsChunk(part=self._number(opened), name=name, text=text)]
+                name, given = string(opened.block.get("name")), string(opened.block.get("id"))
+                return [ArgumentsChunk(part=self._number(opened), name=name, text=text, call_id=given)]
             case _:
                 return []
 

@@ -106,7 +106,7 @@ class GrowingCalls:
         elif not isinstance(arguments, str) and arguments is not None:
             call.given = arguments
         if known is None or text:
-            yield ArgumentsChunk(part=call.number, name=call.name, text=text)
+            yield ArgumentsChunk(part=call.number, name=call.name, text=text, call_id=call.id)
         for other in self._calls:
             if other.superseded or (len(self._calls) > 1 and other.became_whole()):
                 yield from self._tell(other)

@@ -145,6 +145,7 @@ class ResponsesDecoder:
         self._numbers: dict[object, int] = {}
         """Which part an item in progress will be."""
         self._names: dict[object, str] = {}
+        self._call_ids: dict[object, str] = {}
         self._count = 0
         self.done = False
 
@@ -189,7 +190,8 @@ class ResponsesDecoder:
         if item.get("type") != "function_call":
             return []
         name = self._names[_place(data)] = string(item.get("name"))
-        return [*self._start({}), ArgumentsChunk(part=self._number(data), name=name, text="")]
+        given = self._call_ids[_place(data)] = string(item.get("call_id")) or string(item.get("id"))
+        return [*self._start({}), ArgumentsChunk(part=self._number(data), name=name, text="", call_id=given)]
 
     def _delta(self, data: Json) -> list[ReplyEvent]:
         text = string(data.get("delta"))
@@ -199,8 +201,8 @@ class ResponsesDecoder:
             case "response.reasoning_summary_text.delta" | "response.reasoning_text.delta" if text:
                 chunk = ReasoningChunk(text=text, part=self._number(data))
             case "response.function_call_arguments.delta" if text:
-                name = self._names.get(_place(data), "")
-                chunk = ArgumentsChunk(part=self._number(data), name=name, text=text)
+                name, given = self._names.get(_place(data), ""), self._call_ids.get(_place(data), "")
+                chunk = ArgumentsChunk(part=self._number(data), name=name, text=text, call_id=given)
             case "response.reasoning_summary_part.added":
                 self._summaries += 1
                 if self._summaries == 1:

@@ -1,0 +1,286 @@
+"""The events of a session as the lines that programs read: one fold for `-p`, for a dialogue and for the SDK."""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from msgspec import UNSET
+
+from clew.protocol.entries import ResultDetails
+from clew.protocol.events import (
+    ApprovalRequested,
+    ArgumentsDelta,
+    AttemptEnded,
+    BatchLabelled,
+    CompactionEnded,
+    CompactionFailed,
+    CompactionStarted,
+    ElicitationRequested,
+    Envelope,
+    HookCalled,
+    HookRan,
+    ModelChanged,
+    Notice,
+    PartCompleted,
+    PermissionModeChanged,
+    PlanProposed,
+    PromptAccepted,
+    QuestionAsked,
+    ReasoningDelta,
+    RecapReady,
+    ReplyBegan,
+    ReplyReceived,
+    ReplyWithdrawn,
+    RetryScheduled,
+    SessionStarted,
+    StepStarted,
+    TextDelta,
+    TitleChanged,
+    ToolEnded,
+    ToolProgress,
+    ToolStarted,
+)
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, new_uuid
+from clew.protocol.stream import (
+    BoundaryLine,
+    CompactMetadata,
+    HookLine,
+    InitLine,
+    NoticeLine,
+    RecapLine,
+    RetryLine,
+    StateLine,
+    StatusLine,
+    StreamLine,
+    TitleLine,
+    ToolProgressLine,
+    ToolSummaryLine,
+    UserLine,
+    WithdrawnLine,
+)
+from clew.protocol.stream_content import InputMessage
+from clew.streaming.content import content_of, input_of
+from clew.streaming.replies import ReplyLines
+from clew.streaming.states import ActivityFold
+
+ASKS = (ApprovalRequested, QuestionAsked, PlanProposed, ElicitationRequested, HookCalled)
+"""What a host may pass on as a request of its own: the call that it is about must have been told by then."""
+PROGRESS_EVERY_S = 10.0
+
+
+class StreamLines:
+    """`lines(envelope)` for every envelope, in order. It writes no result: that is the outcome's."""
+
+    def __init__(
+        self,
+        *,
+        partial: bool = False,
+        hooks: bool = False,
+        replay_prompts: bool = False,
+        session_state: bool = False,
+        slash_commands: tuple[str, ...] = (),
+    ) -> None:
+        """`partial`: how replies grow; `hooks`: what hooks said; `replay_prompts`: each prompt that was taken;
+        `session_state`: whether work is under way."""
+        self._partial = partial
+        self._hooks = hooks
+        self._replay_prompts = replay_prompts
+        self._activity = ActivityFold() if session_state else None
+        self._slash_commands = slash_commands
+        self._replies: dict[AgentId, ReplyLines] = {}
+        self._running: dict[CallId, tuple[str, str, float]] = {}
+        """Name and start of calls that run, and for how long when it was last told."""
+
+    def lines(self, envelope: Envelope) -> Iterator[StreamLine]:
+        """What one event is to a reader: usually nothing or one line."""
+        if envelope.agent != MAIN_AGENT and envelope.parent_call is None:
+            return  # nothing a reader could attach it to
+        if isinstance(envelope.event, SessionStarted):
+            self._replies.clear()
+        replies = self._replies_of(envelope)
+        event = envelope.event
+        match event:
+            case ReplyBegan():
+                yield from replies.began(event)
+            case TextDelta() | ReasoningDelta() | ArgumentsDelta():
+                yield from replies.grew(event)
+            case PartCompleted():
+                yield from replies.completed(event)
+            case ReplyReceived():
+                yield from replies.received(event)
+            case AttemptEnded():
+                yield from replies.ended(event)
+            case ReplyWithdrawn():
+                yield from replies.broken_off()
+                yield from self._others(envelope)
+            case StepStarted():
+                replies.model = event.model
+            case _:
+                others = [*self._others(envelope), *self._state(envelope)]
+                if others or isinstance(event, ASKS):
+                    yield from replies.settled()
+                yield from others
+
+    def _replies_of(self, envelope: Envelope) -> ReplyLines:
+        known = self._replies.get(envelope.agent)
+        if known is None:
+            known = ReplyLines(envelope.session_id, envelope.parent_call, partial=self._partial)
+            self._replies[envelope.agent] = known
+        return known
+
+    def _others(self, envelope: Envelope) -> Iterator[StreamLine]:
+        """Everything but replies. Of an agent that a call started, only what belongs to its conversation."""
+        yield from self._conversation(envelope)
+        if envelope.agent == MAIN_AGENT:
+            yield from self._about_the_session(envelope)
+            yield from self._remarks(envelope)
+
+    def _conversation(self, envelope: Envelope) -> Iterator[StreamLine]:
+        event, session, parent = envelope.event, envelope.session_id, envelope.parent_call
+        match event:
+            case ToolStarted():
+                self._running[event.call.id] = (event.call.name, envelope.at, 0.0)
+            case ToolProgress():
+                yield from self._progress(envelope, event)
+            case ToolEnded():
+                self._running.pop(event.result.call_id, None)
+                yield UserLine(
+                    session_id=session,
+                    uuid=event.entry_id,
+                    message=InputMessage(content=(content_of(event.result),)),
+                    parent_tool_use_id=parent,
+                    tool_use_result=ResultDetails(
+                        display=event.display, name=event.name, duration_ms=event.duration_ms, refused=event.refused
+                    ),
+                )
+            case PromptAccepted() if event.hidden or event.queued or self._replay_prompts:
+                replayed = self._replay_prompts and not event.hidden
+                yield UserLine(
+                    session_id=session,
+                    uuid=event.entry_id,
+                    message=InputMessage(content=input_of(event.content)),
+                    parent_tool_use_id=parent,
+                    is_meta=event.hidden,
+                    is_replay=True if replayed else UNSET,
+                    prompt_id=event.prompt_id or UNSET,
+                )
+            case ReplyWithdrawn():
+                yield WithdrawnLine(
+                    session_id=session,
+                    uuid=new_uuid(),
+                    message_id=event.reply_id,
+                    uuids=event.entry_ids,
+                    reason=event.reason,
+                )
+            case _:
+                pass
+
+    def _progress(self, envelope: Envelope, event: ToolProgress) -> Iterator[StreamLine]:
+        name, started, told_s = self._running.get(event.call_id, ("", envelope.at, 0.0))
+        elapsed_s = _seconds(started, envelope.at)
+        if not self._partial and elapsed_s - told_s < PROGRESS_EVERY_S:
+            return
+        self._running[event.call_id] = (name, started, elapsed_s)
+        yield ToolProgressLine(
+            session_id=envelope.session_id,
+            uuid=new_uuid(),
+            tool_use_id=event.call_id,
+            tool_name=name,
+            elapsed_time_seconds=elapsed_s,
+            parent_tool_use_id=envelope.parent_call,
+            text=event.text if self._partial else "",
+        )
+
+    def _about_the_session(self, envelope: Envelope) -> Iterator[StreamLine]:
+        event, session = envelope.event, envelope.session_id
+        match event:
+            case SessionStarted():
+                yield InitLine(
+                    session_id=event.session_id,
+                    uuid=new_uuid(),
+                    cwd=event.cwd,
+                    model=event.model,
+                    permission_mode=event.permission_mode,
+                    tools=event.tools,
+                    clew_version=event.version,
+                    slash_commands=self._slash_commands,
+                    api_key_source=event.key_source or "none",
+                )
+            case ModelChanged():
+                yield StatusLine(session_id=session, uuid=new_uuid(), model=event.model)
+            case PermissionModeChanged():
+                yield StatusLine(session_id=session, uuid=new_uuid(), permission_mode=event.mode)
+            case CompactionStarted():
+                yield StatusLine(session_id=session, uuid=new_uuid(), status="compacting")
+            case CompactionEnded():
+                yield StatusLine(session_id=session, uuid=new_uuid())
+                metadata = CompactMetadata(
+                    trigger="manual" if event.kind in ("manual", "clear") else "auto",
+                    pre_tokens=event.tokens_before,
+                    post_tokens=event.tokens_after,
+                    kind=event.kind,
+                )
+                yield BoundaryLine(session_id=session, uuid=event.entry_id, compact_metadata=metadata)
+            case CompactionFailed():
+                yield StatusLine(session_id=session, uuid=new_uuid())
+                yield NoticeLine(
+                    session_id=session, uuid=new_uuid(), level="warning", text=event.reason, code="compaction"
+                )
+            case HookRan() if self._hooks:
+                yield HookLine(
+                    session_id=session,
+                    uuid=new_uuid(),
+                    hook_event=event.moment,
+                    hook_name=event.hook,
+                    outcome=event.outcome,
+                    output=event.detail,
+                    duration_ms=event.duration_ms,
+                )
+            case _:
+                pass
+
+    def _remarks(self, envelope: Envelope) -> Iterator[StreamLine]:
+        event, session = envelope.event, envelope.session_id
+        match event:
+            case RetryScheduled():
+                yield RetryLine(
+                    session_id=session,
+                    uuid=new_uuid(),
+                    attempt=event.attempt,
+                    max_retries=event.max_attempts,
+                    retry_delay_ms=int(event.delay_s * 1000),
+                    error=event.reason,
+                )
+            case Notice():
+                yield NoticeLine(
+                    session_id=session, uuid=new_uuid(), level=event.level, text=event.text, code=event.code
+                )
+            case BatchLabelled():
+                yield ToolSummaryLine(
+                    session_id=session,
+                    uuid=new_uuid(),
+                    summary=event.label,
+                    preceding_tool_use_ids=event.call_ids,
+                    source=event.source,
+                )
+            case TitleChanged():
+                yield TitleLine(session_id=session, uuid=new_uuid(), title=event.title, source=event.source)
+            case RecapReady():
+                yield RecapLine(
+                    session_id=session,
+                    uuid=event.entry_id or new_uuid(),
+                    content=event.text,
+                    away=event.away,
+                    source=event.source,
+                )
+            case _:
+                pass
+
+    def _state(self, envelope: Envelope) -> Iterator[StreamLine]:
+        changed = self._activity.after(envelope.event) if self._activity and envelope.agent == MAIN_AGENT else None
+        if changed is not None:
+            yield StateLine(session_id=envelope.session_id, uuid=new_uuid(), state=changed)
+
+
+def _seconds(start: str, end: str) -> float:
+    """Between two moments as envelopes have them."""
+    return max(0.0, (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds())
