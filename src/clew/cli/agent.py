@@ -47,6 +47,9 @@ def add_output_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("with -p")
     group.add_argument("--output-format", choices=["text", "json", "stream-json"], default="text")
     group.add_argument("--include-partial-messages", action="store_true", help="with stream-json: words as they come")
+    group.add_argument("--input-format", choices=["text", "stream-json"], default="text", help="what comes on stdin")
+    group.add_argument("--replay-user-messages", action="store_true", help="say again what came on stdin")
+    group.add_argument("--permission-prompt-tool", metavar="stdio", help="ask the program what would ask a person")
     group.add_argument("--max-turns", type=positive, metavar="N", help="at most N model requests")
     group.add_argument("--max-budget-usd", type=money, metavar="X", help="stop when this much is spent")
 
@@ -70,12 +73,16 @@ def add_permission_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--permission-mode", choices=modes)
     group.add_argument(
         "--allowed-tools",
+        "--allowedTools",
         action="append",
         default=[],
         metavar="RULES",
         help="allow by rules, e.g. 'Read, Bash(git diff *)'",
     )
-    group.add_argument("--disallowed-tools", action="append", default=[], metavar="RULES", help="deny by rules")
+    group.add_argument(
+        "--disallowed-tools", "--disallowedTools", action="append", default=[], metavar="RULES", help="deny by rules"
+    )
+    group.add_argument("--setting-sources")
     group.add_argument("--add-dir", action="append", default=[], metavar="DIR", help="one more directory to work in")
     group.add_argument("--trust", action="store_true", help="trust this directory from now on")
 
@@ -133,6 +140,9 @@ def check(parser: argparse.ArgumentParser, args: argparse.Namespace) -> None:
         parser.error("--include-partial-messages needs --output-format stream-json")
     if args.print_prompt and args.prompt:
         parser.error(f"two prompts given: {args.print_prompt!r} and {args.prompt!r}")
+    if args.input_format == "stream-json":
+        check_words(parser, args)
+        return
     if args.print_prompt is None and args.output_format != "text":
         parser.error("--output-format needs -p")
     if args.print_prompt is None and args.max_turns is not None:
@@ -164,6 +174,10 @@ def run(args: argparse.Namespace) -> int:
         sys.stdout.write(f"clew {__version__}\n")
         return 0
     gc.disable()  # nothing made while starting is garbage; `settled` turns it on again
+    if args.input_format == "stream-json":
+        from clew.cli.stream_mode import run_stream
+
+        return run_stream(args)
     if args.print_prompt is None:
         from clew.cli.interactive import run_interactive
 

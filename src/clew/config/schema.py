@@ -169,6 +169,13 @@ class Screen(Section, frozen=True, kw_only=True):
     notifications and the bell."""
 
 
+class Headless(Section, frozen=True, kw_only=True):
+    """A session that a program drives."""
+
+    approval_timeout_s: Annotated[float, Meta(gt=0, lt=1e9)] | None = 300.0
+    """How long a program may take to answer for a person before it counts as a no; null: for ever."""
+
+
 class ToolEnvironment(Section, frozen=True, kw_only=True):
     """The environment variables that commands see."""
 
@@ -200,4 +207,5 @@ class Settings(Section, frozen=True, kw_only=True):
     foreign: Foreign = field(default_factory=Foreign)
     memory: MemoryFiles = field(default_factory=MemoryFiles)
     screen: Screen = field(default_factory=Screen)
+    headless: Headless = field(default_factory=Headless)
     tool_environment: ToolEnvironment = field(default_factory=ToolEnvironment)

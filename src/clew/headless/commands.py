@@ -127,9 +127,7 @@ class CommandRun:
         self._facts = facts_after(event, self._facts)
         match event:
             case SnapshotTaken() if not self._started:
-                self._started = True
-                self._begin()
-                await self._next(client)
+                await self.begin(self._facts, client)
             case OpRejected() if self._asked is not None and event.op_id == self._asked.op_id:
                 self.error, self.over = event.reason, True
             case SessionEnded():
@@ -140,7 +138,14 @@ class CommandRun:
             case _:
                 pass
 
-    def _begin(self) -> None:
+    async def begin(self, facts: SessionFacts, client: Client) -> None:
+        """Ask what is first, of a session whose facts are known."""
+        self._started = True
+        self._facts = facts
+        self._understand()
+        await self._next(client)
+
+    def _understand(self) -> None:
         result = run_command(self._text, CommandContext(facts=self._facts))
         if result.is_error:
             self.error = " ".join(result.lines)

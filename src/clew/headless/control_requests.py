@@ -59,6 +59,7 @@ NOT_YET = {
     "mcp_toggle": NO_MCP,
     "mcp_set_servers": NO_MCP,
 }
+DONT_ASK = "dontAsk"
 MODELS_WITHIN_S = 2.0
 """Servers on this machine may be slow to say which models they have; the answer does not wait for them."""
 THINKING_TOKENS = {"max": 31_000, "xhigh": 24_000, "high": 16_000, "medium": 8_192, "low": 1}
@@ -93,6 +94,14 @@ class Standing(Protocol):
         """The entry a prompt became, by the program's name for it or by its own."""
         ...
 
+    def interrupted(self) -> None:
+        """The program stops the turn."""
+        ...
+
+    def set_asking(self, *, ask: bool) -> None:
+        """Whether the program is asked from now on."""
+        ...
+
 
 class ControlRequests:
     """`begin` understands a request and hands its op over, in the order of the lines; what it returns is the answer."""
@@ -110,7 +119,7 @@ class ControlRequests:
             case InterruptRequest():
                 return await self._interrupt()
             case SetPermissionModeRequest(mode=mode):
-                return done(await self._ops.ask(SetPermissionMode(mode=mode)))
+                return await self._mode(mode)
             case SetModelRequest(model=model):
                 await self._standing.started.wait()
                 return done(await self._ops.ask(SetModel(model=model or self._standing.first_model)))
@@ -158,8 +167,19 @@ class ControlRequests:
             notes=notes,
         )
 
+    async def _mode(self, mode: str) -> Awaitable[None]:
+        """`dontAsk` is the mode that asks, with nobody there to be asked."""
+        accepted = await self._ops.ask(SetPermissionMode(mode="default" if mode == DONT_ASK else mode))
+
+        async def changed() -> None:
+            await accepted
+            self._standing.set_asking(ask=mode != DONT_ASK)
+
+        return changed()
+
     async def _interrupt(self) -> Awaitable[AnswerBase]:
         waiting = self._standing.waiting_ids()
+        self._standing.interrupted()
         accepted = await self._ops.ask(Interrupt())
         return then(accepted, lambda _: Interrupted(still_queued=waiting))
 

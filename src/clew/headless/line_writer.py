@@ -28,6 +28,7 @@ class LineWriter:
         self._task: asyncio.Task[None] | None = None
         self._safe = os.isatty(fd)
         self.broken: OSError | None = None
+        self._written_bytes = 0
 
     def put(self, line: msgspec.Struct) -> None:
         """One line, behind all that were put before."""
@@ -55,11 +56,14 @@ class LineWriter:
         if self.broken is not None:
             raise self.broken
 
-    def give_up(self) -> None:
-        """Nobody reads: what was not read by now never will be."""
-        if self._waiting and self._task is not None:
-            self._task.cancel()
-            self._lose(BrokenPipeError("nobody reads stdout"))
+    async def give_up_unread(self, after_s: float) -> None:
+        """When nothing at all is read for so long, nobody reads: what waits is lost, and whoever waits learns it."""
+        while self.broken is None:
+            before = self._written_bytes
+            await asyncio.sleep(after_s)
+            if self._waiting and self._task is not None and before == self._written_bytes:
+                self._task.cancel()
+                self._lose(BrokenPipeError("nobody reads stdout"))
 
     def _lose(self, error: OSError) -> None:
         self.broken = error
@@ -84,9 +88,12 @@ class LineWriter:
             if not select.select([], [self._fd], [], 0)[1]:
                 await self._writable()
             try:
-                rest = rest[os.write(self._fd, rest[:PIECE_BYTES]) :]
+                count = os.write(self._fd, rest[:PIECE_BYTES])
             except BlockingIOError:
                 await self._writable()
+                continue
+            self._written_bytes += count
+            rest = rest[count:]
 
     async def _writable(self) -> None:
         loop = asyncio.get_running_loop()

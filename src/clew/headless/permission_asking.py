@@ -46,11 +46,12 @@ class PermissionAsking:
         timeout_s: float | None,
         complain: Callable[[str], None],
     ) -> None:
-        """`ask`: the program wants to be asked; else nobody is."""
         self._client = client
         self._channel = channel
         self._ops = ops
-        self._ask = ask
+        self._wants = ask
+        self.ask = ask
+        """Whether the program is asked now; never one that did not want it."""
         self._timeout_s = timeout_s
         self._complain = complain
         self._calls: dict[CallId, Json] = {}
@@ -64,7 +65,7 @@ class PermissionAsking:
             case PartCompleted(part=ToolCallPart() as call):
                 self._calls[call.id] = call.arguments
             case ApprovalRequested() | QuestionAsked():
-                if not self._ask or not self._channel.open:
+                if not (self._wants and self.ask and self._channel.open):
                     await answer_for_nobody(self._client, event)
                 elif isinstance(event, ApprovalRequested):
                     self._start(event.request_id, self._approve(event, agent))

@@ -105,8 +105,7 @@ async def test_a_reader_that_never_reads_can_be_given_up() -> None:
     writer = LineWriter(writing)
     writer.put(Said(1, "x" * 500_000))
     waiting = asyncio.create_task(writer.flush())
-    await asyncio.sleep(0)
-    writer.give_up()
+    await asyncio.wait_for(writer.give_up_unread(0.001), HANG_S)
     with pytest.raises(BrokenPipeError):
         await asyncio.wait_for(waiting, HANG_S)
     os.close(reading)
