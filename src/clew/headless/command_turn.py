@@ -4,18 +4,46 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
-from clew.headless.commands import CommandRun
+from clew.commands.registry import COMMANDS
+from clew.headless.commands import ENDS, CommandRun
 from clew.protocol.client import Client
-from clew.protocol.events import Event
+from clew.protocol.events import (
+    EffortChanged,
+    Event,
+    EventBase,
+    ModelChanged,
+    PermissionModeChanged,
+    ShellShown,
+    ShellsListed,
+)
+from clew.protocol.ops import ListShells, Op, SetEffort, SetModel, SetPermissionMode, ShowShell, StopShell
 from clew.protocol.stream import ResultLine
 from clew.protocol.usage import Usage
+
+ENDS_HERE: dict[type[Op], tuple[type[EventBase], ...]] = {
+    **ENDS,
+    SetModel: (ModelChanged,),
+    SetEffort: (EffortChanged,),
+    SetPermissionMode: (PermissionModeChanged,),
+    ListShells: (ShellsListed,),
+    ShowShell: (ShellShown,),
+    StopShell: (ShellsListed,),
+}
+"""What makes sense where the session goes on."""
+FOR_A_PERSON = frozenset({"copy", "fork", "keys", "new", "quit", "resume"})
+"""Commands about a terminal, or about another session: a program starts and ends those itself."""
+
+
+def command_names() -> tuple[str, ...]:
+    """The commands that a program may send."""
+    return tuple(command.help.name for command in COMMANDS if command.help.name not in FOR_A_PERSON)
 
 
 class CommandTurn:
     """One command and its result."""
 
     def __init__(self, text: str) -> None:
-        self._run = CommandRun(text)
+        self._run = CommandRun(text, ENDS_HERE)
 
     @property
     def over(self) -> bool:

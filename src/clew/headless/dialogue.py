@@ -12,8 +12,7 @@ from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
 from clew.commands.facts import facts_after
-from clew.commands.registry import COMMANDS
-from clew.headless.command_turn import CommandTurn
+from clew.headless.command_turn import CommandTurn, command_names
 from clew.headless.control_channel import ControlChannel
 from clew.headless.control_requests import ControlRequests
 from clew.headless.hook_calls import HookCalls
@@ -69,7 +68,7 @@ class Dialogue:
             hooks=options.hooks,
             replay_prompts=options.replay_prompts,
             session_state=options.session_state,
-            slash_commands=tuple(command.help.name for command in COMMANDS),
+            slash_commands=command_names(),
         )
         self._outcome = Outcome()
         self._prompts = PromptQueue()
@@ -118,8 +117,7 @@ class Dialogue:
             self._hooks.close()
             self._ops.end()
             reading.cancel()
-            self._close()
-            await asyncio.gather(reading, self._closing, return_exceptions=True)
+            await asyncio.gather(reading, self._close(), return_exceptions=True)
         if self._failure is not None:
             raise self._failure
         return self._exit_code()
@@ -174,10 +172,11 @@ class Dialogue:
     def _is_over(self) -> bool:
         return not self._listening and self._running is None and not self._prompts
 
-    def _close(self) -> None:
+    def _close(self) -> "asyncio.Task[None]":
         """Once, and beside the events: what closing tells is still heard."""
         if self._closing is None:
             self._closing = asyncio.create_task(self._client.submit(Close()))
+        return self._closing
 
     async def _next(self) -> None:
         """The oldest prompt that waits begins its turn, unless one is at work."""
