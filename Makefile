@@ -41,6 +41,7 @@ $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) install -c constraints.txt -e .
 	@touch $@
 
+# claude-agent-sdk from its source: the wheel brings a program of 160 MB that is never run here.
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install -c constraints.txt -e '.[dev]'
+	$(PIP) install -c constraints.txt --no-binary claude-agent-sdk -e '.[dev]'
 	@touch $@ $(VENV)/.run

@@ -180,6 +180,13 @@ class Notifications(Section, frozen=True, kw_only=True):
     """A question that waits so long is told although somebody seems to look."""
 
 
+class Headless(Section, frozen=True, kw_only=True):
+    """A session that a program drives."""
+
+    approval_timeout_s: Annotated[float, Meta(gt=0, lt=1e9)] | None = 300.0
+    """How long a program may take to answer for a person before it counts as a no; null: for ever."""
+
+
 class ToolEnvironment(Section, frozen=True, kw_only=True):
     """The environment variables that commands see."""
 
@@ -232,6 +239,7 @@ class Settings(Section, frozen=True, kw_only=True):
     memory: MemoryFiles = field(default_factory=MemoryFiles)
     screen: Screen = field(default_factory=Screen)
     notifications: Notifications = field(default_factory=Notifications)
+    headless: Headless = field(default_factory=Headless)
     tool_environment: ToolEnvironment = field(default_factory=ToolEnvironment)
     hooks: dict[str, tuple[HookGroup, ...]] = field(default_factory=dict[str, tuple[HookGroup, ...]])
     """Commands that run at set moments, by moment. Only the user's own: a project's are approved one by one."""

@@ -1,5 +1,6 @@
 """A slash command without a screen: `clew -p "/context"`. What it asks is answered by events, and then it ends."""
 
+from collections.abc import Mapping
 from typing import Any, TextIO
 
 import msgspec
@@ -115,8 +116,10 @@ NEEDS_TERMINAL = "this command needs a session that goes on; start `clew` and ty
 class CommandRun:
     """One command: its ops in order, each until its answer is there."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, ends: Mapping[type[Op], tuple[type[EventBase], ...]] = ENDS) -> None:
+        """`ends`: which event answers an op."""
         self._text = text
+        self._ends = ends
         self._facts = SessionFacts()
         self._ops: list[Op] = []
         self._asked: Op | None = None
@@ -131,24 +134,29 @@ class CommandRun:
         self._facts = facts_after(event, self._facts)
         match event:
             case SnapshotTaken() if not self._started:
-                self._started = True
-                self._begin()
-                await self._next(client)
+                await self.begin(self._facts, client)
             case OpRejected() if self._asked is not None and event.op_id == self._asked.op_id:
                 self.error, self.over = event.reason, True
             case SessionEnded():
                 self.over = True
-            case _ if self._asked is not None and isinstance(event, ENDS[type(self._asked)]):
+            case _ if self._asked is not None and isinstance(event, self._ends[type(self._asked)]):
                 self._answered(event)
                 await self._next(client)
             case _:
                 pass
 
-    def _begin(self) -> None:
+    async def begin(self, facts: SessionFacts, client: Client) -> None:
+        """Ask what is first, of a session whose facts are known."""
+        self._started = True
+        self._facts = facts
+        self._understand()
+        await self._next(client)
+
+    def _understand(self) -> None:
         result = run_command(self._text, CommandContext(facts=self._facts))
         if result.is_error:
             self.error = " ".join(result.lines)
-        elif result.leave or any(type(op) not in ENDS for op in result.ops):
+        elif result.leave or any(type(op) not in self._ends for op in result.ops):
             self.error = NEEDS_TERMINAL
         else:
             self.lines += result.lines

@@ -204,6 +204,15 @@ class StateLine(LineBase, frozen=True, kw_only=True, tag="system"):
     sdk_host_only: bool = True
 
 
+class InputErrorLine(LineBase, frozen=True, kw_only=True, tag="system"):
+    """A line of stdin was not taken, and nothing came of it; the next ones are read as ever."""
+
+    subtype: Literal["input_error"] = "input_error"
+    line: int
+    """Its number, from 1."""
+    error: str
+
+
 class Denial(Struct, frozen=True, kw_only=True):
     """A call that did not get leave."""
 
@@ -288,5 +297,6 @@ StreamLine = (
     | TitleLine
     | HookLine
     | StateLine
+    | InputErrorLine
     | ResultLine
 )

@@ -1,0 +1,283 @@
+"""What each control request of a program does: an op, and the event that answers it."""
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from typing import Protocol, get_args
+
+import msgspec
+
+from clew.commands.base import SessionFacts
+from clew.commands.registry import COMMANDS
+from clew.headless.command_turn import command_names
+from clew.headless.context_usage import context_usage
+from clew.headless.hook_calls import callback_hooks
+from clew.headless.op_answers import OpAnswers, Refused
+from clew.protocol.control import (
+    CancelMessageRequest,
+    ContextUsageRequest,
+    InitializeRequest,
+    InterruptRequest,
+    Json,
+    McpStatusRequest,
+    ProgramRequest,
+    RewindFilesRequest,
+    SetModelRequest,
+    SetPermissionModeRequest,
+    SetThinkingRequest,
+    StopTaskRequest,
+)
+from clew.protocol.control_answers import (
+    AnswerBase,
+    CommandOffer,
+    EffortUsed,
+    FilesRewound,
+    Initialized,
+    Interrupted,
+    McpStatus,
+    MessageCancelled,
+    ModelOffer,
+)
+from clew.protocol.events import ContextMeasured, Event, ModelsListed, Notice, RewindPreviewed, Rewound, ShellsListed
+from clew.protocol.ids import EntryId
+from clew.protocol.ops import (
+    Interrupt,
+    ListModels,
+    RegisterHooks,
+    RequestContext,
+    Rewind,
+    SetEffort,
+    SetModel,
+    SetPermissionMode,
+    StopShell,
+)
+
+SUBTYPES = {str(kind.__struct_config__.tag): kind for kind in get_args(ProgramRequest)}
+NO_MCP = "MCP servers are not supported yet"
+NOT_YET = {
+    "mcp_message": f"{NO_MCP}, in-process ones included",
+    "mcp_reconnect": NO_MCP,
+    "mcp_toggle": NO_MCP,
+    "mcp_set_servers": NO_MCP,
+}
+DONT_ASK = "dontAsk"
+MODELS_WITHIN_S = 2.0
+"""Servers on this machine may be slow to say which models they have; the answer does not wait for them."""
+THINKING_TOKENS = {"max": 31_000, "xhigh": 24_000, "high": 16_000, "medium": 8_192, "low": 1}
+"""The least number of tokens that asks for an effort."""
+
+
+class Standing(Protocol):
+    """What the requests must know of the dialogue."""
+
+    started: asyncio.Event
+    """Set when the session has said what it is."""
+
+    @property
+    def facts(self) -> SessionFacts:
+        """Of the session, as they are now."""
+        ...
+
+    @property
+    def first_model(self) -> str:
+        """What it began with."""
+        ...
+
+    def waiting_ids(self) -> tuple[str, ...]:
+        """The program's names for prompts that wait."""
+        ...
+
+    def take_back(self, uuid: str) -> bool:
+        """Whether a prompt that waits was taken back."""
+        ...
+
+    def entry_of(self, uuid: str) -> EntryId:
+        """The entry a prompt became, by the program's name for it or by its own."""
+        ...
+
+    def interrupted(self) -> None:
+        """The program stops the turn."""
+        ...
+
+    def set_asking(self, *, ask: bool) -> None:
+        """Whether the program is asked from now on."""
+        ...
+
+
+class ControlRequests:
+    """`begin` understands a request and hands its op over, in the order of the lines; what it returns is the answer."""
+
+    def __init__(self, ops: OpAnswers, standing: Standing, complain: Callable[[str], None]) -> None:
+        self._ops = ops
+        self._standing = standing
+        self._complain = complain
+
+    async def begin(self, request: Json) -> Awaitable[AnswerBase | None]:
+        """Raises Refused."""
+        match understood(request):
+            case InitializeRequest() as wanted:
+                return await self._initialize(wanted)
+            case InterruptRequest():
+                return await self._interrupt()
+            case SetPermissionModeRequest(mode=mode):
+                return await self._mode(mode)
+            case SetModelRequest(model=model):
+                await self._standing.started.wait()
+                return done(await self._ops.ask(SetModel(model=model or self._standing.first_model)))
+            case SetThinkingRequest(max_thinking_tokens=tokens):
+                return await self._think(tokens)
+            case McpStatusRequest():
+                return ready(McpStatus())
+            case ContextUsageRequest():
+                return await self._context()
+            case RewindFilesRequest() as wanted:
+                return await self._rewind(wanted)
+            case StopTaskRequest(task_id=task):
+                return done(await self._ops.ask(StopShell(shell_id=task), ShellsListed))
+            case CancelMessageRequest(message_uuid=uuid):
+                return ready(MessageCancelled(cancelled=self._standing.take_back(uuid)))
+
+    async def _initialize(self, wanted: InitializeRequest) -> Awaitable[AnswerBase]:
+        await self._standing.started.wait()
+        hooks = callback_hooks(wanted.hooks or {})
+        registered = await self._ops.ask(RegisterHooks(hooks=hooks)) if hooks else None
+        models = await self._ops.ask(ListModels(), ModelsListed)
+        notes = unused(wanted)
+        for note in notes:
+            self._complain(note)
+        return self._initialized(registered, models, notes)
+
+    async def _initialized(
+        self, registered: "asyncio.Future[Event] | None", models: "asyncio.Future[Event]", notes: tuple[str, ...]
+    ) -> Initialized:
+        if registered is not None:
+            await registered
+        await asyncio.wait({models}, timeout=MODELS_WITHIN_S)
+        offered = command_names()
+        return Initialized(
+            commands=tuple(
+                CommandOffer(
+                    name=command.help.name,
+                    description=command.help.summary,
+                    argument_hint=command.help.usage.partition(" ")[2],
+                )
+                for command in COMMANDS
+                if command.help.name in offered
+            ),
+            models=model_offers(models, self._standing.facts.model),
+            pid=os.getpid(),
+            hooks_applied=True,
+            notes=notes,
+        )
+
+    async def _mode(self, mode: str) -> Awaitable[None]:
+        """`dontAsk` is the mode that asks, with nobody there to be asked."""
+        accepted = await self._ops.ask(SetPermissionMode(mode="default" if mode == DONT_ASK else mode))
+
+        async def changed() -> None:
+            await accepted
+            self._standing.set_asking(ask=mode != DONT_ASK)
+
+        return changed()
+
+    async def _interrupt(self) -> Awaitable[AnswerBase]:
+        waiting = self._standing.waiting_ids()
+        self._standing.interrupted()
+        accepted = await self._ops.ask(Interrupt())
+        return then(accepted, lambda _: Interrupted(still_queued=waiting))
+
+    async def _think(self, tokens: int | None) -> Awaitable[AnswerBase]:
+        if tokens is not None and tokens <= 0:
+            raise Refused("thinking cannot be switched off here: name an effort, or a model that does not think")
+        effort = "" if tokens is None else next(name for name, least in THINKING_TOKENS.items() if tokens >= least)
+        return then(await self._ops.ask(SetEffort(effort=effort)), lambda _: EffortUsed(effort=effort))
+
+    async def _context(self) -> Awaitable[AnswerBase]:
+        measured = await self._ops.ask(RequestContext(), ContextMeasured)
+
+        def shaped(event: Event) -> AnswerBase:
+            assert isinstance(event, ContextMeasured)
+            return context_usage(event)
+
+        return then(measured, shaped)
+
+    async def _rewind(self, wanted: RewindFilesRequest) -> Awaitable[AnswerBase]:
+        to = self._standing.entry_of(wanted.user_message_id)
+        answered = await self._ops.ask(
+            Rewind(to=to, scope="files", preview=wanted.dry_run), Rewound, RewindPreviewed, also=not_carried_out
+        )
+        return then(answered, rewound)
+
+
+def understood(request: Json) -> ProgramRequest:
+    """Which request it is. Raises Refused, with its name."""
+    subtype = request.get("subtype")
+    if not isinstance(subtype, str) or not subtype:
+        raise Refused("the request has no subtype")
+    if subtype in NOT_YET:
+        raise Refused(f"{subtype}: {NOT_YET[subtype]}")
+    if subtype not in SUBTYPES:
+        raise Refused(f"there is no request {subtype!r}; requests are {', '.join(SUBTYPES)}")
+    try:
+        return msgspec.convert(request, type=SUBTYPES[subtype])
+    except msgspec.ValidationError as error:
+        raise Refused(f"{subtype}: {error}") from error
+
+
+def unused(wanted: InitializeRequest) -> tuple[str, ...]:
+    """What a program brought and nothing here takes up, a sentence each."""
+    notes: list[str] = []
+    if wanted.agents:
+        notes.append(f"agents are not used yet: {', '.join(wanted.agents)}")
+    if wanted.skills:
+        notes.append(f"skills are not used yet: {', '.join(wanted.skills)}")
+    if wanted.exclude_dynamic_sections:
+        notes.append("excludeDynamicSections is not used: the system prompt holds what is true of this place")
+    if wanted.system_prompt_snapshot is False:
+        notes.append("systemPromptSnapshot: false is not used: a session keeps the system prompt it began with")
+    return tuple(notes)
+
+
+def model_offers(listed: "asyncio.Future[Event]", current: str) -> tuple[ModelOffer, ...]:
+    """The models that were listed in time, the one in use first."""
+    event = listed.result() if listed.done() and listed.exception() is None else None
+    rows = event.rows if isinstance(event, ModelsListed) else ()
+    offers = [
+        ModelOffer(value=row.name, display_name=row.name, description=", ".join((row.provider, *row.aliases)))
+        for row in rows
+    ]
+    if current not in {offer.value for offer in offers}:
+        offers.append(ModelOffer(value=current, display_name=current))
+    return tuple(sorted(offers, key=lambda offer: offer.value != current))
+
+
+def not_carried_out(event: Event) -> bool:
+    """What is said when files could not be put back."""
+    return isinstance(event, Notice) and event.level == "error" and event.code == "undo"
+
+
+def rewound(event: Event) -> AnswerBase:
+    """What a rewind came to. Raises Refused when it could not be carried out."""
+    if isinstance(event, Notice):
+        raise Refused(event.text)
+    assert isinstance(event, Rewound | RewindPreviewed)
+    return FilesRewound(
+        can_rewind=True,
+        files_changed=tuple(item.path for item in event.files if not item.conflict),
+        conflicts=tuple(item.path for item in event.files if item.conflict),
+    )
+
+
+async def done(answer: "asyncio.Future[Event]") -> None:
+    """Nothing to say but that it was done."""
+    await answer
+
+
+async def ready(answer: AnswerBase) -> AnswerBase:
+    """Known at once."""
+    return answer
+
+
+async def then(answer: "asyncio.Future[Event]", shape: Callable[[Event], AnswerBase]) -> AnswerBase:
+    """What the event says, in the shape of an answer."""
+    return shape(await answer)

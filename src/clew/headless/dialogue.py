@@ -1,0 +1,312 @@
+"""A session driven by a program: prompts and control requests on stdin, the stream and control lines on stdout."""
+
+import asyncio
+import os
+import signal
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TextIO
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from clew.commands.base import SessionFacts
+from clew.commands.facts import facts_after
+from clew.headless.command_turn import CommandTurn, command_names
+from clew.headless.control_channel import ControlChannel
+from clew.headless.control_requests import ControlRequests
+from clew.headless.hook_calls import HookCalls
+from clew.headless.input_reading import InputProblem, input_of
+from clew.headless.line_writer import LineWriter
+from clew.headless.op_answers import OpAnswers
+from clew.headless.permission_asking import PermissionAsking
+from clew.headless.printer import Printer
+from clew.headless.prompt_queue import Given, PromptQueue
+from clew.headless.stdin_lines import Line, StdinLines
+from clew.protocol.client import Client
+from clew.protocol.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, UserLine
+from clew.protocol.events import Envelope, Event, OpRejected, PromptAccepted, SessionEnded, SessionStarted, TurnEnded
+from clew.protocol.ids import MAIN_AGENT, EntryId, OpId, new_uuid
+from clew.protocol.ops import Close, Interrupt, SubmitPrompt
+from clew.protocol.stream import InitLine, InputErrorLine, ResultLine, StateLine
+from clew.streaming.lines import StreamLines
+from clew.streaming.outcome import Outcome, failed_result
+
+LAST_WORDS_S = 2.0
+"""After a signal, how long a reader that has stopped may still read what it is owed."""
+SIGNALLED = 130
+
+
+class DialogueOptions(Struct, frozen=True, kw_only=True):
+    """How to talk."""
+
+    partial: bool = False
+    hooks: bool = False
+    replay_prompts: bool = False
+    session_state: bool = False
+    """The program wants to know when no further turn is due."""
+    ask_program: bool = False
+    """What would ask a person is put to the program; else it is denied and listed."""
+    approval_timeout_s: float | None = None
+    verbose: bool = False
+
+
+class Dialogue:
+    """One process, one session, any number of turns; each prompt that is taken has exactly one result."""
+
+    def __init__(self, client: Client, options: DialogueOptions, *, stdin: int, stdout: int, err: TextIO) -> None:
+        self.started = asyncio.Event()
+        self.first_model = ""
+        self.facts = SessionFacts()
+        self._client = client
+        self._verbose = options.verbose
+        self._printer = Printer(err, err)
+        self._stdin = StdinLines(stdin)
+        self._out = LineWriter(stdout)
+        self._lines = StreamLines(
+            partial=options.partial,
+            hooks=options.hooks,
+            replay_prompts=options.replay_prompts,
+            session_state=options.session_state,
+            slash_commands=command_names(),
+        )
+        self._outcome = Outcome()
+        self._prompts = PromptQueue()
+        self._ops = OpAnswers(client)
+        requests = ControlRequests(self._ops, self, self._printer.error)
+        self._channel = ControlChannel(self._out.put, self._printer.error, requests.begin)
+        self._asking = PermissionAsking(
+            client,
+            self._channel,
+            self._ops,
+            ask=options.ask_program,
+            timeout_s=options.approval_timeout_s,
+            complain=self._printer.error,
+        )
+        self._hooks = HookCalls(client, self._channel)
+        self._init: InitLine | None = None
+        self._turns = 0
+        self._running: Given | None = None
+        self._command: CommandTurn | None = None
+        self._listening = True
+        self._interrupted_by_program = False
+        self._problems = 0
+        self._signals = 0
+        self._failure: Exception | None = None
+        self._last: ResultLine | None = None
+        self._held: ResultLine | None = None
+        """The result of the last turn there will be: it waits for what closing still tells."""
+        self._closing: asyncio.Task[None] | None = None
+
+    async def run(self) -> int:
+        """Until stdin is closed and nothing is left to do. Returns the exit code."""
+        reading = asyncio.create_task(self._read())
+        try:
+            with self._signalled():
+                async for envelope in self._client.events():
+                    await self._take(envelope)
+                    await self._out.room()
+            self._ops.end()
+            await self._channel.settle()
+            if self._held is not None:
+                self._out.put(self._held)
+            await self._out.flush()
+        finally:  # also when nobody reads any more: the log tells how it ended
+            self._stdin.close()
+            self._asking.close()
+            self._hooks.close()
+            self._ops.end()
+            reading.cancel()
+            await asyncio.gather(reading, self._close(), return_exceptions=True)
+        if self._failure is not None:
+            raise self._failure
+        return self._exit_code()
+
+    def _exit_code(self) -> int:
+        if self._signals:
+            return SIGNALLED
+        if self._last is None:
+            return 2 if self._problems else 0
+        return 1 if self._last.is_error and not self._interrupted_by_program else 0
+
+    async def _read(self) -> None:
+        """Every line in its order, then the end of them."""
+        try:
+            async for line in self._stdin:
+                await self._hear(line)
+                await self._out.room()
+            await self._hang_up()
+        except Exception as error:  # task boundary: the run ends with it, and says so
+            self._failure = error
+            self._close()
+
+    async def _hear(self, line: Line) -> None:
+        try:
+            match input_of(line):
+                case UserLine() as prompt:
+                    self._prompts.add(prompt)
+                    await self._next()
+                case ControlRequest() as request:
+                    await self._channel.take_request(request)
+                case ControlResponse() as response:
+                    self._channel.take_response(response)
+                case ControlCancel() as cancel:
+                    self._channel.take_cancel(cancel)
+                case KeepAlive() | None:
+                    pass
+        except InputProblem as problem:
+            self._problems += 1
+            self._printer.error(f"line {line.number} of stdin: {problem}")
+            self._out.put(
+                InputErrorLine(session_id=self.facts.session_id, uuid=new_uuid(), line=line.number, error=str(problem))
+            )
+
+    async def _hang_up(self) -> None:
+        """Nothing more comes from the program: what runs and what waits is finished, and then it ends."""
+        self._listening = False
+        self._channel.close()
+        await self.started.wait()
+        if self._is_over():
+            self._close()
+
+    def _is_over(self) -> bool:
+        return not self._listening and self._running is None and not self._prompts
+
+    def _close(self) -> "asyncio.Task[None]":
+        """Once, and beside the events: what closing tells is still heard."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._client.submit(Close()))
+        return self._closing
+
+    async def _next(self) -> None:
+        """The oldest prompt that waits begins its turn, unless one is at work."""
+        if self._running is not None or not self._prompts or not self.started.is_set():
+            return
+        given = self._running = self._prompts.next()
+        self._turns += 1
+        self._interrupted_by_program = False
+        if self._init is not None and self._turns > 1:
+            mode = self.facts.permission_mode
+            self._out.put(replace(self._init, uuid=new_uuid(), model=self.facts.model, permission_mode=mode))
+        if given.command:
+            self._command = CommandTurn(given.command)
+            await self._command.begin(self.facts, self._client)
+            await self._command_over()
+        else:
+            await self._client.submit(
+                SubmitPrompt(content=given.content, prompt_id=given.prompt_id, op_id=OpId(f"turn{self._turns}"))
+            )
+
+    async def _take(self, envelope: Envelope) -> None:
+        event = envelope.event
+        main = envelope.agent == MAIN_AGENT
+        if main:
+            self.facts = facts_after(event, self.facts)
+            self._outcome.feed(event)
+        for line in self._lines.lines(envelope):
+            if isinstance(line, InitLine):
+                self._init = line
+            if not (isinstance(line, StateLine) and line.state == "idle" and self._prompts):
+                self._out.put(line)
+        await self._asking.take(envelope)
+        if main:
+            self._printer.diagnose(event, verbose=self._verbose)
+            self._ops.take(event)
+            self._hooks.take(event)
+            await self._follow(event)
+
+    async def _follow(self, event: Event) -> None:
+        match event:
+            case SessionStarted() if not self.started.is_set():
+                self.first_model = event.model
+                self.started.set()
+                await self._next()
+            case PromptAccepted():
+                self._prompts.joined(event.prompt_id, event.entry_id)
+            case TurnEnded():
+                await self._finish(self._outcome.result())
+            case OpRejected() if event.op_id == f"turn{self._turns}" and self._running is not None:
+                await self._finish(failed_result(event.reason, session_id=self.facts.session_id))
+            case SessionEnded() if self._running is not None:
+                await self._finish(failed_result("the session ended", session_id=self.facts.session_id))
+            case _:
+                pass
+        if self._command is not None:
+            await self._command.take(event, self._client)
+            await self._command_over()
+
+    async def _command_over(self) -> None:
+        if self._command is not None and self._command.over:
+            result = self._command.result(self._outcome.result())
+            self._command = None
+            await self._finish(result)
+
+    async def _finish(self, result: ResultLine) -> None:
+        """The one result of what ran, and then what waits."""
+        if result.errors:
+            self._printer.error(result.errors[0])
+        self._last = result
+        self._running = None
+        if self._is_over():
+            self._held = result
+            self._close()
+        else:
+            self._out.put(result)
+            await self._next()
+
+    def waiting_ids(self) -> tuple[str, ...]:
+        """The program's names for prompts that wait."""
+        return self._prompts.waiting_ids()
+
+    def take_back(self, uuid: str) -> bool:
+        """Whether a prompt that waits was taken back."""
+        return self._prompts.take_back(uuid)
+
+    def entry_of(self, uuid: str) -> EntryId:
+        """The entry a prompt became."""
+        return self._prompts.entry_of(uuid)
+
+    def interrupted(self) -> None:
+        """The program itself stops the turn: that is no failure of the run."""
+        self._interrupted_by_program = True
+
+    def set_asking(self, *, ask: bool) -> None:
+        """Whether the program is asked from now on."""
+        self._asking.ask = ask
+
+    @contextmanager
+    def _signalled(self) -> Generator[None]:
+        """A signal stops the turn, lets its result out and ends the run; a second one quits at once."""
+        loop = asyncio.get_running_loop()
+        stopping: set[asyncio.Task[None]] = set()
+
+        def stop() -> None:
+            self._signals += 1
+            if self._signals > 1:
+                os._exit(SIGNALLED)
+            if count := self._prompts.clear():
+                self._printer.error(f"stopped; {count} prompts that waited were not begun")
+            stopping.add(loop.create_task(self._out.give_up_unread(LAST_WORDS_S)))
+            stopping.add(loop.create_task(self._stop()))
+
+        numbers = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it is meant to go on
+            numbers.append(signal.SIGHUP)
+        for number in numbers:
+            loop.add_signal_handler(number, stop)
+        try:
+            yield
+        finally:
+            for number in numbers:
+                loop.remove_signal_handler(number)
+            for task in stopping:
+                task.cancel()
+
+    async def _stop(self) -> None:
+        self._stdin.close()
+        await self._client.submit(Interrupt())
+
+
+async def run_dialogue(client: Client, options: DialogueOptions, *, stdin: int, stdout: int, err: TextIO) -> int:
+    """Talk with the program at the other end until it hangs up. Returns the exit code."""
+    return await Dialogue(client, options, stdin=stdin, stdout=stdout, err=err).run()

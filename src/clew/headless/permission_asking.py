@@ -1,0 +1,219 @@
+"""Calls and questions that wait for a person, put to the program that stands for one; and what its answers mean."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Sequence
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from clew.headless.control_channel import ControlChannel, NotAnswered
+from clew.headless.op_answers import OpAnswers, Refused
+from clew.headless.permission_rules import offered_updates, rules_wanted
+from clew.headless.run import NOBODY, answer_for_nobody
+from clew.protocol.client import Client
+from clew.protocol.control import AllowAnswer, DenyAnswer, Json, PermissionAnswer, PermissionRequest, PermissionUpdate
+from clew.protocol.events import (
+    ApprovalRequested,
+    ApprovalResolved,
+    Envelope,
+    PartCompleted,
+    Question,
+    QuestionAnswered,
+    QuestionAsked,
+    TurnEnded,
+)
+from clew.protocol.ids import MAIN_AGENT, CallId, RequestId
+from clew.protocol.messages import ToolCallPart
+from clew.protocol.ops import AnswerApproval, AnswerQuestion
+
+QUESTION_TOOL = "AskUserQuestion"
+"""The name under which programs expect questions with choices."""
+PATHS = ("file_path", "notebook_path", "path")
+TITLE_CHARS = 200
+
+
+class PermissionAsking:
+    """Fed with every envelope. Each question is open until it is answered here, elsewhere, or for too long."""
+
+    def __init__(
+        self,
+        client: Client,
+        channel: ControlChannel,
+        ops: OpAnswers,
+        *,
+        ask: bool,
+        timeout_s: float | None,
+        complain: Callable[[str], None],
+    ) -> None:
+        self._client = client
+        self._channel = channel
+        self._ops = ops
+        self._wants = ask
+        self.ask = ask
+        """Whether the program is asked now; never one that did not want it."""
+        self._timeout_s = timeout_s
+        self._complain = complain
+        self._calls: dict[CallId, Json] = {}
+        self._open: dict[RequestId, asyncio.Task[None]] = {}
+
+    async def take(self, envelope: Envelope) -> None:
+        """Follow the calls; ask, or take a question back that was settled otherwise."""
+        event = envelope.event
+        agent = "" if envelope.agent == MAIN_AGENT else envelope.agent
+        match event:
+            case PartCompleted(part=ToolCallPart() as call):
+                self._calls[call.id] = call.arguments
+            case ApprovalRequested() | QuestionAsked():
+                if not (self._wants and self.ask and self._channel.open):
+                    await answer_for_nobody(self._client, event)
+                elif isinstance(event, ApprovalRequested):
+                    self._start(event.request_id, self._approve(event, agent))
+                else:
+                    self._start(event.request_id, self._question(event, agent))
+            case ApprovalResolved() | QuestionAnswered():
+                self._withdraw(event.request_id)
+            case TurnEnded() if envelope.agent == MAIN_AGENT:
+                self._calls.clear()
+            case _:
+                pass
+
+    def close(self) -> None:
+        """The session is over."""
+        for request_id in list(self._open):
+            self._withdraw(request_id)
+
+    def _start(self, request_id: RequestId, asking: Coroutine[Any, Any, None]) -> None:
+        task = self._open[request_id] = asyncio.create_task(asking)
+        task.add_done_callback(lambda _: self._open.pop(request_id, None))
+
+    def _withdraw(self, request_id: RequestId) -> None:
+        task = self._open.pop(request_id, None)
+        if task is not None:
+            task.cancel()
+
+    async def _approve(self, event: ApprovalRequested, agent: str) -> None:
+        given = self._calls.get(event.call_id, {})
+        try:
+            answer = await self._answer(permission_request(event, given, agent))
+        except NotAnswered as none:
+            reason = f"{none}. {NOBODY}"
+            op = AnswerApproval(request_id=event.request_id, decision="deny", reason=reason, by="nobody")
+        else:
+            op = approval_of(event, answer, given, self._complain)
+        await self._submit(op)
+
+    async def _question(self, event: QuestionAsked, agent: str) -> None:
+        asked = PermissionRequest(
+            tool_name=QUESTION_TOOL,
+            input={"questions": [question_data(question) for question in event.questions]},
+            tool_use_id=event.call_id,
+            display_name="Question",
+            agent_id=agent or None,
+        )
+        op = AnswerQuestion(request_id=event.request_id, answers=(), declined=True)
+        try:
+            answer = await self._answer(asked)
+        except NotAnswered as none:
+            self._complain(f"a question was not answered: {none}")
+            op = replace(op, by="nobody")
+        else:
+            if isinstance(answer, AllowAnswer) and (answers := answers_of(event.questions, answer.updated_input or {})):
+                op = replace(op, answers=answers, declined=False)
+        await self._submit(op)
+
+    async def _answer(self, request: PermissionRequest) -> PermissionAnswer:
+        """What the program said. Raises NotAnswered."""
+        try:
+            async with asyncio.timeout(self._timeout_s):
+                answer = await self._channel.ask(request)
+        except TimeoutError:
+            raise NotAnswered(f"the program did not answer within {self._timeout_s:g} s") from None
+        try:
+            return msgspec.convert(answer, type=PermissionAnswer)
+        except msgspec.ValidationError as error:
+            raise NotAnswered(f"the program's answer was not understood: {error}") from error
+
+    async def _submit(self, op: AnswerApproval | AnswerQuestion) -> None:
+        """A mode there is not must not keep the call waiting: the answer counts without it."""
+        try:
+            await (await self._ops.ask(op))
+        except Refused as refused:
+            self._complain(f"an answer was not taken: {refused}")
+            if isinstance(op, AnswerApproval) and op.mode:
+                await self._submit(replace(op, mode=""))
+
+
+def permission_request(event: ApprovalRequested, given: Json, agent: str) -> PermissionRequest:
+    """A waiting call as the program is asked about it."""
+    path = next((given[name] for name in PATHS if isinstance(given.get(name), str)), None)
+    subject = " ".join(event.subject.split())
+    return PermissionRequest(
+        tool_name=event.tool,
+        input=given,
+        tool_use_id=event.call_id,
+        permission_suggestions=offered_updates(event.offers),
+        blocked_path=path,
+        decision_reason=event.why,
+        title=f"clew wants to use {event.tool}: {subject[:TITLE_CHARS]}",
+        display_name=event.tool,
+        description="; ".join((event.subject, *event.warnings)),
+        agent_id=agent or None,
+    )
+
+
+def approval_of(
+    event: ApprovalRequested, answer: PermissionAnswer, given: Json, complain: Callable[[str], None]
+) -> AnswerApproval:
+    """What an answer means for a call. Only rules that were offered are kept."""
+    if isinstance(answer, DenyAnswer):
+        return AnswerApproval(
+            request_id=event.request_id, decision="deny", reason=answer.message.strip(), stop=answer.interrupt
+        )
+    updates: Sequence[PermissionUpdate] = answer.updated_permissions or ()
+    wanted = rules_wanted(event.offers, updates)
+    for problem in wanted.problems:
+        complain(problem)
+    changed = answer.updated_input is not None and answer.updated_input != given
+    return AnswerApproval(
+        request_id=event.request_id,
+        decision="allow_always" if wanted.rules else "allow",
+        rules=wanted.rules,
+        scope="session" if wanted.session_only else "",
+        mode=wanted.mode,
+        arguments=answer.updated_input if changed else None,
+    )
+
+
+def question_data(question: Question) -> Json:
+    """A question with its choices."""
+    return {
+        "question": question.question,
+        "header": question.header,
+        "options": [{"label": choice.label, "description": choice.description} for choice in question.choices],
+        "multiSelect": question.multiple,
+    }
+
+
+def answers_of(questions: Sequence[Question], given: Json) -> tuple[tuple[str, ...], ...]:
+    """`answers` by the words of each question: a label, several (a list, or joined by commas), or free text. Empty when
+    nothing was answered."""
+    answers = given.get("answers")
+    if not isinstance(answers, dict):
+        return ()
+    found = tuple(chosen(question, answers.get(question.question)) for question in questions)  # pyright: ignore[reportUnknownMemberType, reportUnknownArgumentType] (a program's JSON; each value is looked at)
+    return found if any(found) else ()
+
+
+def chosen(question: Question, answer: object) -> tuple[str, ...]:
+    """One answer as labels or words."""
+    if isinstance(answer, list):
+        return tuple(item for item in answer if isinstance(item, str) and item)  # pyright: ignore[reportUnknownVariableType] (as above)
+    if not isinstance(answer, str) or not answer.strip():
+        return ()
+    labels = [choice.label for choice in question.choices]
+    if question.multiple and answer not in labels:
+        parts = [part.strip() for part in answer.split(",")]
+        if all(part in labels for part in parts):
+            return tuple(parts)
+    return (answer,)
