@@ -52,17 +52,12 @@ class Permits:
 
     def only_a_person(self, accesses: tuple[Access, ...]) -> bool:
         """Whether no hook may answer for these: what still asks where the user gave up asking (protected names,
-        secrets, ask rules, what could not be judged), a way out of the sandbox, anything in a directory that is not
-        trusted."""
-        if not self.policy.trusted or any(
-            isinstance(access, ShellAccess) and access.leaves_sandbox for access in accesses
-        ):
+        secrets, ask rules, what could not be judged), and a way out of the sandbox."""
+        if any(isinstance(access, ShellAccess) and access.leaves_sandbox for access in accesses):
             return True
         unasked = msgspec.structs.replace(self.policy, mode="bypassPermissions")
-        return (
-            judge_call(tuple(access for access in accesses if not self._own_result(access)), unasked).decision
-            != "allow"
-        )
+        judged = tuple(access for access in accesses if not self._own_result(access))
+        return judge_call(judged, unasked).decision != "allow"
 
     def _own_result(self, access: Access) -> bool:
         """Whether this reads a result that was spilled, wherever links lead."""

@@ -124,15 +124,13 @@ async def test_nothing_of_an_untrusted_project_is_read_or_run(tmp_path: Path) ->
     assert not place.seen("start")
 
 
-async def test_a_users_allow_does_not_count_where_nothing_is_trusted(tmp_path: Path) -> None:
+async def test_a_users_allow_answers_an_ask_as_the_user_could_wherever_that_is(tmp_path: Path) -> None:
     place = HookLab(tmp_path, trusted=False)
     place.user({"PreToolUse": [hook(place.says("yes", decision("allow")))]})
     async with session(place, [bash("touch x"), Say("ok")]):
         await place.front.submit(SubmitPrompt(content="go"))
-        asked = await place.front.until(ApprovalRequested)
-        await place.front.submit(AnswerApproval(request_id=asked.request_id, decision="deny"))
         await place.front.until(ToolEnded)
-    assert not (place.project / "x").exists()
+    assert (place.project / "x").exists()
 
 
 async def test_a_hook_whose_file_changed_is_offered_again_and_not_run(place: HookLab) -> None:
