@@ -208,9 +208,8 @@ def _show(hook: Hook, room: Room) -> None:
     for warning in warnings(hook.command):
         print(f"  note: {warning}")
     print(f"  from   {sanitize(_short(hook.source, room.root), one_line=True)}")
-    print(
-        f"  holds  {'in every project' if hook.of_user else 'in this project'}, for at most {hook.timeout_s:g} s each time"
-    )
+    where = "in every project" if hook.of_user else "in this project"
+    print(f"  holds  {where}, for at most {hook.timeout_s:g} s each time")
     for path in _named(hook, room.root):
         print(f"  file   {sanitize(_short(path, room.root), one_line=True)}")
 

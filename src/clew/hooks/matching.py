@@ -27,8 +27,7 @@ def matches(matcher: str, subject: str) -> bool:
         return True
     names = (subject, *ALSO_CALLED.get(subject, ()))
     if _PLAIN.fullmatch(matcher):
-        wanted = {word.strip() for word in re.split(r"[|,]", matcher)} - {""}
-        return any(name in wanted for name in names)
+        return not _words(matcher).isdisjoint(names)
     try:
         test = _test(matcher)
     except BadPattern:
@@ -48,12 +47,16 @@ def problem_with(matcher: str) -> str:
     if matcher == "*":
         return ""
     if _PLAIN.fullmatch(matcher):
-        return "" if not matcher or re.search(r"\w", matcher) else "names nothing"
+        return "" if not matcher or _words(matcher) else "names nothing"
     try:
         _test(matcher)
     except BadPattern as problem:
         return str(problem)
     return ""
+
+
+def _words(matcher: str) -> set[str]:
+    return {word.strip() for word in re.split(r"[|,]", matcher)} - {""}
 
 
 _test = lru_cache(maxsize=256)(compiled)
