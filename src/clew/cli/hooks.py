@@ -1,6 +1,7 @@
 """`clew hooks`: which hooks there are, which may run, and deciding about them."""
 
 import argparse
+import json
 import os
 import re
 import sys
@@ -103,7 +104,7 @@ def _list(args: argparse.Namespace, room: Room) -> int:
             "hooks": [msgspec.structs.asdict(row) for row in rows],
             "problems": room.all_problems(),
         }
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+        sys.stdout.write(json.dumps(value, indent=2) + "\n")
         return 0
     if rows:
         _table(rows, room.root)
@@ -208,9 +209,8 @@ def _show(hook: Hook, room: Room) -> None:
     for warning in warnings(hook.command):
         print(f"  note: {warning}")
     print(f"  from   {sanitize(_short(hook.source, room.root), one_line=True)}")
-    print(
-        f"  holds  {'in every project' if hook.of_user else 'in this project'}, at most {hook.timeout_s:g} s each time"
-    )
+    where = "in every project" if hook.of_user else "in this project"
+    print(f"  holds  {where}, for at most {hook.timeout_s:g} s each time")
     for path in _named(hook, room.root):
         print(f"  file   {sanitize(_short(path, room.root), one_line=True)}")
 
