@@ -12,7 +12,7 @@ from clew.config.edit import remove_value, typed_value, write_value
 from clew.config.effective import Row, rows, value_at
 from clew.config.errors import SettingsError, SettingsKeyError
 from clew.config.load import Loaded, Scope, load_settings, settings_path
-from clew.config.narrow import may_stand_in_project, narrow
+from clew.config.narrow import ASIDE, may_stand_in_project, narrow
 from clew.config.walk import dotted, split_key, suggestion, type_at
 from clew.permissions.trust import TrustStore
 from clew.system.git import find_project_root
@@ -111,6 +111,8 @@ def _set(args: argparse.Namespace) -> int:
 
 def _check_narrows(path: tuple[str, ...], value: Any, file: Path) -> None:
     """A value that would be ignored on reading must not be written (T2)."""
+    if path[0] in ASIDE:
+        return  # no setting: hooks that ask for themselves
     user = load_settings(home=clew_home(), project_root=None, trusted=False, env={}).settings
     refused = narrow({path[0]: {path[-1]: value}}, lambda key: value_at(user, key), str(file))[1]
     if len(path) != 2 or not may_stand_in_project(path):

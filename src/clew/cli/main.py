@@ -18,6 +18,7 @@ COMMANDS = {
     "rewind": "files of a session back to an earlier moment",
     "config": "read and change settings",
     "permissions": "what would be allowed, asked or denied, and why",
+    "hooks": "your programs at set moments: list, approve, revoke",
     "tour": "two minutes through clew, without a model",
     "doctor": "what works here and what is enforced",
 }

@@ -64,7 +64,7 @@ ASIDE = frozenset({"hooks", "disableAllHooks"})
 
 def may_stand_in_project(path: KeyPath) -> bool:
     """Could any value of this key be accepted from a project file?"""
-    return path in NARROWING
+    return path in NARROWING or path[0] in ASIDE
 
 
 def narrow(raw: Raw, in_force: Callable[[KeyPath], Any], file: str) -> tuple[Raw, list[Refusal]]:

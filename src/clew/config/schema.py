@@ -177,7 +177,7 @@ class ToolEnvironment(Section, frozen=True, kw_only=True):
     providers never pass."""
 
 
-class HookHandler(Section, frozen=True, kw_only=True, forbid_unknown_fields=False):
+class HookHandler(Section, frozen=True, kw_only=True, omit_defaults=True, forbid_unknown_fields=False):
     """One command. Keys that only other agents know may stand here too, so that what was written for them can be taken
     over as it is; `clew hooks list` names those without effect."""
 
@@ -189,7 +189,7 @@ class HookHandler(Section, frozen=True, kw_only=True, forbid_unknown_fields=Fals
     shell: str | None = None
 
 
-class HookGroup(Section, frozen=True, kw_only=True):
+class HookGroup(Section, frozen=True, kw_only=True, omit_defaults=True):
     """Commands for some tools, or for a moment."""
 
     matcher: str = ""

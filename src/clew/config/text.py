@@ -14,6 +14,8 @@ from clew.config.schema import Settings
 from clew.config.walk import as_object, choices, dotted, fields_of, map_value, suggestion, type_at
 
 MAX_BYTES = 1_000_000
+_STEP = re.compile(r"\[(\d+)\]|\.(\w+)")
+"""One step of the way to a bad value inside a list, as msgspec writes it."""
 
 Raw = dict[str, Any]
 
@@ -157,8 +159,9 @@ def _problems(value: object, kind: Any, path: tuple[str, ...]) -> Iterator[tuple
 def plain(message: str, allowed: Sequence[str] = ()) -> str:
     """msgspec's words without its own path, with JSON names of types and the values that are allowed."""
     words, _, place = message.partition(" - at `$")
-    index = re.match(r"\[(\d+)\]", place)
+    steps = [f"item {int(index) + 1}" if index else name for index, name in _STEP.findall(place)]
     words = words.replace("Expected", "expected").replace("Invalid enum value", "invalid value")
+    words = words.replace("Object contains unknown field", "unknown key")
     for ours, json_name in (
         ("str", "string"),
         ("int", "integer"),
@@ -168,7 +171,7 @@ def plain(message: str, allowed: Sequence[str] = ()) -> str:
     ):
         words = re.sub(rf"`([^`]*)\b{ours}\b", rf"`\1{json_name}", words)
     return (
-        (f"item {int(index[1]) + 1}: " if index else "")
+        (f"{', '.join(steps)}: " if steps else "")
         + words.replace("`", "")
         + (f"; one of {', '.join(allowed)}" if allowed else "")
     )

@@ -5,7 +5,7 @@ Only the user's own word changes it. A damaged file approves nothing and is kept
 
 import fcntl
 import os
-from collections.abc import Generator, Iterable
+from collections.abc import Callable, Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -78,9 +78,22 @@ class HookApprovals:
     def revoke(self, hooks: Iterable[Hook], root: Path | str) -> int:
         """Take approvals back. How many there were. Raises OSError."""
         gone = {(hook.digest, _place_for(hook, root)) for hook in hooks}
+        return self._remove(lambda one: (one.digest, one.place) in gone)
+
+    def revoke_digests(self, digests: Iterable[str], root: Path | str) -> int:
+        """As `revoke`, also for hooks that are no longer defined or have changed. Raises OSError."""
+        gone, here = set(digests), place_at(os.path.realpath(root))
+        return self._remove(lambda one: one.digest in gone and one.place in (None, here))
+
+    def approved_for(self, root: Path | str) -> tuple[Approval, ...]:
+        """What was approved for this project or for everywhere, whether it still is defined or not."""
+        here = place_at(os.path.realpath(root))
+        return tuple(one for one in self._load().approved if one.place in (None, here))
+
+    def _remove(self, is_gone: Callable[[Approval], bool]) -> int:
         with self._locked():
             store = self._load()
-            kept = [one for one in store.approved if (one.digest, one.place) not in gone]
+            kept = [one for one in store.approved if not is_gone(one)]
             removed = len(store.approved) - len(kept)
             if removed:
                 store.approved = kept

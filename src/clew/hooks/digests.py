@@ -40,6 +40,11 @@ def digest_of(hook: Hook, root: str) -> str:
     return summary.hexdigest()
 
 
+def named_files(hook: Hook, root: str) -> list[str]:
+    """What stands inside the project and is named by the command. Raises TooManyNames."""
+    return [path for path in _paths(hook, root) if os.path.lexists(path)]
+
+
 def project_program(hook: Hook, root: str) -> str:
     """A program or script of the project that the command runs by its path. Empty: there is none."""
     place = os.path.realpath(root)

@@ -1,12 +1,15 @@
 """Whether a hook is meant: its matcher against the name of a tool, or what else tells its moment apart."""
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 
+from clew.hooks.definitions import Hook
 from clew.hooks.patterns import BadPattern, compiled
 
 MAX_SUBJECT_CHARS = 300
 _PLAIN = re.compile(r"[\w\- ,|]*", re.ASCII)
+MATCHLESS = ("UserPromptSubmit", "Stop")
 ALSO_CALLED = {
     "AskUser": ("AskUserQuestion",),
     "Edit": ("MultiEdit",),
@@ -24,13 +27,18 @@ def matches(matcher: str, subject: str) -> bool:
         return True
     names = (subject, *ALSO_CALLED.get(subject, ()))
     if _PLAIN.fullmatch(matcher):
-        wanted = {word.strip() for word in re.split(r"[|,]", matcher)} - {""}
-        return any(name in wanted for name in names)
+        return not _words(matcher).isdisjoint(names)
     try:
         test = _test(matcher)
     except BadPattern:
         return False
     return any(test(name[:MAX_SUBJECT_CHARS]) for name in names)
+
+
+def hooks_for(hooks: Iterable[Hook], moment: str, subject: str = "") -> list[Hook]:
+    """Those that are meant at this moment; some moments have nothing to match and ask all of theirs."""
+    wanted = [hook for hook in hooks if hook.moment == moment]
+    return wanted if moment in MATCHLESS else [hook for hook in wanted if matches(hook.matcher, subject)]
 
 
 def problem_with(matcher: str) -> str:
@@ -39,12 +47,16 @@ def problem_with(matcher: str) -> str:
     if matcher == "*":
         return ""
     if _PLAIN.fullmatch(matcher):
-        return "" if not matcher or re.search(r"\w", matcher) else "names nothing"
+        return "" if not matcher or _words(matcher) else "names nothing"
     try:
         _test(matcher)
     except BadPattern as problem:
         return str(problem)
     return ""
+
+
+def _words(matcher: str) -> set[str]:
+    return {word.strip() for word in re.split(r"[|,]", matcher)} - {""}
 
 
 _test = lru_cache(maxsize=256)(compiled)

@@ -60,6 +60,7 @@ class _Reader:
 
     def __init__(self, source: HookSource) -> None:
         self._source = source
+        self._full = False
         self.hooks: list[Hook] = []
         self.problems: list[str] = []
 
@@ -105,8 +106,9 @@ class _Reader:
 
     def _hook(self, moment: str, matcher: str, value: object, path: str) -> None:
         if len(self.hooks) >= MAX_HOOKS:
-            if len(self.hooks) == MAX_HOOKS:
-                self._complain(path, f"is beyond the {MAX_HOOKS} hooks that one file may have")
+            if not self._full:
+                self._complain(path, f"and what follows is beyond the {MAX_HOOKS} hooks that one file may have")
+            self._full = True
             return
         try:
             hook = self._made(moment, matcher, value, path)
@@ -145,11 +147,12 @@ class _Reader:
         """A hook with a wrong limit still runs: it may be a guard."""
         if value is None:
             return DEFAULT_TIMEOUT_S
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value) or value <= 0:
+        number = None if isinstance(value, bool) or not isinstance(value, (int, float)) else value
+        if number is None or (isinstance(number, float) and not math.isfinite(number)) or number <= 0:
             self._complain(path, f"is not a number of seconds; {DEFAULT_TIMEOUT_S:g} are used")
             return DEFAULT_TIMEOUT_S
-        bounded = min(max(float(min(value, MAX_TIMEOUT_S)), MIN_TIMEOUT_S), MAX_TIMEOUT_S)
-        if bounded != value:
+        bounded = max(float(min(number, MAX_TIMEOUT_S)), MIN_TIMEOUT_S)
+        if bounded != number:
             self._complain(path, f"is in seconds, from {MIN_TIMEOUT_S:g} to {MAX_TIMEOUT_S:g}; {bounded:g} are used")
         return bounded
 

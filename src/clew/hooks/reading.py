@@ -94,7 +94,7 @@ class _Fields:
     def word(self, key: str, allowed: tuple[str, ...]) -> str:
         word = self.text(key)
         if word and word not in allowed:
-            raise BadAnswer(f'"{self._prefix}{key}" is {ascii(word[:40])}; one of {", ".join(allowed)}')
+            raise BadAnswer(f'"{self._prefix}{key}" is {word[:40]!a}; one of {", ".join(allowed)}')
         return word
 
     def _typed(self, key: str, kind: type, words: str, default: object) -> object:
@@ -132,7 +132,7 @@ def _specific(moment: str, values: dict[str, Any] | None, answer: HookAnswer) ->
     fields = _Fields(values, "hookSpecificOutput.")
     named = fields.text("hookEventName")
     if named and named != moment:
-        raise BadAnswer(f'"hookSpecificOutput.hookEventName" is {ascii(named[:40])}, not "{moment}"')
+        raise BadAnswer(f'"hookSpecificOutput.hookEventName" is {named[:40]!a}, not "{moment}"')
     answer = replace(answer, context=_context(moment, fields.text("additionalContext").strip()))
     title = fields.text("sessionTitle")
     if moment in TITLED:

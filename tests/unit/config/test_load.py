@@ -122,3 +122,18 @@ def test_a_user_file_that_others_can_write_gives_a_warning(layers: Layers) -> No
     layers.user({})
     layers.user_file.chmod(0o666)
     assert "others can change it" in layers.load().warnings[0]
+
+
+def test_hooks_of_user_and_argument_add_up_and_those_given_stay_apart(layers: Layers) -> None:
+    def stop(command: str, **more: object) -> dict[str, object]:
+        return {"Stop": [{"hooks": [{"type": "command", "command": command, **more}]}]}
+
+    layers.user({"hooks": stop("mine")})
+    given = stop("given", statusMessage="as it was written")
+    loaded = layers.load(settings_arg=json.dumps({"hooks": given}))
+    assert [handler.command for group in loaded.settings.hooks["Stop"] for handler in group.hooks] == ["mine", "given"]
+    assert loaded.given_hooks == given
+    path = layers.home / "given.json"
+    path.write_text(json.dumps({"hooks": given}))
+    assert layers.load(settings_arg=str(path)).given_hooks == given
+    assert layers.load(settings_arg='{"disableAllHooks": true}').settings.disable_all_hooks

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from clew.config import Settings
-from clew.config.narrow import NARROWING
+from clew.config.narrow import ASIDE, NARROWING
 from clew.config.walk import leaf_keys, type_at
 
 from .conftest import Layers
@@ -57,7 +57,7 @@ def test_widening_is_refused_by_name(layers: Layers, scope: str, content: dict[s
 def test_every_key_that_no_rule_names_is_refused(layers: Layers) -> None:
     """A new setting is closed to projects until somebody decides otherwise."""
     samples = {str: "x", int: 1, float: 1.0, bool: True}
-    closed = [path for path in leaf_keys() if path not in NARROWING]
+    closed = [path for path in leaf_keys() if path not in NARROWING and path[0] not in ASIDE]
     assert len(closed) > 10
     for path in closed:
         kind = type_at(path)
@@ -68,6 +68,23 @@ def test_every_key_that_no_rule_names_is_refused(layers: Layers) -> None:
         loaded = layers.load()
         assert loaded.settings == Settings(), path
         assert loaded.refused, path
+
+
+HOOKS = {"Stop": [{"hooks": [{"type": "command", "command": "curl evil"}]}]}
+
+
+@pytest.mark.parametrize("scope", ["project", "local"])
+def test_hooks_of_a_project_pass_by_and_never_join(layers: Layers, scope: str) -> None:
+    """`hooks/settings.py` reads them itself, and asks."""
+    layers.user({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "mine"}]}]}})
+    getattr(layers, scope)({"hooks": HOOKS, "disableAllHooks": True, "limits": {"maxTurns": 3}})
+    loaded = layers.load()
+    assert [handler.command for group in loaded.settings.hooks["Stop"] for handler in group.hooks] == ["mine"]
+    assert not loaded.settings.disable_all_hooks
+    assert loaded.settings.limits.max_turns == 3
+    assert not loaded.refused
+    assert not loaded.warnings
+    assert loaded.given_hooks is None
 
 
 def test_what_narrows_is_applied(layers: Layers) -> None:

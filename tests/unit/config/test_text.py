@@ -29,6 +29,13 @@ BAD: list[tuple[Any, str]] = [
     ('{"sideQueries": {"timeoutS": 0}}', ':1: "sideQueries.timeoutS": expected number > 0'),
     ('{"effort": "hgih"}', ":1: \"effort\": invalid value 'hgih'; one of low, medium, high, xhigh, max"),
     ('{"permissions": {"deny": ["a", 7]}}', ':1: "permissions.deny": item 2: expected string, got integer'),
+    ('{"hooks": 5}', ':1: "hooks": expected an object {...}, got a number'),
+    ('{"hooks": {"Stop": {}}}', ':1: "hooks.Stop": expected list, got object'),
+    ('{"hooks": {"Stop": [{"matchr": "x", "hooks": []}]}}', ':1: "hooks.Stop": item 1: unknown key matchr'),
+    (
+        '{"hooks": {"Stop": [{"hooks": [{"type": "command"}, {"type": "command", "command": 5}]}]}}',
+        ':1: "hooks.Stop": item 1, hooks, item 2, command: expected string, got integer',
+    ),
     ('{"permissions": {"deny": "a"}}', ':1: "permissions.deny": expected list, got string'),
     ('{"model": "a",\n "model": "b"}', ':2:2: "model" stands here a second time; keep one'),
     ('{"model": "a",}', ":1:15: malformed JSON: "),

@@ -105,6 +105,36 @@ async def test_output_code_and_directory(starter: ProcessStarter, tmp_path: Path
     assert (ended.code, bytes(output)) == (7, b"a\nb\n")
 
 
+async def test_errors_apart_and_something_to_read(starter: ProcessStarter):
+    output, errors = bytearray(), bytearray()
+    text = "cat; echo b >&2; read line; echo $?"
+    command = bash(text)._replace(stdin=b"given\n", on_errors=errors.extend)
+    ended = await (await starter.start(command, output.extend)).wait()
+    assert (ended.code, bytes(output), bytes(errors)) == (0, b"given\n1\n", b"b\n")
+
+
+async def test_either_of_errors_and_input_by_itself(starter: ProcessStarter):
+    output, errors = bytearray(), bytearray()
+    apart = bash("cat; echo a; echo b >&2")._replace(on_errors=errors.extend)
+    await (await starter.start(apart, output.extend)).wait()
+    assert (bytes(output), bytes(errors)) == (b"a\n", b"b\n")
+    reading = bash("cat; echo b >&2")._replace(stdin=b"x" * 3_000_000)
+    output.clear()
+    await (await starter.start(reading, output.extend)).wait()
+    assert bytes(output) == b"x" * 3_000_000 + b"b\n"
+
+
+async def test_where_there_is_no_file_in_memory_a_nameless_one_does(
+    starter: ProcessStarter, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    monkeypatch.delattr(os, "memfd_create", raising=False)
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    output = bytearray()
+    await (await starter.start(bash("cat")._replace(stdin=b"given"), output.extend)).wait()
+    assert bytes(output) == b"given"
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize(
     "command",
     [
