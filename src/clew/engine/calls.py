@@ -129,7 +129,7 @@ class Calls:
             self._cancel_siblings(slot)
 
     async def _prepare(self, slot: Slot) -> tuple[Struct, ToolResult | None]:
-        """Decode, then let hooks look at it: what they change is decoded again, what they say is weighed by the gate."""
+        """Decode, then let hooks look at it: what they change is decoded again, what they say the gate weighs."""
         tool = slot.tool
         if tool is None:
             return Struct(), ToolResult(text=f"There is no tool named {slot.call.name!r}.", is_error=True)

@@ -7,6 +7,7 @@ import msgspec
 from clew.protocol.events import (
     AttemptEnded,
     Event,
+    HookRan,
     ModelChanged,
     Notice,
     ReplyAwaited,
@@ -53,6 +54,9 @@ class Printer:
                 )
             case ReplyAwaited():
                 self.error(f"no answer yet after {event.seconds:.0f} s; still waiting")
+            case HookRan() if verbose or event.outcome != "ok":
+                words = f"{event.outcome}: {event.detail}" if event.detail else event.outcome
+                self.error(f"hook at {event.moment} {words} ({event.hook})"[:500])
             case AttemptEnded() if verbose:
                 used = event.usage
                 tokens = (
