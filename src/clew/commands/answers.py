@@ -7,6 +7,7 @@ from clew.commands import (
     diff,
     doctor,
     export,
+    hooks,
     memory,
     model,
     permissions,
@@ -29,6 +30,7 @@ from clew.protocol.events import (
     ContextMeasured,
     DiffShown,
     Event,
+    HooksListed,
     ItemPinned,
     ItemsRecalled,
     LineRemembered,
@@ -69,6 +71,7 @@ AboutThePlace = (
     | DiffShown
     | SessionExported
     | SessionPreviewed
+    | HooksListed
     | StatusShown
     | ChecksShown
     | ThemeChanged
@@ -121,6 +124,8 @@ def place_lines(event: AboutThePlace, cwd: str) -> Iterable[str]:
             return (export.exported_line(event),)
         case SessionPreviewed():
             return event.lines
+        case HooksListed():
+            return hooks.listing(event)
         case StatusShown():
             return status.status_lines(event)
         case ChecksShown():

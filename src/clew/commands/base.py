@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 from msgspec import Struct
 
+from clew.protocol.hook_events import HookRow
 from clew.protocol.ops import Op
 from clew.protocol.state import SessionState
 
@@ -27,6 +28,8 @@ class SessionFacts(Struct, frozen=True, kw_only=True):
     state: SessionState = SessionState()
     models: tuple[str, ...] = ()
     """The models that were listed last."""
+    hooks: tuple[HookRow, ...] = ()
+    """The hooks that were listed last."""
     theme: str = ""
     answers: tuple[str, ...] = ()
     """What the model answered since this front end listens, newest last."""

@@ -7,6 +7,7 @@ from clew.protocol.events import (
     EffortChanged,
     Event,
     EventBase,
+    HooksListed,
     ModelChanged,
     ModelsListed,
     Notice,
@@ -56,6 +57,8 @@ def _changed(event: Event | EventBase, facts: SessionFacts) -> SessionFacts:
             return replace(facts, model=event.model)
         case ModelsListed():
             return replace(facts, models=event.models)
+        case HooksListed():
+            return replace(facts, hooks=event.hooks)
         case EffortChanged():
             return replace(facts, effort=event.effort)
         case PermissionModeChanged():

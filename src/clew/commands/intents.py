@@ -33,6 +33,7 @@ COMMANDS_MEANT = {
     "theme": "themes color colors colour colours appearance style dark light",
     "keys": "shortcuts keybindings keybinds bindings hotkeys keymap keyboard terminal-setup",
     "memory": "remember memories instructions rules-file agents-md note notes",
+    "hooks": "hook triggers",
     "doctor": "health check diagnose diagnostics debug sandbox test-setup self-test",
 }
 """Our command, and what people call it elsewhere."""
@@ -45,7 +46,6 @@ NOT_THERE = {
     "mcp": "MCP servers are not there yet.",
     "agents": "Agents of your own are not there yet.",
     "skills": "Skills are not there yet.",
-    "hooks": "Hooks are not there yet.",
     "plugin": "Plugins are not there yet.",
     "review": "There is no /review: ask for a review in a prompt; /diff shows what this session changed.",
     "commit": "There is no /commit: ask for a commit in a prompt, or type !git commit.",
@@ -73,7 +73,6 @@ SAME = {
     "mcp": "servers server connectors",
     "agents": "agent subagents subagent team teams crew",
     "skills": "skill",
-    "hooks": "hook",
     "plugin": "plugins extensions extension marketplace install",
     "review": "code-review security-review audit critique",
     "commit": "git checkin",

@@ -9,6 +9,7 @@ from clew.headless.writer import OutputWriter
 from clew.protocol.events import (
     AttemptEnded,
     Event,
+    HookRan,
     ModelChanged,
     Notice,
     ReplyAwaited,
@@ -71,6 +72,9 @@ class Printer:
                 )
             case ReplyAwaited():
                 self.error(f"no answer yet after {event.seconds:.0f} s; still waiting")
+            case HookRan() if verbose or event.outcome != "ok":
+                words = f"{event.outcome}: {event.detail}" if event.detail else event.outcome
+                self.error(f"hook at {event.moment} {words} ({event.hook})"[:500])
             case AttemptEnded() if verbose:
                 used = event.usage
                 tokens = (

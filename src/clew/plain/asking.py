@@ -1,4 +1,4 @@
-"""Approvals and questions, one at a time, and the quiet time in which no key can answer them."""
+"""Approvals, questions and offers, one at a time, and the quiet time in which no key can answer them."""
 
 import asyncio
 from collections.abc import Callable
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from clew.plain.approval import ApprovalDialog
 from clew.plain.dialog import Dialog, Shown
 from clew.plain.editor import Editor
+from clew.plain.hook_offer import HookOffer
 from clew.plain.question import QuestionDialog
 from clew.plain.screen import Screen
 from clew.plain.terminal import Terminal
@@ -15,6 +16,7 @@ from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import Answerer, Op
 
 NOBODY = "The input has ended."
+Asked = ApprovalRequested | QuestionAsked | HookOffer
 
 
 class Asking:
@@ -25,11 +27,19 @@ class Asking:
     """
 
     def __init__(
-        self, terminal: Terminal, screen: Screen, editor: Editor, *, guard_s: float, wake: Callable[[], None]
+        self,
+        terminal: Terminal,
+        screen: Screen,
+        editor: Editor,
+        send: Callable[[Op], None],
+        *,
+        guard_s: float,
+        wake: Callable[[], None],
     ) -> None:
         self._terminal = terminal
         self._screen = screen
         self._editor = editor
+        self._send = send
         self._guard_s = guard_s
         self._wake = wake
         """Called when a quiet time may be over."""
@@ -58,7 +68,10 @@ class Asking:
     def follow(self, story: Story) -> None:
         """Open, keep or drop the dialog, as the open requests say."""
         known = [item for item in story.facts.state.waiting if isinstance(item, ApprovalRequested | QuestionAsked)]
-        waiting = [item for item in known if item.request_id not in self._done]
+        waiting: list[Asked] = [item for item in known if item.request_id not in self._done]
+        offer = HookOffer(story.offered)
+        if story.offered and offer.request_id not in self._done and self._terminal.interactive:
+            waiting.append(offer)
         if self._dialog is not None:
             if any(item.request_id == self._dialog.request_id for item in waiting):
                 return
@@ -85,37 +98,45 @@ class Asking:
         if self._ignored:
             self._screen.line("(what you typed before this question was ignored)", "dim")
 
-    def reply(self, typed: str) -> Op | None:
-        """Judge a typed line; an op when it answers."""
+    def reply(self, typed: str) -> bool:
+        """Judge a typed line and send what it means; whether that was the end of the dialog."""
         assert self._dialog is not None
         reply = self._dialog.reply(typed)
         self._show(reply.lines)
+        if reply.op is None and not reply.over:
+            return False
+        self._close()
         if reply.op is not None:
-            self._close()
-        return reply.op
+            self._send(reply.op)
+        return True
 
-    def decline(self, words: str, reason: str, *, stop: bool, by: Answerer = "user") -> Op:
-        """End the dialog without an answer; `by` nobody when no person could give one."""
+    def decline(self, words: str, reason: str, *, stop: bool, by: Answerer = "user") -> bool:
+        """End the dialog without an answer; `by` nobody when no person could give one. Whether an agent waited for
+        it."""
         assert self._dialog is not None
         op = self._dialog.decline(reason, stop=stop, by=by)
         self._screen.close_input()
-        self._screen.line(words, "warning")
+        self._screen.line(words if op is not None else "Not now.", "warning")
         self._close()
-        return op
+        if op is not None:
+            self._send(op)
+        return op is not None
 
     def give_up(self, story: Story) -> None:
         """The turn is being stopped: nothing that waits now is asked any more."""
         self._done.update(item.request_id for item in story.facts.state.waiting)
 
-    def _open(self, request: ApprovalRequested | QuestionAsked, story: Story, *, behind: int) -> None:
+    def _open(self, request: Asked, story: Story, *, behind: int) -> None:
         self._screen.hide_input()
         self._draft = self._editor.take() or self._draft
         if isinstance(request, ApprovalRequested):
             call = story.call(request.call_id)
             who = story.askers.get(request.request_id, MAIN_AGENT)
             self._dialog = ApprovalDialog(request, call, model=story.facts.model, waiting=behind, agent=who)
-        else:
+        elif isinstance(request, QuestionAsked):
             self._dialog = QuestionDialog(request)
+        else:
+            self._dialog = request
         self._show(self._dialog.opening())
         self._terminal.keys(raw=True)
         self._terminal.discard_input()

@@ -24,6 +24,8 @@ class Reply(Struct, frozen=True, kw_only=True):
     """What came of a typed line: an op ends the dialog, lines alone mean "go on asking"."""
 
     op: Op | None = None
+    over: bool = False
+    """The dialog is over, and nothing is sent."""
     lines: tuple[Shown, ...] = ()
 
 
@@ -48,8 +50,8 @@ class Dialog(Protocol):
         """Judge a typed line."""
         ...
 
-    def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> Op:
-        """The op for "no answer": interrupted, or nobody there."""
+    def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> Op | None:
+        """The op for "no answer": interrupted, or nobody there. None: the agent does not wait for it."""
         ...
 
 

@@ -74,7 +74,7 @@ class PlainSession:
         )
         self._liveness = Liveness(self._screen, enabled=self._live)
         self._asking = Asking(
-            terminal, self._screen, self._editor, guard_s=options.guard_s, wake=lambda: self.post("guard")
+            terminal, self._screen, self._editor, self._send, guard_s=options.guard_s, wake=lambda: self.post("guard")
         )
         self._line = PromptLine(
             terminal,
@@ -242,7 +242,7 @@ class PlainSession:
             return
         self._asking.follow(self._story)
         while self._asking.active and not self._can_answer():
-            self._send(self._asking.decline("Nobody can answer here. Taken as no.", NOBODY, stop=False, by="nobody"))
+            self._asking.decline("Nobody can answer here. Taken as no.", NOBODY, stop=False, by="nobody")
             self._asking.follow(self._story)
         self._beat()
         if self._asking.active:
@@ -370,9 +370,7 @@ class PlainSession:
             self._screen.line(f"{STEER}{typed.text}")
         self._screen.close_input(None if self._terminal.interactive else typed.text)
         if self._asking.active:
-            op = self._asking.reply(typed.text)
-            if op is not None:
-                self._send(op)
+            if self._asking.reply(typed.text):
                 self._asking.follow(self._story)
             return
         self._line.take(typed.text)

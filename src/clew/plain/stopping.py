@@ -120,9 +120,9 @@ class Stopping:
                 self._screen.line("(Ctrl-C again quits; so does Ctrl-D)", "dim")
 
     def _deny(self) -> None:
-        self._send(self._asking.decline("Denied, and interrupted.", "", stop=True))
-        self._asking.give_up(self._story())
-        self._interrupt()
+        if self._asking.decline("Denied, and interrupted.", "", stop=True):
+            self._asking.give_up(self._story())
+            self._interrupt()
 
     def _interrupt(self) -> None:
         self.interrupted = True

@@ -17,6 +17,8 @@ from clew.protocol.events import (
     CompactionFailed,
     CompactionStarted,
     EventBase,
+    HookAwaited,
+    HookRan,
     QuestionAnswered,
     QuestionAsked,
     ReasoningDelta,
@@ -34,7 +36,11 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import CallId, RequestId
 
-Doing = Literal["idle", "waiting", "thinking", "writing", "calling", "running", "asking", "retrying", "compacting"]
+Doing = Literal[
+    "idle", "waiting", "thinking", "writing", "calling", "running", "asking", "retrying", "compacting", "hook"
+]
+UNSEEN = ("Notification", "SessionEnd")
+"""Moments whose hooks nobody waits for."""
 CHARS_PER_TOKEN = 4
 """Only for the figure that runs while words arrive; the provider's own count takes its place."""
 
@@ -62,6 +68,8 @@ class Activity(Struct, frozen=True, kw_only=True):
     shells: tuple[tuple[RequestId, str], ...] = ()
     """Commands the person typed; told while nothing else goes on."""
     asks: int = 0
+    hooks: tuple[str, ...] = ()
+    """Hooks that take their time."""
 
     @property
     def written(self) -> int:
@@ -106,7 +114,8 @@ def _fold(event: EventBase, activity: Activity, at: str) -> Activity:
 @_fold.register
 def _(event: TurnStarted, activity: Activity, at: str) -> Activity:
     began = seconds(at)
-    return Activity(doing="waiting", since_s=began, turn_since_s=began, shells=activity.shells)
+    begun = Activity(doing="waiting", since_s=began, turn_since_s=began, shells=activity.shells, hooks=activity.hooks)
+    return _now(begun, "hook", at, begun.hooks[-1]) if begun.hooks else begun
 
 
 @_fold.register
@@ -131,6 +140,32 @@ def _(event: ShellEnded, activity: Activity, at: str) -> Activity:
     if activity.turn_since_s or activity.doing == "compacting":
         return replace(activity, shells=shells)
     return _at_rest(shells, at)
+
+
+@_fold.register
+def _(event: HookAwaited, activity: Activity, at: str) -> Activity:
+    """Shown where it holds something up: a turn, or the window being made smaller."""
+    if event.moment in UNSEEN:
+        return activity
+    activity = replace(activity, hooks=(*activity.hooks, event.hook))
+    held = activity.turn_since_s or activity.doing == "compacting"
+    return _now(activity, "hook", at, event.hook) if held else activity
+
+
+@_fold.register
+def _(event: HookRan, activity: Activity, at: str) -> Activity:
+    if event.hook not in activity.hooks:
+        return activity
+    left = list(activity.hooks)
+    left.remove(event.hook)
+    activity = replace(activity, hooks=tuple(left))
+    if activity.doing != "hook":
+        return activity
+    if left:
+        return _now(activity, "hook", at, left[-1])
+    if not activity.turn_since_s:
+        return _now(activity, "compacting", at)
+    return _now(activity, "running", at, activity.running[-1][1]) if activity.running else _now(activity, "waiting", at)
 
 
 @_fold.register(StepStarted)

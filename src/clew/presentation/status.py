@@ -21,6 +21,7 @@ DOING = {
     "asking": "Waiting for your answer",
     "retrying": "Trying again",
     "compacting": "Compacting the conversation",
+    "hook": "Waiting for a hook:",
 }
 METER_CELLS = 10
 NARROW, WIDE = 60, 100

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from clew.commands.base import SessionFacts
 from clew.presentation.activity import Activity
 from clew.presentation.passages import BatchPassage, CallShown, Passage
-from clew.protocol.events import EventBase, Recorded
+from clew.protocol.events import EventBase, HookRow, Recorded
 from clew.protocol.ids import AgentId, CallId, EntryId, RequestId
 from clew.protocol.messages import ToolCallPart
 
@@ -28,6 +28,8 @@ class Story(Struct, frozen=True, kw_only=True):
     activity: Activity = Activity()
     denied: dict[CallId, str] = {}
     """Calls of this turn that were not allowed, with the reason."""
+    offered: tuple[HookRow, ...] = ()
+    """Hooks that wait for a person to look at them."""
     askers: dict[RequestId, AgentId] = {}
     """Which child agent asked."""
     older: EntryId | None = None

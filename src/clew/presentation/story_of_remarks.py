@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from clew.commands.figures import money
+from clew.commands.hooks import hook_line, offered_line
 from clew.presentation.passages import (
     AnswerPassage,
     DiffPassage,
@@ -27,6 +28,9 @@ from clew.protocol.events import (
     DiffShown,
     EffortChanged,
     Event,
+    HookRan,
+    HooksListed,
+    HooksOffered,
     ItemPinned,
     ItemsRecalled,
     LineRemembered,
@@ -125,6 +129,25 @@ def _(event: EffortChanged, story: Story, at: str) -> Story:
 @fold.register
 def _(event: TitleChanged, story: Story, at: str) -> Story:
     return _noted(story, f"Title: {event.title}", at, minor=True) if event.source == "user" else story
+
+
+@fold.register
+def _(event: HookRan, story: Story, at: str) -> Story:
+    if event.outcome == "ok":
+        return story
+    return _noted(story, hook_line(event), at, "warning")
+
+
+@fold.register
+def _(event: HooksOffered, story: Story, at: str) -> Story:
+    return _noted(replace(story, offered=(*story.offered, *event.hooks)), offered_line(event.hooks), at, "warning")
+
+
+@fold.register
+def _(event: HooksListed, story: Story, at: str) -> Story:
+    waiting = {row.digest for row in event.hooks if row.state == "unapproved"}
+    offered = tuple(row for row in story.offered if row.digest in waiting)
+    return _answered(event, replace(story, offered=offered), at)
 
 
 @fold.register

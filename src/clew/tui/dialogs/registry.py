@@ -12,6 +12,7 @@ from clew.protocol.events import (
     CostThresholdReached,
     Event,
     EventBase,
+    HooksOffered,
     ModelsListed,
     QuestionAsked,
     RewindPreviewed,
@@ -26,6 +27,7 @@ ON_THEIR_OWN: dict[type[EventBase], str] = {
     QuestionAsked: "question",
     ColdReturn: "cold_return",
     CostThresholdReached: "cost_threshold",
+    HooksOffered: "hook_offer",
 }
 """Events that open a dialog whenever they come."""
 WHEN_ASKED: dict[type[EventBase], str] = {
