@@ -44,6 +44,7 @@ HEAVY = {
     "ctypes",
     "difflib",
     "email",
+    "fastjsonschema",
     "hypothesis",
     "html.parser",
     "http.client",

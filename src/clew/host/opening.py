@@ -39,6 +39,7 @@ from clew.host.request import SessionRequest, Tell
 from clew.host.runner import AgentRunner
 from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
+from clew.host.structured import output_parts
 from clew.host.toolbox import Toolbox, open_toolbox
 from clew.host.typed_shell import TypedShells
 from clew.host.undo_hook import LookAtEnd
@@ -134,9 +135,10 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     oriented = not request.headless or request.labelled or asks_fast_model(settings)
     check_fast_model(settings, connect_named)
     check_thinking(request, model, fallback)
+    output = output_parts(request.json_schema)
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)
-        toolbox = open_toolbox(workspace, past.results_dir, past.path, names=request.tools)
+        toolbox = open_toolbox(workspace, past.results_dir, past.path, names=request.tools, more=output.tools)
         memory = project_memory(workspace)
         conversation = Conversation(
             past.sink,
@@ -163,7 +165,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     for words in (prompt.reminder, moved_words(past, workspace)):
         if words:
             reminders.add(words)
-    middlewares = [*middlewares_of(workspace, memory, reminders, headless=request.headless)]
+    middlewares = [*middlewares_of(workspace, memory, reminders, headless=request.headless), *output.middlewares]
     if toolbox.undo is not None:
         middlewares.append(LookAtEnd(toolbox.undo))
     session = assemble(workspace, past, agent, toolbox, (*middlewares, parts.middleware), door)
