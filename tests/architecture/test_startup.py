@@ -45,6 +45,7 @@ HEAVY = {
     "ctypes",
     "difflib",
     "email",
+    "fastjsonschema",
     "hypothesis",
     "html.parser",
     "http.client",

@@ -163,7 +163,7 @@ def check_given(parser: OneLineParser, args: argparse.Namespace) -> None:
         args.setting_sources = [name.strip() for name in args.setting_sources.split(",") if name.strip()]
         if unknown := [name for name in args.setting_sources if name not in SOURCES]:
             parser.error(f"--setting-sources {unknown[0]}: there are {', '.join(SOURCES)}")
-    if not args.mcp_config and args.agents is None:
+    if not args.mcp_config and args.agents is None and args.json_schema is None:
         return
     from clew.cli.given_files import GivenError, checked_servers, given_object
 
@@ -171,7 +171,9 @@ def check_given(parser: OneLineParser, args: argparse.Namespace) -> None:
         servers = [name for text in args.mcp_config for name in checked_servers(text)]
         if servers:
             parser.error(f"--mcp-config {', '.join(servers)}: MCP servers come with a later version")
-        if args.agents is not None and (agents := given_object(args.agents)):
+        if args.json_schema is not None:
+            args.json_schema = given_object(args.json_schema, "--json-schema ")
+        if args.agents is not None and (agents := given_object(args.agents, "--agents ")):
             parser.error(f"--agents {', '.join(agents)}: agents of your own come with a later version")
     except GivenError as error:
         parser.error(str(error))

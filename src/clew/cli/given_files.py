@@ -28,26 +28,23 @@ def given_text(path: str) -> str:
     return text
 
 
-def given_object(value: str) -> dict[str, Any]:
+def given_object(value: str, option: str) -> dict[str, Any]:
     """A JSON object, inline or from a file. Raises GivenError."""
     inline = value.lstrip().startswith("{")
     try:
         found = msgspec.json.decode(value if inline else given_text(value))
     except GivenError as error:
-        raise GivenError(f"{shown(value)}: {error}; give a file or JSON that starts with {{") from None
+        raise GivenError(f"{option}{shown(value)}: {error}; give a file or JSON that starts with {{") from None
     except (msgspec.DecodeError, UnicodeError, RecursionError) as error:
-        raise GivenError(f"{shown(value)}: not JSON ({error})") from None
+        raise GivenError(f"{option}{shown(value)}: not JSON ({error})") from None
     if not isinstance(found, dict):
-        raise GivenError(f"{shown(value)}: not a JSON object")
+        raise GivenError(f"{option}{shown(value)}: not a JSON object")
     return cast(dict[str, Any], found)
 
 
 def checked_servers(value: str) -> list[str]:
     """The names of the servers in an MCP configuration."""
-    try:
-        servers = given_object(value).get("mcpServers", {})
-    except GivenError as error:
-        raise GivenError(f"--mcp-config {error}") from None
+    servers = given_object(value, "--mcp-config ").get("mcpServers", {})
     if not isinstance(servers, dict):
         raise GivenError("--mcp-config: mcpServers is not a JSON object")
     return [shown(str(name)) for name in cast(dict[Any, Any], servers)]

@@ -62,6 +62,7 @@ async def converse(args: argparse.Namespace, client: Client, prompt: str) -> int
     options = HeadlessOptions(
         output_format=args.output_format,
         partial=args.include_partial_messages,
+        hooks=args.include_hook_events,
         verbose=args.verbose,
         session_state=os.environ.get(READS_SESSION_STATE) == "1",
         slash_commands=SLASH_COMMANDS,

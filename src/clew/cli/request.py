@@ -48,6 +48,7 @@ def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:
         answered=args.permission_prompt_tool == "stdio",
         sources=ALL_SOURCES if args.setting_sources is None else frozenset(args.setting_sources),
         tools=tools_of(args.tools),
+        json_schema=args.json_schema,
         thinking=Thinking(
             mode=args.thinking or "",
             budget_tokens=args.max_thinking_tokens or None,

@@ -154,6 +154,8 @@ class Turn:
         self.last = StepRecord()
         self.effects = 0
         """Calls of this turn that may have changed something outside."""
+        self.gave_output = False
+        """It has the output of a given shape, which is all that was asked for."""
         self.full: ContextFull | None = None
         """The last request did not fit. Whoever made room sets it to None."""
         self._asked_for_room = False
@@ -264,6 +266,8 @@ class Turn:
 
     def ending(self) -> tuple[TurnEndReason, str]:
         """How a turn that came to its end really ended: an answer, or something that must not pass for one."""
+        if self.gave_output:
+            return "completed", ""
         if self.last.stop_reason in ENDINGS:
             return ENDINGS[self.last.stop_reason]
         if find_text_calls(self.last.text, self.agent.tools.names):

@@ -41,6 +41,7 @@ from clew.host.request import SessionRequest, Tell
 from clew.host.runner import AgentRunner
 from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
+from clew.host.structured import output_parts
 from clew.host.toolbox import Toolbox, open_toolbox
 from clew.host.typed_shell import TypedShells
 from clew.host.undo_hook import LookAtEnd
@@ -137,9 +138,10 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     check_fast_model(settings, connect_named)
     webhook = webhook_of(workspace)
     check_thinking(request, model, fallback)
+    output = output_parts(request.json_schema)
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)
-        toolbox = open_toolbox(workspace, past.results_dir, past.path, names=request.tools)
+        toolbox = open_toolbox(workspace, past.results_dir, past.path, names=request.tools, more=output.tools)
         memory = project_memory(workspace)
         conversation = Conversation(
             past.sink,
@@ -166,7 +168,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     for words in (prompt.reminder, moved_words(past, workspace)):
         if words:
             reminders.add(words)
-    middlewares = [*middlewares_of(workspace, memory, reminders, headless=request.headless)]
+    middlewares = [*middlewares_of(workspace, memory, reminders, headless=request.headless), *output.middlewares]
     if toolbox.undo is not None:
         middlewares.append(LookAtEnd(toolbox.undo))
     hooks = HookParts(request, workspace, past, toolbox, door.offered_hooks)

@@ -61,6 +61,8 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     tools: tuple[str, ...] | None = None
     """The builtin tools that the model is told of; None: all."""
     thinking: Thinking = Thinking()
+    json_schema: dict[str, Any] | None = None
+    """The shape that the answer of every turn must have."""
     tell: Tell = quiet
     connect: Callable[[str], Model] | None = None
     """How a name becomes a model, in place of the providers. Only code can give it: no flag, setting or file."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,7 +23,7 @@ from clew.protocol.asking import RuleScope
 from clew.protocol.ids import CallId
 from clew.system.environment import secret_values
 from clew.system.redact import register_secrets
-from clew.tools.base import ToolContext
+from clew.tools.base import Tool, ToolContext
 from clew.tools.registry import builtin_names, builtin_tools
 from clew.tools.sandboxing import open_sandbox
 from clew.tools.session import ToolSession
@@ -107,9 +108,10 @@ def open_toolbox(
     transcript: Path | None = None,
     *,
     names: tuple[str, ...] | None = None,
+    more: tuple[Tool[Any], ...] = (),
 ) -> Toolbox:
-    """Tools for this workspace, all or those of these `names`; without a transcript nothing is kept, files included.
-    Raises SettingsError for a rule or a name that cannot be understood."""
+    """Tools for this workspace, all or those of these `names`, and what the session brings along; without a transcript
+    nothing is kept, files included. Raises SettingsError for a rule or a name that cannot be understood."""
     if names is not None and (unknown := [name for name in names if name not in builtin_names()]):
         raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
     saved = SavedRules(SessionStore(workspace.home).project_dir(workspace.root))
@@ -146,7 +148,7 @@ def open_toolbox(
     undo = UndoHook(session, home=workspace.home, transcript=transcript) if transcript is not None else None
     offers = OfferTelling()
     return Toolbox(
-        tools=ToolSet(builtin_tools(session, allowed=names)),
+        tools=ToolSet((*builtin_tools(session, allowed=names), *more)),
         host=SessionTools(
             session,
             permits,

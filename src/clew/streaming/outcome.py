@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import msgspec
 from msgspec import UNSET
 
 from clew.protocol.events import (
@@ -114,7 +115,9 @@ class Outcome:
 
     @property
     def answer(self) -> str:
-        """The words since the last call, over as many replies as the answer took."""
+        """The words since the last call, over as many replies as the answer took; or the output that was asked for."""
+        if self.structured_output is not UNSET:
+            return msgspec.json.encode(self.structured_output).decode()
         return "".join(self._answer.values())
 
     @property
