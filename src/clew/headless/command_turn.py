@@ -39,6 +39,19 @@ def command_names() -> tuple[str, ...]:
     return tuple(command.help.name for command in COMMANDS if command.help.name not in FOR_A_PERSON)
 
 
+def changed(event: Event) -> tuple[str, ...]:
+    """Words for what a command put in force, where a screen would show it all the time."""
+    match event:
+        case ModelChanged():
+            return (f"The model is {event.model} from now on.",)
+        case EffortChanged():
+            return (f"The effort is {event.effort or 'as the model likes'} from now on.",)
+        case PermissionModeChanged():
+            return (f"The permission mode is {event.mode} from now on.",)
+        case _:
+            return ()
+
+
 class CommandTurn:
     """One command and its result."""
 
@@ -57,6 +70,7 @@ class CommandTurn:
     async def take(self, event: Event, client: Client) -> None:
         """Follow the session, and ask what is next."""
         await self._run.take(event, client)
+        self._run.lines += changed(event)
 
     def result(self, totals: ResultLine) -> ResultLine:
         """What was answered. `totals`: what the run has spent so far."""

@@ -13,6 +13,7 @@ from clew.headless.command_turn import command_names
 from clew.headless.context_usage import context_usage
 from clew.headless.hook_calls import callback_hooks
 from clew.headless.op_answers import OpAnswers, Refused
+from clew.protocol.client import Client
 from clew.protocol.control import (
     CancelMessageRequest,
     ContextUsageRequest,
@@ -107,7 +108,8 @@ class Standing(Protocol):
 class ControlRequests:
     """`begin` understands a request and hands its op over, in the order of the lines; what it returns is the answer."""
 
-    def __init__(self, ops: OpAnswers, standing: Standing, complain: Callable[[str], None]) -> None:
+    def __init__(self, client: Client, ops: OpAnswers, standing: Standing, complain: Callable[[str], None]) -> None:
+        self._client = client
         self._ops = ops
         self._standing = standing
         self._complain = complain
@@ -181,10 +183,11 @@ class ControlRequests:
         return changed()
 
     async def _interrupt(self) -> Awaitable[AnswerBase]:
-        waiting = self._standing.waiting_ids()
+        """Never refused, so it is answered at once: the answer comes before the result of the turn."""
+        answer = ready(Interrupted(still_queued=self._standing.waiting_ids()))
         self._standing.interrupted()
-        accepted = await self._ops.ask(Interrupt())
-        return then(accepted, lambda _: Interrupted(still_queued=waiting))
+        await self._client.submit(Interrupt())
+        return answer
 
     async def _think(self, tokens: int | None) -> Awaitable[AnswerBase]:
         if tokens is not None and tokens <= 0:
@@ -273,9 +276,11 @@ async def done(answer: "asyncio.Future[Event]") -> None:
     await answer
 
 
-async def ready(answer: AnswerBase) -> AnswerBase:
+def ready(answer: AnswerBase) -> "asyncio.Future[AnswerBase]":
     """Known at once."""
-    return answer
+    done: asyncio.Future[AnswerBase] = asyncio.get_running_loop().create_future()
+    done.set_result(answer)
+    return done
 
 
 async def then(answer: "asyncio.Future[Event]", shape: Callable[[Event], AnswerBase]) -> AnswerBase:

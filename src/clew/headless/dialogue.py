@@ -73,7 +73,7 @@ class Dialogue:
         self._outcome = Outcome()
         self._prompts = PromptQueue()
         self._ops = OpAnswers(client)
-        requests = ControlRequests(self._ops, self, self._printer.error)
+        requests = ControlRequests(client, self._ops, self, self._printer.error)
         self._channel = ControlChannel(self._out.put, self._printer.error, requests.begin)
         self._asking = PermissionAsking(
             client,
