@@ -224,7 +224,8 @@ def test_a_run_that_could_not_start_still_has_its_one_result(place: Place, outpu
         done = place.run("-p", "hi", "--output-format", output, *args, env=env)
         assert done.code == 1
         one_line(done)
-        (result,) = done.lines
+        *first, result = done.lines
+        assert [line["subtype"] for line in first] == (["init"] if output == "stream-json" else [])
         assert (result["type"], result["subtype"], result["is_error"]) == ("result", "error_during_execution", True)
         assert result["error"] in done.err
         assert result["num_turns"] == 0

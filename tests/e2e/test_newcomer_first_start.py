@@ -73,4 +73,4 @@ def test_a_reader_that_leaves_ends_the_turn_in_the_log_too(tmp_path: Path) -> No
     assert "Traceback" not in err
     kinds = [entry["type"] for entry in place.entries() if entry["type"] not in ("ai-title", "batch-label")]
     assert kinds[-3:] == ["turn-result", "last-prompt", "session-state"]
-    assert len(server.requests) == 1
+    assert len(server.requests) <= 1

@@ -2,13 +2,15 @@
 
 import argparse
 import asyncio
+import os
+import signal
 import sys
 
 from clew.cli.agent import settled
 from clew.cli.request import picked, request_of
 from clew.cli.voice import say
 from clew.config.errors import SettingsError
-from clew.headless.printer import Printer
+from clew.headless.command_names import SLASH_COMMANDS
 from clew.headless.run import HeadlessOptions, print_unstarted, run_headless
 from clew.host.model_choice import NoModel
 from clew.host.opening import open_session
@@ -17,26 +19,52 @@ from clew.protocol.client import Client
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, TranscriptError
 
+READS_SESSION_STATE = "CLAUDE_CODE_SDK_READS_SESSION_STATE"
+"""Set by hosts that hang up when the session rests, not at the first result."""
+
 
 def run_print(args: argparse.Namespace, prompt: str) -> int:
-    """Set everything up, then hand over to the event loop. What is wrong is said in one line."""
+    """Set everything up, then hand over to the event loop. What is wrong is said in one line, and to programs by a
+    result."""
+    begun = False
+
+    async def whole(client: Client) -> int:
+        nonlocal begun
+        begun = True  # from here on the run itself prints its result
+        return await converse(args, client, prompt)
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the run listens: ended in order, as by Ctrl-C
     try:
-        return asyncio.run(converse(args, open_session(picked(request_of(args, headless=True))), prompt))
-    except (SettingsError, UnknownModel) as error:
-        return failed(str(error), 2)
-    except AmbiguousSession as error:
-        print_unstarted(args.output_format, str(error), out=sys.stdout)
-        return listed(error)
-    except (TranscriptError, LLMError, NoModel) as error:
-        print_unstarted(args.output_format, str(error), out=sys.stdout)
-        return failed(str(error), 1)
+        return asyncio.run(whole(open_session(picked(request_of(args, headless=True)))))
+    except BaseException as error:
+        if not begun:
+            words = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error) or type(error).__name__
+            print_unstarted(args.output_format, words, out=sys.stdout)
+        return ended_by(error)
+
+
+def ended_by(error: BaseException) -> int:
+    """One line for a person, and the exit code; what is a bug or the system's own is for the last boundary."""
+    match error:
+        case SettingsError() | UnknownModel():
+            return failed(str(error), 2)
+        case AmbiguousSession():
+            return listed(error)
+        case TranscriptError() | LLMError() | NoModel():
+            return failed(str(error), 1)
+        case _:
+            raise error
 
 
 async def converse(args: argparse.Namespace, client: Client, prompt: str) -> int:
     """The whole run."""
     settled()
     options = HeadlessOptions(
-        output_format=args.output_format, partial=args.include_partial_messages, verbose=args.verbose
+        output_format=args.output_format,
+        partial=args.include_partial_messages,
+        verbose=args.verbose,
+        session_state=os.environ.get(READS_SESSION_STATE) == "1",
+        slash_commands=SLASH_COMMANDS,
     )
     if prompt.startswith("/"):
         from clew.commands.registry import known_command  # most prompts are none
@@ -44,8 +72,7 @@ async def converse(args: argparse.Namespace, client: Client, prompt: str) -> int
         if known_command(prompt):
             from clew.headless.commands import run_slash_command
 
-            as_json = args.output_format != "text"
-            return await run_slash_command(client, prompt, as_json=as_json, printer=Printer(sys.stdout, sys.stderr))
+            return await run_slash_command(client, prompt, options, out=sys.stdout, err=sys.stderr)
     return await run_headless(client, prompt, options, out=sys.stdout, err=sys.stderr)
 
 

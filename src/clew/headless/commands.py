@@ -1,9 +1,11 @@
 """A slash command without a screen: `clew -p "/context"`. What it asks is answered by events, and then it ends."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TextIO
 
 import msgspec
+from msgspec import UNSET
+from msgspec.structs import replace
 
 from clew.commands.answers import answer_lines
 from clew.commands.base import CommandContext, SessionFacts
@@ -11,6 +13,7 @@ from clew.commands.context_view import context_data
 from clew.commands.facts import facts_after
 from clew.commands.registry import run_command
 from clew.headless.printer import Printer
+from clew.headless.run import HeadlessOptions, stream_lines
 from clew.protocol.client import Client
 from clew.protocol.events import (
     ChecksShown,
@@ -38,7 +41,6 @@ from clew.protocol.events import (
     SessionExported,
     SessionPreviewed,
     SessionsListed,
-    SessionStarted,
     SnapshotTaken,
     StatusShown,
     ThemeChanged,
@@ -76,6 +78,8 @@ from clew.protocol.ops import (
     Undo,
     UndoCompact,
 )
+from clew.protocol.stream import ResultLine
+from clew.streaming.outcome import Outcome
 
 ENDS: dict[type[Op], tuple[type[EventBase], ...]] = {
     RequestContext: (ContextMeasured,),
@@ -178,36 +182,45 @@ class CommandRun:
             self.lines += answer_lines(event, self._facts)
 
 
-async def run_slash_command(client: Client, text: str, *, as_json: bool, printer: Printer) -> int:
+async def run_slash_command(client: Client, text: str, options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
     """Ask, print what is answered, end the session. Returns the exit code: 2 for what was not understood."""
+    printer = Printer(out, err)
     running = CommandRun(text)
-    session = ""
+    lines = stream_lines(options) if options.output_format == "stream-json" else None
+    outcome = Outcome()
     try:
         async for envelope in client.events():
+            for line in lines.lines(envelope) if lines is not None else ():
+                await printer.write(line)
             if envelope.agent != MAIN_AGENT:
                 continue
-            if isinstance(envelope.event, SessionStarted):
-                session = envelope.event.session_id
+            outcome.feed(envelope.event)
             await running.take(envelope.event, client)
             if running.over:
                 break
     finally:
         await client.submit(Close())
-    if as_json:
-        printer.document(
-            {
-                "type": "result",
-                "subtype": "error_during_execution" if running.error else "success",
-                "is_error": bool(running.error),
-                "result": "\n".join(running.lines),
-                "session_id": session,
-                **running.data,
-                **({"error": running.error} if running.error else {}),
-            }
-        )
+    if options.output_format != "text":
+        await printer.write(command_result(running, outcome))
     elif running.lines:
         printer.text("\n".join(running.lines))
     if running.error:
+        await printer.flushed()
         printer.error(running.error)
-        return 2 if not running.lines else 1
-    return 0
+    await printer.finish()
+    return (1 if running.lines else 2) if running.error else 0
+
+
+def command_result(running: CommandRun, outcome: Outcome) -> ResultLine:
+    """The result of a command: what it said, and what it cost if it asked a model."""
+    outcome.failure = running.error
+    return replace(
+        outcome.result(context=running.data.get("context", UNSET)),
+        subtype="error_during_execution" if running.error else "success",
+        is_error=bool(running.error),
+        result="\n".join(running.lines),
+        stop_reason=None,
+        terminal_reason="error" if running.error else "completed",
+        errors=(running.error,) if running.error else (),
+        error=running.error or UNSET,
+    )

@@ -9,7 +9,7 @@ import msgspec
 
 from clew.commands.base import SessionFacts
 from clew.commands.registry import COMMANDS
-from clew.headless.command_turn import command_names
+from clew.headless.command_turn import OFFERED
 from clew.headless.context_usage import context_usage
 from clew.headless.hook_calls import callback_hooks
 from clew.headless.op_answers import OpAnswers, Refused
@@ -155,7 +155,6 @@ class ControlRequests:
         if registered is not None:
             await registered
         await asyncio.wait({models}, timeout=MODELS_WITHIN_S)
-        offered = command_names()
         return Initialized(
             commands=tuple(
                 CommandOffer(
@@ -164,7 +163,7 @@ class ControlRequests:
                     argument_hint=command.help.usage.partition(" ")[2],
                 )
                 for command in COMMANDS
-                if command.help.name in offered
+                if command.help.name in OFFERED
             ),
             models=model_offers(models, self._standing.facts.model),
             pid=os.getpid(),

@@ -1,9 +1,11 @@
 """What a headless run prints: documents and the answer on stdout, everything else as lines on stderr."""
 
-from typing import Any, TextIO
+import asyncio
+from typing import TextIO
 
 import msgspec
 
+from clew.headless.writer import OutputLine, OutputWriter
 from clew.protocol.events import (
     AttemptEnded,
     Event,
@@ -17,30 +19,49 @@ from clew.protocol.events import (
 from clew.protocol.messages import result_text
 from clew.system.terminal_text import sanitize
 
+LAST_WORDS_S = 1.0
+"""How long stderr may take at the end: nobody has to read it."""
+
 
 class Printer:
-    """Untrusted text is made harmless when the stream is a terminal; a pipe gets the exact text."""
+    """Untrusted text is made harmless when the stream is a terminal; a pipe gets the exact text. Nothing here waits for
+    a reader but `finish`."""
 
-    def __init__(self, out: TextIO, err: TextIO) -> None:
-        self._out = out
-        self._err = err
+    def __init__(self, out: TextIO, err: TextIO, *, watched: bool = False) -> None:
+        """`watched`: somebody follows stdout line by line, so that without a reader there is no point in going on."""
+        self.output = OutputWriter(out, watched=watched)
+        self._words = OutputWriter(err, for_people=True)
         self._safe_out = out.isatty()
 
-    def document(self, document: Any) -> None:
-        """One line of JSON, at once."""
-        self.text(msgspec.json.encode(document).decode())
+    async def write(self, line: OutputLine) -> None:
+        """One line of JSON."""
+        self.put(line)
+
+    def put(self, line: OutputLine) -> None:
+        """The same, where nothing can be awaited."""
+        if self._safe_out:
+            self.text(msgspec.json.encode(line).decode())
+        else:
+            self.output.put(line)
 
     def text(self, text: str) -> None:
         """Words for stdout, ended by a newline."""
-        self._out.write(sanitize(text) if self._safe_out else text)
-        if not text.endswith("\n"):
-            self._out.write("\n")
-        self._out.flush()
+        shown = sanitize(text) if self._safe_out else text
+        self.output.put(shown if text.endswith("\n") else f"{shown}\n")
 
     def error(self, text: str) -> None:
         """One line for a person."""
-        self._err.write(f"clew: {sanitize(text, one_line=True)}\n")
-        self._err.flush()
+        self._words.put(f"clew: {sanitize(text, one_line=True)}\n")
+
+    async def flushed(self) -> None:
+        """Everything for stdout has left, so that what is said next on a terminal stands below it."""
+        if self._safe_out:
+            await self.output.finish()
+
+    async def finish(self) -> None:
+        """Everything that was printed has left, or nobody reads it any more."""
+        await self.output.finish()
+        await asyncio.wait({asyncio.ensure_future(self._words.finish())}, timeout=LAST_WORDS_S)
 
     def diagnose(self, event: Event, *, verbose: bool) -> None:
         """Tell what a person watching stderr should know."""

@@ -1,15 +1,14 @@
 """One prompt, one result: the front end without a screen. stdout carries only the asked format."""
 
 import asyncio
-import os
-import signal
-from collections.abc import Generator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Literal, TextIO
 
 from msgspec import Struct
 
 from clew.headless.printer import Printer
+from clew.headless.stopping import Stopping, interrupts
+from clew.headless.writer import encoded
 from clew.protocol.client import Client
 from clew.protocol.events import (
     ApprovalRequested,
@@ -17,19 +16,22 @@ from clew.protocol.events import (
     Event,
     OpRejected,
     QuestionAsked,
-    SessionEnded,
     SessionStarted,
     TurnEnded,
 )
-from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.ids import MAIN_AGENT, OpId
 from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, ContinueTurn, Interrupt, SubmitPrompt
-from clew.streaming.lines import StreamLines
+from clew.protocol.stream import StreamLine
+from clew.streaming.lines import StreamLines, init_without_session
 from clew.streaming.outcome import ALL_REFUSED, Outcome, failed_result
 
 OutputFormat = Literal["text", "json", "stream-json"]
 NAMED_DENIALS = 3
 SUBJECT_CHARS = 60
 NOBODY = "Allow it by a rule or a permission mode."
+ASKED = OpId("prompt")
+READER_S = 5.0
+"""How long a reader that does not read may keep a run that was told to end."""
 
 
 class HeadlessOptions(Struct, frozen=True, kw_only=True):
@@ -38,40 +40,110 @@ class HeadlessOptions(Struct, frozen=True, kw_only=True):
     output_format: OutputFormat = "text"
     partial: bool = False
     verbose: bool = False
+    hooks: bool = False
+    """Lines of stream-json tell what hooks said."""
+    session_state: bool = False
+    """Lines of stream-json tell whether work is under way."""
+    replay_prompts: bool = False
+    slash_commands: tuple[str, ...] = ()
 
 
 async def run_headless(client: Client, prompt: str, options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
-    """Send the prompt, or go on with a turn that was cut off, and print exactly one result. Returns the exit code."""
-    outcome = Outcome()
-    stream = StreamLines(partial=options.partial) if options.output_format == "stream-json" else None
-    printer = Printer(out, err)
-    refused = ""
-    with interrupts(client):
+    """Send the prompt, or go on with a turn that was cut off, and print exactly one result, whatever happens. Returns
+    the exit code; raises what kept stdout from being written."""
+    printer = Printer(out, err, watched=options.output_format == "stream-json")
+    with interrupts(client) as stopping:
+        run = OneShot(client, prompt, options, printer, stopping)
+        failed: Exception | None = None
         try:
-            async for envelope in client.events():
+            await run.follow()
+        except Exception as error:  # a bug of ours: whoever waits for a result gets one, then it is told
+            failed = error
+            run.outcome.failure = f"internal error: {type(error).__name__}: {error}"
+        try:
+            await report(run.outcome, options.output_format, printer, for_people=failed is None)
+        finally:
+            await told(printer, stopping)
+    if failed is not None:
+        raise failed
+    if printer.output.error is not None:
+        raise printer.output.error
+    return 2 if run.refused else run.outcome.exit_code
+
+
+class OneShot:
+    """The run: events in, lines out."""
+
+    def __init__(
+        self, client: Client, prompt: str, options: HeadlessOptions, printer: Printer, stopping: Stopping
+    ) -> None:
+        self._client = client
+        self._prompt = prompt
+        self._options = options
+        self._printer = printer
+        self._stopping = stopping
+        self._closing: asyncio.Task[None] | None = None
+        self.outcome = Outcome()
+        self.refused = False
+        """The session did not take the prompt."""
+        self._lines = stream_lines(options) if options.output_format == "stream-json" else None
+
+    async def follow(self) -> None:
+        """Until the session is over: what is said after the turn, such as its title, comes before the result."""
+        leaving = asyncio.create_task(self._close_without_reader())
+        try:
+            async for envelope in self._client.events():
                 event = envelope.event
-                await answer_for_nobody(client, event)
-                if envelope.agent != MAIN_AGENT:
-                    continue
-                outcome.feed(event)
-                if stream is not None:
-                    for line in stream.lines(envelope):
-                        printer.document(line)
-                printer.diagnose(event, verbose=options.verbose)
-                if isinstance(event, SessionStarted):
-                    await client.submit(SubmitPrompt(content=prompt) if prompt else ContinueTurn())
-                if isinstance(event, OpRejected):
-                    refused = event.reason
-                if isinstance(event, TurnEnded | OpRejected | SessionEnded):
-                    break
-        finally:  # also when nobody reads what we print any more: the log tells how it ended
-            await client.submit(Close())
-    if refused:
-        print_unstarted(options.output_format, refused, out=out)
-        printer.error(refused)
-        return 2
-    finish(outcome, options.output_format, printer)
-    return outcome.exit_code
+                await answer_for_nobody(self._client, event)
+                for line in self._lines.lines(envelope) if self._lines is not None else ():
+                    await self._printer.write(line)
+                if envelope.agent == MAIN_AGENT:
+                    await self._take(event)
+        finally:  # whatever happened: the log tells how it ended
+            leaving.cancel()
+            await self._close()
+
+    async def _take(self, event: Event) -> None:
+        self.outcome.feed(event)
+        self._printer.diagnose(event, verbose=self._options.verbose)
+        match event:
+            case SessionStarted():
+                await self._ask()
+            case OpRejected(op_id=op_id) if op_id == ASKED:
+                self.refused = True
+                self.outcome.failure = event.reason
+                self._close()
+            case TurnEnded():
+                self._close()
+            case _:
+                pass
+
+    async def _ask(self) -> None:
+        asked = SubmitPrompt(content=self._prompt, op_id=ASKED) if self._prompt else ContinueTurn(op_id=ASKED)
+        await self._client.submit(asked)
+        if self._stopping.wanted.is_set():  # a signal that came when there was nothing to interrupt yet
+            await self._client.submit(Interrupt())
+
+    async def _close_without_reader(self) -> None:
+        await self._printer.output.closed.wait()
+        await self._close()
+
+    def _close(self) -> "asyncio.Task[None]":
+        """Everything is stopped and written; once."""
+        if self._closing is None:
+            self._closing = asyncio.create_task(self._client.submit(Close()))
+        return self._closing
+
+
+def stream_lines(options: HeadlessOptions) -> StreamLines:
+    """The lines that were asked for."""
+    return StreamLines(
+        partial=options.partial,
+        hooks=options.hooks,
+        session_state=options.session_state,
+        replay_prompts=options.replay_prompts,
+        slash_commands=options.slash_commands,
+    )
 
 
 async def answer_for_nobody(client: Client, event: Event) -> None:
@@ -87,12 +159,15 @@ async def answer_for_nobody(client: Client, event: Event) -> None:
             pass
 
 
-def finish(outcome: Outcome, output_format: OutputFormat, printer: Printer) -> None:
-    """The one result."""
+async def report(outcome: Outcome, output_format: OutputFormat, printer: Printer, *, for_people: bool) -> None:
+    """The one result, and for a person what it does not say."""
     if output_format != "text":
-        printer.document(outcome.result())
+        await printer.write(outcome.result())
     elif outcome.answer:
         printer.text(outcome.answer)
+    if not for_people:
+        return
+    await printer.flushed()
     unasked = [denial for denial in outcome.denials if denial.by == "nobody"]
     if output_format == "text" and unasked:
         printer.error(denied(unasked))
@@ -100,10 +175,25 @@ def finish(outcome: Outcome, output_format: OutputFormat, printer: Printer) -> N
         printer.error(outcome.error)
 
 
+async def told(printer: Printer, stopping: Stopping) -> None:
+    """Everything printed has left. A reader that does not read is waited for, but not when the run was told to end."""
+    leaving = asyncio.create_task(printer.finish())
+    wanted = asyncio.create_task(stopping.wanted.wait())
+    await asyncio.wait({leaving, wanted}, return_when=asyncio.FIRST_COMPLETED)
+    if not leaving.done():
+        await asyncio.wait({leaving}, timeout=READER_S)
+    wanted.cancel()
+    leaving.cancel()
+
+
 def print_unstarted(output_format: OutputFormat, error: str, *, out: TextIO) -> None:
-    """The one result of a run that could not begin: programs that read JSON wait for one."""
-    if output_format != "text":
-        Printer(out, out).document(failed_result(error))
+    """The lines of a run that could not begin: programs that read JSON wait for a result."""
+    lines: list[StreamLine] = [failed_result(error)] if output_format != "text" else []
+    if output_format == "stream-json":
+        lines.insert(0, init_without_session())
+    for line in lines:
+        out.write(encoded(line).decode())
+    out.flush()
 
 
 def denied(denials: Sequence[ApprovalResolved]) -> str:
@@ -118,29 +208,3 @@ def name_of(denial: ApprovalResolved) -> str:
     """`Write a.txt`, where the subject says `write a.txt`."""
     subject = denial.subject[:SUBJECT_CHARS]
     return subject if subject.lower().startswith(denial.tool.lower()) else f"{denial.tool} {subject}".strip()
-
-
-@contextmanager
-def interrupts(client: Client) -> Generator[None]:
-    """Ctrl-C once interrupts the turn cleanly; a second one quits at once. So do SIGTERM and a terminal that closes."""
-    loop = asyncio.get_running_loop()
-    pending: set[asyncio.Task[None]] = set()
-    seen = 0
-
-    def interrupt() -> None:
-        nonlocal seen
-        seen += 1
-        if seen > 1:
-            os._exit(130)
-        pending.add(loop.create_task(client.submit(Interrupt())))
-
-    signals = [signal.SIGINT, signal.SIGTERM]
-    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it is meant to go on
-        signals.append(signal.SIGHUP)
-    for number in signals:
-        loop.add_signal_handler(number, interrupt)
-    try:
-        yield
-    finally:
-        for number in signals:
-            loop.remove_signal_handler(number)

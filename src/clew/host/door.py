@@ -219,6 +219,8 @@ class Door:
             runner.interrupt()
         if op.agent == MAIN_AGENT and self.room.typed is not None:
             self.room.typed.interrupt()
+        if op.agent == MAIN_AGENT:
+            self.room.session.hurry()
 
     def _answered(self, op: AnswerApproval | AnswerQuestion) -> Effect:
         """With an approval the mode may change in the same moment: it is in force before the call goes on."""

@@ -40,6 +40,9 @@ class OrientationSettings(Struct, frozen=True, kw_only=True):
 
     labels: Literal["facts", "model", "off"] = "facts"
     title_model: bool = False
+    waits: bool = False
+    """Words that were asked of a model are waited for at the end, as long as a side query may take: nobody will come
+    back to a run that is over."""
     draft_after_s: float = 0.0
     """Idle for so long, a session has its recap written before anybody asks for it; 0: never, nor on leaving."""
 
@@ -110,7 +113,10 @@ class SessionOrientation:
             case TurnEnded():
                 self._forget()
                 self._draft_later()
-                return self._retitle()
+                unwanted = self._settings.waits and event.reason == "interrupted"
+                if unwanted:
+                    self.hurry()
+                return self._retitle(with_model=not unwanted)
             case _:
                 pass
         return ()
@@ -138,15 +144,21 @@ class SessionOrientation:
         """Leaving, the recap for the next time is written if that is quick; what else is asked is not needed any
         more."""
         self._put_off()
+        if leaving and self._settings.waits and self._tasks:
+            await asyncio.wait(self._tasks)
         if leaving and self._is_worth_drafting(new_prompts=1):
             self._start(self._draft())
             await asyncio.wait(self._tasks, timeout=LEAVE_S)
-        for task in self._tasks:
-            task.cancel()
+        self.hurry()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         await self._narrator.close()
         for model in self._models:
             await model.close()
+
+    def hurry(self) -> None:
+        """Whoever waits for words in the making does not want to any more."""
+        for task in self._tasks:
+            task.cancel()
 
     def _draft_later(self) -> None:
         self._put_off()
@@ -203,12 +215,12 @@ class SessionOrientation:
         if label and self._newest_batch.accepts(call_ids):
             self._publish(BatchLabelled(call_ids=call_ids, label=label, source="model"))
 
-    def _retitle(self) -> Sequence[Event]:
+    def _retitle(self, *, with_model: bool) -> Sequence[Event]:
         """A title from facts at once; the fast model's may follow."""
         title = next_title(self._narrator.ledger())
         if not title:
             return ()
-        if self._settings.title_model:
+        if self._settings.title_model and with_model:
             self._start(self._better_title())
         return (TitleChanged(title=title, source="facts"),)
 

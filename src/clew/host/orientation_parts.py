@@ -101,6 +101,7 @@ def load_orientation(
     wanted = OrientationSettings(
         labels=settings.summaries.tool_batches,
         title_model=settings.titles.model == "on" and fast is not None,
+        waits=not watched,
         draft_after_s=settings.recap.away_minutes * 60 * EARLY if watched and settings.recap.enabled else 0.0,
     )
     return SessionOrientation(

@@ -31,6 +31,10 @@ class Orientation(Protocol):
         """A recap now, or a notice why there is none; a model's words follow the facts."""
         ...
 
+    def hurry(self) -> None:
+        """Words in the making are not waited for any more."""
+        ...
+
     async def close(self, *, leaving: bool) -> None:
         """Stop background work. `leaving`: a little time may be taken to write what the next visit will show."""
         ...
@@ -73,6 +77,11 @@ class Orienting:
                 yield event
         except Exception as error:  # its own boundary
             yield self._failed(error)
+
+    def hurry(self) -> None:
+        """Somebody wants an end now: what is being made is given up."""
+        if self._real is not None:
+            self._real.hurry()
 
     async def close(self, *, leaving: bool = False) -> None:
         """Let it finish what is due, then stop it."""

@@ -54,6 +54,7 @@ class Session:
         self.ahead: Snapshots | None = None
         """Writes sections ahead of need."""
         self.closed = False
+        self._closing = False
         self._deliver = deliver
         self._asked_for = asked_for
         self._on_close = on_close
@@ -146,6 +147,7 @@ class Session:
         """Interrupt what runs, write everything, say good-bye. Safe to call twice."""
         if self.closed:
             return
+        self._closing = True
         await self._stop_beside()
         for runner in self.runners.values():
             await runner.stop("taken_over" if self.lost else "closed")
@@ -164,6 +166,11 @@ class Session:
         if self._on_close is not None:
             await self._on_close()
         self.journal.close()
+
+    def hurry(self) -> None:
+        """An interrupt while it closes: nothing is waited for that only says more."""
+        if self._closing and self.orienting is not None:
+            self.orienting.hurry()
 
     def lose(self, why: str) -> None:
         """Another process has the session now: stop here, and take nothing more."""

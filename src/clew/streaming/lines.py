@@ -1,10 +1,12 @@
 """The events of a session as the lines that programs read: one fold for `-p`, for a dialogue and for the SDK."""
 
+import os
 from collections.abc import Iterator
 from datetime import datetime
 
 from msgspec import UNSET
 
+from clew import __version__
 from clew.protocol.entries import ResultDetails
 from clew.protocol.events import (
     ApprovalRequested,
@@ -279,6 +281,19 @@ class StreamLines:
         changed = self._activity.after(envelope.event) if self._activity and envelope.agent == MAIN_AGENT else None
         if changed is not None:
             yield StateLine(session_id=envelope.session_id, uuid=new_uuid(), state=changed)
+
+
+def init_without_session() -> InitLine:
+    """The first line of a run for which no session could be opened; what would be known of one is empty."""
+    return InitLine(
+        session_id="",
+        uuid=new_uuid(),
+        cwd=os.getcwd(),
+        model="",
+        permission_mode="",
+        tools=(),
+        clew_version=__version__,
+    )
 
 
 def _seconds(start: str, end: str) -> float:

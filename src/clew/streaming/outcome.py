@@ -120,15 +120,15 @@ class Outcome:
     @property
     def reason(self) -> str:
         """How the run ended, in one word."""
-        if self.ended is None:
-            return "model_error"
+        if self.failure or self.ended is None:
+            return "error"
         all_refused = self._calls > 0 and self._refused == self._calls
         return ALL_REFUSED if self.ended.reason == "completed" and all_refused else self.ended.reason
 
     @property
     def terminal_reason(self) -> str:
         """Why no further request was made."""
-        if self.ended is None:
+        if self.failure or self.ended is None:
             return "error"
         if self.ended.reason == "interrupted":
             return self._aborted
@@ -142,10 +142,12 @@ class Outcome:
     @property
     def error(self) -> str:
         """What went wrong, for a person; empty when nothing did."""
+        if self.failure or self.ended is None:
+            return self.failure or "the session ended before the turn did"
         if self.reason == ALL_REFUSED:
             return "no call of this run was allowed, so nothing was done"
-        if self.ended is None or self.reason == "completed":
-            return self.failure
+        if self.reason == "completed":
+            return ""
         return self.ended.error or {"interrupted": "interrupted"}.get(self.reason, f"stopped: {self.reason}")
 
     def result(self, *, context: Any = UNSET) -> ResultLine:

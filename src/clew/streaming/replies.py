@@ -20,7 +20,7 @@ from clew.protocol.events import (
     TextDelta,
 )
 from clew.protocol.ids import new_uuid
-from clew.protocol.messages import Part, ReasoningPart, ToolCallPart
+from clew.protocol.messages import Part, ReasoningPart
 from clew.protocol.stream import AssistantLine, PartialLine
 from clew.protocol.stream_content import (
     BlockDelta,
@@ -179,8 +179,7 @@ class ReplyLines:
             self._blocks[number] = block = _Block()
         yield from self._grow(block, start, "")
         told, whole = "".join(block.told), whole_text(part)
-        as_written = isinstance(part, ToolCallPart) and told  # the model's own text, spaces and all
-        if not as_written and whole.startswith(told):
+        if whole.startswith(told):  # arguments that were told stay as the model wrote them
             yield from self._grow(block, start, whole.removeprefix(told))
         if isinstance(part, ReasoningPart) and part.signature:
             yield self._growth(BlockDelta(index=block.index, delta=SignaturePiece(signature=part.signature)))

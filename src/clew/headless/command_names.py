@@ -1,0 +1,32 @@
+"""The slash commands that work without a screen, for programs that offer them. A list, so that naming them loads
+none."""
+
+SLASH_COMMANDS = (
+    "clear",
+    "compact",
+    "context",
+    "cost",
+    "diff",
+    "doctor",
+    "effort",
+    "export",
+    "help",
+    "keys",
+    "memory",
+    "mode",
+    "model",
+    "permissions",
+    "pin",
+    "recall",
+    "recap",
+    "redo",
+    "rewind",
+    "sessions",
+    "stats",
+    "status",
+    "theme",
+    "title",
+    "todos",
+    "undo",
+    "version",
+)
