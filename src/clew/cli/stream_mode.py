@@ -46,7 +46,7 @@ async def converse(args: argparse.Namespace, client: Client, settings: Settings)
         approval_timeout_s=settings.headless.approval_timeout_s,
         verbose=args.verbose,
     )
-    return await run_dialogue(client, options, stdin=sys.stdin.fileno(), stdout=sys.stdout.fileno(), err=sys.stderr)
+    return await run_dialogue(client, options, stdin=sys.stdin.fileno(), out=sys.stdout, err=sys.stderr)
 
 
 def unstarted(error: str, code: int) -> int:

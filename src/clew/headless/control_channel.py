@@ -81,6 +81,9 @@ class ControlChannel:
         except Exception as error:  # task boundary: whatever went wrong is the answer
             self._put(ControlResponse(response=failed(line.request_id, error)))
             return
+        if answer.done():
+            self._answer(line.request_id, answer)
+            return
         self._answering[line.request_id] = answer
         answer.add_done_callback(lambda answer: self._answer(line.request_id, answer))
 

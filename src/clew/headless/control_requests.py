@@ -9,10 +9,11 @@ import msgspec
 
 from clew.commands.base import SessionFacts
 from clew.commands.registry import COMMANDS
-from clew.headless.command_turn import command_names
+from clew.headless.command_turn import OFFERED
 from clew.headless.context_usage import context_usage
 from clew.headless.hook_calls import callback_hooks
 from clew.headless.op_answers import OpAnswers, Refused
+from clew.protocol.client import Client
 from clew.protocol.control import (
     CancelMessageRequest,
     ContextUsageRequest,
@@ -107,7 +108,8 @@ class Standing(Protocol):
 class ControlRequests:
     """`begin` understands a request and hands its op over, in the order of the lines; what it returns is the answer."""
 
-    def __init__(self, ops: OpAnswers, standing: Standing, complain: Callable[[str], None]) -> None:
+    def __init__(self, client: Client, ops: OpAnswers, standing: Standing, complain: Callable[[str], None]) -> None:
+        self._client = client
         self._ops = ops
         self._standing = standing
         self._complain = complain
@@ -153,7 +155,6 @@ class ControlRequests:
         if registered is not None:
             await registered
         await asyncio.wait({models}, timeout=MODELS_WITHIN_S)
-        offered = command_names()
         return Initialized(
             commands=tuple(
                 CommandOffer(
@@ -162,7 +163,7 @@ class ControlRequests:
                     argument_hint=command.help.usage.partition(" ")[2],
                 )
                 for command in COMMANDS
-                if command.help.name in offered
+                if command.help.name in OFFERED
             ),
             models=model_offers(models, self._standing.facts.model),
             pid=os.getpid(),
@@ -181,10 +182,11 @@ class ControlRequests:
         return changed()
 
     async def _interrupt(self) -> Awaitable[AnswerBase]:
-        waiting = self._standing.waiting_ids()
+        """Never refused, so it is answered at once: the answer comes before the result of the turn."""
+        answer = ready(Interrupted(still_queued=self._standing.waiting_ids()))
         self._standing.interrupted()
-        accepted = await self._ops.ask(Interrupt())
-        return then(accepted, lambda _: Interrupted(still_queued=waiting))
+        await self._client.submit(Interrupt())
+        return answer
 
     async def _think(self, tokens: int | None) -> Awaitable[AnswerBase]:
         if tokens is not None and tokens <= 0:
@@ -273,9 +275,11 @@ async def done(answer: "asyncio.Future[Event]") -> None:
     await answer
 
 
-async def ready(answer: AnswerBase) -> AnswerBase:
+def ready(answer: AnswerBase) -> "asyncio.Future[AnswerBase]":
     """Known at once."""
-    return answer
+    done: asyncio.Future[AnswerBase] = asyncio.get_running_loop().create_future()
+    done.set_result(answer)
+    return done
 
 
 async def then(answer: "asyncio.Future[Event]", shape: Callable[[Event], AnswerBase]) -> AnswerBase:

@@ -1,10 +1,6 @@
 """A session driven by a program: prompts and control requests on stdin, the stream and control lines on stdout."""
 
 import asyncio
-import os
-import signal
-from collections.abc import Generator
-from contextlib import contextmanager
 from typing import TextIO
 
 from msgspec import Struct
@@ -12,29 +8,26 @@ from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
 from clew.commands.facts import facts_after
-from clew.headless.command_turn import CommandTurn, command_names
+from clew.headless.command_turn import OFFERED, CommandTurn
 from clew.headless.control_channel import ControlChannel
 from clew.headless.control_requests import ControlRequests
 from clew.headless.hook_calls import HookCalls
 from clew.headless.input_reading import InputProblem, input_of
-from clew.headless.line_writer import LineWriter
 from clew.headless.op_answers import OpAnswers
 from clew.headless.permission_asking import PermissionAsking
 from clew.headless.printer import Printer
 from clew.headless.prompt_queue import Given, PromptQueue
+from clew.headless.run import told
 from clew.headless.stdin_lines import Line, StdinLines
+from clew.headless.stopping import INTERRUPTED_CODE, Stopping, interrupts
 from clew.protocol.client import Client
 from clew.protocol.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, UserLine
 from clew.protocol.events import Envelope, Event, OpRejected, PromptAccepted, SessionEnded, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, EntryId, OpId, new_uuid
-from clew.protocol.ops import Close, Interrupt, SubmitPrompt
+from clew.protocol.ops import Close, SubmitPrompt
 from clew.protocol.stream import InitLine, InputErrorLine, ResultLine, StateLine
 from clew.streaming.lines import StreamLines
 from clew.streaming.outcome import Outcome, failed_result
-
-LAST_WORDS_S = 2.0
-"""After a signal, how long a reader that has stopped may still read what it is owed."""
-SIGNALLED = 130
 
 
 class DialogueOptions(Struct, frozen=True, kw_only=True):
@@ -54,27 +47,29 @@ class DialogueOptions(Struct, frozen=True, kw_only=True):
 class Dialogue:
     """One process, one session, any number of turns; each prompt that is taken has exactly one result."""
 
-    def __init__(self, client: Client, options: DialogueOptions, *, stdin: int, stdout: int, err: TextIO) -> None:
+    def __init__(
+        self, client: Client, options: DialogueOptions, *, stdin: int, printer: Printer, stopping: Stopping
+    ) -> None:
         self.started = asyncio.Event()
         self.first_model = ""
         self.facts = SessionFacts()
         self._client = client
         self._verbose = options.verbose
-        self._printer = Printer(err, err)
+        self._printer = printer
+        self._stopping = stopping
         self._stdin = StdinLines(stdin)
-        self._out = LineWriter(stdout)
         self._lines = StreamLines(
             partial=options.partial,
             hooks=options.hooks,
             replay_prompts=options.replay_prompts,
             session_state=options.session_state,
-            slash_commands=command_names(),
+            slash_commands=OFFERED,
         )
         self._outcome = Outcome()
         self._prompts = PromptQueue()
         self._ops = OpAnswers(client)
-        requests = ControlRequests(self._ops, self, self._printer.error)
-        self._channel = ControlChannel(self._out.put, self._printer.error, requests.begin)
+        requests = ControlRequests(client, self._ops, self, self._printer.error)
+        self._channel = ControlChannel(printer.put, self._printer.error, requests.begin)
         self._asking = PermissionAsking(
             client,
             self._channel,
@@ -91,7 +86,6 @@ class Dialogue:
         self._listening = True
         self._interrupted_by_program = False
         self._problems = 0
-        self._signals = 0
         self._failure: Exception | None = None
         self._last: ResultLine | None = None
         self._held: ResultLine | None = None
@@ -100,31 +94,36 @@ class Dialogue:
 
     async def run(self) -> int:
         """Until stdin is closed and nothing is left to do. Returns the exit code."""
-        reading = asyncio.create_task(self._read())
+        beside = [
+            asyncio.create_task(self._read()),
+            asyncio.create_task(self._stop_when_told()),
+            asyncio.create_task(self._close_without_reader()),
+        ]
         try:
-            with self._signalled():
-                async for envelope in self._client.events():
-                    await self._take(envelope)
-                    await self._out.room()
+            async for envelope in self._client.events():
+                await self._take(envelope)
             self._ops.end()
             await self._channel.settle()
             if self._held is not None:
-                self._out.put(self._held)
-            await self._out.flush()
-        finally:  # also when nobody reads any more: the log tells how it ended
+                self._printer.put(self._held)
+        except Exception as error:  # a bug of ours: whoever waits for a result gets one, then it is told
+            if self._running is not None:
+                words = f"internal error: {type(error).__name__}: {error}"
+                self._printer.put(failed_result(words, session_id=self.facts.session_id))
+            raise
+        finally:  # whatever happened: the log tells how it ended
             self._stdin.close()
             self._asking.close()
             self._hooks.close()
             self._ops.end()
-            reading.cancel()
-            await asyncio.gather(reading, self._close(), return_exceptions=True)
+            for task in beside:
+                task.cancel()
+            await asyncio.gather(*beside, self._close(), return_exceptions=True)
         if self._failure is not None:
             raise self._failure
-        return self._exit_code()
+        return INTERRUPTED_CODE if self._stopping.wanted.is_set() else self._exit_code()
 
     def _exit_code(self) -> int:
-        if self._signals:
-            return SIGNALLED
         if self._last is None:
             return 2 if self._problems else 0
         return 1 if self._last.is_error and not self._interrupted_by_program else 0
@@ -134,7 +133,6 @@ class Dialogue:
         try:
             async for line in self._stdin:
                 await self._hear(line)
-                await self._out.room()
             await self._hang_up()
         except Exception as error:  # task boundary: the run ends with it, and says so
             self._failure = error
@@ -157,7 +155,7 @@ class Dialogue:
         except InputProblem as problem:
             self._problems += 1
             self._printer.error(f"line {line.number} of stdin: {problem}")
-            self._out.put(
+            self._printer.put(
                 InputErrorLine(session_id=self.facts.session_id, uuid=new_uuid(), line=line.number, error=str(problem))
             )
 
@@ -182,12 +180,14 @@ class Dialogue:
         """The oldest prompt that waits begins its turn, unless one is at work."""
         if self._running is not None or not self._prompts or not self.started.is_set():
             return
+        if self._stopping.wanted.is_set():
+            return
         given = self._running = self._prompts.next()
         self._turns += 1
         self._interrupted_by_program = False
         if self._init is not None and self._turns > 1:
             mode = self.facts.permission_mode
-            self._out.put(replace(self._init, uuid=new_uuid(), model=self.facts.model, permission_mode=mode))
+            self._printer.put(replace(self._init, uuid=new_uuid(), model=self.facts.model, permission_mode=mode))
         if given.command:
             self._command = CommandTurn(given.command)
             await self._command.begin(self.facts, self._client)
@@ -207,7 +207,7 @@ class Dialogue:
             if isinstance(line, InitLine):
                 self._init = line
             if not (isinstance(line, StateLine) and line.state == "idle" and self._prompts):
-                self._out.put(line)
+                self._printer.put(line)
         await self._asking.take(envelope)
         if main:
             self._printer.diagnose(event, verbose=self._verbose)
@@ -237,7 +237,7 @@ class Dialogue:
 
     async def _command_over(self) -> None:
         if self._command is not None and self._command.over:
-            result = self._command.result(self._outcome.result())
+            result = self._command.result(self._outcome)
             self._command = None
             await self._finish(result)
 
@@ -251,7 +251,7 @@ class Dialogue:
             self._held = result
             self._close()
         else:
-            self._out.put(result)
+            self._printer.put(result)
             await self._next()
 
     def waiting_ids(self) -> tuple[str, ...]:
@@ -274,39 +274,27 @@ class Dialogue:
         """Whether the program is asked from now on."""
         self._asking.ask = ask
 
-    @contextmanager
-    def _signalled(self) -> Generator[None]:
-        """A signal stops the turn, lets its result out and ends the run; a second one quits at once."""
-        loop = asyncio.get_running_loop()
-        stopping: set[asyncio.Task[None]] = set()
-
-        def stop() -> None:
-            self._signals += 1
-            if self._signals > 1:
-                os._exit(SIGNALLED)
-            if count := self._prompts.clear():
-                self._printer.error(f"stopped; {count} prompts that waited were not begun")
-            stopping.add(loop.create_task(self._out.give_up_unread(LAST_WORDS_S)))
-            stopping.add(loop.create_task(self._stop()))
-
-        numbers = [signal.SIGINT, signal.SIGTERM]
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # under nohup it is meant to go on
-            numbers.append(signal.SIGHUP)
-        for number in numbers:
-            loop.add_signal_handler(number, stop)
-        try:
-            yield
-        finally:
-            for number in numbers:
-                loop.remove_signal_handler(number)
-            for task in stopping:
-                task.cancel()
-
-    async def _stop(self) -> None:
+    async def _stop_when_told(self) -> None:
+        """A signal stopped the turn: nothing else begins."""
+        await self._stopping.wanted.wait()
+        if count := self._prompts.clear():
+            self._printer.error(f"stopped; {count} prompts that waited were not begun")
         self._stdin.close()
-        await self._client.submit(Interrupt())
+
+    async def _close_without_reader(self) -> None:
+        await self._printer.output.closed.wait()
+        self._close()
 
 
-async def run_dialogue(client: Client, options: DialogueOptions, *, stdin: int, stdout: int, err: TextIO) -> int:
-    """Talk with the program at the other end until it hangs up. Returns the exit code."""
-    return await Dialogue(client, options, stdin=stdin, stdout=stdout, err=err).run()
+async def run_dialogue(client: Client, options: DialogueOptions, *, stdin: int, out: TextIO, err: TextIO) -> int:
+    """Talk with the program at the other end until it hangs up. Returns the exit code; raises what kept stdout from
+    being written."""
+    printer = Printer(out, err, watched=True)
+    with interrupts(client) as stopping:
+        try:
+            code = await Dialogue(client, options, stdin=stdin, printer=printer, stopping=stopping).run()
+        finally:
+            await told(printer, stopping)
+    if printer.output.error is not None:
+        raise printer.output.error
+    return code

@@ -5,7 +5,7 @@ from typing import TextIO
 
 import msgspec
 
-from clew.headless.writer import OutputWriter
+from clew.headless.writer import OutputLine, OutputWriter
 from clew.protocol.events import (
     AttemptEnded,
     Event,
@@ -18,7 +18,6 @@ from clew.protocol.events import (
     ToolStarted,
 )
 from clew.protocol.messages import result_text
-from clew.protocol.stream import StreamLine
 from clew.system.terminal_text import sanitize
 
 LAST_WORDS_S = 1.0
@@ -35,12 +34,16 @@ class Printer:
         self._words = OutputWriter(err, for_people=True)
         self._safe_out = out.isatty()
 
-    async def write(self, line: StreamLine) -> None:
+    async def write(self, line: OutputLine) -> None:
         """One line of JSON."""
+        self.put(line)
+
+    def put(self, line: OutputLine) -> None:
+        """The same, where nothing can be awaited."""
         if self._safe_out:
             self.text(msgspec.json.encode(line).decode())
         else:
-            await self.output.write(line)
+            self.output.put(line)
 
     def text(self, text: str) -> None:
         """Words for stdout, ended by a newline."""

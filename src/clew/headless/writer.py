@@ -18,9 +18,12 @@ from typing import TextIO
 import msgspec
 from msgspec.structs import replace
 
+from clew.protocol.control import ControlLine
 from clew.protocol.stream import PartialLine, StreamLine
 from clew.protocol.stream_content import BlockDelta, InputPiece, Piece, TextPiece, ThinkingPiece
 
+OutputLine = StreamLine | ControlLine
+"""What stdout carries. Only our own structs become lines: no text of a model, a tool or a child ever is one."""
 MAX_JOINED_CHARS = 4_096
 MAX_WAITING_WORDS = 10_000
 """Of a stream for people: more lines than anybody will read are dropped while nobody does."""
@@ -37,7 +40,7 @@ class OutputWriter:
         self._descriptor = _descriptor_of(stream)
         self._watched = watched and self._descriptor is not None
         self._for_people = for_people
-        self._items: deque[StreamLine | str] = deque()
+        self._items: deque[OutputLine | str] = deque()
         self._lock = threading.Lock()
         self._ended = False
         self._thread: threading.Thread | None = None
@@ -48,11 +51,11 @@ class OutputWriter:
         self.error: OSError | None = None
         """Why it is closed."""
 
-    async def write(self, line: StreamLine) -> None:
+    async def write(self, line: OutputLine) -> None:
         """One line of JSON."""
         self.put(line)
 
-    def put(self, item: StreamLine | str) -> None:
+    def put(self, item: OutputLine | str) -> None:
         """A line, or words as they are. Never waits."""
         if self.error is not None:
             return
@@ -100,7 +103,7 @@ class OutputWriter:
         finally:
             self._tell(self._written)
 
-    def _take(self) -> list[StreamLine | str]:
+    def _take(self) -> list[OutputLine | str]:
         with self._lock:
             items = list(self._items)
             self._items.clear()
@@ -146,7 +149,7 @@ def _descriptor_of(stream: TextIO) -> int | None:
         return None
 
 
-def encoded(item: StreamLine | str) -> bytes:
+def encoded(item: OutputLine | str) -> bytes:
     """What is written for a line or a text."""
     if isinstance(item, str):
         return item.encode("utf-8", "replace")
@@ -156,7 +159,7 @@ def encoded(item: StreamLine | str) -> bytes:
         return json.dumps(msgspec.to_builtins(item)).encode() + b"\n"
 
 
-def _joined(last: StreamLine | str, new: StreamLine | str) -> PartialLine | None:
+def _joined(last: OutputLine | str, new: OutputLine | str) -> PartialLine | None:
     """Two pieces of one block as one; None when they do not belong together."""
     if not isinstance(last, PartialLine) or not isinstance(new, PartialLine):
         return None
