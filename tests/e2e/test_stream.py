@@ -14,6 +14,7 @@ import pytest
 
 from clew.headless.command_names import SLASH_COMMANDS
 from e2e.command import CLEW, LIMIT_S, Done, Place
+from fakes.effort import not_hanging
 from fakes.json_schema import violations
 from fakes.model_server import ModelServer
 from fakes.stream_reader import problems
@@ -68,7 +69,12 @@ def of(lines: list[Json], kind: str, subtype: str = "") -> list[Json]:
 
 
 def out_of(process: "subprocess.Popen[bytes]") -> list[Json]:
-    out, err = process.communicate(timeout=LIMIT_S)
+    """The rest; lines may have been read before, so the buffer counts."""
+    assert process.stdout is not None
+    assert process.stderr is not None
+    with not_hanging():
+        out, err = process.stdout.read(), process.stderr.read()
+        process.wait()
     assert b"Traceback" not in err
     return [json.loads(line) for line in out.splitlines()]
 

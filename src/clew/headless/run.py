@@ -142,6 +142,7 @@ def stream_lines(options: HeadlessOptions) -> StreamLines:
         hooks=options.hooks,
         session_state=options.session_state,
         replay_prompts=options.replay_prompts,
+        nobody_is_asked=True,
         slash_commands=options.slash_commands,
     )
 

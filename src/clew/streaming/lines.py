@@ -79,14 +79,17 @@ class StreamLines:
         hooks: bool = False,
         replay_prompts: bool = False,
         session_state: bool = False,
+        nobody_is_asked: bool = False,
         slash_commands: tuple[str, ...] = (),
     ) -> None:
         """`partial`: how replies grow; `hooks`: what hooks said; `replay_prompts`: each prompt that was taken;
-        `session_state`: whether work is under way."""
+        `session_state`: whether work is under way; `nobody_is_asked`: no request about a call goes the same way, so
+        that its line need not be there first."""
         self._partial = partial
         self._hooks = hooks
         self._replay_prompts = replay_prompts
         self._activity = ActivityFold() if session_state else None
+        self._asks = () if nobody_is_asked else ASKS
         self._slash_commands = slash_commands
         self._replies: dict[AgentId, ReplyLines] = {}
         self._running: dict[CallId, tuple[str, str, float]] = {}
@@ -117,7 +120,7 @@ class StreamLines:
             case StepStarted():
                 replies.model = event.model
             case _:
-                if isinstance(event, ASKS):
+                if isinstance(event, self._asks):
                     yield from replies.settled()
                 for line in self._conversation(envelope):
                     yield from replies.followed(line)

@@ -178,6 +178,7 @@ def test_nobody_is_asked_about_a_call_that_was_not_told_and_unknown_is_not_zero(
     asked = ApprovalRequested(request_id=RequestId("q"), call_id=CallId("c"), tool="Read", subject="a", why="")
     lines = told([began(None), part(0, TextPart(text="a")), part(1, CALL), asked])
     assert [(line["type"], line["message"]["usage"]) for line in lines] == [("assistant", None), ("assistant", None)]
+    assert told([began(None), part(0, TextPart(text="a")), part(1, CALL), asked], nobody_is_asked=True) == []
 
 
 def test_a_call_whose_id_is_not_known_yet_is_opened_when_it_is() -> None:
