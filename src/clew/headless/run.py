@@ -126,7 +126,7 @@ class OneShot:
 
     async def _close_without_reader(self) -> None:
         await self._printer.output.closed.wait()
-        await self._close()
+        self._close()
 
     def _close(self) -> "asyncio.Task[None]":
         """Everything is stopped and written; once."""
