@@ -1,0 +1,17 @@
+"""One question, from first line to result."""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from clew.protocol.stream import StreamLine
+from clew.sdk.options import Options
+from clew.sdk.session import Prompt, Session
+
+
+async def query(prompt: Prompt, options: Options | None = None) -> AsyncGenerator[StreamLine]:
+    """The lines of one turn in a session of its own; the result is the last. Who stops reading early stops the turn."""
+    async with Session(options) as session:
+        await session.send(prompt)
+        async with aclosing(session.receive()) as lines:
+            async for line in lines:
+                yield line
