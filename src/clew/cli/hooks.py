@@ -1,6 +1,7 @@
 """`clew hooks`: which hooks there are, which may run, and deciding about them."""
 
 import argparse
+import json
 import os
 import re
 import sys
@@ -103,7 +104,7 @@ def _list(args: argparse.Namespace, room: Room) -> int:
             "hooks": [msgspec.structs.asdict(row) for row in rows],
             "problems": room.all_problems(),
         }
-        sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
+        sys.stdout.write(json.dumps(value, indent=2) + "\n")
         return 0
     if rows:
         _table(rows, room.root)

@@ -19,6 +19,8 @@ MOMENTS = (
 """When hooks are asked."""
 NOT_SENT_YET = ("SubagentStop", "TaskCreated", "TaskCompleted", "TeammateIdle")
 """Moments that settings may name and that never come yet."""
+MATCHLESS = ("UserPromptSubmit", "Stop")
+"""Moments that have nothing to match: whatever stands there as a matcher, their hooks are asked."""
 DEFAULT_TIMEOUT_S = 60.0
 MIN_TIMEOUT_S = 0.1
 MAX_TIMEOUT_S = 3_600.0

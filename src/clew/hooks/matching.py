@@ -1,15 +1,12 @@
 """Whether a hook is meant: its matcher against the name of a tool, or what else tells its moment apart."""
 
 import re
-from collections.abc import Iterable
 from functools import lru_cache
 
-from clew.hooks.definitions import Hook
 from clew.hooks.patterns import BadPattern, compiled
 
 MAX_SUBJECT_CHARS = 300
 _PLAIN = re.compile(r"[\w\- ,|]*", re.ASCII)
-MATCHLESS = ("UserPromptSubmit", "Stop")
 ALSO_CALLED = {
     "AskUser": ("AskUserQuestion",),
     "Edit": ("MultiEdit",),
@@ -33,12 +30,6 @@ def matches(matcher: str, subject: str) -> bool:
     except BadPattern:
         return False
     return any(test(name[:MAX_SUBJECT_CHARS]) for name in names)
-
-
-def hooks_for(hooks: Iterable[Hook], moment: str, subject: str = "") -> list[Hook]:
-    """Those that are meant at this moment; some moments have nothing to match and ask all of theirs."""
-    wanted = [hook for hook in hooks if hook.moment == moment]
-    return wanted if moment in MATCHLESS else [hook for hook in wanted if matches(hook.matcher, subject)]
 
 
 def problem_with(matcher: str) -> str:

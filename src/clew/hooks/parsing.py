@@ -8,7 +8,15 @@ from typing import Any, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clew.hooks.definitions import DEFAULT_TIMEOUT_S, MAX_TIMEOUT_S, MIN_TIMEOUT_S, MOMENTS, NOT_SENT_YET, Hook
+from clew.hooks.definitions import (
+    DEFAULT_TIMEOUT_S,
+    MATCHLESS,
+    MAX_TIMEOUT_S,
+    MIN_TIMEOUT_S,
+    MOMENTS,
+    NOT_SENT_YET,
+    Hook,
+)
 from clew.hooks.digests import TooManyNames, digest_of
 from clew.hooks.matching import problem_with
 from clew.protocol.hook_events import HookScope
@@ -90,7 +98,7 @@ class _Reader:
         if matcher is not None and not isinstance(matcher, str):
             self._complain(f"{path}.matcher", "is not a string")
             return
-        matcher = matcher or ""
+        matcher = "" if moment in MATCHLESS else matcher or ""
         if problem := problem_with(matcher):
             self._complain(f"{path}.matcher", f'"{shown(matcher)}" matches nothing: {problem}')
             return

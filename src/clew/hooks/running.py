@@ -6,6 +6,7 @@ the environment that tools get. Whatever it starts ends with it.
 
 import asyncio
 import contextlib
+import json
 import os
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -49,7 +50,7 @@ class HookRunner:
         answer = refusal(hook, cwd=cwd, project_root=project_root)
         if answer is None:
             try:
-                stdin = msgspec.json.encode(document) + b"\n"
+                stdin = as_json(document) + b"\n"
                 given = hook_environment(
                     env, cwd=cwd, project_root=project_root, key_variables=key_variables, keep=keep
                 )
@@ -130,6 +131,14 @@ def refusal(hook: Hook, *, cwd: str, project_root: str) -> HookAnswer | None:
     except (TooManyNames, OSError, ValueError):
         return _failed(hook, "not run: the files that it names cannot be looked at")
     return None
+
+
+def as_json(document: Mapping[str, Any]) -> bytes:
+    """Also where a text holds halves of characters, as names of files and words of models may."""
+    try:
+        return msgspec.json.encode(document)
+    except UnicodeEncodeError:
+        return json.dumps(document).encode()
 
 
 def hook_environment(

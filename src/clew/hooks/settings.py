@@ -72,11 +72,14 @@ def find_hooks(
     `sources`: which of the user's, the project's and its local files are read. `own_file`: `$CLEW_HOME/settings.json`
     is worth a look."""
     search = _Search(root=os.path.realpath(root), trusted=trusted)
-    for place in _places(home, root, env):
-        if place.source in sources and (place.scope != "user" or own_file) and (trusted or place.scope in USER_SCOPES):
-            search.read(place)
-        if place.scope == "user" and given is not None:
-            search.take(given, "--settings", "given")
+    places = [place for place in _places(home, root, env) if place.source in sources]
+    if own_file:
+        search.read(*(place for place in places if place.scope == "user"))
+    if given is not None:
+        search.take(given, "--settings", "given")
+    search.read(*(place for place in places if place.scope == "claude_user"))
+    if trusted:
+        search.read(*(place for place in places if place.scope not in USER_SCOPES))
     hooks = [hook for hook in search.hooks if not (search.claude_off and hook.scope.startswith("claude"))]
     if disabled or search.all_off:
         return FoundHooks(problems=(f"no hook runs: {OFF} is set",) if hooks else ())
@@ -84,7 +87,7 @@ def find_hooks(
 
 
 def _places(home: Path, root: Path, env: Mapping[str, str]) -> list[_Place]:
-    """Each file once: a project that is the home directory has the user's own files."""
+    """The files that are there, each once: a project that is the home directory has the user's own."""
     claude_home = env.get("CLAUDE_CONFIG_DIR") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".claude")
     listed = [
         _Place(str(home / "settings.json"), "user", "user"),
@@ -97,10 +100,11 @@ def _places(home: Path, root: Path, env: Mapping[str, str]) -> list[_Place]:
     seen: set[str] = set()
     kept: list[_Place] = []
     for place in listed:
-        real = os.path.realpath(place.path)
-        if real not in seen:
-            kept.append(place)
-        seen.add(real)
+        if os.path.lexists(place.path):
+            real = os.path.realpath(place.path)
+            if real not in seen:
+                kept.append(place)
+            seen.add(real)
     return kept
 
 
@@ -116,7 +120,11 @@ class _Search:
         self.claude_off = False
         """The user wants no hooks at all, or none of those that were written for Claude Code."""
 
-    def read(self, place: _Place) -> None:
+    def read(self, *places: _Place) -> None:
+        for place in places:
+            self._read(place)
+
+    def _read(self, place: _Place) -> None:
         try:
             data = _bytes_of(place, self._root)
             if data is None:

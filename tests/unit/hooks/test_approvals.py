@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from clew.hooks.approvals import FILE_NAME, HookApprovals
+from clew.permissions.own_state import own_state
 
 from .conftest import Files
 
@@ -59,6 +60,10 @@ def test_a_project_that_was_replaced_asks_again(files: Files, tmp_path: Path) ->
     files.root.rmdir()
     assert not HookApprovals(files.home).is_approved(hook, files.root)
     assert HookApprovals(files.home).approve([hook], files.root) == 0
+
+
+def test_no_tool_may_touch_it(files: Files) -> None:
+    assert own_state(str(files.home / FILE_NAME), str(files.home)) == "sealed"
 
 
 def test_it_can_be_taken_back(files: Files) -> None:

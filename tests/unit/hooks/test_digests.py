@@ -139,7 +139,7 @@ def test_what_a_hook_writes_is_not_what_it_runs(files: Files, command: str) -> N
     assert digest(files, hook) == hook.digest
 
 
-def changes(root: Path) -> list[tuple[str, Callable[[], None]]]:
+def changes(root: Path) -> list[tuple[str, Callable[[], object]]]:
     path, other = root / "check.sh", root / "other.sh"
 
     def link(target: Path) -> None:
@@ -156,9 +156,9 @@ def changes(root: Path) -> list[tuple[str, Callable[[], None]]]:
 
     return [
         ("missing", path.unlink),
-        ("there", lambda: path.write_text("exit 0\n") and None),
+        ("there", lambda: path.write_text("exit 0\n")),
         ("link inside", lambda: link(other)),
-        ("the link's file changed", lambda: other.write_text("exit 9\n") and None),
+        ("the link's file changed", lambda: other.write_text("exit 9\n")),
         ("link outside", lambda: link(Path("/bin/true"))),
         ("dangling link", lambda: link(root / "nowhere")),
         ("directory", folder),

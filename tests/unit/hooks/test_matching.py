@@ -6,11 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.hooks.matching import hooks_for, matches, problem_with
+from clew.hooks.matching import matches, problem_with
 from clew.hooks.patterns import compiled
 from fakes.effort import calls_in, not_hanging
-
-from .conftest import Files
 
 CASES = [
     ("", "Bash", True),
@@ -50,19 +48,6 @@ CASES = [
 @pytest.mark.parametrize(("matcher", "subject", "meant"), CASES)
 def test_what_a_matcher_means(matcher: str, subject: str, meant: bool) -> None:
     assert matches(matcher, subject) is meant
-
-
-def test_which_hooks_are_meant_at_a_moment(files: Files) -> None:
-    bash, edit, stop = (
-        files.hook("a", matcher="Bash"),
-        files.hook("b", matcher="Edit|Write"),
-        files.hook("c", matcher="Nonsense", moment="Stop"),
-    )
-    hooks = [bash, edit, stop]
-    assert hooks_for(hooks, "PreToolUse", "Bash") == [bash]
-    assert hooks_for(hooks, "PreToolUse", "Write") == [edit]
-    assert hooks_for(hooks, "PostToolUse", "Bash") == []
-    assert hooks_for(hooks, "Stop") == [stop]
 
 
 @pytest.mark.parametrize(

@@ -29,10 +29,18 @@ def test_a_whole_definition() -> None:
 
 @pytest.mark.parametrize("matcher", [None, "", "*"])
 def test_a_moment_without_matcher(matcher: str | None) -> None:
-    hooks, problems = read(one("x", moment="UserPromptSubmit", matcher=matcher)["hooks"])
+    hooks, problems = read(one("x", moment="PreCompact", matcher=matcher)["hooks"])
     assert not problems
     assert [hook.matcher for hook in hooks] == [matcher or ""]
     assert [hook.timeout_s for hook in hooks] == [60.0]
+
+
+@pytest.mark.parametrize("moment", ["Stop", "UserPromptSubmit"])
+def test_where_there_is_nothing_to_match_a_matcher_does_not_count(moment: str) -> None:
+    for matcher in ("Bash", "("):
+        hooks, problems = read(one("x", moment=moment, matcher=matcher)["hooks"])
+        assert [hook.matcher for hook in hooks] == [""]
+        assert not problems
 
 
 def test_several_groups_keep_their_order() -> None:
@@ -80,11 +88,11 @@ def test_the_rest_still_counts() -> None:
     good = {"type": "command", "command": "good"}
     value = {
         "Nonsense": [],
-        "Stop": [3, {"hooks": [{"type": "http"}, good, 4]}, {"matcher": "[", "hooks": [good]}, {"hooks": [good]}],
+        "PreCompact": [3, {"hooks": [{"type": "http"}, good, 4]}, {"matcher": "[", "hooks": [good]}, {"hooks": [good]}],
         "SessionEnd": [{"hooks": [good]}],
     }
     hooks, problems = read(value)
-    assert [hook.moment for hook in hooks] == ["Stop", "Stop", "SessionEnd"]
+    assert [hook.moment for hook in hooks] == ["PreCompact", "PreCompact", "SessionEnd"]
     assert len(problems) == 5
 
 
@@ -102,7 +110,8 @@ def test_a_wrong_limit_is_told_and_the_hook_runs_with_another(timeout: Any, used
 
 
 def test_keys_without_effect_are_told_by_name() -> None:
-    hooks, problems = read(one("x", statusMessage="wait", once=True, timout=5, **{"async": True})["hooks"])
+    keys: dict[str, Any] = {"statusMessage": "wait", "once": True, "timout": 5, "async": True}
+    hooks, problems = read(one("x", **keys)["hooks"])
     assert len(hooks) == 1
     assert ["timout" in problems[0], "async" in problems[1]] == [True, True]
 

@@ -81,6 +81,11 @@ async def test_the_document_comes_on_stdin(bench: Bench) -> None:
     assert json.loads(answer.context.removeprefix("text ")) == document
 
 
+async def test_half_a_character_does_not_keep_a_guard_from_being_asked(bench: Bench) -> None:
+    answer = await bench("cat >&2; exit 2", {"tool_input": {"command": "rm \ud800"}})
+    assert (answer.leaning, answer.reason) == ("deny", '{"tool_input": {"command": "rm \\ud800"}}')
+
+
 async def test_stdin_can_be_read_in_any_way(bench: Bench) -> None:
     for command in ("read line; printf '%s' \"$line\"", "cat /dev/stdin", "cat <&0", "head -c 1000", "jq -c . || cat"):
         answer = await bench(f"echo x; {command}", {"a": 1}, moment="SessionStart")

@@ -5,10 +5,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from clew.config.load import load_settings
 from clew.hooks.definitions import MOMENTS, NOT_SENT_YET
-from clew.hooks.settings import hooks_in_force
+from clew.hooks.settings import find_hooks, hooks_in_force
 
 from .conftest import Files, one
 
@@ -52,8 +54,6 @@ def test_a_project_that_is_the_home_directory_has_the_users_own_files(files: Fil
     files.write("claude_user", one("true"))
     found = files.find(trusted=True)
     home = files.person
-    from clew.hooks.settings import find_hooks
-
     again = find_hooks(home=home / ".clew", root=home, trusted=True, env=files.env)
     assert [hook.scope for hook in again.hooks] == ["claude_user"] == [hook.scope for hook in found.hooks]
 
@@ -101,6 +101,15 @@ def test_a_file_that_is_none_is_one_line_and_the_others_count(files: Files, cont
     assert len(found.problems) == 1
     assert str(path) in found.problems[0]
     assert words in found.problems[0]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.binary(max_size=60) | st.text(alphabet='{}[]":,hoks\\ u0 \n', max_size=60).map(str.encode))
+def test_whatever_stands_in_a_file_is_hooks_or_lines(files: Files, content: bytes) -> None:
+    files.write("claude_project", content)
+    found = files.find()
+    assert not found.hooks
+    assert len(found.problems) <= 1
 
 
 def test_an_empty_file_says_nothing(files: Files) -> None:
