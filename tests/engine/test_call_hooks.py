@@ -77,7 +77,8 @@ def stage_for(command: str, *changes: CallChange, shell: Shell | None = None, **
 def answering(stage: Stage, **answer: Any) -> Any:
     def on(event: Event) -> None:
         if isinstance(event, ApprovalRequested):
-            op = AnswerApproval(request_id=event.request_id, **({"decision": "allow"} | answer))
+            fields: dict[str, Any] = {"decision": "allow"} | answer
+            op = AnswerApproval(request_id=event.request_id, **fields)
             asyncio.get_running_loop().call_soon(stage.pending.settle, op)
 
     return on

@@ -32,7 +32,8 @@ def touch() -> Call:
 
 
 async def registered(place: HookLab, **more: Any) -> None:
-    callback = CallbackHook(**({"callback_id": "cb_0", "moment": "PreToolUse", "matcher": "Bash"} | more))
+    fields: dict[str, Any] = {"callback_id": "cb_0", "moment": "PreToolUse", "matcher": "Bash"} | more
+    callback = CallbackHook(**fields)
     await place.front.submit(RegisterHooks(hooks=(callback,)))
     await place.front.submit(SubmitPrompt(content="go"))
 

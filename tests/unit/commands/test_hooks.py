@@ -1,0 +1,90 @@
+"""/hooks: what is listed, and that only what was listed can be approved."""
+
+import pytest
+
+from clew.commands.base import CommandContext, CommandResult, SessionFacts
+from clew.commands.facts import facts_after
+from clew.commands.hooks import hook_line, listing
+from clew.commands.registry import run_command
+from clew.protocol.events import HookRan, HookRow, HooksListed
+from clew.protocol.hook_events import HookState
+from clew.protocol.ids import OpId
+from clew.protocol.ops import ApproveHooks, ListHooks
+
+
+def row(digest: str, state: HookState, command: str = "./check.sh") -> HookRow:
+    return HookRow(
+        digest=digest,
+        moment="PostToolUse",
+        matcher="Edit|Write",
+        command=command,
+        source="/p/.claude/settings.json",
+        scope="claude_project",
+        state=state,
+    )
+
+
+LISTED = HooksListed(
+    op_id=OpId("x"),
+    hooks=(row("d1", "approved"), row("d2", "unapproved"), row("d3", "not_sent"), row("d4", "unapproved")),
+    problems=("/p/.claude/settings.json: hooks.X is no moment",),
+)
+
+
+def run(text: str, *, listed: bool = True) -> CommandResult:
+    facts = facts_after(LISTED, SessionFacts()) if listed else SessionFacts()
+    return run_command(text, CommandContext(facts=facts))
+
+
+def test_the_list_names_moment_state_command_and_file() -> None:
+    text = "\n".join(listing(LISTED))
+    for words in ("PostToolUse (Edit|Write)", "runs", "not approved", "never runs", "./check.sh", "settings.json"):
+        assert words in text
+    assert "hooks.X is no moment" in text
+    assert "There are no hooks" in listing(HooksListed(op_id=OpId("x"), hooks=()))[0]
+
+
+def test_hidden_signs_of_a_command_are_seen() -> None:
+    told = listing(HooksListed(op_id=OpId("x"), hooks=(row("d", "unapproved", "true \u202e\x1b[2J"),)))
+    assert "\u202e" not in "".join(told)
+    assert "\x1b" not in "".join(told)
+
+
+@pytest.mark.parametrize(
+    ("typed", "op"),
+    [
+        ("/hooks", ListHooks()),
+        ("/hooks approve 2", ApproveHooks(digests=("d2",))),
+        ("/hooks approve 2 4", ApproveHooks(digests=("d2", "d4"))),
+        ("/hooks approve all", ApproveHooks(digests=("d2", "d4"))),
+        ("/hooks revoke 1", ApproveHooks(digests=("d1",), approved=False)),
+    ],
+)
+def test_what_is_asked_for(typed: str, op: object) -> None:
+    assert run(typed).ops == (op,)
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["/hooks approve", "/hooks approve 9", "/hooks approve 0", "/hooks approve x", "/hooks revoke all", "/hooks go"],
+)
+def test_what_is_not_understood_changes_nothing(typed: str) -> None:
+    result = run(typed)
+    assert result.is_error
+    assert not result.ops
+
+
+def test_nothing_is_approved_unseen() -> None:
+    result = run("/hooks approve 1", listed=False)
+    assert result.is_error
+    assert "List them first" in result.lines[0]
+
+
+def test_how_a_hook_went_is_one_short_line() -> None:
+    ran = HookRan(
+        hook="./check.sh\n--all", moment="PreToolUse", outcome="failed", detail="exit code 1:\nno\n" + "x" * 900
+    )
+    line = hook_line(ran)
+    assert "\n" not in line
+    assert len(line) <= 400
+    assert "./check.sh --all" in line
