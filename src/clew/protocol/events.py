@@ -113,6 +113,7 @@ from clew.protocol.turn_events import (
     ArgumentsDelta,
     AttemptEnded,
     AttemptOutcome,
+    CallChanged,
     PartCompleted,
     PromptAccepted,
     PromptOffered,
@@ -143,6 +144,7 @@ Durable = (
     | PartCompleted
     | ReplyWithdrawn
     | AttemptEnded
+    | CallChanged
     | ToolEnded
     | ResultReplaced
     | ApprovalRequested
@@ -283,6 +285,7 @@ __all__ = [
     "AttemptEnded",
     "AttemptOutcome",
     "BatchLabelled",
+    "CallChanged",
     "ChecksShown",
     "Choice",
     "ColdReturn",

@@ -186,12 +186,25 @@ class AttemptEnded(DurableEvent, frozen=True, kw_only=True, tag="attempt.ended")
     parent_id: EntryId | None = None
 
 
+class CallChanged(DurableEvent, frozen=True, kw_only=True, tag="call.changed"):
+    """A call runs with another input than the model wrote. Before it is judged with that input. The model's own words
+    stay in the conversation; this is what facts, and people, go by."""
+
+    call_id: CallId
+    tool: str
+    arguments: dict[str, Any]
+    by: Literal["hook", "user"]
+    """`user`: whoever answered its approval."""
+    hook: str = ""
+    """Which one."""
+
+
 class ToolStarted(LiveEvent, frozen=True, kw_only=True, tag="tool.started"):
     """The call was allowed and runs now. After its PartCompleted and after its approval, if one was needed. The log is
     synced first when it is `effectful`."""
 
     call: ToolCallPart
-    """As it runs: a hook may have changed its input."""
+    """As it runs: its input may have been changed (CallChanged)."""
     effectful: bool = False
 
 
