@@ -25,9 +25,12 @@ from clew.protocol.control import ControlCancel, ControlRequest, ControlResponse
 from clew.protocol.events import Envelope, Event, OpRejected, PromptAccepted, SessionEnded, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, EntryId, OpId, new_uuid
 from clew.protocol.ops import Close, SubmitPrompt
-from clew.protocol.stream import InitLine, InputErrorLine, ResultLine, StateLine
+from clew.protocol.stream import InitLine, InputErrorLine, ResultLine, StateLine, StreamLine
 from clew.streaming.lines import StreamLines
 from clew.streaming.outcome import Outcome, failed_result
+
+IDLE_LINES_S = 0.5
+"""How long what is told between turns waits for a program that may hang up."""
 
 
 class DialogueOptions(Struct, frozen=True, kw_only=True):
@@ -91,6 +94,8 @@ class Dialogue:
         self._held: ResultLine | None = None
         """The result of the last turn there will be: it waits for what closing still tells."""
         self._closing: asyncio.Task[None] | None = None
+        self._idle_lines: list[StreamLine] = []
+        self._idle_timer: asyncio.TimerHandle | None = None
 
     async def run(self) -> int:
         """Until stdin is closed and nothing is left to do. Returns the exit code."""
@@ -182,6 +187,7 @@ class Dialogue:
             return
         if self._stopping.wanted.is_set():
             return
+        self._tell_idle_lines()
         given = self._running = self._prompts.next()
         self._turns += 1
         self._interrupted_by_program = False
@@ -207,13 +213,31 @@ class Dialogue:
             if isinstance(line, InitLine):
                 self._init = line
             if not (isinstance(line, StateLine) and line.state == "idle" and self._prompts):
-                self._printer.put(line)
+                self._tell(line)
         await self._asking.take(envelope)
         if main:
             self._printer.diagnose(event, verbose=self._verbose)
             self._ops.take(event)
             self._hooks.take(event)
             await self._follow(event)
+
+    def _tell(self, line: StreamLine) -> None:
+        """What comes after a result, such as a title, waits for a moment: when the program hangs up at once, or says
+        more, the result stays the last line of its turn."""
+        if self._running is not None or self._last is None or self._held is not None:
+            self._printer.put(line)
+            return
+        self._idle_lines.append(line)
+        if self._idle_timer is None:
+            self._idle_timer = asyncio.get_running_loop().call_later(IDLE_LINES_S, self._tell_idle_lines)
+
+    def _tell_idle_lines(self) -> None:
+        if self._idle_timer is not None:
+            self._idle_timer.cancel()
+            self._idle_timer = None
+        lines, self._idle_lines = self._idle_lines, []
+        for line in lines if self._listening else ():
+            self._printer.put(line)
 
     async def _follow(self, event: Event) -> None:
         match event:

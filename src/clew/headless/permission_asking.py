@@ -16,6 +16,7 @@ from clew.protocol.control import AllowAnswer, DenyAnswer, Json, PermissionAnswe
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
+    CallChanged,
     Envelope,
     PartCompleted,
     Question,
@@ -64,6 +65,8 @@ class PermissionAsking:
         match event:
             case PartCompleted(part=ToolCallPart() as call):
                 self._calls[call.id] = call.arguments
+            case CallChanged():
+                self._calls[event.call_id] = event.arguments  # what is judged, and would run
             case ApprovalRequested() | QuestionAsked():
                 if not (self._wants and self.ask and self._channel.open):
                     await answer_for_nobody(self._client, event)

@@ -10,6 +10,7 @@ from clew.headless.permission_asking import PermissionAsking
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
+    CallChanged,
     Choice,
     OpAccepted,
     OpRejected,
@@ -117,6 +118,14 @@ async def test_the_program_is_told_what_would_run_and_why_it_is_asked() -> None:
         },
     ]
     lab.asking.close()
+
+
+async def test_the_program_is_asked_about_the_input_that_would_run() -> None:
+    lab = Lab()
+    changed: dict[str, Any] = {"command": "git push --dry-run"}
+    await lab.take(CALL, CallChanged(call_id=CallId("call_1"), tool="Bash", arguments=changed, by="hook"), ASKED)
+    assert (await lab.asked())["input"] == changed
+    assert (await lab.answer({"behavior": "allow", "updatedInput": changed})).arguments is None
 
 
 async def test_a_path_is_named_and_text_of_a_model_stays_inside_its_string() -> None:
