@@ -66,6 +66,7 @@ class Host(App[None]):
 
     async def click(self, pilot: Pilot[None], words: str) -> None:
         """Click on the last row that shows these words."""
+        await pilot.pause()
         rows = self.rows()
         row = max(at for at, line in enumerate(rows) if words in line)
         await pilot.click(offset=(rows[row].index(words) + 1, row))

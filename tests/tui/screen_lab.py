@@ -29,6 +29,7 @@ from clew.protocol.ops import Close, Op
 from clew.protocol.state import SessionState
 from clew.tui.app import ClewApp
 from clew.tui.options import ScreenOptions
+from fakes.loop_clock import LoopClock
 
 SESSION = SessionId("11111111-2222-4333-8444-555555555555")
 AT = "2026-11-16T08:00:00.000Z"
@@ -70,6 +71,7 @@ class ScreenLab:
         self.client = client
         self.pilot = pilot
         self._entries = 0
+        self._clock: LoopClock | None = None
 
     async def tell(self, *events: Event) -> None:
         """Events, and the screen that shows them."""
@@ -81,6 +83,12 @@ class ScreenLab:
             await self.pilot.pause()
         self.app.drawing.now()
         await self.pilot.pause()
+
+    async def later(self, seconds: float) -> None:
+        """So much later, without anybody waiting."""
+        self._clock = self._clock or LoopClock()
+        self._clock.forward(seconds)
+        await self.settle()
 
     async def press(self, *keys: str) -> None:
         await self.pilot.press(*keys)

@@ -109,7 +109,7 @@ async def test_an_approval_takes_the_place_of_the_prompt_and_the_draft_stays() -
         assert "rm -rf build" in lab.text()
         dialog = lab.app.bottom.dialog
         assert dialog is not None
-        await lab.pilot.pause(0.4)
+        await lab.later(0.4)
         await lab.press("y")
         answer = lab.client.asked(AnswerApproval)[0]
         assert (answer.request_id, answer.decision) == ("ask-1", "allow")

@@ -14,11 +14,11 @@ STILL_S = 0.4
 async def asked(lab: ScreenLab) -> None:
     """An approval is open, and listens."""
     await lab.tell(turn(), prompt("x"), call("Bash", command="rm -rf build"), asks())
-    await lab.pilot.pause(STILL_S)
+    await lab.later(STILL_S)
 
 
 async def answered(lab: ScreenLab) -> str:
-    await lab.pilot.pause(STILL_S)
+    await lab.later(STILL_S)
     await lab.press("y")
     answers = lab.client.asked(AnswerApproval)
     return answers[0].decision if answers else "nothing"

@@ -41,8 +41,9 @@ class Evidence:
         self.ledger = ledger
         facts = [text for key, value in _told(ledger) if key not in _UNTOLD for text in _leaves(value)]
         self.text = "\n".join([*facts, *(line.text for line in dialog)]).casefold().replace("\\", "/")
-        self.stems = {stem(word) for word in _WORD.findall(self.text)}
-        self.pairs = {self.text[at : at + 2] for at, char in enumerate(self.text) if is_wide(char)}
+        self.stems = {stem(word) for word in set(_WORD.findall(self.text))}
+        wide = {char for char in set(self.text) if is_wide(char)}
+        self.pairs = {self.text[at : at + 2] for at, char in enumerate(self.text if wide else "") if char in wide}
         spoken = [line for line in dialog if not line.by_tool]
         asked = max((at for at, line in enumerate(spoken) if line.by_user), default=0)
         self.said = _statements(spoken)
@@ -78,13 +79,17 @@ def stem(word: str) -> str:
     """So much of a word that its forms fall together."""
     word = _IRREGULAR.get(word, word)
     word = word.removeprefix("re") if len(word) > 6 else word.removeprefix("un") if len(word) > 7 else word
+    if not word.endswith(_ENDINGS):
+        return word[:6]
     ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3), "")
     return word.removesuffix(ending)[:6]
 
 
 def stems_of(text: str) -> frozenset[str]:
     """The words of a text; for scripts without spaces its pairs of characters."""
-    found = {stem(word) for word in _WORD.findall(text) if not is_wide(word[0])}
+    if text.isascii():
+        return frozenset(map(stem, set(_WORD.findall(text))))
+    found = {stem(word) for word in set(_WORD.findall(text)) if not is_wide(word[0])}
     wide = {text[at : at + 2] for at, char in enumerate(text[:-1]) if is_wide(char) and is_wide(text[at + 1])}
     return frozenset(found | wide)
 
