@@ -16,6 +16,7 @@ COMMANDS = {
     "export": "a session in another format",
     "ledger": "the facts of a session, with their sources",
     "rewind": "files of a session back to an earlier moment",
+    "auth": "the ways to a model, and the one in use",
     "config": "read and change settings",
     "permissions": "what would be allowed, asked or denied, and why",
     "tour": "two minutes through clew, without a model",
