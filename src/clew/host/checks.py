@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
 from clew.config.load import Loaded, load_settings
@@ -18,6 +19,7 @@ from clew.host.auth_status import key_words
 from clew.host.workspace import with_saved_keys
 from clew.llm.connect import ProviderStatus, configured_providers
 from clew.llm.providers import CLOUD_LOGINS
+from clew.llm.report_card import ReportCard, report_cards
 from clew.permissions.trust import TrustStore
 from clew.system.environment import find_program, find_shell, platform_words
 from clew.system.git import find_project_root
@@ -66,6 +68,8 @@ def examine(env: Mapping[str, str], cwd: Path | None) -> Iterator[Check]:
     )
     for name, check in checks:
         yield guarded(name, check)
+    if cards := report_cards(home):
+        yield guarded("models", lambda: check_models(cards))
 
 
 def guarded(name: str, check: Callable[[], Check]) -> Check:
@@ -253,6 +257,15 @@ def unfinished(provider: ProviderStatus) -> bool:
     """It was begun on purpose: a key of its own is there, and something else is missing. A cloud's login alone says
     nothing about models."""
     return bool(provider.lacks) and provider.method != "missing" and provider.variable not in CLOUD_LOGINS
+
+
+def check_models(cards: tuple[ReportCard, ...]) -> Check:
+    """What `clew doctor --probe` found out earlier; nothing is asked anew."""
+    bad = [card.model for card in cards if any(finding.grade == "problem" for finding in card.findings)]
+    summary = f"{len(cards)} probed" + (f"; with problems: {', '.join(bad)}" if bad else "")
+    details = tuple(f"{card.model} at {card.address}: {card.brief}" for card in cards)
+    data = {"cards": [msgspec.to_builtins(card) for card in cards]}
+    return Check(name="models", state="warning" if bad else "info", summary=summary, details=details, data=data)
 
 
 def check_trust(store: TrustStore, root: Path | None, *, trusted: bool) -> Check:
