@@ -50,7 +50,9 @@ def keys(kind: type[Section] = Settings, path: tuple[str, ...] = ()) -> Iterator
 
 
 KEYS = dict(keys())
-INSIDE_MAPS = {(kind, name) for kind in (schema.Provider, schema.ModelFacts) for name in FIELDS[kind]}
+INSIDE_MAPS = {
+    (kind, name) for kind in (schema.Provider, schema.ProviderAuth, schema.ModelFacts) for name in FIELDS[kind]
+}
 
 
 class Reads(ast.NodeVisitor):

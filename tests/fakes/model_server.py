@@ -30,8 +30,8 @@ from typing import Any, NamedTuple
 if __name__ == "__main__":  # started by path: the folder above `fakes` is not importable yet
     sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
+from fakes import event_frames, model_responses
 from fakes import model_dialects as say
-from fakes import model_responses
 
 Json = dict[str, Any]
 EVENTS = {
@@ -181,8 +181,9 @@ class Answer:
         self.reply = reply
         self.fault: str = reply.get("fault", "")
         body = request.body
-        streaming = ":streamGenerateContent" in request.path or bool(body.get("stream"))
-        self.streaming = streaming
+        methods = (":streamGenerateContent", ":streamRawPredict", "/invoke-with-response-stream")
+        self.streaming = bool(body.get("stream")) or any(method in request.path for method in methods)
+        self.framed = request.path.endswith("/invoke-with-response-stream")
         self.filled = fill(reply, number, str(body.get("model") or "fake-model"))
         self.number = number
 
@@ -205,7 +206,8 @@ class Answer:
         """Answers that are not a model's reply."""
         if "body" in self.reply:
             kind = self.reply.get("content_type", "application/json")
-            return http(self.reply.get("status", 200), self.reply["body"].encode(), kind, self.reply.get("headers"))
+            body = self.reply["body"] if isinstance(self.reply["body"], bytes) else self.reply["body"].encode()
+            return http(self.reply.get("status", 200), body, kind, self.reply.get("headers"))
         if self.fault in STATUS_FAULTS or self.fault == "status":
             status, kind, message = STATUS_FAULTS.get(
                 self.fault, (self.reply.get("status", 500), "api_error", "scripted")
@@ -231,7 +233,8 @@ class Answer:
                 self.server.gate(part["wait"]).wait()
 
     def _stream(self) -> bool:
-        kind = "text/plain" if self.fault == "wrong_type" else "text/event-stream"
+        kind = "application/vnd.amazon.eventstream" if self.framed else "text/event-stream"
+        kind = "text/plain" if self.fault == "wrong_type" else kind
         head = f"HTTP/1.1 200 OK\r\ncontent-type: {kind}\r\nrequest-id: req_{self.number}\r\n"
         pending = bytearray(f"{head}transfer-encoding: chunked\r\n\r\n".encode())
         limit = self.reply.get("after", 3) if self.fault in ("cut", "stall") else None
@@ -264,12 +267,14 @@ class Answer:
                 time.sleep(delay_s)
 
     def _frames(self) -> Iterator[bytes | str]:
-        """SSE frames, and the names of gates to hold at."""
+        """SSE frames or AWS's, and the names of gates to hold at."""
         if self.fault == "malformed":
             yield b": a comment\n\nnonsense without a colon\n\ndata: {not json\n\n"
         for event in EVENTS[self.dialect](self.filled):
             if "wait" in event:
                 yield str(event["wait"])
+            elif self.framed:
+                yield event_frames.chunk(event)
             elif event.get("done"):
                 yield b"data: [DONE]\n\n"
             else:
@@ -299,9 +304,9 @@ def fill(reply: Json, number: int, model: str) -> Json:
 
 def dialect_of(path: str) -> str:
     """The dialect this path belongs to."""
-    if path.split("?")[0].endswith("/messages"):
+    if path.split("?")[0].endswith(("/messages", "awPredict", "/invoke", "/invoke-with-response-stream")):
         return "anthropic"
-    if path.endswith("/responses"):
+    if path.split("?")[0].endswith("/responses"):
         return "responses"
     return "gemini" if ":generateContent" in path or ":streamGenerateContent" in path else "chat"
 

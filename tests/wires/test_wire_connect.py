@@ -195,6 +195,9 @@ def test_all_rows_are_complete():
     for row in rows().values():
         assert row.label
         assert row.url_env
+        if row.platform:
+            assert not row.default_model, "a cloud is never chosen unasked"
+            continue
         assert base_url_of(row, Provider(), {}).startswith(("https://", "http://127.0.0.1"))
         if not row.local:
             assert row.default_model

@@ -10,6 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from clew import __version__
+from clew.cli.agent import positive
 from clew.host.checks import Check, examine
 from clew.system.terminal_text import sanitize
 
@@ -27,12 +28,19 @@ class Report(Struct, frozen=True, kw_only=True):
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Only the form of the answer."""
+    """The form of the answer, and a model to look at closely."""
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--probe", metavar="MODEL", help="try what a model really does, with a few real requests")
+    parser.add_argument("--probe-tokens", type=positive, metavar="N", help="size of the longest prompt of a probe")
+    parser.add_argument("--yes", action="store_true", help="probe without asking first")
 
 
 def run(args: argparse.Namespace) -> int:
     """Always 0 when the report could be made: a finding is an answer, not a failure."""
+    if args.probe is not None:
+        from clew.cli.doctor_probe import probe  # models are asked only where that is wanted
+
+        return probe(args.probe, tokens=args.probe_tokens, asked=not args.yes, as_json=args.json)
     checks = tuple(examine(os.environ, current_directory()))
     report = Report(
         version=__version__,

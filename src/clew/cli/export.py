@@ -8,8 +8,10 @@ from pathlib import Path
 from clew.catalog.exporting import FORMATS, pieces, write_export
 from clew.catalog.opening import open_found
 from clew.cli.agent_homes import chosen_homes, named_session
+from clew.host.workspace import with_saved_keys
 from clew.llm.connect import key_variables
 from clew.system.environment import secret_values
+from clew.system.home import clew_home
 from clew.system.redact import register_secrets
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
@@ -36,6 +38,7 @@ def run(args: argparse.Namespace) -> int:
     try:
         opened = open_found(named_session(args.session, chosen_homes(args.home)))
         register_secrets(secret_values(os.environ, key_variables=key_variables({})))
+        with_saved_keys(os.environ, clew_home(), lenient=True)  # reading them is what makes them known
         if args.output:
             write_export(Path(args.output), opened, args.to, force=args.force, redacted=not args.no_redact)
         else:

@@ -16,6 +16,7 @@ COMMANDS = {
     "export": "a session in another format",
     "ledger": "the facts of a session, with their sources",
     "rewind": "files of a session back to an earlier moment",
+    "auth": "the ways to a model, and the one in use",
     "config": "read and change settings",
     "permissions": "what would be allowed, asked or denied, and why",
     "hooks": "your programs at set moments: list, approve, revoke",

@@ -2,13 +2,14 @@
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
 from clew.catalog.listing import OWN
 from clew.config.load import load_settings
 from clew.config.schema import Settings
+from clew.host.workspace import with_saved_keys
 from clew.llm.connect import connect, default_model, fast_model, is_local
 from clew.llm.errors import LLMError
 from clew.llm.retry import RetryPolicy
@@ -34,11 +35,12 @@ async def model_words(report: Report) -> str:
     key = Stamp(report.form.session_id, report.form.last_entry_id)
     written = kept.get(key)
     if written is None:
-        choice = chosen(settings)
+        env = with_saved_keys(os.environ, home, lenient=True)
+        choice = chosen(settings, env)
         if not choice.model:
             print(f"clew recap: {choice.reason} (--llm needs a model); shown from facts", file=sys.stderr)
             return ""
-        written = await _written(report, settings, choice, home)
+        written = await _written(report, settings, choice, home, env)
         if written is not None:
             kept.put(written)
     if written is not None and written.dropped:
@@ -46,10 +48,12 @@ async def model_words(report: Report) -> str:
     return written.text if written is not None else ""
 
 
-async def _written(report: Report, settings: Settings, choice: Choice, home: Path) -> Written | None:
+async def _written(
+    report: Report, settings: Settings, choice: Choice, home: Path, env: Mapping[str, str]
+) -> Written | None:
     log = DebugLog(debug_log_path(home, report.session or "recap"))
     try:
-        model = connect(choice.model, providers=settings.providers, env=os.environ, retry=RetryPolicy(max_attempts=1))
+        model = connect(choice.model, providers=settings.providers, env=env, retry=RetryPolicy(max_attempts=1))
     except LLMError as error:
         print(f"clew recap: {error}; shown from facts", file=sys.stderr)
         return None
@@ -96,10 +100,10 @@ def book(entries: Sequence[SideQueryEntry], path: Path, session_id: SessionId, s
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def chosen(settings: Settings) -> Choice:
+def chosen(settings: Settings, env: Mapping[str, str]) -> Choice:
     """The model for a recap that was asked for: the fast one, else the main one."""
     providers = settings.providers
-    main = settings.model or default_model(os.environ, providers) or ""
+    main = settings.model or default_model(env, providers) or ""
     fast = "" if settings.fast_model == "none" else settings.fast_model
     try:
         fast = fast or (fast_model(main, providers) or "" if main and settings.fast_model != "none" else "")

@@ -91,9 +91,15 @@ def ways_to_a_model(statuses: Sequence[ProviderStatus], servers: Sequence[LocalS
             yield f"    clew --model {status.name}/{name}" + (f"   or {others}" if others else "")
     keyed = [status for status in statuses if not status.local and status.variable]
     found = [status for status in keyed if status.ready]
-    missing = [status for status in keyed if not status.ready]
+    missing = [status for status in keyed if status.method == "missing"]
     for status in found:
-        yield f"  {status.variable} is set:  clew --model {status.name}/{status.default_model or 'NAME'}"
+        source = {
+            "saved": f"A key of {status.label} is saved",
+            "command": f"A command prints the key of {status.label}",
+        }
+        words = source.get(status.method, f"{status.variable} is set")
+        yield f"  {words}:  clew --model {status.name}/{status.default_model or 'NAME'}"
+    yield "  clew auth asks for what is needed and can keep a key."
     if missing:
         yield "  Set a key and start clew again:" if found else "  No key is set. Set one and start clew again:"
         for status in missing[:FIRST_KEYS]:

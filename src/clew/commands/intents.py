@@ -40,8 +40,8 @@ COMMANDS_MEANT = {
 
 NOT_THERE = {
     "init": "There is no /init: ask for an AGENTS.md in a prompt, or write one; /memory shows what is read.",
-    "login": "There is no /login: set a provider's key in the environment (docs/models.md); /doctor shows which are.",
-    "logout": "There is no /logout: keys come from the environment, so take them out there.",
+    "login": "There is no /login: run `clew auth` outside a session (docs/providers.md); /doctor shows what is set.",
+    "logout": "There is no /logout: `clew auth remove PROVIDER` forgets a saved key; others are in the environment.",
     "config": "There is no /config: `clew config` changes settings; /status names the files they come from.",
     "mcp": "MCP servers are not there yet.",
     "agents": "Agents of your own are not there yet.",

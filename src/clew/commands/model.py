@@ -39,6 +39,8 @@ def about_model(row: ModelRow) -> str:
         parts.append(f"${row.input_usd:g} in, ${row.output_usd:g} out per million")
     if row.local:
         parts.append("on this machine")
+    if row.probed:
+        parts.append(row.probed)
     return f"  ({'; '.join(parts)})" if parts else ""
 
 

@@ -41,7 +41,7 @@ def write_value(file: Path, path: KeyPath, value: Any, *, private: bool = True) 
     `private` is the user's own file: only for the user's eyes, and a link is followed. A file inside a project
     keeps its mode, and a link there is refused: the project must not choose what we write to.
     """
-    with _locked(file, private=private):
+    with locked(file, private=private):
         raw, indent = _read(file)
         _set(raw, path, value, file)
         check(raw, str(file))
@@ -50,7 +50,7 @@ def write_value(file: Path, path: KeyPath, value: Any, *, private: bool = True) 
 
 def remove_value(file: Path, path: KeyPath, *, private: bool = True) -> bool:
     """Take a key out, a misspelt one too. False when it was not there. Sections left empty go with it."""
-    with _locked(file, private=private):
+    with locked(file, private=private):
         raw, indent = _read(file)
         trail: list[Raw] = [raw]
         for name in path[:-1]:
@@ -90,7 +90,7 @@ def _read(file: Path) -> tuple[Raw, int]:
 
 
 @contextmanager
-def _locked(file: Path, *, private: bool) -> Generator[None]:
+def locked(file: Path, *, private: bool) -> Generator[None]:
     """One writer at a time: two changes made at once must both be in the file afterwards."""
     if not private and (file.is_symlink() or file.parent.is_symlink()):
         raise SettingsFileError(str(file), "is behind a link inside the project; replace it by a real file first")

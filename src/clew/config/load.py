@@ -15,7 +15,7 @@ from clew.config.errors import SettingsError
 from clew.config.narrow import Refusal, narrow
 from clew.config.schema import Settings
 from clew.config.text import Raw, check, parse, read_file
-from clew.config.walk import KeyPath, as_list, as_object, dotted, fields_of, map_value, type_at
+from clew.config.walk import KeyPath, as_list, as_object, dotted, fields_of, is_whole, map_value, type_at
 
 Layer = Literal["default", "user", "project", "local", "env", "settings", "flag"]
 Scope = Literal["user", "project", "local"]
@@ -199,7 +199,7 @@ class _Merge:
                 continue
             key = dotted(here)
             items = as_list(value)
-            if items is not None:
+            if items is not None and not is_whole(kind):
                 before = into.get(name, [])
                 into[name] = [*before, *(item for item in items if item not in before)]
                 self.sources[key] = (*self.sources.get(key, ()), source)

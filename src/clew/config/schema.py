@@ -14,6 +14,8 @@ TerminalNotice = Literal["auto", "bell", "off"]
 Positive = Annotated[int, Meta(ge=1)]
 Money = Annotated[float, Meta(ge=0, lt=1e9)]
 Text = Annotated[str, Meta(min_length=1)]
+Argv = Annotated[tuple[Text, ...], Meta(extra={"whole": True})]
+"""A program and its arguments. A later layer replaces it: lists of this kind do not add up."""
 
 
 class Section(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -44,6 +46,19 @@ class ModelFacts(Section, frozen=True, kw_only=True):
     cache_write_usd_per_mtok: Money | None = None
 
 
+class ProviderAuth(Section, frozen=True, kw_only=True):
+    """A program of the user's that prints a key, for keys that live shortly."""
+
+    command: Argv = ()
+    """Run as it stands, without a shell."""
+    send_as: Literal["bearer", "x-api-key", "api-key", "x-goog-api-key"] | None = None
+    """The header that carries the key; null: as the provider usually wants it."""
+    lifetime_s: Annotated[float, Meta(gt=0, lt=1e9)] | None = None
+    """How long a key is good; null: as the command says, else until the provider refuses it."""
+    timeout_s: Annotated[float, Meta(gt=0, lt=1e4)] = 30.0
+    """How long the command may take."""
+
+
 class Provider(Section, frozen=True, kw_only=True):
     """A model server: a new name, or changes to a built-in one (then only what differs need be given)."""
 
@@ -51,6 +66,13 @@ class Provider(Section, frozen=True, kw_only=True):
     dialect: Dialect | None = None
     key_env: str = ""
     """Name of the environment variable that holds the key; empty: the built-in one, or no key."""
+    auth: ProviderAuth = field(default_factory=ProviderAuth)
+    project: str = ""
+    """Vertex AI: the Google Cloud project."""
+    location: str = ""
+    """Vertex AI: the location; Bedrock: the region."""
+    api_version: str = ""
+    """Azure OpenAI: the dated version; empty: the v1 API, which has none."""
     headers: dict[str, str] = field(default_factory=dict[str, str])
     models: dict[str, ModelFacts] = field(default_factory=dict[str, ModelFacts])
 

@@ -1,7 +1,7 @@
 """Walking settings by dotted key: which keys exist, what type each has, which one was probably meant."""
 
 import re
-from typing import Any, Literal, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, cast, get_args, get_origin
 
 import msgspec
 from msgspec import Struct
@@ -32,6 +32,12 @@ def as_object(value: object) -> dict[str, Any] | None:
 def as_list(value: object) -> list[Any] | None:
     """A JSON list (or a tuple from the command line) as such; None for any other value."""
     return list(cast("list[Any]", value)) if isinstance(value, (list, tuple)) else None
+
+
+def is_whole(kind: Any) -> bool:
+    """Whether a list of this type is one value, which a later layer replaces instead of adding to it."""
+    marks = get_args(kind)[1:] if get_origin(kind) is Annotated else ()
+    return any(isinstance(mark, msgspec.Meta) and (mark.extra or {}).get("whole") for mark in marks)
 
 
 def choices(kind: Any) -> list[str]:

@@ -9,11 +9,17 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
+import msgspec
 from msgspec import Struct
 
 from clew.config.load import Loaded, load_settings
+from clew.config.schema import Provider
 from clew.config.schema import Sandbox as SandboxSettings
-from clew.llm.connect import configured_providers
+from clew.host.auth_status import key_words
+from clew.host.workspace import with_saved_keys
+from clew.llm.connect import ProviderStatus, configured_providers
+from clew.llm.providers import CLOUD_LOGINS
+from clew.llm.report_card import ReportCard, report_cards
 from clew.permissions.trust import TrustStore
 from clew.system.environment import find_program, find_shell, platform_words
 from clew.system.git import find_project_root
@@ -57,11 +63,13 @@ def examine(env: Mapping[str, str], cwd: Path | None) -> Iterator[Check]:
         ("terminal", lambda: check_terminal(env)),
         ("home", lambda: check_home(home)),
         ("settings", lambda: check_settings(loaded)),
-        ("providers", lambda: check_providers(loaded, env)),
+        ("providers", lambda: check_providers(loaded, with_saved_keys(env, home))),
         ("trust", lambda: check_trust(trust, root, trusted=trusted)),
     )
     for name, check in checks:
         yield guarded(name, check)
+    if cards := report_cards(home):
+        yield guarded("models", lambda: check_models(cards))
 
 
 def guarded(name: str, check: Callable[[], Check]) -> Check:
@@ -224,15 +232,40 @@ def check_providers(loaded: Loaded, env: Mapping[str, str]) -> Check:
     data = {
         "ready": [provider.name for provider in ready],
         "local": [provider.name for provider in local],
-        "missing_key": {provider.name: provider.variable for provider in found if not provider.ready},
+        "missing_key": {provider.name: provider.variable for provider in found if provider.method == "missing"},
+        "incomplete": {provider.name: list(provider.lacks) for provider in found if unfinished(provider)},
     }
+    half = tuple(f"{one.label} needs {words}" for one in found if unfinished(one) for words in one.lacks)
     if not ready:
-        variables = ", ".join(provider.variable for provider in found if not provider.ready and provider.variable)
-        details = (f"set one of {variables}", "or start a local server; recap, sessions, search and show need no model")
+        variables = ", ".join(one.variable for one in found if one.method == "missing" and one.variable)
+        details = (
+            *half,
+            f"run clew auth, or set one of {variables}",
+            "or start a local server; recap, sessions, search and show need no model",
+        )
         return Check(name="providers", state="warning", summary="no key is set", details=details, data=data)
-    details = tuple(f"{provider.label}: {provider.base_url} (key from {provider.variable})" for provider in ready)
+    settings = loaded.settings.providers
+    details = tuple(
+        f"{one.label}: {one.base_url or 'its own addresses'} ({key_words(one, settings.get(one.name, Provider()))})"
+        for one in ready
+    )
     summary = ", ".join(provider.name for provider in ready)
-    return Check(name="providers", state="ok", summary=summary, details=details, data=data)
+    return Check(name="providers", state="ok", summary=summary, details=(*details, *half), data=data)
+
+
+def unfinished(provider: ProviderStatus) -> bool:
+    """It was begun on purpose: a key of its own is there, and something else is missing. A cloud's login alone says
+    nothing about models."""
+    return bool(provider.lacks) and provider.method != "missing" and provider.variable not in CLOUD_LOGINS
+
+
+def check_models(cards: tuple[ReportCard, ...]) -> Check:
+    """What `clew doctor --probe` found out earlier; nothing is asked anew."""
+    bad = [card.model for card in cards if any(finding.grade == "problem" for finding in card.findings)]
+    summary = f"{len(cards)} probed" + (f"; with problems: {', '.join(bad)}" if bad else "")
+    details = tuple(f"{card.model} at {card.address}: {card.brief}" for card in cards)
+    data = {"cards": [msgspec.to_builtins(card) for card in cards]}
+    return Check(name="models", state="warning" if bad else "info", summary=summary, details=details, data=data)
 
 
 def check_trust(store: TrustStore, root: Path | None, *, trusted: bool) -> Check:

@@ -67,8 +67,9 @@ def chosen_model(workspace: Workspace) -> str:
     name = settings.model or default_model(workspace.env, settings.providers)
     if not name:
         raise NoModel(
-            "no model is configured: set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or choose one with "
-            "--model provider/model (a local server needs no key: --model ollama/NAME); see docs/models.md"
+            "no model is configured: run `clew auth`, or set ANTHROPIC_API_KEY, OPENAI_API_KEY or GEMINI_API_KEY, or "
+            "choose one with --model provider/model (a local server needs no key: --model ollama/NAME); see "
+            "docs/models.md"
         )
     return name
 

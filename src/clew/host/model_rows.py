@@ -7,7 +7,9 @@ from clew.llm.connect import all_rows, default_models, listed_models
 from clew.llm.listing import ListedModel, aliases_of
 from clew.llm.probe import local_servers
 from clew.llm.profiles import profile_of
+from clew.llm.report_card import report_cards
 from clew.protocol.events import ModelRow
+from clew.system.home import clew_home
 
 
 async def model_rows(env: Mapping[str, str], providers: Mapping[str, Provider]) -> tuple[ModelRow, ...]:
@@ -32,10 +34,11 @@ async def model_rows(env: Mapping[str, str], providers: Mapping[str, Provider]) 
     aliases: dict[str, list[str]] = {}
     for alias, model in aliases_of(known, defaults=default_models(providers)):
         aliases.setdefault(model.name, []).append(alias)
-    return tuple(_row(model, tuple(aliases.get(model.name, ()))) for model in (*known, *offered))
+    cards = {card.model: card.brief for card in report_cards(clew_home(env))}
+    return tuple(_row(model, tuple(aliases.get(model.name, ())), cards) for model in (*known, *offered))
 
 
-def _row(model: ListedModel, aliases: tuple[str, ...]) -> ModelRow:
+def _row(model: ListedModel, aliases: tuple[str, ...], cards: Mapping[str, str]) -> ModelRow:
     price = model.profile.price
     return ModelRow(
         name=model.name,
@@ -45,4 +48,5 @@ def _row(model: ListedModel, aliases: tuple[str, ...]) -> ModelRow:
         input_usd=price.input if price is not None else None,
         output_usd=price.output if price is not None else None,
         local=model.local,
+        probed=cards.get(model.name, ""),
     )

@@ -1,18 +1,20 @@
 """Where a session works: directories, trust and the settings that follow from both."""
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 
+from clew.config.errors import SettingsError
 from clew.config.load import ALL_SOURCES, Loaded, Scope, load_settings
 from clew.config.schema import Settings
 from clew.host.request import SessionRequest
 from clew.permissions.trust import TrustStore
 from clew.system.git import Repository, find_repository, read_head
 from clew.system.git_command import GitRefused, open_git
-from clew.system.home import clew_home
+from clew.system.home import clew_home, saved_keys_path
 
 
 class Workspace(Struct, frozen=True, kw_only=True):
@@ -23,6 +25,7 @@ class Workspace(Struct, frozen=True, kw_only=True):
     """The repository around `cwd`, or `cwd` itself."""
     home: Path
     env: Mapping[str, str]
+    """The user's, in which keys that `clew auth` saved are found too; they are never listed or passed on."""
     trusted: bool
     loaded: Loaded
     repository: Repository | None = None
@@ -79,7 +82,7 @@ def open_workspace(
         cwd=cwd,
         root=root,
         home=home,
-        env=env,
+        env=with_saved_keys(env, home, lenient=lenient),
         trusted=trusted,
         loaded=loaded,
         repository=repository,
@@ -96,6 +99,21 @@ def workspace_of(request: SessionRequest, cwd: Path | None = None) -> Workspace:
         flags=request.flags,
         sources=request.sources,
     )
+
+
+def with_saved_keys(env: Mapping[str, str], home: Path, *, lenient: bool = False) -> Mapping[str, str]:
+    """The environment with the keys that `clew auth` saved; without any, nothing is loaded. Raises SettingsError for a
+    file that cannot be relied on; with `lenient` it counts as none."""
+    if not os.path.lexists(saved_keys_path(home)):
+        return env
+    from clew.llm.saved_keys import keyed
+
+    try:
+        return keyed(env, home)
+    except SettingsError:
+        if lenient:
+            return env
+        raise
 
 
 def remember_trust(home: Path, root: Path) -> None:

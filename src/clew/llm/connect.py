@@ -1,7 +1,7 @@
 """From a model's name to a model: find the provider, its address and its key."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec import Struct
@@ -13,10 +13,11 @@ from clew.llm.errors import MissingCredential, UnknownModel
 from clew.llm.listing import ALIAS_FAMILIES, ListedModel, models_of, newest
 from clew.llm.profile import Price, Profile
 from clew.llm.profiles import is_known, known_models, profile_of
-from clew.llm.providers import ALIASES, SLOW, Auth, Patience, ProviderRow, Quirks, rows
+from clew.llm.providers import ALIASES, CLOUD_LOGINS, SLOW, Auth, Patience, ProviderRow, Quirks, rows
 from clew.llm.remote import RemoteModel
 from clew.llm.retry import RetryPolicy
-from clew.llm.target import Secret, Target
+from clew.llm.target import KeyCommand, Secret, Target
+from clew.llm.wires.registry import platform_for
 
 FAMILIES = {
     "claude": "anthropic",
@@ -37,6 +38,11 @@ FAMILIES = {
 """Whose models begin with this word: how a bare name finds its provider."""
 
 CACHE_VARIABLE = "CLEW_PROMPT_CACHE"
+SAVED = "clew auth: {}"
+"""Under this name an environment holds the key that `clew auth` saved for a provider (see `llm.saved_keys`)."""
+
+KeyMethod = Literal["variable", "saved", "command", "none", "missing"]
+"""Where a provider's key comes from."""
 
 
 class ProviderStatus(Struct, frozen=True, kw_only=True):
@@ -46,9 +52,12 @@ class ProviderStatus(Struct, frozen=True, kw_only=True):
     label: str
     base_url: str
     ready: bool
-    """It has its key, or needs none."""
+    """It has its key, or needs none, and everything else it needs."""
     variable: str = ""
     """The variable that holds the key, or the one to set."""
+    method: KeyMethod = "missing"
+    lacks: tuple[str, ...] = ()
+    """What must be set besides the key, in words."""
     local: bool = False
     default_model: str = ""
 
@@ -64,25 +73,47 @@ def target_of(name: str, *, providers: Mapping[str, Provider], env: Mapping[str,
     """Where requests for this model go."""
     row, model = resolve(name, providers, env)
     override = providers.get(row.name, Provider())
-    variable, auth, key = _key(row, override, env)
-    if not key and row.keys and not row.key_optional:
+    found = _key(row, override, env)
+    if found.method == "missing":
         others = f" (or {', '.join(other for other, _ in row.keys[1:])})" if len(row.keys) > 1 else ""
-        raise MissingCredential(f"no key for {row.label or row.name}: set {variable}{others}, or choose another model")
-    base_url = base_url_of(row, override, env)
-    row = _as_served(row, base_url, override)
-    return Target(
+        raise MissingCredential(
+            f"no key for {row.label or row.name}: set {found.variable}{others}, or save one with `clew auth set "
+            f"{row.name}`, or choose another model"
+        )
+    target = Target(
         provider=row.name,
         model=model,
         dialect=row.dialect,
-        base_url=base_url,
+        base_url="",
         profile=_profile(row, model, override),
         quirks=row.quirks,
         patience=row.patience,
         headers=_headers(row, override),
-        auth=auth,
-        key=key,
-        key_variable=variable,
+        auth=found.auth,
+        key=found.key,
+        key_variable=found.variable if found.method == "variable" else "",
+        key_command=_command(override) if found.method == "command" else None,
         cache_ttl=_cache_ttl(env),
+    )
+    return _placed(target, row, override, env)
+
+
+def _placed(target: Target, row: ProviderRow, override: Provider, env: Mapping[str, str]) -> Target:
+    """With its address: the vendor's or the user's, or where the platform has this model."""
+    platform = platform_for(row.platform)
+    if platform is None:
+        base_url = base_url_of(row, override, env)
+        served = _as_served(row, base_url, override)
+        return msgspec.structs.replace(target, base_url=base_url, dialect=served.dialect, quirks=served.quirks)
+    place = platform.placed(row, target.model, override, env)
+    return msgspec.structs.replace(
+        target,
+        base_url=place.base_url,
+        dialect=place.dialect,
+        endpoint=place.endpoint,
+        headers=tuple((dict(place.headers) | dict(target.headers)).items()),
+        region=place.region,
+        key_parts=place.key_parts if target.auth == "aws-sigv4" else (),
     )
 
 
@@ -169,8 +200,11 @@ def base_url_of(row: ProviderRow, override: Provider, env: Mapping[str, str]) ->
 
 def default_model(env: Mapping[str, str], providers: Mapping[str, Provider]) -> str | None:
     """The model to use when none is configured: of the first provider whose key is set."""
-    for status in configured_providers(env, providers):
-        if status.ready and not status.local and status.default_model:
+    for row in all_rows(providers).values():
+        if row.local or not (row.default_model or providers.get(row.name, Provider()).models):
+            continue
+        status = provider_status(row, providers, env)
+        if status is not None and status.ready:
             return f"{status.name}/{status.default_model}"
     return None
 
@@ -189,46 +223,76 @@ def fast_model(model: str, providers: Mapping[str, Provider]) -> str | None:
 
 def configured_providers(env: Mapping[str, str], providers: Mapping[str, Provider]) -> list[ProviderStatus]:
     """Every provider and whether it can be used. No network."""
-    found: list[ProviderStatus] = []
-    for row in all_rows(providers).values():
-        override = providers.get(row.name, Provider())
-        variable, _, key = _key(row, override, env, checked=False)
-        if not (override.base_url or row.base_url):
-            continue
-        named = next(iter(override.models), "")
-        found.append(
-            ProviderStatus(
-                name=row.name,
-                label=row.label or row.name,
-                base_url=base_url_of(row, override, env),
-                ready=bool(key) or not row.keys or row.key_optional,
-                variable=variable,
-                local=row.local,
-                default_model=named or row.default_model,
-            )
-        )
-    return found
+    found = [provider_status(row, providers, env) for row in all_rows(providers).values()]
+    return [status for status in found if status is not None]
+
+
+def provider_status(
+    row: ProviderRow, providers: Mapping[str, Provider], env: Mapping[str, str]
+) -> ProviderStatus | None:
+    """Whether this one can be used; None: the settings began it and gave no address."""
+    override = providers.get(row.name, Provider())
+    platform = platform_for(row.platform)
+    if platform is None and not (override.base_url or row.base_url):
+        return None
+    key = _key(row, override, env, checked=False)
+    lacks = platform.lacks(row, override, env) if platform is not None else ()
+    return ProviderStatus(
+        name=row.name,
+        label=row.label or row.name,
+        base_url=base_url_of(row, override, env) if platform is None else "",
+        ready=key.method != "missing" and not lacks,
+        variable=key.variable,
+        method=key.method,
+        lacks=lacks,
+        local=row.local,
+        default_model=next(iter(override.models), "") or row.default_model,
+    )
 
 
 def key_variables(providers: Mapping[str, Provider]) -> frozenset[str]:
     """Every variable that may hold a key of ours: none of them goes to tools, and their values are redacted."""
-    named = {variable for row in all_rows(providers).values() for variable, _ in row.keys}
+    named = {variable for row in all_rows(providers).values() for variable, _ in row.keys} - CLOUD_LOGINS
     return frozenset(named | {override.key_env for override in providers.values() if override.key_env})
 
 
-def _key(
-    row: ProviderRow, override: Provider, env: Mapping[str, str], *, checked: bool = True
-) -> tuple[str, Auth, Secret]:
-    """Variable, header style and value of the key; the settings' own variable comes before the row's."""
+class _Key(Struct, frozen=True, kw_only=True):
+    """A provider's key as far as it is known without asking anybody."""
+
+    method: KeyMethod
+    auth: Auth
+    variable: str = ""
+    """The variable that holds it, or the first that could."""
+    key: Secret = Secret("")
+
+
+def _key(row: ProviderRow, override: Provider, env: Mapping[str, str], *, checked: bool = True) -> _Key:
+    """The user's command, then variables (the settings' own before the row's), then what `clew auth` saved."""
     style: Auth = row.keys[0][1] if row.keys else "bearer"
     sources: list[tuple[str, Auth]] = [(override.key_env, style)] if override.key_env else list(row.keys)
+    first = sources[0][0] if sources else ""
+    if override.auth.command:
+        return _Key(method="command", auth=override.auth.send_as or row.command_auth or style, variable=first)
+    sources.append((SAVED.format(row.name), style))
     for variable, auth in sources:
         value = env.get(variable, "").strip()
         if value and checked and not (value.isascii() and value.isprintable() and " " not in value):
             raise MissingCredential(f"{variable} holds characters that no key has; set it again")
         if value:
-            return variable, auth, Secret(value)
-    return (sources[0][0] if sources else ""), style, Secret("")
+            saved = variable == SAVED.format(row.name)
+            return _Key(
+                method="saved" if saved else "variable",
+                auth=auth,
+                variable=first if saved else variable,
+                key=Secret(value),
+            )
+    needed = bool(first) and not row.key_optional
+    return _Key(method="missing" if needed else "none", auth=style, variable=first)
+
+
+def _command(override: Provider) -> KeyCommand:
+    auth = override.auth
+    return KeyCommand(argv=auth.command, timeout_s=auth.timeout_s, lifetime_s=auth.lifetime_s)
 
 
 def _as_served(row: ProviderRow, base_url: str, override: Provider) -> ProviderRow:

@@ -20,6 +20,7 @@ from clew.llm.errors import (
     ServerFailed,
 )
 from clew.llm.target import Target
+from clew.system.redact import redact
 
 # Plain strings: they are compiled when something fails, not when the program starts.
 TOO_LONG = (
@@ -88,10 +89,9 @@ def _classify(status: int, kind: str, words: str, target: Target, retry_after_s:
     if status == 413 or (status in (400, 422, 500) and re.search(TOO_LONG, text)):
         return PromptTooLong(f"the conversation does not fit the window of {target.name}{said}", status=status)
     if status in (401, 403):
-        where = f"the key in {target.key_variable}" if target.key_variable else "the request without a key"
-        needed = f"a valid {target.key_variable}" if target.key_variable else "its key"
-        hint = f"set {needed} and start clew again, or choose another model"
-        return AuthenticationFailed(f"{target.provider} refused {where} (HTTP {status}){said}; {hint}", status=status)
+        hint = f"{target.key_advice}, or choose another model"
+        words = f"{target.provider} refused {target.key_words} (HTTP {status}){said}; {hint}"
+        return AuthenticationFailed(words, status=status)
     if status == 407:
         return ConnectionFailed(
             "the proxy asks for a login (HTTP 407); put user and password into HTTPS_PROXY or HTTP_PROXY",
@@ -169,9 +169,10 @@ def _obj(value: Any) -> dict[str, Any]:
 
 def _clean(words: str, target: Target) -> str:
     """One line, of bounded length, without anything that looks like a key."""
-    if len(target.key.reveal()) >= MIN_KEY_CHARS:
-        words = words.replace(target.key.reveal(), "…")
-    words = " ".join(re.sub(KEYLIKE, "…", words).split())
+    for secret in (target.key, *target.key_parts):
+        if len(secret.reveal()) >= MIN_KEY_CHARS:
+            words = words.replace(secret.reveal(), "…")
+    words = " ".join(re.sub(KEYLIKE, "…", redact(words)).split())
     return words if len(words) <= 300 else words[:299] + "…"
 
 
@@ -182,7 +183,8 @@ def host_of(target: Target) -> str:
 
 def request_id_of(headers: Mapping[str, str]) -> str:
     """The provider's id of this request, for its support."""
-    return headers.get("request-id") or headers.get("x-request-id") or ""
+    names = ("request-id", "x-request-id", "x-amzn-requestid", "apim-request-id")
+    return next((headers[name] for name in names if headers.get(name)), "")
 
 
 def retry_after_s(headers: Mapping[str, str], now_s: float) -> float | None:

@@ -18,6 +18,7 @@ from clew.llm.errors import ConnectionFailed, StreamBroken
 from clew.llm.failures import host_of
 from clew.llm.target import Target
 from clew.llm.wires.base import HttpRequest
+from clew.llm.wires.registry import credential_for
 
 KEEP_ALIVE_S = 120.0
 DRAIN_S = 0.5
@@ -73,6 +74,7 @@ class Transport:
 
     def __init__(self, target: Target) -> None:
         self._target = target
+        self._credential = credential_for(target)
         self._idle: list[Connection] = []
         self.reached = False
         """Whether the host has answered anything yet."""
@@ -105,7 +107,7 @@ class Transport:
                 ("user-agent", f"clew/{__version__}"),
                 ("accept-encoding", "identity"),
                 *request.headers,
-                *self._target.auth_headers(),
+                *await self._authorisation(request),
             ]
             kept = self._take_kept()
             if kept is not None:
@@ -117,6 +119,15 @@ class Transport:
             return connection, await self._ask(connection, request, path, headers, idle_s)
         except (OSError, ValueError, NoAnswer, ProxyRefused, h11.ProtocolError, asyncio.IncompleteReadError) as error:
             raise failure_to_reach(error, self._target, idle_s=idle_s) from error
+
+    async def _authorisation(self, request: HttpRequest) -> list[tuple[str, str]]:
+        if self._credential is None:
+            return self._target.auth_headers()
+        return await self._credential.headers(request)
+
+    def renew_key(self) -> bool:
+        """The key was refused. True: another one can be had."""
+        return self._credential is not None and self._credential.renew()
 
     async def _ask(
         self, connection: Connection, request: HttpRequest, path: str, headers: list[tuple[str, str]], idle_s: float

@@ -74,6 +74,12 @@ async def _body(reader: asyncio.StreamReader, head: bytes) -> bytes:
 def _parse(provider: str, base_url: str, head: bytes, body: bytes) -> LocalServer | None:
     if b" 200" not in head.partition(b"\r\n")[0]:
         return None
+    names = names_in(body)
+    return LocalServer(provider=provider, base_url=base_url, models=names) if names is not None else None
+
+
+def names_in(body: bytes) -> tuple[str, ...] | None:
+    """The models in a listing, as all servers that have one write it; None: it is no listing."""
     start, end = body.find(b"{"), body.rfind(b"}")
     try:
         listing = msgspec.json.decode(body[start : end + 1], type=dict[str, Any])
@@ -84,4 +90,4 @@ def _parse(provider: str, base_url: str, head: bytes, body: bytes) -> LocalServe
         return None
     entries = [cast(dict[str, Any], item) for item in cast(list[Any], data) if isinstance(item, dict)]
     names = [str(entry.get("id") or entry.get("name") or "") for entry in entries]
-    return LocalServer(provider=provider, base_url=base_url, models=tuple(name for name in names if name))
+    return tuple(name for name in names if name)

@@ -209,8 +209,8 @@ def is_known(model: str) -> bool:
 
 
 def plain_name(model: str) -> str:
-    """The name as the table spells it; resellers write Claude's versions with dots."""
-    name = model.lower().rpartition("/")[2]
+    """The name as the table spells it; resellers write Claude's versions with dots, Bedrock its vendor in front."""
+    name = model.lower().rpartition("/")[2].rpartition("anthropic.")[2]
     return name.replace(".", "-") if name.startswith("claude") else name
 
 

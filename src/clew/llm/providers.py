@@ -6,7 +6,9 @@ from typing import Literal
 from msgspec import Struct
 
 Dialect = Literal["anthropic", "openai-chat", "openai-responses", "gemini"]
-Auth = Literal["x-api-key", "bearer", "x-goog-api-key"]
+Auth = Literal["x-api-key", "bearer", "x-goog-api-key", "api-key", "aws-sigv4"]
+Framing = Literal["sse", "aws-event-stream"]
+Platform = Literal["", "vertex", "azure", "bedrock"]
 EffortStyle = Literal["", "reasoning_effort", "reasoning", "thinking", "enable_thinking"]
 
 
@@ -69,6 +71,11 @@ class ProviderRow(Struct, frozen=True, kw_only=True):
     keys: tuple[tuple[str, Auth], ...] = ()
     """Variables that hold a key and how each is sent, first one set wins; none: no key is needed."""
     key_optional: bool = False
+    platform: Platform = ""
+    """Serves other vendors' dialects at addresses of its own; `llm/platforms/` knows them. Never chosen unasked: people
+    have the logins of these clouds for other reasons."""
+    command_auth: Auth | None = None
+    """How a key that a command prints is sent; None: as that of the first variable."""
     local: bool = False
     """Usually on this machine: no price, small default window, may be probed."""
     headers: tuple[tuple[str, str], ...] = ()
@@ -229,6 +236,45 @@ def rows() -> dict[str, ProviderRow]:
             model="grok-4.7",
             fast="grok-4.3",
         ),
+        _compatible(
+            "cerebras",
+            "https://api.cerebras.ai/v1",
+            "CEREBRAS_API_KEY",
+            # `reasoning` comes in a field of its own and is not taken back; unknown fields are answered with a 400.
+            Quirks(max_tokens_field="max_completion_tokens", think_tags=True),
+            label="Cerebras",
+            model="gpt-oss-120b",
+            fast="gpt-oss-120b",
+        ),
+        ProviderRow(
+            name="vertex",
+            dialect="gemini",
+            base_url="",
+            label="Google Vertex AI",
+            platform="vertex",
+            url_env=("VERTEX_BASE_URL", "ANTHROPIC_VERTEX_BASE_URL"),
+            keys=(("GOOGLE_OAUTH_ACCESS_TOKEN", "bearer"), ("CLOUDSDK_AUTH_ACCESS_TOKEN", "bearer")),
+        ),
+        ProviderRow(
+            name="azure",
+            dialect="openai-responses",
+            base_url="",
+            label="Azure OpenAI",
+            platform="azure",
+            url_env=("AZURE_OPENAI_ENDPOINT", "AZURE_OPENAI_BASE_URL"),
+            keys=(("AZURE_OPENAI_API_KEY", "api-key"), ("AZURE_OPENAI_AD_TOKEN", "bearer")),
+            command_auth="bearer",
+            quirks=Quirks(system_role="developer", max_tokens_field="max_completion_tokens"),
+        ),
+        ProviderRow(
+            name="bedrock",
+            dialect="anthropic",
+            base_url="",
+            label="Amazon Bedrock",
+            platform="bedrock",
+            url_env=("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "ANTHROPIC_BEDROCK_BASE_URL"),
+            keys=(("AWS_BEARER_TOKEN_BEDROCK", "bearer"), ("AWS_ACCESS_KEY_ID", "aws-sigv4")),
+        ),
         _local("ollama", 11434, "OLLAMA", label="Ollama"),
         _local("llamacpp", 8080, "LLAMACPP", label="llama.cpp server"),
         _local("vllm", 8000, "VLLM", label="vLLM"),
@@ -249,5 +295,11 @@ ALIASES = {
     "llama.cpp": "llamacpp",
     "llama-cpp": "llamacpp",
     "lm-studio": "lmstudio",
+    "vertexai": "vertex",
+    "azure-openai": "azure",
+    "aws": "bedrock",
 }
 """Other names that people use for a row."""
+
+CLOUD_LOGINS = frozenset({"GOOGLE_OAUTH_ACCESS_TOKEN", "CLOUDSDK_AUTH_ACCESS_TOKEN", "AWS_ACCESS_KEY_ID"})
+"""Logins of a whole cloud, of which models are the smallest part: commands get them where the user says so."""

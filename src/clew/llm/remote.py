@@ -7,19 +7,18 @@ from contextlib import aclosing, asynccontextmanager
 
 import msgspec
 
-from clew.llm.errors import BadResponse, LLMError, StreamBroken
+from clew.llm.errors import AuthenticationFailed, BadResponse, LLMError, StreamBroken
 from clew.llm.failures import failure_of, host_of, not_a_model, request_id_of
 from clew.llm.http import Answer, Transport
 from clew.llm.reply import Reply, ReplyEvent, ReplyStarted, UsageSeen, collected
 from clew.llm.request import ModelRequest
 from clew.llm.retry import RetryPolicy, Schedule, system_random
-from clew.llm.sse import SseParser
 from clew.llm.target import Target, Thinks
 from clew.llm.text_calls import TextCallLift
 from clew.llm.waiting import tell_waiting
 from clew.llm.wires.base import Decoder, HttpRequest
 from clew.llm.wires.history import history_for
-from clew.llm.wires.registry import wire_for
+from clew.llm.wires.registry import parser_for, wire_for
 from clew.protocol.messages import Message
 from clew.protocol.usage import Usage
 
@@ -29,6 +28,11 @@ MAX_STREAM_BYTES = 256 * 1024 * 1024
 WHOLE_REPLY_PATIENCE_S = 600.0
 """A reply that is not streamed says nothing until it is done."""
 MAX_SIDE_QUERY_CHARS = 60_000
+STREAM_TYPES = {
+    "sse": ("text/event-stream", ""),
+    "aws-event-stream": ("application/vnd.amazon.eventstream",),
+}
+"""What a stream of each framing calls itself."""
 CHARS_PER_TOKEN = 3
 """On the safe side for code and for most scripts."""
 
@@ -105,6 +109,7 @@ class RemoteModel:
         encoded = self._wire.encode(request, self.target, stream=not whole)
         names = frozenset(tool.name for tool in request.tools) if self.lifts_text_calls else frozenset[str]()
         schedule = Schedule(self._policy, request.purpose, self._random)
+        renewed = False
         while True:
             begun = False
             try:
@@ -117,6 +122,9 @@ class RemoteModel:
             except LLMError as error:
                 if begun:
                     raise _broken(error) from error
+                if isinstance(error, AuthenticationFailed) and not renewed and self._transport.renew_key():
+                    renewed = True  # its time was over: once more with a new one, and nobody need know
+                    continue
                 notice = schedule.after(error, reached=self._transport.reached)
             yield notice
             await self._sleep(notice.delay_s)
@@ -148,7 +156,7 @@ class RemoteModel:
                 events = await self._whole(answer)
         elif not answer.ok or answer.content_type == "application/json":
             events = await self._whole(answer)
-        elif answer.content_type in ("text/event-stream", ""):
+        elif answer.content_type in STREAM_TYPES[self.target.endpoint.framing]:
             async with aclosing(self._decoded(answer, self._wire.decoder(self.target))) as decoded:
                 async for event in decoded:
                     yield event
@@ -160,7 +168,7 @@ class RemoteModel:
             yield event
 
     async def _decoded(self, answer: Answer, decoder: Decoder) -> AsyncGenerator[ReplyEvent]:
-        parser = SseParser()
+        parser = parser_for(self.target.endpoint.framing)
         size, heard_s = 0, time.monotonic()
         async for data in answer.chunks():
             size += len(data)

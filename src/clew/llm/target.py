@@ -1,11 +1,11 @@
 """Where a request goes: one model of one provider at one address, with its key."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from clew.llm.profile import Profile
-from clew.llm.providers import Auth, Dialect, Patience, Quirks
+from clew.llm.providers import Auth, Dialect, Framing, Patience, Quirks
 
 Thinks = Literal["never", "if asked", "always"]
 """Whether a model thinks, as far as is known: `always` also where nobody knows how to keep it from that."""
@@ -30,6 +30,29 @@ class Secret:
         return "Secret(…)" if self._value else "Secret()"
 
 
+class Endpoint(Struct, frozen=True, kw_only=True):
+    """How a platform serves a dialect that is not its own. The defaults are the vendor's way."""
+
+    whole: str = ""
+    """Path of a request for a whole reply, with its query; empty: the dialect's own."""
+    stream: str = ""
+    """The same for a stream."""
+    opening: tuple[tuple[str, str], ...] = ()
+    """Fields the body begins with instead of the model, which then stands in the path."""
+    says_stream: bool = True
+    """The body of a streamed request says so."""
+    framing: Framing = "sse"
+
+
+class KeyCommand(Struct, frozen=True, kw_only=True):
+    """A program of the user's that prints a key."""
+
+    argv: tuple[str, ...]
+    timeout_s: float
+    lifetime_s: float | None = None
+    """How long what it prints is good; None: as it says itself, else until it is refused."""
+
+
 class Target(Struct, frozen=True, kw_only=True):
     """Everything a wire and the transport need to know about the other side."""
 
@@ -45,7 +68,14 @@ class Target(Struct, frozen=True, kw_only=True):
     auth: Auth = "bearer"
     key: Secret = Secret("")
     key_variable: str = ""
-    """Where the key came from, for messages."""
+    """The variable the key came from, or the one to set; empty: it came from none."""
+    key_parts: tuple[Secret, ...] = ()
+    """What goes with the key where one word is not enough: AWS's secret key, and its session token if there is one."""
+    key_command: KeyCommand | None = None
+    """Asked for the key instead; then `key` is empty."""
+    region: str = ""
+    """The region requests are signed for."""
+    endpoint: Endpoint = Endpoint()
     cache_ttl: str = "5m"
     """Lifetime of prompt-cache entries: 5m, 1h, or off."""
 
@@ -68,10 +98,33 @@ class Target(Struct, frozen=True, kw_only=True):
 
     def auth_headers(self) -> list[tuple[str, str]]:
         """The credential, for the configured host only."""
+        return key_headers(self.key, self.auth)
+
+    @property
+    def key_words(self) -> str:
+        """Which key that is, for messages."""
+        if self.key_command is not None:
+            return "the key its command printed"
         if not self.key:
-            return []
-        value = self.key.reveal()
-        return [("authorization", f"Bearer {value}")] if self.auth == "bearer" else [(self.auth, value)]
+            return "the request without a key"
+        return f"the key in {self.key_variable}" if self.key_variable else "the saved key"
+
+    @property
+    def key_advice(self) -> str:
+        """What to do when it is refused."""
+        if self.key_command is not None:
+            return f"check providers.{self.provider}.auth.command"
+        if self.key_variable:
+            return f"set a valid {self.key_variable} and start clew again"
+        return f"save another with `clew auth set {self.provider}`" if self.key else "set its key and start clew again"
+
+    def opening(self) -> dict[str, Any]:
+        """What the body of a request begins with."""
+        return dict(self.endpoint.opening) or {"model": self.model}
+
+    def address(self, path: str, *, stream: bool) -> str:
+        """Where a request goes; `path` is the dialect's own."""
+        return self.url((self.endpoint.stream if stream else self.endpoint.whole) or path)
 
     def url(self, path: str) -> str:
         """An address below the base URL. A version segment in both is written once."""
@@ -80,3 +133,11 @@ class Target(Struct, frozen=True, kw_only=True):
         if rest and base.endswith(f"/{first}"):
             return f"{base}/{rest}"
         return f"{base}/{path.lstrip('/')}"
+
+
+def key_headers(key: Secret, auth: Auth) -> list[tuple[str, str]]:
+    """The header that carries a key."""
+    if not key:
+        return []
+    value = key.reveal()
+    return [("authorization", f"Bearer {value}")] if auth == "bearer" else [(auth, value)]

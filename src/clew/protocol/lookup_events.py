@@ -26,6 +26,8 @@ class ModelRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Per million tokens; None where no price is known."""
     local: bool = False
     """It runs on this machine."""
+    probed: str = ""
+    """What `clew doctor --probe` found out about it, in a few words; empty: it was not probed."""
 
 
 class ModelsListed(LiveEvent, frozen=True, kw_only=True, tag="models.listed"):

@@ -30,11 +30,11 @@ MIN_BUDGET = 1_024
 def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpRequest:
     """Stable things first, history last: bytes already sent stay a prefix, but for the moving cache marks."""
     history = history_for(request.messages, target)
-    body: Json = {"model": target.model, "max_tokens": _cap(request, target)}
+    body: Json = target.opening() | {"max_tokens": _cap(request, target)}
     body |= _thinking(request, target, history)
     if request.temperature is not None and target.profile.sampling and "thinking" not in body:
         body["temperature"] = request.temperature
-    if stream:
+    if stream and target.endpoint.says_stream:
         body["stream"] = True
     if request.tools:
         body["tools"] = [
@@ -46,7 +46,8 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
     if target.profile.cache and target.cache_ttl != "off" and not request.is_one_shot:
         _mark(body, target.cache_ttl)
     headers = (("content-type", "application/json"), *target.headers)
-    return HttpRequest(method="POST", url=target.url("v1/messages"), headers=headers, body=to_json(body))
+    url = target.address("v1/messages", stream=stream)
+    return HttpRequest(method="POST", url=url, headers=headers, body=to_json(body))
 
 
 def _cap(request: ModelRequest, target: Target) -> int:

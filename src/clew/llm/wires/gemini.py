@@ -72,7 +72,7 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
     roles = {"user": "user", "assistant": "model"}
     body["contents"] = [{"role": roles[role], "parts": list(_parts(parts, calls, target))} for role, parts in history]
     method = "streamGenerateContent?alt=sse" if stream else "generateContent"
-    url = target.url(f"v1beta/models/{target.model}:{method}")
+    url = target.address(f"v1beta/models/{target.model}:{method}", stream=stream)
     headers = (("content-type", "application/json"), *target.headers)
     return HttpRequest(method="POST", url=url, headers=headers, body=to_json(body))
 

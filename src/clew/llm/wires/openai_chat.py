@@ -52,7 +52,8 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
     if quirks.cache_breakpoints and profile.cache and target.cache_ttl != "off" and not request.is_one_shot:
         _mark(body["messages"], target.cache_ttl)
     headers = (("content-type", "application/json"), *target.headers)
-    return HttpRequest(method="POST", url=target.url("chat/completions"), headers=headers, body=to_json(body))
+    url = target.address("chat/completions", stream=stream)
+    return HttpRequest(method="POST", url=url, headers=headers, body=to_json(body))
 
 
 def _effort(request: ModelRequest, target: Target) -> Json:

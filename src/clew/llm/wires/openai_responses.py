@@ -73,7 +73,8 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
         body["text"] = {"format": shape}
     body["input"] = [item for message in history_for(request.messages, target) for item in _items(message, target)]
     headers = (("content-type", "application/json"), *target.headers)
-    return HttpRequest(method="POST", url=target.url("responses"), headers=headers, body=to_json(body))
+    url = target.address("responses", stream=stream)
+    return HttpRequest(method="POST", url=url, headers=headers, body=to_json(body))
 
 
 def _reasoning(request: ModelRequest, target: Target) -> Json:

@@ -61,7 +61,10 @@ class ModelPicker(Picker):
     def hint(self) -> str:
         if self.options.cursor == NOWHERE:
             return "No such model is connected; /model provider/name uses one that is not listed · Esc closes"
-        return "Enter uses it from the next request on · Esc closes"
+        value = self.options.items[self.options.cursor].value
+        probed = next((row.probed for row in self._models if row.name == value), "")
+        told = f"{sanitize(probed, one_line=True)} · " if probed else ""
+        return f"{told}Enter uses it from the next request on · Esc closes"
 
     def chosen(self, place: int) -> None:
         model = self.options.items[place].value

@@ -1,0 +1,1 @@
+"""Clouds that serve other vendors' dialects, one file each."""
