@@ -10,7 +10,7 @@ import msgspec
 from msgspec import Struct
 
 from clew import __version__
-from clew.cli.agent import positive
+from clew.cli.agent_flags import positive
 from clew.host.checks import Check, examine
 from clew.system.terminal_text import sanitize
 
