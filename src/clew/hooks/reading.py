@@ -59,9 +59,20 @@ def answer_of_json(moment: str, hook: str, output: dict[str, Any], *, may_allow:
     try:
         return _read(moment, _Fields(output), HookAnswer(hook=hook, may_allow=may_allow))
     except BadAnswer as problem:
+        if moment in BLOCKABLE and _says_no(output):
+            refused = HookAnswer(hook=hook)
+            return _blocked(moment, refused, f"The hook {_name(hook)} blocked this; the rest of its answer: {problem}")
         return HookAnswer(hook=hook, outcome="failed", detail=bounded(str(problem)))
     except RecursionError:
         return HookAnswer(hook=hook, outcome="failed", detail="its output is nested too deeply")
+
+
+def _says_no(output: dict[str, Any]) -> bool:
+    """Whether an answer that cannot be read as a whole is still plainly a no: that much of it counts."""
+    specific = output.get("hookSpecificOutput")
+    inner = cast("dict[str, Any]", specific) if isinstance(specific, dict) else {}
+    words = (output.get("decision"), inner.get("permissionDecision"))
+    return any(isinstance(word, str) and word.strip().lower() in ("deny", "block") for word in words)
 
 
 def bounded(text: str, limit: int = MAX_LINE_CHARS) -> str:

@@ -173,14 +173,11 @@ WRONG: list[tuple[str, dict[str, Any], str]] = [
     ("Stop", {"continue": False, "stopReason": 5}, '"stopReason"'),
     ("Stop", {"suppressOutput": 1}, '"suppressOutput"'),
     ("Stop", {"systemMessage": ["x"]}, '"systemMessage"'),
-    ("Stop", {"decision": "Block"}, '"decision"'),
     ("Stop", {"decision": True}, '"decision"'),
-    ("Stop", {"decision": "block", "reason": {}}, '"reason"'),
     ("Stop", {"async": "yes"}, '"async"'),
     ("Stop", {"hookSpecificOutput": "x"}, '"hookSpecificOutput"'),
     ("Stop", specific("PreToolUse"), "hookEventName"),
     ("Stop", {"hookSpecificOutput": {"hookEventName": 5}}, "hookEventName"),
-    ("PreToolUse", specific("PreToolUse", permissionDecision="Deny"), "permissionDecision"),
     ("PreToolUse", specific("PreToolUse", permissionDecision=1), "permissionDecision"),
     ("PreToolUse", specific("PreToolUse", permissionDecisionReason=1), "permissionDecisionReason"),
     ("PreToolUse", specific("PreToolUse", updatedInput=["x"]), "updatedInput"),
@@ -194,6 +191,21 @@ def test_a_wrong_type_is_a_failure_that_names_the_field(moment: str, output: dic
     answer = said(moment, output)
     assert (answer.outcome, answer.leaning, answer.stop, answer.context) == ("failed", "", None, "")
     assert field in answer.detail
+
+
+@pytest.mark.parametrize(
+    ("moment", "output"),
+    [
+        ("Stop", {"decision": "Block"}),
+        ("UserPromptSubmit", {"decision": "block", "reason": {}}),
+        ("PreToolUse", specific("PreToolUse", permissionDecision="Deny")),
+        ("PreToolUse", specific("PreToolUse", permissionDecision="deny", permissionDecisionReason=1)),
+        ("PreToolUse", {"decision": "block", "hookSpecificOutput": 5}),
+    ],
+)
+def test_what_is_plainly_a_no_is_one_although_the_rest_cannot_be_read(moment: str, output: dict[str, Any]) -> None:
+    answer = said(moment, output)
+    assert (answer.outcome, answer.leaning) == ("blocked", "deny")
 
 
 @pytest.mark.parametrize("out", ['{"decision": "block",}', "{decision: block}", '{"a": "\\ud800"}'])
