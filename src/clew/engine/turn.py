@@ -277,5 +277,5 @@ class Turn:
 def given_back(prompt: Prompt) -> Iterator[Event]:
     """The words did not join: whoever typed them has them again."""
     yield PromptWithdrawn(prompt_id=prompt.prompt_id)
-    if prompt.origin == "user" and isinstance(prompt.content, str):
-        yield PromptOffered(text=text_of(prompt.content))
+    if prompt.origin == "user" and (text := text_of(prompt.content)):
+        yield PromptOffered(text=text)

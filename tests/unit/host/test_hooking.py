@@ -11,18 +11,22 @@ from clew.llm.scripted import Fail, Say
 from clew.protocol.events import (
     ApprovalResolved,
     CallChanged,
+    CompactionEnded,
     CompactionFailed,
+    CompactionStarted,
     HookAwaited,
     HookRan,
     Notice,
+    Notified,
     PromptAccepted,
     PromptOffered,
     PromptWithdrawn,
     TitleChanged,
     ToolEnded,
+    ToolStarted,
     TurnEnded,
 )
-from clew.protocol.ops import Compact, Interrupt, SubmitPrompt
+from clew.protocol.ops import ClearContext, Compact, Interrupt, SubmitPrompt
 from unit.host.hook_lab import HookLab, bash, decision, hook, session
 
 
@@ -244,6 +248,55 @@ async def test_compaction_asks_first(place: HookLab) -> None:
     assert "not yet" in failed.reason
     (told,) = place.seen("no")
     assert (told["trigger"], told["custom_instructions"]) == ("manual", "the parser")
+
+
+async def test_words_for_a_compaction_are_heeded_by_its_summary(place: HookLab) -> None:
+    said = {"hookSpecificOutput": {"hookEventName": "PreCompact", "additionalContext": "keep every port number"}}
+    place.user({"PreCompact": [hook(place.says("focus", said))]})
+    long = "words " * 4_000
+    async with session(place, [Say(long), Say(long), Say(long), *[Say("## Goal\nA summary.")] * 6]):
+        for number in range(3):
+            await place.say(f"{number} {long}")
+        await place.front.submit(Compact(focus="the parser"))
+        await place.front.until(CompactionStarted)
+        await place.front.until((CompactionEnded, CompactionFailed))
+    asked = [str(request.messages) + str(request.system) for request in place.model.requests[3:]]
+    assert asked
+    assert all("keep every port number" in words and "the parser" in words for words in asked)
+
+
+async def test_a_view_that_begins_anew_starts_the_session_again_for_hooks(place: HookLab) -> None:
+    place.user({"SessionStart": [hook(place.says("start", "fresh words"))]})
+    async with session(place, [Say("ok"), Say("ok")]):
+        await place.say()
+        await place.front.submit(ClearContext())
+        await place.front.until(CompactionEnded)
+        await place.say("again")
+    assert [told["source"] for told in place.seen("start")] == ["startup", "clear"]
+    assert place.sent.count("fresh words") == 1
+
+
+async def test_a_call_that_was_interrupted_is_told_as_such(place: HookLab) -> None:
+    place.user({"PostToolUseFailure": [hook(place.says("failed"))]})
+    async with session(place, [bash("sleep 300"), Say("ok")], flags={"permissions.allow": ["Bash(sleep *)"]}):
+        await place.front.submit(SubmitPrompt(content="go"))
+        await place.front.until(ToolStarted)
+        await place.front.submit(Interrupt())
+        await place.front.until(TurnEnded)
+        await place.front.until(HookRan)
+    (told,) = place.seen("failed")
+    assert told["is_interrupt"] is True
+    assert told["tool_input"]["command"] == "sleep 300"
+
+
+async def test_notices_go_to_hooks_and_nobody_waits_for_them(place: HookLab) -> None:
+    place.user({"Notification": [hook(place.says("tell"), "permission_prompt")]})
+    async with session(place, [Say("ok")]):
+        for kind, text in (("needs_approval", "Bash asks"), ("done", "It is done")):
+            place.front.door.room.session.publish(Notified(kind=kind, text=text))  # pyright: ignore[reportArgumentType]  # words of this file
+        await place.front.until(HookRan)
+    (told,) = place.seen("tell")
+    assert (told["message"], told["notification_type"], told["title"]) == ("Bash asks", "permission_prompt", "clew")
 
 
 async def test_the_end_is_told(place: HookLab) -> None:
