@@ -189,7 +189,7 @@ class Turn:
         if word.refused:
             for event in given_back(prompt):
                 yield event
-            raise PromptRefused(word.refused)
+            raise PromptRefused(f"the prompt was not sent: {word.refused}")
         for event in self._joined(prompt, word):
             yield event
 

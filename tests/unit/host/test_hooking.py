@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from clew.host import hooked_sessions
 from clew.llm.errors import InvalidRequest
 from clew.llm.scripted import Fail, Say
 from clew.protocol.events import (
@@ -154,7 +155,7 @@ async def test_a_prompt_that_is_blocked_never_joins_and_is_given_back(place: Hoo
     )
     async with session(place, [Say("never")]):
         ended = await place.say("about ACME")
-        assert (ended.reason, ended.error) == ("stopped_by_hook", "it names a customer")
+        assert (ended.reason, ended.error) == ("stopped_by_hook", "the prompt was not sent: it names a customer")
         assert place.front.of(PromptOffered)[0].text == "about ACME"
         assert len(place.front.of(PromptWithdrawn)) == 1
         assert not place.front.of(PromptAccepted)
@@ -306,6 +307,16 @@ async def test_the_end_is_told(place: HookLab) -> None:
     assert [told["reason"] for told in place.seen("end")] == ["prompt_input_exit"]
 
 
+async def test_hooks_of_the_end_keep_nobody(place: HookLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hooked_sessions, "END_LIMIT_S", 0.3)
+    hanging = place.says("hanging", more=f"echo $$ > {place.base}/pid; sleep 300")
+    place.user({"SessionEnd": [hook(hanging, timeout=300)]})
+    async with session(place, [Say("ok")]):
+        await place.say()
+    assert [event.outcome for event in place.front.of(HookRan)] == ["timed_out"]
+    assert_gone(place)
+
+
 async def test_an_interrupt_stops_the_hook_and_the_turn(place: HookLab) -> None:
     forever = place.says("forever", more=f"echo $$ > {place.base}/pid; sleep 300")
     place.user({"PreToolUse": [hook(forever, timeout=300)]})
@@ -334,7 +345,10 @@ async def test_an_interrupt_while_a_prompt_is_looked_at_gives_it_back(place: Hoo
 
 
 def assert_gone(place: HookLab) -> None:
-    pid = int((place.base / "pid").read_text())
+    written = place.base / "pid"
+    if not written.exists():
+        return  # it was ended before it came so far
+    pid = int(written.read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 
