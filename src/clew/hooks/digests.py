@@ -2,8 +2,10 @@
 
 import hashlib
 import os
+import re
 import stat
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 
 from clew.hooks.command_words import expanded, words_of
 from clew.hooks.definitions import Hook
@@ -17,6 +19,7 @@ MAX_TOTAL_BYTES = 32_000_000
 READ_BYTES = 1 << 18
 FAMILIES: dict[HookScope, str] = {"user": "user", "given": "user", "claude_user": "claude_user"}
 """All others are the project's: the same hook in two of its files is one decision."""
+_PATTERN = re.compile(r"[*?[]")
 
 
 class TooManyNames(ValueError):
@@ -62,7 +65,7 @@ def stray_file(hook: Hook, root: str, cwd: str) -> str:
     """A program or script that a relative word means from `cwd`, other than the one it means from the project's root,
     where it was looked at. Empty: there is none."""
     place, here = os.path.realpath(root), os.path.realpath(cwd)
-    if here == place or not _inside(here, place):
+    if here == place:
         return ""
     for word in words_of(hook.command):
         found = os.path.join(here, word.text)
@@ -97,20 +100,27 @@ def _paths(hook: Hook, root: str) -> list[str]:
         path = os.path.normpath(os.path.join(place, word))
         if len(folders) < MAX_FOLDERS and path not in folders and os.path.isdir(path):
             folders.append(path)
-    found = {os.path.normpath(os.path.join(folder, word)) for word in words for folder in folders}
+    named = {os.path.normpath(os.path.join(folder, word)) for word in words for folder in folders}
+    inside = {path for path in named if path != place and _inside(path, place)}
+    found = inside.union(*(_matching(path) for path in inside if _PATTERN.search(os.path.basename(path))))
     if len(found) > MAX_NAMES:
         raise TooManyNames
-    return sorted(path for path in found if path != place and _inside(_whole(path), place))
+    return sorted(found)
+
+
+def _matching(pattern: str) -> list[str]:
+    """What a pattern in the last part of a path stands for. One in its folders is not followed: that may be much."""
+    folder, name = os.path.split(pattern)
+    try:
+        with os.scandir(folder) as entries:
+            return [entry.path for entry in entries if fnmatchcase(entry.name, name)]
+    except (OSError, ValueError):
+        return []
 
 
 def _holds_home(hook: Hook, place: str) -> bool:
     """The project holds the home directory: what the user's own hook names there is the user's own too."""
     return hook.of_user and _inside(os.path.realpath(os.path.expanduser("~")), place)
-
-
-def _whole(path: str) -> str:
-    """With links in its folders followed, and its own last name as it stands."""
-    return os.path.join(os.path.realpath(os.path.dirname(path)), os.path.basename(path))
 
 
 def _content(path: str, place: str, max_bytes: int) -> tuple[bytes, int]:
@@ -120,6 +130,8 @@ def _content(path: str, place: str, max_bytes: int) -> tuple[bytes, int]:
         info = os.lstat(path)
     except (OSError, ValueError):
         return b"", 0
+    if not _inside(os.path.realpath(os.path.dirname(path)), place):
+        return b"elsewhere\0" + os.fsencode(os.path.realpath(path)), 0
     if stat.S_ISLNK(info.st_mode):
         target = os.path.realpath(path)
         inner, size = _content(target, place, max_bytes) if _inside(target, place) and target != path else (b"", 0)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
@@ -102,6 +102,30 @@ def test_a_file_in_a_folder_that_the_command_enters(files: Files) -> None:
         hook = files.hook(command)
         path.write_text(f"# for {command}\n")
         assert digest(files, hook) != hook.digest
+
+
+@pytest.mark.parametrize("command", ["sh tools/*.sh", "for f in ./tools/*; do . $f; done", "cd tools && cat ?.sh | sh"])
+def test_files_that_a_pattern_names(files: Files, command: str) -> None:
+    path = script(files, "tools/a.sh")
+    hook = files.hook(command)
+    path.write_text("exit 2\n")
+    changed = digest(files, hook)
+    assert changed != hook.digest
+    script(files, "tools/b.sh")
+    assert digest(files, hook) not in (changed, hook.digest)
+
+
+def test_a_folder_on_the_way_that_is_a_link(files: Files, tmp_path: Path) -> None:
+    script(files, "inside/check.sh")
+    hook = files.hook("./tools/check.sh")
+    seen = {hook.digest}
+    for target in (files.root / "inside", tmp_path / "outside", tmp_path / "elsewhere"):
+        target.mkdir(exist_ok=True)
+        (target / "check.sh").write_text("exit 0\n")
+        (files.root / "tools").unlink(missing_ok=True)
+        (files.root / "tools").symlink_to(target)
+        assert digest(files, hook) not in seen
+        seen.add(digest(files, hook))
 
 
 def test_a_module_of_python(files: Files) -> None:
@@ -223,6 +247,22 @@ def test_a_command_that_names_too_much_is_refused(files: Files) -> None:
         files.hook(" ".join(f"word{number}" for number in range(3_000)))
 
 
+def test_patterns_over_the_whole_system_are_not_followed(files: Files) -> None:
+    for command in ("ls /usr/bin/*", "ls /*/*/*/*", "cat ../*", "sh */*/*/x.sh"):
+        assert digest(files, files.hook(command)) == files.hook(command).digest
+        assert named_files(files.hook(command), str(files.root)) == []
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.text(alphabet=st.sampled_from("abs./*?[] '\"\\$(){}|&;<>=:`\n~-m!"), max_size=60))
+def test_any_command_has_a_digest(files: Files, command: str) -> None:
+    script(files, "a")
+    script(files, "b/s")
+    hook = files.hook(command)
+    assert digest(files, hook) == hook.digest
+    stray_file(hook, str(files.root), str(files.root / "b"))
+
+
 def test_a_script_of_the_same_name_elsewhere_is_a_stray(files: Files) -> None:
     root = str(files.root)
     script(files, "check.sh")
@@ -236,6 +276,10 @@ def test_a_script_of_the_same_name_elsewhere_is_a_stray(files: Files) -> None:
     assert stray_file(files.hook("sh check.sh"), root, str(sub)) == "sub/check.sh"
     assert stray_file(files.hook("$CLAUDE_PROJECT_DIR/check.sh"), root, str(sub)) == ""
     assert stray_file(files.hook("echo check.sh"), root, str(sub)) == ""
+    outside = files.root.parent / "outside"
+    outside.mkdir()
+    (outside / "check.sh").write_text("x")
+    assert stray_file(hook, root, str(outside)) == "../outside/check.sh"
     (sub / "check.sh").unlink()
     (sub / "check.sh").symlink_to(files.root / "check.sh")
     assert stray_file(hook, root, str(sub)) == ""
