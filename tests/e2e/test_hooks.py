@@ -121,7 +121,7 @@ def test_nothing_of_an_untrusted_project_is_run(serve: Serve) -> None:
 def test_a_hook_that_hangs_ends_and_nothing_is_left_of_it(serve: Serve) -> None:
     place, _ = serve([call("Bash", command="echo hi"), {"text": "done"}])
     hanging = script(place, "hanging", f"echo $$ > {place.home}/pid", "trap '' TERM", "sleep 300 & sleep 300")
-    defined(place, {"PreToolUse": hanging}, timeout=0.5)
+    defined(place, {"PreToolUse": hanging}, timeout=2)
     done = place.run("-p", "go", "--trust")
     assert (done.code, done.out) == (0, "done\n")
     assert "timed_out" in done.err

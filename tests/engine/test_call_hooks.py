@@ -192,6 +192,29 @@ async def test_each_hook_stands_around_those_after_it_also_when_the_tool_fails()
     assert stage.of(ToolEnded)[0].result.is_error
 
 
+async def test_an_interrupt_while_a_hook_looks_at_a_result_keeps_the_result() -> None:
+    """What ran, ran."""
+    looking = asyncio.Event()
+
+    class Slow(Saying):
+        """Never done with it."""
+
+        async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
+            looking.set()
+            await asyncio.Event().wait()
+            return result
+
+    model = ScriptedModel([Call("Shell", {"name": "x"}), Say("never")])
+    stage = Stage(model, [Shell()], host=TestHost(hooks=(Slow(),)))
+    turn = asyncio.create_task(stage.play())
+    await looking.wait()
+    stage.abort.throw()
+    assert (await turn).reason == "interrupted"
+    (ended,) = stage.of(ToolEnded)
+    assert (ended.result.content, ended.result.is_error) == ("ok", False)
+    stage.assert_settled()
+
+
 async def test_an_input_that_cannot_be_taken_fails_the_call_and_says_whose_it_is() -> None:
     shell = Shell()
     stage = stage_for("plain", CallChange(arguments={"name": ["no text"]}), shell=shell)

@@ -45,6 +45,8 @@ class Slot(Struct, eq=False):
     refused: bool = False
     effectful: bool = False
     """It was let through and may have changed something outside of this session."""
+    ran: ToolResult | None = None
+    """What its run came to; hooks may still look at it."""
     said: CallChange = UNCHANGED
     """What hooks think of it."""
     duration_ms: int = 0
@@ -103,7 +105,8 @@ class Calls:
         await self._gate.withdraw_open()
         for slot in unfinished:
             if answer and slot.result is None:
-                await self._finish(slot, ToolResult(text=CANCEL_TEXT[slot.cancelled or reason], is_error=True))
+                limit = slot.tool.max_result_chars if slot.tool is not None else 0
+                await self._finish(slot, slot.ran or cancelled(slot.cancelled or reason), max_chars=limit)
 
     async def fit(self) -> None:
         """All results together within the budget; what stands for some of them is recorded before they are sent."""
@@ -121,7 +124,7 @@ class Calls:
             if slot.cancelled is None:
                 result = await self._attempt(slot, tool, params, ticket)
             else:
-                result = ToolResult(text=CANCEL_TEXT[slot.cancelled], is_error=True)
+                result = cancelled(slot.cancelled)
             await self._finish(slot, result, max_chars=tool.max_result_chars)
         finally:
             ticket.leave()
@@ -195,7 +198,7 @@ class Calls:
         except asyncio.CancelledError:
             task = asyncio.current_task()
             if slot.cancelled == "sibling_error" and task is not None and task.uncancel() == 0:
-                return ToolResult(text=CANCEL_TEXT["sibling_error"], is_error=True)
+                return slot.ran or cancelled("sibling_error")
             raise
         except BadArguments as error:
             return ToolResult(text=str(error), is_error=True)
@@ -221,9 +224,10 @@ class Calls:
     async def _ran(self, slot: Slot, tool: Tool[Any], params: Struct, context: ToolContext) -> ToolResult:
         try:
             with slot.stopwatch(self._gate):
-                return await tool.run(params, context)
+                slot.ran = await tool.run(params, context)
         except Exception as error:  # a tool's bug is the tool's result, never the end of the turn
-            return ToolResult(text=f"{slot.call.name} failed: {describe(error)}", is_error=True)
+            slot.ran = ToolResult(text=f"{slot.call.name} failed: {describe(error)}", is_error=True)
+        return slot.ran
 
     async def _announce(self, slot: Slot) -> None:
         """What has an effect runs only after the log is safe on disk: the host syncs before it takes this event."""
@@ -262,6 +266,11 @@ class Calls:
             refused=slot.refused,
         )
         await self._channel.emit(ended)
+
+
+def cancelled(reason: CancelReason) -> ToolResult:
+    """The result of a call that was stopped."""
+    return ToolResult(text=CANCEL_TEXT[reason], is_error=True)
 
 
 def stricter(said: CallChange, more: CallChange) -> CallChange:

@@ -191,7 +191,7 @@ class Turn:
         if word.refused:
             for event in given_back(prompt):
                 yield event
-            raise PromptRefused(word.refused)
+            raise PromptRefused(f"the prompt was not sent: {word.refused}")
         for event in self._joined(prompt, word):
             yield event
 
@@ -281,5 +281,5 @@ class Turn:
 def given_back(prompt: Prompt) -> Iterator[Event]:
     """The words did not join: whoever typed them has them again."""
     yield PromptWithdrawn(prompt_id=prompt.prompt_id)
-    if prompt.origin == "user" and isinstance(prompt.content, str):
-        yield PromptOffered(text=text_of(prompt.content))
+    if prompt.origin == "user" and (text := text_of(prompt.content)):
+        yield PromptOffered(text=text)

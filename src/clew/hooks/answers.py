@@ -45,7 +45,7 @@ class HookVerdict(Struct, frozen=True, kw_only=True):
     leaning: Leaning = ""
     reason: str = ""
     hook: str = ""
-    """Which one decided."""
+    """Which one decided, or wants the turn to end."""
     arguments: dict[str, Any] | None = None
     changed_by: str = ""
     """Which one changed the input."""
@@ -65,7 +65,7 @@ def combined(answers: Sequence[HookAnswer]) -> HookVerdict:
     return HookVerdict(
         leaning=strictest.leaning if strictest is not None else "",
         reason=strictest.reason if strictest is not None else "",
-        hook=strictest.hook if strictest is not None and strictest.leaning else "",
+        hook=next((answer.hook for answer in (strictest, *answers) if answer is not None and decides(answer)), ""),
         arguments=changed[-1].arguments if changed else None,
         changed_by=changed[-1].hook if changed else "",
         context="\n".join(answer.context for answer in answers if answer.context),
@@ -74,3 +74,8 @@ def combined(answers: Sequence[HookAnswer]) -> HookVerdict:
         title=next((answer.title for answer in answers if answer.title), ""),
         result=results[-1] if results else None,
     )
+
+
+def decides(answer: HookAnswer) -> bool:
+    """Whether anything follows from it."""
+    return bool(answer.leaning and (answer.leaning != "allow" or answer.may_allow)) or answer.stop is not None

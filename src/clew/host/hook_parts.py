@@ -40,6 +40,7 @@ class HookParts:
     def attach(self, session: Session) -> "Consent":
         """Belong to a session; the answer is whom to ask before its view is made smaller."""
         self.hooking.attach(session)
+        session.subscribe(self.calls.hear)
         self.turns.attach(session)
         self._sessions.attach(session)
         session.on_leave.append(self.hooking.end)

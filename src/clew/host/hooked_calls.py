@@ -1,6 +1,5 @@
 """Hooks before and after each tool call, and what they say to the model once the step is done."""
 
-import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from clew.engine.calls import CANCEL_TEXT
 from clew.engine.middleware.base import Middleware
 from clew.engine.ports import CallChange
 from clew.engine.turn import Turn, TurnStopped
@@ -15,12 +15,11 @@ from clew.hooks.answers import HookVerdict
 from clew.host.hooking import Hooking
 from clew.host.undo_hook import UndoHook
 from clew.protocol.display import TerminalBlock
-from clew.protocol.events import Event
+from clew.protocol.events import Event, ToolEnded, ToolStarted, TurnEnded
 from clew.protocol.ids import CallId
-from clew.protocol.messages import ToolCallPart
+from clew.protocol.messages import ToolCallPart, result_text
 from clew.tools.base import Tool, ToolResult
 
-INTERRUPTED = "It was interrupted before it finished."
 MAX_RESPONSE_CHARS = 200_000
 
 
@@ -37,7 +36,10 @@ class HookedCalls(Middleware):
     def __init__(self, hooking: Hooking, undo: UndoHook | None) -> None:
         self._hooking = hooking
         self._undo = undo
+        self._started: dict[CallId, ToolCallPart] = {}
         self._effectful: set[CallId] = set()
+        self._finished: set[CallId] = set()
+        """Of the calls that run: those whose hooks were asked afterwards, or need not be."""
         self._words: dict[CallId, Words] = {}
 
     async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
@@ -58,28 +60,21 @@ class HookedCalls(Middleware):
 
     @asynccontextmanager
     async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
-        """A call that is stopped has failed; who stopped it does not wait for hooks."""
+        """Only for those with an effect, which is worth knowing afterwards."""
         self._effectful.add(call.id)
-        try:
-            yield
-        except asyncio.CancelledError:
-            self._effectful.discard(call.id)
-            if self._hooking.listens("PostToolUseFailure"):
-                fields = {"error": INTERRUPTED, "is_interrupt": True}
-                self._hooking.beside(self._ask("PostToolUseFailure", call, fields))
-            raise
+        yield
 
     async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
         """The result stays the tool's, unless a hook puts another in its place or has to say something about it."""
         moment = "PostToolUseFailure" if result.is_error else "PostToolUse"
-        kept = call.id in self._effectful
-        self._effectful.discard(call.id)
+        self._finished.add(call.id)
         if not self._hooking.listens(moment):
             return result
         fields: dict[str, Any] = {"tool_response": response(call, result)}
         if result.is_error:
             fields = {"error": result.text[:MAX_RESPONSE_CHARS], "is_interrupt": False}
-        async with self._undo.around_hooks(moment) if self._undo is not None and kept else nullcontext():
+        undo = self._undo if call.id in self._effectful else None
+        async with undo.around_hooks(moment) if undo is not None else nullcontext():
             verdict = await self._ask(moment, call, fields)
         if verdict.result is not None:
             result = replace(result, text=verdict.result)
@@ -96,6 +91,28 @@ class HookedCalls(Middleware):
         stops = [words.stop for words in said if words.stop is not None]
         if stops:
             raise TurnStopped("stopped_by_hook", stops[0])
+
+    def hear(self, event: Event) -> None:
+        """A call that ended without `after` was stopped while it ran, so it failed; nobody waits for hooks then."""
+        match event:
+            case ToolStarted():
+                self._started[event.call.id] = event.call
+            case ToolEnded():
+                self._ended(event)
+            case TurnEnded():
+                self._started.clear()
+                self._finished.clear()
+                self._effectful.clear()
+            case _:
+                pass
+
+    def _ended(self, event: ToolEnded) -> None:
+        call = self._started.pop(event.result.call_id, None)
+        if call is None or call.id in self._finished or not self._hooking.listens("PostToolUseFailure"):
+            return
+        text = result_text(event.result)
+        fields = {"error": text, "is_interrupt": text == CANCEL_TEXT["interrupted"]}
+        self._hooking.beside(self._ask("PostToolUseFailure", call, fields))
 
     async def _ask(self, moment: str, call: ToolCallPart, fields: dict[str, Any]) -> HookVerdict:
         about = {"tool_name": call.name, "tool_input": call.arguments, "tool_use_id": call.id}

@@ -6,23 +6,28 @@ from pathlib import Path
 
 import pytest
 
+from clew.host import hooked_sessions
 from clew.llm.errors import InvalidRequest
 from clew.llm.scripted import Fail, Say
 from clew.protocol.events import (
     ApprovalResolved,
     CallChanged,
+    CompactionEnded,
     CompactionFailed,
+    CompactionStarted,
     HookAwaited,
     HookRan,
     Notice,
+    Notified,
     PromptAccepted,
     PromptOffered,
     PromptWithdrawn,
     TitleChanged,
     ToolEnded,
+    ToolStarted,
     TurnEnded,
 )
-from clew.protocol.ops import Compact, Interrupt, SubmitPrompt
+from clew.protocol.ops import ClearContext, Compact, Interrupt, SubmitPrompt
 from unit.host.hook_lab import HookLab, bash, decision, hook, session
 
 
@@ -150,7 +155,7 @@ async def test_a_prompt_that_is_blocked_never_joins_and_is_given_back(place: Hoo
     )
     async with session(place, [Say("never")]):
         ended = await place.say("about ACME")
-        assert (ended.reason, ended.error) == ("stopped_by_hook", "it names a customer")
+        assert (ended.reason, ended.error) == ("stopped_by_hook", "the prompt was not sent: it names a customer")
         assert place.front.of(PromptOffered)[0].text == "about ACME"
         assert len(place.front.of(PromptWithdrawn)) == 1
         assert not place.front.of(PromptAccepted)
@@ -246,11 +251,70 @@ async def test_compaction_asks_first(place: HookLab) -> None:
     assert (told["trigger"], told["custom_instructions"]) == ("manual", "the parser")
 
 
+async def test_words_for_a_compaction_are_heeded_by_its_summary(place: HookLab) -> None:
+    said = {"hookSpecificOutput": {"hookEventName": "PreCompact", "additionalContext": "keep every port number"}}
+    place.user({"PreCompact": [hook(place.says("focus", said))]})
+    long = "words " * 4_000
+    async with session(place, [Say(long), Say(long), Say(long), *[Say("## Goal\nA summary.")] * 6]):
+        for number in range(3):
+            await place.say(f"{number} {long}")
+        await place.front.submit(Compact(focus="the parser"))
+        await place.front.until(CompactionStarted)
+        await place.front.until((CompactionEnded, CompactionFailed))
+    asked = [str(request.messages) + str(request.system) for request in place.model.requests[3:]]
+    assert asked
+    assert all("keep every port number" in words and "the parser" in words for words in asked)
+
+
+async def test_a_view_that_begins_anew_starts_the_session_again_for_hooks(place: HookLab) -> None:
+    place.user({"SessionStart": [hook(place.says("start", "fresh words"))]})
+    async with session(place, [Say("ok"), Say("ok")]):
+        await place.say()
+        await place.front.submit(ClearContext())
+        await place.front.until(CompactionEnded)
+        await place.say("again")
+    assert [told["source"] for told in place.seen("start")] == ["startup", "clear"]
+    assert place.sent.count("fresh words") == 1
+
+
+async def test_a_call_that_was_interrupted_is_told_as_such(place: HookLab) -> None:
+    place.user({"PostToolUseFailure": [hook(place.says("failed"))]})
+    async with session(place, [bash("sleep 300"), Say("ok")], flags={"permissions.allow": ["Bash(sleep *)"]}):
+        await place.front.submit(SubmitPrompt(content="go"))
+        await place.front.until(ToolStarted)
+        await place.front.submit(Interrupt())
+        await place.front.until(TurnEnded)
+        await place.front.until(HookRan)
+    (told,) = place.seen("failed")
+    assert told["is_interrupt"] is True
+    assert told["tool_input"]["command"] == "sleep 300"
+
+
+async def test_notices_go_to_hooks_and_nobody_waits_for_them(place: HookLab) -> None:
+    place.user({"Notification": [hook(place.says("tell"), "permission_prompt")]})
+    async with session(place, [Say("ok")]):
+        for kind, text in (("needs_approval", "Bash asks"), ("done", "It is done")):
+            place.front.door.room.session.publish(Notified(kind=kind, text=text))  # pyright: ignore[reportArgumentType]  # words of this file
+        await place.front.until(HookRan)
+    (told,) = place.seen("tell")
+    assert (told["message"], told["notification_type"], told["title"]) == ("Bash asks", "permission_prompt", "clew")
+
+
 async def test_the_end_is_told(place: HookLab) -> None:
     place.user({"SessionEnd": [hook(place.says("end"))]})
     async with session(place, [Say("ok")]):
         await place.say()
     assert [told["reason"] for told in place.seen("end")] == ["prompt_input_exit"]
+
+
+async def test_hooks_of_the_end_keep_nobody(place: HookLab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hooked_sessions, "END_LIMIT_S", 0.3)
+    hanging = place.says("hanging", more=f"echo $$ > {place.base}/pid; sleep 300")
+    place.user({"SessionEnd": [hook(hanging, timeout=300)]})
+    async with session(place, [Say("ok")]):
+        await place.say()
+    assert [event.outcome for event in place.front.of(HookRan)] == ["timed_out"]
+    assert_gone(place)
 
 
 async def test_an_interrupt_stops_the_hook_and_the_turn(place: HookLab) -> None:
@@ -281,7 +345,10 @@ async def test_an_interrupt_while_a_prompt_is_looked_at_gives_it_back(place: Hoo
 
 
 def assert_gone(place: HookLab) -> None:
-    pid = int((place.base / "pid").read_text())
+    written = place.base / "pid"
+    if not written.exists():
+        return  # it was ended before it came so far
+    pid = int(written.read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(pid, 0)
 
