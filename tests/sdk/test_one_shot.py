@@ -10,6 +10,7 @@ from claude_agent_sdk import (
     ClaudeSDKError,
     PermissionResultAllow,
     ProcessError,
+    ResultError,
     ResultMessage,
     StreamEvent,
     SystemMessage,
