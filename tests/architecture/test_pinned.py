@@ -5,12 +5,15 @@
 
 import os
 from pathlib import Path
+from typing import Any, get_args
 
 import msgspec
 
 from clew.prompts.system_prompt import prompt_text
+from clew.protocol import stream, stream_content
 from clew.protocol.events import Envelope
 from clew.protocol.ops import Op
+from clew.protocol.stream import SCHEMA_VERSION, ResultLine, StreamLine
 from clew.tools.registry import builtin_tools
 from clew.tools.session import ToolSession
 
@@ -44,6 +47,57 @@ def test_the_protocol_is_pinned() -> None:
     assert now == pinned.read_bytes(), (
         "the protocol differs from docs/protocol.schema.json; if that is meant, update it"
     )
+
+
+def stream_schema() -> dict[str, Any]:
+    """What programs read, one line at a time. Every field is required that is always written."""
+    lines = get_args(StreamLine)
+    references, components = msgspec.json.schema_components(lines)
+    structs = {
+        value.__name__: value
+        for module in (stream, stream_content)
+        for value in vars(module).values()
+        if is_struct(value)
+    }
+    for name, component in components.items():
+        struct = structs.get(name)
+        if struct is not None and not struct.__struct_config__.omit_defaults:
+            optional = {field.encode_name for field in msgspec.structs.fields(struct) if field.default is msgspec.UNSET}
+            component["required"] = [name for name in component["properties"] if name not in optional]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": f"One line of clew's stream-json, schema version {SCHEMA_VERSION}",
+        "anyOf": list(references),
+        "$defs": components,
+    }
+
+
+def is_struct(value: Any) -> bool:
+    return isinstance(value, type) and issubclass(value, msgspec.Struct)
+
+
+def test_the_stream_that_programs_read_is_pinned() -> None:
+    now = msgspec.json.format(msgspec.json.encode(stream_schema(), order="sorted"), indent=1) + b"\n"
+    pinned = DOCS / "stream-json.schema.json"
+    if os.environ.get("CLEW_UPDATE_SNAPSHOTS"):
+        pinned.write_bytes(now)
+    assert now == pinned.read_bytes(), (
+        "the stream differs from docs/stream-json.schema.json; if that is meant, update it, and raise SCHEMA_VERSION "
+        "when it breaks readers"
+    )
+
+
+def test_the_page_about_the_stream_names_every_line_and_every_field_of_the_result() -> None:
+    page = (DOCS / "stream-json.md").read_text(encoding="utf-8")
+    for line in get_args(StreamLine):
+        names = {str(line.__struct_config__.tag)} | {
+            str(field.default)
+            for field in msgspec.structs.fields(line)
+            if field.name == "subtype" and isinstance(field.default, str)
+        }
+        assert all(f"`{name}`" in page for name in names), f"{line.__name__} is not described"
+    for field in msgspec.structs.fields(ResultLine):
+        assert f"`{field.encode_name}`" in page, f"{field.encode_name} of the result is not described"
 
 
 def test_what_every_first_request_carries_is_small(tmp_path: Path) -> None:

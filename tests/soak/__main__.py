@@ -3,6 +3,7 @@
 Session n of a run has the seed SEED + n, so that one that fails is played again with `--sessions 1 --seed ITS_SEED`.
 Sessions with an odd seed change their view in between: compaction, clearing, snips, undo, pins, recall, rewind.
 `--long 1000` makes one session of so many requests in a small window instead.
+`--headless 1000` makes so many runs of `clew -p` with random faults: one result each, no hang, no process left behind.
 """
 
 import argparse
@@ -14,12 +15,15 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from pathlib import Path
 
 from e2e.compaction_long import long_session
 from e2e.conversation_fuzz import play
 from e2e.conversation_plan import Plan, make_plan, make_view_plan
+from e2e.headless_runs import make_run
+from e2e.headless_runs import play as play_run
 
 NUMBERED = re.compile(r"\b(?:ask|say|fx|ink|muse)\d{3}\b|'[^']*'|\d+")
 
@@ -32,39 +36,72 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=max(2, os.cpu_count() or 2), help="sessions at once")
     parser.add_argument("--keep", action="store_true", help="leave the folders of sessions that fail")
     parser.add_argument("--long", type=int, default=0, metavar="REQUESTS", help="one long session in a small window")
+    parser.add_argument("--headless", type=int, default=0, metavar="RUNS", help="runs of `clew -p` instead")
     args = parser.parse_args()
-    print(f"seed {args.seed}, {args.sessions} sessions, {args.jobs} at once", flush=True)
+    count = args.headless or args.sessions
+    what = "runs" if args.headless else "sessions"
+    print(f"seed {args.seed}, {count} {what}, {args.jobs} at once", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="clew-soak-"))
     if args.long:
         wrong = long_session(folder / "long", requests=args.long, seed=args.seed)
         print("\n".join([*wrong, f"seed {args.seed}: {args.long} requests, {len(wrong)} things wrong"]))
         shutil.rmtree(folder, ignore_errors=True)
         return 1 if wrong else 0
+    tell, play_one = (told_run, one_run) if args.headless else (told_session, one_session)
     started = time.monotonic()
+    bad = play_all(range(args.seed, args.seed + count), args.jobs, folder, tell, play_one, keep=args.keep)
+    took_s = time.monotonic() - started
+    good = "have one result, and leave nothing behind" if args.headless else "go on as they were"
+    print(f"{count - len(bad)} of {count} {what} {good}; {took_s:.0f} s; failing seeds: {sorted(bad) or 'none'}")
+    if bad and args.keep:
+        print(f"kept in {folder}")
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+    return 1 if bad else 0
+
+
+def play_all(
+    seeds: range,
+    jobs: int,
+    folder: Path,
+    tell: Callable[[int], str],
+    play_one: Callable[[int, Path], list[str]],
+    *,
+    keep: bool,
+) -> list[int]:
+    """Each seed once, some at a time; prints what is wrong and gives the seeds that failed."""
     failed: Counter[str] = Counter()
     bad: list[int] = []
-    with ThreadPoolExecutor(args.jobs) as pool:
-        seeds = range(args.seed, args.seed + args.sessions)
-        running = {pool.submit(play, plan_of(seed), folder / str(seed)): seed for seed in seeds}
+    with ThreadPoolExecutor(jobs) as pool:
+        running = {pool.submit(play_one, seed, folder / str(seed)): seed for seed in seeds}
         for done in as_completed(running):
             seed = running[done]
             wrong = done.result()
             if wrong:
                 bad.append(seed)
                 failed.update({kind_of(line) for line in wrong})
-                print("\n".join([f"FAIL {plan_of(seed).describe()}", *(f"  ! {line}" for line in wrong)]), flush=True)
-            if not (wrong and args.keep):
+                print("\n".join([f"FAIL {tell(seed)}", *(f"  ! {line}" for line in wrong)]), flush=True)
+            if not (wrong and keep):
                 shutil.rmtree(folder / str(seed), ignore_errors=True)
-    took_s = time.monotonic() - started
     for kind, count in failed.most_common():
-        print(f"{count:4} sessions  {kind}")
-    good = args.sessions - len(bad)
-    print(f"{good} of {args.sessions} go on as they were; {took_s:.0f} s; failing seeds: {sorted(bad) or 'none'}")
-    if bad and args.keep:
-        print(f"kept in {folder}")
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
-    return 1 if bad else 0
+        print(f"{count:4}  {kind}")
+    return bad
+
+
+def told_session(seed: int) -> str:
+    return plan_of(seed).describe()
+
+
+def one_session(seed: int, folder: Path) -> list[str]:
+    return play(plan_of(seed), folder)
+
+
+def told_run(seed: int) -> str:
+    return make_run(seed).describe()
+
+
+def one_run(seed: int, folder: Path) -> list[str]:
+    return play_run(make_run(seed), folder)
 
 
 def plan_of(seed: int) -> Plan:

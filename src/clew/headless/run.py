@@ -126,7 +126,7 @@ class OneShot:
 
     async def _close_without_reader(self) -> None:
         await self._printer.output.closed.wait()
-        await self._close()
+        self._close()
 
     def _close(self) -> "asyncio.Task[None]":
         """Everything is stopped and written; once."""
@@ -142,6 +142,7 @@ def stream_lines(options: HeadlessOptions) -> StreamLines:
         hooks=options.hooks,
         session_state=options.session_state,
         replay_prompts=options.replay_prompts,
+        nobody_is_asked=True,
         slash_commands=options.slash_commands,
     )
 

@@ -51,6 +51,11 @@ class OutputWriter:
         self.error: OSError | None = None
         """Why it is closed."""
 
+    @property
+    def waiting(self) -> int:
+        """Lines and texts that are not on their way yet."""
+        return len(self._items)
+
     async def write(self, line: OutputLine) -> None:
         """One line of JSON."""
         self.put(line)

@@ -61,7 +61,7 @@ from clew.protocol.stream import (
 )
 from clew.protocol.stream_content import InputMessage
 from clew.streaming.content import content_of, input_of
-from clew.streaming.replies import ReplyLines
+from clew.streaming.replies import Follower, ReplyLines
 from clew.streaming.states import ActivityFold
 
 ASKS = (ApprovalRequested, QuestionAsked, PlanProposed, ElicitationRequested, HookCalled)
@@ -79,14 +79,17 @@ class StreamLines:
         hooks: bool = False,
         replay_prompts: bool = False,
         session_state: bool = False,
+        nobody_is_asked: bool = False,
         slash_commands: tuple[str, ...] = (),
     ) -> None:
         """`partial`: how replies grow; `hooks`: what hooks said; `replay_prompts`: each prompt that was taken;
-        `session_state`: whether work is under way."""
+        `session_state`: whether work is under way; `nobody_is_asked`: no request about a call goes the same way, so
+        that its line need not be there first."""
         self._partial = partial
         self._hooks = hooks
         self._replay_prompts = replay_prompts
         self._activity = ActivityFold() if session_state else None
+        self._asks = () if nobody_is_asked else ASKS
         self._slash_commands = slash_commands
         self._replies: dict[AgentId, ReplyLines] = {}
         self._running: dict[CallId, tuple[str, str, float]] = {}
@@ -113,14 +116,18 @@ class StreamLines:
                 yield from replies.ended(event)
             case ReplyWithdrawn():
                 yield from replies.broken_off()
-                yield from self._others(envelope)
+                yield self._withdrawn(envelope, event)
             case StepStarted():
                 replies.model = event.model
             case _:
-                others = [*self._others(envelope), *self._state(envelope)]
-                if others or isinstance(event, ASKS):
+                if isinstance(event, self._asks):
                     yield from replies.settled()
-                yield from others
+                for line in self._conversation(envelope):
+                    yield from replies.followed(line)
+                if envelope.agent == MAIN_AGENT:
+                    yield from self._about_the_session(envelope)
+                    yield from self._remarks(envelope)
+                    yield from self._state(envelope)
 
     def _replies_of(self, envelope: Envelope) -> ReplyLines:
         known = self._replies.get(envelope.agent)
@@ -129,14 +136,17 @@ class StreamLines:
             self._replies[envelope.agent] = known
         return known
 
-    def _others(self, envelope: Envelope) -> Iterator[StreamLine]:
-        """Everything but replies. Of an agent that a call started, only what belongs to its conversation."""
-        yield from self._conversation(envelope)
-        if envelope.agent == MAIN_AGENT:
-            yield from self._about_the_session(envelope)
-            yield from self._remarks(envelope)
+    def _withdrawn(self, envelope: Envelope, event: ReplyWithdrawn) -> WithdrawnLine:
+        return WithdrawnLine(
+            session_id=envelope.session_id,
+            uuid=new_uuid(),
+            message_id=event.reply_id,
+            uuids=event.entry_ids,
+            reason=event.reason,
+        )
 
-    def _conversation(self, envelope: Envelope) -> Iterator[StreamLine]:
+    def _conversation(self, envelope: Envelope) -> Iterator[Follower]:
+        """What stands between replies; all that is told of an agent which a call started, but for its replies."""
         event, session, parent = envelope.event, envelope.session_id, envelope.parent_call
         match event:
             case ToolStarted():
@@ -165,18 +175,10 @@ class StreamLines:
                     is_replay=True if replayed else UNSET,
                     prompt_id=event.prompt_id or UNSET,
                 )
-            case ReplyWithdrawn():
-                yield WithdrawnLine(
-                    session_id=session,
-                    uuid=new_uuid(),
-                    message_id=event.reply_id,
-                    uuids=event.entry_ids,
-                    reason=event.reason,
-                )
             case _:
                 pass
 
-    def _progress(self, envelope: Envelope, event: ToolProgress) -> Iterator[StreamLine]:
+    def _progress(self, envelope: Envelope, event: ToolProgress) -> Iterator[ToolProgressLine]:
         name, started, told_s = self._running.get(event.call_id, ("", envelope.at, 0.0))
         elapsed_s = _seconds(started, envelope.at)
         if not self._partial and elapsed_s - told_s < PROGRESS_EVERY_S:
@@ -278,7 +280,7 @@ class StreamLines:
                 pass
 
     def _state(self, envelope: Envelope) -> Iterator[StreamLine]:
-        changed = self._activity.after(envelope.event) if self._activity and envelope.agent == MAIN_AGENT else None
+        changed = self._activity.after(envelope.event) if self._activity is not None else None
         if changed is not None:
             yield StateLine(session_id=envelope.session_id, uuid=new_uuid(), state=changed)
 

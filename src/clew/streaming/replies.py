@@ -1,8 +1,8 @@
 """One agent's replies as lines: each whole part once, and, when asked for, how it grew.
 
-The line of a part waits until the provider has told a usage, and that of the newest part until it is known whether it
-is the last: then it carries the whole usage and the stop reason. It never waits longer than until the reply is whole,
-breaks off, or something else has to be told after it.
+The line of a part waits until the provider has told a usage, and what follows in the conversation waits behind it; that
+of the newest part waits until it is known whether it is the last: then it carries the whole usage and the stop reason.
+Nothing waits longer than until the reply is whole, breaks off, or somebody is asked about a call.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import new_uuid
 from clew.protocol.messages import Part, ReasoningPart
-from clew.protocol.stream import AssistantLine, PartialLine
+from clew.protocol.stream import AssistantLine, PartialLine, ToolProgressLine, UserLine
 from clew.protocol.stream_content import (
     BlockDelta,
     BlockStart,
@@ -47,7 +47,8 @@ from clew.streaming.content import content_of, whole_text
 
 Delta = TextDelta | ReasoningDelta | ArgumentsDelta
 Start = TextContent | ThinkingContent | RedactedThinkingContent | ToolUseContent
-ReplyLine = AssistantLine | PartialLine
+Follower = UserLine | ToolProgressLine
+ReplyLine = AssistantLine | PartialLine | Follower
 
 
 class _Block:
@@ -75,7 +76,7 @@ class ReplyLines:
         self._usage: Usage | None = None
         self._blocks: dict[int, _Block] = {}
         self._count = 0
-        self._held: list[AssistantLine] = []
+        self._held: list[AssistantLine | Follower] = []
 
     def began(self, event: ReplyBegan) -> Iterator[ReplyLine]:
         """A reply begins."""
@@ -108,9 +109,10 @@ class ReplyLines:
         """The reply is whole."""
         yield from self._begin(event.reply_id, self.model)
         self._usage = event.usage or self._usage
-        if self._held:
-            last = self._held[-1]
-            self._held[-1] = replace(last, message=replace(last.message, stop_reason=event.stop_reason))
+        for at, line in reversed(list(enumerate(self._held))):
+            if isinstance(line, AssistantLine):
+                self._held[at] = replace(line, message=replace(line.message, stop_reason=event.stop_reason))
+                break
         yield from self.settled()
         if self._partial:
             yield from self._stop_blocks()
@@ -133,11 +135,21 @@ class ReplyLines:
         self._is_open = False
         self._blocks.clear()
 
+    def followed(self, line: Follower) -> Iterator[ReplyLine]:
+        """Something that belongs after what was said so far."""
+        if self._held and self._usage is None and self._is_open:
+            self._held.append(line)
+            return
+        yield from self.settled()
+        yield line
+
     def settled(self) -> Iterator[ReplyLine]:
         """Every line that waits, with the usage as it is known now."""
         held, self._held = self._held, []
         for line in held:
-            yield replace(line, message=replace(line.message, usage=self._usage))
+            if isinstance(line, AssistantLine):
+                line = replace(line, message=replace(line.message, usage=self._usage))
+            yield line
 
     def _begin(self, reply_id: str, model: str, usage: Usage | None = None) -> Iterator[ReplyLine]:
         if reply_id == self._reply:

@@ -12,6 +12,7 @@ import pytest
 from clew.host.listener import Listener
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, Think
 from clew.protocol.events import (
+    ApprovalRequested,
     ArgumentsDelta,
     AttemptEnded,
     Envelope,
@@ -23,7 +24,7 @@ from clew.protocol.events import (
     TextDelta,
     ToolEnded,
 )
-from clew.protocol.ids import CallId, EntryId, MessageId
+from clew.protocol.ids import CallId, EntryId, MessageId, RequestId
 from clew.protocol.messages import ReasoningPart, RedactedReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.usage import Usage
 from clew.streaming.lines import StreamLines
@@ -161,13 +162,23 @@ def test_lines_wait_for_a_usage_that_comes_with_the_end_of_the_reply() -> None:
     assert said(told([*events, received()])) == [("assistant", 9, None), ("assistant", 9, "tool_use")]
 
 
-def test_no_line_waits_when_something_follows_it_and_unknown_is_not_zero() -> None:
-    lines = told([began(None), part(0, TextPart(text="a")), part(1, CALL), result()])
-    assert [(line["type"], line["message"].get("usage")) for line in lines] == [
-        ("assistant", None),
-        ("assistant", None),
-        ("user", None),
+def test_a_result_that_is_there_before_the_usage_waits_behind_its_call() -> None:
+    events = [began(None), part(0, TextPart(text="a")), part(1, CALL), result()]
+    assert told(events) == []
+    assert said(told([*events, received()])) == [
+        ("assistant", 9, None),
+        ("assistant", 9, "tool_use"),
+        ("user", None, None),
     ]
+    early = said(told([began(EARLY), *events[1:]]))
+    assert early == [("assistant", 1, None), ("assistant", 1, None), ("user", None, None)]
+
+
+def test_nobody_is_asked_about_a_call_that_was_not_told_and_unknown_is_not_zero() -> None:
+    asked = ApprovalRequested(request_id=RequestId("q"), call_id=CallId("c"), tool="Read", subject="a", why="")
+    lines = told([began(None), part(0, TextPart(text="a")), part(1, CALL), asked])
+    assert [(line["type"], line["message"]["usage"]) for line in lines] == [("assistant", None), ("assistant", None)]
+    assert told([began(None), part(0, TextPart(text="a")), part(1, CALL), asked], nobody_is_asked=True) == []
 
 
 def test_a_call_whose_id_is_not_known_yet_is_opened_when_it_is() -> None:
