@@ -16,9 +16,22 @@ from bench.report import Row
 
 ROWS = "--rows"
 """Asks for the rows of one topic, for the process that puts them together."""
-TOPICS = ("startup", "permissions", "growth", "tools", "undo", "transcript", "window", "screen", "foreign", "recap")
+TOPICS = (
+    "startup",
+    "control",
+    "permissions",
+    "growth",
+    "tools",
+    "undo",
+    "transcript",
+    "window",
+    "screen",
+    "foreign",
+    "recap",
+)
 TITLES = {
     "startup": "Start, steps, memory (`clew -p` against the loopback model server)",
+    "control": "Driven by a program (`--input-format stream-json`)",
     "permissions": "Permission verdicts",
     "growth": "Hostile text: what twice the input costs",
     "tools": "Tools and sandbox",

@@ -176,12 +176,21 @@ async def test_hooks_run_where_several_turns_need_them(lab: MakeLab) -> None:
     assert [given["tool_input"]["command"] for given in hook.given] == ["echo 1", "echo 2"]
 
 
-async def test_a_moment_there_is_not_is_told_at_the_start(lab: MakeLab) -> None:
+async def test_a_moment_that_never_comes_is_told_at_the_start(lab: MakeLab) -> None:
+    here = lab([{"text": "hi"}])
+    hooks: Any = {"SubagentStart": matching(Hook())}
+    async with here.client(hooks=hooks) as client:
+        info = await client.get_server_info()
+        assert words(await exchange(client, "hi")) == "hi"
+    assert info is not None
+    assert "SubagentStart" in info["notes"][0]
+
+
+async def test_a_guard_that_would_never_run_is_refused(lab: MakeLab) -> None:
     here = lab([])
-    hooks: Any = {"NoSuchMoment": matching(Hook())}
-    with pytest.raises(Exception, match="NoSuchMoment"):
-        async with here.client(hooks=hooks):
-            pass
+    hooks: Any = {"PermissionRequest": matching(Hook(), on_failure="block")}
+    with pytest.raises(Exception, match="PermissionRequest"):
+        await here.client(hooks=hooks).connect()
 
 
 async def test_a_hook_that_must_block_is_promised_at_the_start(lab: MakeLab) -> None:

@@ -13,6 +13,7 @@ from clew.headless.command_turn import OFFERED
 from clew.headless.context_usage import context_usage
 from clew.headless.hook_calls import callback_hooks
 from clew.headless.op_answers import OpAnswers, Refused
+from clew.hooks.definitions import MOMENTS
 from clew.protocol.client import Client
 from clew.protocol.control import (
     CancelMessageRequest,
@@ -142,6 +143,8 @@ class ControlRequests:
     async def _initialize(self, wanted: InitializeRequest) -> Awaitable[AnswerBase]:
         await self._standing.started.wait()
         hooks = callback_hooks(wanted.hooks or {})
+        if vain := {hook.moment for hook in hooks if hook.blocks_on_failure and hook.moment not in MOMENTS}:
+            raise Refused(f"hooks that must block are for moments that never come: {', '.join(sorted(vain))}")
         registered = await self._ops.ask(RegisterHooks(hooks=hooks)) if hooks else None
         models = await self._ops.ask(ListModels(), ModelsListed)
         notes = unused(wanted)
@@ -229,6 +232,8 @@ def understood(request: Json) -> ProgramRequest:
 def unused(wanted: InitializeRequest) -> tuple[str, ...]:
     """What a program brought and nothing here takes up, a sentence each."""
     notes: list[str] = []
+    if vain := [moment for moment in wanted.hooks or {} if moment not in MOMENTS]:
+        notes.append(f"hooks for moments that never come yet: {', '.join(vain)}")
     if wanted.agents:
         notes.append(f"agents are not used yet: {', '.join(wanted.agents)}")
     if wanted.skills:
