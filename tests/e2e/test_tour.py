@@ -18,7 +18,12 @@ from clew.config.schema import Settings
 from e2e.command import Place
 from e2e.test_plain import WAIT_S, Person
 
-CLEW = [sys.executable, "-m", "clew"]
+CLEW = [
+    sys.executable,
+    "-c",
+    "import sys; from clew.cli import tour; tour.PAUSE_S = 0; from clew.cli.entry import main; sys.exit(main())",
+]
+"""The command without the pauses in which a person reads along."""
 
 
 def parts(out: str) -> list[str]:
