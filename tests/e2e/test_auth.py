@@ -1,11 +1,15 @@
 """`clew auth` as people and scripts use it: the real command, a loopback server, a terminal for the menu."""
 
 import json
+import shlex
 import stat
 import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from clew.system.sandbox.status import probe_now
 from e2e.command import Done, Place
 from e2e.test_plain import Person
 from fakes.model_server import ModelServer
@@ -152,22 +156,43 @@ def test_what_makes_no_sense_is_one_line(tmp_path: Path) -> None:
         assert not (place.clew_home / "credentials.json").exists()
 
 
-def test_no_tool_reads_the_saved_keys(tmp_path: Path) -> None:
-    place = alone(tmp_path)
-    script = [
-        {"calls": [{"call": "Read", "arguments": {"file_path": str(place.clew_home / "credentials.json")}}]},
-        {"calls": [{"call": "Bash", "arguments": {"command": f"cat {place.clew_home}/credentials.json; env"}}]},
-        {"calls": [{"call": "Grep", "arguments": {"pattern": "k-secret", "path": str(place.clew_home)}}]},
-        {"text": "done"},
-    ]
-    with ModelServer(script) as server:
+def results_of(place: Place, *calls: dict[str, Any]) -> list[str]:
+    """What tools answer while a saved key is in use, with every permission given."""
+    script: list[Any] = [{"calls": [call]} for call in calls]
+    with ModelServer([*script, {"text": "done"}]) as server:
         place.env["ANTHROPIC_BASE_URL"] = server.url
         assert place.run("auth", "set", "anthropic", "--key-stdin", stdin=KEY).code == 0
         done = place.run("-p", "look", "--permission-mode", "bypassPermissions")
     assert done.out.strip() == "done"
-    assert len(server.requests) == 4
-    assert all(KEY not in request.raw.decode() for request in server.requests)
     assert KEY not in "".join(path.read_text() for path in place.transcripts())
+    messages = server.requests[-1].body["messages"]
+    found = [block for message in messages for block in message["content"] if block["type"] == "tool_result"]
+    return [str(block["content"]) for block in found]
+
+
+def test_no_tool_reads_the_saved_keys(tmp_path: Path) -> None:
+    place = alone(tmp_path)
+    path = str(place.clew_home / "credentials.json")
+    read, shell, listed = results_of(
+        place,
+        {"call": "Read", "arguments": {"file_path": path}},
+        {"call": "Bash", "arguments": {"command": f"cat {path}"}},
+        {"call": "Bash", "arguments": {"command": "cat /proc/self/environ"}},
+    )
+    assert "Not allowed" in read
+    assert "Not allowed" in shell
+    assert "PATH=" in listed
+    assert "k-secret" not in listed
+
+
+def test_a_confined_command_does_not_even_find_them(tmp_path: Path) -> None:
+    if not probe_now().enforced:
+        pytest.skip("looks out of the sandbox, which this machine does not have")
+    place = alone(tmp_path)
+    code = "import os; print(open(os.path.expanduser('~/.cl' + 'ew/creden' + 'tials.json')).read())"
+    (told,) = results_of(place, {"call": "Bash", "arguments": {"command": f"python3 -c {shlex.quote(code)}"}})
+    assert "Error" in told
+    assert '"keys"' not in told
 
 
 def test_the_menu_takes_a_key_without_showing_it(tmp_path: Path) -> None:

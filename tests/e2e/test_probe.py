@@ -9,12 +9,13 @@ from clew.host.model_rows import model_rows
 from clew.protocol.events import ModelRow
 from e2e.command import Place
 from e2e.test_plain import Person
+from fakes.model_server import ModelServer
 from fakes.quirky_model import QuirkyModel
 
 PROBE = ("doctor", "--probe", "ollama/quirky", "--probe-tokens", "4000")
 
 
-def place_of(tmp_path: Path, server: QuirkyModel) -> Place:
+def place_of(tmp_path: Path, server: ModelServer) -> Place:
     place = Place(tmp_path)
     place.env["OLLAMA_BASE_URL"] = f"{server.url}/v1"
     return place

@@ -308,6 +308,21 @@ async def test_half_of_awss_keys_is_told_before_anything_is_sent():
     assert isinstance(error, MissingCredential)
 
 
+@pytest.mark.parametrize(
+    ("name", "dialect"),
+    [("vertex/x", "openai-chat"), ("azure/x", "anthropic"), ("azure/x", "gemini"), ("bedrock/x-v1", "openai-chat")],
+)
+def test_a_dialect_that_a_platform_is_not_asked_in_is_refused(name: str, dialect: Any):
+    providers = {name.partition("/")[0]: Provider(dialect=dialect)}
+    with pytest.raises(UnknownModel, match="dialect may be"):
+        target_of(name, providers=providers, env=VERTEX | AZURE | BEDROCK)
+
+
+def test_a_cloud_without_a_model_is_told_how_to_name_one():
+    with pytest.raises(UnknownModel, match="write vertex/MODEL"):
+        target_of("vertex", providers={}, env=VERTEX)
+
+
 @pytest.mark.parametrize("name", ["vertex/..", "vertex/.", "bedrock/...-v1", "azure/.."])
 def test_a_model_cannot_walk_up_the_path(name: str):
     env = VERTEX | AZURE | BEDROCK | {"OPENAI_API_VERSION": DATED}

@@ -36,9 +36,9 @@ class AuthStatus(Struct, frozen=True, kw_only=True):
 def auth_status(workspace: Workspace) -> AuthStatus:
     """Without any request and without running a command."""
     try:
-        saved, broken = read_saved(workspace.home), ()
+        saved, broken = read_saved(workspace.home), workspace.loaded.problems
     except SettingsError as error:
-        saved, broken = SavedKeys(), (str(error),)
+        saved, broken = SavedKeys(), (*workspace.loaded.problems, str(error))
     providers, env = workspace.settings.providers, workspace.env
     name = workspace.settings.model or default_model(env, providers) or ""
     status = AuthStatus(model=name, chosen_by=_chosen_by(workspace), saved=tuple(saved.keys), problems=broken)

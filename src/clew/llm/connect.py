@@ -141,6 +141,8 @@ def resolve(
         return known[family], name
     if provider in known and known[provider].default_model:
         return known[provider], known[provider].default_model
+    if provider in known:
+        raise UnknownModel(f"{provider} has no default model: write {provider}/MODEL")
     raise UnknownModel(f"unknown model {name!r}{_suggest(name, [*known_models(), *known, *ALIAS_FAMILIES])}")
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from clew.config.schema import Provider
-from clew.llm.platforms.base import Need, Placement, lacking, own_address, required, segment
+from clew.llm.platforms.base import Need, Placement, lacking, own_address, required, segment, spoken
 from clew.llm.providers import Dialect, ProviderRow
 from clew.llm.target import Endpoint
 
@@ -25,7 +25,7 @@ def placed(row: ProviderRow, model: str, override: Provider, env: Mapping[str, s
     for path in OWN_PATHS:
         base_url = base_url.removesuffix(path)
     version = required(VERSION, override.api_version, row, env)
-    dialect: Dialect = override.dialect or row.dialect
+    dialect = spoken(row, override, ("openai-responses", "openai-chat")) or row.dialect
     return Placement(base_url=base_url, dialect=dialect, endpoint=endpoint_of(dialect, model, version))
 
 

@@ -68,6 +68,16 @@ def own_address(row: ProviderRow, override: Provider, env: Mapping[str, str]) ->
     return url if not url or "://" in url else f"https://{url}"
 
 
+def spoken(row: ProviderRow, override: Provider, dialects: tuple[Dialect, ...]) -> Dialect | None:
+    """The dialect that the settings ask for; None: any. Raises UnknownModel for one that is not spoken."""
+    if override.dialect is not None and override.dialect not in dialects:
+        raise UnknownModel(
+            f"{row.label} is not asked in {override.dialect}; providers.{row.name}.dialect may be "
+            f"{' or '.join(dialects)}"
+        )
+    return override.dialect
+
+
 def segment(model: str, *, safe: str = "") -> str:
     """A model's id as one segment of a path."""
     if model.strip(".") == "":

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 
 from clew.config.schema import Provider
-from clew.llm.platforms.base import PLACE, Need, Placement, lacking, own_address, required, segment
+from clew.llm.platforms.base import PLACE, Need, Placement, lacking, own_address, required, segment, spoken
 from clew.llm.providers import ProviderRow
 from clew.llm.target import Endpoint, Secret
 
@@ -17,6 +17,7 @@ DATED = r".*-v\d+(?::\d+)?|arn:.*"
 
 def placed(row: ProviderRow, model: str, override: Provider, env: Mapping[str, str]) -> Placement:
     """Which of the two ways follows from the model's id."""
+    spoken(row, override, ("anthropic",))
     region = required(REGION, override.location, row, env)
     base_url = own_address(row, override, env) or f"https://bedrock-runtime.{region}.amazonaws.com"
     parts = tuple(

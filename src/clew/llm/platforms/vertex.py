@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from clew.config.schema import Provider
-from clew.llm.platforms.base import PLACE, Need, Placement, lacking, own_address, required, segment
+from clew.llm.platforms.base import PLACE, Need, Placement, lacking, own_address, required, segment, spoken
 from clew.llm.providers import ProviderRow
 from clew.llm.target import Endpoint
 
@@ -30,8 +30,8 @@ def placed(row: ProviderRow, model: str, override: Provider, env: Mapping[str, s
     location = required(LOCATION, override.location, row, env)
     base_url = own_address(row, override, env) or f"https://{host_of(location)}"
     parent = f"projects/{segment(project, safe=':')}/locations/{location}/publishers"
-    claude = override.dialect == "anthropic" or (override.dialect is None and model.lower().startswith("claude"))
-    if claude:
+    wanted = spoken(row, override, ("gemini", "anthropic"))
+    if wanted == "anthropic" or (wanted is None and model.lower().startswith("claude")):
         # Claude's ids carry their date behind an @, which stands in a path as it is.
         path = f"v1/{parent}/anthropic/models/{segment(model, safe='@')}"
         endpoint = Endpoint(
