@@ -212,7 +212,8 @@ class Playing:
             self.process.communicate()
             return [f"it hangs: {self.run.describe()}"]
         self.out += (rest or b"").splitlines(keepends=True)
-        wrong = ["a traceback on stderr: " + err.decode()[-600:]] if b"Traceback" in (err or b"") else []
+        began = bool(self.out) or self.run.sent is None
+        wrong = ["a traceback on stderr: " + err.decode()[-600:]] if began and b"Traceback" in (err or b"") else []
         return [*wrong, *self.left_behind(), *self.printed()]
 
     def disturb(self, number: signal.Signals) -> None:
@@ -250,8 +251,8 @@ class Playing:
         """The result, the exit code, and what the log says."""
         code = self.process.returncode
         out = b"".join(self.out)
-        if self.run.sent is not None and not out and code in (-self.run.sent, 130):
-            return []  # it was over before the run began
+        if self.run.signal_at == "any" and self.run.sent is not None and not out:
+            return []  # it was over before clew itself had begun
         if self.run.reader == "leaves":
             return [] if code in (0, 1) else [f"exit code {code} without a reader"]
         wrong = [] if code in CODES else [f"exit code {code}"]

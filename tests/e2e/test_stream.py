@@ -393,6 +393,19 @@ def test_a_command_is_a_stream_too(serve: Serve) -> None:
     assert (valid(wrong.lines)[-1]["is_error"], len(of(wrong.lines, "result"))) == (True, 1)
 
 
+def test_a_signal_while_a_command_asks_a_model(serve: Serve) -> None:
+    place, server = serve({"replies": [{"text": "words " * 200}] * 4, "last": {"parts": [{"wait": "gate"}]}})
+    for number in range(4):
+        place.run("-p", f"question {number}", *(["-c"] if number else []))
+    before = len(server.requests)
+    process = place.start("-p", "/compact", "-c", *STREAM)
+    while len(server.requests) == before:
+        assert process.poll() is None
+    process.send_signal(signal.SIGTERM)
+    lines = valid(out_of(process))
+    assert (process.returncode, lines[-1]["is_error"], len(of(lines, "result"))) == (130, True, 1)
+
+
 def test_a_bug_of_ours_is_told_and_the_run_still_has_its_result(serve: Serve) -> None:
     """The fold of the lines is broken on purpose, in the real process."""
     place, _ = serve([{"text": "hi"}])

@@ -13,6 +13,7 @@ import json
 import socket
 import threading
 from collections.abc import Callable
+from itertools import accumulate
 from typing import Any, NamedTuple
 
 from fakes.model_dialects import error_body
@@ -132,8 +133,9 @@ class _Sending:
         lines = "".join(f"{name}: {value}\r\n" for name, value in self._id_header().items())
         head = f"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{lines}transfer-encoding: chunked\r\n\r\n"
         pending = bytearray(head.encode())
+        whole = whole_parts(points, len(events))
         for number in range(len(events) + 1):
-            self.delivery.whole_parts = whole_parts(points, number)
+            self.delivery.whole_parts = whole[number]
             if number == cut_at:
                 self.delivery.sent = "cut"
                 self.connection.sendall(pending)
@@ -280,9 +282,12 @@ def position(points: list[Point], place: Place | None) -> int | None:
     return fitting[place.nth % len(fitting)]
 
 
-def whole_parts(points: list[Point], sent: int) -> int:
-    """How many parts are whole after so many events."""
-    return max((point.whole_parts for point in points if point.after <= sent), default=0)
+def whole_parts(points: list[Point], events: int) -> list[int]:
+    """How many parts are whole after none, one, two, ... of the events."""
+    found = [0] * (events + 1)
+    for point in points:
+        found[point.after] = max(found[point.after], point.whole_parts)
+    return list(accumulate(found, max))
 
 
 class TurnReplies:

@@ -1,5 +1,6 @@
 """A slash command without a screen: `clew -p "/context"`. What it asks is answered by events, and then it ends."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any, TextIO
 
@@ -13,7 +14,8 @@ from clew.commands.context_view import context_data
 from clew.commands.facts import facts_after
 from clew.commands.registry import run_command
 from clew.headless.printer import Printer
-from clew.headless.run import HeadlessOptions, stream_lines
+from clew.headless.run import HeadlessOptions, stream_lines, told
+from clew.headless.stopping import INTERRUPTED_CODE, Stopping, interrupts
 from clew.protocol.client import Client
 from clew.protocol.events import (
     ChecksShown,
@@ -38,7 +40,6 @@ from clew.protocol.events import (
     RewindPreviewed,
     Rewound,
     RulesListed,
-    SessionEnded,
     SessionExported,
     SessionPreviewed,
     SessionsListed,
@@ -140,8 +141,6 @@ class CommandRun:
                 await self.begin(self._facts, client)
             case OpRejected() if self._asked is not None and event.op_id == self._asked.op_id:
                 self.error, self.over = event.reason, True
-            case SessionEnded():
-                self.over = True
             case _ if self._asked is not None and isinstance(event, self._ends[type(self._asked)]):
                 self._answered(event)
                 await self._next(client)
@@ -186,11 +185,53 @@ class CommandRun:
 
 
 async def run_slash_command(client: Client, text: str, options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
-    """Ask, print what is answered, end the session. Returns the exit code: 2 for what was not understood."""
+    """Ask, print what is answered and one result, end the session. Returns the exit code: 2 for what was not
+    understood."""
     printer = Printer(out, err)
-    running = CommandRun(text)
+    running, outcome = CommandRun(text), Outcome()
+    failed: Exception | None = None
+    with interrupts(client) as stopping:
+        try:
+            await follow(running, outcome, client, options, printer, stopping)
+        except Exception as error:  # a bug of ours: whoever waits for a result gets one, then it is told
+            failed = error
+            running.error = f"internal error: {type(error).__name__}: {error}"
+        stopped = stopping.wanted.is_set() and (not running.over or bool(running.error))
+        if stopped:
+            running.error = running.error or "interrupted"
+        if options.output_format != "text":
+            await printer.write(command_result(running, outcome))
+        elif running.lines:
+            printer.text("\n".join(running.lines))
+        if running.error and failed is None:
+            await printer.flushed()
+            printer.error(running.error)
+        await told(printer, stopping)
+    if failed is not None:
+        raise failed
+    if stopped:
+        return INTERRUPTED_CODE
+    return (1 if running.lines else 2) if running.error else 0
+
+
+async def follow(
+    running: CommandRun,
+    outcome: Outcome,
+    client: Client,
+    options: HeadlessOptions,
+    printer: Printer,
+    stopping: Stopping,
+) -> None:
+    """Until the command is answered, or a signal ends it."""
     lines = stream_lines(options) if options.output_format == "stream-json" else None
-    outcome = Outcome()
+
+    closing: list[asyncio.Task[None]] = []
+
+    async def leave() -> None:
+        await stopping.wanted.wait()
+        closing.append(asyncio.create_task(client.submit(Close())))
+
+    leaving = asyncio.create_task(leave())
     try:
         async for envelope in client.events():
             for line in lines.lines(envelope) if lines is not None else ():
@@ -202,16 +243,8 @@ async def run_slash_command(client: Client, text: str, options: HeadlessOptions,
             if running.over:
                 break
     finally:
-        await client.submit(Close())
-    if options.output_format != "text":
-        await printer.write(command_result(running, outcome))
-    elif running.lines:
-        printer.text("\n".join(running.lines))
-    if running.error:
-        await printer.flushed()
-        printer.error(running.error)
-    await printer.finish()
-    return (1 if running.lines else 2) if running.error else 0
+        leaving.cancel()
+        await (closing[0] if closing else client.submit(Close()))
 
 
 def command_result(running: CommandRun, outcome: Outcome) -> ResultLine:

@@ -79,15 +79,33 @@ class Listener(AsyncIterator[Envelope]):
         return envelope
 
     def _thin_out(self) -> None:
-        surplus = self._live - MAX_LIVE // 2
-        kept: deque[Envelope] = deque()
+        """Texts that grow side by side are joined first, which loses nothing; then the oldest go."""
+        kept: list[Envelope] = []
+        growing: dict[object, int] = {}
         for envelope in self._queue:
-            if surplus and isinstance(envelope.event, Droppable):
+            if isinstance(envelope.event, Growing):
+                at = growing.setdefault((envelope.agent, type(envelope.event), key_of(envelope.event)), len(kept))
+                if at < len(kept):
+                    kept[at] = replace(kept[at], event=grown(kept[at], envelope).event)
+                    self._live -= 1
+                    continue
+            kept.append(envelope)
+        surplus = self._live - MAX_LIVE // 2
+        self._queue.clear()
+        for envelope in kept:
+            if surplus > 0 and isinstance(envelope.event, Droppable):
                 surplus -= 1
                 self._live -= 1
             else:
-                kept.append(envelope)
-        self._queue = kept
+                self._queue.append(envelope)
+
+
+def grown(first: Envelope, second: Envelope) -> Envelope:
+    """Two pieces of one text as one."""
+    one, two = first.event, second.event
+    assert isinstance(one, Growing)
+    assert isinstance(two, Growing)
+    return replace(second, event=replace(two, text=one.text + two.text))
 
 
 def joined(first: Envelope, second: Envelope) -> Envelope | None:
@@ -97,7 +115,7 @@ def joined(first: Envelope, second: Envelope) -> Envelope | None:
     one, two = first.event, second.event
     if isinstance(one, Growing) and isinstance(two, Growing) and type(one) is type(two):
         same = key_of(one) == key_of(two) and len(one.text) <= MAX_MERGED_CHARS
-        return replace(second, event=replace(two, text=one.text + two.text)) if same else None
+        return grown(first, second) if same else None
     return second if isinstance(one, ReplyAwaited) and isinstance(two, ReplyAwaited) else None
 
 

@@ -11,6 +11,7 @@ from clew.llm.errors import UnknownModel
 from clew.llm.model import Model
 from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.protocol.events import (
+    ArgumentsDelta,
     DurableEvent,
     EffortChanged,
     Envelope,
@@ -233,6 +234,23 @@ async def test_pieces_of_one_text_are_merged_in_order() -> None:
     assert isinstance(second, TextDelta)
     assert first.text == "".join(piece.text for piece in pieces)
     assert second.text == "next"
+
+
+async def test_texts_that_grow_side_by_side_lose_nothing_however_slow_the_reader() -> None:
+    listener = Listener(lambda _: None)
+    pieces = [
+        ArgumentsDelta(reply_id=MessageId("r"), part=number % 2, tool="Read", text=f"{number} ")
+        for number in range(10 * MAX_LIVE)
+    ]
+    for piece in pieces:
+        put(listener, piece)
+    seen = await drained(listener)
+    for part in (0, 1):
+        wanted = "".join(piece.text for piece in pieces if piece.part == part)
+        assert (
+            "".join(event.text for event in seen if isinstance(event, ArgumentsDelta) and event.part == part) == wanted
+        )
+    assert len(seen) <= MAX_LIVE
 
 
 async def test_a_reader_that_stops_listening_is_forgotten() -> None:
