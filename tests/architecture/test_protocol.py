@@ -11,6 +11,8 @@ from clew.protocol import (
     agent_events,
     asking,
     context_events,
+    control,
+    control_answers,
     display,
     entries,
     event_base,
@@ -48,6 +50,8 @@ EVENT_MODULES = (
 )
 MODULES = (
     *EVENT_MODULES,
+    control,
+    control_answers,
     display,
     entries,
     event_base,

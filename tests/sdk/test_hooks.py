@@ -166,6 +166,16 @@ async def test_a_failed_call_has_a_moment_of_its_own(lab: MakeLab) -> None:
     assert given["error"]
 
 
+async def test_before_the_window_is_made_smaller(lab: MakeLab) -> None:
+    here = lab([{"text": "one"}, {"text": "a summary"}])
+    hook = Hook()
+    hooks: Any = {"PreCompact": matching(hook)}
+    async with here.client(hooks=hooks) as client:
+        await exchange(client, "a")
+        await exchange(client, "/compact")
+    assert [(given["hook_event_name"], given["trigger"]) for given in hook.given] == [("PreCompact", "manual")]
+
+
 async def test_hooks_run_where_several_turns_need_them(lab: MakeLab) -> None:
     here = lab([bash("echo 1"), {"text": "one"}, bash("echo 2"), {"text": "two"}])
     hook = Hook()

@@ -8,6 +8,7 @@ import pytest
 from claude_agent_sdk import (
     AgentDefinition,
     ClaudeSDKError,
+    InMemorySessionStore,
     StreamEvent,
     SystemMessage,
     create_sdk_mcp_server,
@@ -171,9 +172,40 @@ async def test_agents_are_mentioned_as_not_used(lab: MakeLab) -> None:
     assert info["notes"] == ["agents are not used yet: reviewer"]
 
 
+async def test_skills_are_mentioned_as_not_used(lab: MakeLab) -> None:
+    here = lab([{"text": "hi"}])
+    async with here.client(skills=["pdf"]) as client:
+        info = await client.get_server_info()
+        assert words(await exchange(client, "hi")) == "hi"
+    assert info is not None
+    assert info["notes"] == ["skills are not used yet: pdf"]
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"strict_mcp_config": True},
+        {"forward_subagent_text": True},
+        {"client_app": "my-app/1.0"},
+        {"enable_file_checkpointing": True},
+        {"sandbox": {"mode": "off"}},
+        {"system_prompt": {**OURS, "exclude_dynamic_sections": True, "snapshot": True}},
+        {"thinking": {"type": "adaptive"}, "model": "claude-opus-4-6"},
+        {"max_thinking_tokens": 4000},
+        {"extra_args": {"trust": None}},
+    ],
+    ids=lambda more: ",".join(more),
+)
+async def test_what_is_accepted_does_not_keep_a_run_from_its_answer(lab: MakeLab, more: dict[str, Any]) -> None:
+    here = lab([{"text": "hi"}])
+    assert words(await collect(query(prompt="hi", options=here.options(**more)))) == "hi"
+
+
 @pytest.mark.parametrize(
     ("more", "named"),
     [
+        ({"sandbox": {"enabled": True}}, "sandbox.enabled"),
+        ({"session_store": InMemorySessionStore()}, "session-mirror"),
         ({"plugins": [{"type": "local", "path": "/tmp"}]}, "plugin-dir"),
         ({"task_budget": {"total": 1000}}, "task-budget"),
         ({"permission_mode": "auto"}, "auto"),

@@ -1,6 +1,7 @@
 """Which conversation: resume, continue, fork, cut; and what a run leaves behind."""
 
-from claude_agent_sdk import AssistantMessage, query
+import pytest
+from claude_agent_sdk import AssistantMessage, ClaudeSDKError, UserMessage, query
 
 from sdk.conftest import MakeLab
 from sdk.lab import collect, exchange, result_of, words
@@ -44,6 +45,24 @@ async def test_resume_at_an_earlier_message(lab: MakeLab) -> None:
     sent = here.sent()["messages"]
     assert [message["role"] for message in sent] == ["user", "assistant", "user"]
     assert "two" not in str(sent)
+
+
+async def test_a_cut_that_would_drop_more_than_the_turn_it_names_is_refused(lab: MakeLab) -> None:
+    here = lab([{"text": "one"}, {"text": "two"}, {"text": "three"}, {"text": "four"}])
+    async with here.client(extra_args={"replay-user-messages": None}) as client:
+        turns = [await exchange(client, text) for text in ("a", "b", "c")]
+    session = result_of(turns[0]).session_id
+    at = next(message.uuid for message in turns[0] if isinstance(message, AssistantMessage))
+    second, third = [
+        next(message.uuid for message in turn if isinstance(message, UserMessage) and isinstance(message.content, str))
+        for turn in turns[1:]
+    ]
+    options = here.options(resume=session, fork_session=True, resume_session_at=at, resume_drops_turn=second)
+    with pytest.raises(ClaudeSDKError):
+        await collect(query(prompt="d", options=options))
+    last = next(message.uuid for message in turns[1] if isinstance(message, AssistantMessage))
+    options = here.options(resume=session, fork_session=True, resume_session_at=last, resume_drops_turn=third)
+    assert words(await collect(query(prompt="d", options=options))) == "four"
 
 
 async def test_a_session_that_a_client_had_can_be_resumed(lab: MakeLab) -> None:
