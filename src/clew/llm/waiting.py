@@ -46,9 +46,10 @@ async def _next(events: AsyncGenerator[ReplyEvent]) -> ReplyEvent | None:
 
 
 async def _ended(step: asyncio.Task[ReplyEvent | None]) -> None:
-    """Nobody waits any more: the step ends with us, and its failure is not reported a second time."""
+    """Nobody waits any more: the step ends with us, and its failure is not reported a second time, also when it ended
+    in the moment in which we were told to stop."""
     if not step.done():
         step.cancel()
         await asyncio.wait({step})
-        if not step.cancelled():
-            step.exception()
+    if not step.cancelled():
+        step.exception()
