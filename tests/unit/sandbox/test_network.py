@@ -62,6 +62,11 @@ FETCH = "python3 -c \"import urllib.request as u; print(u.urlopen('http://localh
 
 
 @pytest.fixture
+def starter() -> None:
+    """The network is the starter's: each session has its own."""
+
+
+@pytest.fixture
 def connected(world: World) -> World:
     if world.kind == "landlock":
         pytest.skip("Landlock alone promises no sockets at all")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from clew.protocol.ids import CallId
 from clew.system.guarded_names import GIT_REDIRECTORS, protected_name
+from clew.system.process import ProcessStarter
 from clew.system.sandbox.policy import Sandbox
 from clew.system.sandbox.status import SandboxStatus, find_bash, find_bwrap
 from clew.tools.base import ToolContext, ToolResult
@@ -57,32 +59,56 @@ def git(*words: str, cwd: Path) -> None:
     subprocess.run(["git", *words], cwd=cwd, env=env, check=True, capture_output=True)
 
 
-class World:
-    """One workspace in one kind of sandbox."""
+def make_workspace(ws: Path) -> None:
+    """A project with everything that could be broken, in a repository with another one inside."""
+    for name in ("src/seeds", "package/.vscode", ".github/workflows", ".clew"):
+        (ws / name).mkdir(parents=True)
+    for name, text in {
+        "src/seed": "evil", "src/seeds/settings.json": "evil", "src/a.py": "a = 1\n", "README.md": "a\n",
+        ".github/workflows/ci.yml": "on: push\n", ".clew/settings.json": '{"x": true}',
+        "package/.vscode/tasks.json": "{}",
+    }.items():  # fmt: skip
+        (ws / name).write_text(text)
+    git("init", "-q", ".", cwd=ws)
+    git("init", "-q", "package", cwd=ws)
+    for samples in (ws / ".git" / "hooks", ws / "package" / ".git" / "hooks"):
+        for extra in sorted(samples.iterdir())[1:]:  # one says as much as fourteen
+            extra.unlink()
+    (ws / ".git" / "info" / "exclude").write_text(".clew\n.github\npackage\n")
+    (ws / ".git" / "config").open("a").write("[user]\n\tname = x\n\temail = x@y\n")
+    git("add", "src", "README.md", cwd=ws)
+    git("commit", "-qm", "first", cwd=ws)
 
-    def __init__(self, top: Path, kind: str) -> None:
+
+class SharedStarter(ProcessStarter):
+    """One process that starts the commands of many sessions: starting it costs more than most commands do. A session
+    that closes still ends its own commands."""
+
+    def close(self) -> None:
+        """Not by a session."""
+
+    def end(self) -> None:
+        """After all of them."""
+        super().close()
+
+
+class World:
+    """One workspace, a copy of `pristine`, in one kind of sandbox."""
+
+    def __init__(self, top: Path, kind: str, pristine: Path, starter: ProcessStarter | None = None) -> None:
         self.kind = kind
         self.ws = top / "ws"
         self.home = top / "home"
         self.outside = top / "outside"
-        for name in ("ws/src/seeds", "ws/package/.vscode", "ws/.github/workflows", "ws/.clew", "home", "outside"):
-            (top / name).mkdir(parents=True)
+        shutil.copytree(pristine, self.ws, symlinks=True)
+        self.home.mkdir()
+        self.outside.mkdir()
         (self.outside / "old").write_text("old")
-        for name, text in {
-            "src/seed": "evil", "src/seeds/settings.json": "evil", "src/a.py": "a = 1\n", "README.md": "a\n",
-            ".github/workflows/ci.yml": "on: push\n", ".clew/settings.json": '{"x": true}',
-            "package/.vscode/tasks.json": "{}",
-        }.items():  # fmt: skip
-            (self.ws / name).write_text(text)
-        git("init", "-q", ".", cwd=self.ws)
-        git("init", "-q", "package", cwd=self.ws)
-        (self.ws / ".git" / "info" / "exclude").write_text(".clew\n.github\npackage\n")
-        (self.ws / ".git" / "config").open("a").write("[user]\n\tname = x\n\temail = x@y\n")
-        git("add", "src", "README.md", cwd=self.ws)
-        git("commit", "-qm", "first", cwd=self.ws)
         self.sandbox = Sandbox(lambda: KINDS[kind], home=str(self.home), aside=str(top / "taken"))
         env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "OUT": str(self.outside), "LANG": "C.UTF-8"}
         self.session = ToolSession(cwd=str(self.ws), sandbox=self.sandbox, env=env, keep_variables=["OUT"])
+        if starter is not None:
+            self.session.shells._starter = starter
         self._calls = 0
 
     async def run(
