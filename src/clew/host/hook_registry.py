@@ -28,7 +28,9 @@ class HookRegistry:
         from clew.hooks.settings import hooks_in_force  # most sessions have no hooks
 
         place = self._workspace
-        found = hooks_in_force(place.loaded, home=place.home, root=place.root, trusted=place.trusted, env=place.env)
+        found = hooks_in_force(
+            place.loaded, home=place.home, root=place.root, trusted=place.trusted, env=place.env, sources=place.sources
+        )
         problem = self.approvals.problem
         self.hooks = found.hooks
         self.problems = (*found.problems, *([problem] if problem else []))

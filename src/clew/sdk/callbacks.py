@@ -10,6 +10,7 @@ from clew.protocol.client import Client
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
+    CallChanged,
     Event,
     HookCalled,
     HookCallWithdrawn,
@@ -60,6 +61,8 @@ class Callbacks:
         match event:
             case PartCompleted(part=ToolCallPart() as call):
                 self._inputs[call.id] = arguments_of(call)
+            case CallChanged():
+                self._inputs[event.call_id] = event.arguments  # what it would run with now
             case ApprovalRequested():
                 self._ask(event.request_id, partial(self._decide, event))
             case QuestionAsked():
