@@ -172,19 +172,12 @@ async def test_agents_are_mentioned_as_not_used(lab: MakeLab) -> None:
     assert info["notes"] == ["agents are not used yet: reviewer"]
 
 
-async def test_skills_are_mentioned_as_not_used(lab: MakeLab) -> None:
-    here = lab([{"text": "hi"}])
-    async with here.client(skills=["pdf"]) as client:
-        info = await client.get_server_info()
-        assert words(await exchange(client, "hi")) == "hi"
-    assert info is not None
-    assert info["notes"] == ["skills are not used yet: pdf"]
-
-
 @pytest.mark.parametrize(
     "more",
     [
         {"strict_mcp_config": True},
+        {"skills": "all"},
+        {"skills": []},
         {"forward_subagent_text": True},
         {"client_app": "my-app/1.0"},
         {"enable_file_checkpointing": True},
@@ -194,7 +187,7 @@ async def test_skills_are_mentioned_as_not_used(lab: MakeLab) -> None:
         {"max_thinking_tokens": 4000},
         {"extra_args": {"trust": None}},
     ],
-    ids=lambda more: ",".join(more),
+    ids=lambda more: ",".join(f"{name}={value}" for name, value in more.items())[:40],
 )
 async def test_what_is_accepted_does_not_keep_a_run_from_its_answer(lab: MakeLab, more: dict[str, Any]) -> None:
     here = lab([{"text": "hi"}])
@@ -205,6 +198,7 @@ async def test_what_is_accepted_does_not_keep_a_run_from_its_answer(lab: MakeLab
     ("more", "named"),
     [
         ({"sandbox": {"enabled": True}}, "sandbox.enabled"),
+        ({"skills": ["pdf"]}, "Skill(pdf)"),
         ({"session_store": InMemorySessionStore()}, "session-mirror"),
         ({"plugins": [{"type": "local", "path": "/tmp"}]}, "plugin-dir"),
         ({"task_budget": {"total": 1000}}, "task-budget"),
