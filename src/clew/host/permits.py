@@ -9,11 +9,13 @@ import msgspec
 
 from clew.permissions.access import Access, FileAccess, Mode, ShellAccess, Verdict
 from clew.permissions.conditions import Policy, with_rules
-from clew.permissions.policy import judge_call
+from clew.permissions.policy import judge, judge_call
 from clew.permissions.rules import RuleError, add_rule
 from clew.protocol.events import RuleRow
 
 MODES = get_args(Mode)
+FOR_PEOPLE = frozenset({"protected names", "secret names", "leaves the sandbox", "limits", "fault"})
+"""What a verdict names as its reason where no hook may answer; some of these a mode answers."""
 
 
 def no_rule(rule: str) -> bool:
@@ -54,15 +56,13 @@ class Permits:
         """Whether no hook may answer for these: what still asks where the user gave up asking (protected names,
         secrets, ask rules, what could not be judged), a way out of the sandbox, anything in a directory that is not
         trusted."""
-        if not self.policy.trusted or any(
-            isinstance(access, ShellAccess) and access.leaves_sandbox for access in accesses
-        ):
+        if not self.policy.trusted or any(isinstance(item, ShellAccess) and item.leaves_sandbox for item in accesses):
+            return True
+        asked = [access for access in accesses if not self._own_result(access)]
+        if any(judge(access, self.policy).rule in FOR_PEOPLE for access in asked):
             return True
         unasked = msgspec.structs.replace(self.policy, mode="bypassPermissions")
-        return (
-            judge_call(tuple(access for access in accesses if not self._own_result(access)), unasked).decision
-            != "allow"
-        )
+        return judge_call(tuple(asked), unasked).decision != "allow"
 
     def _own_result(self, access: Access) -> bool:
         """Whether this reads a result that was spilled, wherever links lead."""
