@@ -9,11 +9,13 @@ import msgspec
 
 from clew.permissions.access import Access, FileAccess, Mode, ShellAccess, Verdict
 from clew.permissions.conditions import Policy, with_rules
-from clew.permissions.policy import judge_call
+from clew.permissions.policy import judge, judge_call
 from clew.permissions.rules import RuleError, add_rule
 from clew.protocol.events import RuleRow
 
 MODES = get_args(Mode)
+FOR_PEOPLE = frozenset({"protected names", "secret names", "leaves the sandbox", "limits", "fault"})
+"""What a verdict names as its reason where no hook may answer; some of these a mode answers."""
 
 
 def no_rule(rule: str) -> bool:
@@ -55,9 +57,11 @@ class Permits:
         secrets, ask rules, what could not be judged), and a way out of the sandbox."""
         if any(isinstance(access, ShellAccess) and access.leaves_sandbox for access in accesses):
             return True
+        asked = [access for access in accesses if not self._own_result(access)]
+        if any(judge(access, self.policy).rule in FOR_PEOPLE for access in asked):
+            return True
         unasked = msgspec.structs.replace(self.policy, mode="bypassPermissions")
-        judged = tuple(access for access in accesses if not self._own_result(access))
-        return judge_call(judged, unasked).decision != "allow"
+        return judge_call(tuple(asked), unasked).decision != "allow"
 
     def _own_result(self, access: Access) -> bool:
         """Whether this reads a result that was spilled, wherever links lead."""

@@ -3,11 +3,14 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from clew.host.permits import Permits
 from clew.host.saved_rules import SavedRules
-from clew.permissions.access import FileAccess, ShellAccess
+from clew.permissions.access import Access, FetchAccess, FileAccess, ShellAccess, ToolAccess
+from clew.permissions.conditions import with_rules
 from clew.permissions.policy import make_policy
+from clew.permissions.rules import parse_rule
 
 
 def permits(tmp_path: Path, saved: list[str] | None = None) -> Permits:
@@ -57,6 +60,41 @@ def test_tb_4_a_spilled_result_may_be_read_back_and_nothing_beside_it(tmp_path: 
     assert read(results / "link") != "allow"
     assert read(results / ".." / ".." / "s.jsonl") != "allow"
     assert one.judge((FileAccess(op="write", path=str(results / "call.txt"), cwd="/"),)).decision != "allow"
+
+
+@pytest.mark.parametrize(
+    ("access", "only"),
+    [
+        (ShellAccess(command="make test", cwd="@"), False),
+        (ShellAccess(command="make test", cwd="@", sandboxed=True), False),
+        (ShellAccess(command="make test", cwd="@", leaves_sandbox=True), True),
+        (ShellAccess(command="ls", cwd="@", leaves_sandbox=True), True),
+        (ShellAccess(command="echo x > .git/config", cwd="@"), True),
+        (ShellAccess(command="cat ~/.ssh/id_rsa", cwd="@"), True),
+        (ShellAccess(command="curl example.org", cwd="@"), True),
+        (ShellAccess(command="git show HEAD:.env", cwd="@", sandboxed=True), True),
+        (ShellAccess(command="rm -rf build", cwd="@", sandboxed=True), False),
+        (ShellAccess(command="x" * 200_000, cwd="@"), True),
+        (ShellAccess(command="$(echo rm) x", cwd="@"), True),
+        (FileAccess(op="write", path="a.py", cwd="@"), False),
+        (FileAccess(op="read", path="/etc/hosts", cwd="@"), False),
+        (FileAccess(op="write", path=".git/hooks/pre-commit", cwd="@"), True),
+        (FileAccess(op="read", path=".env", cwd="@"), True),
+        (FetchAccess(url="https://example.org/x"), False),
+        (ToolAccess(tool="Other"), False),
+    ],
+)
+def test_what_only_a_person_may_answer(tmp_path: Path, access: Access, only: bool) -> None:
+    one = permits(tmp_path)
+    (tmp_path / ".ssh").mkdir()
+    (tmp_path / ".ssh" / "id_rsa").write_text("a key")
+    one.policy = with_rules(one.policy, (parse_rule("Bash(curl *)", "ask"),))
+    if isinstance(access, ShellAccess | FileAccess):
+        access = replace(access, cwd=str(tmp_path / "project"))
+    assert one.only_a_person((access,)) is only
+    assert one.only_a_person((ToolAccess(tool="Other"), access)) is only
+    one.policy = replace(one.policy, trusted=False)
+    assert one.only_a_person((access,))
 
 
 def test_saved_rules_come_back_and_a_damaged_file_grants_nothing(tmp_path: Path) -> None:
