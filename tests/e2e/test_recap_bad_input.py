@@ -113,6 +113,7 @@ def test_a_file_that_grows_while_it_is_read(tmp_path: Path) -> None:
                 file.write(whole[: len(whole) // 2])
                 file.flush()
                 file.write(whole[len(whole) // 2 :] + "\n")
+                stop.wait(0.0005)  # it grows, but not faster than it can be read
 
     writer = threading.Thread(target=grow)
     writer.start()

@@ -310,3 +310,6 @@ async def test_a_keeper_that_cannot_finish_does_not_hold_us(starter: ProcessStar
     async with asyncio.timeout(HANG_S):
         await running.end()
     assert running.ended.result().code == 137
+    assert starter._process is not None
+    for keeper in descendants.children(starter._process.pid):
+        os.kill(keeper, signal.SIGKILL)  # closing would give it seconds
