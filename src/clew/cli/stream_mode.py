@@ -44,7 +44,6 @@ async def converse(args: argparse.Namespace, client: Client, settings: Settings)
         session_state=os.environ.get(READS_SESSION_STATE, "") in ("1", "true"),
         ask_program=args.permission_prompt_tool == "stdio",
         approval_timeout_s=settings.headless.approval_timeout_s,
-        verbose=args.verbose,
     )
     return await run_dialogue(client, options, stdin=sys.stdin.fileno(), out=sys.stdout, err=sys.stderr)
 

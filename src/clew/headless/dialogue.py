@@ -44,7 +44,6 @@ class DialogueOptions(Struct, frozen=True, kw_only=True):
     ask_program: bool = False
     """What would ask a person is put to the program; else it is denied and listed."""
     approval_timeout_s: float | None = None
-    verbose: bool = False
 
 
 class Dialogue:
@@ -57,7 +56,6 @@ class Dialogue:
         self.first_model = ""
         self.facts = SessionFacts()
         self._client = client
-        self._verbose = options.verbose
         self._printer = printer
         self._stopping = stopping
         self._stdin = StdinLines(stdin)
@@ -173,7 +171,8 @@ class Dialogue:
             self._close()
 
     def _is_over(self) -> bool:
-        return not self._listening and self._running is None and not self._prompts
+        waiting = self._prompts and not self._stopping.wanted.is_set()
+        return not self._listening and self._running is None and not waiting
 
     def _close(self) -> "asyncio.Task[None]":
         """Once, and beside the events: what closing tells is still heard."""
@@ -215,10 +214,10 @@ class Dialogue:
             if not (isinstance(line, StateLine) and line.state == "idle" and self._prompts):
                 self._tell(line)
         await self._asking.take(envelope)
+        self._hooks.take(event)
         if main:
-            self._printer.diagnose(event, verbose=self._verbose)
+            self._printer.diagnose(event, verbose=False)  # the stream tells the program all of it
             self._ops.take(event)
-            self._hooks.take(event)
             await self._follow(event)
 
     def _tell(self, line: StreamLine) -> None:

@@ -87,8 +87,9 @@ class StdinLines(AsyncIterator[Line]):
         return line
 
     def close(self) -> None:
-        """Stop listening; the descriptor stays open."""
+        """Stop listening: what was read and not taken is gone. The descriptor stays open."""
         self._ended = True
+        self._lines.clear()
         self._arrived.set()
         self._unwatch()
 

@@ -99,6 +99,17 @@ async def test_who_stops_listening_is_not_kept_waiting(pipe_ends: tuple[int, int
     os.close(reading)
 
 
+async def test_who_stops_listening_hears_nothing_more(pipe_ends: tuple[int, int]) -> None:
+    reading, writing = pipe_ends
+    lines = StdinLines(reading)
+    os.write(writing, b"one\ntwo\nthree\n")
+    assert (await anext(lines)).data == b"one"
+    lines.close()
+    assert await all_lines(lines) == []
+    os.close(writing)
+    os.close(reading)
+
+
 @pytest.mark.parametrize("pieces", [1, 7, 4096])
 def test_a_line_that_is_too_long_is_named_and_the_next_one_is_whole(pieces: int) -> None:
     data = b"short\n" + b"x" * 5000 + b"\nafter\n" + b"y" * 5000
