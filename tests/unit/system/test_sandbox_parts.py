@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew.system.guarded_names import is_public, protected_name, secret_name
-from clew.system.sandbox import bubblewrap, landlock, seatbelt, seccomp, status, tree
+from clew.system.sandbox import bubblewrap, landlock, seccomp, status, tree
 from clew.system.sandbox.git_places import named_by_config
 from clew.system.sandbox.hidden import hidden_places, outermost
 from clew.system.sandbox.plan import Plan
@@ -155,25 +155,6 @@ def test_bubblewrap_arguments_in_order(plan: Plan, tmp_path: Path):
     assert "--remount-ro /proc" in text
     assert text.endswith("--seccomp 5 --chdir /w/s --")
     assert "--unshare-net" not in bubblewrap.arguments({**plan, "network": True}, cwd="/", seccomp=-1)
-
-
-def test_seatbelt_profile(plan: Plan):
-    text = seatbelt.profile({**plan, "hidden": ["/Users/a/.ssh"]})
-    order = ['(allow file-write* (subpath "/w/s"))', '(deny file-write* (subpath "/w/s/.git/config"))']
-    order += ['(deny file-read* file-write* (subpath "/Users/a/.ssh"))']
-    positions = [text.index(part) for part in order]
-    assert positions == sorted(positions)
-    assert text.startswith("(version 1)\n(deny default)")
-    assert text.endswith("(deny network*)\n")
-    assert "(allow network*)" in seatbelt.profile({**plan, "network": True})
-    assert text.count("(") == text.count(")")
-    assert seatbelt.arguments(plan)[:2] == ["/usr/bin/sandbox-exec", "-p"]
-
-
-def test_seatbelt_paths_cannot_write_rules():
-    assert seatbelt.quoted('a"b\\c') == '"a\\"b\\\\c"'
-    with pytest.raises(ValueError, match="control characters"):
-        seatbelt.quoted('x")\n(allow default)')
 
 
 def test_one_list_for_all():
