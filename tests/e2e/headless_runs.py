@@ -255,8 +255,7 @@ class Playing:
             return []  # it was over before clew itself had begun
         if self.run.reader == "leaves":
             return [] if code in (0, 1) else [f"exit code {code} without a reader"]
-        met_its_end = self.run.sent is not None and code == -self.run.sent and b'"type":"result"' in out
-        wrong = [] if code in CODES or met_its_end else [f"exit code {code}"]
+        wrong = [] if code in CODES else [f"exit code {code}"]
         if self.run.output == "text":
             return wrong
         try:
@@ -268,7 +267,7 @@ class Playing:
             return [*wrong, f"{len(results)} results in {len(lines)} lines"]
         if self.run.output == "json" and len(lines) != 1:
             wrong.append(f"{len(lines)} documents")
-        if (code == 0) == results[0]["is_error"] and not met_its_end:
+        if (code == 0) == results[0]["is_error"]:
             wrong.append(f"exit code {code}, and is_error {results[0]['is_error']}")
         wrong += [what for line in lines for what in violations(line, SCHEMA, SCHEMA)]
         if self.run.output == "stream-json":

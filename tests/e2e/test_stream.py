@@ -336,6 +336,17 @@ def test_hl_7_killed_right_after_the_result_the_answer_is_on_disk(serve: Serve) 
     assert "the answer" in place.run("show", place.transcripts()[0].stem).out
 
 
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+def test_a_signal_after_the_result_does_not_spoil_the_exit_code(serve: Serve, number: signal.Signals) -> None:
+    place, _ = serve([{"text": "the answer"}])
+    process = place.start("-p", "go", *STREAM)
+    assert process.stdout is not None
+    for line in process.stdout:
+        if json.loads(line)["type"] == "result":
+            process.send_signal(number)
+    assert process.wait(LIMIT_S) == 0
+
+
 def test_a_title_that_was_asked_for_comes_before_the_result(serve: Serve) -> None:
     words = "Explain what the parser module does with nested brackets"
     place, server = serve({"replies": [{"text": "It counts them."}], "last": {"text": "Parser module and brackets"}})

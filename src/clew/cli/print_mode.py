@@ -31,16 +31,26 @@ def run_print(args: argparse.Namespace, prompt: str) -> int:
     async def whole(client: Client) -> int:
         nonlocal begun
         begun = True  # from here on the run itself prints its result
-        return await converse(args, client, prompt)
+        try:
+            return await converse(args, client, prompt)
+        finally:
+            hear_no_signals()
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the run listens: ended in order, as by Ctrl-C
     try:
         return asyncio.run(whole(open_session(picked(request_of(args, headless=True)))))
     except BaseException as error:
+        hear_no_signals()
         if not begun:
             words = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error) or type(error).__name__
             print_unstarted(args.output_format, words, out=sys.stdout)
         return ended_by(error)
+
+
+def hear_no_signals() -> None:
+    """The result is out or about to be: what ends the process now would only spoil it, or its exit code."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
 
 
 def ended_by(error: BaseException) -> int:
