@@ -1,275 +1,171 @@
-"""What a sentence claims about deeds, results and state, in several languages, and what the facts say to it."""
+"""What a phrase claims: deeds, results and states, asserted or wished, held or denied, and the things it speaks of."""
 
 import re
-from collections.abc import Callable
 from typing import NamedTuple
 
-from clew.ledger.facts import FileFact, Ledger
-from clew.protocol.standing import Standing as State
+from clew.ledger.words import is_wide
+from clew.orient import vocabulary as words
+from clew.orient.vocabulary import (
+    CLASS_OF,
+    EMPTY,
+    OTHER_WORDS,
+    PHRASAL,
+    STATES,
+    TELLING,
+    WIDE_WORDS,
+    is_negation,
+    is_past,
+    stem,
+)
 
-Facts = Callable[[Ledger], bool | None]
-"""True and False where the facts decide; None: somebody must have said it."""
-
-
-class Words(NamedTuple):
-    """Words that claim the same thing: as a recap puts it, and in any form in which somebody may have said it."""
-
-    claimed: re.Pattern[str]
-    said: re.Pattern[str]
+NUMBER = re.compile(r"(?<![\w.#-])v?\d+(?:[.,:]\d+)*(?!\w)|(?<![\w.#-])\d+(?:x\d+|[a-z]{1,3})\b")
+PHRASES = re.compile(
+    r",\s+|:\s+|，|：|\(|\)|\s[—–]\s|"
+    r"\s+(?:and|but|so|because|while|then|after|since|und|aber|weil|et|mais|y|pero|e|и|но|а)\s+"
+)
+_FILE = re.compile(
+    r"(?<![\w/.-])(?:~|\.{1,2})?/?(?:[\w@.+-]+/)+[\w@+-][\w@.+-]*\.[A-Za-z]\w{0,7}\b|"
+    r"(?<![\w/.-])[\w@+-]+(?:\.[\w+-]+)*\.(?:[a-z][a-z0-9]{0,4})\b(?!\()|"
+    r"(?<![\w/.])/[a-z][\w:./-]{2,}\b|(?<![\w/.-])(?:[\w@.+-]+/)*[\w@.+]*[-_@\d][\w@.+-]*/[\w@.+/-]+\b|"
+    r"(?<![\w/.-])[\w@.+-]+/(?:[\w@.+-]+/)*[\w@.+]*[-_@\d][\w@.+-]*\b"
+)
+"""A path only if it looks like one: an extension, a root, or a part that is no plain word; "and/or" is none."""
+_CODE = re.compile(
+    r"\b([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|[A-Z]{2,}-\d+)\b|(#\d+)|\b([0-9a-f]{7,40})\b|(?<!\w)(--[a-z][\w-]+)"
+)
+_PROPER = re.compile(r"(?<=[\w,;] )([A-Z][a-z]{2,}|[A-Z]{4,})\b")
+_QUOTED = re.compile(r"`([^`]+)`|\"([^\"]{2,80})\"|“([^”]{2,80})”")
+_COMMON_WORDS = """
+    next done then the you your user agent review commit push run fix tests test monday tuesday wednesday thursday
+    friday saturday sunday english git github api cli json html css sql ci pr prs url readme todo todos task state
+    open claude codex gemini clew nothing all both now also none llm e.g i.e etc
+"""
+_COMMON = frozenset(_COMMON_WORDS.split())
+"""Words that name nothing in particular, though they look like names."""
+_TOKEN = re.compile(r"§|[^\W\d_]+(?:['’](?!s\b)[^\W\d_]+)?|\d+|[.,:;!?()—–]|['’]s\b")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)?")
+_PART = re.compile(r"[^\W\d_]{2,}")
+_WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]{2,}")
+_UNDONE = re.compile(
+    r"\b(?:still|yet|remains?|needs?|has|have) (?:(?:has|have|needs?) )?to be$|\bstill (?:has|have|needs?) to\b"
+)
+_UNABLE = frozenset({"could", "can", "couldn't", "can't", "cannot"})
+_REACH = 6
+"""How many words before a claim may wish for it or deny it."""
 
 
 class Claim(NamedTuple):
-    """A class of words that claim the same. Without `heard` only facts can bear it out."""
+    """One thing that is said to have happened or to be so."""
 
-    words: Words
-    facts: Facts
-    heard: bool = True
-    undeniable: Facts | None = None
-    """Where this is True, the opposite must not be said."""
-    of_file: Callable[[FileFact], bool | None] | None = None
-    """What the facts say of a file that the sentence names."""
-    subject: Words | None = None
-    """What it must be said of to be this claim."""
-    opposite: Words | None = None
-    said: re.Pattern[str] | None = None
-    """How else somebody may have said it."""
-
-    def made_in(self, sentence: str) -> bool:
-        """Whether a sentence makes it."""
-        return bool(self.words.claimed.search(sentence) and (not self.subject or self.subject.said.search(sentence)))
+    name: str
+    """Its class, as the vocabulary has it."""
+    word: str
+    holds: bool = True
+    """False: it is denied."""
+    asserted: bool = True
+    """False: it is wished for, planned, or only named."""
 
 
-_PLAIN_COMMAND = 80
-"""A longer command that printed no figures may be anything that has a test in its text."""
+def lowered(text: str) -> str:
+    """One way of writing for all that is compared."""
+    return text.casefold().replace("\\", "/").replace("’", "'")
 
 
-def _tests(*, good: bool) -> Facts:
-    def ask(ledger: Ledger) -> bool | None:
-        runs = [
-            run
-            for run in ledger.tests
-            if run.passed or run.failed or run.ok is False or len(run.command) < _PLAIN_COMMAND
-        ]
-        run = runs[-1] if runs else None
-        return None if run is None or run.ok is None else run.ok is good
-
-    return ask
+def code_in(text: str) -> list[str]:
+    """Names that are more than words: quotations, files, code, hashes."""
+    quoted = ["".join(found.groups("")) for found in _QUOTED.finditer(text)]
+    rest = _QUOTED.sub(" ", text)
+    files = [name.rstrip("./") for name in _FILE.findall(rest) if name.casefold() not in _COMMON]
+    for file in files:
+        rest = rest.replace(file, " ")
+    code = ["".join(found.groups("")) for found in _CODE.finditer(rest)]
+    return [name for name in dict.fromkeys([*quoted, *files, *code]) if name.strip()]
 
 
-def _checks(kind: str, *, good: bool) -> Facts:
-    def ask(ledger: Ledger) -> bool | None:
-        last = next((check for check in reversed(ledger.checks) if check.kind == kind), None)
-        return None if last is None or last.ok is None else last.ok is good
-
-    return ask
+def names_in(text: str) -> list[str]:
+    """All that must occur as it stands, proper names included."""
+    proper = [name for name in _PROPER.findall(_QUOTED.sub(" ", text)) if name.casefold() not in _COMMON]
+    return [*code_in(text), *proper]
 
 
-def _left(kind: str) -> Facts:
-    return lambda ledger: any(item.kind == kind for item in ledger.commits) or None
+def masked(text: str) -> str:
+    """The text with a mark for each name, so that no word of a name is read as a word of the sentence."""
+    text = _QUOTED.sub(" § ", text)
+    for name in sorted(code_in(text), key=len, reverse=True):
+        text = text.replace(name, " § ")
+    return text
 
 
-def _pushed(ledger: Ledger) -> bool | None:
-    tried = any("git push" in command.command for command in ledger.commands)
-    return any(item.kind == "push" for item in ledger.commits) or (False if tried else None)
+def words_in(text: str) -> list[str]:
+    """The words, lowered, without 's."""
+    return [word.removesuffix("'s") for word in _WORD.findall(lowered(text))]
 
 
-def _never(kind: str) -> Facts:
-    return lambda ledger: False if any(item.kind == kind for item in ledger.commits) else None
+def things(text: str, *, apart: frozenset[str] = frozenset()) -> list[str]:
+    """What a phrase is about: the stems of its words, but for empty and telling ones, names, and those `apart`."""
+    spoken = [word for word in words_in(masked(text)) if word not in apart and "'" not in word and len(word) > 1]
+    stems = [stem(word) for word in spoken if not is_wide(word[0]) and not is_negation(word)]
+    return [found for found in dict.fromkeys(stems) if found not in EMPTY and found not in TELLING]
 
 
-def _nothing_after(*kinds: str) -> Facts:
-    """One of these is the last thing that left the working tree, and nothing changed since."""
-
-    def ask(ledger: Ledger) -> bool | None:
-        last = ledger.commits[-1] if ledger.commits else None
-        return (last is not None and last.kind in kinds and last.order >= ledger.changes) or None
-
-    return ask
+def arguments(text: str) -> frozenset[str]:
+    """What a text is about, what it claims left out; for scripts without spaces its pairs of characters."""
+    claimed = frozenset(claim.word for claim in claims_in(text, every=True))
+    return frozenset(things(text, apart=claimed)) | pairs_in(text)
 
 
-def _finished(ledger: Ledger) -> bool | None:
-    if ledger.state not in (State.IDLE, State.ASKING):
-        return False if ledger.turn <= 1 else None
-    run = ledger.current_test
-    return False if run is not None and run.ok is False else ledger.said is not None or None
+def pairs_in(text: str) -> frozenset[str]:
+    """Pairs of characters that are written without spaces."""
+    runs = () if text.isascii() else _WIDE.findall(text)
+    return frozenset(run[at : at + 2] for run in runs for at in range(len(run) - 1))
 
 
-def _unknown(ledger: Ledger) -> bool | None:
-    del ledger
-    return None
+def stems_in(text: str) -> frozenset[str]:
+    """All that a text can be found by."""
+    told = lowered(text)
+    found = {*_WORD.findall(told), *_PART.findall(told)}
+    return frozenset(stem(word.removesuffix("'s")) for word in found if not is_wide(word[0])) | pairs_in(told)
 
 
-def _words(text: str) -> Words:
-    """Beginnings of words; a space in one is written as `_`, a `$` ends the word."""
-    return Words(
-        _pattern(text.split()), _pattern([re.sub(r"(?<=\w{2})(?:ed|ten|en)\$?$", "", word) for word in text.split()])
-    )
+def claims_in(text: str, *, every: bool = False) -> list[Claim]:
+    """What a phrase or sentence claims. `every`: plans, orders and names of deeds too, as not asserted."""
+    tokens = [token.replace("’", "'") for token in _TOKEN.findall(masked(text).casefold())]
+    found = [claim for at in range(len(tokens)) if (claim := _claim_at(tokens, at, every=every))]
+    for word, name in WIDE_WORDS.items():
+        if (at := text.find(word)) >= 0:
+            before = set(text[max(0, at - 4) : at])
+            found.append(Claim(name, word, not before & set("未沒没不無"), not before & set("將将要请請会會")))
+    return found
 
 
-def _exactly(text: str) -> Words:
-    """The same, where another form of the word would say something else."""
-    return Words(_pattern(text.split()), _pattern(text.split()))
+def _claim_at(tokens: list[str], at: int, *, every: bool) -> Claim | None:
+    token, after, second = (*tokens[at : at + 3], "", "")[:3]
+    helped = any(word in words.AUXILIARIES for word in tokens[max(0, at - 3) : at])
+    past = is_past(token) or (token in words.SAME_IN_THE_PAST and helped) or token in OTHER_WORDS
+    told = past or token in STATES
+    if not token[0].isalpha() or token == "running" or not (told or every):
+        return None
+    root, undone = stem(token), False
+    if token.startswith("un") and root not in CLASS_OF and is_past(token) and stem(token[2:]) in CLASS_OF:
+        root, undone = stem(token[2:]), True
+    name = PHRASAL.get((root, after)) or PHRASAL.get((root, second))
+    name = name or STATES.get(token) or OTHER_WORDS.get(token) or CLASS_OF.get(root)
+    if name is None or (name == "keep" and after.endswith("ing")):
+        return None
+    end = max((index for index in range(at) if tokens[index] in ".;!?—–"), default=-1)
+    holds, wished = _mood(tokens[max(end + 1, at - _REACH) : at], told=told)
+    done_by = token.endswith("ing") and at > 0 and tokens[at - 1] in ("by", ",")
+    return Claim(name, token, holds != undone, not wished and (told or done_by))
 
 
-def _pattern(words: list[str]) -> re.Pattern[str]:
-    begun = [re.escape(word).replace("_", r"\s+").replace(r"\$", r"(?!\w)") for word in words]
-    latin = "|".join(word for word in begun if ord(word[0]) < 0x2E80)
-    wide = [word for word in begun if ord(word[0]) >= 0x2E80]
-    return re.compile("|".join([*([rf"(?<![\w-])(?:re-?)?(?:{latin})\w*"] if latin else []), *wide]), re.IGNORECASE)
-
-
-GOOD = _words(
-    "pass$ passes$ passed$ green$ clean$ succeed succeeds succeeded successful ok$ works$ worked$ laufen_durch "
-    "läuft_durch bestanden grün passent réussi pasan$ pasa$ passam passou проход прошл 通过 通過 成功"
-)
-_BAD = _words(
-    "fail$ fails$ failed$ is_failing are_failing still_failing broke$ broken$ breaks$ red$ crashed crashes timed_out "
-    "schlägt_fehl schlug_fehl schlugen_fehl schlagen_fehl schlagen_die_tests_fehl fehlgeschlagen échoue échoué "
-    "falla$ fallan$ fallando fallaba falló falhou falha упал падает падают 失败 失敗"
-)
-_GONE = _words(
-    "deleted removed wiped erased purged dropped gone$ gelöscht entfernt supprimé borrado eliminado apagado removido "
-    "удал 已删除 已刪除 刪除了 删除了 削除しました 削除済"
-)
-_FIX = _words("fixed solved resolved repaired corrected behoben korrigiert corrigé corregido résolu исправ 修复 修正")
-_CHANGE = _words(
-    "changed edited updated modified adjusted reworked rewritten rewrote refactored reworded switched migrated "
-    "upgraded lowered raised went_into geändert umgestellt modifié refait cambiado alterado измен обновл 已修改 改用"
-)
-_MAKE = _words(
-    "added created wrote$ written introduced built generated initialised initialized saved posted translated "
-    "erstellt angelegt hinzugefügt créé ajouté creado criado creó добавлен создан записан 已创建 已建立 新增了 写入了"
-)
-REFUSED = _words("rejected refused denied declined turned_down abgelehnt rechazado recusado отклон 被拒")
-_RAN = _words("ran$ was_run were_run executed")
-TESTS = _words("test$ tests$ tested suite specs$ assertion 测试 測試 テスト тест prueba")
-_BUILD = _words("build$ builds$ compil")
-_LINT = _words("lint type-check typecheck types$ ruff$ eslint biome clippy")
-_CI = _words("ci$ pipeline workflow job$ release$")
-
-
-_WORK = re.compile(
-    "|".join(words.said.pattern for words in (_CHANGE, _MAKE, _FIX))
-    + r"|\b(?:implement|migrat|replac|complet|instead|now use|mov)\w*",
-    re.IGNORECASE,
-)
-"""Ways to say that something was worked on: which of them is used, is a matter of taste."""
-
-
-def _of_change(file: FileFact) -> bool | None:
-    return bool(file.edits or file.created or file.deleted)
-
-
-def _of_deletion(file: FileFact) -> bool | None:
-    return file.deleted if file.deleted or file.edits else None
-
-
-def _refused(ledger: Ledger) -> bool | None:
-    return any(item.decision == "deny" for item in ledger.approvals) or None
-
-
-def _approved(ledger: Ledger) -> bool | None:
-    return (ledger.plan is not None and ledger.plan.approved) or None
-
-
-def _waiting(ledger: Ledger) -> bool | None:
-    return ledger.state is State.WAITING
-
-
-def _asking(ledger: Ledger) -> bool | None:
-    return ledger.question is not None
-
-
-def _cut_short(ledger: Ledger) -> bool | None:
-    return ledger.state in (State.INTERRUPTED, State.LIMITED, State.FAILED)
-
-
-def _at_work(ledger: Ledger) -> bool | None:
-    return bool(ledger.running_agents) or ledger.state is State.WORKING or None
-
-
-def _tested(ledger: Ledger) -> bool | None:
-    return bool(ledger.tests) or ledger.doing is not None or None
-
-
-def _ticked_off(ledger: Ledger) -> bool | None:
-    return None if ledger.todos is None else not ledger.todos.open_items or None
-
-
-DONE = _words("done$ finished completed is_complete are_complete checked_off ticked_off fertig готово 已完成 全部完成")
-
-
-def _answered(ledger: Ledger) -> bool | None:
-    return ledger.said is not None
-
-
-CLAIMS: tuple[Claim, ...] = (
-    Claim(GOOD, _tests(good=True), subject=TESTS, opposite=_BAD),
-    Claim(_BAD, _tests(good=False), subject=TESTS, opposite=GOOD),
-    Claim(GOOD, _checks("build", good=True), subject=_BUILD, opposite=_BAD),
-    Claim(_BAD, _checks("build", good=False), subject=_BUILD, opposite=GOOD),
-    Claim(GOOD, _checks("lint", good=True), subject=_LINT, opposite=_BAD),
-    Claim(_BAD, _checks("lint", good=False), subject=_LINT, opposite=GOOD),
-    Claim(GOOD, _unknown, subject=_CI, opposite=_BAD),
-    Claim(_BAD, _unknown, subject=_CI, opposite=GOOD),
-    Claim(_BAD, _never("push"), subject=_words("push$"), opposite=GOOD),
-    Claim(_BAD, _never("commit"), subject=_words("commit$"), opposite=GOOD),
-    Claim(_words("opened waits_in is_open"), _left("pr"), subject=_words("pr$ pull_request")),
-    Claim(GOOD, _unknown, opposite=_BAD),
-    Claim(_BAD, _unknown, opposite=GOOD),
-    Claim(
-        _exactly("committed committet commité закоммич 已提交 コミット済 コミットしました"),
-        _left("commit"),
-        undeniable=_nothing_after("commit", "push", "tag", "pr", "merge"),
-    ),
-    Claim(
-        _exactly("pushed gepusht запуш 已推送 推送到 プッシュ済 プッシュしました"),
-        _pushed,
-        undeniable=_nothing_after("push"),
-    ),
-    Claim(_exactly("merged 已合并 已合併 マージしました"), _left("merge")),
-    Claim(_exactly("deployed shipped went_live in_production 已部署 デプロイしました"), _unknown),
-    Claim(_exactly("released published 已发布 已發布"), _left("tag")),
-    Claim(_exactly("tagged"), _left("tag")),
-    Claim(_GONE, _unknown, of_file=_of_deletion),
-    Claim(_FIX, _unknown, undeniable=_unknown, of_file=_of_change),
-    Claim(_CHANGE, _unknown, of_file=_of_change, said=_WORK),
-    Claim(_MAKE, _unknown, of_file=_of_change, said=_WORK),
-    Claim(_words("renamed umbenannt renommé renombrado"), _unknown),
-    Claim(_words("replaced ersetzt remplacé"), _unknown, said=_WORK),
-    Claim(_words("moved verschoben"), _unknown, said=_WORK),
-    Claim(_words("reverted rolled_back undone restored came_back taken_back 回滚 還原"), _unknown),
-    Claim(_words("installed installiert"), _unknown),
-    Claim(_exactly("tested verified getestet"), _unknown),
-    Claim(_words("discovered confirmed нашёл нашел"), _unknown),
-    Claim(_words("no_longer nicht_mehr"), _unknown),
-    Claim(_RAN, _tested, subject=TESTS),
-    Claim(_RAN, _unknown),
-    Claim(_exactly("listed"), _unknown),
-    Claim(_words("described explained summarised summarized greeted answered reported"), _answered, heard=False),
-    Claim(REFUSED, _refused),
-    Claim(_exactly("blocked"), _refused, said=_BAD.said),
-    Claim(_words("approved accepted"), _approved),
-    Claim(_words("leaked suspended begun expired rebased restarted reiniciado"), _unknown),
-    Claim(
-        _words("waiting_for_approval waits_for_approval waiting_for_your_approval waiting_for_permission"),
-        _waiting,
-        heard=False,
-    ),
-    Claim(
-        _words("waiting_for_your_answer waiting_for_an_answer waiting_for_your_decision awaiting_your waits_for_your"),
-        _asking,
-        heard=False,
-    ),
-    Claim(
-        _words("interrupted aborted cancelled canceled прервал 已中断 已中斷 中断され"),
-        _cut_short,
-        heard=False,
-    ),
-    Claim(
-        _words("running in_progress at_work 进行中 実行中"),
-        _at_work,
-    ),
-    Claim(DONE, _ticked_off, subject=_words("todo$ todos$ task_list"), undeniable=_unknown),
-    Claim(DONE, _finished, undeniable=_unknown, of_file=_of_change, said=_WORK),
-)
+def _mood(before: list[str], *, told: bool) -> tuple[bool, bool]:
+    """Whether the words before a claim let it hold, and whether they wish for it."""
+    denied = any(map(is_negation, before))
+    if _UNDONE.search(" ".join(before)) or (denied and _UNABLE & set(before)) or before[-2:] == ["failed", "to"]:
+        return False, False
+    finite = max((index for index, token in enumerate(before) if token in words.FINITE), default=-1)
+    if told and finite >= 0:
+        wished = bool(words.CONDITIONS & set(before)) or bool({"to", "being"} & set(before[finite:]))
+    else:
+        wished = any(token in words.WISHES or token.endswith("'ll") for token in before[-5:])
+    return not denied, wished

@@ -1,37 +1,86 @@
-"""What a session holds, as names, numbers, words and statements to look claims up in."""
+"""What a session holds: names, numbers and words to look up, and statements, said or done, to hold claims against."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple, cast
+from functools import cached_property
+from typing import Literal, cast
 
 from msgspec import to_builtins
 
 from clew.ledger.facts import Ledger
 from clew.ledger.language import LanguageFold
-from clew.ledger.words import is_wide
+from clew.orient.claims import NUMBER, Claim, claims_in, lowered, pairs_in, stems_in
 from clew.orient.dialog import Line, words_of
+from clew.orient.vocabulary import NUMBER_WORDS, WORK
+from clew.protocol.standing import Standing
 
-_WORD = re.compile(r"[^\W\d_]{2,}")
-NUMBER = re.compile(r"(?<![\w.#-])v?\d+(?:[.,:]\d+)*(?!\w)")
-_SPLIT = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？；])|;\s+|\s[—–]\s")
-_COMMAND_CHARS = 200
+ENOUGH = 0.5
+"""How much of what a claim is about must stand in the statement that bears it out."""
+_ENOUGH_OF_A_PLAN = 0.67
+_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？；])|;\s+|\s[—–]\s")
+_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_INTENT = re.compile(r"\b(?:i'll|i will|let me|i'm going to|now|next,? i|i need to)\b|^\W*\w+ing\b")
+_UNTOLD = ("source", "state_source", "resolved_by", "costs", "turn", "order", "entries", "at", "last_entry_id", "recap")
 _STATEMENT_CHARS = 600
 _STATEMENTS = 4_000
-_UNTOLD = ("source", "state_source", "resolved_by", "costs", "turn", "order", "entries", "at", "last_entry_id", "recap")
-_IRREGULAR_WORDS = """
-    written write wrote write built build ran run found find kept keep broken break broke break shown show sent send
-    gone go went go made make chosen choose chose choose took take taken take gave give given give left leave led lead
-"""
-_IRREGULAR: dict[str, str] = dict(zip(_IRREGULAR_WORDS.split()[::2], _IRREGULAR_WORDS.split()[1::2], strict=True))
-_ENDINGS = ("ations", "ation", "ments", "ment", "ings", "ing", "ers", "ies", "ied", "ed", "es", "er", "ly", "s", "e")
+_COMMAND_CHARS = 200
+
+Kind = Literal["said", "file", "command", "todo", "agent", "refused", "error"]
 
 
-class Statement(NamedTuple):
+def stands_in(word: str, text: str) -> bool:
+    """Whether it is there, as a word of its own."""
+    return word in text and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
+
+
+class Statement:
     """One sentence that somebody said, or one fact put as a sentence."""
 
-    text: str
-    stems: frozenset[str]
-    """What it is about."""
+    def __init__(
+        self,
+        text: str,
+        *,
+        kind: Kind = "said",
+        by_user: bool = False,
+        latest: bool = True,
+        fulfilled: bool = False,
+        claim: Claim | None = None,
+    ) -> None:
+        """`fulfilled`: of a turn that ended well, so that what was planned was done."""
+        self.text = lowered(text)
+        self.kind: Kind = kind
+        self.stems = stems_in(text)
+        self.by_user = by_user
+        self.latest = latest
+        self._fulfilled = fulfilled
+        self._claim = claim
+
+    @cached_property
+    def claims(self) -> list[Claim]:
+        """What it claims; a question asserts nothing."""
+        if self._claim is not None:
+            named = claims_in(self.text, every=True) if self.kind == "command" else []
+            return [self._claim, *(claim._replace(asserted=self._claim.word == "ran") for claim in named)]
+        asks = self.text.rstrip().endswith(("?", "？"))
+        found = claims_in(self.text, every=True)
+        return [claim._replace(asserted=False) for claim in found] if asks else found
+
+    @cached_property
+    def is_fulfilled(self) -> bool:
+        """Whether what it plans or asks for was done, as far as one can tell from how the turn ended."""
+        if not self._fulfilled:
+            return False
+        return not self.text.rstrip().endswith("?") if self.by_user else _INTENT.search(self.text) is not None
+
+    def share(self, things: Sequence[str], names: Sequence[str]) -> float:
+        """How much of this stands in it."""
+        hits = sum(thing in self.stems for thing in things) + sum(name in self.text for name in names)
+        return hits / max(1, len(things) + len(names))
+
+    def covers(self, things: Sequence[str], names: Sequence[str], enough: float) -> bool:
+        """Whether it is about these: all of the names, enough of the things."""
+        named = all(stands_in(name.strip("`'\"./ "), self.text) for name in names)
+        return named and (not things or self.share(things, ()) >= enough)
 
 
 class Evidence:
@@ -39,23 +88,26 @@ class Evidence:
 
     def __init__(self, ledger: Ledger, dialog: Sequence[Line]) -> None:
         self.ledger = ledger
-        facts = [text for key, value in _told(ledger) if key not in _UNTOLD for text in _leaves(value)]
-        self.text = "\n".join([*facts, *(line.text for line in dialog)]).casefold().replace("\\", "/")
-        self.stems = {stem(word) for word in set(_WORD.findall(self.text))}
-        wide = {char for char in set(self.text) if is_wide(char)}
-        self.pairs = {self.text[at : at + 2] for at, char in enumerate(self.text if wide else "") if char in wide}
-        spoken = [line for line in dialog if not line.by_tool]
-        asked = max((at for at, line in enumerate(spoken) if line.by_user), default=0)
-        self.said = _statements(spoken)
-        self.latest = _statements(spoken[asked:])
-        self.done = [Statement(deed, stems_of(of.casefold())) for deed, of in _deeds(ledger)]
+        told = [text for key, value in to_builtins(ledger).items() if key not in _UNTOLD for text in _leaves(value)]
+        self.text = lowered("\n".join([*told, *(line.text for line in dialog)]))
+        self.stems = stems_in(self.text)
+        self.pairs = pairs_in(self.text)
+        self.said = _statements([line for line in dialog if not line.by_tool], ledger)
+        self.done = list(_deeds(ledger))
         self.counts = _counts(ledger)
-        self.numbers = set(NUMBER.findall(self.text)) | self.counts
+        spoken = (line.text for line in dialog if not line.by_tool)
+        self.numbers = {number for text in (*told, *spoken) for number in NUMBER.findall(lowered(text))} | self.counts
+        self.spelled = frozenset(word for word in NUMBER_WORDS if self.occurs(word))
         self.language = language_of(line.text for line in dialog[-20:] if not line.by_tool)
+
+    @cached_property
+    def last_words(self) -> list[Statement]:
+        """What the agent said last."""
+        return [statement for statement in self.said if statement.latest and not statement.by_user]
 
     def holds(self, name: str) -> bool:
         """Whether a name occurs: as it is, or all its parts as words of their own."""
-        wanted = name.casefold().strip("`'\"./ ")
+        wanted = lowered(name).strip("`'\"./ ")
         if not wanted or self.occurs(wanted):
             return True
         parts = re.findall(r"[\w.-]{2,}", wanted)
@@ -63,35 +115,32 @@ class Evidence:
 
     def occurs(self, word: str) -> bool:
         """Whether it stands somewhere, as a word of its own."""
-        return word in self.text and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self.text) is not None
+        return stands_in(word, self.text)
 
-    def knows(self, word: str) -> bool:
-        """Whether the session holds this word in some form."""
-        return stem(word) in self.stems
+    def heard(
+        self, claim: Claim, things: Sequence[str], names: Sequence[str], *, last: bool = False, enough: float = ENOUGH
+    ) -> Statement | None:
+        """A statement that asserts this of these things: the facts first, then the newest; or one that planned it in
+        a turn that ended well. `last`: among the agent's last words only, and in so many words."""
+        planned: Statement | None = None
+        for statement in self.last_words if last else [*self.done, *reversed(self.said)]:
+            if not statement.covers(things, names, enough):
+                continue
+            for other in statement.claims:
+                if other.holds != claim.holds or not _same(claim, other, exactly=last):
+                    continue
+                if other.asserted:
+                    return statement
+                if not last and claim.holds and things and planned is None and statement.is_fulfilled:
+                    planned = statement if statement.covers(things, names, _ENOUGH_OF_A_PLAN) else None
+        return planned
 
 
-def _statements(lines: Sequence[Line]) -> list[Statement]:
-    pieces = [piece[:_STATEMENT_CHARS] for line in lines for piece in _SPLIT.split(line.text.casefold())]
-    return [Statement(piece, stems_of(piece)) for piece in pieces[-_STATEMENTS:] if piece.strip()]
-
-
-def stem(word: str) -> str:
-    """So much of a word that its forms fall together."""
-    word = _IRREGULAR.get(word, word)
-    word = word.removeprefix("re") if len(word) > 6 else word.removeprefix("un") if len(word) > 7 else word
-    if not word.endswith(_ENDINGS):
-        return word[:6]
-    ending = next((end for end in _ENDINGS if word.endswith(end) and len(word) - len(end) >= 3), "")
-    return word.removesuffix(ending)[:6]
-
-
-def stems_of(text: str) -> frozenset[str]:
-    """The words of a text; for scripts without spaces its pairs of characters."""
-    if text.isascii():
-        return frozenset(map(stem, set(_WORD.findall(text))))
-    found = {stem(word) for word in set(_WORD.findall(text)) if not is_wide(word[0])}
-    wide = {text[at : at + 2] for at, char in enumerate(text[:-1]) if is_wide(char) and is_wide(text[at + 1])}
-    return frozenset(found | wide)
+def _same(claim: Claim, other: Claim, *, exactly: bool) -> bool:
+    """Whether one bears out the other."""
+    if claim.name == "test" and other.name in ("test", "run", "pass"):
+        return True
+    return claim.name == other.name or (not exactly and claim.name in WORK and other.name in WORK)
 
 
 def language_of(texts: Iterable[str]) -> str:
@@ -102,8 +151,20 @@ def language_of(texts: Iterable[str]) -> str:
     return fold.language(default="")
 
 
-def _told(ledger: Ledger) -> Iterable[tuple[str, object]]:
-    return to_builtins(ledger).items()
+def _statements(lines: Sequence[Line], ledger: Ledger) -> list[Statement]:
+    answered = [at for at, line in enumerate(lines) if line.by_user and not all(after.by_user for after in lines[at:])]
+    asked = max(answered, default=0)
+    ended_well = ledger.said is not None and ledger.state in (Standing.IDLE, Standing.ASKING)
+    spoken = [
+        (at, line.by_user, sentence[:_STATEMENT_CHARS])
+        for at, line in enumerate(lines)
+        for sentence in _SENTENCES.split(line.text if line.by_user else _FENCED.sub("\n", line.text))
+        if sentence.strip()
+    ]
+    return [
+        Statement(sentence, by_user=by_user, latest=at >= asked, fulfilled=at < asked or ended_well)
+        for at, by_user, sentence in spoken[-_STATEMENTS:]
+    ]
 
 
 def _leaves(value: object) -> Iterator[str]:
@@ -118,31 +179,34 @@ def _leaves(value: object) -> Iterator[str]:
         yield words_of(value)
 
 
-def _deeds(ledger: Ledger) -> Iterator[tuple[str, str]]:
+def _deeds(ledger: Ledger) -> Iterator[Statement]:
     """The facts as statements, so that one rule looks claims up in both: what was done, and to what."""
+
+    def fact(kind: Kind, name: str, word: str, of: str, *, holds: bool = True) -> Statement:
+        return Statement(of, kind=kind, claim=Claim(name, word, holds))
+
     for file in ledger.files:
-        if file.reads:
-            yield "read", file.path
-        if file.created:
-            yield "created, wrote, added", file.path
+        if file.created and not file.deleted:
+            yield fact("file", "make", "created", file.path)
         if file.edits:
-            yield "changed, added", file.path
+            yield fact("file", "change", "changed", file.path)
         if file.deleted:
-            yield "deleted", file.path
+            yield fact("file", "remove", "deleted", file.path)
         if file.failed_edits:
-            yield "failed", f"edit {file.path}"
+            yield fact("file", "fail", "failed", f"edit {file.path}")
     for command in ledger.commands:
-        yield "failed" if command.failed else "ran", command.command.partition("\n")[0][:_COMMAND_CHARS]
-    if ledger.doing is not None:
-        yield "ran, running", ledger.doing.text
+        text = command.command.partition("\n")[0][:_COMMAND_CHARS]
+        yield fact("command", "fail" if command.failed else "run", "failed" if command.failed else "ran", text)
     for item in ledger.todos.items if ledger.todos else ():
-        yield "finished, done" if item.status == "completed" else "pending", item.content
+        yield fact("todo", "make", "added", f"task todo list {item.content}")
+        yield fact("todo", "finish", "done", item.content, holds=item.status == "completed")
     for agent in ledger.agents:
-        yield f"agent {agent.status}", f"agent {agent.name} {agent.task}"
+        yield fact("agent", "finish", "done", f"agent {agent.name} {agent.task}", holds=agent.status == "finished")
     for approval in ledger.approvals:
-        yield "refused" if approval.decision == "deny" else "asked", f"{approval.tool} {approval.subject}"
+        if approval.decision == "deny":
+            yield fact("refused", "refuse", "refused", f"{approval.tool} {approval.subject}")
     for error in ledger.current_errors:
-        yield "failed", f"{error.where} {error.text}"
+        yield fact("error", "fail", "failed", f"{error.where} {error.text}")
 
 
 def _counts(ledger: Ledger) -> set[str]:

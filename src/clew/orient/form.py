@@ -8,7 +8,9 @@ from msgspec import Struct
 from clew.commands.deeds import file_name, test_counts
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
-from clew.orient.claims import CLAIMS
+from clew.orient.claims import claims_in
+from clew.orient.fact_check import contradicted
+from clew.orient.vocabulary import WORK
 from clew.orient.wording import Wording, wording
 from clew.protocol.standing import Standing
 from clew.system.redact import redact
@@ -227,16 +229,11 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
         yield Item(field="open", text=text, source=running[-1].source)
 
 
-def _contradicted(sentence: str, ledger: Ledger) -> bool:
-    """The agent claims what the facts deny."""
-    return any(claim.made_in(sentence) and claim.facts(ledger) is False for claim in CLAIMS)
-
-
 def _tells_refused(sentence: str, ledger: Ledger) -> bool:
     """The agent says it made what was refused; then nothing it says of it can be relied on."""
     refused = [file_name(item.subject) for item in ledger.refused if "/" in item.subject]
     unchanged = {name for name in refused if name not in {file_name(file.path) for file in ledger.changed_files}}
-    says_so = any(claim.of_file is not None and claim.made_in(sentence) for claim in CLAIMS)
+    says_so = any(claim.name in WORK for claim in claims_in(sentence))
     return says_so and (any(name in sentence for name in unchanged) or bool(unchanged and not ledger.changed_files))
 
 
@@ -249,6 +246,6 @@ def _agent(ledger: Ledger) -> Iterator[Item]:
     if any(_tells_refused(sentence, ledger) for sentence in told):
         return
     told = [sentence for sentence in told if not sentence.endswith((":", "："))] or told
-    told = [sentence for sentence in told if not _contradicted(sentence, ledger)]
+    told = [sentence for sentence in told if not contradicted(claims_in(sentence), sentence, ledger)]
     if told:
         yield Item(field="agent", text=f"“{clip(' '.join(told[:3]), 40)}”", source=said.source)

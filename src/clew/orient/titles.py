@@ -6,12 +6,13 @@ from collections.abc import Sequence
 from clew.commands.deeds import file_name
 from clew.ledger.facts import Ledger, Request
 from clew.ledger.words import clip
+from clew.orient.claims import arguments
 from clew.orient.dialog import Line, as_text, recent
 from clew.orient.evidence import Evidence
 from clew.orient.form import main_files, request_words
 from clew.orient.label_query import clean_label
 from clew.orient.side_query import Query, SideQueries
-from clew.orient.verify import arguments, objection
+from clew.orient.verify import objection
 from clew.system.redact import redact
 from clew.system.terminal_text import sanitize
 from clew.system.terminal_width import clip as clip_columns

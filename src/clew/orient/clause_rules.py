@@ -1,0 +1,180 @@
+"""Ways in which a clause of known words is false all the same: out of date, turned round, too much, somebody else's."""
+
+import re
+from collections.abc import Callable, Iterator
+
+from clew.orient.claims import PHRASES, Claim, claims_in, code_in, lowered, things, words_in
+from clew.orient.evidence import Evidence
+from clew.orient.fact_check import is_file
+from clew.orient.vocabulary import CLASS_OF, EMPTY, WORK, is_negation, stem
+from clew.protocol.standing import Standing
+
+_STILL = re.compile(r"(?<!was )(?<!were )\b(?:still|remains?|as before|for now|yet to|has to|have to|needs? to)\b")
+_OPEN = re.compile(r"\b(?:is|are|still|remains?|the) (?:still |the )?(missing|open|pending|to do|outstanding)\b")
+_THERE = re.compile(r"\bstill (?:in|there|exists?|stands?|present|around)\b")
+_NO = re.compile(r"\b(?:no|zero|0|without|no longer)\s+((?:[\w-]+\s*,?\s*){1,4})")
+_NOT = re.compile(r"(?:\bno longer|\bnot|n't|\bnever|\bcannot)\s+(?:be\s+|been\s+)?([a-z]{3,})")
+_ALL = re.compile(r"\b(?:all|every|everything|entire|completely|fully|whole)\b")
+_EVERY = re.compile(r"\b(?:all|every|everything|entire|completely|fully|whole|both|each|complete)\b")
+_ONLY = re.compile(r"\b(?:only|just|solely)\b")
+_PART = re.compile(r"\b(\d+) of (\d+)\b")
+_WAITS = re.compile(
+    r"\bwait(?:s|ing)? (?:for|on) (?:your|an?|the) (?:\w+ )?(?:approval|permission|answer|decision|go-ahead|ok|"
+    r"confirmation|reply|choice|consent)|\bawait(?:s|ing) your (?:approval|answer|decision|confirmation|reply)"
+)
+_ASKS = re.compile(r"\b(?:agent|it|assistant) (?:asks|is asking|wants to know)\b")
+_RUNS = re.compile(r"\b(?:is|are|still) (?:still )?(?:running|in progress|at work)\b")
+_AT_WORK = re.compile(r"\brunning\b|\bin progress\b")
+_ANSWERED = re.compile(
+    r"\b(?:agent|assistant|it|aider|claude|codex|runner)\b.{0,20}\b(?:described|explained|listed|answered|reported|found|"
+    r"said|summari[sz]ed|replied)\b"
+)
+_YOU = re.compile(
+    r"\byou (?:have |had |also |then )?(decided|chose|picked|approved|accepted|agreed|confirmed|rejected|refused|"
+    r"declined)\b(.*)"
+)
+_TURNED = (
+    re.compile(r"\bfrom (?P<old>.{2,60}?) (?:to|onto|into) (?P<new>.{2,60}?)(?:$|[,.;(])"),
+    re.compile(
+        r"\b(?:renam|convert|chang|turn|migrat|replac|mov|updat)\w* (?P<old>.{2,50}?) (?:to|into|with|by|onto) "
+        r"(?P<new>.{2,50}?)(?:$|[,.;(])"
+    ),
+    re.compile(
+        r"(?P<old>\S.{1,50}?) (?:was|were|is|are|been) (?:renamed|converted|changed|replaced|turned|migrated) "
+        r"(?:to|into|with|by) (?P<new>.{2,50}?)(?:$|[,.;(])"
+    ),
+    re.compile(r"(?P<new>\S.{1,50}?) (?:instead of|rather than|replaces|in place of) (?P<old>.{2,50}?)(?:$|[,.;(])"),
+    re.compile(r"(?P<old>[^\s`*]+|`[^`]+`)[`*\"]* (?:→|->|=>) [`*\"]*(?P<new>`[^`]+`|\S+)"),
+)
+
+
+def _stale(clause: str, evidence: Evidence) -> str:
+    """What is said to be open must not be done; what is said to be so still must be among the last words."""
+    told, ledger = lowered(clause), evidence.ledger
+    about, names = things(clause), [lowered(name) for name in code_in(clause)]
+    if _OPEN.search(told):
+        for kind in ("commit", "tag", "push", "merge"):
+            if kind in words_in(told) and any(i.kind == kind and i.order >= ledger.changes for i in ledger.commits):
+                return f"the {kind} was made"
+        rest = [thing for thing in about if thing not in map(stem, _OPEN.findall(told))]
+        if (rest or names) and not any(map(is_negation, words_in(told))):
+            done = [Claim("fix", "fixed"), *(Claim(name, "done") for name in ("finish", "make", "change"))]
+            if any(evidence.heard(claim, rest, names, last=True, enough=0.75) for claim in done):
+                return "the agent says that it is done"
+        spoken = {*about, "todo", *(stem(word) for name in names for word in words_in(name))}
+        for fact in evidence.done:
+            if fact.kind == "todo" and fact.claims[0] == Claim("finish", "done") and fact.stems - EMPTY <= spoken:
+                return "the task list says that it is done"
+    if not _STILL.search(told) or not (about or names):
+        return ""
+    if _THERE.search(told) and any(
+        file.deleted and is_file(file.path, name) for file in ledger.files for name in names
+    ):
+        return "it was deleted"
+    last = [statement for statement in evidence.said if statement.latest]
+    last += [fact for fact in evidence.done if fact.kind in ("error", "refused")]
+    last += [fact for fact in evidence.done if fact.kind in ("todo", "agent") and not fact.claims[0].holds]
+    near = max((statement.share(about, names) for statement in last), default=0.0)
+    return "" if near >= 0.5 else "nobody said at the end that it is still so"
+
+
+def _denied(clause: str, evidence: Evidence) -> str:
+    """The agent's last words say that there is no such thing, or that it does what is denied here."""
+    told = lowered(clause)
+    here = {stem(word) for word in words_in(told)} - EMPTY
+    if not any(map(is_negation, words_in(told))):
+        for statement in evidence.last_words:
+            for found in _NO.finditer(statement.text):
+                missing = [stem(word) for word in words_in(found.group(1)) if stem(word) not in EMPTY][:2]
+                if len(missing) == 2 and here.issuperset(missing):
+                    return f"the session says: {found.group(0).strip()}"
+    for verb in (stem(found) for found in _NOT.findall(told)):
+        about = [thing for thing in things(clause) if thing != verb][:4]
+        names = [lowered(name) for name in code_in(clause)]
+        if verb in EMPTY or verb in CLASS_OF or not (about or names):
+            continue
+        for statement in evidence.last_words:
+            agrees = verb in statement.stems and statement.share(about, names) >= 0.6
+            if agrees and not any(map(is_negation, words_in(statement.text))):
+                return "the session says that it does"
+    return ""
+
+
+def _turned_round(clause: str, evidence: Evidence) -> str:
+    """From one thing to another, where the session has it the other way."""
+    for old, new in _turns(lowered(clause)):
+        turns = [turn for statement in evidence.said if any(word in statement.text for word in old)
+                 for turn in _turns(statement.text)]  # fmt: skip
+        if any(a & new and b & old for a, b in turns) and not any(a & old and b & new for a, b in turns):
+            return "it was the other way round"
+    return ""
+
+
+def _turns(text: str) -> Iterator[tuple[set[str], set[str]]]:
+    for pattern in _TURNED:
+        for found in pattern.finditer(text):
+            old, new = (set(re.findall(r"[\w.]*\w", found.group(side))) - EMPTY for side in ("old", "new"))
+            if old - new and new - old:
+                yield old - new, new - old
+
+
+def _too_much(clause: str, evidence: Evidence) -> str:
+    """All where the session says so of a part; only where it says so of all."""
+    told = lowered(clause)
+    about = things(clause)
+    whole = _ALL.search(told)
+    claims = [claim for claim in claims_in(clause) if claim.asserted and claim.holds]
+    deed = any(claim.name in WORK or claim.name == "remove" for claim in claims)
+    if whole and about and deed and "test" not in told[whole.start() : whole.start() + 40]:
+        close = [s for s in evidence.said if not s.by_user and s.share(about, ()) >= 0.5]
+        if close and not any(_EVERY.search(statement.text) for statement in close):
+            return "nobody says this of all"
+        if any(part != of for s in close if s.latest for part, of in _PART.findall(s.text)):
+            return "the session says this of a part"
+    single = _ONLY.search(told)
+    rest = things(clause[single.end() :])[:5] if single else []
+    close = [s for s in evidence.last_words if len(rest) > 1 and s.share(rest, ()) >= 0.6]
+    if close and all(_EVERY.search(statement.text) for statement in close):
+        return "the session says this of more"
+    return ""
+
+
+def _no_such_state(clause: str, evidence: Evidence) -> str:
+    """Waiting, asking, running and having answered are states of the session."""
+    told, ledger = lowered(clause), evidence.ledger
+    asking = ledger.question is not None or ledger.state is Standing.ASKING
+    if _WAITS.search(told) and not asking and ledger.state is not Standing.WAITING and not ledger.refused:
+        return "no approval or answer is waited for"
+    if _ASKS.search(told) and not asking:
+        return "the agent asks nothing"
+    at_work = ledger.running_agents or ledger.doing or ledger.state is Standing.WORKING
+    if _RUNS.search(told) and not at_work and not any(_AT_WORK.search(s.text) for s in evidence.last_words):
+        return "nothing is running"
+    if _ANSWERED.search(told) and all(statement.by_user for statement in evidence.said):
+        return "the agent has said nothing"
+    return ""
+
+
+def _somebody_else(clause: str, evidence: Evidence) -> str:
+    """What the user is said to have decided stands in their own words, or they refused it."""
+    found = _YOU.search(lowered(clause))
+    if found is None:
+        return ""
+    told = PHRASES.split(found.group(2))[0] or ""
+    about, names = things(told), code_in(told)
+    refused = [fact for fact in evidence.done if fact.kind == "refused"]
+    if not (about or names) or (refused and not names):
+        return ""
+    theirs = [*refused, *(statement for statement in evidence.said if statement.by_user)]
+    near = max((statement.share(about, names) for statement in theirs), default=0.0)
+    return "" if near >= 0.5 else f"you did not say that you {found.group(1)} this"
+
+
+CLAUSE_RULES: tuple[Callable[[str, Evidence], str], ...] = (
+    _stale,
+    _denied,
+    _turned_round,
+    _too_much,
+    _no_such_state,
+    _somebody_else,
+)
