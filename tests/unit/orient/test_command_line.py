@@ -276,7 +276,7 @@ def test_a_file_too_large_for_the_list_is_named(home: Path) -> None:
 
 def connected(monkeypatch: pytest.MonkeyPatch, *replies: str) -> ScriptedModel:
     model = ScriptedModel([Say(reply) for reply in replies], usd_per_token=0.0001)
-    monkeypatch.setattr(recap_words, "chosen", lambda _: Choice("scripted/model"))
+    monkeypatch.setattr(recap_words, "chosen", lambda *_: Choice("scripted/model"))
     monkeypatch.setattr(recap_words, "connect", lambda *_, **__: model)
     return model
 
