@@ -116,6 +116,12 @@ class Driven:
             if wanted(self.lines[-1]):
                 return self.lines[-1]
 
+    def until_end(self, heard: Callable[[Json], None]) -> None:
+        """Every line, to the last."""
+        while line := self._arrived.get(timeout=HANG_S):
+            self.lines.append(json.loads(line))
+            heard(self.lines[-1])
+
     def result(self) -> Json:
         return self.until(is_result)
 
