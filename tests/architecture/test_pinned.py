@@ -11,6 +11,7 @@ import msgspec
 
 from clew.prompts.system_prompt import prompt_text
 from clew.protocol import stream, stream_content
+from clew.protocol.control import ControlLine
 from clew.protocol.events import Envelope
 from clew.protocol.ops import Op
 from clew.protocol.stream import SCHEMA_VERSION, ResultLine, StreamLine
@@ -51,7 +52,7 @@ def test_the_protocol_is_pinned() -> None:
 
 def stream_schema() -> dict[str, Any]:
     """What programs read, one line at a time. Every field is required that is always written."""
-    lines = get_args(StreamLine)
+    lines = (*get_args(StreamLine), *get_args(ControlLine))
     references, components = msgspec.json.schema_components(lines)
     structs = {
         value.__name__: value
@@ -89,7 +90,7 @@ def test_the_stream_that_programs_read_is_pinned() -> None:
 
 def test_the_page_about_the_stream_names_every_line_and_every_field_of_the_result() -> None:
     page = (DOCS / "stream-json.md").read_text(encoding="utf-8")
-    for line in get_args(StreamLine):
+    for line in (*get_args(StreamLine), *get_args(ControlLine)):
         names = {str(line.__struct_config__.tag)} | {
             str(field.default)
             for field in msgspec.structs.fields(line)

@@ -7,12 +7,15 @@ import signal
 import subprocess
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from e2e.command import CLEW, Place
 from fakes.effort import HANG_S
+from fakes.json_schema import violations
 
 Json = dict[str, Any]
+SCHEMA: Json = json.loads((Path(__file__).parents[2] / "docs" / "stream-json.schema.json").read_text())
 FLAGS = ("--output-format", "stream-json", "--input-format", "stream-json")
 
 
@@ -140,6 +143,8 @@ class Driven:
         code = self.process.wait(HANG_S)
         for reader in self._readers:
             reader.join(HANG_S)
+        wrong = [(line, what) for line in self.lines for what in violations(line, SCHEMA, SCHEMA)]
+        assert wrong == [], f"not as published: {wrong[:3]}"
         return code
 
     def stop_reading(self) -> None:

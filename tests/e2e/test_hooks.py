@@ -196,6 +196,32 @@ def test_what_ran_is_shown_and_the_model_keeps_its_own_words(serve: Serve) -> No
         assert "two" in str(request.body["messages"])
 
 
+@pytest.mark.parametrize(
+    ("replies", "flags", "kind"),
+    [
+        ([{"text": "done"}], (), "idle_prompt"),
+        ([{"fault": "unauthorized"}], (), "failed"),
+        ([call("Bash", command="echo hi")], ("--max-turns", "1"), "limit"),
+    ],
+)
+def test_the_end_of_a_run_of_one_prompt_is_told_to_hooks(
+    serve: Serve, replies: list[Any], flags: tuple[str, ...], kind: str
+) -> None:
+    place, _ = serve(replies)
+    defined(place, {"Notification": script(place, "told")})
+    place.run("-p", "go", "--trust", *flags)
+    assert [one["notification_type"] for one in seen(place, "told")] == [kind]
+
+
+@pytest.mark.parametrize("moment", ["SessionStart", "UserPromptSubmit", "PreToolUse", "Stop"])
+def test_a_line_of_a_hook_for_the_person_is_on_stderr(serve: Serve, moment: str) -> None:
+    place, _ = serve([call("Bash", command="echo hi"), {"text": "done"}])
+    defined(place, {moment: says({"systemMessage": "look at this"})})
+    done = place.run("-p", "go", "--trust")
+    assert (done.code, done.out) == (0, "done\n")
+    assert "clew: look at this" in done.err.splitlines()
+
+
 def test_no_key_reaches_a_hook(serve: Serve) -> None:
     place, _ = serve([call("Bash", command="echo hi"), {"text": "ok"}])
     defined(place, {"PreToolUse": script(place, "env", f"env > {place.home}/env.txt")})

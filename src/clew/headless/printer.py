@@ -84,7 +84,7 @@ class Printer:
                     f"{used.prompt_tokens:,} in, {used.output_tokens:,} out" if used is not None else "usage unknown"
                 )
                 self.error(f"{event.model} {event.outcome}: {tokens}, {event.api_ms} ms")
-            case Notice() if verbose:
+            case Notice() if verbose or event.code == "hook":
                 self.error(event.text)
             case ModelChanged() if verbose:
                 self.error(f"model is now {event.model}")

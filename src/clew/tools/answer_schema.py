@@ -10,6 +10,7 @@ from typing import Any, cast
 import fastjsonschema
 import msgspec
 
+from clew.system import safe_patterns
 from clew.tools.schema_keywords import SchemaError, Walker
 
 Json = dict[str, Any]
@@ -39,7 +40,8 @@ class AnswerSchema:
             raise SchemaError(f"it is not JSON ({error})") from None
         if len(data) > MAX_BYTES:
             raise SchemaError(f"it is longer than {MAX_BYTES >> 10} kB")
-        self._validate = compiled(Walker(msgspec.json.decode(data)).walked())
+        walker = Walker(msgspec.json.decode(data))
+        self._validate = compiled(walker.walked(), walker.patterns)
         self.given: Json = msgspec.json.decode(data)
         self._wraps = not is_object(self.given)
         self.parameters = self._parameters()
@@ -72,7 +74,7 @@ class AnswerSchema:
         return ""
 
 
-def compiled(schema: Json | bool) -> Any:
+def compiled(schema: Json | bool, patterns: set[str]) -> Any:
     """The function that judges. Raises SchemaError."""
     try:
         validate = fastjsonschema.compile(schema, handlers=Nowhere(), use_default=False, fast_fail=False)
@@ -80,6 +82,7 @@ def compiled(schema: Json | bool) -> Any:
         raise SchemaError("it is nested too deeply") from None
     except (fastjsonschema.JsonSchemaDefinitionException, re.error, ValueError, TypeError, RecursionError) as error:
         raise SchemaError(f"it is not a schema ({error})") from None
+    validate.__globals__["REGEX_PATTERNS"].update({one: Pattern(one) for one in patterns})
     try:
         validate(None)
     except fastjsonschema.JsonSchemaException:
@@ -87,6 +90,13 @@ def compiled(schema: Json | bool) -> Any:
     except RecursionError:
         raise SchemaError("a $ref in it leads back to itself without end") from None
     return validate
+
+
+class Pattern:
+    """In place of the library's own: none of them can run for ever, whatever the schema and the model say."""
+
+    def __init__(self, expression: str) -> None:
+        self.search = self.match = safe_patterns.compiled(expression)
 
 
 class Nowhere(dict[str, Any]):

@@ -1,9 +1,10 @@
 """The keywords of a JSON Schema: whether their values make sense, and what is left of them for a validator."""
 
-import re
 from collections.abc import Callable, Iterator
 from typing import Any, cast
 from urllib.parse import unquote
+
+from clew.system.safe_patterns import BadPattern, compiled
 
 Json = dict[str, Any]
 MAX_DEPTH = 30
@@ -29,6 +30,7 @@ ONE_SCHEMA = (
 )
 LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
+REGEX = "a regular expression (without looking behind and references to groups)"
 MAPS = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
 
 
@@ -55,10 +57,9 @@ def is_type(value: Any) -> bool:
 
 def is_regex(value: Any) -> bool:
     try:
-        re.compile(value)
-    except (re.error, TypeError, RecursionError, OverflowError):
+        return isinstance(value, str) and compiled(value) is not None
+    except BadPattern:
         return False
-    return True
 
 
 PLAIN: dict[str, tuple[Callable[[Any], bool], str]] = {
@@ -66,7 +67,7 @@ PLAIN: dict[str, tuple[Callable[[Any], bool], str]] = {
     "enum": (lambda value: isinstance(value, list) and bool(cast(list[Any], value)), "a list of values"),
     "const": (lambda value: True, ""),
     "required": (is_words, "a list of names"),
-    "pattern": (is_regex, "a regular expression"),
+    "pattern": (is_regex, REGEX),
     "format": (lambda value: isinstance(value, str), "a word"),
     "uniqueItems": (lambda value: isinstance(value, bool), "true or false"),
     "multipleOf": (lambda value: is_number(value) and value > 0, "a number above 0"),
@@ -83,6 +84,8 @@ class Walker:
         self._root = root
         self._names: dict[str, str] = {}
         """Where references lead, and what the places are called."""
+        self.patterns: set[str] = set()
+        """Every regular expression that was met."""
 
     def walked(self) -> Json:
         """The schema for the validator. Raises SchemaError."""
@@ -121,6 +124,8 @@ class Walker:
                 fits, what = PLAIN[name]
                 if not fits(value):
                     raise SchemaError(f"{here} is not {what}")
+                if name == "pattern":
+                    self.patterns.add(value)
                 yield name, value
             elif name in ONE_SCHEMA:
                 yield name, self._schema(value, here, depth + 1)
@@ -141,7 +146,9 @@ class Walker:
             raise SchemaError(f"{here} is not an object of schemas")
         members = cast(Json, value)
         if name == "patternProperties" and (bad := next((key for key in members if not is_regex(key)), None)):
-            raise SchemaError(f"{here}/{bad} is not a regular expression")
+            raise SchemaError(f"{here}/{bad} is not {REGEX}")
+        if name == "patternProperties":
+            self.patterns.update(members)
         found = {key: self._schema(member, f"{here}/{key}", depth + 1) for key, member in members.items()}
         if name == "dependentSchemas":
             yield "dependencies", found

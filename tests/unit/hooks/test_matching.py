@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.hooks.matching import matches, problem_with
-from clew.hooks.patterns import compiled
+from clew.system.safe_patterns import compiled
 from fakes.effort import calls_in, not_hanging
 
 CASES = [

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from clew.tools.answer_schema import AnswerSchema, NoJson, json_in
 from clew.tools.schema_keywords import SchemaError
+from fakes.effort import not_hanging
 
 PERSON = {
     "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -229,3 +230,44 @@ def test_a_text_that_is_json(text: str) -> None:
 def test_a_text_that_is_none(text: str) -> None:
     with pytest.raises(NoJson):
         json_in(text)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hostile"),
+    [
+        ("^(a+)+$", "a" * 60 + "!"),
+        ("^(a|a)*$", "a" * 60 + "!"),
+        ("^(([a-z])+.)+[A-Z]([a-z])+$", "a" * 60),
+        ("^" + ".*" * 12 + "=$", "a" * 3000),
+        ("(?=.*a)(?=.*b)c", "a" * 200_000),
+        ("(a+)+$|_re_pattern", "a" * 60 + "!"),
+    ],
+)
+def test_no_pattern_makes_the_judging_hang(pattern: str, hostile: str) -> None:
+    values = AnswerSchema({"type": "string", "pattern": pattern})
+    names = AnswerSchema({"type": "object", "patternProperties": {pattern: {"type": "null"}}})
+    with not_hanging():
+        assert "must match pattern" in values.problems(hostile) or pattern.endswith("_re_pattern")
+        assert names.problems({hostile: 1}) == ""
+
+
+@pytest.mark.parametrize(
+    ("pattern", "good", "bad"),
+    [
+        (r"^\d{4}-\d{2}-\d{2}$", "2026-11-16", "2026-11-1x"),
+        (r"^(?=.*[A-Z])(?=.*\d).{8,}$", "Passw0rdy", "password"),
+        (r"^\u00e4[\u0430-\u044f]+\x21$", "\u00e4\u0436\u0448!", "ae!"),
+        (r"^https?:\/\/[\w.\-]+(:\d+)?(\/.*)?$", "https://a.example:80/x?y", "ftp://a"),
+        (r"\S", "   x", "   "),
+    ],
+)
+def test_patterns_as_people_write_them(pattern: str, good: str, bad: str) -> None:
+    schema = AnswerSchema({"type": "string", "pattern": pattern})
+    assert schema.problems(good) == ""
+    assert "must match pattern" in schema.problems(bad)
+
+
+@pytest.mark.parametrize("pattern", [r"(a)\1", "(?<=a)b", "(?i)a", "a" * 501])
+def test_patterns_that_could_not_be_bounded_are_refused(pattern: str) -> None:
+    with pytest.raises(SchemaError, match="#/pattern is not a regular expression"):
+        AnswerSchema({"type": "string", "pattern": pattern})

@@ -1,11 +1,13 @@
-"""Regular expressions over names that cannot run away: all ways are followed at once, none is tried again.
+"""Regular expressions of others that cannot run away: all ways are followed at once, none is tried again.
 
-What matchers are written in: letters, `.`, classes, groups, `|`, `* + ? {m,n}`, `^ $ \\b`, looking ahead. An expression
-becomes a list of instructions, and a name is read once, letter by letter, with the set of instructions in reach.
+What matchers of hooks and patterns of JSON Schemas are written in: letters, `.`, classes, groups, `|`, `* + ? {m,n}`,
+`^ $ \\b`, looking ahead. An expression becomes a list of instructions, and a text is read once, letter by letter, with the
+set of instructions in reach.
 """
 
 import re
 from collections.abc import Callable
+from string import hexdigits
 from typing import Literal, NoReturn
 
 from msgspec import Struct
@@ -13,6 +15,8 @@ from msgspec import Struct
 MAX_EXPRESSION_CHARS = 500
 MAX_INSTRUCTIONS = 5_000
 MAX_NESTING = 40
+MAX_STEPS = 20_000_000
+"""Some seconds of work at the very most; a text that could take more matches nothing."""
 
 Test = Callable[[str], bool]
 _QUANTIFIER = re.compile(r"([*+?])|\{(\d{1,6})(?:(,)(\d{1,6})?)?\}")
@@ -46,7 +50,13 @@ def compiled(expression: str) -> Test:
     if len(expression) > MAX_EXPRESSION_CHARS:
         raise BadPattern(f"longer than {MAX_EXPRESSION_CHARS} characters")
     program = _Reader(expression).whole()
-    return lambda name: _found(program, name, 0, {}, anywhere=True)
+    looks = sum(len(step.inner) for step in program if step.inner is not None)
+
+    def found(name: str) -> bool:
+        steps = (len(name) + 1) * (len(program) + (len(name) + 1) * looks)
+        return steps <= MAX_STEPS and _found(program, name, 0, {}, anywhere=True)
+
+    return found
 
 
 def _found(program: Program, name: str, start: int, known: dict[tuple[int, int], bool], *, anywhere: bool) -> bool:
@@ -178,9 +188,18 @@ class _Reader:
         if letter.lower() in _CLASSES:
             inside = _CLASSES[letter.lower()]
             return inside if letter.islower() else lambda found: not inside(found)
+        return self._meant(letter).__eq__
+
+    def _meant(self, letter: str) -> str:
+        """The one letter that an escaped one stands for."""
+        if digits := {"x": 2, "u": 4}.get(letter):
+            code = "".join(self._next() for _ in range(digits))
+            if not set(code) <= set(hexdigits):
+                self._fail(f"\\{letter} without its {digits} digits")
+            return chr(int(code, 16))
         if letter.isalpha() and letter not in _CONTROLS:
             self._fail(f"\\{letter} is not understood")
-        return _CONTROLS.get(letter, letter).__eq__
+        return _CONTROLS.get(letter, letter)
 
     def _letters(self) -> Test:
         """Inside [ ]."""
@@ -205,7 +224,10 @@ class _Reader:
         escaped = self._next()
         if escaped == "b":
             return "\b".__eq__, "\b"
-        return self._class_of(escaped), "" if escaped.lower() in _CLASSES else _CONTROLS.get(escaped, escaped)
+        if escaped.lower() in _CLASSES:
+            return self._class_of(escaped), ""
+        meant = self._meant(escaped)
+        return meant.__eq__, meant
 
     def _quantifier(self) -> tuple[int, int | None] | None:
         found = _QUANTIFIER.match(self._text, self._at)
