@@ -120,7 +120,7 @@ def test_whatever_a_program_says_each_prompt_has_one_result(serve: Serve, seed: 
     said = [line for line in run.lines if not line["type"].startswith("control")]
     assert [line for line in said if line.get("subtype") != "input_error"][-1]["type"] == "result"
     assert not [line for line in run.errors if "internal error" in line]
-    check_log(place.entries())
+    check_log(place.entries() if place.transcripts() else [])  # commands alone write none
 
 
 def check_log(entries: list[Any]) -> None:
