@@ -1,10 +1,10 @@
 """Ways in which a clause of known words is false all the same: out of date, turned round, too much, somebody else's."""
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
-from clew.orient.claims import PHRASES, Claim, claims_in, code_in, lowered, things, words_in
-from clew.orient.evidence import Evidence
+from clew.orient.claims import PHRASES, Claim, claims_in, code_in, lowered, masked, things, words_in
+from clew.orient.evidence import Evidence, Statement
 from clew.orient.fact_check import is_file
 from clew.orient.vocabulary import CLASS_OF, EMPTY, WORK, is_negation, stem
 from clew.protocol.standing import Standing
@@ -12,7 +12,7 @@ from clew.protocol.standing import Standing
 _STILL = re.compile(r"(?<!was )(?<!were )\b(?:still|remains?|as before|for now|yet to|has to|have to|needs? to)\b")
 _OPEN = re.compile(r"\b(?:is|are|still|remains?|the) (?:still |the )?(missing|open|pending|to do|outstanding)\b")
 _THERE = re.compile(r"\bstill (?:in|there|exists?|stands?|present|around)\b")
-_NO = re.compile(r"\b(?:no|zero|0|without|no longer)\s+((?:[\w-]+\s*,?\s*){1,4})")
+_NO = re.compile(r"(?<![\w.])(?:no|zero|0|without|no longer)\s+((?:[\w-]+\s*,?\s*){1,4})")
 _NOT = re.compile(r"(?:\bno longer|\bnot|n't|\bnever|\bcannot)\s+(?:be\s+|been\s+)?([a-z]{3,})")
 _ALL = re.compile(r"\b(?:all|every|everything|entire|completely|fully|whole)\b")
 _EVERY = re.compile(r"\b(?:all|every|everything|entire|completely|fully|whole|both|each|complete)\b")
@@ -86,7 +86,7 @@ def _denied(clause: str, evidence: Evidence) -> str:
         for statement in evidence.last_words:
             for found in _NO.finditer(statement.text):
                 missing = [stem(word) for word in words_in(found.group(1)) if stem(word) not in EMPTY][:2]
-                if len(missing) == 2 and here.issuperset(missing):
+                if len(missing) == 2 and here.issuperset(missing) and found.group(0).strip() not in told:
                     return f"the session says: {found.group(0).strip()}"
     for verb in (stem(found) for found in _NOT.findall(told)):
         about = [thing for thing in things(clause) if thing != verb][:4]
@@ -98,6 +98,32 @@ def _denied(clause: str, evidence: Evidence) -> str:
             if agrees and not any(map(is_negation, words_in(statement.text))):
                 return "the session says that it does"
     return ""
+
+
+def _otherwise(clause: str, evidence: Evidence) -> str:
+    """Somebody said the same words and denied them, or said them of another file; and nobody said them so."""
+    here = {stem(word) for word in words_in(masked(clause))} - EMPTY
+    names = [lowered(name) for name in code_in(clause)]
+    if len(here) + len(names) < 3:
+        return ""
+    denied = any(map(is_negation, words_in(clause)))
+    so = otherwise = 0.0
+    for statement in evidence.said:
+        if statement.by_user:
+            continue
+        share = statement.share([*here], names if not (other := _other_file(names, statement)) else ())
+        if other or denied is not any(map(is_negation, words_in(statement.text))):
+            otherwise = max(otherwise, share)
+        else:
+            so = max(so, share)
+    return "the session says this otherwise" if otherwise >= 0.9 and otherwise > so else ""
+
+
+def _other_file(names: Sequence[str], statement: Statement) -> bool:
+    files = [name for name in names if "." in name]
+    return (
+        bool(files) and not any(f in statement.text for f in files) and any("." in n for n in code_in(statement.text))
+    )
 
 
 def _turned_round(clause: str, evidence: Evidence) -> str:
@@ -134,7 +160,7 @@ def _too_much(clause: str, evidence: Evidence) -> str:
     single = _ONLY.search(told)
     rest = things(clause[single.end() :])[:5] if single else []
     close = [s for s in evidence.last_words if len(rest) > 1 and s.share(rest, ()) >= 0.6]
-    if close and all(_EVERY.search(statement.text) for statement in close):
+    if close and all(_EVERY.search(s.text) and not _ONLY.search(s.text) for s in close):
         return "the session says this of more"
     return ""
 
@@ -173,6 +199,7 @@ def _somebody_else(clause: str, evidence: Evidence) -> str:
 CLAUSE_RULES: tuple[Callable[[str, Evidence], str], ...] = (
     _stale,
     _denied,
+    _otherwise,
     _turned_round,
     _too_much,
     _no_such_state,

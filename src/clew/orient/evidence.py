@@ -11,7 +11,7 @@ from clew.ledger.facts import Ledger
 from clew.ledger.language import LanguageFold
 from clew.orient.claims import NUMBER, Claim, claims_in, lowered, pairs_in, stems_in
 from clew.orient.dialog import Line, words_of
-from clew.orient.vocabulary import NUMBER_WORDS, WORK
+from clew.orient.vocabulary import WORK
 from clew.protocol.standing import Standing
 
 ENOUGH = 0.5
@@ -97,7 +97,6 @@ class Evidence:
         self.counts = _counts(ledger)
         spoken = (line.text for line in dialog if not line.by_tool)
         self.numbers = {number for text in (*told, *spoken) for number in NUMBER.findall(lowered(text))} | self.counts
-        self.spelled = frozenset(word for word in NUMBER_WORDS if self.occurs(word))
         self.language = language_of(line.text for line in dialog[-20:] if not line.by_tool)
 
     @cached_property

@@ -118,7 +118,8 @@ def _of_files(claim: Claim, about: About, ledger: Ledger) -> bool | None:
         return False if did and not about.things else None
     if did:
         return None if about.things and claim.name == "fix" else True
-    untouched = told and ledger.changed_files and not (claim.name == "remove" and about.things)
+    from_it = claim.name == "remove" and (about.things or len(about.names) > len(files))
+    untouched = told and ledger.changed_files and not from_it
     return False if refused or untouched else None
 
 

@@ -39,6 +39,7 @@ _NEXT = re.compile(
     r"\s*(?:is\b|:|,|comes\b)|下一步",
     re.IGNORECASE,
 )
+_COUNTED = re.compile(rf"\b({'|'.join(NUMBER_WORDS)}) (?:\w+ )?(files|tests|commits|agents)\b", re.IGNORECASE)
 _HAPPENED = re.compile(r"\b(?:was|were|has been|have been)\b", re.IGNORECASE)
 """Said even of a next step, this is no wish."""
 _HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,40}$")
@@ -190,10 +191,12 @@ def _unknown_name(clause: str, evidence: Evidence, *, foreign: bool) -> str:
 
 def _unknown_number(clause: str, evidence: Evidence) -> str:
     """A number must have been said or be a fact: tools print too many of them."""
-    spelled = {word: NUMBER_WORDS[word] for word in words_in(clause) if word in NUMBER_WORDS}
-    for told, number in {**{found: found.lstrip("v") for found in NUMBER.findall(clause)}, **spelled}.items():
-        if not {told, number} & evidence.numbers and told not in evidence.spelled:
-            return f"the session does not hold the number {told}"
+    for number in NUMBER.findall(clause):
+        if not {number, number.lstrip("v")} & evidence.numbers:
+            return f"the session does not hold the number {number}"
+    for word, noun in _COUNTED.findall(clause):
+        if NUMBER_WORDS[word.lower()] not in evidence.numbers and not evidence.occurs(word.lower()):
+            return f"the session does not hold {word} {noun}"
     return ""
 
 

@@ -53,7 +53,7 @@ FALSE = [
     ("The fix was rejected by you.", "rejected"),
     ("Run /deploy:prod next.", "/deploy:prod"),
     ("The fix is on branch ann/hot-fix now.", "ann/hot-fix"),
-    ("Seven files changed.", "seven"),
+    ("Seven files changed.", "Seven files"),
 ]
 
 
