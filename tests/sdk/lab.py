@@ -1,6 +1,7 @@
 """The real claude-agent-sdk with its CLI path pointed at the installed `clew`, and a scripted model behind it."""
 
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -45,8 +46,12 @@ class Lab:
         given["env"] = {**self.place.env, **given.get("env", {})}
         return ClaudeAgentOptions(**given)
 
-    def client(self, **more: Any) -> ClaudeSDKClient:
-        return ClaudeSDKClient(self.options(**more))
+    @asynccontextmanager
+    async def client(self, **more: Any) -> AsyncIterator[ClaudeSDKClient]:
+        """Connected while the test is inside."""
+        client = ClaudeSDKClient(self.options(**more))
+        async with client:
+            yield client
 
     def sent(self, at: int = -1) -> dict[str, Any]:
         """What the model was asked."""

@@ -179,7 +179,7 @@ async def test_a_prompt_at_connect_and_a_session_id_that_is_chosen(lab: MakeLab)
 
 async def test_leaving_in_the_middle_of_a_turn_ends_the_process(lab: MakeLab) -> None:
     here = lab([{"parts": [{"text": "words "}, {"wait": "never"}]}])
-    client = here.client(include_partial_messages=True)
+    client = ClaudeSDKClient(here.options(include_partial_messages=True))
     await client.connect()
     await client.query("go")
     async for message in client.receive_messages():
@@ -194,7 +194,7 @@ async def test_leaving_in_the_middle_of_a_turn_ends_the_process(lab: MakeLab) ->
 
 async def test_a_command_that_dies_ends_what_waits_for_it(lab: MakeLab) -> None:
     here = lab([{"parts": [{"text": "words "}, {"wait": "never"}]}])
-    client = here.client(include_partial_messages=True)
+    client = ClaudeSDKClient(here.options(include_partial_messages=True))
     await client.connect()
     info = await client.get_server_info()
     assert info is not None

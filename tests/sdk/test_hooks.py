@@ -3,7 +3,7 @@
 from typing import Any
 
 import pytest
-from claude_agent_sdk import CLIConnectionError, HookMatcher, PermissionResultDeny, query
+from claude_agent_sdk import ClaudeSDKClient, CLIConnectionError, HookMatcher, PermissionResultDeny, query
 
 from sdk.conftest import MakeLab
 from sdk.lab import bash, collect, exchange, result_of, words
@@ -200,7 +200,7 @@ async def test_a_guard_that_would_never_run_is_refused(lab: MakeLab) -> None:
     here = lab([])
     hooks: Any = {"PermissionRequest": matching(Hook(), on_failure="block")}
     with pytest.raises(Exception, match="PermissionRequest"):
-        await here.client(hooks=hooks).connect()
+        await ClaudeSDKClient(here.options(hooks=hooks)).connect()
 
 
 async def test_a_hook_that_must_block_is_promised_at_the_start(lab: MakeLab) -> None:

@@ -26,10 +26,10 @@ class Decider:
 
     async def __call__(self, tool: str, given: dict[str, Any], context: ToolPermissionContext) -> Answer:
         self.asked.append((tool, given, context))
-        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        answer: Any = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
         if isinstance(answer, Exception):
             raise answer
-        return answer(context) if callable(answer) else answer
+        return answer if isinstance(answer, Answer) else answer(context)
 
 
 async def test_allow(lab: MakeLab) -> None:
