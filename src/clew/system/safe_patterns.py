@@ -1,8 +1,8 @@
 """Regular expressions of others that cannot run away: all ways are followed at once, none is tried again.
 
 What matchers of hooks and patterns of JSON Schemas are written in: letters, `.`, classes, groups, `|`, `* + ? {m,n}`,
-`^ $ \\b`, looking ahead. An expression becomes a list of instructions, and a text is read once, letter by letter, with the
-set of instructions in reach.
+`^ $ \\b`, looking ahead. An expression becomes a list of instructions, and a text is read once, letter by letter, with
+the set of instructions in reach.
 """
 
 import re
