@@ -85,7 +85,7 @@ def ended_in_order() -> None:
 
 @contextmanager
 def signals_held() -> Generator[None]:
-    """What is loaded is loaded whole: half of a module would keep the result from being told. A signal counts after it."""
+    """Modules are loaded whole: half of one would keep the result from being told. A signal counts after it."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
     try:
         yield
