@@ -228,6 +228,35 @@ def test_a_signal_while_a_tool_runs(serve: Serve) -> None:
     assert result["message"]["content"][0]["is_error"] is True
 
 
+SIGNALLED = """import os, signal, sys
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == os.environ["AT_MODULE"]:
+            sys.meta_path.remove(self)
+            os.kill(os.getpid(), int(os.environ["SIGNAL"]))
+
+sys.meta_path.insert(0, Finder())
+"""
+
+
+@pytest.mark.parametrize("flags", [("-p", "go", *STREAM), (*STREAM, "--input-format", "stream-json")])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
+@pytest.mark.parametrize("module", ["asyncio.base_events", "clew.headless.run", "clew.host.opening"])
+def test_a_signal_while_modules_are_loaded_has_its_result(
+    serve: Serve, tmp_path: Path, module: str, number: signal.Signals, flags: tuple[str, ...]
+) -> None:
+    place, server = serve([])
+    (tmp_path / "sitecustomize.py").write_text(SIGNALLED)
+    told = {"PYTHONPATH": str(tmp_path), "AT_MODULE": module, "SIGNAL": str(int(number))}
+    place.env.update(told)
+    process = place.start(*flags)
+    lines = valid(out_of(process))
+    assert [line["type"] for line in lines] == ["system", "result"]
+    assert (process.returncode, lines[-1]["is_error"]) == (130, True)
+    assert server.requests == []
+
+
 def test_a_signal_at_any_moment_of_the_start_ends_with_one_result_or_before_the_first_line(tmp_path: Path) -> None:
     """The session is kept from opening by the process that has it, so that the moment is the same every time."""
     with ModelServer({"replies": [], "last": {"parts": [{"text": "mine"}, {"wait": "gate"}]}}) as server:

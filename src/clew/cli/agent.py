@@ -2,8 +2,10 @@
 
 import argparse
 import gc
+import signal
 import sys
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
 
 from clew.cli.agent_checks import check, is_headless, lacks_print
 from clew.cli.agent_flags import add_all
@@ -59,11 +61,36 @@ def run(args: argparse.Namespace) -> int:
     gc.disable()  # nothing made while starting is garbage; `settled` turns it on again
     if not is_headless(args):
         return run_conversation(args)
-    if args.input_format == "stream-json":
-        from clew.cli.stream_mode import run_stream
+    ended_in_order()
+    try:
+        if args.input_format == "stream-json":
+            with signals_held():
+                from clew.cli.stream_mode import run_stream
 
-        return run_stream(args)
-    return run_once(args)
+            return run_stream(args)
+        return run_once(args)
+    except KeyboardInterrupt:  # before there was a run that could tell it
+        from clew.headless.run import print_unstarted
+
+        print_unstarted(args.output_format, "interrupted", out=sys.stdout)
+        raise
+
+
+def ended_in_order() -> None:
+    """Until a run listens itself, SIGTERM and a terminal that closes end it as Ctrl-C does: programs get a result."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_DFL:  # under nohup it is meant to go on
+            signal.signal(number, signal.default_int_handler)
+
+
+@contextmanager
+def signals_held() -> Generator[None]:
+    """Modules are loaded whole: half of one would keep the result from being told. A signal counts after it."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def run_conversation(args: argparse.Namespace) -> int:
@@ -87,7 +114,8 @@ def run_once(args: argparse.Namespace) -> int:
         if args.print_prompt is not None or args.stdin:
             return usage("the prompt is empty; give it after -p or through a pipe")
         return usage(lacks) if (lacks := lacks_print(args)) else run_conversation(args)
-    from clew.cli.print_mode import run_print
+    with signals_held():
+        from clew.cli.print_mode import run_print
 
     return run_print(args, prompt)
 

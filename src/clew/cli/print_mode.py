@@ -12,6 +12,7 @@ from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.headless.command_names import SLASH_COMMANDS
 from clew.headless.run import HeadlessOptions, print_unstarted, run_headless
+from clew.headless.stopping import INTERRUPTED_CODE
 from clew.host.model_choice import NoModel
 from clew.host.opening import open_session
 from clew.llm.errors import LLMError, UnknownModel
@@ -36,7 +37,6 @@ def run_print(args: argparse.Namespace, prompt: str) -> int:
         finally:
             hear_no_signals()
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # until the run listens: ended in order, as by Ctrl-C
     try:
         return asyncio.run(whole(open_session(picked(request_of(args, headless=True)))))
     except BaseException as error:
@@ -62,6 +62,8 @@ def ended_by(error: BaseException) -> int:
             return listed(error)
         case TranscriptError() | LLMError() | NoModel():
             return failed(str(error), 1)
+        case KeyboardInterrupt():
+            return INTERRUPTED_CODE
         case _:
             raise error
 

@@ -13,6 +13,7 @@ from clew.config.errors import SettingsError
 from clew.config.schema import Settings
 from clew.headless.dialogue import DialogueOptions, run_dialogue
 from clew.headless.run import print_unstarted
+from clew.headless.stopping import INTERRUPTED_CODE
 from clew.host.model_choice import NoModel
 from clew.host.opening import open_session
 from clew.llm.errors import LLMError, UnknownModel
@@ -24,14 +25,23 @@ READS_SESSION_STATE = "CLAUDE_CODE_SDK_READS_SESSION_STATE"
 
 def run_stream(args: argparse.Namespace) -> int:
     """Until the driving program closes stdin. One that waits for a result gets it, also when nothing could begin."""
+    begun = False
+
+    async def whole(client: Client, settings: Settings) -> int:
+        nonlocal begun
+        begun = True  # from here on the run itself prints its results
+        return await converse(args, client, settings)
+
     try:
         request = picked(request_of(args, headless=True))
         settings = workspace_of(request).settings
-        return asyncio.run(converse(args, open_session(request), settings))
+        return asyncio.run(whole(open_session(request), settings))
     except (SettingsError, UnknownModel) as error:
         return unstarted(str(error), 2)
     except (TranscriptError, LLMError, NoModel) as error:
         return unstarted(str(error), 1)
+    except KeyboardInterrupt:
+        return INTERRUPTED_CODE if begun else unstarted("interrupted", INTERRUPTED_CODE)
 
 
 async def converse(args: argparse.Namespace, client: Client, settings: Settings) -> int:
