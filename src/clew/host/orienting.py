@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from clew.protocol.entries import Entry
@@ -29,6 +30,10 @@ class Orientation(Protocol):
 
     def recap(self, *, model: bool) -> AsyncIterator[Event]:
         """A recap now, or a notice why there is none; a model's words follow the facts."""
+        ...
+
+    async def words_for(self, path: Path) -> str:
+        """A model's recap of another session of ours; "" where none may be written."""
         ...
 
     async def close(self, *, leaving: bool) -> None:
@@ -73,6 +78,14 @@ class Orienting:
                 yield event
         except Exception as error:  # its own boundary
             yield self._failed(error)
+
+    async def words_for(self, path: Path) -> str:
+        """A model's recap of another session, or "": its facts are shown anyhow."""
+        try:
+            return await self._awake().words_for(path)
+        except Exception as error:  # its own boundary
+            self._log(f"no recap of {path.name}: {type(error).__name__}: {error}")
+            return ""
 
     async def close(self, *, leaving: bool = False) -> None:
         """Let it finish what is due, then stop it."""
