@@ -53,12 +53,14 @@ PROMPTS = RewindPreviewed(op_id=OpId("x"), to=None, prompts=("1  fix the test", 
 
 
 REST_S = 1000.0
+LOOK_S = 5000.0
 
 
 @pytest.fixture(autouse=True)
 def long_rest(monkeypatch: pytest.MonkeyPatch) -> None:
     """Typing rests only when a test says so."""
     monkeypatch.setattr(resume_picker, "SETTLE_S", REST_S)
+    monkeypatch.setattr(resume_picker, "LOOK_S", LOOK_S)
 
 
 def resume() -> Dialog:
@@ -206,6 +208,48 @@ async def test_no_preview_is_asked_for_where_it_is_not_seen() -> None:
         clock.forward(REST_S)
         await pilot.pause()
         assert app.inquiries == []
+
+
+async def test_own_sessions_in_sight_are_told_by_a_model_one_after_the_other() -> None:
+    rows = [SessionRow(session_id=f"s{at}", agent="clew", title=f"Session {at}", recap="facts") for at in range(40)]
+    rows[1] = SessionRow(session_id="s1", agent="codex", title="Of another agent", recap="facts")
+    app = Host(lambda: ResumePicker(SessionsListed(op_id=OpId("x"), sessions=tuple(rows)), CONTEXT))
+    async with app.run_test(size=(80, 24)) as pilot:
+        clock = LoopClock()
+        await pilot.pause()
+        assert app.inquiries == [], "opening the list asks nobody"
+        clock.forward(LOOK_S)
+        await pilot.pause()
+        asked: list[str] = []
+        while len(asked) < len(rows) and (
+            waiting := [op for op in app.inquiries if isinstance(op, PreviewSession)][-1:]
+        ):
+            if waiting[0].session in asked:
+                break
+            assert waiting[0].words
+            asked.append(waiting[0].session)
+            told = SessionPreviewed(op_id=waiting[0].op_id, session=asked[-1], lines=(), recap=f"Told {asked[-1]}.")
+            assert app.dialog.hear(told)
+            await pilot.pause()
+        text = "\n".join(shown(app))
+        assert asked[:2] == ["s0", "s2"], "another agent's session is not sent"
+        assert "Told s0." in text
+        assert f"Told {asked[-2]}." in text
+        assert 2 <= len(asked) < 20, "what is not seen is not written"
+        await pilot.press("escape")
+
+
+async def test_a_recap_that_is_refused_ends_the_asking() -> None:
+    app = Host(resume)
+    async with app.run_test(size=(80, 24)) as pilot:
+        clock = LoopClock()
+        await pilot.pause()
+        clock.forward(LOOK_S)
+        await pilot.pause()
+        (asked,) = [op for op in app.inquiries if isinstance(op, PreviewSession)]
+        assert app.dialog.hear(OpRejected(op_id=asked.op_id, op=asked.__struct_config__.tag, reason="no list here"))
+        await pilot.pause()
+        assert len(app.inquiries) == 1
 
 
 async def test_models_by_provider_with_the_one_in_use_marked() -> None:

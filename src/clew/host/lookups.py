@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 
 from clew.host.refusal import OpRefused
 from clew.host.room import Effect, Room
@@ -63,6 +64,8 @@ class Lookups:
         self._tell = tell
         self._sessions = sessions
         self._preview = preview
+        self._own: dict[str, Path] = {}
+        """The files of our own sessions that were listed."""
 
     async def understood(self, op: Lookup, room: Room) -> Effect:
         """Look it up. Raises OpRefused."""
@@ -83,16 +86,25 @@ class Lookups:
             case ListSessions():
                 if self._sessions is None:
                     raise OpRefused("there is no list of sessions here")
-                return SessionsListed(op_id=op.op_id, sessions=await self._sessions(op.query, op.limit))
+                rows = await self._sessions(op.query, op.limit)
+                self._own |= {row.session_id: Path(row.path) for row in rows if row.agent == "clew" and row.path}
+                return SessionsListed(op_id=op.op_id, sessions=rows)
             case PreviewSession():
                 if self._preview is None:
                     raise OpRefused("there is no list of sessions here")
+                if op.words:
+                    recap = await self._words(op.session, room)
+                    return SessionPreviewed(op_id=op.op_id, session=op.session, lines=(), recap=recap)
                 lines = await self._preview(op.session)
                 return SessionPreviewed(op_id=op.op_id, session=op.session, lines=lines)
             case _:
                 from clew.host.place_lookups import place_answer  # loaded where somebody asks
 
                 return await place_answer(op, room)
+
+    async def _words(self, session: str, room: Room) -> str:
+        path, orienting = self._own.get(session), room.session.orienting
+        return await orienting.words_for(path) if path is not None and orienting is not None else ""
 
 
 async def _history(op: LoadHistory, room: Room) -> HistoryLoaded:

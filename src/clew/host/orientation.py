@@ -2,11 +2,13 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from clew.host.recap_drafts import RecapDrafts
 from clew.llm.model import Model
 from clew.orient.away import MIN_NEW_PROMPTS, MIN_PROMPTS
 from clew.orient.label_query import NewestBatch, is_large, model_label
@@ -67,9 +69,11 @@ class SessionOrientation:
         automatic: Callable[[Used], Choice] = _nobody,
         first_time: Callable[[str], str] = lambda _: "",
         models: Sequence[Model] = (),
+        drafts: RecapDrafts | None = None,
     ) -> None:
         """`automatic`: who writes a recap nobody asked for, by what the session used; `first_time`: what to say before
-        that happens for the first time; `models`: to be closed at the end."""
+        that happens for the first time; `models`: to be closed at the end; `drafts`: recaps of other sessions."""
+        self._drafts = drafts
         self._automatic = automatic
         self._first_time = first_time
         self._models = models
@@ -144,6 +148,10 @@ class SessionOrientation:
         elif written is not None and written.why:
             yield Notice(level="info", text=written.why, code="recap-why")
 
+    async def words_for(self, path: Path) -> str:
+        """Another session in a list, as a model tells it; nothing where recaps are not written unasked."""
+        return await self._drafts.words(path) if self._drafts and self._settings.draft_after_s > 0 else ""
+
     async def close(self, *, leaving: bool) -> None:
         """Leaving, the recap for the next time is written if that is quick; what else is asked is not needed any
         more."""
@@ -192,9 +200,13 @@ class SessionOrientation:
         """Written early, shown when somebody comes back: on resume, in the list of sessions, after a pause."""
         ledger = self._narrator.ledger()
         self._turns_at_draft = ledger.user_turns
-        if words := self._first_time(self._automatic(Used(ledger.model, self._own)).model):
-            self._publish(Notice(level="info", text=words, code="recap-model"))
+        self.tell_first(self._automatic(Used(ledger.model, self._own)).model)
         await self._narrator.tell(with_model=True)
+
+    def tell_first(self, model: str) -> None:
+        """Before a model writes unasked for the first time."""
+        if words := self._first_time(model):
+            self._publish(Notice(level="info", text=words, code="recap-model"))
 
     def _label(self) -> Sequence[Event]:
         batch = [

@@ -46,10 +46,11 @@ def load_orientation(
     """Ledger, labels, recap and titles. These imports are late on purpose: see tests/architecture. `watched`: a person
     is there, who may go away and come back."""
     from clew.host.orientation import OrientationSettings, SessionOrientation
+    from clew.host.recap_drafts import RecapDrafts
     from clew.orient.daily_cap import DailyCap
     from clew.orient.narrator import Narrator
     from clew.orient.recap_query import Choice, Used, WrittenRecaps, choose
-    from clew.orient.side_query import SideQueries
+    from clew.orient.side_query import SideQueries, Stamp
 
     settings = workspace.settings
     main, fast = main_model(), side_model(workspace, main_model(), connect_named, log)
@@ -75,11 +76,11 @@ def load_orientation(
             )
         )
 
-    def asking(model: Model | None) -> SideQueries:
+    def asking(model: Model | None, about: Callable[[], Stamp] = lambda: narrator.key()) -> SideQueries:
         return SideQueries(
             model,
             cap=DailyCap(workspace.home, settings.side_queries.daily_cap_usd),
-            current=lambda: narrator.key(),
+            current=about,
             book=book,
             log=log,
             enabled=settings.side_queries.enabled,
@@ -104,7 +105,13 @@ def load_orientation(
         waits=not watched,
         draft_after_s=settings.recap.away_minutes * 60 * EARLY if watched and settings.recap.enabled else 0.0,
     )
-    return SessionOrientation(
+    drafts = RecapDrafts(
+        WrittenRecaps(workspace.home),
+        lambda key: asking(fast, lambda: key),
+        automatic=chosen,
+        before=lambda name: orientation.tell_first(name),
+    )
+    orientation = SessionOrientation(
         narrator,
         wanted,
         queries=queries,
@@ -112,7 +119,9 @@ def load_orientation(
         automatic=chosen,
         first_time=lambda name: first_words(workspace, name),
         models=[model for model in (fast, writer) if model is not None],
+        drafts=drafts,
     )
+    return orientation
 
 
 def first_words(workspace: Workspace, model: str) -> str:

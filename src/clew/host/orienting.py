@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from pathlib import Path
 from typing import Protocol
 
 from clew.protocol.entries import Entry
@@ -33,6 +34,10 @@ class Orientation(Protocol):
 
     def hurry(self) -> None:
         """Words in the making are not waited for any more."""
+        ...
+
+    async def words_for(self, path: Path) -> str:
+        """A model's recap of another session of ours; "" where none may be written."""
         ...
 
     async def close(self, *, leaving: bool) -> None:
@@ -82,6 +87,14 @@ class Orienting:
         """Somebody wants an end now: what is being made is given up."""
         if self._real is not None:
             self._real.hurry()
+
+    async def words_for(self, path: Path) -> str:
+        """A model's recap of another session, or "": its facts are shown anyhow."""
+        try:
+            return await self._awake().words_for(path)
+        except Exception as error:  # its own boundary
+            self._log(f"no recap of {path.name}: {type(error).__name__}: {error}")
+            return ""
 
     async def close(self, *, leaving: bool = False) -> None:
         """Let it finish what is due, then stop it."""

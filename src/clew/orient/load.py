@@ -12,6 +12,7 @@ from clew.foreign.session import ForeignTranscript
 from clew.ledger.facts import Ledger
 from clew.ledger.fold import LedgerFold
 from clew.orient.dialog import DialogFold, Line
+from clew.protocol.entries import SessionSourceEntry
 from clew.system.home import clew_home
 from clew.transcript.lease import holder_of
 from clew.transcript.reader import iterate
@@ -33,6 +34,8 @@ class LoadedSession(Struct, frozen=True, kw_only=True):
     dialog: tuple[Line, ...] = ()
     problem: str = ""
     """Why nothing could be read, if so."""
+    own: bool = False
+    """Whether it is ours from its first word on, not brought from another agent."""
 
 
 def load_session(path: Path, *, agent: str | None = None, session_id: str = "") -> LoadedSession:
@@ -56,10 +59,12 @@ def load_own(path: Path) -> LoadedSession:
     """One of our files, in file order: titles, approvals and turn results stand between the messages."""
     folding, dialog = LedgerFold(), DialogFold()
     problem = ""
+    own = True
     for located in iterate(path):
         if located.entry is not None:
             folding.feed(located.entry)
             dialog.feed(located.entry)
+            own = own and not (isinstance(located.entry, SessionSourceEntry) and located.entry.agent != OWN)
         elif located.problem:
             problem = located.problem
     ledger = folding.ledger(held=is_held(path, OWN))
@@ -73,6 +78,7 @@ def load_own(path: Path) -> LoadedSession:
         ledger=ledger,
         dialog=tuple(dialog.lines()),
         problem="" if ledger.entries else problem,
+        own=own,
     )
 
 

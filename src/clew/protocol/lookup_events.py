@@ -83,6 +83,8 @@ class SessionPreviewed(LiveEvent, frozen=True, kw_only=True, tag="session.previe
     session: str
     lines: tuple[str, ...]
     """The last prompt, its first line beginning with "> ", then the last answer; bounded."""
+    recap: str = ""
+    """Where the session stands in a model's words, if these were asked for and may be written."""
 
 
 class FilesFound(LiveEvent, frozen=True, kw_only=True, tag="files.found"):

@@ -48,6 +48,8 @@ class PreviewSession(OpBase, frozen=True, kw_only=True, tag="session.preview"):
 
     session: str
     """The `session_id` of a row."""
+    words: bool = False
+    """Ask for its recap in a model's words instead, where automatic ones may be written for it; this takes a while."""
 
 
 class FindFiles(OpBase, frozen=True, kw_only=True, tag="files.find"):

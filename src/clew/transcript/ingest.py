@@ -23,8 +23,7 @@ def ingest_file(index: SessionIndex, source: SourceFile) -> None:
     offset, size = start, 0
     for located in _lines(source, start):
         if located.entry is not None:
-            digest.feed(located.entry)
-            found.extend(documents(located.entry))
+            found.extend(_taken(located.entry, digest))
         if located.problem:
             digest.problems += 1
         if located.ended:
@@ -42,9 +41,17 @@ def ingest_entries(index: SessionIndex, source: SourceFile, entries: Iterable[En
     digest = Digest(problems=problems)
     found: list[Document] = []
     for entry in entries:
-        digest.feed(entry)
-        found.extend(documents(entry))
+        found.extend(_taken(entry, digest))
     index.put(source, digest, found, start=0, offset=source.size, state=digest.state())
+
+
+def _taken(entry: Entry, digest: Digest) -> list[Document]:
+    """What can be found of an entry. A title stays findable when another one takes its place; said again, it is not
+    kept again."""
+    known = (digest.own_title, digest.given_title)
+    digest.feed(entry)
+    titles = [title for title in (digest.own_title, digest.given_title) if title and title not in known]
+    return [*(Document(role="title", text=title) for title in titles), *documents(entry)]
 
 
 def _lines(source: SourceFile, start: int) -> Iterator[Located]:

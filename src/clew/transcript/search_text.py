@@ -26,7 +26,7 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of text that can be found."""
 
     role: str
-    """user, assistant, tool or recap."""
+    """user, assistant, tool, recap or title."""
     text: str
     uuid: str = ""
 

@@ -282,3 +282,18 @@ def test_a_title_that_gave_way_still_finds_its_session(home: Path) -> None:
             file.write(msgspec.json.encode(entry) + b"\n")
     assert find_session(store, "draw a logo", home).session_id == OURS
     assert find_session(store, "Weights of the zeppelins", home).session_id == OURS
+
+
+def test_an_old_title_is_found_without_reading_all_files_again(home: Path) -> None:
+    store = SessionStore(home / "clew")
+    path = store.session_path(home / "work", SessionId(OURS))
+    titles = ["Quince inventory of the cellar", "Parcels by weight", "Something else by now"]
+    with path.open("a") as file:
+        for title in titles:
+            entry = AiTitleEntry(session_id=SessionId(OURS), timestamp="2026-03-01T12:00:00.000Z", ai_title=title)
+            file.write(msgspec.json.encode(entry).decode() + "\n")
+    with Catalog(store) as catalog:
+        catalog.refresh(agents=("clew",))
+        (hit,) = catalog.search("quince cellar")
+        assert (hit.row.session_id, hit.row.title, hit.role) == (OURS, titles[-1], "title")
+    assert find_session(store, "quince inventory", home / "work").session_id == OURS

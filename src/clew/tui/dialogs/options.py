@@ -68,6 +68,13 @@ class Options(RowView):
         """The value under the cursor; empty without one."""
         return self.items[self.cursor].value if 0 <= self.cursor < len(self.items) else ""
 
+    @property
+    def seen(self) -> list[str]:
+        """The values of the options that can be seen now."""
+        top = self.scroll_offset.y
+        places = dict.fromkeys(self._owner[top : top + self.size.height])
+        return [self.items[place].value for place in places if not self.items[place].heading]
+
     def walk(self, steps: int) -> bool:
         """Move the cursor over what can be chosen; whether it moved."""
         places = [place for place, item in enumerate(self.items) if not item.heading]

@@ -3,6 +3,8 @@
 import asyncio
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from clew.commands.figures import ago
 from clew.presentation.rows import Row, Span, clipped, spread, wrapped
 from clew.protocol.events import Event, OpRejected, SessionPreviewed, SessionRow, SessionsListed
@@ -16,6 +18,8 @@ from clew.tui.dialogs.registry import DialogContext
 
 SETTLE_S = 0.12
 """How long typing or the cursor rests before the machine is asked."""
+LOOK_S = 1.0
+"""How long the list is looked at before a model is asked to tell what is in sight."""
 LIMIT = 50
 LINE = Span("│ ", "dim")
 
@@ -45,6 +49,11 @@ class ResumePicker(Picker):
         """Until typing rests."""
         self._glance: asyncio.TimerHandle | None = None
         """Until the cursor rests."""
+        self._look_timer: asyncio.TimerHandle | None = None
+        """Until the list was looked at for a while."""
+        self._asked_words = OpId("")
+        self._worded: set[str] = set()
+        """The sessions whose recap in a model's words was asked for."""
 
     def title(self) -> str:
         return "Resume a session"
@@ -57,7 +66,7 @@ class ResumePicker(Picker):
         super().begin()
 
     def on_unmount(self) -> None:
-        for timer in (self._timer, self._glance):
+        for timer in (self._timer, self._glance, self._look_timer):
             if timer is not None:
                 timer.cancel()
 
@@ -82,6 +91,10 @@ class ResumePicker(Picker):
             case SessionsListed() if event.op_id == self._asked_list:
                 self._sessions = event.sessions
                 self.refill(anew=True)
+            case SessionPreviewed() if event.op_id == self._asked_words:
+                self._take_words(event.session, event.recap)
+            case OpRejected() if event.op_id == self._asked_words:
+                self._asked_words = OpId("")
             case SessionPreviewed() if event.op_id == self._asked_preview:
                 self._show_preview(event.session, event.lines)
             case OpRejected() if event.op_id == self._asked_preview:
@@ -102,6 +115,9 @@ class ResumePicker(Picker):
         self.aside.show(self._preview_rows)
         if self._glance is not None:
             self._glance.cancel()
+        if self._look_timer is not None:
+            self._look_timer.cancel()
+        self._look_timer = asyncio.get_running_loop().call_later(LOOK_S, self._ask_words)
         if marked and marked not in (*self._previews, self._previewing) and (self.aside_below or self._wide):
             self._glance = asyncio.get_running_loop().call_later(SETTLE_S, self._look, marked)
         self.redraw()
@@ -110,6 +126,25 @@ class ResumePicker(Picker):
         self._previewing = session
         self._asked_preview = self.next_op_id()
         self.inquire(PreviewSession(op_id=self._asked_preview, session=session))
+
+    def _ask_words(self) -> None:
+        """One of our own sessions in sight after the other; what may not be written is answered at once."""
+        waiting = [value for value in self.options.seen if value not in self._worded]
+        ours = {row.session_id for row in self._sessions if row.agent == "clew"}
+        chosen = next((value for value in waiting if value in ours), "")
+        if chosen and not self._asked_words:
+            self._worded.add(chosen)
+            self._asked_words = self.next_op_id()
+            self.inquire(PreviewSession(op_id=self._asked_words, session=chosen, words=True))
+
+    def _take_words(self, session: str, recap: str) -> None:
+        self._asked_words = OpId("")
+        if recap:
+            told = (replace(row, recap=recap) if row.session_id == session else row for row in self._sessions)
+            self._sessions = tuple(told)
+            self.options.set(tuple(self.rows_for([])))
+            self.redraw()
+        self._ask_words()
 
     def hint(self) -> str:
         marked = self._marked
