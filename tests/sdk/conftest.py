@@ -1,6 +1,8 @@
 """A lab for each test; whatever hangs ends."""
 
-from collections.abc import Callable, Iterator
+import asyncio
+import gc
+from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +19,15 @@ def in_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     monkeypatch.setenv("CLAUDE_AGENT_SDK_SKIP_VERSION_CHECK", "1")
     with not_hanging():
         yield
+
+
+@pytest.fixture(autouse=True)
+async def nothing_left_behind() -> AsyncIterator[None]:
+    """The SDK leaves pipes of processes that ended badly to the garbage collector, which must come while the loop is
+    there to close them."""
+    yield
+    gc.collect()
+    await asyncio.sleep(0)
 
 
 @pytest.fixture
