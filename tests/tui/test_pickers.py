@@ -247,7 +247,7 @@ async def test_a_recap_that_is_refused_ends_the_asking() -> None:
         clock.forward(LOOK_S)
         await pilot.pause()
         (asked,) = [op for op in app.inquiries if isinstance(op, PreviewSession)]
-        assert app.dialog.hear(OpRejected(op_id=asked.op_id, op=asked.__struct_config__.tag, reason="no list here"))
+        assert app.dialog.hear(OpRejected(op_id=asked.op_id, op="session.preview", reason="no list here"))
         await pilot.pause()
         assert len(app.inquiries) == 1
 
