@@ -142,7 +142,8 @@ def _claim_at(tokens: list[str], at: int, *, every: bool) -> Claim | None:
     token, after, second = (*tokens[at : at + 3], "", "")[:3]
     helped = any(word in words.AUXILIARIES for word in tokens[max(0, at - 3) : at])
     past = is_past(token) or (token in words.SAME_IN_THE_PAST and helped) or token in OTHER_WORDS
-    told = past or token in STATES
+    short_of = tokens[max(0, at - 3) : at]
+    told = past or token in STATES or bool(_UNABLE & set(short_of) and any(map(is_negation, short_of)))
     if not token[0].isalpha() or token == "running" or not (told or every):
         return None
     root, undone = stem(token), False

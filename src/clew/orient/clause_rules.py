@@ -169,7 +169,9 @@ def _no_such_state(clause: str, evidence: Evidence) -> str:
     """Waiting, asking, running and having answered are states of the session."""
     told, ledger = lowered(clause), evidence.ledger
     asking = ledger.question is not None or ledger.state is Standing.ASKING
-    if _WAITS.search(told) and not asking and ledger.state is not Standing.WAITING and not ledger.refused:
+    waits = _WAITS.search(told)
+    allowing = waits is not None and re.search(r"approval|permission|consent", waits.group(0))
+    if waits and ledger.state is not Standing.WAITING and not (ledger.refused if allowing else asking):
         return "no approval or answer is waited for"
     if _ASKS.search(told) and not asking:
         return "the agent asks nothing"

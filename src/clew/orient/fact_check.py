@@ -51,7 +51,7 @@ def decided(claim: Claim, about: About, ledger: Ledger) -> bool | None:
     if claim.name == "refuse" and claim.holds and _is_refused(about, ledger):
         return True
     if claim.name == "finish" and not about.things and not about.names:
-        return _finished(ledger) if claim.holds and not _PART.search(about.clause) else True
+        return _PART.search(about.clause) is not None or _finished(ledger) is claim.holds
     if claim.name in WORK or claim.name == "remove":
         return _of_files(claim, about, ledger)
     return None
@@ -99,8 +99,8 @@ def _is_refused(about: About, ledger: Ledger) -> bool:
 def _finished(ledger: Ledger) -> bool:
     if ledger.state in (Standing.WORKING, Standing.WAITING, Standing.LIMITED, Standing.FAILED):
         return False
-    run = ledger.current_test
-    return ledger.said is not None and not (run is not None and run.ok is False)
+    run, todos = ledger.current_test, ledger.current_todos
+    return ledger.said is not None and not (run and run.ok is False) and not (todos and todos.open_items)
 
 
 def _of_files(claim: Claim, about: About, ledger: Ledger) -> bool | None:
