@@ -31,8 +31,10 @@ class Done(NamedTuple):
 
 
 def with_a_terminal() -> None:
-    """In the child: a hang-up counts, also when the tests run under nohup, which clew rightly respects."""
+    """In the child: a hang-up and Ctrl-C count, also when the tests run in the background, which clew rightly
+    respects."""
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Place:

@@ -11,6 +11,7 @@ SLASH_COMMANDS = (
     "effort",
     "export",
     "help",
+    "hooks",
     "keys",
     "memory",
     "mode",

@@ -94,7 +94,7 @@ def test_what_only_a_person_may_answer(tmp_path: Path, access: Access, only: boo
     assert one.only_a_person((access,)) is only
     assert one.only_a_person((ToolAccess(tool="Other"), access)) is only
     one.policy = replace(one.policy, trusted=False)
-    assert one.only_a_person((access,))
+    assert one.only_a_person((access,)) is only
 
 
 def test_saved_rules_come_back_and_a_damaged_file_grants_nothing(tmp_path: Path) -> None:
