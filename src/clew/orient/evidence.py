@@ -117,13 +117,21 @@ class Evidence:
         return stands_in(word, self.text)
 
     def heard(
-        self, claim: Claim, things: Sequence[str], names: Sequence[str], *, last: bool = False, enough: float = ENOUGH
+        self,
+        claim: Claim,
+        things: Sequence[str],
+        names: Sequence[str],
+        *,
+        last: bool = False,
+        by_agent: bool = False,
+        enough: float = ENOUGH,
     ) -> Statement | None:
         """A statement that asserts this of these things: the facts first, then the newest; or one that planned it in
-        a turn that ended well. `last`: among the agent's last words only, and in so many words."""
+        a turn that ended well. `last`: among the agent's last words only, and in so many words. `by_agent`: what the
+        user said of it does not count."""
         planned: Statement | None = None
         for statement in self.last_words if last else [*self.done, *reversed(self.said)]:
-            if not statement.covers(things, names, enough):
+            if (by_agent and statement.by_user) or not statement.covers(things, names, enough):
                 continue
             for other in statement.claims:
                 if other.holds != claim.holds or not _same(claim, other, exactly=last):

@@ -46,7 +46,8 @@ _HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,40}$")
 _OF_ALL = frozenset({"finish", "pass", "fail", "commit", "push"})
 """Said of nothing in particular, these are said of the whole."""
 _GRAVE = frozenset({"remove", "revert", "lose", "deploy", "release", "merge"})
-"""Said of nothing in particular, these must be among the last words."""
+"""That it was asked for does not show that it was done; said of nothing in particular, these must be among the last
+words."""
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[\"'”)]*\s+|(?<=[。！？])")
 _CLAUSE = re.compile(r";\s+|\s+[—–]\s+|；")
 _MARKS = re.compile(r"^\s*(?:[#>*+-]+|\d+[.)])\s+|\*\*|```\w*", re.MULTILINE)
@@ -164,8 +165,9 @@ class Check:
             return "" if verdict else f"the facts say otherwise: {about.phrase.strip()}"
         changed = [file.path for file in evidence.ledger.changed_files]
         names = [name for name in about.names if not any(is_file(path, name) for path in changed)]
-        grave = claim.name in _GRAVE and not (about.things or about.names)
-        said = evidence.heard(claim, about.things, names, last=grave) is not None
+        grave = claim.name in _GRAVE
+        alone = grave and not (about.things or about.names)
+        said = evidence.heard(claim, about.things, names, last=alone, by_agent=grave) is not None
         if claim.holds:
             return "" if said else f"neither facts nor dialog hold: {about.phrase.strip()}"
         opposite = claim._replace(holds=True)
