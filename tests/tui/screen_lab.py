@@ -32,6 +32,8 @@ from clew.tui.options import ScreenOptions
 from fakes.loop_clock import LoopClock
 
 SESSION = SessionId("11111111-2222-4333-8444-555555555555")
+MOST_PAUSES = 200
+"""How long a busy machine may take to hear what was told."""
 AT = "2026-11-16T08:00:00.000Z"
 PATCH = "@@ -1,3 +1,3 @@\n def heaviest(parcels):\n-    best = 0\n+    best = None\n     return best"
 
@@ -43,6 +45,12 @@ class PlayedClient:
         self.ops: list[Op] = []
         self._told: asyncio.Queue[Envelope | None] = asyncio.Queue()
         self._number = 0
+        self._waiting = False
+
+    @property
+    def heard(self) -> bool:
+        """Everything told was taken, and the screen waits for more."""
+        return self._told.empty() and self._waiting
 
     def tell(self, *events: Event) -> None:
         for event in events:
@@ -56,7 +64,12 @@ class PlayedClient:
             self._told.put_nowait(None)
 
     async def events(self) -> AsyncIterator[Envelope]:
-        while (envelope := await self._told.get()) is not None:
+        while True:
+            self._waiting = True
+            envelope = await self._told.get()
+            self._waiting = False
+            if envelope is None:
+                return
             yield envelope
 
     def asked(self, kind: type[Any]) -> list[Any]:
@@ -79,7 +92,12 @@ class ScreenLab:
         await self.settle()
 
     async def settle(self) -> None:
+        """Everything told is taken and drawn, what it led to as well."""
         for _ in range(4):
+            await self.pilot.pause()
+        for _ in range(MOST_PAUSES):
+            if self.client.heard or not self.app.is_running:
+                break
             await self.pilot.pause()
         self.app.drawing.now()
         await self.pilot.pause()

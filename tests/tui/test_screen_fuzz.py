@@ -66,6 +66,7 @@ async def shown(lab: ScreenLab) -> list[str]:
         view.to_start()
         lab.app.conversation.load_older()
         await lab.settle()
+    await lab.settle()  # the last page may have come after the last drawing
     view.to_start()
     rows: dict[tuple[int, int], str] = {}
     while True:
