@@ -264,6 +264,9 @@ class Door:
             return await self._lookups.understood(op, self.room)
         if isinstance(op, HookOp):
             return await hook_effect(op, self.room, self._tell)
+        for part in self.room.brought:
+            if isinstance(op, part.ops):
+                return await part.understood(op)
         if not isinstance(op, RunShell):
             return self._changed(op)
         if self.room.typed is None:

@@ -20,6 +20,7 @@ from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
 from clew.engine.step import StepRunner
 from clew.engine.turn import Prompt
+from clew.host.brought import Brought, Joined, Place, brought_to
 from clew.host.door import Door, Room
 from clew.host.hook_parts import HookParts
 from clew.host.journal import AgentLog, Journal
@@ -35,7 +36,7 @@ from clew.host.model_choice import (
 from clew.host.notifying import start_notifying, webhook_of
 from clew.host.orientation_parts import debug_log, load_orientation, side_model
 from clew.host.orienting import Orienting
-from clew.host.past import Past, open_past, resolve
+from clew.host.past import Past, moved_words, note_project, open_past, resolve
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
 from clew.host.runner import AgentRunner
@@ -60,7 +61,6 @@ from clew.system.clock import SystemClock
 from clew.transcript.conversation import Conversation
 from clew.transcript.interruption import CONTINUE_PROMPT
 from clew.transcript.stamp import Stamp
-from clew.transcript.store import SessionStore, read_project
 from clew.transcript.writer import TranscriptWriter
 
 
@@ -141,7 +141,11 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     output = output_parts(request.json_schema)
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)
-        toolbox = open_toolbox(workspace, past.results_dir, past.path, names=request.tools, more=output.tools)
+        brought = brought_to(Place(request=request, workspace=workspace, past=past, model=model))
+        tools = tuple(tool for part in brought for tool in part.tools)
+        toolbox = open_toolbox(
+            workspace, past.results_dir, past.path, names=request.tools, more=(*output.tools, *tools)
+        )
         memory = project_memory(workspace)
         conversation = Conversation(
             past.sink,
@@ -151,7 +155,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
             leaf=past.leaf,
             reread=past.reread,
         )
-        prompt = system_prompt(found, conversation, memory, toolbox, probe)
+        prompt = system_prompt(found, conversation, memory, toolbox, probe, brought)
     agent = Agent(
         conversation=conversation,
         model=model,
@@ -169,6 +173,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         if words:
             reminders.add(words)
     middlewares = [*middlewares_of(workspace, memory, reminders, headless=request.headless), *output.middlewares]
+    middlewares += [middleware for part in brought for middleware in part.middlewares]
     if toolbox.undo is not None:
         middlewares.append(LookAtEnd(toolbox.undo))
     hooks = HookParts(request, workspace, past, toolbox, door.offered_hooks)
@@ -176,13 +181,16 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     session = assemble(workspace, past, agent, toolbox, middlewares, door)
     parts.attach(session)
     parts.consent = hooks.attach(session)
+    for part in brought:
+        part.attach(Joined(session=session, toolbox=toolbox, agent=agent, reminders=reminders))
     typed = beside(session, toolbox)
     voice.session = session
     notes = [Notice(level="warning", text=text, code="settings") for text in workspace.loaded.warnings]
     notes += [Notice(level="warning", text=text, code="log") for text in past.notes]
     if moved:
         notes.append(note(f"this session belongs to {workspace.root}: it goes on there"))
-    notes += [note(text) for text in (*unread(workspace), *memory.notes, prompt.note) if text]
+    told = [text for part in brought for text in part.notes]
+    notes += [note(text) for text in (*unread(workspace), *memory.notes, *told, prompt.note) if text]
     offered = hooks.hooking.introduction()
     if prompt.keep:
         session.journal.main.keep(
@@ -212,6 +220,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         reminders=reminders,
         transcript=past.path,
         hooking=hooks.hooking,
+        brought=brought,
         attention=start_notifying(session, settings.notifications, webhook, headless=request.headless),
     )
 
@@ -290,7 +299,12 @@ def beside(session: Session, toolbox: Toolbox) -> TypedShells:
 
 
 def system_prompt(
-    request: SessionRequest, conversation: Conversation, memory: Memory, toolbox: Toolbox, probe: FactsProbe
+    request: SessionRequest,
+    conversation: Conversation,
+    memory: Memory,
+    toolbox: Toolbox,
+    probe: FactsProbe,
+    brought: Sequence[Brought],
 ) -> PromptBytes:
     """The bytes this session began with, or new ones."""
     facts = probe.finish()
@@ -299,6 +313,7 @@ def system_prompt(
         return build_system_prompt(
             facts,
             memory,
+            more=tuple(part.words for part in brought),
             override=request.system_prompt,
             append=request.append_system_prompt,
             headless=headless,
@@ -306,13 +321,6 @@ def system_prompt(
 
     nobody = request.headless and not request.answered
     return prompt_bytes(conversation.system_prompt, build, toolbox.tools.specs, headless=nobody)
-
-
-def moved_words(past: Past, workspace: Workspace) -> str:
-    """What the model must know when a resumed session starts somewhere else than it stopped."""
-    if not past.last_cwd or past.last_cwd == str(workspace.cwd):
-        return ""
-    return f"[The session goes on in {workspace.cwd}; it stopped in {past.last_cwd}.]"
 
 
 def middlewares_of(
@@ -378,15 +386,3 @@ def facts_probe(workspace: Workspace) -> FactsProbe:
 def asks_fast_model(settings: Settings) -> bool:
     """Whether the user wants model words even in a run that nobody watches; facts can be had from the log later."""
     return settings.titles.model == "on" or settings.summaries.tool_batches == "model"
-
-
-def note_project(workspace: Workspace, past: Past) -> None:
-    """Remember which repository the sessions belong to, so that they are found after a move. Costs nothing twice."""
-    store = SessionStore(workspace.home)
-    known = read_project(store.project_dir(workspace.root))
-    if past.path is None or not past.path.exists() or (known is not None and known.identity):
-        return
-    try:
-        store.remember_project(workspace.root, identity=workspace.identity(workspace.root))
-    except OSError:
-        return  # a full disk was told already when the log could not be written

@@ -278,3 +278,22 @@ def notes_of(loaded: Loaded) -> tuple[str, ...]:
     """One line about what could not be read, if anything."""
     line = describe(loaded.problems)
     return (line,) if line else ()
+
+
+def moved_words(past: Past, workspace: Workspace) -> str:
+    """What the model must know when a resumed session starts somewhere else than it stopped."""
+    if not past.last_cwd or past.last_cwd == str(workspace.cwd):
+        return ""
+    return f"[The session goes on in {workspace.cwd}; it stopped in {past.last_cwd}.]"
+
+
+def note_project(workspace: Workspace, past: Past) -> None:
+    """Remember which repository the sessions belong to, so that they are found after a move. Costs nothing twice."""
+    store = SessionStore(workspace.home)
+    known = read_project(store.project_dir(workspace.root))
+    if past.path is None or not past.path.exists() or (known is not None and known.identity):
+        return
+    try:
+        store.remember_project(workspace.root, identity=workspace.identity(workspace.root))
+    except OSError:
+        return  # a full disk was told already when the log could not be written

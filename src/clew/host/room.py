@@ -21,6 +21,7 @@ from clew.tools.session import ToolSession
 from clew.transcript.scrollback import Scrollback
 
 if TYPE_CHECKING:
+    from clew.host.brought import Brought
     from clew.host.file_index import FileIndex
     from clew.host.window import Window
 
@@ -55,6 +56,8 @@ class Room(Struct, kw_only=True):
     """The file of the session; None when it is not kept."""
     hooking: Hooking | None = None
     """The user's hooks."""
+    brought: "tuple[Brought, ...]" = ()
+    """What the user brought: skills, servers and the like, each with ops of its own."""
     attention: Attention = field(default_factory=Attention)
     """Whether somebody looks."""
     files: "FileIndex | None" = None

@@ -18,11 +18,12 @@ def build_system_prompt(
     facts: Facts,
     memory: Memory,
     *,
+    more: tuple[str, ...] = (),
     override: str | None = None,
     append: str | None = None,
     headless: bool = False,
 ) -> tuple[str, ...]:
-    """The blocks of the system prompt, most stable first: our words, memory files, environment.
+    """The blocks of the system prompt, most stable first: our words, memory files, what the user brought, environment.
 
     `override` (`--system-prompt`) stands in place of our words; memory and environment stay. An empty one leaves the
     environment out too: nothing of ours is said. `append` (`--append-system-prompt`) follows our words or the override.
@@ -33,7 +34,7 @@ def build_system_prompt(
     if append:
         words.append(append)
     environment = "" if override is not None and not override.strip() else environment_block(facts)
-    blocks = ["\n\n".join(word for word in words if word.strip()), memory.text, environment]
+    blocks = ["\n\n".join(word for word in words if word.strip()), memory.text, *more, environment]
     return tuple(block for block in blocks if block)
 
 

@@ -56,6 +56,10 @@ class Tool(ABC, Generic[P]):
     """
 
     name: str
+    source: str = ""
+    """Who brought it: the name of an MCP server; empty: it is ours."""
+    hint: str = ""
+    """When to use it, in a few words; for the search among tools that the model was not told of in full."""
     params: ClassVar[type[Struct]]
     shell: ClassVar[bool] = False
     """A failing call cancels its siblings that are shell calls too."""
