@@ -197,7 +197,7 @@ class McpParts(Brought):
         for tool in new:
             tools.add(tool)
         if server.listed and new:
-            self.cache.keep(server.definition, tuple(tool.offered for tool in server.tools))
+            self.cache.compare(server.definition, server.tools)
         if new or gone:
             self._tell(ToolsChanged(added=tuple(tool.name for tool in new), removed=tuple(gone)))
         if not self._telling:

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from clew.commands.base import SessionFacts
 from clew.presentation.activity import Activity
 from clew.presentation.passages import BatchPassage, CallShown, Passage
-from clew.protocol.events import EventBase, HookRow, Recorded
+from clew.protocol.events import EventBase, HookRow, McpServerRow, Recorded
 from clew.protocol.ids import AgentId, CallId, EntryId, RequestId
 from clew.protocol.messages import ToolCallPart
 
@@ -30,6 +30,8 @@ class Story(Struct, frozen=True, kw_only=True):
     """Calls of this turn that were not allowed, with the reason."""
     offered: tuple[HookRow, ...] = ()
     """Hooks that wait for a person to look at them."""
+    offered_servers: tuple[McpServerRow, ...] = ()
+    """MCP servers of the project that do."""
     askers: dict[RequestId, AgentId] = {}
     """Which child agent asked."""
     older: EntryId | None = None
