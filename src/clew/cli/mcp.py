@@ -11,6 +11,7 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import asdict
 
+from clew.cli.parser import OneLineParser
 from clew.commands.mcp import KINDS, SCOPES, standing
 from clew.config.load import load_settings
 from clew.llm.connect import key_variables
@@ -44,10 +45,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     get.add_argument("name", metavar="NAME")
     get.add_argument("--json", action="store_true", help="as one JSON object")
     add = actions.add_parser("add", help="add a server: NAME URL, or NAME -- COMMAND ARGUMENT...")
-    add.add_argument("-s", "--scope", choices=SCOPE_NAMES, default="local", help="whose it is (default: local)")
-    add.add_argument("-t", "--transport", choices=["stdio", "http", "sse"], help="how it is reached")
-    add.add_argument("-e", "--env", action="append", default=[], metavar="KEY=VALUE", help="for a program")
-    add.add_argument("-H", "--header", action="append", default=[], metavar="NAME: VALUE", help="for an address")
+    _add_options(add)
     add.add_argument("name", metavar="NAME")
     add.add_argument("words", nargs=argparse.REMAINDER, metavar="URL | -- COMMAND ARGUMENT...")
     given = actions.add_parser("add-json", help="add a server as JSON")
@@ -58,6 +56,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     remove.add_argument("-s", "--scope", choices=SCOPE_NAMES, help="from where (default: where it is)")
     remove.add_argument("name", metavar="NAME")
     parser.set_defaults(json=False)
+
+
+def _add_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-s", "--scope", choices=SCOPE_NAMES, default="local", help="whose it is (default: local)")
+    parser.add_argument("-t", "--transport", choices=["stdio", "http", "sse"], help="how it is reached")
+    parser.add_argument("-e", "--env", action="append", default=[], metavar="KEY=VALUE", help="for a program")
+    parser.add_argument("-H", "--header", action="append", default=[], metavar="NAME: VALUE", help="for an address")
+
+
+def _with_later_options(args: argparse.Namespace) -> list[str]:
+    """The words of the server. People write options before its name, after it, and after an address; what follows `--`
+    or begins with a program is the program's."""
+    words = cast(list[str], args.words)
+    cut = words.index("--") if "--" in words else len(words)
+    head, tail = words[:cut], words[cut + 1 :]
+    if head and not head[0].startswith(("-", "http://", "https://", "${")):
+        return words
+    options = OneLineParser("clew mcp add")
+    _add_options(options)
+    options.add_argument("rest", nargs="*")
+    return [*options.parse_intermixed_args(head, args).rest, *tail]
 
 
 def run(args: argparse.Namespace) -> int:
@@ -114,8 +133,7 @@ def _get(args: argparse.Namespace, places: Places) -> int:
 
 
 def _add(args: argparse.Namespace, places: Places) -> int:
-    words = cast(list[str], args.words)
-    words = words[1:] if words[:1] == ["--"] else words
+    words = _with_later_options(args)
     if not words:
         raise Refused("give an address, or -- and a command")
     first, *rest = words

@@ -7,7 +7,8 @@ from msgspec import Struct
 from clew.commands.hooks import moment_words
 from clew.commands.mcp import KINDS
 from clew.presentation.approval_text import one_line
-from clew.protocol.events import HookRow, McpServerRow
+from clew.protocol.events import HookRow
+from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.ops import ApproveHooks, ApproveMcp, Op
 
 

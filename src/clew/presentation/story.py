@@ -9,8 +9,9 @@ from msgspec.structs import replace
 from clew.commands.base import SessionFacts
 from clew.presentation.activity import Activity
 from clew.presentation.passages import BatchPassage, CallShown, Passage
-from clew.protocol.events import EventBase, HookRow, McpServerRow, Recorded
+from clew.protocol.events import EventBase, HookRow, Recorded
 from clew.protocol.ids import AgentId, CallId, EntryId, RequestId
+from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.messages import ToolCallPart
 
 LATE = 60
