@@ -144,7 +144,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         brought = brought_to(Place(request=request, workspace=workspace, past=past, model=model))
         late = next((part.late for part in brought if part.late is not None), None)
         small = is_small(model.window)
-        search = tool_search(settings.tool_search, late, past.entries, window=model.window)
+        search = tool_search(settings.tool_search, late, past.entries, window=model.window, small=small)
         tools = (*output.tools, *(tool for part in brought if not small for tool in part.tools), *search.tools)
         toolbox = open_toolbox(
             workspace,

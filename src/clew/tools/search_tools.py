@@ -8,9 +8,10 @@ from msgspec import Meta, Struct
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
+from clew.tools.described import properties_of
 from clew.tools.late_tools import WAIT_S
 from clew.tools.ranking import Document, Ranking, words_in
-from clew.tools.told_tools import plain_words, properties_of, told_tool
+from clew.tools.told_tools import plain_words, told_tool
 from clew.tools.toolset import ToolSet, bare
 
 MAX_RESULTS = 20

@@ -6,6 +6,7 @@ import msgspec
 
 from clew.protocol.tools import ToolSpec
 from clew.system.terminal_text import sanitize
+from clew.tools.described import properties_of, required_of
 
 Json = dict[str, Any]
 MAX_NAME_CHARS = 128
@@ -88,15 +89,3 @@ def _fewer(node: Any, *, depth: int) -> Any:
         elif key not in WORDS_IN_SCHEMA:
             kept[key] = _fewer(value, depth=depth - 1)
     return kept
-
-
-def properties_of(schema: Json) -> Json:
-    """The parameters; none where the schema makes no sense."""
-    found = schema.get("properties")
-    return cast("Json", found) if isinstance(found, dict) else {}
-
-
-def required_of(schema: Json) -> list[str]:
-    """The names of those that must be given."""
-    found = schema.get("required")
-    return [name for name in cast("list[Any]", found) if isinstance(name, str)] if isinstance(found, list) else []
