@@ -91,10 +91,10 @@ class Ranking:
 
 
 def weighed(document: Document) -> dict[str, float]:
-    """How much of each word is in it, all fields together."""
+    """How much of each word is in it, all fields together. Saying a word often in one field gains nothing."""
     words: dict[str, float] = {}
     for text, weight in document.fields:
-        for word in words_in(text):
+        for word in set(words_in(text)):
             words[word] = words.get(word, 0.0) + weight
     return words
 
