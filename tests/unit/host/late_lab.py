@@ -154,14 +154,14 @@ def array(request: ModelRequest) -> bytes:
     return msgspec.json.encode(request.tools)
 
 
-def eighty() -> list[ServerTool]:
-    """Eighty tools of four servers, each with a schema that nobody wants to pay for."""
+def eighty(more: str = "") -> list[ServerTool]:
+    """Eighty tools of four servers, each with a schema that nobody wants to pay for. `more`: for longer names."""
     schema = {
         "type": "object",
         "properties": {f"parameter_{n}": {"type": "string", "description": "what it is for " * 5} for n in range(6)},
     }
     return [
-        ServerTool(source, f"{verb}_{thing}", f"{verb} a {thing} in {source}", schema)
+        ServerTool(source, f"{verb}_{thing}{more}", f"{verb} a {thing} in {source}", schema)
         for source in ("tracker", "store", "mail", "cloud")
         for verb in ("create", "list", "update", "delete", "archive")
         for thing in ("item", "comment", "label", "report")
