@@ -2,7 +2,8 @@
 
 from clew.plain.dialog import Reply, Shown, quoted
 from clew.presentation.program_offer import ProgramOffer, offer_of_hooks, offer_of_servers
-from clew.protocol.events import HookRow, McpServerRow
+from clew.protocol.events import HookRow
+from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.ops import Answerer
 from clew.system.terminal_text import warnings
 
