@@ -42,6 +42,10 @@ AFTER_PROMPT_S = 2.0
 """Where a person is about to type, servers are connected meanwhile, once the prompt is there."""
 
 
+LISTED_WITHIN_S = 10.0
+"""How long a list that nobody can ask for again waits for servers."""
+
+
 class McpParts(Brought):
     """Always there, for those who ask; what it stands for is loaded where there is a server."""
 
@@ -85,6 +89,8 @@ class McpParts(Brought):
             match op:
                 case ListMcp():
                     await servers.reread()
+                    if self._place.request.headless:  # nobody looks again in a moment
+                        await servers.settled(LISTED_WITHIN_S)
                 case ApproveMcp():
                     await servers.decide(op.digests, approved=op.approved)
                 case ReconnectMcp():

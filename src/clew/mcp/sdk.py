@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
 from clew.mcp.definitions import Definition
-from clew.mcp.ports import Connection, Heard, Open, ServerError, Surroundings
+from clew.mcp.ports import Connection, Heard, HopelessServer, Open, Surroundings
 
 if TYPE_CHECKING:
     from clew.system.process import ProcessStarter
@@ -27,7 +27,7 @@ PIECES = (
 MISSING = "the `mcp` package is not installed; pip install 'clew[mcp]' brings it"
 
 
-class SdkMissing(ServerError):
+class SdkMissing(HopelessServer):
     """The extra is not installed."""
 
 
