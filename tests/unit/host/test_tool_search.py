@@ -3,19 +3,33 @@
 import asyncio
 import itertools
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
 from clew.engine.middleware.tool_news import ToolNews
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel
-from clew.protocol.events import ApprovalRequested, CallChanged, PartCompleted, ToolEnded, ToolStarted
+from clew.presentation.passages import BatchPassage
+from clew.presentation.telling import retold
+from clew.protocol.events import (
+    ApprovalRequested,
+    CallChanged,
+    CompactionEnded,
+    CompactionUndone,
+    PartCompleted,
+    Recorded,
+    ToolEnded,
+    ToolStarted,
+)
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.ops import AnswerApproval
+from clew.protocol.ops import AnswerApproval, ClearContext, UndoCompact
 from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS
 from clew.tools.call_tool import CallTool
 from clew.tools.search_tools import SearchTools
 from clew.tools.tool_news import CHANGE_HEAD, LIST_HEAD, is_note
+from clew.transcript.reader import load
+from clew.transcript.retelling import events_of
 from engine.harness import Stage
 from unit.host.hook_lab import decision, hook
 from unit.host.late_lab import LateLab, ServerTool, array, eighty, late_session, search, through
@@ -230,6 +244,48 @@ async def test_what_was_told_is_known_after_a_resume(place: LateLab) -> None:
         place.servers.came(ServerTool("slack", "add_reaction"))
         await place.say()
         assert notes(place)[1] == f"{CHANGE_HEAD}\nslack (3), new: add_reaction]"
+
+
+async def test_what_left_the_view_is_told_again_and_what_came_back_is_not(place: LateLab) -> None:
+    async with late_session(place, *[Say("ok")] * 4, tools=slack()):
+        await place.say()
+        place.servers.came(ServerTool("slack", "react"))
+        await place.say()
+        await place.front.submit(ClearContext())
+        await place.front.until(CompactionEnded)
+        await place.say()
+        assert notes(place) == [f"{LIST_HEAD}\nslack (3): send_message, list_channels, react]"]
+        await place.front.submit(UndoCompact())
+        await place.front.until(CompactionUndone)
+        await place.say()
+        assert notes(place)[:2] == notes(place, 1)
+
+
+async def test_people_see_the_call_that_is_meant_live_and_later(place: LateLab) -> None:
+    free = {"permissionMode": "bypassPermissions"}
+    shown: list[Any] = []
+    for call in (Call(SEND, {"text": "hi"}), through(SEND, text="hi")):
+        async with late_session(place, call, Say("ok"), tools=slack(), flags=free):
+            await place.say()
+            events = tuple(Recorded(at="", event=item.event) for item in place.front.seen)
+            (path,) = place.home.glob(f"projects/*/{place.session_id}.jsonl")
+        entries = load(path, session_id=place.session_id).entries
+        later = tuple(Recorded(at="", event=event) for entry in entries for event in events_of(entry))
+        for told in (events, later):
+            (batch,) = [passage for passage in retold(told) if isinstance(passage, BatchPassage)]
+            shown.append([(one.call.name, one.call.arguments, one.deeds, one.text) for one in batch.calls])
+    assert shown[0][0][:2] == (SEND, {"text": "hi"})
+    assert shown == [shown[0]] * 4
+
+
+async def test_the_same_proxied_call_again_and_again_is_stopped(place: LateLab) -> None:
+    reads = ServerTool("slack", "send_message")
+    reads.effect = "none"  # pyright: ignore[reportAttributeAccessIssue] -- a tool of this test only
+    script = [through(SEND, text="hi")] * 9
+    async with late_session(place, *script, tools=[reads], flags={"permissionMode": "bypassPermissions"}):
+        ended = await place.say()
+        assert (ended.reason, len(reads.ran)) == ("repeating", 6)
+        assert f"{SEND} was called 6 times" in ended.error
 
 
 async def test_a_direct_call_of_a_deferred_tool_works_too(place: LateLab) -> None:
