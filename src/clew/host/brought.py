@@ -15,6 +15,7 @@ from clew.host.session import Session
 from clew.host.toolbox import Toolbox
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
+from clew.protocol.events import SessionStarted
 from clew.protocol.ops import Op
 from clew.tools.base import Tool
 from clew.tools.late_tools import LateTools
@@ -27,6 +28,8 @@ class Place(Struct, frozen=True, kw_only=True):
     workspace: Workspace
     past: Past
     model: Model
+    offered: set[str]
+    """The digests of what a person was asked about in this process; it is not offered again."""
 
 
 class Joined(Struct, frozen=True, kw_only=True):
@@ -57,6 +60,10 @@ class Brought:
     ops: tuple[type[Op], ...] = ()
     """The ops that `understood` answers."""
 
+    def introduced(self, started: SessionStarted) -> SessionStarted:
+        """What a front end that joins is told first, with what is to be said of this."""
+        return started
+
     def attach(self, joined: Joined) -> None:
         """Belong to a session. Nothing here may wait: the first prompt is near."""
 
@@ -67,4 +74,6 @@ class Brought:
 
 def brought_to(place: Place) -> tuple[Brought, ...]:
     """All of them, in the order in which a model is told. A room is loaded only where there is something of it."""
-    return ()
+    from clew.host.mcp_parts import McpParts  # it is made of the classes above
+
+    return (McpParts(place),)
