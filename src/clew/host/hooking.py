@@ -107,7 +107,7 @@ class Hooking:
         task.add_done_callback(self._beside.discard)
         return task
 
-    async def end(self, reason: str) -> None:
+    async def end(self) -> None:
         """The session is over: nothing is run any more."""
         if self._runner is not None:
             await self._runner.close()
