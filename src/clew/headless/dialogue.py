@@ -110,6 +110,7 @@ class Dialogue:
                 await self._take(envelope)
             self._ops.end()
             await self._channel.settle()
+            code = INTERRUPTED_CODE if self._stopping.wanted.is_set() else self._exit_code()
             if self._held is not None:
                 self._printer.put(self._held)
         except Exception as error:  # a bug of ours: whoever waits for a result gets one, then it is told
@@ -129,7 +130,7 @@ class Dialogue:
                 self._hurrying.cancel()
         if self._failure is not None:
             raise self._failure
-        return INTERRUPTED_CODE if self._stopping.wanted.is_set() else self._exit_code()
+        return code
 
     def _exit_code(self) -> int:
         if self._last is None:

@@ -21,7 +21,12 @@ class HookOffer:
     @property
     def request_id(self) -> str:
         """The same offer has the same id."""
-        return "hooks:" + ",".join(row.digest for row in self._rows)
+        return "hooks:" + ",".join(self.digests)
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """What is offered."""
+        return tuple(row.digest for row in self._rows)
 
     @property
     def prompt(self) -> str:
@@ -43,7 +48,7 @@ class HookOffer:
         if words and words[0] in NO:
             return Reply(over=True, lines=(Shown(LATER),))
         if words and all(word in ALL for word in words):
-            return Reply(op=ApproveHooks(digests=tuple(row.digest for row in self._rows)))
+            return Reply(op=ApproveHooks(digests=self.digests))
         if not words or not all(word.isascii() and word.isdecimal() for word in words):
             return Reply(lines=(Shown("y lets all run, numbers those, n none for now."),))
         numbers = [int(word) for word in dict.fromkeys(words)]
