@@ -13,6 +13,7 @@ from clew.protocol.client import Client
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
+    ElicitationRequested,
     Event,
     OpRejected,
     QuestionAsked,
@@ -20,7 +21,15 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, OpId
-from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, ContinueTurn, Interrupt, SubmitPrompt
+from clew.protocol.ops import (
+    AnswerApproval,
+    AnswerElicitation,
+    AnswerQuestion,
+    Close,
+    ContinueTurn,
+    Interrupt,
+    SubmitPrompt,
+)
 from clew.protocol.stream import StreamLine
 from clew.streaming.lines import StreamLines, init_without_session
 from clew.streaming.outcome import ALL_REFUSED, Outcome, failed_result
@@ -156,6 +165,8 @@ async def answer_for_nobody(client: Client, event: Event) -> None:
             )
         case QuestionAsked():
             await client.submit(AnswerQuestion(request_id=event.request_id, answers=(), declined=True, by="nobody"))
+        case ElicitationRequested():
+            await client.submit(AnswerElicitation(request_id=event.request_id, action="decline", by="nobody"))
         case _:
             pass
 

@@ -27,6 +27,7 @@ from clew.protocol.events import (
     CostThresholdReached,
     DiffShown,
     EffortChanged,
+    ElicitationAnswered,
     Event,
     HookRan,
     HooksListed,
@@ -102,6 +103,13 @@ def _(event: RecapReady, story: Story, at: str) -> Story:
 
 def _noted(story: Story, text: str, at: str, level: Level = "info", *, minor: bool = False) -> Story:
     return added(story, lambda key: NotePassage(key=key, at=at, text=text, level=level, minor=minor))
+
+
+@fold.register
+def _(event: ElicitationAnswered, story: Story, at: str) -> Story:
+    words = {"accept": "has your answer", "decline": "was told no", "cancel": "got no answer"}[event.action]
+    why = " (nobody could be asked)" if event.by == "nobody" else " (stopped)" if event.by == "interrupt" else ""
+    return _noted(story, f"MCP server {event.server} asked and {words}{why}.", at)
 
 
 @fold.register

@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from clew.protocol.asking import ElicitationAction
 from clew.protocol.messages import DocumentPart, ImagePart, TextPart
 
 Json = dict[str, Any]
@@ -210,7 +211,25 @@ class HookCallbackRequest(RequestBase, frozen=True, kw_only=True, tag="hook_call
     tool_use_id: str | None = None
 
 
-ClewRequest = PermissionRequest | HookCallbackRequest
+class ElicitationRequest(RequestBase, frozen=True, kw_only=True, tag="elicitation"):
+    """A server asks for values, or to go to an address. The answer: `{"action": "accept", "content": {...}}`, or
+    another action."""
+
+    mcp_server_name: str
+    message: str
+    mode: Literal["form", "url"] = "form"
+    url: str | None = None
+    requested_schema: Json | None = None
+
+
+class ElicitationReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the program says to it."""
+
+    action: ElicitationAction
+    content: Json | None = None
+
+
+ClewRequest = PermissionRequest | HookCallbackRequest | ElicitationRequest
 """What clew asks of a program."""
 
 

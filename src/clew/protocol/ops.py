@@ -4,7 +4,7 @@ from typing import Any, Literal
 
 from msgspec import field
 
-from clew.protocol.asking import ApprovalDecision, PlanDecision
+from clew.protocol.asking import ApprovalDecision, ElicitationAction, PlanDecision
 from clew.protocol.context_events import RewindScope
 from clew.protocol.hook_ops import AnswerHookCall, ApproveHooks, CallbackHook, ListHooks, RegisterHooks
 from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId, PromptId, RequestId
@@ -106,8 +106,10 @@ class AnswerElicitation(OpBase, frozen=True, kw_only=True, tag="elicitation.answ
     """Give a server the values it asked for, or not."""
 
     request_id: RequestId
-    action: Literal["accept", "decline", "cancel"]
+    action: ElicitationAction
     values: dict[str, Any] = field(default_factory=dict[str, Any])
+    """With `accept` of a form: what fits its schema, field by field."""
+    by: Answerer = "user"
 
 
 class SetModel(OpBase, frozen=True, kw_only=True, tag="model.set"):
