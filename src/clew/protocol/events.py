@@ -15,7 +15,6 @@ from clew.protocol.agent_events import (
     AgentChanged,
     AgentEnded,
     AgentStarted,
-    ServerChanged,
     TaskChanged,
     TaskEnded,
     TaskStarted,
@@ -79,6 +78,7 @@ from clew.protocol.lookup_events import (
     SessionsListed,
     StatusShown,
 )
+from clew.protocol.mcp_events import McpServerRow, McpServersChanged, McpServersListed, McpServersOffered
 from clew.protocol.session_events import (
     EffortChanged,
     ModelChanged,
@@ -250,7 +250,9 @@ Live = (
     | AgentChanged
     | TaskChanged
     | ToolsChanged
-    | ServerChanged
+    | McpServersChanged
+    | McpServersListed
+    | McpServersOffered
     | HookAwaited
     | HookRan
     | HookCalled
@@ -320,6 +322,10 @@ __all__ = [
     "LineRemembered",
     "Live",
     "LiveEvent",
+    "McpServerRow",
+    "McpServersChanged",
+    "McpServersListed",
+    "McpServersOffered",
     "MemoryListed",
     "ModelChanged",
     "ModelRow",
@@ -360,7 +366,6 @@ __all__ = [
     "RulesListed",
     "SandboxChanged",
     "SectionKept",
-    "ServerChanged",
     "SessionEnded",
     "SessionExported",
     "SessionPreviewed",

@@ -29,6 +29,7 @@ from clew.protocol.lookup_ops import (
     ShowShell,
     StopShell,
 )
+from clew.protocol.mcp_ops import ApproveMcp, ListMcp, ReconnectMcp, ToggleMcp
 from clew.protocol.messages import Part
 from clew.protocol.op_base import OpBase
 from clew.protocol.turn_events import PromptOrigin
@@ -258,6 +259,10 @@ Op = (
     | RegisterHooks
     | ListHooks
     | ApproveHooks
+    | ListMcp
+    | ApproveMcp
+    | ReconnectMcp
+    | ToggleMcp
     | ReportFocus
     | SetModel
     | SetEffort
@@ -292,6 +297,7 @@ __all__ = [
     "AnswerQuestion",
     "Answerer",
     "ApproveHooks",
+    "ApproveMcp",
     "CallbackHook",
     "ClearContext",
     "Close",
@@ -301,6 +307,7 @@ __all__ = [
     "FindFiles",
     "Interrupt",
     "ListHooks",
+    "ListMcp",
     "ListMemory",
     "ListModels",
     "ListRules",
@@ -313,6 +320,7 @@ __all__ = [
     "Pin",
     "PreviewSession",
     "Recall",
+    "ReconnectMcp",
     "Redo",
     "RegisterHooks",
     "Remember",
@@ -336,6 +344,7 @@ __all__ = [
     "StopShell",
     "SubmitPrompt",
     "SwitchSession",
+    "ToggleMcp",
     "Undo",
     "UndoCompact",
     "WindowOp",
