@@ -27,6 +27,8 @@ class Place(Struct, frozen=True, kw_only=True):
     workspace: Workspace
     past: Past
     model: Model
+    offered: set[str]
+    """The digests of what a person was asked about in this process; it is not offered again."""
 
 
 class Joined(Struct, frozen=True, kw_only=True):
@@ -67,4 +69,6 @@ class Brought:
 
 def brought_to(place: Place) -> tuple[Brought, ...]:
     """All of them, in the order in which a model is told. A room is loaded only where there is something of it."""
-    return ()
+    from clew.host.mcp_parts import McpParts  # it is made of the classes above
+
+    return (McpParts(place),)

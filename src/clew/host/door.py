@@ -75,8 +75,8 @@ class Door:
         self._replay = Replay()
         self._ended = False
         self._restoring = False
-        self.offered_hooks: set[str] = set()
-        """Hooks that a person was shown in this process."""
+        self.offered: set[str] = set()
+        """Hooks and servers that a person was shown in this process, by their digests."""
 
     @property
     def room(self) -> Room:

@@ -140,7 +140,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     output = output_parts(request.json_schema)
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)
-        brought = brought_to(Place(request=request, workspace=workspace, past=past, model=model))
+        brought = brought_to(Place(request=request, workspace=workspace, past=past, model=model, offered=door.offered))
         late = next((part.late for part in brought if part.late is not None), None)
         search = tool_search(settings.tool_search, late, past.entries, window=model.window)
         tools = (*output.tools, *(tool for part in brought for tool in part.tools), *search.tools)
@@ -184,7 +184,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     middlewares += [middleware for part in brought for middleware in part.middlewares]
     if toolbox.undo is not None:
         middlewares.append(LookAtEnd(toolbox.undo))
-    hooks = HookParts(request, workspace, past, toolbox, door.offered_hooks)
+    hooks = HookParts(request, workspace, past, toolbox, door.offered)
     middlewares += [hooks.calls, parts.middleware, hooks.turns, *search.middlewares]
     session = assemble(workspace, past, agent, toolbox, middlewares, door)
     parts.attach(session)

@@ -7,11 +7,9 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
 from clew.mcp.definitions import Definition
-from clew.mcp.ports import Connection, Heard, OfferedTool, Open, ServerError, Surroundings
+from clew.mcp.ports import Connection, Heard, Open, ServerError, Surroundings
 
 if TYPE_CHECKING:
-    from clew.mcp.server import Server
-    from clew.mcp.tools import McpTool
     from clew.system.process import ProcessStarter
 
 PIECES = (
@@ -22,7 +20,7 @@ PIECES = (
     "mcp_types._v2026_07_28",
     "mcp_types",
     "mcp",
-    "clew.mcp.tools",
+    "clew.tools.answer_schema",
     "clew.mcp.connection",
 )
 """In this order: between two of them a session that ends need not wait for the rest."""
@@ -66,14 +64,6 @@ class Sdk:
         if self._starter is None:
             self._starter = ProcessStarter()
         return open_connection(server, around, heard, self._starter)
-
-    def tools_of(
-        self, server: "Server", offered: tuple[OfferedTool, ...]
-    ) -> "tuple[tuple[McpTool, ...], tuple[str, ...]]":
-        """The tools of a server that can be used, and a line about each that cannot."""
-        from clew.mcp.tools import tools_of  # loaded above
-
-        return tools_of(server, offered)
 
     async def close(self) -> None:
         """Every connection was closed before."""

@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from clew.mcp.definitions import Definition
 from clew.mcp.expansion import MissingVariables, expanded
@@ -17,10 +16,8 @@ from clew.mcp.ports import (
     Surroundings,
 )
 from clew.mcp.sdk import Sdk
+from clew.mcp.tools import McpTool, tools_of
 from clew.protocol.mcp_events import McpState
-
-if TYPE_CHECKING:
-    from clew.mcp.tools import McpTool
 
 CONNECT_LIMIT_S = 60.0
 BACK_OFF_S = (1.0, 3.0, 10.0, 30.0, 60.0)
@@ -193,7 +190,7 @@ class Server:
     def _take(self, offered: tuple[OfferedTool, ...]) -> None:
         if self.listed and tuple(tool.offered for tool in self.tools) == offered:
             return
-        tools, problems = self._sdk.tools_of(self, offered)
+        tools, problems = tools_of(self, offered)
         self.listed, self.tools = True, tools
         for line in problems:
             self._say_once(line, kind=line)

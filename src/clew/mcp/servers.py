@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Collection
-from typing import TYPE_CHECKING
 
 from clew.mcp.approvals import McpApprovals
 from clew.mcp.definitions import Definition, shape_of
@@ -11,10 +10,8 @@ from clew.mcp.files import Found, Places, find_servers, set_disabled
 from clew.mcp.ports import Surroundings
 from clew.mcp.sdk import Sdk
 from clew.mcp.server import SETTLED, Server
+from clew.mcp.tools import McpTool
 from clew.protocol.mcp_events import McpServerRow, McpState
-
-if TYPE_CHECKING:
-    from clew.mcp.tools import McpTool
 
 
 class McpServers:
@@ -40,11 +37,15 @@ class McpServers:
         self._more: tuple[Definition, ...] = ()
         self._begun = False
         self._ending: set[asyncio.Future[None]] = set()
-        self.read()
+        self._take(find_servers(places))
 
-    def read(self) -> None:
-        """All definitions as they stand now. A server whose definition did not change goes on as it is."""
-        self.found = find_servers(self.places, self._more)
+    async def reread(self) -> None:
+        """All definitions as they stand now, on disk too."""
+        self._take(await asyncio.to_thread(find_servers, self.places, self._more))
+
+    def _take(self, found: Found) -> None:
+        """A server whose definition did not change goes on as it is."""
+        self.found = found
         known = {definition.name: definition for definition in self.found.servers}
         for name in [name for name in self.servers if name not in known]:
             self._forget(self.servers.pop(name))
@@ -60,10 +61,10 @@ class McpServers:
             if self._begun:
                 self._start(self.servers[name])
 
-    def add(self, definitions: Collection[Definition]) -> None:
+    async def add(self, definitions: Collection[Definition]) -> None:
         """Servers of the program that drives this session, in place of those it gave before."""
         self._more = tuple(definitions)
-        self.read()
+        await self.reread()
 
     def standing(self, definition: Definition) -> McpState:
         """How a server stands before it is connected."""
@@ -92,7 +93,7 @@ class McpServers:
         return (*self.found.problems, *more)
 
     @property
-    def tools(self) -> "tuple[McpTool, ...]":
+    def tools(self) -> tuple[McpTool, ...]:
         """What can be called now."""
         return tuple(tool for server in self.servers.values() for tool in server.tools)
 
@@ -101,9 +102,11 @@ class McpServers:
         """The servers of which it is not known yet what they offer."""
         return tuple(name for name, server in self.servers.items() if server.state not in SETTLED)
 
-    async def settled(self, limit_s: float) -> tuple[str, ...]:
-        """Wait until every server is ready, or will not be soon, but not for ever. Those that still connect."""
-        waiting = [asyncio.ensure_future(server.settled()) for server in self.servers.values()]
+    async def settled(self, limit_s: float, names: Collection[str] | None = None) -> tuple[str, ...]:
+        """Wait until these servers, or all, are ready or will not be soon, but not for ever. Those that still
+        connect."""
+        wanted = [server for name, server in self.servers.items() if names is None or name in names]
+        waiting = [asyncio.ensure_future(server.settled()) for server in wanted]
         if waiting:
             _, late = await asyncio.wait(waiting, timeout=limit_s)
             for task in late:
@@ -136,10 +139,10 @@ class McpServers:
         """What a person should look at."""
         return tuple(row for row in self.rows() if row.state == "unapproved")
 
-    def decide(self, digests: Collection[str], *, approved: bool) -> None:
-        """A person's word about exactly these, as they stand now. Raises KeyError for one that is not there, or
-        OSError. Runs in the loop: few bytes are read."""
-        self.read()
+    async def decide(self, digests: Collection[str], *, approved: bool) -> None:
+        """A person's word about exactly these, as they stand now; it takes effect at once. Raises KeyError for one that
+        is not there, or OSError."""
+        await self.reread()
         chosen = [one for one in self.found.servers if one.needs_approval and one.digest in digests]
         if missing := set(digests) - {one.digest for one in chosen}:
             raise KeyError(min(missing))
@@ -147,6 +150,7 @@ class McpServers:
             self.approvals.approve(chosen, self.places.root)
         else:
             self.approvals.revoke(chosen, self.places.root)
+        await self.apply()
 
     async def apply(self) -> None:
         """Start what may run now, and stop what may not any more."""
@@ -172,7 +176,7 @@ class McpServers:
         """Switch a server off or on for this project. Raises KeyError, ValueError or OSError."""
         self.servers[name]
         set_disabled(self.places.file_of("local"), name, disabled=not enabled)
-        self.read()
+        await self.reread()
         await self.apply()
 
     def _start(self, server: Server, *, again: bool = False) -> None:

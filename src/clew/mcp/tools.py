@@ -2,19 +2,14 @@
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+import msgspec
 
 from clew.mcp.ports import ConnectionLost, OfferedTool, ServerError
-from clew.permissions.access import Access, ToolAccess
-from clew.protocol.tools import ToolSpec
-from clew.system.safe_patterns import BadPattern, compiled
-from clew.tools.answer_schema import UNFIT, AnswerSchema
-from clew.tools.base import Tool, ToolContext, ToolResult
-from clew.tools.schema import BadArguments
-from clew.tools.schema_keywords import UNCHECKED, SchemaError
+from clew.tools.base import ToolContext, ToolResult
+from clew.tools.described import Arguments, DescribedTool
 
 if TYPE_CHECKING:
     from clew.mcp.server import Server
@@ -24,8 +19,11 @@ MAX_NAME_CHARS = 64
 """What providers take as the name of a tool."""
 MAX_DESCRIPTION_CHARS = 4_000
 MAX_HINT_CHARS = 120
+MAX_SCHEMA_BYTES = 64 * 1024
 CALL_LIMIT_S = 600.0
 """How long a call may be silent; progress counts as a sign of life."""
+NOT_AT_THE_TOP = frozenset({"$schema", "allOf", "anyOf", "oneOf", "not", "if", "then", "else", "$ref", "enum", "const"})
+"""What providers do not take at the top of a tool's parameters; the server looks at them itself."""
 _UNSEEN = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\U000e0000-\U000e007f]")
 _NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_-]")
 
@@ -34,39 +32,34 @@ class UnusableTool(ValueError):
     """A tool that cannot be offered; the words say why."""
 
 
-class McpParams(Struct, frozen=True, kw_only=True):
-    """The arguments, as the server's schema has them."""
+class KnownTool(DescribedTool):
+    """A tool that a server had at an earlier time: its words are known, it cannot be called."""
 
-    arguments: Json
+    def __init__(self, server: str, offered: OfferedTool) -> None:
+        """Raises UnusableTool."""
+        super().__init__(
+            name=tool_name(server, offered.name),
+            words=described(offered),
+            schema=told(offered.schema),
+            source=server,
+            hint=one_line(offered.title)[:MAX_HINT_CHARS],
+        )
+        self.offered = offered
+
+    async def run(self, params: Arguments, context: ToolContext) -> ToolResult:
+        return ToolResult(text=f"The server {self.source} is not connected.", is_error=True)
 
 
-class McpTool(Tool[McpParams]):
-    """What the server says of its own effects is shown to people and believed by nobody: it may change anything."""
+class McpTool(KnownTool):
+    """What the server says of its own effects is shown to people and believed by nobody: it may change anything, so
+    every call asks unless a rule says otherwise."""
 
     def __init__(self, server: "Server", offered: OfferedTool) -> None:
         """Raises UnusableTool."""
+        super().__init__(server.name, offered)
         self._server = server
-        self.offered = offered
-        self.source = server.name
-        self.name = tool_name(server.name, offered.name)
-        self.hint = one_line(offered.title)[:MAX_HINT_CHARS]
-        self.description = described(offered)
-        self._schema = judged(offered.schema)
-        self._told = told(offered.schema)
 
-    def spec(self) -> ToolSpec:
-        return ToolSpec(name=self.name, description=self.description, schema=self._told)
-
-    def decode(self, arguments: Mapping[str, Any]) -> McpParams:
-        if problems := self._schema.problems(dict(arguments)):
-            words = problems.replace("output", "the arguments")
-            raise BadArguments(f"Wrong arguments for {self.name}, nothing was called: {words}.")
-        return McpParams(arguments=dict(arguments))
-
-    def accesses(self, params: McpParams, context: ToolContext) -> tuple[Access, ...]:
-        return (ToolAccess(tool=self.name),)
-
-    async def run(self, params: McpParams, context: ToolContext) -> ToolResult:
+    async def run(self, params: Arguments, context: ToolContext) -> ToolResult:
         server = self._server
         connection = server.connection
         if connection is None:
@@ -74,7 +67,7 @@ class McpTool(Tool[McpParams]):
         try:
             outcome = await connection.call(
                 self.offered.name,
-                params.arguments,
+                params.given,
                 progress=context.progress,
                 limit_s=server.definition.call_limit_s or CALL_LIMIT_S,
             )
@@ -94,7 +87,7 @@ def tools_of(server: "Server", offered: Iterable[OfferedTool]) -> tuple[tuple[Mc
         try:
             tool = McpTool(server, one)
             if tool.name in found:
-                raise UnusableTool(f"another of its tools has the same name, {tool.name}")
+                raise UnusableTool(f"another of its tools is called {tool.name} too")
             found[tool.name] = tool
         except UnusableTool as error:
             problems.append(f"{server.name}: the tool {one_line(one.name)[:80]!r} is left out: {error}")
@@ -113,54 +106,27 @@ def tool_name(server: str, tool: str) -> str:
 
 
 def described(offered: OfferedTool) -> str:
-    """The server's words, bounded, with what it says of the tool's effects."""
+    """The server's words, bounded, without what cannot be seen."""
     text = _UNSEEN.sub(lambda found: found[0] if found[0] in "\n\t" else " ", offered.description).strip()
     if len(text) > MAX_DESCRIPTION_CHARS:
         text = f"{text[:MAX_DESCRIPTION_CHARS]} […]"
     return text or one_line(offered.title) or offered.name
 
 
+def told(schema: Json) -> Json:
+    """The parameters as given, as far as providers take them. Raises UnusableTool."""
+    if schema.get("type", "object") != "object" or not isinstance(schema.get("properties", {}), dict):
+        raise UnusableTool("its schema is not that of an object")
+    try:
+        size = len(msgspec.json.encode(schema))
+    except (TypeError, ValueError, RecursionError):
+        raise UnusableTool("its schema is not JSON") from None
+    if size > MAX_SCHEMA_BYTES:
+        raise UnusableTool(f"its schema is longer than {MAX_SCHEMA_BYTES >> 10} kB")
+    kept = {key: value for key, value in schema.items() if key not in NOT_AT_THE_TOP}
+    return {"type": "object", "properties": {}, **kept}
+
+
 def one_line(text: str) -> str:
     """Without breaks and what cannot be seen."""
     return " ".join(_UNSEEN.sub(" ", text).split())
-
-
-def judged(schema: Json) -> AnswerSchema:
-    """What checks arguments. Keywords that we cannot check are left to the server, which looks again anyway. Raises
-    UnusableTool."""
-    try:
-        return AnswerSchema(schema)
-    except SchemaError:
-        pass
-    try:
-        return AnswerSchema(cast(Json, loosened(schema)))
-    except SchemaError as error:
-        raise UnusableTool(f"its schema cannot be used: {error}") from None
-
-
-def loosened(node: Any) -> Any:
-    """A schema without what our checker does not know."""
-    if isinstance(node, list):
-        return [loosened(item) for item in cast(list[Any], node)]
-    if not isinstance(node, dict):
-        return node
-    return {
-        key: loosened(value)
-        for key, value in cast(Json, node).items()
-        if key not in UNCHECKED and not (key == "pattern" and isinstance(value, str) and not _is_pattern(value))
-    }
-
-
-def told(schema: Json) -> Json:
-    """What a model is told: as given, as far as providers take it at the top of a tool's parameters."""
-    kept = {key: value for key, value in schema.items() if key != "$schema" and key not in UNFIT}
-    return (
-        {"type": "object", "properties": {}, **kept} if kept.get("type", "object") == "object" else {"type": "object"}
-    )
-
-
-def _is_pattern(text: str) -> bool:
-    try:
-        return compiled(text) is not None
-    except BadPattern:
-        return False
