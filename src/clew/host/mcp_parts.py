@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Turn
 from clew.host.brought import Brought, Joined, Place
+from clew.host.mcp_asks import McpAsks
 from clew.host.refusal import OpRefused
 from clew.host.room import Effect
 from clew.llm.connect import key_variables
@@ -41,7 +42,7 @@ AFTER_PROMPT_S = 2.0
 class McpParts(Brought):
     """Always there, for those who ask; what it stands for is loaded where there is a server."""
 
-    ops = (ListMcp, ApproveMcp, ReconnectMcp, ToggleMcp)
+    ops = (ListMcp, ApproveMcp, ReconnectMcp, ToggleMcp, *McpAsks.ops)
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -50,6 +51,7 @@ class McpParts(Brought):
         self._introduced = False
         self._telling = False
         self._beginning: asyncio.TimerHandle | None = None
+        self.asks = McpAsks(place.workspace.home)
         self.servers: McpServers | None = None
         if may_have_servers(place):
             self.servers = self._opened()
@@ -59,6 +61,7 @@ class McpParts(Brought):
 
     def attach(self, joined: Joined) -> None:
         self._joined = joined
+        self.asks.attach(joined.session)
         joined.session.on_begin.append(self._on_begin)
         joined.session.on_leave.append(self._leave)
         if self.servers is not None:
@@ -66,6 +69,8 @@ class McpParts(Brought):
 
     async def understood(self, op: Op) -> Effect:
         servers = self.servers = self.servers or self._opened()
+        if isinstance(op, McpAsks.ops):
+            return await self.asks.understood(op, servers)
         self.begin()
         try:
             match op:
@@ -134,12 +139,16 @@ class McpParts(Brought):
         log = DebugLog(debug_log_path(place.home, past.session_id) if past.path is not None else None)
         return McpServers(
             places_of(self._place),
-            Surroundings(
-                root=place.root,
-                env=place.env,
-                child_env=tool_environment(place.env, key_variables=keys, keep=place.settings.tool_environment.keep),
-                roots=lambda: self._joined.toolbox.session.roots if self._joined is not None else (),
-                log=lambda server, line: log.write(f"mcp {server}", line),
+            self.asks.around(
+                Surroundings(
+                    root=place.root,
+                    env=place.env,
+                    child_env=tool_environment(
+                        place.env, key_variables=keys, keep=place.settings.tool_environment.keep
+                    ),
+                    roots=lambda: self._joined.toolbox.session.roots if self._joined is not None else (),
+                    log=lambda server, line: log.write(f"mcp {server}", line),
+                )
             ),
             changed=self._changed,
             tell=lambda line: self._tell(Notice(level="warning", text=line, code="mcp")),

@@ -28,4 +28,17 @@ class ToggleMcp(OpBase, frozen=True, kw_only=True, tag="mcp.toggle"):
     enabled: bool
 
 
-McpOp = ListMcp | ApproveMcp | ReconnectMcp | ToggleMcp
+class LogInMcp(OpBase, frozen=True, kw_only=True, tag="mcp.log_in"):
+    """Sign in to a server. Where to go is asked by an ElicitationRequested with an address; what came of it is a
+    Notice. Only ever sent for a person."""
+
+    server: str
+
+
+class LogOutMcp(OpBase, frozen=True, kw_only=True, tag="mcp.log_out"):
+    """Forget the login of a server. Answered by McpServersListed."""
+
+    server: str
+
+
+McpOp = ListMcp | ApproveMcp | ReconnectMcp | ToggleMcp | LogInMcp | LogOutMcp

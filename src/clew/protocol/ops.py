@@ -29,7 +29,7 @@ from clew.protocol.lookup_ops import (
     ShowShell,
     StopShell,
 )
-from clew.protocol.mcp_ops import ApproveMcp, ListMcp, ReconnectMcp, ToggleMcp
+from clew.protocol.mcp_ops import ApproveMcp, ListMcp, LogInMcp, LogOutMcp, ReconnectMcp, ToggleMcp
 from clew.protocol.messages import Part
 from clew.protocol.op_base import OpBase
 from clew.protocol.turn_events import PromptOrigin
@@ -263,6 +263,8 @@ Op = (
     | ApproveMcp
     | ReconnectMcp
     | ToggleMcp
+    | LogInMcp
+    | LogOutMcp
     | ReportFocus
     | SetModel
     | SetEffort
@@ -314,6 +316,8 @@ __all__ = [
     "ListSessions",
     "ListShells",
     "LoadHistory",
+    "LogInMcp",
+    "LogOutMcp",
     "Lookup",
     "Op",
     "OpBase",
