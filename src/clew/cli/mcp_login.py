@@ -14,57 +14,45 @@ from clew.mcp.expansion import MissingVariables, expanded
 from clew.mcp.files import Places, find_servers
 from clew.mcp.logins import LoginStore
 from clew.mcp.ports import Surroundings
-from clew.permissions.trust import TrustStore
-from clew.system.git import find_project_root
-from clew.system.home import clew_home
 from clew.system.terminal_text import reveal, sanitize, warnings
-from clew.transcript.store import SessionStore
 
 if TYPE_CHECKING:
     from clew.mcp.loopback import Loopback
-
-LOGIN_HELP = "sign in to an HTTP server, in a browser of yours"
-LOGOUT_HELP = "forget the login of a server"
 
 
 class Refused(ValueError):
     """What was asked for cannot be done, and why."""
 
 
-def add_arguments(parser: argparse.ArgumentParser, *, login: bool) -> None:
+def add_arguments(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """`clew mcp login NAME [--browser]`, `clew mcp logout NAME`."""
-    parser.add_argument("name", metavar="NAME", help="the server, as `clew mcp list` shows it")
-    if login:
-        parser.add_argument("--browser", action="store_true", help="open the address in a browser without asking")
+    login = actions.add_parser("login", help="sign in to an HTTP server, in a browser of yours")
+    login.add_argument("--browser", action="store_true", help="open the address in a browser without asking")
+    for parser in (login, actions.add_parser("logout", help="forget the login of a server")):
+        parser.add_argument("name", metavar="NAME", help="the server, as `clew mcp list` shows it")
 
 
-def run(args: argparse.Namespace, *, login: bool) -> int:
-    """Do it. What cannot be done is one line."""
-    try:
-        server = named(args.name)
-        store = LoginStore(clew_home())
-        if login:
-            return _log_in(server, store, browser=args.browser)
-        there_was = store.forget(server)
-        print(f"the login of {server.name} is forgotten" if there_was else f"nobody is signed in to {server.name}")
-        return 0
-    except Refused as error:
-        return _complain(str(error), code=2)
-    except OSError as error:
-        return _complain(str(error.strerror or error), code=1)
+def log_in(args: argparse.Namespace, places: Places) -> int:
+    """Sign in. Raises Refused."""
+    return _log_in(named(args.name, places), LoginStore(places.home), browser=args.browser)
 
 
-def named(name: str) -> Definition:
+def log_out(args: argparse.Namespace, places: Places) -> int:
+    """Forget a login. Raises Refused or OSError."""
+    server = named(args.name, places)
+    there_was = LoginStore(places.home).forget(server)
+    print(f"the login of {server.name} is forgotten" if there_was else f"nobody is signed in to {server.name}")
+    return 0
+
+
+def named(name: str, places: Places) -> Definition:
     """The server of that name here, as it would be connected. Raises Refused."""
-    home, root = clew_home(), find_project_root(Path.cwd())
-    trusted = TrustStore(home).is_trusted(root)
-    places = Places(home=home, root=root, kept=SessionStore(home).project_dir(root), trusted=trusted)
     found = next((one for one in find_servers(places).servers if one.name == name), None)
     if found is None:
         raise Refused(f"there is no MCP server {name!r} here; `clew mcp list` shows those there are")
     if found.kind not in ("http", "sse"):
         raise Refused(f"{name} is a program on this machine; nobody signs in to it")
-    if not McpApprovals(home).is_approved(found, root):
+    if not McpApprovals(places.home).is_approved(found, places.root):
         raise Refused(f"{name} is a server of the project that you have not approved; start clew there, then /mcp")
     try:
         return expanded(found, os.environ)
@@ -74,12 +62,13 @@ def named(name: str) -> Definition:
 
 def _log_in(server: Definition, store: LoginStore, *, browser: bool) -> int:
     try:
-        from clew.mcp.oauth_login import LoginFailed, log_in  # the SDK is loaded to sign in, not to complain
+        from clew.mcp.oauth_login import LoginFailed  # the SDK is loaded to sign in, not to complain
+        from clew.mcp.oauth_login import log_in as sign_in
     except ImportError:
         return _complain("the MCP SDK is not installed; install it with: pip install 'clew[mcp]'", code=1)
     around = Surroundings(root=Path.cwd(), env=os.environ, child_env={}, roots=lambda: ())
     try:
-        tools = asyncio.run(log_in(server, around, store, _Shown(server, browser=browser).show))
+        tools = asyncio.run(sign_in(server, around, store, _Shown(server, browser=browser).show))
     except LoginFailed as error:
         return _complain(f"not signed in to {server.name}: {error}", code=1)
     if tools is None:

@@ -15,6 +15,7 @@ from clew.host.session import Session
 from clew.host.toolbox import Toolbox
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
+from clew.protocol.events import SessionStarted
 from clew.protocol.ops import Op
 from clew.tools.base import Tool
 from clew.tools.late_tools import LateTools
@@ -58,6 +59,10 @@ class Brought:
     """What a person should know before it starts."""
     ops: tuple[type[Op], ...] = ()
     """The ops that `understood` answers."""
+
+    def introduced(self, started: SessionStarted) -> SessionStarted:
+        """What a front end that joins is told first, with what is to be said of this."""
+        return started
 
     def attach(self, joined: Joined) -> None:
         """Belong to a session. Nothing here may wait: the first prompt is near."""

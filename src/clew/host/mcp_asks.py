@@ -44,7 +44,9 @@ class McpAsks:
 
     def around(self, around: "Surroundings") -> "Surroundings":
         """What every server gets of this."""
-        return replace(around, elicit=self._elicit, sign_in=self._sign_in)
+        from clew.mcp.sdk import saved_sign_in  # where there is a server
+
+        return replace(around, elicit=self._elicit, sign_in=saved_sign_in(self._home))
 
     async def understood(self, op: Op, servers: "McpServers") -> Effect:
         """What one of its ops means. Raises OpRefused."""
@@ -63,13 +65,6 @@ class McpAsks:
         from clew.mcp.elicitation import elicited  # a server asks, so the SDK is there
 
         return await elicited(self.eliciting.ask, server, params)
-
-    def _sign_in(self, server: "Definition") -> Any:
-        if not self._store().path.exists():
-            return None
-        from clew.mcp.oauth import signing_in  # a server is being connected, so the SDK is there
-
-        return signing_in(self._store())(server)
 
     def _store(self) -> "LoginStore":
         from clew.mcp.logins import LoginStore  # where there is a server

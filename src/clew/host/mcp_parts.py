@@ -4,12 +4,15 @@ import asyncio
 from collections.abc import AsyncGenerator, Collection
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Turn
 from clew.host.brought import Brought, Joined, Place
 from clew.host.mcp_asks import McpAsks
 from clew.host.refusal import OpRefused
 from clew.host.room import Effect
+from clew.host.session import Session
 from clew.llm.connect import key_variables
 from clew.protocol.events import (
     Event,
@@ -18,6 +21,7 @@ from clew.protocol.events import (
     McpServersOffered,
     Notice,
     ReplyBegan,
+    SessionStarted,
     StepStarted,
     ToolsChanged,
 )
@@ -66,6 +70,16 @@ class McpParts(Brought):
         joined.session.on_leave.append(self._leave)
         if self.servers is not None:
             joined.session.subscribe(self._hear)
+            self._let_a_tool_answer(joined.session, self.servers)
+
+    def _let_a_tool_answer(self, session: Session, servers: "McpServers") -> None:
+        if name := self._place.request.permission_tool:
+            from clew.host.mcp_permission import PermissionTool  # few runs have one
+
+            session.subscribe(PermissionTool(name, servers, session).hear, every_agent=True)
+
+    def introduced(self, started: SessionStarted) -> SessionStarted:
+        return replace(started, servers=self.servers.rows()) if self.servers is not None else started
 
     async def understood(self, op: Op) -> Effect:
         servers = self.servers = self.servers or self._opened()
@@ -206,7 +220,7 @@ class McpParts(Brought):
         for tool in new:
             tools.add(tool)
         if server.listed and new:
-            self.cache.keep(server.definition, tuple(tool.offered for tool in server.tools))
+            self.cache.compare(server.definition, server.tools)
         if new or gone:
             self._tell(ToolsChanged(added=tuple(tool.name for tool in new), removed=tuple(gone)))
         if not self._telling:

@@ -148,10 +148,15 @@ def document_of(server: Definition) -> Json:
 
 
 def shape_of(server: Definition) -> str:
-    """What would run or be asked, word by word, variables as they are written."""
-    if server.kind == "stdio":
-        return " ".join(_word(word) for word in (server.command, *server.args))
-    return server.url if server.kind != "sdk" else "in the program that drives this session"
+    """What would run or be asked, word by word, variables as they are written. What a project adds to it stands below,
+    in full; of what the user wrote only the names: it may be a secret."""
+    if server.kind == "sdk":
+        return "in the program that drives this session"
+    lines = [" ".join(_word(word) for word in (server.command, *server.args)) if server.command else server.url]
+    lines += [f"in {server.cwd}"] if server.cwd else []
+    for kind, pairs in (("variable", server.env), ("header", server.headers)):
+        lines += [f"{kind} {name}" + (f": {value}" if server.needs_approval else "") for name, value in pairs]
+    return "\n".join(lines)
 
 
 def shown(text: str) -> str:

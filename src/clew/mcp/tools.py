@@ -2,12 +2,13 @@
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
 from clew.mcp.ports import ConnectionLost, OfferedTool, ServerError
+from clew.permissions.access import Access, ToolAccess
 from clew.tools.base import ToolContext, ToolResult
 from clew.tools.described import Arguments, DescribedTool
 
@@ -58,10 +59,20 @@ class McpTool(KnownTool):
         """Raises UnusableTool."""
         super().__init__(server.name, offered)
         self._server = server
+        self.changed = False
+        """Its words are not those under which it was last let run."""
+        self.on_run: Callable[[McpTool], None] = lambda tool: None
+        """Called when somebody has let it run with its words as they are."""
+
+    def accesses(self, params: Arguments, context: ToolContext) -> tuple[Access, ...]:
+        return (ToolAccess(tool=self.name, changed=self.changed),)
 
     async def run(self, params: Arguments, context: ToolContext) -> ToolResult:
         server = self._server
         connection = server.connection
+        if self.changed:
+            self.changed = False
+            self.on_run(self)
         if connection is None:
             return ToolResult(text=f"The server {server.name} is not connected: {server.standing}.", is_error=True)
         try:

@@ -78,7 +78,7 @@ from clew.protocol.lookup_events import (
     SessionsListed,
     StatusShown,
 )
-from clew.protocol.mcp_events import McpServerRow, McpServersChanged, McpServersListed, McpServersOffered
+from clew.protocol.mcp_events import McpServersChanged, McpServersListed, McpServersOffered
 from clew.protocol.session_events import (
     EffortChanged,
     ModelChanged,
@@ -188,12 +188,11 @@ class Recorded(Struct, frozen=True, kw_only=True):
 
 
 class HistoryLoaded(LiveEvent, frozen=True, kw_only=True, tag="history.loaded"):
-    """A piece of the past, oldest first, in answer to `LoadHistory`."""
+    """A piece of the past, oldest first, in answer to `LoadHistory`; `before`: ask with it for the piece before."""
 
     op_id: OpId
     events: tuple[Recorded, ...]
     before: EntryId | None
-    """Ask with this for the piece before; None when this is the beginning."""
 
 
 Live = (
@@ -322,7 +321,6 @@ __all__ = [
     "LineRemembered",
     "Live",
     "LiveEvent",
-    "McpServerRow",
     "McpServersChanged",
     "McpServersListed",
     "McpServersOffered",

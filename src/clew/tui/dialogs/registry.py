@@ -14,6 +14,7 @@ from clew.protocol.events import (
     Event,
     EventBase,
     HooksOffered,
+    McpServersOffered,
     ModelsListed,
     QuestionAsked,
     RewindPreviewed,
@@ -29,7 +30,8 @@ ON_THEIR_OWN: dict[type[EventBase], str] = {
     ElicitationRequested: "elicitation",
     ColdReturn: "cold_return",
     CostThresholdReached: "cost_threshold",
-    HooksOffered: "hook_offer",
+    HooksOffered: "program_offer",
+    McpServersOffered: "program_offer",
 }
 """Events that open a dialog whenever they come."""
 WHEN_ASKED: dict[type[EventBase], str] = {
