@@ -21,6 +21,7 @@ from clew.protocol.control import (
     InitializeRequest,
     InterruptRequest,
     Json,
+    McpMessageRequest,
     McpReconnectRequest,
     McpStatusRequest,
     McpToggleRequest,
@@ -54,6 +55,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import EntryId
 from clew.protocol.ops import (
+    DeliverMcpMessage,
     Interrupt,
     ListMcp,
     ListModels,
@@ -71,7 +73,6 @@ from clew.streaming.lines import SERVER_STATES
 
 SUBTYPES = {str(kind.__struct_config__.tag): kind for kind in get_args(ProgramRequest)}
 NOT_YET = {
-    "mcp_message": "MCP servers of the program itself are not supported yet",
     "mcp_set_servers": "MCP servers are given when the session starts (--mcp-config)",
 }
 DONT_ASK = "dontAsk"
@@ -147,6 +148,8 @@ class ControlRequests:
                 return done(await self._ops.ask(ReconnectMcp(server=name), McpServersListed))
             case McpToggleRequest(server_name=name, enabled=enabled):
                 return done(await self._ops.ask(ToggleMcp(server=name, enabled=enabled), McpServersListed))
+            case McpMessageRequest(server_name=name, message=message):
+                return done(await self._ops.ask(DeliverMcpMessage(server=name, message=message)))
             case ContextUsageRequest():
                 return await self._context()
             case RewindFilesRequest() as wanted:

@@ -13,6 +13,7 @@ from clew.headless.control_channel import ControlChannel
 from clew.headless.control_requests import ControlRequests
 from clew.headless.hook_calls import HookCalls
 from clew.headless.input_reading import InputProblem, input_of
+from clew.headless.mcp_messages import McpMessages
 from clew.headless.op_answers import OpAnswers
 from clew.headless.permission_asking import PermissionAsking
 from clew.headless.printer import Printer
@@ -80,6 +81,7 @@ class Dialogue:
             complain=self._printer.error,
         )
         self._hooks = HookCalls(client, self._channel)
+        self._messages = McpMessages(client, self._channel)
         self._init: InitLine | None = None
         self._turns = 0
         self._running: Given | None = None
@@ -118,6 +120,7 @@ class Dialogue:
             self._stdin.close()
             self._asking.close()
             self._hooks.close()
+            self._messages.close()
             self._ops.end()
             for task in beside:
                 task.cancel()
@@ -215,6 +218,7 @@ class Dialogue:
                 self._tell(line)
         await self._asking.take(envelope)
         self._hooks.take(event)
+        self._messages.take(event)
         if main:
             self._printer.diagnose(event, verbose=False)  # the stream tells the program all of it
             self._ops.take(event)

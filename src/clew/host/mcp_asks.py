@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from clew.host.eliciting import Eliciting
+from clew.host.mcp_in_process import InProcessServers
 from clew.host.refusal import OpRefused
 from clew.host.room import Effect
 from clew.host.session import Session
@@ -28,9 +29,11 @@ SIGN_IN = "Sign in to this server in your browser. When you come back from there
 class McpAsks:
     """One per session."""
 
-    ops = (AnswerElicitation, LogInMcp, LogOutMcp)
+    ops = (AnswerElicitation, LogInMcp, LogOutMcp, *InProcessServers.ops)
 
-    def __init__(self, home: "Path") -> None:
+    def __init__(self, home: "Path", *, driven: bool) -> None:
+        """`driven`: a program speaks with the session, and may bring servers that live in it."""
+        self._in_process = InProcessServers() if driven else None
         self._home = home
         self._session: Session | None = None
         self._logins: dict[str, asyncio.Task[None]] = {}
@@ -40,13 +43,16 @@ class McpAsks:
         """Belong to a session."""
         self._session = session
         self.eliciting.attach(session)
+        if self._in_process is not None:
+            self._in_process.attach(session)
         session.beside.append(self._stop)
 
     def around(self, around: "Surroundings") -> "Surroundings":
         """What every server gets of this."""
         from clew.mcp.sdk import saved_sign_in  # where there is a server
 
-        return replace(around, elicit=self._elicit, sign_in=saved_sign_in(self._home))
+        held = self._in_process.transport if self._in_process is not None else None
+        return replace(around, elicit=self._elicit, sign_in=saved_sign_in(self._home), in_process=held)
 
     async def understood(self, op: Op, servers: "McpServers") -> Effect:
         """What one of its ops means. Raises OpRefused."""
@@ -58,8 +64,10 @@ class McpAsks:
                 return lambda: self._begin(server, servers)
             case LogOutMcp():
                 return await self._log_out(self._named(servers, op.server), servers)
+            case _ if self._in_process is not None:
+                return await self._in_process.understood(op)
             case _:
-                raise OpRefused("this is not about signing in")
+                raise OpRefused("no program with servers of its own drives this session")
 
     async def _elicit(self, server: str, params: Any) -> Any:
         from clew.mcp.elicitation import elicited  # a server asks, so the SDK is there

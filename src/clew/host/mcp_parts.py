@@ -55,7 +55,7 @@ class McpParts(Brought):
         self._introduced = False
         self._telling = False
         self._beginning: asyncio.TimerHandle | None = None
-        self.asks = McpAsks(place.workspace.home)
+        self.asks = McpAsks(place.workspace.home, driven=place.request.driven)
         self.servers: McpServers | None = None
         if may_have_servers(place):
             self.servers = self._opened()

@@ -168,6 +168,14 @@ class CancelMessageRequest(RequestBase, frozen=True, kw_only=True, tag="cancel_a
     message_uuid: str
 
 
+class McpMessageRequest(RequestBase, frozen=True, kw_only=True, tag="mcp_message"):
+    """A JSON-RPC message for a server that lives in the program, answered by `mcp_response`; or, from the program, one
+    that such a server sends by itself."""
+
+    server_name: str
+    message: Json
+
+
 ProgramRequest = (
     InitializeRequest
     | InterruptRequest
@@ -177,6 +185,7 @@ ProgramRequest = (
     | McpStatusRequest
     | McpReconnectRequest
     | McpToggleRequest
+    | McpMessageRequest
     | ContextUsageRequest
     | RewindFilesRequest
     | StopTaskRequest
@@ -244,7 +253,7 @@ class ElicitationReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
     content: Json | None = None
 
 
-ClewRequest = PermissionRequest | HookCallbackRequest | ElicitationRequest
+ClewRequest = PermissionRequest | HookCallbackRequest | ElicitationRequest | McpMessageRequest
 """What clew asks of a program."""
 
 

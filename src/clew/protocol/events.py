@@ -78,7 +78,13 @@ from clew.protocol.lookup_events import (
     SessionsListed,
     StatusShown,
 )
-from clew.protocol.mcp_events import McpServersChanged, McpServersListed, McpServersOffered
+from clew.protocol.mcp_events import (
+    McpMessageSent,
+    McpMessageWithdrawn,
+    McpServersChanged,
+    McpServersListed,
+    McpServersOffered,
+)
 from clew.protocol.session_events import (
     EffortChanged,
     ModelChanged,
@@ -249,6 +255,8 @@ Live = (
     | AgentChanged
     | TaskChanged
     | ToolsChanged
+    | McpMessageSent
+    | McpMessageWithdrawn
     | McpServersChanged
     | McpServersListed
     | McpServersOffered
@@ -321,6 +329,8 @@ __all__ = [
     "LineRemembered",
     "Live",
     "LiveEvent",
+    "McpMessageSent",
+    "McpMessageWithdrawn",
     "McpServersChanged",
     "McpServersListed",
     "McpServersOffered",

@@ -1,5 +1,10 @@
 """Ops about MCP servers."""
 
+from typing import Any
+
+from msgspec import field
+
+from clew.protocol.ids import RequestId
 from clew.protocol.op_base import OpBase
 
 
@@ -39,6 +44,21 @@ class LogOutMcp(OpBase, frozen=True, kw_only=True, tag="mcp.log_out"):
     """Forget the login of a server. Answered by McpServersListed."""
 
     server: str
+
+
+class AnswerMcpMessage(OpBase, frozen=True, kw_only=True, tag="mcp.message_answer"):
+    """What a server in the program says to a message; `error`: why there is no answer."""
+
+    request_id: RequestId
+    message: dict[str, Any] = field(default_factory=dict[str, Any])
+    error: str = ""
+
+
+class DeliverMcpMessage(OpBase, frozen=True, kw_only=True, tag="mcp.message_deliver"):
+    """A message that a server in the program sends by itself."""
+
+    server: str
+    message: dict[str, Any]
 
 
 McpOp = ListMcp | ApproveMcp | ReconnectMcp | ToggleMcp | LogInMcp | LogOutMcp

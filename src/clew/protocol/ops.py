@@ -29,7 +29,16 @@ from clew.protocol.lookup_ops import (
     ShowShell,
     StopShell,
 )
-from clew.protocol.mcp_ops import ApproveMcp, ListMcp, LogInMcp, LogOutMcp, ReconnectMcp, ToggleMcp
+from clew.protocol.mcp_ops import (
+    AnswerMcpMessage,
+    ApproveMcp,
+    DeliverMcpMessage,
+    ListMcp,
+    LogInMcp,
+    LogOutMcp,
+    ReconnectMcp,
+    ToggleMcp,
+)
 from clew.protocol.messages import Part
 from clew.protocol.op_base import OpBase
 from clew.protocol.turn_events import PromptOrigin
@@ -265,6 +274,8 @@ Op = (
     | ToggleMcp
     | LogInMcp
     | LogOutMcp
+    | AnswerMcpMessage
+    | DeliverMcpMessage
     | ReportFocus
     | SetModel
     | SetEffort
@@ -295,6 +306,7 @@ __all__ = [
     "AnswerApproval",
     "AnswerElicitation",
     "AnswerHookCall",
+    "AnswerMcpMessage",
     "AnswerPlan",
     "AnswerQuestion",
     "Answerer",
@@ -305,6 +317,7 @@ __all__ = [
     "Close",
     "Compact",
     "ContinueTurn",
+    "DeliverMcpMessage",
     "ExportSession",
     "FindFiles",
     "Interrupt",
