@@ -20,6 +20,7 @@ from clew.protocol.events import (
     SnapshotTaken,
     ThemeChanged,
 )
+from clew.protocol.invocables import InvocablesChanged
 from clew.protocol.messages import TextPart
 from clew.protocol.state import after
 
@@ -48,6 +49,7 @@ def _begun(event: SessionStarted) -> SessionFacts:
         version=event.version,
         resumed=event.resumed,
         kept=event.kept,
+        invocables=event.invocables,
     )
 
 
@@ -59,6 +61,8 @@ def _changed(event: Event | EventBase, facts: SessionFacts) -> SessionFacts:
             return replace(facts, models=event.models)
         case HooksListed():
             return replace(facts, hooks=event.hooks)
+        case InvocablesChanged():
+            return replace(facts, invocables=event.invocables)
         case EffortChanged():
             return replace(facts, effort=event.effort)
         case PermissionModeChanged():

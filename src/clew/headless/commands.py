@@ -50,6 +50,7 @@ from clew.protocol.events import (
     ViewTrimmed,
 )
 from clew.protocol.ids import MAIN_AGENT, OpId
+from clew.protocol.invocables import InvocablesListed
 from clew.protocol.ops import (
     AllowRule,
     ClearContext,
@@ -57,6 +58,7 @@ from clew.protocol.ops import (
     Compact,
     ExportSession,
     ListHooks,
+    ListInvocables,
     ListMemory,
     ListModels,
     ListRules,
@@ -96,6 +98,7 @@ ENDS: dict[type[Op], tuple[type[EventBase], ...]] = {
     ListModels: (ModelsListed,),
     ListRules: (RulesListed,),
     ListHooks: (HooksListed,),
+    ListInvocables: (InvocablesListed,),
     RemoveRule: (RulesListed,),
     ListSessions: (SessionsListed,),
     RequestRecap: (RecapReady, Notice),

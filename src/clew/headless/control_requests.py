@@ -167,6 +167,10 @@ class ControlRequests:
                 )
                 for command in COMMANDS
                 if command.help.name in OFFERED
+            )
+            + tuple(
+                CommandOffer(name=row.name, description=row.description, argument_hint=row.argument_hint)
+                for row in self._standing.facts.invocables
             ),
             models=model_offers(models, self._standing.facts.model),
             pid=os.getpid(),

@@ -1,5 +1,6 @@
 """What users bring to a session: tools, words for the prompt, ops and what runs beside it, each from its own room."""
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
@@ -7,6 +8,7 @@ from msgspec import Struct
 from clew.engine.agent import Agent
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.reminders import Reminders
+from clew.engine.turn import Expand
 from clew.host.past import Past
 from clew.host.refusal import OpRefused
 from clew.host.request import SessionRequest
@@ -15,6 +17,7 @@ from clew.host.session import Session
 from clew.host.toolbox import Toolbox
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
+from clew.protocol.invocables import InvocableRow
 from clew.protocol.ops import Op
 from clew.tools.base import Tool
 
@@ -37,6 +40,13 @@ class Joined(Struct, frozen=True, kw_only=True):
     reminders: Reminders
 
 
+Changed = Callable[[], None]
+
+
+def nobody() -> None:
+    """Nobody is told yet."""
+
+
 class Brought:
     """One thing: made before the session, which it learns of by `attach`. Subclasses say what is theirs.
 
@@ -52,6 +62,19 @@ class Brought:
     """What a person should know before it starts."""
     ops: tuple[type[Op], ...] = ()
     """The ops that `understood` answers."""
+    names_changed: Changed = staticmethod(nobody)
+    """To be called when `invocables` answers something else than before; set before `attach`."""
+    name_problems: tuple[str, ...] = ()
+    """What kept a name from being there, a line each."""
+
+    def invocables(self) -> tuple[InvocableRow, ...]:
+        """The slash names it brings, now. Nothing may be waited for."""
+        return ()
+
+    def expansion(self, row: InvocableRow, arguments: str) -> Expand:
+        """What makes one of these names into words for the model, in the turn that it joins. Raises OpRefused for what
+        is wrong already."""
+        raise OpRefused("this is not built yet")
 
     def attach(self, joined: Joined) -> None:
         """Belong to a session. Nothing here may wait: the first prompt is near."""

@@ -67,6 +67,7 @@ ENDINGS = {
     "empty_answer": "No answer",
     "text_call": "No answer",
     "repeating": "Stopped",
+    "not_sent": "Nothing was sent",
 }
 
 

@@ -8,6 +8,7 @@ from clew.protocol.asking import ApprovalDecision, PlanDecision
 from clew.protocol.context_events import RewindScope
 from clew.protocol.hook_ops import AnswerHookCall, ApproveHooks, CallbackHook, ListHooks, RegisterHooks
 from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId, PromptId, RequestId
+from clew.protocol.invocables import InvocableOp, ListInvocables, UseInvocable
 from clew.protocol.lookup_ops import (
     AllowRule,
     ExportSession,
@@ -276,6 +277,7 @@ Op = (
     | Redo
     | SwitchSession
     | Close
+    | InvocableOp
     | Lookup
 )
 WindowOp = Compact | ClearContext | Snip | UndoCompact | RequestReceipt | Pin | Recall | RequestContext
@@ -298,7 +300,9 @@ __all__ = [
     "ExportSession",
     "FindFiles",
     "Interrupt",
+    "InvocableOp",
     "ListHooks",
+    "ListInvocables",
     "ListMemory",
     "ListModels",
     "ListRules",
@@ -336,6 +340,7 @@ __all__ = [
     "SwitchSession",
     "Undo",
     "UndoCompact",
+    "UseInvocable",
     "WindowOp",
     "WithdrawPrompt",
 ]

@@ -230,7 +230,7 @@ def test_a_long_diff_is_cut_with_a_count() -> None:
         ("/remember", "/memory"),
         ("/bye", "/quit"),
         ("/login", "/doctor"),
-        ("/init", "/memory"),
+        ("/setup", "/init"),
     ],
 )
 def test_a_word_of_another_agent_finds_what_means_the_same(typed: str, meant: str) -> None:
