@@ -1,7 +1,8 @@
 """Slash names that users bring, beside clew's own commands: how they are told, and what typing one asks for."""
 
 from clew.commands.base import CommandHelp, CommandResult, SessionFacts, usage_lines
-from clew.protocol.invocables import InvocableKind, InvocableRow, InvocablesListed, meant, use_of
+from clew.protocol.invocable_ops import use_of
+from clew.protocol.invocables import InvocableKind, InvocableRow, InvocablesListed, meant
 from clew.system.terminal_text import sanitize
 
 KINDS: dict[InvocableKind, str] = {"command": "command", "skill": "skill", "prompt": "prompt"}

@@ -21,7 +21,7 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, OpId
-from clew.protocol.invocables import use_of
+from clew.protocol.invocable_ops import use_of
 from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, ContinueTurn, Interrupt, SubmitPrompt
 from clew.protocol.stream import StreamLine
 from clew.streaming.lines import StreamLines, init_without_session

@@ -11,14 +11,12 @@ from clew.host.refusal import OpRefused
 from clew.host.room import Effect
 from clew.host.session import Session
 from clew.protocol.ids import PromptId, new_uuid
+from clew.protocol.invocable_ops import InvocableOp, ListInvocables, UseInvocable
 from clew.protocol.invocables import (
     InvocableLevel,
-    InvocableOp,
     InvocableRow,
     InvocablesChanged,
     InvocablesListed,
-    ListInvocables,
-    UseInvocable,
     meant,
     typed_words,
 )

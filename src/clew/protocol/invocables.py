@@ -1,12 +1,11 @@
-"""Slash names that users bring: custom commands, skills, prompts of servers. Who has them, and how one is used."""
+"""Slash names that users bring: custom commands, skills, prompts of servers. Which there are, which one is meant."""
 
 from typing import Literal
 
 from msgspec import Struct
 
 from clew.protocol.event_base import LiveEvent
-from clew.protocol.ids import OpId, PromptId
-from clew.protocol.op_base import OpBase
+from clew.protocol.ids import OpId
 
 InvocableKind = Literal["command", "skill", "prompt"]
 """`prompt`: one that an MCP server offers."""
@@ -59,23 +58,7 @@ class InvocablesListed(LiveEvent, frozen=True, kw_only=True, tag="invocables.lis
     """Files that could not be understood, a line each."""
 
 
-class UseInvocable(OpBase, frozen=True, kw_only=True, tag="invocable.use"):
-    """Say what this name stands for. What was typed joins as the prompt, what it stands for joins hidden behind it.
-    Rejected when there is no such name; otherwise the same events follow as for `SubmitPrompt`."""
-
-    name: str
-    arguments: str = ""
-    prompt_id: PromptId = PromptId("")
-
-
-class ListInvocables(OpBase, frozen=True, kw_only=True, tag="invocables.list"):
-    """Ask what there is; answered by InvocablesListed."""
-
-    kinds: tuple[InvocableKind, ...] = ("command", "skill", "prompt")
-
-
 InvocableEvent = InvocablesChanged | InvocablesListed
-InvocableOp = UseInvocable | ListInvocables
 
 
 def typed_words(name: str, arguments: str) -> str:
@@ -98,19 +81,3 @@ def meant(name: str, rows: tuple[InvocableRow, ...]) -> InvocableRow | None:
 def _alone(wanted: str, rows: list[InvocableRow]) -> InvocableRow | None:
     found = [row for row in rows if row.name.casefold().rpartition(":")[2] == wanted]
     return found[0] if len(found) == 1 else None
-
-
-def use_of(text: str, rows: tuple[InvocableRow, ...]) -> UseInvocable | None:
-    """The op for a text that begins with a slash and one of these names; None for every other text."""
-    if not rows or not text.startswith("/") or text.startswith("//"):
-        return None
-    name = text[1:].split(maxsplit=1)[0] if text[1:2].strip() else ""
-    if not name or (meant(name, rows) is None and not _by_level(name)):
-        return None
-    return UseInvocable(name=name, arguments=text[1 + len(name) :].strip())
-
-
-def _by_level(name: str) -> bool:
-    """One that another hides can still be meant by its level; the host knows those."""
-    level, colon, rest = name.casefold().partition(":")
-    return level in ("project", "user") and bool(colon) and bool(rest)

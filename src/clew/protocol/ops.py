@@ -8,7 +8,7 @@ from clew.protocol.asking import ApprovalDecision, PlanDecision
 from clew.protocol.context_events import RewindScope
 from clew.protocol.hook_ops import AnswerHookCall, ApproveHooks, CallbackHook, ListHooks, RegisterHooks
 from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId, PromptId, RequestId
-from clew.protocol.invocables import InvocableOp, ListInvocables, UseInvocable
+from clew.protocol.invocable_ops import InvocableOp, ListInvocables, UseInvocable
 from clew.protocol.lookup_ops import (
     AllowRule,
     ExportSession,

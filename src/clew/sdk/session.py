@@ -9,7 +9,8 @@ from msgspec.structs import replace
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope, OpAccepted, OpRejected, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, OpId, PromptId, new_uuid
-from clew.protocol.invocables import InvocableRow, InvocablesChanged, use_of
+from clew.protocol.invocable_ops import use_of
+from clew.protocol.invocables import InvocableRow, InvocablesChanged
 from clew.protocol.messages import Part
 from clew.protocol.ops import Close, Interrupt, Op, RegisterHooks, SetModel, SetPermissionMode, SubmitPrompt
 from clew.protocol.stream import ResultLine, StreamLine
