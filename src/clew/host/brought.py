@@ -20,6 +20,7 @@ from clew.llm.model import Model
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.ops import Op
 from clew.tools.base import Tool
+from clew.tools.late_tools import LateTools
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -54,7 +55,10 @@ class Brought:
     """
 
     tools: tuple[Tool[Any], ...] = ()
-    """In the array from the first request on, as long as the session lives."""
+    """In the array from the first request on, as long as the session lives. What comes later is added to the ToolSet
+    and is deferred."""
+    late: LateTools | None = None
+    """Who brings tools later. Not None means that some may come: then the model can search for tools."""
     middlewares: tuple[Middleware, ...] = ()
     words: str = ""
     """A block of the system prompt: the same bytes for the whole session."""

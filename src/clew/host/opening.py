@@ -1,7 +1,7 @@
 """Opening a session: the one place where its parts are put together."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Literal
 
@@ -35,8 +35,7 @@ from clew.host.model_choice import (
     listed_rows,
 )
 from clew.host.notifying import start_notifying, webhook_of
-from clew.host.orientation_parts import debug_log, load_orientation, side_model
-from clew.host.orienting import Orienting
+from clew.host.orientation_parts import debug_log, orient, side_model
 from clew.host.past import Past, moved_words, note_project, open_past, resolve
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
@@ -44,12 +43,12 @@ from clew.host.runner import AgentRunner
 from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
 from clew.host.structured import output_parts
+from clew.host.tool_search import tool_search
 from clew.host.toolbox import Toolbox, open_toolbox
 from clew.host.typed_shell import TypedShells
 from clew.host.undo_hook import LookAtEnd
 from clew.host.window_parts import WindowParts
 from clew.host.workspace import Workspace, workspace_of
-from clew.llm.model import Model
 from clew.prompts.facts import FactsProbe
 from clew.prompts.memory import Memory
 from clew.prompts.system_prompt import build_system_prompt
@@ -143,10 +142,19 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)
         brought = brought_to(Place(request=request, workspace=workspace, past=past, model=model))
-        tools = tuple(tool for part in brought for tool in part.tools)
+        late = next((part.late for part in brought if part.late is not None), None)
+        search = tool_search(settings.tool_search, late, past.entries, window=model.window)
+        tools = (*output.tools, *(tool for part in brought for tool in part.tools), *search.tools)
         toolbox = open_toolbox(
-            workspace, past.results_dir, past.path, names=request.tools, more=(*output.tools, *tools)
+            workspace,
+            past.results_dir,
+            past.path,
+            names=request.tools,
+            more=tools,
+            told=search.told,
+            late=late,
         )
+        search.attach(toolbox.tools)
         memory = project_memory(workspace)
         conversation = Conversation(
             past.sink,
@@ -178,7 +186,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     if toolbox.undo is not None:
         middlewares.append(LookAtEnd(toolbox.undo))
     hooks = HookParts(request, workspace, past, toolbox, door.offered_hooks)
-    middlewares += [hooks.calls, parts.middleware, hooks.turns]
+    middlewares += [hooks.calls, parts.middleware, hooks.turns, *search.middlewares]
     session = assemble(workspace, past, agent, toolbox, middlewares, door)
     parts.attach(session)
     parts.consent = hooks.attach(session)
@@ -198,7 +206,13 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     offered = hooks.hooking.introduction()
     if prompt.keep:
         session.journal.main.keep(
-            SystemPromptEntry(blocks=prompt.blocks, tools=prompt.tools, **session.journal.main.stamp.keyed())
+            SystemPromptEntry(
+                blocks=prompt.blocks,
+                tools=prompt.tools,
+                searched=search.searched,
+                told=search.told,
+                **session.journal.main.stamp.keyed(),
+            )
         )
     session.subscribe(share_restores(reminders))
     if settings.recap.share_with_model:
@@ -347,34 +361,6 @@ def middlewares_of(
         RepeatBrake(),
         SecretWarning(),
     )
-
-
-def orient(
-    session: Session,
-    workspace: Workspace,
-    past: Past,
-    connect_named: Callable[[str], Model],
-    memory: Memory,
-    log: Callable[[str], None],
-    *,
-    watched: bool,
-) -> None:
-    """Words for facts, behind a boundary of their own."""
-    session.orienting = Orienting(
-        lambda: load_orientation(
-            workspace,
-            lambda: session.main.agent.model.name,
-            connect_named,
-            session,
-            log,
-            memory.text,
-            watched=watched,
-        ),
-        past=past.story if past.resumed else None,
-        publish=session.publish,
-        log=log,
-    )
-    session.journal.main.conversation.follow(session.orienting.hear)
 
 
 def facts_probe(workspace: Workspace) -> FactsProbe:

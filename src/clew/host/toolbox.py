@@ -21,9 +21,11 @@ from clew.permissions.policy import Policy, make_policy
 from clew.permissions.rules import Rule, RuleError, parse_rule
 from clew.protocol.asking import RuleScope
 from clew.protocol.ids import CallId
+from clew.protocol.tools import ToolSpec
 from clew.system.environment import secret_values
 from clew.system.redact import register_secrets
 from clew.tools.base import Tool, ToolContext
+from clew.tools.late_tools import LateTools
 from clew.tools.registry import builtin_names, builtin_tools
 from clew.tools.sandboxing import open_sandbox
 from clew.tools.session import ToolSession
@@ -109,9 +111,12 @@ def open_toolbox(
     *,
     names: tuple[str, ...] | None = None,
     more: tuple[Tool[Any], ...] = (),
+    told: tuple[ToolSpec, ...] = (),
+    late: LateTools | None = None,
 ) -> Toolbox:
-    """Tools for this workspace, all or those of these `names`, and what the session brings along; without a transcript
-    nothing is kept, files included. Raises SettingsError for a rule or a name that cannot be understood."""
+    """Tools for this workspace, all or those of these `names`, and what the session brings along; `told` and `late`:
+    what may come later. Without a transcript nothing is kept, files included. Raises SettingsError for a rule or a name
+    that cannot be understood."""
     if names is not None and (unknown := [name for name in names if name not in builtin_names()]):
         raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
     saved = SavedRules(SessionStore(workspace.home).project_dir(workspace.root))
@@ -148,7 +153,7 @@ def open_toolbox(
     undo = UndoHook(session, home=workspace.home, transcript=transcript) if transcript is not None else None
     offers = OfferTelling()
     return Toolbox(
-        tools=ToolSet((*builtin_tools(session, allowed=names), *more)),
+        tools=ToolSet((*builtin_tools(session, allowed=names), *more), told=told, late=late),
         host=SessionTools(
             session,
             permits,
