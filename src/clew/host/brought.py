@@ -64,12 +64,20 @@ class Brought:
     """A block of the system prompt: the same bytes for the whole session."""
     notes: tuple[str, ...] = ()
     """What a person should know before it starts."""
+    warnings: tuple[str, ...] = ()
+    """What is wrong, and does not keep the session from starting."""
     ops: tuple[type[Op], ...] = ()
     """The ops that `understood` answers."""
     names_changed: Changed = staticmethod(nobody)
     """To be called when `invocables` answers something else than before; set before `attach`."""
-    name_problems: tuple[str, ...] = ()
-    """What kept a name from being there, a line each."""
+
+    @property
+    def name_problems(self) -> tuple[str, ...]:
+        """What kept a name from being there, a line each."""
+        return ()
+
+    def refresh(self) -> None:
+        """Look again: a name is about to be used, or all are listed."""
 
     def invocables(self) -> tuple[InvocableRow, ...]:
         """The slash names it brings, now. Nothing may be waited for."""
@@ -90,4 +98,6 @@ class Brought:
 
 def brought_to(place: Place) -> tuple[Brought, ...]:
     """All of them, in the order in which a model is told. A room is loaded only where there is something of it."""
-    return ()
+    from clew.host.skill_part import SkillPart  # it is made of what is defined here
+
+    return (SkillPart(place),)

@@ -57,6 +57,13 @@ class Invocables:
                 told.append(row)
         return tuple(told)
 
+    def _looked(self) -> tuple[InvocableRow, ...]:
+        """What there is now; what changed is told."""
+        for part in self._parts:
+            part.refresh()
+        self.changed()
+        return self.rows()
+
     def usable(self) -> tuple[InvocableRow, ...]:
         """Those that can be typed."""
         return tuple(row for row in self.rows() if row.usable)
@@ -81,9 +88,8 @@ class Invocables:
                 return partial(session.main.submit, self._prompt(op))
 
     def _listed(self, op: ListInvocables) -> InvocablesListed:
-        rows = self.rows()  # first: looking is what finds problems
+        rows = self._looked()
         problems = [line for part in self._parts for line in part.name_problems]
-        self.changed()
         return InvocablesListed(
             op_id=op.op_id,
             kinds=op.kinds,
@@ -94,9 +100,7 @@ class Invocables:
     def _prompt(self, op: UseInvocable) -> Prompt:
         if len(op.arguments) > MAX_ARGUMENT_CHARS:
             raise OpRefused(f"more than {MAX_ARGUMENT_CHARS:,} characters are no arguments; put them into a file")
-        rows = self.rows()
-        row = meant(op.name, rows)
-        self.changed()
+        row = meant(op.name, self._looked())
         if row is None:
             raise OpRefused(f"there is no command or skill /{op.name}")
         part = next(part for part in self._parts if any(_same(row, other) for other in part.invocables()))

@@ -199,6 +199,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     voice.session = session
     notes = [Notice(level="warning", text=text, code="settings") for text in workspace.loaded.warnings]
     notes += [Notice(level="warning", text=text, code="log") for text in past.notes]
+    notes += [Notice(level="warning", text=text, code="brought") for part in brought for text in part.warnings]
     if moved:
         notes.append(note(f"this session belongs to {workspace.root}: it goes on there"))
     told = [text for part in brought for text in part.notes]

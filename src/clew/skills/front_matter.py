@@ -1,4 +1,4 @@
-"""Front matter: the small part of YAML that skills and commands are written in, read strictly, with the line of an error.
+"""Front matter: the small part of YAML that skills and commands are written in; an error names its line.
 
 Top-level keys with plain, quoted, folded (`>`) or literal (`|`) text, lists in both forms, and nested maps, which are
 kept unread. A plain value may hold a colon, as other agents allow: `description: Use this: always` is one sentence.
