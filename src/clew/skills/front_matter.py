@@ -17,6 +17,10 @@ _BLOCK = re.compile(r"([|>])([+-]?)([1-9]?)([+-]?)\s*(?:#.*)?$")
 _ESCAPE = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|\n[ \t]*|.)", re.DOTALL)
 _ESCAPED = {"n": "\n", "t": "\t", "r": "\r", "0": "\0", "a": "\a", "b": "\b", "e": "\x1b", "f": "\f", "v": "\v"}
 MAX_KEYS = 100
+_KNOWN = """name description when-to-use argument-hint allowed-tools model effort disable-model-invocation
+    user-invocable license compatibility metadata version"""
+KNOWN_KEYS = frozenset(_KNOWN.split())
+"""What skills and commands say of themselves, here and elsewhere."""
 
 
 class FrontMatterError(ValueError):
@@ -107,7 +111,16 @@ def _value(rest: str, lines: _Lines, number: int) -> Value:
     plain = _uncommented(rest)
     if not plain:
         return _nested(lines)
-    return _folded([plain, *(_uncommented(line.strip()) for line in lines.indented())]).strip()
+    return _folded([plain, *_continued(lines)]).strip()
+
+
+def _continued(lines: _Lines) -> Iterator[str]:
+    """Further lines of plain text. A key of ours that is only indented by mistake would vanish in it."""
+    for line in lines.indented():
+        found = _KEY.fullmatch(line.strip())
+        if found is not None and found["key"].strip().lower().replace("_", "-") in KNOWN_KEYS:
+            raise FrontMatterError(lines.number - 1, f"{found['key'].strip()!r} is indented, so it would be no key")
+        yield _uncommented(line.strip())
 
 
 def _nested(lines: _Lines) -> Value:
