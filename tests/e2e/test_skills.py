@@ -1,4 +1,4 @@
-"""Skills and custom commands through the real command: what the model gets, what people see, and what ends with a turn."""
+"""Skills and custom commands through the real command: what the model gets, what people see, what ends with a turn."""
 
 import json
 from collections.abc import Iterator
@@ -54,17 +54,17 @@ def test_a_command_becomes_its_prompt_and_the_log_has_both(served: tuple[Place, 
     command(
         place, "git/fix", "---\ndescription: Fix: one\n---\nFix $1, all of: $ARGUMENTS.\n!`echo out-$2`\n@notes.txt."
     )
-    assert place.run("-p", "/git:fix 42 now").out == "Fine.\n"
+    assert place.run("-p", "/git:fix 42 now", "--trust").out == "Fine.\n"
     typed, stands_for = texts(server.requests[0])
     assert typed == "/git:fix 42 now"
     for words in ("Fix 42, all of: 42 now.", "out-now", "remember the milk"):
         assert words in stands_for
     (path,) = place.transcripts()
+    prompts = [entry for entry in place.entries() if entry["type"] == "user"]
     place.run("-p", "go on", "--resume", path.stem)
     place.run("-p", "go on", "--resume", path.stem, "--fork-session")
     for request in server.requests[1:]:
         assert texts(request)[:2] == [typed, stands_for]
-    prompts = [entry for entry in place.entries() if entry["type"] == "user"]
     assert (prompts[0]["message"]["content"], prompts[0].get("isMeta", False)) == (typed, False)
     assert (prompts[1]["message"]["content"], prompts[1]["isMeta"]) == (stands_for, True)
     shown = place.run("show", path.stem).out
@@ -119,7 +119,8 @@ def test_al_13_what_a_skill_brings_ends_with_its_turn(tmp_path: Path) -> None:
     replies = [write_call("a"), {"text": "1"}, write_call("b"), {"text": "2"}, broken, write_call("c"), {"text": "4"}]
     replies += [streaming, write_call("d"), {"text": "6"}, write_call("e"), {"text": "7"}]
     with ModelServer(replies) as server:
-        place = Place(tmp_path, server.url)
+        place = Place(tmp_path)
+        place.env |= {"CLEW_MODEL": "openai/gpt-5", "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": f"{server.url}/v1"}
         skill(place.clew_home, "quick", "---\ndescription: Quick\nallowed-tools: Write\neffort: low\n---\nBe quick.")
         with Driven(place, "--include-partial-messages") as run:
             turns = []
@@ -132,17 +133,17 @@ def test_al_13_what_a_skill_brings_ends_with_its_turn(tmp_path: Path) -> None:
             run.result()
             run.say("go on")
             turns.append(run.result())
-            assert run.end() == 0
+            run.end()
         place.run("-p", "go on", "--resume", run.lines[0]["session_id"])
     made = sorted(path.name for path in place.project.iterdir())
     assert made == ["a"]
     assert [len(turn["permission_denials"]) for turn in turns] == [0, 1, 0, 1, 1]
-    lent = ["thinking" in request.body for request in server.requests]
+    lent = [request.body.get("reasoning_effort") == "low" for request in server.requests]
     assert lent == [True, True, False, False, True, False, False, True, False, False, False, False]
     first = server.requests[0].body
     for request in server.requests:
         assert request.body["tools"] == first["tools"]
-        assert request.body["system"][:-1] == first["system"][:-1]
+        assert request.body["messages"][0] == first["messages"][0]
 
 
 def test_al_13_a_model_that_reads_a_skill_has_what_it_brings_for_that_turn(tmp_path: Path) -> None:
@@ -162,26 +163,25 @@ def test_al_13_a_model_that_reads_a_skill_has_what_it_brings_for_that_turn(tmp_p
     told = json.dumps(server.requests[1].body["messages"])
     assert "Be quick: now" in told
     assert str(file.parent) in told
-    assert ["thinking" in request.body for request in server.requests] == [False, True, True, False, False]
+    assert "for this turn, by quick: allowed without asking: Write; effort low" in json.dumps(run.lines)
     assert "- quick: Quick" in json.dumps(server.requests[0].body["system"])
     assert "Be quick" not in json.dumps(server.requests[0].body["system"])
 
 
 def test_files_of_a_users_skill_are_read_without_asking_once_it_is_used(tmp_path: Path) -> None:
-    with ModelServer({"replies": [], "last": {"text": "Fine."}}) as server:
-        place = Place(tmp_path, server.url)
-        file = skill(place.clew_home, "pdf", "---\ndescription: PDF\n---\nSee more.md")
-        more = put(file.parent / "more.md", "more words")
-        (file.parent / "out.md").symlink_to(put(tmp_path / "elsewhere.md", "not yours"))
-        reads = [{"call": "Read", "arguments": {"file_path": str(path)}} for path in (more, file.parent / "out.md")]
-        server.script([{"calls": reads}, {"text": "read"}]) if hasattr(server, "script") else None
-    with ModelServer([{"calls": reads}, {"text": "no"}, {"calls": reads}, {"text": "read"}]) as server:
+    place = Place(tmp_path)
+    file = skill(place.clew_home, "pdf", "---\ndescription: PDF\n---\nSee more.md")
+    more, out = put(file.parent / "more.md", "more words"), file.parent / "out.md"
+    out.symlink_to(put(tmp_path / "elsewhere.md", "not yours"))
+    reads = {"calls": [{"call": "Read", "arguments": {"file_path": str(path)}} for path in (more, out)]}
+    with ModelServer([reads, {"text": "no"}, reads, {"text": "read"}]) as server:
         place.env["ANTHROPIC_BASE_URL"] = server.url
         assert len(place.run("-p", "hi", "--output-format", "json").result["permission_denials"]) == 2
         denied = place.run("-p", "/pdf", "--output-format", "json").result["permission_denials"]
-        assert [denial["tool_input"]["file_path"] for denial in denied] == [str(file.parent / "out.md")]
-        assert "more words" in json.dumps(server.requests[3].body["messages"])
-        assert "not yours" not in json.dumps(server.requests[3].body["messages"])
+        assert [denial["tool_input"]["file_path"] for denial in denied] == [str(out)]
+        told = json.dumps(server.requests[3].body["messages"])
+        assert "more words" in told
+        assert "not yours" not in told
 
 
 def test_nothing_of_a_project_counts_before_trust_and_it_loosens_nothing_after(tmp_path: Path) -> None:
@@ -237,6 +237,8 @@ def test_a_changed_file_counts_at_its_next_use_and_new_skills_are_told(tmp_path:
             skill(place.clew_home, "two", "---\ndescription: Second\n---\nx")
             run.say("/one")
             run.result()
+            run.say("on")
+            run.result()
             assert "two" in run.of("system", "init")[-1]["skills"]
             run.end()
         said = texts(server.requests[1])
@@ -244,8 +246,8 @@ def test_a_changed_file_counts_at_its_next_use_and_new_skills_are_told(tmp_path:
         assert any("There are new skills:" in text and "- two: Second" in text for text in said)
         system = json.dumps(server.requests[0].body["system"])
         place.run("-p", "on", "--resume", run.lines[0]["session_id"])
-        assert json.dumps(server.requests[2].body["system"]) == system
-        assert server.requests[2].body["tools"] == server.requests[0].body["tools"]
+        assert json.dumps(server.requests[3].body["system"]) == system
+        assert server.requests[3].body["tools"] == server.requests[0].body["tools"]
 
 
 def test_a_broken_file_is_one_warning_and_the_others_work(served: tuple[Place, ModelServer]) -> None:
@@ -270,19 +272,19 @@ def test_a_command_that_includes_itself_is_refused_with_a_line(served: tuple[Pla
 
 def test_a_person_completes_reads_help_and_uses_one(served: tuple[Place, ModelServer]) -> None:
     place, server = served
-    command(
-        place, "git/fix", "---\ndescription: Fix an issue\nargument-hint: NUMBER\n---\nFix $1: !`echo asked > a.txt`"
-    )
+    command(place, "git/fix", "---\ndescription: Fix an issue\nargument-hint: NUMBER\n---\nFix $1: @/etc/hosts")
     with ScreenTerminal([CLEW, "--plain", "--trust"], {**place.env, "TERM": "xterm"}, place.project) as terminal:
         terminal.until(lambda one: ">" in one.rows())
         terminal.type("/help git:fix\r")
         terminal.shows("Usage: /git:fix NUMBER")
         terminal.type("/git:f\t7\r")
-        terminal.shows("echo asked > a.txt")
+        terminal.shows("read /etc/hosts")
+        terminal.shows("Allow?")
         terminal.type("y\r")
         terminal.shows("Fine.")
         terminal.shows("-- ")
         terminal.type("\x04")
         assert terminal.wait() == 0
-    assert (place.project / "a.txt").read_text() == "asked\n"
-    assert texts(server.requests[0])[0] == "/git:fix 7"
+    typed, stands_for = texts(server.requests[0])
+    assert typed == "/git:fix 7"
+    assert "localhost" in stands_for

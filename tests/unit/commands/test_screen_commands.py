@@ -1,13 +1,13 @@
 """The commands of the screen: what they ask for, what they say, and what an unknown one is answered with."""
 
 import pytest
-from clew.host.bundled_names import BUNDLED
 
 from clew.commands import intents, mode
 from clew.commands.answers import ANSWERS, answer_lines
 from clew.commands.base import KeyHelp, SessionFacts
 from clew.commands.facts import facts_after
 from clew.commands.registry import BY_NAME, COMMANDS
+from clew.host.bundled_names import BUNDLED
 from clew.protocol.display import DiffBlock, TodoItem
 from clew.protocol.events import (
     ChecksShown,
