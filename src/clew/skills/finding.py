@@ -120,7 +120,7 @@ class _Walk:
         if not self._folder.within:
             return False
         real, within = os.path.realpath(path), os.path.realpath(self._folder.within)
-        if real.startswith(within.rstrip("/") + "/"):
+        if real == within or real.startswith(within.rstrip("/") + "/"):
             return False
         self.problems.append(f"{path}: leads outside the project through a link")
         return True

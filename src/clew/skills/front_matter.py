@@ -125,26 +125,28 @@ def _continued(lines: _Lines) -> Iterator[str]:
 
 def _nested(lines: _Lines) -> Value:
     """What stands below a key without a value: a list of texts, a map (which nobody here reads), or plain text."""
-    items: list[str] = []
+    items: list[list[str]] = []
     texts: list[str] = []
     is_map = False
+    depth = 0
     while (line := lines.peek()) is not None:
-        bare = line.strip()
-        if not bare or bare.startswith("#"):
+        bare, number, indent = line.strip(), lines.number, len(line) - len(line.lstrip())
+        if bare.startswith("#"):
             lines.take()
-        elif bare == "-" or bare.startswith("- "):
-            number = lines.number
+        elif (bare == "-" or bare.startswith("- ")) and (not items or indent <= depth):
             lines.take()
-            items.append(_item(bare[1:].strip(), lines, number))
-        elif line[0] in " \t":
-            lines.take()
+            items.append([_item(bare[1:].strip(), lines, number)])
+            depth = indent
+        elif items and (not bare or indent > depth):
+            items[-1].append(_uncommented(lines.take().strip()))
+        elif not bare or line[0] in " \t":
+            texts.append(lines.take().strip())
             is_map = is_map or _KEY.fullmatch(bare) is not None
-            texts.append(bare)
         else:
             break
     if items:
-        return tuple(items)
-    return None if is_map or not texts else _folded(texts).strip()
+        return tuple(_folded(item).strip() for item in items)
+    return None if is_map or not any(texts) else _folded(texts).strip()
 
 
 def _item(text: str, lines: _Lines, number: int) -> str:

@@ -15,7 +15,7 @@ _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.
 _SHELL = re.compile(r"(?<![^\s(\[>])!`(?P<command>[^`\n]+)`")
 _FILE = re.compile(r"""(?<![^\s(\[>])@(?:"(?P<quoted>[^"\n]+)"|(?P<path>[^\s`'"()<>,;@]+))""")
 _ARGUMENT = re.compile(r"\\\$|\$ARGUMENTS\b|\$\{ARGUMENTS\}|\$([1-9])(?!\d)")
-_WORDS = re.compile(r"""(?:[^\s"']+|"(?:[^"\\]|\\.)*"|'[^']*')+|["']\S*""")
+_WORDS = re.compile(r"""(?:[^\s"']+|"(?:[^"\\]|\\.)*"|'[^']*'|["'])+""")
 
 
 class TemplateError(ValueError):
