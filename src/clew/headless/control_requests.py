@@ -241,7 +241,7 @@ def unused(wanted: InitializeRequest) -> tuple[str, ...]:
     if wanted.agents:
         notes.append(f"agents are not used yet: {', '.join(wanted.agents)}")
     if wanted.skills:
-        notes.append(f"skills are not used yet: {', '.join(wanted.skills)}")
+        notes.append("skills are not chosen by name: all that are found here are offered to the model")
     if wanted.exclude_dynamic_sections:
         notes.append("excludeDynamicSections is not used: the system prompt holds what is true of this place")
     if wanted.system_prompt_snapshot is False:

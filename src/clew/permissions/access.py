@@ -46,6 +46,8 @@ class ToolAccess(Struct, frozen=True, kw_only=True):
 
     tool: str
     read_only: bool = False
+    subject: str = ""
+    """Which of several things of one kind it uses, as a skill: a rule may name it."""
 
 
 Access = ShellAccess | FileAccess | FetchAccess | ToolAccess

@@ -1,7 +1,8 @@
 """Permission rules: `Tool` or `Tool(specifier)`, their scopes, and what they match.
 
 `Bash(git diff *)` whole words, a final `*` for any further words; `Read(src/**)`, `Edit(docs/*.md)` paths;
-`WebFetch(domain:example.com)` one host, `domain:*.example.com` its subdomains. A tool's name alone covers every use.
+`WebFetch(domain:example.com)` one host, `domain:*.example.com` its subdomains; `Skill(pdf)` one skill. A tool's name alone
+covers every use.
 """
 
 import os
@@ -22,6 +23,8 @@ _READ_TOOLS = ("Read", "Glob", "Grep", "LS", "NotebookRead")
 _EDIT_TOOLS = ("Edit", "Write", "NotebookEdit", "MultiEdit")
 EDIT_FAMILY = frozenset(_EDIT_TOOLS)
 READ_FAMILY = frozenset(_READ_TOOLS)
+NAMING_TOOLS = frozenset({"Skill"})
+"""Tools whose rules may name one of the things they use; `*` in a name stands for any text."""
 
 
 class RuleError(ValueError):
@@ -62,7 +65,7 @@ def parse_rule(text: str, effect: Decision, scope: Scope = "user") -> Rule:
         return _bash_rule(text, specifier, effect, scope)
     if tool == "WebFetch":
         return _fetch_rule(text, specifier, effect, scope)
-    if tool in READ_FAMILY or tool in EDIT_FAMILY:
+    if tool in READ_FAMILY or tool in EDIT_FAMILY or tool in NAMING_TOOLS:
         return Rule(effect=effect, text=text, tool=tool, scope=scope, pattern=specifier)
     raise RuleError(f"permission rule {text!r}: {tool} takes no specifier; write {tool} alone")
 

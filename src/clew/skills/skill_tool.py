@@ -43,7 +43,7 @@ class Skill(Tool[SkillParams]):
         return True
 
     def accesses(self, params: SkillParams, context: ToolContext) -> tuple[Access, ...]:
-        return (ToolAccess(tool=self.name, read_only=True),)
+        return (ToolAccess(tool=self.name, read_only=True, subject=params.name.strip().removeprefix("/")),)
 
     async def run(self, params: SkillParams, context: ToolContext) -> ToolResult:
         """The words of a skill, or a list."""
