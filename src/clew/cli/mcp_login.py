@@ -6,7 +6,7 @@ import os
 import sys
 import webbrowser
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from clew.mcp.approvals import McpApprovals
 from clew.mcp.definitions import Definition
@@ -24,8 +24,8 @@ class Refused(ValueError):
     """What was asked for cannot be done, and why."""
 
 
-def add_arguments(actions: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """`clew mcp login NAME [--browser]`, `clew mcp logout NAME`."""
+def add_arguments(actions: Any) -> None:
+    """`clew mcp login NAME [--browser]`, `clew mcp logout NAME`, among the actions of argparse."""
     login = actions.add_parser("login", help="sign in to an HTTP server, in a browser of yours")
     login.add_argument("--browser", action="store_true", help="open the address in a browser without asking")
     for parser in (login, actions.add_parser("logout", help="forget the login of a server")):

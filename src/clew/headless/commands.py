@@ -51,6 +51,7 @@ from clew.protocol.events import (
     ViewTrimmed,
 )
 from clew.protocol.ids import MAIN_AGENT, OpId
+from clew.protocol.invocables import InvocablesListed
 from clew.protocol.ops import (
     AllowRule,
     ClearContext,
@@ -58,6 +59,7 @@ from clew.protocol.ops import (
     Compact,
     ExportSession,
     ListHooks,
+    ListInvocables,
     ListMcp,
     ListMemory,
     ListModels,
@@ -103,6 +105,7 @@ ENDS: dict[type[Op], tuple[type[EventBase], ...]] = {
     ListMcp: (McpServersListed,),
     ReconnectMcp: (McpServersListed,),
     ToggleMcp: (McpServersListed,),
+    ListInvocables: (InvocablesListed,),
     RemoveRule: (RulesListed,),
     ListSessions: (SessionsListed,),
     RequestRecap: (RecapReady, Notice),

@@ -186,6 +186,10 @@ class ControlRequests:
                 )
                 for command in COMMANDS
                 if command.help.name in OFFERED
+            )
+            + tuple(
+                CommandOffer(name=row.name, description=row.description, argument_hint=row.argument_hint)
+                for row in self._standing.facts.invocables
             ),
             models=model_offers(models, self._standing.facts.model),
             pid=os.getpid(),
@@ -256,7 +260,7 @@ def unused(wanted: InitializeRequest) -> tuple[str, ...]:
     if wanted.agents:
         notes.append(f"agents are not used yet: {', '.join(wanted.agents)}")
     if wanted.skills:
-        notes.append(f"skills are not used yet: {', '.join(wanted.skills)}")
+        notes.append("skills are not chosen by name: all that are found here are offered to the model")
     if wanted.exclude_dynamic_sections:
         notes.append("excludeDynamicSections is not used: the system prompt holds what is true of this place")
     if wanted.system_prompt_snapshot is False:

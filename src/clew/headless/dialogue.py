@@ -25,9 +25,10 @@ from clew.protocol.client import Client
 from clew.protocol.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, UserLine
 from clew.protocol.events import Envelope, Event, OpRejected, PromptAccepted, SessionEnded, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, EntryId, OpId, new_uuid
-from clew.protocol.ops import Close, SubmitPrompt
+from clew.protocol.invocable_ops import use_of
+from clew.protocol.ops import Close, Op, SubmitPrompt
 from clew.protocol.stream import InitLine, InputErrorLine, ResultLine, StateLine, StreamLine
-from clew.streaming.lines import StreamLines
+from clew.streaming.lines import StreamLines, names_of
 from clew.streaming.outcome import Outcome, failed_result
 
 IDLE_LINES_S = 0.5
@@ -195,15 +196,30 @@ class Dialogue:
         self._interrupted_by_program = False
         if self._init is not None and self._turns > 1:
             mode = self.facts.permission_mode
-            self._printer.put(replace(self._init, uuid=new_uuid(), model=self.facts.model, permission_mode=mode))
+            names = names_of(self.facts.invocables)
+            self._printer.put(
+                replace(
+                    self._init,
+                    uuid=new_uuid(),
+                    model=self.facts.model,
+                    permission_mode=mode,
+                    slash_commands=(*OFFERED, *names.slash_commands),
+                    skills=names.skills,
+                )
+            )
         if given.command:
             self._command = CommandTurn(given.command)
             await self._command.begin(self.facts, self._client)
             await self._command_over()
         else:
-            await self._client.submit(
-                SubmitPrompt(content=given.content, prompt_id=given.prompt_id, op_id=OpId(f"turn{self._turns}"))
-            )
+            await self._client.submit(self._op_of(given, OpId(f"turn{self._turns}")))
+
+    def _op_of(self, given: Given, op_id: OpId) -> Op:
+        """What the program said, as words or as a slash name that somebody brought."""
+        used = use_of(given.typed, self.facts.invocables)
+        if used is not None:
+            return replace(used, prompt_id=given.prompt_id, op_id=op_id)
+        return SubmitPrompt(content=given.content, prompt_id=given.prompt_id, op_id=op_id)
 
     async def _take(self, envelope: Envelope) -> None:
         event = envelope.event

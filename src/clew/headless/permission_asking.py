@@ -109,7 +109,7 @@ class PermissionAsking:
             task.cancel()
 
     async def _approve(self, event: ApprovalRequested, agent: str) -> None:
-        given = self._calls.get(event.call_id, {})
+        given = self._calls.get(event.call_id) or event.input()
         try:
             answer: PermissionAnswer = await self._answer(permission_request(event, given, agent), PermissionAnswer)
         except NotAnswered as none:

@@ -38,6 +38,7 @@ from clew.protocol.ops import (
     ContinueTurn,
     FindFiles,
     Interrupt,
+    InvocableOp,
     Lookup,
     Op,
     Redo,
@@ -52,12 +53,14 @@ from clew.protocol.ops import (
     SubmitPrompt,
     SwitchSession,
     Undo,
+    UseInvocable,
     WindowOp,
     WithdrawPrompt,
 )
 
 LAST_ANSWERS_S = 5.0
 EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
+NOT_WHILE_RESTORING = (SubmitPrompt, UseInvocable, ContinueTurn, SwitchSession, Undo, Redo, Rewind)
 Reopen = Callable[[SwitchSession], Awaitable[Room]]
 
 
@@ -137,7 +140,7 @@ class Door:
             await done
 
     def _check_restoring(self, op: Op) -> None:
-        if self._restoring and isinstance(op, SubmitPrompt | ContinueTurn | SwitchSession | Undo | Redo | Rewind):
+        if self._restoring and isinstance(op, NOT_WHILE_RESTORING):
             raise OpRefused("files are being restored; send it again when that is done")
 
     def _tell(self, event: Event) -> None:
@@ -163,8 +166,9 @@ class Door:
         agent, stamp = room.session.main.agent, room.session.journal.main.stamp
         started = replace(
             room.session.started,
-            model=agent.model.name,
-            effort=agent.effort or "",
+            model=agent.own_model.name,
+            effort=agent.own_effort or "",
+            invocables=room.invocables.usable() if room.invocables is not None else (),
             permission_mode=room.permits.policy.mode,
             may_bypass=room.permits.started_with == "bypassPermissions",
             cwd=stamp.cwd,
@@ -267,6 +271,10 @@ class Door:
             return await self._lookups.understood(op, self.room)
         if isinstance(op, HookOp):
             return await hook_effect(op, self.room, self._tell)
+        if isinstance(op, InvocableOp):
+            if self.room.invocables is None:
+                raise OpRefused("this session has no commands or skills of the user's")
+            return self.room.invocables.understood(op)
         for part in self.room.brought:
             if isinstance(op, part.ops):
                 return await part.understood(op)
@@ -319,7 +327,7 @@ class Door:
 
     def _use(self, model: Model) -> None:
         session = self.room.session
-        session.retire(session.main.agent.model)
+        session.retire(session.main.agent.own_model)
         session.main.agent.model = model
         self._tell(ModelChanged(model=model.name, reason="user"))
 

@@ -62,6 +62,7 @@ from clew.protocol.events import (
     TitleChanged,
     ViewTrimmed,
 )
+from clew.protocol.invocables import InvocablesListed
 
 MAX_OUTPUT_CHARS = 8_000
 """Of a command that still runs."""
@@ -205,6 +206,7 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(ItemPinned)
 @fold.register(ItemsRecalled)
 @fold.register(RangeSnipped)
+@fold.register(InvocablesListed)
 @fold.register(ReceiptShown)
 @fold.register(ViewTrimmed)
 def _(event: Event, story: Story, at: str) -> Story:

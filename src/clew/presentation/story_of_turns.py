@@ -68,6 +68,7 @@ ENDINGS = {
     "empty_answer": "No answer",
     "text_call": "No answer",
     "repeating": "Stopped",
+    "not_sent": "Nothing was sent",
 }
 
 

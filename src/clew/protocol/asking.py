@@ -42,6 +42,13 @@ class ApprovalRequested(DurableEvent, frozen=True, kw_only=True, tag="approval.r
     offers: tuple[RuleOffer, ...] = ()
     warnings: tuple[str, ...] = ()
 
+    def input(self) -> dict[str, Any]:
+        """What the call would run with, as far as the subject says: for one that no reply of a model holds."""
+        if self.tool == "Bash":
+            return {"command": self.subject}
+        verb, _, path = self.subject.partition(" ")
+        return {"file_path": path} if verb == "read" and self.tool == "Read" else {}
+
 
 class ApprovalResolved(DurableEvent, frozen=True, kw_only=True, tag="approval.resolved"):
     """The answer is on disk and now takes effect. Exactly one per ApprovalRequested; alone when a rule denied or a hook

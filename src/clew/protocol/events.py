@@ -62,6 +62,7 @@ from clew.protocol.hook_events import (
     HooksOffered,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, OpId, SessionId
+from clew.protocol.invocables import InvocableEvent
 from clew.protocol.lookup_events import (
     ChecksShown,
     DiffShown,
@@ -266,6 +267,7 @@ Live = (
     | HookCallWithdrawn
     | HooksOffered
     | HooksListed
+    | InvocableEvent
     | SessionEnded
 )
 Event = Live | Durable

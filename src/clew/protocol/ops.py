@@ -8,6 +8,7 @@ from clew.protocol.asking import ApprovalDecision, ElicitationAction, PlanDecisi
 from clew.protocol.context_events import RewindScope
 from clew.protocol.hook_ops import AnswerHookCall, ApproveHooks, CallbackHook, ListHooks, RegisterHooks
 from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId, PromptId, RequestId
+from clew.protocol.invocable_ops import InvocableOp, ListInvocables, UseInvocable
 from clew.protocol.lookup_ops import (
     AllowRule,
     ExportSession,
@@ -296,6 +297,7 @@ Op = (
     | Redo
     | SwitchSession
     | Close
+    | InvocableOp
     | Lookup
 )
 WindowOp = Compact | ClearContext | Snip | UndoCompact | RequestReceipt | Pin | Recall | RequestContext
@@ -321,7 +323,9 @@ __all__ = [
     "ExportSession",
     "FindFiles",
     "Interrupt",
+    "InvocableOp",
     "ListHooks",
+    "ListInvocables",
     "ListMcp",
     "ListMemory",
     "ListModels",
@@ -364,6 +368,7 @@ __all__ = [
     "ToggleMcp",
     "Undo",
     "UndoCompact",
+    "UseInvocable",
     "WindowOp",
     "WithdrawPrompt",
 ]

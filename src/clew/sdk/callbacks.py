@@ -107,7 +107,7 @@ class Callbacks:
     async def _decide(self, event: ApprovalRequested) -> Op:
         asked = ToolRequest(
             tool=event.tool,
-            arguments=dict(self._inputs.get(event.call_id, {})),
+            arguments=dict(self._inputs.get(event.call_id) or event.input()),
             subject=event.subject,
             why=event.why,
             call_id=event.call_id,
