@@ -8,7 +8,7 @@ from msgspec import Struct
 from clew.engine.agent import Agent
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.reminders import Reminders
-from clew.engine.turn import Expand
+from clew.engine.turn import Content, Expand
 from clew.host.past import Past
 from clew.host.refusal import OpRefused
 from clew.host.request import SessionRequest
@@ -90,6 +90,14 @@ class Brought:
         """What makes one of these names into words for the model, in the turn that it joins. Raises OpRefused for what
         is wrong already."""
         raise OpRefused("this is not built yet")
+
+    def mentioned(self, content: Content) -> Expand | None:
+        """What is to be read for the things of its own that a prompt names with an @; None: it names none."""
+        return None
+
+    def found(self, query: str) -> tuple[str, ...]:
+        """What could be named so, for whoever types an @ and this. Nothing may be waited for."""
+        return ()
 
     def introduced(self, started: SessionStarted) -> SessionStarted:
         """What a front end that joins is told first, with what is to be said of this."""

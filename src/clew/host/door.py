@@ -195,7 +195,13 @@ class Door:
             case SubmitPrompt():
                 if session.lost:
                     raise OpRefused(f"nothing was sent: {session.lost}")
-                prompt = Prompt(content=op.content, origin=op.origin, prompt_id=op.prompt_id or PromptId(new_uuid()))
+                named = (part.mentioned(op.content) for part in self.room.brought)
+                prompt = Prompt(
+                    content=op.content,
+                    origin=op.origin,
+                    prompt_id=op.prompt_id or PromptId(new_uuid()),
+                    expand=next((expand for expand in named if expand is not None), None),
+                )
                 return partial(session.main.submit, prompt)
             case ContinueTurn():
                 if self.room.go_on is None or session.main.working:

@@ -2,8 +2,8 @@
 
 `Bash(git diff *)` whole words, a final `*` for any further words; `Read(src/**)`, `Edit(docs/*.md)` paths;
 `WebFetch(domain:example.com)` one host, `domain:*.example.com` its subdomains; `Skill(pdf)` one skill. A tool's name
-alone covers every use; `mcp__server` and `mcp__server__*` cover all tools of an MCP server, `mcp__server__get_*` those that
-begin so.
+alone covers every use; `mcp__server` and `mcp__server__*` cover all tools of an MCP server, `mcp__server__get_*` those
+that begin so.
 """
 
 import os
