@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from e2e.command import CLEW, LIMIT_S, Place
+from e2e.driver import Driven, is_asked
 from fakes.model_server import ModelServer
 
 SERVER = Path(__file__).parents[1] / "fakes" / "mcp_people_server.py"
@@ -153,3 +154,22 @@ def test_what_needs_no_login_and_what_is_no_server(tmp_path: Path) -> None:
         done = place.run("mcp", "login", "people")
         assert (done.code, done.out) == (0, "people lets us in without a login\n")
         assert place.run("mcp", "login", "nobody").code == 2
+
+
+def test_a_login_within_a_session_is_put_to_whoever_is_there(tmp_path: Path) -> None:
+    with people("--lasts", "3600") as at, ModelServer([{"text": "hello"}, CALL, {"text": "let in"}]) as model:
+        place = configured(tmp_path, at, model.url)
+        flags = ("--permission-prompt-tool", "stdio", "--allowed-tools", "mcp__people", "--mcp-wait", "60")
+        with Driven(place, *flags) as run:
+            run.say("hi")
+            run.result()
+            run.say("/mcp login people")
+            asked = run.until(is_asked("elicitation"))
+            assert (asked["request"]["mcp_server_name"], asked["request"]["mode"]) == ("people", "url")
+            run.answer(asked, {"action": "accept"})
+            get(asked["request"]["url"])
+            assert "signed in to people" in json.dumps(run.result())
+            run.say("who am i?")
+            assert run.result()["result"] == "let in"
+            assert run.end() == 0
+        assert any("you are in" in json.dumps(request.body) for request in model.requests)
