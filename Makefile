@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 ARGS ?=
 
-.PHONY: run test check bench soak clean format
+.PHONY: run test check bench soak reference clean format
 
 run: $(VENV)/.run
 	@$(BIN)/clew $(ARGS)
@@ -28,6 +28,9 @@ bench: $(VENV)/.dev
 
 soak: $(VENV)/.dev
 	PYTHONPATH=tests $(BIN)/python -m soak $(ARGS)
+
+reference: $(VENV)/.dev
+	CLEW_REFERENCE=1 $(BIN)/python -m pytest tests/reference $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis

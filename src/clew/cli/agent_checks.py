@@ -166,11 +166,12 @@ def check_given(parser: OneLineParser, args: argparse.Namespace) -> None:
             parser.error(f"--setting-sources {unknown[0]}: there are {', '.join(SOURCES)}")
     if not args.mcp_config and args.agents is None and args.json_schema is None:
         return
-    from clew.cli.given_files import GivenError, checked_servers, given_object
+    from clew.cli.given_files import GivenError, given_object, in_process_servers
 
     try:
-        for text in args.mcp_config:
-            checked_servers(text)
+        inside = [name for text in args.mcp_config for name in in_process_servers(text)]
+        if inside:
+            parser.error(f"--mcp-config {', '.join(inside)}: servers in the program itself come with a later version")
         if args.json_schema is not None:
             args.json_schema = given_object(args.json_schema, "--json-schema ")
         if args.agents is not None and (agents := given_object(args.agents, "--agents ")):

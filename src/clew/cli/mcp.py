@@ -17,12 +17,14 @@ from clew.cli.parser import OneLineParser
 from clew.commands.mcp import KINDS, SCOPES, standing
 from clew.config.load import load_settings
 from clew.llm.connect import key_variables
+from clew.mcp.approvals import McpApprovals
 from clew.mcp.definitions import BadDefinition, document_of, read_server, shape_of
-from clew.mcp.files import Places, change_servers, parsed, read_document
+from clew.mcp.files import Places, change_servers, find_servers, parsed, read_document
 from clew.mcp.ports import Surroundings
 from clew.mcp.sdk import saved_sign_in
 from clew.mcp.servers import McpServers
 from clew.permissions.trust import TrustStore
+from clew.plain.confirm import confirm
 from clew.protocol.mcp_events import McpScope, McpServerRow
 from clew.system.environment import tool_environment
 from clew.system.git import find_project_root
@@ -37,7 +39,8 @@ LIST_LIMIT_S = 30.0
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """One action each."""
-    actions = parser.add_subparsers(dest="action", metavar="list|get|add|add-json|remove|login|logout|serve")
+    words = "list|get|add|add-json|remove|approve|revoke|login|logout|serve"
+    actions = parser.add_subparsers(dest="action", metavar=words)
     show = actions.add_parser("list", help="connect to each server and say how it is")
     show.add_argument("--json", action="store_true", help="as one JSON object")
     get = actions.add_parser("get", help="one server: its definition and how it is")
@@ -51,6 +54,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     given.add_argument("-s", "--scope", choices=SCOPE_NAMES, default="local", help="whose it is (default: local)")
     given.add_argument("name", metavar="NAME")
     given.add_argument("json_text", metavar="JSON")
+    for word, about in (
+        ("approve", "let servers of the project run, from now on and until they change"),
+        ("revoke", "no longer"),
+    ):
+        decide = actions.add_parser(word, help=about)
+        decide.add_argument("names", nargs="*", metavar="NAME", help="which ones (default: all)")
+        decide.add_argument("--yes", action="store_true", help="do not ask")
     remove = actions.add_parser("remove", help="take a server away")
     remove.add_argument("-s", "--scope", choices=SCOPE_NAMES, help="from where (default: where it is)")
     remove.add_argument("name", metavar="NAME")
@@ -93,6 +103,8 @@ def run(args: argparse.Namespace) -> int:
         "remove": _remove,
         "login": mcp_login.log_in,
         "logout": mcp_login.log_out,
+        "approve": _decide,
+        "revoke": _decide,
     }
     try:
         return actions[args.action](args, _places())
@@ -184,7 +196,7 @@ def _write(places: Places, name: str, entry: dict[str, Any], scope: McpScope) ->
         print(f"note: {sanitize(note, one_line=True)}")
     print(f"added {name} ({KINDS[server.kind]}, {SCOPES[scope]}) to {path}: {reveal(shape_of(server))}")
     if server.needs_approval:
-        print("it runs after you approve it, as everybody has to who gets the project: clew, then /mcp")
+        print("it runs after you approve it, as everybody has to who gets the project: clew mcp approve")
     return 0
 
 
@@ -199,6 +211,29 @@ def _remove(args: argparse.Namespace, places: Places) -> int:
     path = places.file_of(found[0])
     change_servers(path, lambda servers: servers.pop(args.name, None), private=found[0] != "project")
     print(f"removed {args.name} from {path}")
+    return 0
+
+
+def _decide(args: argparse.Namespace, places: Places) -> int:
+    """What a person lets run is shown exactly, first."""
+    approving, approvals = args.action == "approve", McpApprovals(places.home)
+    theirs = {one.name: one for one in find_servers(places).servers if one.needs_approval}
+    if unknown := [name for name in args.names if name not in theirs]:
+        raise Refused(f"{unknown[0]} is not a server of this project, or the project is not trusted")
+    wanted = [one for one in theirs.values() if approvals.is_approved(one, places.root) != approving]
+    wanted = [one for one in wanted if not args.names or one.name in args.names]
+    if not wanted:
+        print("there is nothing to decide")
+        return 0
+    question = "Let them run in this project?" if approving else "Take the approval back?"
+    shown = "\n".join(f"{one.name}: {shape_of(one)}" for one in wanted)
+    if not args.yes and not confirm(["MCP servers of this project:"], question, quoted=shown):
+        print("nothing was changed")
+        return 1
+    count = (approvals.approve if approving else approvals.revoke)(wanted, places.root)
+    print(
+        f"{'approved' if approving else 'revoked'} {count}; a change of a definition or of a file it names asks again"
+    )
     return 0
 
 
@@ -248,7 +283,7 @@ def _tell_rest(places: Places, rows: tuple[McpServerRow, ...], problems: tuple[s
     if not places.trusted and (places.root / ".mcp.json").exists():
         print(f"not read, because {places.root} is not trusted: .mcp.json")
     if any(row.state == "unapproved" for row in rows):
-        print("what is not approved was not started; look at it and approve it with: clew, then /mcp")
+        print("what is not approved was not started; look at it and approve it with: clew mcp approve")
 
 
 def _pairs(given: list[str], cut: str, option: str) -> dict[str, str]:

@@ -6,6 +6,7 @@ import signal
 import sys
 
 from clew.cli.served_files import ServedFiles
+from clew.cli.served_tools import INSTRUCTIONS, ServedTools
 from clew.config.errors import SettingsError
 from clew.system.terminal_text import sanitize
 
@@ -26,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve until stdin ends. Nothing but the protocol is written to stdout."""
     try:
-        from clew.cli.session_server import serve  # the SDK is loaded to serve, not to complain
+        from clew.mcp.tool_server import serve_tools  # the SDK is loaded to serve, not to complain
     except ImportError:
         return _complain("the MCP SDK is not installed; install it with: pip install 'clew[mcp]'", code=1)
     try:
@@ -34,7 +35,8 @@ def run(args: argparse.Namespace) -> int:
     except (ValueError, SettingsError) as error:
         return _complain(str(error), code=2)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread waits for stdin: only the system can end it at once
-    serve(files)
+    tools = ServedTools(files)
+    serve_tools(tools.listed(), tools.called, instructions=INSTRUCTIONS)
     return 0
 
 

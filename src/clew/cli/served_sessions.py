@@ -155,7 +155,6 @@ def ledger(params: LedgerParams) -> str:
 class Served(NamedTuple):
     """One tool: what a model is told of it, and what answers."""
 
-    title: str
     description: str
     params: type[Struct]
     answer: Callable[[Any], str]
@@ -163,30 +162,24 @@ class Served(NamedTuple):
 
 SERVED: dict[str, Served] = {
     "list_sessions": Served(
-        "List sessions",
         "Sessions of coding agents on this machine (clew's, and other agents'), newest first: id, agent, age, state, "
         "turns, project, title.",
         ListParams,
         list_sessions,
     ),
     "search_sessions": Served(
-        "Search sessions",
         "Full-text search over all sessions: which of them hold these words, and where.",
         SearchParams,
         search_sessions,
     ),
     "recap_session": Served(
-        "Recap",
         "Where a session stands, from facts of its log: task, state, what changed, what is open. Without a session: "
         "one line for each that was touched lately.",
         RecapParams,
         recap,
     ),
-    "show_session": Served(
-        "Show a session", "A session's conversation as text, by lines; its end by default.", ShowParams, show
-    ),
+    "show_session": Served("A session's conversation as text, by lines; its end by default.", ShowParams, show),
     "session_ledger": Served(
-        "Ledger of a session",
         "The facts of a session, each with the entries it came from: goals, rules, files, commands with exit codes, "
         "tests, commits, todos, approvals, errors, costs.",
         LedgerParams,

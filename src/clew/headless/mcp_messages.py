@@ -6,8 +6,9 @@ from typing import Any, cast
 from clew.headless.control_channel import ControlChannel, NotAnswered
 from clew.protocol.client import Client
 from clew.protocol.control import McpMessageRequest
-from clew.protocol.events import Event, McpMessageSent, McpMessageWithdrawn
+from clew.protocol.events import Event
 from clew.protocol.ids import RequestId
+from clew.protocol.mcp_events import McpMessageSent, McpMessageWithdrawn
 from clew.protocol.ops import AnswerMcpMessage
 
 

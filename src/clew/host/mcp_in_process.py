@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from clew.host.refusal import OpRefused
 from clew.host.room import Effect
 from clew.host.session import Session
-from clew.protocol.events import McpMessageSent, McpMessageWithdrawn
 from clew.protocol.ids import RequestId, new_uuid
+from clew.protocol.mcp_events import McpMessageSent, McpMessageWithdrawn
 from clew.protocol.ops import AnswerMcpMessage, DeliverMcpMessage, Op
 
 if TYPE_CHECKING:

@@ -319,4 +319,4 @@ def left_out(rows: tuple[McpServerRow, ...]) -> str:
     """The servers that do not run because nobody approved them, and how to."""
     listed = "; ".join(f"{row.name}: {row.shape} ({row.source})" for row in rows)
     count = "1 MCP server is" if len(rows) == 1 else f"{len(rows)} MCP servers are"
-    return f"{count} not approved and not run: {listed}. To look at them and approve them: clew, then /mcp"
+    return f"{count} not approved and not run: {listed}. To look at them and approve them: clew mcp approve"

@@ -48,8 +48,15 @@ REFUSED = (401, 403)
 class SdkConnection:
     """See `ports.Connection`."""
 
-    def __init__(self, client: Client, closed: asyncio.Event, words: Callable[[BaseException], ServerError]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        closed: asyncio.Event,
+        words: Callable[[BaseException], ServerError],
+        misshapen: Callable[[], list[OfferedTool]],
+    ) -> None:
         self.client = client
+        self._misshapen = misshapen
         self.closed = closed
         self._words = words
         self._abandoned: set[asyncio.Task[Any]] = set()
@@ -68,7 +75,9 @@ class SdkConnection:
             cursor = page.next_cursor
             if cursor is None or len(found) >= MAX_TOOLS:
                 break
-        return tuple(offered(tool) for tool in found[:MAX_TOOLS])
+        odd = self._misshapen()
+        left_out, odd[:] = tuple(odd[:MAX_TOOLS]), []
+        return (*(offered(tool) for tool in found[:MAX_TOOLS]), *left_out)
 
     async def _tool_page(self, cursor: str | None) -> types.ListToolsResult:
         return await self.ask(lambda client: client.list_tools(cursor=cursor))
@@ -139,11 +148,13 @@ async def open_connection(
     """Connect; when this is left, nothing of the server is left either. Raises ServerError."""
     closed, seen = asyncio.Event(), Seen()
     pipes: list[Pipes] = []
+    guards: list[GuardedStream] = []
 
     @asynccontextmanager
     async def transport() -> AsyncGenerator[TransportStreams]:
         async with streams_of(server, around, starter, seen, pipes) as (read, write):
-            yield GuardedStream(read, heard, closed), write
+            guards.append(GuardedStream(read, heard, closed))
+            yield guards[-1], write
 
     def words(error: BaseException) -> ServerError:
         return server_error(error, closed=closed.is_set(), pipes=pipes, seen=seen)
@@ -158,7 +169,7 @@ async def open_connection(
             client_info=types.Implementation(name="clew", version=__version__),
             cache=None,
         ) as client:
-            connection = SdkConnection(client, closed, words)
+            connection = SdkConnection(client, closed, words, lambda: guards[-1].misshapen)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(follow_changes, client, heard)
                 try:

@@ -79,13 +79,7 @@ from clew.protocol.lookup_events import (
     SessionsListed,
     StatusShown,
 )
-from clew.protocol.mcp_events import (
-    McpMessageSent,
-    McpMessageWithdrawn,
-    McpServersChanged,
-    McpServersListed,
-    McpServersOffered,
-)
+from clew.protocol.mcp_events import McpEvent, McpServersChanged, McpServersListed, McpServersOffered
 from clew.protocol.session_events import (
     EffortChanged,
     ModelChanged,
@@ -256,11 +250,7 @@ Live = (
     | AgentChanged
     | TaskChanged
     | ToolsChanged
-    | McpMessageSent
-    | McpMessageWithdrawn
-    | McpServersChanged
-    | McpServersListed
-    | McpServersOffered
+    | McpEvent
     | HookAwaited
     | HookRan
     | HookCalled
@@ -331,8 +321,6 @@ __all__ = [
     "LineRemembered",
     "Live",
     "LiveEvent",
-    "McpMessageSent",
-    "McpMessageWithdrawn",
     "McpServersChanged",
     "McpServersListed",
     "McpServersOffered",
