@@ -73,7 +73,7 @@ def test_a_line_is_remembered(place: Place) -> None:
 
 
 def test_questions_of_a_pipe_are_answered(place: Place) -> None:
-    lines = ("/memory", "/status", "/doctor", "/bashes", "/diff", "/export notes.md", "/init", "/model")
+    lines = ("/memory", "/status", "/doctor", "/bashes", "/diff", "/export notes.md", "/add", "/model")
     done = place.run("--plain", "--trust", stdin="\n".join(lines) + "\n")
     assert (place.project / "notes.md").exists()
     for words in (
@@ -82,7 +82,7 @@ def test_questions_of_a_pipe_are_answered(place: Place) -> None:
         "No command runs",
         "changed no files",
         "Written: ",
-        "There is no /init",
+        "There is no /add",
         "also opus",
     ):
         assert words in done.out, (words, done.out, done.err)

@@ -11,9 +11,7 @@ from claude_agent_sdk import (
     InMemorySessionStore,
     StreamEvent,
     SystemMessage,
-    create_sdk_mcp_server,
     query,
-    tool,
 )
 
 from sdk.conftest import MakeLab
@@ -147,19 +145,6 @@ async def test_hook_events_in_the_stream(lab: MakeLab) -> None:
     messages = await collect(query(prompt="go", options=options))
     told = [message for message in messages if type(message).__name__ == "HookEventMessage"]
     assert [getattr(message, "hook_event_name", "") for message in told] == ["PreToolUse"]
-
-
-async def test_in_process_mcp_servers_are_refused_by_name(lab: MakeLab) -> None:
-    here = lab([])
-
-    @tool("add", "Add", {"a": int})
-    async def add(args: dict[str, Any]) -> dict[str, Any]:
-        return {"content": []}
-
-    servers = {"calculator": create_sdk_mcp_server("calculator", tools=[add])}
-    with pytest.raises(ClaudeSDKError):
-        await collect(query(prompt="hi", options=here.options(mcp_servers=servers)))
-    assert [line for line in here.stderr if "calculator" in line and "MCP" in line]
 
 
 async def test_agents_are_mentioned_as_not_used(lab: MakeLab) -> None:

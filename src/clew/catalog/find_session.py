@@ -54,16 +54,18 @@ def find_session(
     agents: Sequence[str] | None = None,
     choose: Choose | None = None,
     budget_s: float = 10.0,
+    paths: bool = True,
 ) -> FoundSession:
     """The session that is meant, by whatever `clew sessions` prints of it. Raises SessionNotFound, and
     AmbiguousSession when several fit and nobody is there to choose.
 
     In this order: a path (`FILE#ID` for one of several in a file), an id, the start of one, a title, part of a title,
-    words that were said. `agents`: only theirs; `clew` is us. `budget_s` bounds the reading of what the index lacks."""
+    words that were said. `agents`: only theirs; `clew` is us. `budget_s` bounds the reading of what the index lacks.
+    Without `paths` a file's name means nothing, and only what is listed can be meant."""
     query = query.strip()
     if not query:
         raise SessionNotFound("name a session: its id, title, words from it, or a file; `clew sessions` lists them")
-    found = _by_path(query, cwd, store, choose) or _own_by_id(store, query)
+    found = (_by_path(query, cwd, store, choose) if paths else None) or _own_by_id(store, query)
     if found is not None:
         return found
     with Catalog(store, homes=homes, env=env) as catalog:

@@ -11,6 +11,8 @@ from typing import Any, cast
 import msgspec
 from msgspec.structs import asdict
 
+from clew.cli import mcp_login, mcp_serve
+from clew.cli.mcp_login import Refused
 from clew.cli.parser import OneLineParser
 from clew.commands.mcp import KINDS, SCOPES, standing
 from clew.config.load import load_settings
@@ -19,6 +21,7 @@ from clew.mcp.approvals import McpApprovals
 from clew.mcp.definitions import BadDefinition, document_of, read_server, shape_of
 from clew.mcp.files import Places, change_servers, find_servers, parsed, read_document
 from clew.mcp.ports import Surroundings
+from clew.mcp.sdk import saved_sign_in
 from clew.mcp.servers import McpServers
 from clew.permissions.trust import TrustStore
 from clew.plain.confirm import confirm
@@ -29,18 +32,15 @@ from clew.system.home import clew_home
 from clew.system.terminal_text import reveal, sanitize
 from clew.transcript.store import SessionStore
 
-HELP = "MCP servers: list, add, remove, and whether they answer"
+HELP = "MCP servers: list, add, remove, sign in, and whether they answer; and clew as one of them"
 SCOPE_NAMES: tuple[McpScope, ...] = ("local", "project", "user")
 LIST_LIMIT_S = 30.0
 
 
-class Refused(ValueError):
-    """What was asked for cannot be done, and why."""
-
-
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """One action each."""
-    actions = parser.add_subparsers(dest="action", metavar="list|get|add|add-json|remove|approve|revoke")
+    words = "list|get|add|add-json|remove|approve|revoke|login|logout|serve"
+    actions = parser.add_subparsers(dest="action", metavar=words)
     show = actions.add_parser("list", help="connect to each server and say how it is")
     show.add_argument("--json", action="store_true", help="as one JSON object")
     get = actions.add_parser("get", help="one server: its definition and how it is")
@@ -64,6 +64,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     remove = actions.add_parser("remove", help="take a server away")
     remove.add_argument("-s", "--scope", choices=SCOPE_NAMES, help="from where (default: where it is)")
     remove.add_argument("name", metavar="NAME")
+    mcp_serve.add_arguments(actions.add_parser("serve", description=mcp_serve.HELP, help=mcp_serve.HELP))
+    mcp_login.add_arguments(actions)
     parser.set_defaults(json=False)
 
 
@@ -90,6 +92,8 @@ def _with_later_options(args: argparse.Namespace) -> list[str]:
 
 def run(args: argparse.Namespace) -> int:
     """Do it. What cannot be done is a usage error, a file that cannot be written is a failed run."""
+    if args.action == "serve":
+        return mcp_serve.run(args)
     actions: dict[str | None, Callable[[argparse.Namespace, Places], int]] = {
         None: _list,
         "list": _list,
@@ -97,6 +101,8 @@ def run(args: argparse.Namespace) -> int:
         "add": _add,
         "add-json": _add_json,
         "remove": _remove,
+        "login": mcp_login.log_in,
+        "logout": mcp_login.log_out,
         "approve": _decide,
         "revoke": _decide,
     }
@@ -249,6 +255,7 @@ async def _asked(places: Places, *, only: str = "") -> tuple[tuple[McpServerRow,
             os.environ, key_variables=key_variables(settings.providers), keep=settings.tool_environment.keep
         ),
         roots=lambda: (str(places.root),),
+        sign_in=saved_sign_in(places.home),
     )
     servers = McpServers(places, around)
     if only:

@@ -5,6 +5,8 @@ import asyncio
 import os
 import sys
 
+from msgspec.structs import replace
+
 from clew.cli.agent import settled
 from clew.cli.interactive import workspace_of
 from clew.cli.print_mode import READS_SESSION_STATE, ended_by, hear_no_signals, words_for
@@ -31,7 +33,7 @@ def run_stream(args: argparse.Namespace) -> int:
             hear_no_signals()
 
     try:
-        request = picked(request_of(args, headless=True))
+        request = replace(picked(request_of(args, headless=True)), driven=True)
         settings = workspace_of(request).settings
         return asyncio.run(whole(open_session(request), settings))
     except BaseException as error:

@@ -8,6 +8,7 @@ from clew.commands import (
     doctor,
     export,
     hooks,
+    invoking,
     mcp,
     memory,
     model,
@@ -52,8 +53,9 @@ from clew.protocol.events import (
     ThemeChanged,
     ViewTrimmed,
 )
+from clew.protocol.invocables import InvocablesListed
 
-Listing = ModelsListed | RulesListed | SessionsListed | RewindPreviewed | Rewound | ReceiptShown
+Listing = ModelsListed | RulesListed | SessionsListed | RewindPreviewed | Rewound | ReceiptShown | InvocablesListed
 AboutTheWindow = (
     ContextMeasured
     | ColdReturn
@@ -104,6 +106,8 @@ def answer_lines(event: Event, facts: SessionFacts, columns: int = 80) -> Iterab
             return rewind.rewound_lines(event, facts.cwd)
         case ReceiptShown():
             return receipt_details(event.receipt)
+        case InvocablesListed():
+            return invoking.listing(event)
         case _ if isinstance(event, AboutThePlace):
             return place_lines(event, facts.cwd)
         case _:

@@ -22,6 +22,7 @@ from clew.protocol.events import (
     SnapshotTaken,
     ThemeChanged,
 )
+from clew.protocol.invocables import InvocablesChanged
 from clew.protocol.messages import TextPart
 from clew.protocol.state import after
 
@@ -50,6 +51,7 @@ def _begun(event: SessionStarted) -> SessionFacts:
         version=event.version,
         resumed=event.resumed,
         kept=event.kept,
+        invocables=event.invocables,
     )
 
 
@@ -63,6 +65,8 @@ def _changed(event: Event | EventBase, facts: SessionFacts) -> SessionFacts:
             return replace(facts, hooks=event.hooks)
         case McpServersListed() | McpServersChanged():
             return replace(facts, servers=event.servers)
+        case InvocablesChanged():
+            return replace(facts, invocables=event.invocables)
         case EffortChanged():
             return replace(facts, effort=event.effort)
         case PermissionModeChanged():

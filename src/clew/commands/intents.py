@@ -1,7 +1,7 @@
 """Words people know from other agents: which command of ours means the same, or an honest word that there is none."""
 
 COMMANDS_MEANT = {
-    "help": "commands usage-help man ?? h",
+    "help": "usage-help man ?? h",
     "quit": "bye close stop-session end leave x wq logout-session",
     "clear": "reset cls wipe clean empty forget",
     "new": "start begin fresh restart new-session newchat",
@@ -35,21 +35,22 @@ COMMANDS_MEANT = {
     "memory": "remember memories instructions rules-file agents-md note notes",
     "hooks": "hook triggers",
     "mcp": "servers server connectors",
+    "skills": "skill",
+    "commands": "command custom-commands slash-commands",
+    "init": "setup onboard bootstrap agents.md claude.md",
+    "review": "code-review security-review audit critique",
+    "commit": "git checkin",
+    "pr": "pull-request pr-comments pr_comments merge",
     "doctor": "health check diagnose diagnostics debug sandbox test-setup self-test",
 }
 """Our command, and what people call it elsewhere."""
 
 NOT_THERE = {
-    "init": "There is no /init: ask for an AGENTS.md in a prompt, or write one; /memory shows what is read.",
     "login": "There is no /login: run `clew auth` outside a session (docs/providers.md); /doctor shows what is set.",
     "logout": "There is no /logout: `clew auth remove PROVIDER` forgets a saved key; others are in the environment.",
     "config": "There is no /config: `clew config` changes settings; /status names the files they come from.",
     "agents": "Agents of your own are not there yet.",
-    "skills": "Skills are not there yet.",
     "plugin": "Plugins are not there yet.",
-    "review": "There is no /review: ask for a review in a prompt; /diff shows what this session changed.",
-    "commit": "There is no /commit: ask for a commit in a prompt, or type !git commit.",
-    "pr": "There is no /pr: ask for a pull request in a prompt.",
     "run": "There is no /run: type ! before a command to run it yourself.",
     "add": "There is no /add: type @ and a file's name in a prompt.",
     "add-dir": "There is no /add-dir: permissions.additionalDirectories in the settings adds directories.",
@@ -66,16 +67,11 @@ NOT_THERE = {
 }
 """What other agents have and clew has not, with the way there is."""
 SAME = {
-    "init": "setup onboard bootstrap agents.md claude.md",
     "login": "auth signin sign-in connect apikey api-key key keys-set account",
     "logout": "signout sign-out",
     "config": "settings setting preferences prefs options set configure",
     "agents": "agent subagents subagent team teams crew",
-    "skills": "skill",
     "plugin": "plugins extensions extension marketplace install",
-    "review": "code-review security-review audit critique",
-    "commit": "git checkin",
-    "pr": "pull-request pr-comments pr_comments merge",
     "run": "shell sh bash exec execute terminal cmd test",
     "add": "file files drop attach-file read mention",
     "add-dir": "add-directory workspace",

@@ -3,12 +3,13 @@
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.protocol.events import McpServersListed
 from clew.protocol.mcp_events import McpKind, McpScope, McpServerRow, McpState
-from clew.protocol.ops import ApproveMcp, ListMcp, ReconnectMcp, ToggleMcp
+from clew.protocol.ops import ApproveMcp, ListMcp, LogInMcp, LogOutMcp, ReconnectMcp, ToggleMcp
 from clew.system.terminal_text import reveal
 
 ABOUT = CommandHelp(
     name="mcp",
-    usage="/mcp [approve NAME... | approve all | revoke NAME... | reconnect NAME | off NAME | on NAME | tools NAME]",
+    usage="/mcp [approve NAME... | approve all | revoke NAME... | reconnect NAME | login NAME | logout NAME | "
+    "off NAME | on NAME | tools NAME]",
     summary="List MCP servers, approve those of a project, connect anew, switch one off or on.",
     details=(
         "A server brings tools of its own. What is approved is exactly the server as listed: a change asks again.",
@@ -80,6 +81,10 @@ def run(context: CommandContext, argument: str) -> CommandResult:
             return _decided(context.facts.servers, names, approving=word == "approve")
         case "reconnect" if len(names) == 1:
             return CommandResult(ops=(ReconnectMcp(server=names[0]),))
+        case "login" if len(names) == 1:
+            return CommandResult(ops=(LogInMcp(server=names[0]),))
+        case "logout" if len(names) == 1:
+            return CommandResult(ops=(LogOutMcp(server=names[0]),))
         case "off" | "disable" | "on" | "enable" if len(names) == 1:
             return CommandResult(ops=(ToggleMcp(server=names[0], enabled=word in ("on", "enable")),))
         case "tools" if len(names) == 1:

@@ -5,6 +5,7 @@ from msgspec.structs import replace
 from clew.commands import (
     bashes,
     clear,
+    commands,
     compact,
     context,
     copy,
@@ -30,6 +31,7 @@ from clew.commands import (
     resume,
     rewind,
     sessions,
+    skills,
     stats,
     status,
     theme,
@@ -40,13 +42,15 @@ from clew.commands import (
     version,
 )
 from clew.commands import help as help_command
-from clew.commands.base import Command, CommandContext, CommandResult, usage_lines
+from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_lines
 from clew.commands.intents import meant_by, not_there, one_edit
+from clew.commands.invoking import helps_of, invoked
 
 COMMANDS: tuple[Command, ...] = (
     help_command.COMMAND,
     bashes.COMMAND,
     clear.COMMAND,
+    commands.COMMAND,
     compact.COMMAND,
     context.COMMAND,
     copy.COMMAND,
@@ -72,6 +76,7 @@ COMMANDS: tuple[Command, ...] = (
     resume.COMMAND,
     rewind.COMMAND,
     sessions.COMMAND,
+    skills.COMMAND,
     stats.COMMAND,
     status.COMMAND,
     theme.COMMAND,
@@ -85,6 +90,11 @@ COMMANDS: tuple[Command, ...] = (
 BY_NAME: dict[str, Command] = {
     name: command for command in COMMANDS for name in (command.help.name, *command.help.aliases)
 }
+
+
+def catalogue(facts: SessionFacts) -> tuple[CommandHelp, ...]:
+    """All that can be typed after a slash: clew's own commands, then what the user brought."""
+    return (*(command.help for command in COMMANDS), *helps_of(facts))
 
 
 def is_command(text: str) -> bool:
@@ -137,8 +147,8 @@ def run_command(text: str, about: CommandContext) -> CommandResult:
     rest = text.partition("\n")[2]
     command = BY_NAME.get(name.lower())
     if command is None:
-        return _unknown(name)
+        return invoked(text, about.facts) or _unknown(name)
     if "--help" in argument.split() or argument.strip() == "-h":
         return CommandResult(lines=usage_lines(command.help))
-    full = replace(about, catalogue=tuple(item.help for item in COMMANDS))
+    full = replace(about, catalogue=catalogue(about.facts))
     return command.run(full, f"{argument}\n{rest}" if rest else argument)

@@ -23,9 +23,9 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import CallId, RequestId, new_uuid
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.ops import AnswerApproval, AnswerQuestion
+from clew.protocol.ops import AnswerApproval, AnswerElicitation, AnswerQuestion
 
-Answer = AnswerApproval | AnswerQuestion
+Answer = AnswerApproval | AnswerQuestion | AnswerElicitation
 ASKS_NOBODY = "Not run: it needs a person's leave, and nobody can answer in this run."
 INTERRUPTED = "Not run: the turn was stopped before anybody decided."
 HOOK_ASKS = "a hook wants you to decide"

@@ -103,7 +103,7 @@ class Recovery:
         if fallback is None or fallback.name == agent.model.name:
             return None
         left = agent.model
-        agent.model = fallback
+        agent.fall_back(fallback)
         return f"{left.name} is overloaded; going on with {fallback.name}", left
 
     def _after_output_limit(self, attempt: Attempt) -> Action:

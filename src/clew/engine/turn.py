@@ -60,8 +60,8 @@ class TurnInterrupted(TurnStopped):
 class PromptRefused(TurnStopped):
     """What was said did not join the conversation."""
 
-    def __init__(self, error: str) -> None:
-        super().__init__("stopped_by_hook", error)
+    def __init__(self, error: str, reason: TurnEndReason = "stopped_by_hook") -> None:
+        super().__init__(reason, error)
 
 
 class ContextFull(TurnStopped):
@@ -79,6 +79,21 @@ class Prompt(Struct, frozen=True, kw_only=True):
     content: Content
     prompt_id: PromptId = NO_PROMPT
     origin: PromptOrigin = "user"
+    expand: "Expand | None" = None
+    """It is a slash name of the user's: what it stands for is made when it joins."""
+
+
+class Expansion(Struct, frozen=True, kw_only=True):
+    """What a slash name stands for."""
+
+    content: Content = ""
+    """Hidden words that join behind what was typed."""
+    refused: str = ""
+    """It could not be made whole, and why: nothing of it is sent."""
+
+
+Expand = Callable[["Turn"], Coroutine[Any, Any, Expansion]]
+"""Makes an expansion within a turn: it may ask a person for leave, and is cancelled when the turn is stopped."""
 
 
 class PromptWord(Struct, frozen=True, kw_only=True):
@@ -192,7 +207,17 @@ class Turn:
             for event in given_back(prompt):
                 yield event
             raise PromptRefused(f"the prompt was not sent: {word.refused}")
-        for event in self._joined(prompt, word):
+        try:
+            made = await self.abort.guard(prompt.expand(self)) if prompt.expand is not None else Expansion()
+        except Aborted:
+            for event in given_back(prompt):
+                yield event
+            raise
+        if made.refused:
+            for event in given_back(prompt):
+                yield event
+            raise PromptRefused(f"{text_of(prompt.content)} was not sent: {made.refused}", "not_sent")
+        for event in self._joined(prompt, word, made):
             yield event
 
     async def queued(self) -> AsyncGenerator[Event]:
@@ -202,20 +227,27 @@ class Turn:
             prompt = self.inbox[0]
             looking = self._look(prompt)
             word = await looking if looking is not None else LET_IN
+            made = Expansion(refused=word.refused)
+            if prompt.expand is not None and not word.refused:
+                made = await prompt.expand(self)
             if prompt not in self.inbox:
                 continue
             self.inbox.remove(prompt)
-            if word.refused:
+            if made.refused:
                 for event in given_back(prompt):
                     yield event
-                text = f"what you said meanwhile was not sent: {word.refused}"
-                yield Notice(level="warning", text=text, code="hook")
+                text = f"what you said meanwhile was not sent: {made.refused}"
+                yield Notice(level="warning", text=text, code="hook" if word.refused else "invocable")
                 continue
-            for event in self._joined(prompt, word, queued=True):
+            for event in self._joined(prompt, word, made, queued=True):
                 yield event
 
-    def _joined(self, prompt: Prompt, word: PromptWord, *, queued: bool = False) -> Iterator[PromptAccepted]:
+    def _joined(
+        self, prompt: Prompt, word: PromptWord, made: Expansion, *, queued: bool = False
+    ) -> Iterator[PromptAccepted]:
         yield self.accept(prompt.content, origin=prompt.origin, prompt_id=prompt.prompt_id, queued=queued)
+        if made.content:
+            yield self.accept(made.content)
         if word.context:
             yield self.accept(word.context)
 

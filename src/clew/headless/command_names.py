@@ -3,6 +3,7 @@ none."""
 
 SLASH_COMMANDS = (
     "clear",
+    "commands",
     "compact",
     "context",
     "cost",
@@ -24,6 +25,7 @@ SLASH_COMMANDS = (
     "redo",
     "rewind",
     "sessions",
+    "skills",
     "stats",
     "status",
     "theme",

@@ -51,6 +51,7 @@ from clew.protocol.events import (
     ViewTrimmed,
 )
 from clew.protocol.ids import MAIN_AGENT, OpId
+from clew.protocol.invocables import InvocablesListed
 from clew.protocol.ops import (
     AllowRule,
     ClearContext,
@@ -58,11 +59,14 @@ from clew.protocol.ops import (
     Compact,
     ExportSession,
     ListHooks,
+    ListInvocables,
     ListMcp,
     ListMemory,
     ListModels,
     ListRules,
     ListSessions,
+    LogInMcp,
+    LogOutMcp,
     Op,
     Pin,
     PreviewSession,
@@ -103,6 +107,9 @@ ENDS: dict[type[Op], tuple[type[EventBase], ...]] = {
     ListMcp: (McpServersListed,),
     ReconnectMcp: (McpServersListed,),
     ToggleMcp: (McpServersListed,),
+    LogInMcp: (Notice,),
+    LogOutMcp: (Notice,),
+    ListInvocables: (InvocablesListed,),
     RemoveRule: (RulesListed,),
     ListSessions: (SessionsListed,),
     RequestRecap: (RecapReady, Notice),

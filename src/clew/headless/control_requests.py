@@ -21,6 +21,7 @@ from clew.protocol.control import (
     InitializeRequest,
     InterruptRequest,
     Json,
+    McpMessageRequest,
     McpReconnectRequest,
     McpStatusRequest,
     McpToggleRequest,
@@ -54,6 +55,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import EntryId
 from clew.protocol.ops import (
+    DeliverMcpMessage,
     Interrupt,
     ListMcp,
     ListModels,
@@ -71,7 +73,6 @@ from clew.streaming.lines import SERVER_STATES
 
 SUBTYPES = {str(kind.__struct_config__.tag): kind for kind in get_args(ProgramRequest)}
 NOT_YET = {
-    "mcp_message": "MCP servers of the program itself are not supported yet",
     "mcp_set_servers": "MCP servers are given when the session starts (--mcp-config)",
 }
 DONT_ASK = "dontAsk"
@@ -147,6 +148,8 @@ class ControlRequests:
                 return done(await self._ops.ask(ReconnectMcp(server=name), McpServersListed))
             case McpToggleRequest(server_name=name, enabled=enabled):
                 return done(await self._ops.ask(ToggleMcp(server=name, enabled=enabled), McpServersListed))
+            case McpMessageRequest(server_name=name, message=message):
+                return done(await self._ops.ask(DeliverMcpMessage(server=name, message=message)))
             case ContextUsageRequest():
                 return await self._context()
             case RewindFilesRequest() as wanted:
@@ -183,6 +186,10 @@ class ControlRequests:
                 )
                 for command in COMMANDS
                 if command.help.name in OFFERED
+            )
+            + tuple(
+                CommandOffer(name=row.name, description=row.description, argument_hint=row.argument_hint)
+                for row in self._standing.facts.invocables
             ),
             models=model_offers(models, self._standing.facts.model),
             pid=os.getpid(),
@@ -253,7 +260,7 @@ def unused(wanted: InitializeRequest) -> tuple[str, ...]:
     if wanted.agents:
         notes.append(f"agents are not used yet: {', '.join(wanted.agents)}")
     if wanted.skills:
-        notes.append(f"skills are not used yet: {', '.join(wanted.skills)}")
+        notes.append("skills are not chosen by name: all that are found here are offered to the model")
     if wanted.exclude_dynamic_sections:
         notes.append("excludeDynamicSections is not used: the system prompt holds what is true of this place")
     if wanted.system_prompt_snapshot is False:

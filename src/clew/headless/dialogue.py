@@ -13,6 +13,7 @@ from clew.headless.control_channel import ControlChannel
 from clew.headless.control_requests import ControlRequests
 from clew.headless.hook_calls import HookCalls
 from clew.headless.input_reading import InputProblem, input_of
+from clew.headless.mcp_messages import McpMessages
 from clew.headless.op_answers import OpAnswers
 from clew.headless.permission_asking import PermissionAsking
 from clew.headless.printer import Printer
@@ -24,9 +25,10 @@ from clew.protocol.client import Client
 from clew.protocol.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, UserLine
 from clew.protocol.events import Envelope, Event, OpRejected, PromptAccepted, SessionEnded, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, EntryId, OpId, new_uuid
-from clew.protocol.ops import Close, Interrupt, SubmitPrompt
+from clew.protocol.invocable_ops import use_of
+from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
 from clew.protocol.stream import InitLine, InputErrorLine, ResultLine, StateLine, StreamLine
-from clew.streaming.lines import StreamLines
+from clew.streaming.lines import StreamLines, names_of
 from clew.streaming.outcome import Outcome, failed_result
 
 IDLE_LINES_S = 0.5
@@ -82,6 +84,7 @@ class Dialogue:
             complain=self._printer.error,
         )
         self._hooks = HookCalls(client, self._channel)
+        self._messages = McpMessages(client, self._channel)
         self._init: InitLine | None = None
         self._turns = 0
         self._running: Given | None = None
@@ -122,6 +125,7 @@ class Dialogue:
             self._stdin.close()
             self._asking.close()
             self._hooks.close()
+            self._messages.close()
             self._ops.end()
             for task in beside:
                 task.cancel()
@@ -206,15 +210,30 @@ class Dialogue:
         self._interrupted_by_program = False
         if self._init is not None and self._turns > 1:
             mode = self.facts.permission_mode
-            self._printer.put(replace(self._init, uuid=new_uuid(), model=self.facts.model, permission_mode=mode))
+            names = names_of(self.facts.invocables)
+            self._printer.put(
+                replace(
+                    self._init,
+                    uuid=new_uuid(),
+                    model=self.facts.model,
+                    permission_mode=mode,
+                    slash_commands=(*OFFERED, *names.slash_commands),
+                    skills=names.skills,
+                )
+            )
         if given.command:
             self._command = CommandTurn(given.command)
             await self._command.begin(self.facts, self._client)
             await self._command_over()
         else:
-            await self._client.submit(
-                SubmitPrompt(content=given.content, prompt_id=given.prompt_id, op_id=OpId(f"turn{self._turns}"))
-            )
+            await self._client.submit(self._op_of(given, OpId(f"turn{self._turns}")))
+
+    def _op_of(self, given: Given, op_id: OpId) -> Op:
+        """What the program said, as words or as a slash name that somebody brought."""
+        used = use_of(given.typed, self.facts.invocables)
+        if used is not None:
+            return replace(used, prompt_id=given.prompt_id, op_id=op_id)
+        return SubmitPrompt(content=given.content, prompt_id=given.prompt_id, op_id=op_id)
 
     async def _take(self, envelope: Envelope) -> None:
         event = envelope.event
@@ -229,6 +248,7 @@ class Dialogue:
                 self._tell(line)
         await self._asking.take(envelope)
         self._hooks.take(event)
+        self._messages.take(event)
         if main:
             self._printer.diagnose(event, verbose=False)  # the stream tells the program all of it
             self._ops.take(event)

@@ -12,11 +12,22 @@ from clew.headless.op_answers import OpAnswers, Refused
 from clew.headless.permission_rules import offered_updates, rules_wanted
 from clew.headless.run import NOBODY, answer_for_nobody
 from clew.protocol.client import Client
-from clew.protocol.control import AllowAnswer, DenyAnswer, Json, PermissionAnswer, PermissionRequest, PermissionUpdate
+from clew.protocol.control import (
+    AllowAnswer,
+    DenyAnswer,
+    ElicitationReply,
+    ElicitationRequest,
+    Json,
+    PermissionAnswer,
+    PermissionRequest,
+    PermissionUpdate,
+)
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
     CallChanged,
+    ElicitationAnswered,
+    ElicitationRequested,
     Envelope,
     PartCompleted,
     Question,
@@ -27,7 +38,7 @@ from clew.protocol.events import (
 from clew.protocol.ids import MAIN_AGENT, CallId, RequestId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.ops import AnswerApproval, AnswerQuestion
+from clew.protocol.ops import AnswerApproval, AnswerElicitation, AnswerQuestion
 
 QUESTION_TOOL = "AskUserQuestion"
 """The name under which programs expect questions with choices."""
@@ -68,14 +79,16 @@ class PermissionAsking:
                 self._calls[call.id] = meant_call(call).arguments
             case CallChanged():
                 self._calls[event.call_id] = event.arguments  # what is judged, and would run
-            case ApprovalRequested() | QuestionAsked():
+            case ApprovalRequested() | QuestionAsked() | ElicitationRequested():
                 if not (self._wants and self.ask and self._channel.open):
                     await answer_for_nobody(self._client, event)
                 elif isinstance(event, ApprovalRequested):
                     self._start(event.request_id, self._approve(event, agent))
-                else:
+                elif isinstance(event, QuestionAsked):
                     self._start(event.request_id, self._question(event, agent))
-            case ApprovalResolved() | QuestionAnswered():
+                else:
+                    self._start(event.request_id, self._elicit(event))
+            case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered():
                 self._withdraw(event.request_id)
             case TurnEnded() if envelope.agent == MAIN_AGENT:
                 self._calls.clear()
@@ -97,9 +110,9 @@ class PermissionAsking:
             task.cancel()
 
     async def _approve(self, event: ApprovalRequested, agent: str) -> None:
-        given = self._calls.get(event.call_id, {})
+        given = self._calls.get(event.call_id) or event.input()
         try:
-            answer = await self._answer(permission_request(event, given, agent))
+            answer: PermissionAnswer = await self._answer(permission_request(event, given, agent), PermissionAnswer)
         except NotAnswered as none:
             reason = f"{none}. {NOBODY}"
             op = AnswerApproval(request_id=event.request_id, decision="deny", reason=reason, by="nobody")
@@ -117,7 +130,7 @@ class PermissionAsking:
         )
         op = AnswerQuestion(request_id=event.request_id, answers=(), declined=True)
         try:
-            answer = await self._answer(asked)
+            answer: PermissionAnswer = await self._answer(asked, PermissionAnswer)
         except NotAnswered as none:
             self._complain(f"a question was not answered: {none}")
             op = replace(op, by="nobody")
@@ -126,7 +139,20 @@ class PermissionAsking:
                 op = replace(op, answers=answers, declined=False)
         await self._submit(op)
 
-    async def _answer(self, request: PermissionRequest) -> PermissionAnswer:
+    async def _elicit(self, event: ElicitationRequested) -> None:
+        """A server's question; what does not fit is a no, so that the server does not wait for ever."""
+        op = AnswerElicitation(request_id=event.request_id, action="decline")
+        try:
+            answer: ElicitationReply = await self._answer(elicitation_request(event), ElicitationReply)
+        except NotAnswered as none:
+            self._complain(f"{event.server} asked, and was not answered: {none}")
+            op = replace(op, by="nobody")
+        else:
+            values = (answer.content or {}) if answer.action == "accept" else {}
+            op = replace(op, action=answer.action, values=values)
+        await self._submit(op)
+
+    async def _answer(self, request: PermissionRequest | ElicitationRequest, kind: Any) -> Any:
         """What the program said. Raises NotAnswered."""
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -134,18 +160,31 @@ class PermissionAsking:
         except TimeoutError:
             raise NotAnswered(f"the program did not answer within {self._timeout_s:g} s") from None
         try:
-            return msgspec.convert(answer, type=PermissionAnswer)
+            return msgspec.convert(answer, type=kind)
         except msgspec.ValidationError as error:
             raise NotAnswered(f"the program's answer was not understood: {error}") from error
 
-    async def _submit(self, op: AnswerApproval | AnswerQuestion) -> None:
-        """A mode there is not must not keep the call waiting: the answer counts without it."""
+    async def _submit(self, op: AnswerApproval | AnswerQuestion | AnswerElicitation) -> None:
+        """A mode there is not, or values that do not fit, must not keep anybody waiting."""
         try:
             await (await self._ops.ask(op))
         except Refused as refused:
             self._complain(f"an answer was not taken: {refused}")
             if isinstance(op, AnswerApproval) and op.mode:
                 await self._submit(replace(op, mode=""))
+            elif isinstance(op, AnswerElicitation) and op.action == "accept":
+                await self._submit(replace(op, action="decline", values={}))
+
+
+def elicitation_request(event: ElicitationRequested) -> ElicitationRequest:
+    """A server's question as the program is asked."""
+    return ElicitationRequest(
+        mcp_server_name=event.server,
+        message=event.message,
+        mode="url" if event.url else "form",
+        url=event.url or None,
+        requested_schema=None if event.url else event.schema,
+    )
 
 
 def permission_request(event: ApprovalRequested, given: Json, agent: str) -> PermissionRequest:

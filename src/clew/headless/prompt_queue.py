@@ -19,6 +19,8 @@ class Given(Struct, frozen=True, kw_only=True):
     content: str | tuple[UserPart, ...]
     command: str = ""
     """The slash command it is, instead of words for a model."""
+    typed: str = ""
+    """Its text, where that is all of it and a slash at its beginning may be a name."""
 
 
 class PromptQueue:
@@ -46,7 +48,12 @@ class PromptQueue:
         prompt_id = PromptId(line.uuid or new_uuid())
         self._taken.add(prompt_id)
         self._waiting.append(
-            Given(prompt_id=prompt_id, content=content, command=command if known_command(command) else "")
+            Given(
+                prompt_id=prompt_id,
+                content=content,
+                command=command if known_command(command) else "",
+                typed=command,
+            )
         )
 
     def next(self) -> Given:

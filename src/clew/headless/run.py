@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from typing import Literal, TextIO
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.headless.printer import Printer
 from clew.headless.stopping import Stopping, interrupts
@@ -13,6 +14,7 @@ from clew.protocol.client import Client
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
+    ElicitationRequested,
     Event,
     OpRejected,
     QuestionAsked,
@@ -20,7 +22,16 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, OpId
-from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, ContinueTurn, Interrupt, SubmitPrompt
+from clew.protocol.invocable_ops import use_of
+from clew.protocol.ops import (
+    AnswerApproval,
+    AnswerElicitation,
+    AnswerQuestion,
+    Close,
+    ContinueTurn,
+    Interrupt,
+    SubmitPrompt,
+)
 from clew.protocol.stream import StreamLine
 from clew.streaming.lines import StreamLines, init_without_session
 from clew.streaming.outcome import ALL_REFUSED, Outcome, failed_result
@@ -111,7 +122,7 @@ class OneShot:
         self._printer.diagnose(event, verbose=self._options.verbose)
         match event:
             case SessionStarted():
-                await self._ask()
+                await self._ask(event)
             case OpRejected(op_id=op_id) if op_id == ASKED:
                 self.refused = True
                 self.outcome.failure = event.reason
@@ -121,9 +132,14 @@ class OneShot:
             case _:
                 pass
 
-    async def _ask(self) -> None:
-        asked = SubmitPrompt(content=self._prompt, op_id=ASKED) if self._prompt else ContinueTurn(op_id=ASKED)
-        await self._client.submit(asked)
+    async def _ask(self, started: SessionStarted) -> None:
+        used = use_of(self._prompt, started.invocables)
+        if used is not None:
+            await self._client.submit(replace(used, op_id=ASKED))
+        elif self._prompt:
+            await self._client.submit(SubmitPrompt(content=self._prompt, op_id=ASKED))
+        else:
+            await self._client.submit(ContinueTurn(op_id=ASKED))
         if self._stopping.wanted.is_set():  # a signal that came when there was nothing to interrupt yet
             await self._client.submit(Interrupt())
 
@@ -159,6 +175,8 @@ async def answer_for_nobody(client: Client, event: Event) -> None:
             )
         case QuestionAsked():
             await client.submit(AnswerQuestion(request_id=event.request_id, answers=(), declined=True, by="nobody"))
+        case ElicitationRequested():
+            await client.submit(AnswerElicitation(request_id=event.request_id, action="decline", by="nobody"))
         case _:
             pass
 

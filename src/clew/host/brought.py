@@ -1,5 +1,6 @@
 """What users bring to a session: tools, words for the prompt, ops and what runs beside it, each from its own room."""
 
+from collections.abc import Callable
 from typing import Any
 
 from msgspec import Struct
@@ -7,6 +8,7 @@ from msgspec import Struct
 from clew.engine.agent import Agent
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.reminders import Reminders
+from clew.engine.turn import Content, Expand
 from clew.host.past import Past
 from clew.host.refusal import OpRefused
 from clew.host.request import SessionRequest
@@ -16,6 +18,7 @@ from clew.host.toolbox import Toolbox
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
 from clew.protocol.events import SessionStarted
+from clew.protocol.invocables import InvocableRow
 from clew.protocol.ops import Op
 from clew.tools.base import Tool
 from clew.tools.late_tools import LateTools
@@ -41,6 +44,13 @@ class Joined(Struct, frozen=True, kw_only=True):
     reminders: Reminders
 
 
+Changed = Callable[[], None]
+
+
+def nobody() -> None:
+    """Nobody is told yet."""
+
+
 class Brought:
     """One thing: made before the session, which it learns of by `attach`. Subclasses say what is theirs.
 
@@ -57,8 +67,37 @@ class Brought:
     """A block of the system prompt: the same bytes for the whole session."""
     notes: tuple[str, ...] = ()
     """What a person should know before it starts."""
+    warnings: tuple[str, ...] = ()
+    """What is wrong, and does not keep the session from starting."""
     ops: tuple[type[Op], ...] = ()
     """The ops that `understood` answers."""
+    names_changed: Changed = staticmethod(nobody)
+    """To be called when `invocables` answers something else than before; set before `attach`."""
+
+    @property
+    def name_problems(self) -> tuple[str, ...]:
+        """What kept a name from being there, a line each."""
+        return ()
+
+    def refresh(self) -> None:
+        """Look again: a name is about to be used, or all are listed."""
+
+    def invocables(self) -> tuple[InvocableRow, ...]:
+        """The slash names it brings, now. Nothing may be waited for."""
+        return ()
+
+    def expansion(self, row: InvocableRow, arguments: str) -> Expand:
+        """What makes one of these names into words for the model, in the turn that it joins. Raises OpRefused for what
+        is wrong already."""
+        raise OpRefused("this is not built yet")
+
+    def mentioned(self, content: Content) -> Expand | None:
+        """What is to be read for the things of its own that a prompt names with an @; None: it names none."""
+        return None
+
+    def found(self, query: str) -> tuple[str, ...]:
+        """What could be named so, for whoever types an @ and this. Nothing may be waited for."""
+        return ()
 
     def introduced(self, started: SessionStarted) -> SessionStarted:
         """What a front end that joins is told first, with what is to be said of this."""
@@ -74,6 +113,7 @@ class Brought:
 
 def brought_to(place: Place) -> tuple[Brought, ...]:
     """All of them, in the order in which a model is told. A room is loaded only where there is something of it."""
-    from clew.host.mcp_parts import McpParts  # it is made of the classes above
+    from clew.host.mcp_parts import McpParts  # they are made of what is defined here
+    from clew.host.skill_part import SkillPart
 
-    return (McpParts(place),)
+    return (SkillPart(place), McpParts(place))

@@ -16,6 +16,7 @@ from clew.config.load import Loaded, load_settings
 from clew.config.schema import Provider
 from clew.config.schema import Sandbox as SandboxSettings
 from clew.host.auth_status import key_words
+from clew.host.skill_check import skill_findings
 from clew.host.workspace import with_saved_keys
 from clew.llm.connect import ProviderStatus, configured_providers
 from clew.llm.providers import CLOUD_LOGINS
@@ -69,6 +70,7 @@ def examine(env: Mapping[str, str], cwd: Path | None) -> Iterator[Check]:
         ("providers", lambda: check_providers(loaded, with_saved_keys(env, home))),
         ("mcp", lambda: check_servers(home, root, trusted=trusted)),
         ("trust", lambda: check_trust(trust, root, trusted=trusted)),
+        ("skills", lambda: check_skills(env, home, root, trusted=trusted)),
     )
     for name, check in checks:
         yield guarded(name, check)
@@ -261,6 +263,13 @@ def unfinished(provider: ProviderStatus) -> bool:
     """It was begun on purpose: a key of its own is there, and something else is missing. A cloud's login alone says
     nothing about models."""
     return bool(provider.lacks) and provider.method != "missing" and provider.variable not in CLOUD_LOGINS
+
+
+def check_skills(env: Mapping[str, str], home: Path, root: Path | None, *, trusted: bool) -> Check:
+    """Files that a session here would bring, and those that it could not use."""
+    found = skill_findings(env, home=home, root=root, trusted=trusted)
+    state: State = "warning" if found.broken else "ok"
+    return Check(name="skills", state=state, summary=found.summary, details=found.details, data=dict(found.counts))
 
 
 def check_models(cards: tuple[ReportCard, ...]) -> Check:

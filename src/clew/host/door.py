@@ -38,6 +38,7 @@ from clew.protocol.ops import (
     ContinueTurn,
     FindFiles,
     Interrupt,
+    InvocableOp,
     Lookup,
     Op,
     Redo,
@@ -52,12 +53,14 @@ from clew.protocol.ops import (
     SubmitPrompt,
     SwitchSession,
     Undo,
+    UseInvocable,
     WindowOp,
     WithdrawPrompt,
 )
 
 LAST_ANSWERS_S = 5.0
 EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
+NOT_WHILE_RESTORING = (SubmitPrompt, UseInvocable, ContinueTurn, SwitchSession, Undo, Redo, Rewind)
 Reopen = Callable[[SwitchSession], Awaitable[Room]]
 
 
@@ -138,7 +141,7 @@ class Door:
             await done
 
     def _check_restoring(self, op: Op) -> None:
-        if self._restoring and isinstance(op, SubmitPrompt | ContinueTurn | SwitchSession | Undo | Redo | Rewind):
+        if self._restoring and isinstance(op, NOT_WHILE_RESTORING):
             raise OpRefused("files are being restored; send it again when that is done")
 
     def _tell(self, event: Event) -> None:
@@ -164,8 +167,9 @@ class Door:
         agent, stamp = room.session.main.agent, room.session.journal.main.stamp
         started = replace(
             room.session.started,
-            model=agent.model.name,
-            effort=agent.effort or "",
+            model=agent.own_model.name,
+            effort=agent.own_effort or "",
+            invocables=room.invocables.usable() if room.invocables is not None else (),
             permission_mode=room.permits.policy.mode,
             may_bypass=room.permits.started_with == "bypassPermissions",
             cwd=stamp.cwd,
@@ -192,7 +196,13 @@ class Door:
             case SubmitPrompt():
                 if session.lost:
                     raise OpRefused(f"nothing was sent: {session.lost}")
-                prompt = Prompt(content=op.content, origin=op.origin, prompt_id=op.prompt_id or PromptId(new_uuid()))
+                named = (part.mentioned(op.content) for part in self.room.brought)
+                prompt = Prompt(
+                    content=op.content,
+                    origin=op.origin,
+                    prompt_id=op.prompt_id or PromptId(new_uuid()),
+                    expand=next((expand for expand in named if expand is not None), None),
+                )
                 return partial(session.main.submit, prompt)
             case ContinueTurn():
                 if self.room.go_on is None or session.main.working:
@@ -271,6 +281,10 @@ class Door:
             return await self._lookups.understood(op, self.room)
         if isinstance(op, HookOp):
             return await hook_effect(op, self.room, self._tell)
+        if isinstance(op, InvocableOp):
+            if self.room.invocables is None:
+                raise OpRefused("this session has no commands or skills of the user's")
+            return self.room.invocables.understood(op)
         for part in self.room.brought:
             if isinstance(op, part.ops):
                 return await part.understood(op)
@@ -323,7 +337,7 @@ class Door:
 
     def _use(self, model: Model) -> None:
         session = self.room.session
-        session.retire(session.main.agent.model)
+        session.retire(session.main.agent.own_model)
         session.main.agent.model = model
         self._tell(ModelChanged(model=model.name, reason="user"))
 

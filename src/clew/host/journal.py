@@ -8,6 +8,7 @@ from clew.protocol.entries import KnownEntry, LastPromptEntry, SessionStateEntry
 from clew.protocol.events import (
     ApprovalResolved,
     CompactionEnded,
+    ElicitationAnswered,
     Event,
     PromptAccepted,
     QuestionAnswered,
@@ -133,7 +134,7 @@ def must_be_synced(event: Event) -> bool:
             return not event.hidden
         case ToolStarted():
             return event.effectful
-        case ApprovalResolved() | QuestionAnswered() | TurnEnded() | Rewound() | ShellEnded():
+        case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered() | TurnEnded() | Rewound() | ShellEnded():
             return True
         case _:
             return False

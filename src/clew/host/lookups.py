@@ -152,4 +152,5 @@ async def _files(op: FindFiles, room: Room) -> FilesFound:
         room.files = FileIndex(lambda: project_files(workspace))
         room.session.beside.append(room.files.close)
     rows = await room.files.find(op.query, min(op.limit, MAX_FILES))
+    rows = (*(name for part in room.brought for name in part.found(op.query)), *rows)
     return FilesFound(op_id=op.op_id, query=op.query, rows=rows)

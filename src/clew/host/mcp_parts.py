@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 from msgspec.structs import replace
 
 from clew.engine.middleware.base import Middleware
-from clew.engine.turn import Turn
+from clew.engine.turn import Content, Expand, Turn
 from clew.host.brought import Brought, Joined, Place
+from clew.host.mcp_asks import McpAsks
+from clew.host.mcp_offers import McpOffers
 from clew.host.refusal import OpRefused
 from clew.host.room import Effect
 from clew.host.session import Session
@@ -24,6 +26,7 @@ from clew.protocol.events import (
     StepStarted,
     ToolsChanged,
 )
+from clew.protocol.invocables import InvocableRow
 from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.ops import ApproveMcp, ListMcp, Op, ReconnectMcp, ToggleMcp
 from clew.system.debug_log import DebugLog, debug_log_path
@@ -49,7 +52,7 @@ LISTED_WITHIN_S = 10.0
 class McpParts(Brought):
     """Always there, for those who ask; what it stands for is loaded where there is a server."""
 
-    ops = (ListMcp, ApproveMcp, ReconnectMcp, ToggleMcp)
+    ops = (ListMcp, ApproveMcp, ReconnectMcp, ToggleMcp, *McpAsks.ops)
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -58,6 +61,8 @@ class McpParts(Brought):
         self._introduced = False
         self._telling = False
         self._beginning: asyncio.TimerHandle | None = None
+        self.offers = McpOffers(lambda: self.names_changed())
+        self.asks = McpAsks(place.workspace.home, driven=place.request.driven)
         self.servers: McpServers | None = None
         if may_have_servers(place):
             self.servers = self._opened()
@@ -67,6 +72,7 @@ class McpParts(Brought):
 
     def attach(self, joined: Joined) -> None:
         self._joined = joined
+        self.asks.attach(joined.session)
         joined.session.on_begin.append(self._on_begin)
         joined.session.on_leave.append(self._leave)
         if self.servers is not None:
@@ -84,6 +90,8 @@ class McpParts(Brought):
 
     async def understood(self, op: Op) -> Effect:
         servers = self.servers = self.servers or self._opened()
+        if isinstance(op, McpAsks.ops):
+            return await self.asks.understood(op, servers)
         self.begin()
         try:
             match op:
@@ -110,6 +118,23 @@ class McpParts(Brought):
             raise OpRefused(f"it may not run: {error}") from error
         listed = McpServersListed(op_id=op.op_id, servers=servers.rows(), problems=servers.problems)
         return lambda: self._tell(listed)
+
+    def invocables(self) -> tuple[InvocableRow, ...]:
+        """The prompts of servers."""
+        return self.offers.rows()
+
+    def expansion(self, row: InvocableRow, arguments: str) -> Expand:
+        """What the server makes of its prompt."""
+        assert self.servers is not None
+        return self.offers.expansion(row, arguments, self.servers)
+
+    def mentioned(self, content: Content) -> Expand | None:
+        """Resources that a prompt names."""
+        return self.offers.mentioned(content, self.servers) if self.servers is not None else None
+
+    def found(self, query: str) -> tuple[str, ...]:
+        """Resources that can be named."""
+        return self.offers.found(query)
 
     def begin(self) -> None:
         """Connect, if that has not begun."""
@@ -154,12 +179,16 @@ class McpParts(Brought):
         log = DebugLog(debug_log_path(place.home, past.session_id) if past.path is not None else None)
         return McpServers(
             places_of(self._place),
-            Surroundings(
-                root=place.root,
-                env=place.env,
-                child_env=tool_environment(place.env, key_variables=keys, keep=place.settings.tool_environment.keep),
-                roots=lambda: self._joined.toolbox.session.roots if self._joined is not None else (),
-                log=lambda server, line: log.write(f"mcp {server}", line),
+            self.asks.around(
+                Surroundings(
+                    root=place.root,
+                    env=place.env,
+                    child_env=tool_environment(
+                        place.env, key_variables=keys, keep=place.settings.tool_environment.keep
+                    ),
+                    roots=lambda: self._joined.toolbox.session.roots if self._joined is not None else (),
+                    log=lambda server, line: log.write(f"mcp {server}", line),
+                )
             ),
             changed=self._changed,
             tell=lambda line: self._tell(Notice(level="warning", text=line, code="mcp")),
@@ -208,7 +237,8 @@ class McpParts(Brought):
         if self._joined is None:
             return
         tools = self._joined.toolbox.tools
-        wanted = {tool.name: tool for tool in server.tools}
+        wanted: dict[str, Tool[Any]] = {tool.name: tool for tool in self.offers.follow(server)}
+        wanted |= {tool.name: tool for tool in server.tools}
         here = {tool.name: tool for tool in tools if tool.source == server.name}
         gone = [name for name, tool in here.items() if wanted.get(name) is not tool]
         for name in gone:
@@ -236,6 +266,7 @@ class McpParts(Brought):
     async def _leave(self, reason: str) -> None:
         if self._beginning is not None:
             self._beginning.cancel()
+        await self.offers.close()
         if self.servers is not None:
             await self.servers.close()
 

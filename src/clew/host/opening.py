@@ -23,6 +23,7 @@ from clew.engine.turn import Prompt
 from clew.host.brought import Brought, Joined, Place, brought_to
 from clew.host.door import Door, Room
 from clew.host.hook_parts import HookParts
+from clew.host.invocables import Invocables
 from clew.host.journal import AgentLog, Journal
 from clew.host.memory_files import nested_memory, project_memory
 from clew.host.model_choice import (
@@ -192,12 +193,16 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     session = assemble(workspace, past, agent, toolbox, middlewares, door)
     parts.attach(session)
     parts.consent = hooks.attach(session)
+    invocables = Invocables(brought)
+    invocables.attach(session)
     for part in brought:
+        part.names_changed = invocables.changed
         part.attach(Joined(session=session, toolbox=toolbox, agent=agent, reminders=reminders))
     typed = beside(session, toolbox)
     voice.session = session
     notes = [Notice(level="warning", text=text, code="settings") for text in workspace.loaded.warnings]
     notes += [Notice(level="warning", text=text, code="log") for text in past.notes]
+    notes += [Notice(level="warning", text=text, code="brought") for part in brought for text in part.warnings]
     if moved:
         notes.append(note(f"this session belongs to {workspace.root}: it goes on there"))
     told = [text for part in brought for text in part.notes]
@@ -240,6 +245,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         transcript=past.path,
         hooking=hooks.hooking,
         brought=brought,
+        invocables=invocables,
         attention=start_notifying(session, settings.notifications, webhook, headless=request.headless),
     )
 

@@ -10,7 +10,7 @@ import msgspec
 from clew.permissions.access import Access, FileAccess, Mode, ShellAccess, Verdict
 from clew.permissions.conditions import Policy, with_rules
 from clew.permissions.policy import judge, judge_call
-from clew.permissions.rules import RuleError, add_rule
+from clew.permissions.rules import RuleError, add_rule, parse_rule
 from clew.protocol.events import RuleRow
 
 MODES = get_args(Mode)
@@ -45,12 +45,13 @@ class Permits:
         self.saved_in = saved_in
         """The file behind `save`; empty where there is none."""
         self._session_only: set[str] = set()
+        self._lent: tuple[str, ...] = ()
         self.started_with = policy.mode
         self._results_dir = results_dir
 
     def judge(self, accesses: tuple[Access, ...]) -> Verdict:
         """What permissions say now."""
-        return judge_call(tuple(access for access in accesses if not self._own_result(access)), self.policy)
+        return judge_call(tuple(access for access in accesses if not self._own_result(access)), self._in_force())
 
     def only_a_person(self, accesses: tuple[Access, ...]) -> bool:
         """Whether no hook may answer for these: what still asks where the user gave up asking (protected names,
@@ -58,9 +59,10 @@ class Permits:
         if any(isinstance(access, ShellAccess) and access.leaves_sandbox for access in accesses):
             return True
         asked = [access for access in accesses if not self._own_result(access)]
-        if any(judge(access, self.policy).rule in FOR_PEOPLE for access in asked):
+        policy = self._in_force()
+        if any(judge(access, policy).rule in FOR_PEOPLE for access in asked):
             return True
-        unasked = msgspec.structs.replace(self.policy, mode="bypassPermissions")
+        unasked = msgspec.structs.replace(policy, mode="bypassPermissions")
         return judge_call(tuple(asked), unasked).decision != "allow"
 
     def _own_result(self, access: Access) -> bool:
@@ -69,6 +71,32 @@ class Permits:
             return False
         target = Path(os.path.realpath(os.path.join(access.cwd, access.path)))
         return target.is_relative_to(os.path.realpath(self._results_dir))
+
+    def lend(self, rules: tuple[str, ...]) -> tuple[str, ...]:
+        """Allow rules that hold until `take_back`: what a command or skill of the user's own brings for its turn. Those
+        that are understood."""
+        taken: list[str] = []
+        for text in rules:
+            try:
+                parse_rule(text, "allow", "session")
+            except RuleError:
+                continue
+            taken.append(text)
+        self._lent = tuple(dict.fromkeys((*self._lent, *taken)))
+        return tuple(taken)
+
+    def take_back(self) -> None:
+        """The turn is over."""
+        self._lent = ()
+
+    def _in_force(self) -> Policy:
+        """The policy with what is lent: allow rules only, which no deny or ask rule and no protected name yields to."""
+        if not self._lent:
+            return self.policy
+        rules = self.policy.rules
+        for text in self._lent:
+            rules = add_rule(rules, text)
+        return with_rules(self.policy, rules)
 
     def remember(self, rules: tuple[str, ...], *, kept: bool = True) -> None:
         """The user said "always" to exactly these rules, or with `kept` false: until this session ends."""

@@ -1,13 +1,13 @@
 """What every request of a session begins with: the same bytes after a resume, or a word about why not."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import msgspec
 from msgspec import Struct
 
 from clew.prompts.system_prompt import ENVIRONMENT, is_environment
-from clew.protocol.entries import SystemPromptEntry
+from clew.protocol.entries import Entry, SystemPromptEntry
 from clew.protocol.tools import ToolSpec
 
 NOW_HEADLESS = "[From here on nobody is there to answer questions or allow calls.]"
@@ -62,3 +62,10 @@ def lasting(blocks: tuple[str, ...]) -> tuple[str, ...]:
     if blocks and is_environment(blocks[-1]):
         return (*blocks[:-1], ENVIRONMENT)
     return blocks
+
+
+def stored_block(entries: Sequence[Entry], heading: str) -> str:
+    """The block under this heading that a session's requests began with; empty where there was none."""
+    began = next((entry for entry in reversed(entries) if isinstance(entry, SystemPromptEntry)), None)
+    blocks = began.blocks if began is not None else ()
+    return next((block for block in blocks if block.startswith(f"{heading}\n")), "")

@@ -60,6 +60,8 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """Whose files are read: settings, memory files, saved rules. `local` and `project` lie in the project."""
     tools: tuple[str, ...] | None = None
     """The builtin tools that the model is told of; None: all."""
+    driven: bool = False
+    """A program speaks with the session over a channel, so servers that live in it can be reached."""
     mcp_config: tuple[str, ...] = ()
     """MCP servers for this session only: files, or JSON."""
     strict_mcp: bool = False

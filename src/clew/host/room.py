@@ -23,6 +23,7 @@ from clew.transcript.scrollback import Scrollback
 if TYPE_CHECKING:
     from clew.host.brought import Brought
     from clew.host.file_index import FileIndex
+    from clew.host.invocables import Invocables
     from clew.host.window import Window
 
 Effect = Callable[[], Awaitable[None] | None]
@@ -58,6 +59,8 @@ class Room(Struct, kw_only=True):
     """The user's hooks."""
     brought: "tuple[Brought, ...]" = ()
     """What the user brought: skills, servers and the like, each with ops of its own."""
+    invocables: "Invocables | None" = None
+    """The slash names among what was brought."""
     attention: Attention = field(default_factory=Attention)
     """Whether somebody looks."""
     files: "FileIndex | None" = None

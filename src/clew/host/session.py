@@ -192,7 +192,7 @@ class Session:
         self.notice("error", why, code="taken-over")
 
     def _models(self) -> Sequence[Model]:
-        used = [model for runner in self.runners.values() for model in (runner.agent.model, runner.agent.fallback)]
+        used = [model for runner in self.runners.values() for model in (runner.agent.own_model, runner.agent.fallback)]
         return [model for model in (*used, *self._retired) if model is not None]
 
     async def _tell(self, orienting: Orienting, *, model: bool, asked: bool) -> None:

@@ -3,11 +3,14 @@
 import asyncio
 import importlib
 import threading
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from clew.mcp.definitions import Definition
-from clew.mcp.ports import Connection, Heard, HopelessServer, Open, Surroundings
+from clew.mcp.logins import LoginStore
+from clew.mcp.ports import Connection, Heard, HopelessServer, Open, ServerError, Surroundings
 
 if TYPE_CHECKING:
     from clew.system.process import ProcessStarter
@@ -72,3 +75,17 @@ class Sdk:
             await asyncio.gather(self._loading, return_exceptions=True)
         if self._starter is not None:
             await asyncio.to_thread(self._starter.close)
+
+
+def saved_sign_in(home: Path) -> Callable[[Definition], Any]:
+    """For `Surroundings.sign_in`: logins that people made, where there are any."""
+
+    def sign_in(server: Definition) -> Any:
+        store = LoginStore(home)
+        if not store.path.exists():
+            return None
+        from clew.mcp.oauth import signing_in  # a server is being connected, so the SDK is there
+
+        return signing_in(store)(server)
+
+    return sign_in

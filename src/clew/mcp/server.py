@@ -124,7 +124,7 @@ class Server:
         hopeless = isinstance(problem, HopelessServer) or failures > len(BACK_OFF_S)
         if isinstance(problem, NeedsAuth):
             self._set("needs_auth", words)
-            self._say_once(f"the MCP server {self.name} needs you to sign in: {words}")
+            self._say_once(f"the MCP server {self.name} needs you to sign in, {words}: clew mcp login {self.name}")
         elif hopeless:
             self._set("failed", words)
             self._say_once(f"the MCP server {self.name} failed: {words}; /mcp reconnect {self.name} tries again")

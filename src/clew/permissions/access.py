@@ -49,6 +49,8 @@ class ToolAccess(Struct, frozen=True, kw_only=True):
     changed: bool = False
     """It describes itself otherwise than when it was last let run: no rule that allows it counts before a person has
     looked again."""
+    subject: str = ""
+    """Which of several things of one kind it uses, as a skill: a rule may name it."""
 
 
 Access = ShellAccess | FileAccess | FetchAccess | ToolAccess

@@ -100,7 +100,7 @@ def _own(place: Resolved, lexical: str, *, writes: bool, places: Places) -> Find
         state = own_state(path, places.clew_home)
         if state == "sealed" or (writes and state in ("record", "root")):
             return Finding(decision="deny", why="this is clew's own state; it changes only through clew", absolute=True)
-        if state:
+        if state and (writes or state != "content"):  # what a person keeps there is read like any file outside
             return Finding(decision="ask", why="this belongs to clew's own files", protected=True)
     if place.hard_links > 1 and (place.device, place.inode) in sealed_inodes(places.clew_home):
         return Finding(decision="deny", why="this is clew's own state under another name", absolute=True)

@@ -18,7 +18,7 @@ from clew.permissions.access import (
 from clew.permissions.conditions import Policy, make_policy
 from clew.permissions.effort import TooMuchWork, limited_effort
 from clew.permissions.files import Finding, judge_place
-from clew.permissions.rules import matches_host, matches_path, parse_rule
+from clew.permissions.rules import matches_host, matches_path, matches_word, parse_rule
 from clew.permissions.urls import refuse_url
 from clew.protocol.events import RuleOffer
 
@@ -153,7 +153,8 @@ def _tool(access: ToolAccess, policy: Policy) -> Verdict:
     for effect in effects:
         for rule in policy.matching(effect, access.tool):
             unread = access.changed or (policy.mode == "plan" and not access.read_only)
-            if rule.whole_tool and not (effect == "allow" and unread):
+            covers = rule.whole_tool or (access.subject and matches_word(rule.pattern, access.subject))
+            if covers and not (effect == "allow" and unread):
                 return Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text)
     if access.read_only:
         return Verdict(decision="allow", why="reads only")

@@ -1,8 +1,9 @@
 """Permission rules: `Tool` or `Tool(specifier)`, their scopes, and what they match.
 
 `Bash(git diff *)` whole words, a final `*` for any further words; `Read(src/**)`, `Edit(docs/*.md)` paths;
-`WebFetch(domain:example.com)` one host, `domain:*.example.com` its subdomains. A tool's name alone covers every use;
-`mcp__server` and `mcp__server__*` cover all tools of an MCP server, `mcp__server__get_*` those that begin so.
+`WebFetch(domain:example.com)` one host, `domain:*.example.com` its subdomains; `Skill(pdf)` one skill. A tool's name
+alone covers every use; `mcp__server` and `mcp__server__*` cover all tools of an MCP server, `mcp__server__get_*` those
+that begin so.
 """
 
 import os
@@ -23,6 +24,8 @@ _READ_TOOLS = ("Read", "Glob", "Grep", "LS", "NotebookRead")
 _EDIT_TOOLS = ("Edit", "Write", "NotebookEdit", "MultiEdit")
 EDIT_FAMILY = frozenset(_EDIT_TOOLS)
 READ_FAMILY = frozenset(_READ_TOOLS)
+NAMING_TOOLS = frozenset({"Skill"})
+"""Tools whose rules may name one of the things they use; `*` in a name stands for any text."""
 
 
 class RuleError(ValueError):
@@ -74,7 +77,7 @@ def parse_rule(text: str, effect: Decision, scope: Scope = "user") -> Rule:
         return _bash_rule(text, specifier, effect, scope)
     if tool == "WebFetch":
         return _fetch_rule(text, specifier, effect, scope)
-    if tool in READ_FAMILY or tool in EDIT_FAMILY:
+    if tool in READ_FAMILY or tool in EDIT_FAMILY or tool in NAMING_TOOLS:
         return Rule(effect=effect, text=text, tool=tool, scope=scope, pattern=specifier)
     raise RuleError(f"permission rule {text!r}: {tool} takes no specifier; write {tool} alone")
 

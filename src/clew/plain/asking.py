@@ -6,17 +6,19 @@ from collections.abc import Callable
 from clew.plain.approval import ApprovalDialog
 from clew.plain.dialog import Dialog, Shown
 from clew.plain.editor import Editor
+from clew.plain.elicitation import ElicitationDialog
 from clew.plain.program_offer import AskedOffer, HookOffer, ServerOffer
 from clew.plain.question import QuestionDialog
 from clew.plain.screen import Screen
 from clew.plain.terminal import Terminal
 from clew.presentation.story import Story
-from clew.protocol.events import ApprovalRequested, QuestionAsked
+from clew.protocol.events import ApprovalRequested, ElicitationRequested, QuestionAsked
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import Answerer, Op
 
 NOBODY = "The input has ended."
-Asked = ApprovalRequested | QuestionAsked | AskedOffer
+Asked = ApprovalRequested | QuestionAsked | ElicitationRequested | AskedOffer
+KNOWN = (ApprovalRequested, QuestionAsked, ElicitationRequested)
 
 
 class Asking:
@@ -68,7 +70,7 @@ class Asking:
 
     def follow(self, story: Story) -> None:
         """Open, keep or drop the dialog, as the open requests say."""
-        known = [item for item in story.facts.state.waiting if isinstance(item, ApprovalRequested | QuestionAsked)]
+        known = [item for item in story.facts.state.waiting if isinstance(item, KNOWN)]
         waiting: list[Asked] = [item for item in known if item.request_id not in self._done]
         if self._terminal.interactive:
             waiting += self._offers(story)
@@ -141,6 +143,8 @@ class Asking:
             self._dialog = ApprovalDialog(request, call, model=story.facts.model, waiting=behind, agent=who)
         elif isinstance(request, QuestionAsked):
             self._dialog = QuestionDialog(request)
+        elif isinstance(request, ElicitationRequested):
+            self._dialog = ElicitationDialog(request)
         else:
             self._dialog = request
         self._show(self._dialog.opening())

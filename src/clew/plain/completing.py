@@ -17,7 +17,7 @@ class Completing:
     def __init__(
         self,
         editor: Editor,
-        commands: Sequence[CommandHelp],
+        commands: Callable[[], Sequence[CommandHelp]],
         *,
         ask_files: Callable[[str], None],
         show: Callable[[list[Shown]], None],
@@ -44,7 +44,7 @@ class Completing:
         if self._asked is None:
             return
         if self._asked.kind == "command":
-            rows = command_rows(self._asked.query, self._commands)
+            rows = command_rows(self._asked.query, self._commands())
             # Commands that are only for something of that name are told where no name begins like it.
             named = tuple(row for row in rows if row.text.startswith(f"/{self._asked.query.lower()}"))
             self._offer(self._asked, named or rows)
@@ -107,7 +107,8 @@ def _shared(texts: list[str]) -> str:
 
 def _listed(row: Candidate) -> Shown:
     label = sanitize(row.label, one_line=True)
-    return Shown(f"  {label}{f': {row.detail}' if row.detail else ''}", "dim", hang="      ")
+    detail = sanitize(row.detail, one_line=True)
+    return Shown(f"  {label}{f': {detail}' if detail else ''}", "dim", hang="      ")
 
 
 def _more(count: int) -> list[Shown]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from clew.commands.mode import next_mode
-from clew.commands.registry import COMMANDS
+from clew.commands.registry import catalogue
 from clew.composing.history import History
 from clew.plain.completing import Completing
 from clew.plain.compose import Composer
@@ -53,7 +53,7 @@ class PromptLine:
         )
         self._completing = Completing(
             editor,
-            [command.help for command in COMMANDS],
+            lambda: catalogue(story().facts),
             ask_files=lambda query: send(FindFiles(op_id=FILES, query=query)),
             show=show,
         )

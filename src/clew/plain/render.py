@@ -23,6 +23,7 @@ from clew.presentation.story import Story
 from clew.presentation.telling import retold
 from clew.protocol.events import (
     ApprovalRequested,
+    ElicitationRequested,
     Envelope,
     HistoryLoaded,
     PromptAccepted,
@@ -74,7 +75,7 @@ class Renderer:
             call = after.call(event.call_id)
             if call is not None and changes_of(call):
                 self._looked_at.add(event.call_id)
-        if isinstance(event, ApprovalRequested | QuestionAsked):
+        if isinstance(event, ApprovalRequested | QuestionAsked | ElicitationRequested):
             self._flow.finish()
         if envelope.agent == MAIN_AGENT:
             if isinstance(event, ReplyWithdrawn) and self._flow.withdraw(event.reply_id):

@@ -16,6 +16,8 @@ from clew.protocol.events import (
     CompactionEnded,
     CompactionFailed,
     CompactionStarted,
+    ElicitationAnswered,
+    ElicitationRequested,
     EventBase,
     HookAwaited,
     HookRan,
@@ -225,14 +227,16 @@ def _(event: RetryScheduled, activity: Activity, at: str) -> Activity:
 
 @_fold.register(ApprovalRequested)
 @_fold.register(QuestionAsked)
-def _(event: ApprovalRequested | QuestionAsked, activity: Activity, at: str) -> Activity:
+@_fold.register(ElicitationRequested)
+def _(event: ApprovalRequested | QuestionAsked | ElicitationRequested, activity: Activity, at: str) -> Activity:
     asked = activity.asked_s or seconds(at)
     return _now(replace(activity, asks=activity.asks + 1, asked_s=asked), "asking", at)
 
 
 @_fold.register(ApprovalResolved)
 @_fold.register(QuestionAnswered)
-def _(event: ApprovalResolved | QuestionAnswered, activity: Activity, at: str) -> Activity:
+@_fold.register(ElicitationAnswered)
+def _(event: ApprovalResolved | QuestionAnswered | ElicitationAnswered, activity: Activity, at: str) -> Activity:
     if not activity.asks:
         return activity
     asks = activity.asks - 1

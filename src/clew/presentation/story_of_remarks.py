@@ -28,6 +28,7 @@ from clew.protocol.events import (
     CostThresholdReached,
     DiffShown,
     EffortChanged,
+    ElicitationAnswered,
     Event,
     HookRan,
     HooksListed,
@@ -61,6 +62,7 @@ from clew.protocol.events import (
     TitleChanged,
     ViewTrimmed,
 )
+from clew.protocol.invocables import InvocablesListed
 
 MAX_OUTPUT_CHARS = 8_000
 """Of a command that still runs."""
@@ -105,6 +107,13 @@ def _(event: RecapReady, story: Story, at: str) -> Story:
 
 def _noted(story: Story, text: str, at: str, level: Level = "info", *, minor: bool = False) -> Story:
     return added(story, lambda key: NotePassage(key=key, at=at, text=text, level=level, minor=minor))
+
+
+@fold.register
+def _(event: ElicitationAnswered, story: Story, at: str) -> Story:
+    words = {"accept": "has your answer", "decline": "was told no", "cancel": "got no answer"}[event.action]
+    why = " (nobody could be asked)" if event.by == "nobody" else " (stopped)" if event.by == "interrupt" else ""
+    return _noted(story, f"MCP server {event.server} asked and {words}{why}.", at)
 
 
 @fold.register
@@ -197,6 +206,7 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(ItemPinned)
 @fold.register(ItemsRecalled)
 @fold.register(RangeSnipped)
+@fold.register(InvocablesListed)
 @fold.register(ReceiptShown)
 @fold.register(ViewTrimmed)
 def _(event: Event, story: Story, at: str) -> Story:

@@ -24,6 +24,7 @@ from clew.protocol.events import (
     AttemptEnded,
     BatchLabelled,
     CallChanged,
+    ElicitationRequested,
     PartCompleted,
     PromptAccepted,
     QuestionAsked,
@@ -68,6 +69,7 @@ ENDINGS = {
     "empty_answer": "No answer",
     "text_call": "No answer",
     "repeating": "Stopped",
+    "not_sent": "Nothing was sent",
 }
 
 
@@ -234,6 +236,13 @@ def _(event: ApprovalResolved, story: Story, at: str) -> Story:
 
 @fold.register
 def _(event: QuestionAsked, story: Story, at: str) -> Story:
+    return with_call(story, event.call_id, lambda shown: replace(shown, state="asking"))
+
+
+@fold.register
+def _(event: ElicitationRequested, story: Story, at: str) -> Story:
+    if event.call_id is None:
+        return story
     return with_call(story, event.call_id, lambda shown: replace(shown, state="asking"))
 
 

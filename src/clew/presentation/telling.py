@@ -21,6 +21,8 @@ from clew.presentation.story_of_turns import ended_call
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
+    ElicitationAnswered,
+    ElicitationRequested,
     Envelope,
     HistoryLoaded,
     PromptAccepted,
@@ -36,7 +38,9 @@ from clew.protocol.messages import ToolCallPart
 
 TELLERS = (story_of_turns, story_of_remarks)
 """Loaded here, so that whoever tells has them all."""
-ASKS = ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered
+ASKS = (
+    ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | ElicitationRequested | ElicitationAnswered
+)
 
 
 def told(envelope: Envelope, story: Story) -> Story:
@@ -59,7 +63,7 @@ def told(envelope: Envelope, story: Story) -> Story:
 
 def _of_child(envelope: Envelope, story: Story) -> Story:
     event = envelope.event
-    if isinstance(event, ApprovalRequested | QuestionAsked):
+    if isinstance(event, ApprovalRequested | QuestionAsked | ElicitationRequested):
         story = replace(story, askers={**story.askers, event.request_id: envelope.agent})
     if isinstance(event, ASKS):
         return replace(

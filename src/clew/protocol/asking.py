@@ -9,6 +9,8 @@ from clew.protocol.ids import CallId, RequestId
 
 ApprovalDecision = Literal["allow", "allow_always", "deny"]
 PlanDecision = Literal["accept", "accept_edits", "keep_planning"]
+ElicitationAction = Literal["accept", "decline", "cancel"]
+"""Given; not given; neither, because nobody decided."""
 Refuser = Literal["user", "rule", "nobody", "interrupt", "hook"]
 """Who decided: a person, a rule, the absence of a person, the end of the turn, a hook."""
 
@@ -39,6 +41,13 @@ class ApprovalRequested(DurableEvent, frozen=True, kw_only=True, tag="approval.r
     """Which rule or lack of a rule makes it ask."""
     offers: tuple[RuleOffer, ...] = ()
     warnings: tuple[str, ...] = ()
+
+    def input(self) -> dict[str, Any]:
+        """What the call would run with, as far as the subject says: for one that no reply of a model holds."""
+        if self.tool == "Bash":
+            return {"command": self.subject}
+        verb, _, path = self.subject.partition(" ")
+        return {"file_path": path} if verb == "read" and self.tool == "Read" else {}
 
 
 class ApprovalResolved(DurableEvent, frozen=True, kw_only=True, tag="approval.resolved"):
@@ -113,12 +122,18 @@ class PlanAnswered(DurableEvent, frozen=True, kw_only=True, tag="plan.answered")
 
 
 class ElicitationRequested(DurableEvent, frozen=True, kw_only=True, tag="elicitation.requested"):
-    """A server the user brought asks for values of this shape. Answer with `AnswerElicitation` and this id."""
+    """A server the user brought asks for values of this shape, or to go to an address. Answer with `AnswerElicitation`
+    and this id."""
 
     request_id: RequestId
     server: str
     message: str
     schema: dict[str, Any]
+    """Flat (protocol/form_fields.py); empty where an address is given."""
+    url: str = ""
+    """Where the person is to go, for what a form must not ask: a login, a payment. Nothing opens it by itself."""
+    call_id: CallId | None = None
+    """The call during which it asks, where that is known."""
 
 
 class ElicitationAnswered(DurableEvent, frozen=True, kw_only=True, tag="elicitation.answered"):
@@ -126,4 +141,5 @@ class ElicitationAnswered(DurableEvent, frozen=True, kw_only=True, tag="elicitat
 
     request_id: RequestId
     server: str
-    action: Literal["accept", "decline", "cancel"]
+    action: ElicitationAction
+    by: Refuser = "user"

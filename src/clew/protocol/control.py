@@ -4,6 +4,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
+from clew.protocol.asking import ElicitationAction
 from clew.protocol.messages import DocumentPart, ImagePart, TextPart
 
 Json = dict[str, Any]
@@ -167,6 +168,14 @@ class CancelMessageRequest(RequestBase, frozen=True, kw_only=True, tag="cancel_a
     message_uuid: str
 
 
+class McpMessageRequest(RequestBase, frozen=True, kw_only=True, tag="mcp_message"):
+    """A JSON-RPC message for a server that lives in the program, answered by `mcp_response`; or, from the program, one
+    that such a server sends by itself."""
+
+    server_name: str
+    message: Json
+
+
 ProgramRequest = (
     InitializeRequest
     | InterruptRequest
@@ -176,6 +185,7 @@ ProgramRequest = (
     | McpStatusRequest
     | McpReconnectRequest
     | McpToggleRequest
+    | McpMessageRequest
     | ContextUsageRequest
     | RewindFilesRequest
     | StopTaskRequest
@@ -225,7 +235,25 @@ class HookCallbackRequest(RequestBase, frozen=True, kw_only=True, tag="hook_call
     tool_use_id: str | None = None
 
 
-ClewRequest = PermissionRequest | HookCallbackRequest
+class ElicitationRequest(RequestBase, frozen=True, kw_only=True, tag="elicitation"):
+    """A server asks for values, or to go to an address. The answer: `{"action": "accept", "content": {...}}`, or
+    another action."""
+
+    mcp_server_name: str
+    message: str
+    mode: Literal["form", "url"] = "form"
+    url: str | None = None
+    requested_schema: Json | None = None
+
+
+class ElicitationReply(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What the program says to it."""
+
+    action: ElicitationAction
+    content: Json | None = None
+
+
+ClewRequest = PermissionRequest | HookCallbackRequest | ElicitationRequest | McpMessageRequest
 """What clew asks of a program."""
 
 

@@ -62,6 +62,7 @@ from clew.protocol.hook_events import (
     HooksOffered,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, OpId, SessionId
+from clew.protocol.invocables import InvocableEvent
 from clew.protocol.lookup_events import (
     ChecksShown,
     DiffShown,
@@ -78,7 +79,7 @@ from clew.protocol.lookup_events import (
     SessionsListed,
     StatusShown,
 )
-from clew.protocol.mcp_events import McpServersChanged, McpServersListed, McpServersOffered
+from clew.protocol.mcp_events import McpEvent, McpServersChanged, McpServersListed, McpServersOffered
 from clew.protocol.session_events import (
     EffortChanged,
     ModelChanged,
@@ -249,15 +250,14 @@ Live = (
     | AgentChanged
     | TaskChanged
     | ToolsChanged
-    | McpServersChanged
-    | McpServersListed
-    | McpServersOffered
+    | McpEvent
     | HookAwaited
     | HookRan
     | HookCalled
     | HookCallWithdrawn
     | HooksOffered
     | HooksListed
+    | InvocableEvent
     | SessionEnded
 )
 Event = Live | Durable

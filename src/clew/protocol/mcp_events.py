@@ -1,11 +1,11 @@
 """Events about MCP servers: which there are, how they stand, and which of them wait for a person's word."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
 
 from clew.protocol.event_base import LiveEvent
-from clew.protocol.ids import OpId
+from clew.protocol.ids import OpId, RequestId
 
 McpScope = Literal["given", "local", "project", "user", "sdk"]
 """Where a server is written: `--mcp-config`, the user's own file for this project, the project's `.mcp.json`, the
@@ -57,7 +57,26 @@ class McpServersListed(LiveEvent, frozen=True, kw_only=True, tag="mcp.listed"):
     """Definitions that could not be understood, a line each."""
 
 
+class McpMessageSent(LiveEvent, frozen=True, kw_only=True, tag="mcp.message"):
+    """A message for a server that lives in the program which drives this session. Answer with `AnswerMcpMessage` and
+    this id."""
+
+    request_id: RequestId
+    server: str
+    message: dict[str, Any]
+    """JSON-RPC."""
+
+
+class McpMessageWithdrawn(LiveEvent, frozen=True, kw_only=True, tag="mcp.message_withdrawn"):
+    """Nobody waits for the answer to this message any more."""
+
+    request_id: RequestId
+
+
 class McpServersOffered(LiveEvent, frozen=True, kw_only=True, tag="mcp.offered"):
     """Servers of the project that are not approved: they do not run until `ApproveMcp` names them."""
 
     servers: tuple[McpServerRow, ...]
+
+
+McpEvent = McpServersChanged | McpServersListed | McpServersOffered | McpMessageSent | McpMessageWithdrawn

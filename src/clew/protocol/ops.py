@@ -4,10 +4,11 @@ from typing import Any, Literal
 
 from msgspec import field
 
-from clew.protocol.asking import ApprovalDecision, PlanDecision
+from clew.protocol.asking import ApprovalDecision, ElicitationAction, PlanDecision
 from clew.protocol.context_events import RewindScope
 from clew.protocol.hook_ops import AnswerHookCall, ApproveHooks, CallbackHook, ListHooks, RegisterHooks
 from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId, PromptId, RequestId
+from clew.protocol.invocable_ops import InvocableOp, ListInvocables, UseInvocable
 from clew.protocol.lookup_ops import (
     AllowRule,
     ExportSession,
@@ -29,7 +30,16 @@ from clew.protocol.lookup_ops import (
     ShowShell,
     StopShell,
 )
-from clew.protocol.mcp_ops import ApproveMcp, ListMcp, ReconnectMcp, ToggleMcp
+from clew.protocol.mcp_ops import (
+    AnswerMcpMessage,
+    ApproveMcp,
+    DeliverMcpMessage,
+    ListMcp,
+    LogInMcp,
+    LogOutMcp,
+    ReconnectMcp,
+    ToggleMcp,
+)
 from clew.protocol.messages import Part
 from clew.protocol.op_base import OpBase
 from clew.protocol.turn_events import PromptOrigin
@@ -107,8 +117,10 @@ class AnswerElicitation(OpBase, frozen=True, kw_only=True, tag="elicitation.answ
     """Give a server the values it asked for, or not."""
 
     request_id: RequestId
-    action: Literal["accept", "decline", "cancel"]
+    action: ElicitationAction
     values: dict[str, Any] = field(default_factory=dict[str, Any])
+    """With `accept` of a form: what fits its schema, field by field."""
+    by: Answerer = "user"
 
 
 class SetModel(OpBase, frozen=True, kw_only=True, tag="model.set"):
@@ -261,6 +273,10 @@ Op = (
     | ApproveMcp
     | ReconnectMcp
     | ToggleMcp
+    | LogInMcp
+    | LogOutMcp
+    | AnswerMcpMessage
+    | DeliverMcpMessage
     | ReportFocus
     | SetModel
     | SetEffort
@@ -281,6 +297,7 @@ Op = (
     | Redo
     | SwitchSession
     | Close
+    | InvocableOp
     | Lookup
 )
 WindowOp = Compact | ClearContext | Snip | UndoCompact | RequestReceipt | Pin | Recall | RequestContext
@@ -291,6 +308,7 @@ __all__ = [
     "AnswerApproval",
     "AnswerElicitation",
     "AnswerHookCall",
+    "AnswerMcpMessage",
     "AnswerPlan",
     "AnswerQuestion",
     "Answerer",
@@ -301,10 +319,13 @@ __all__ = [
     "Close",
     "Compact",
     "ContinueTurn",
+    "DeliverMcpMessage",
     "ExportSession",
     "FindFiles",
     "Interrupt",
+    "InvocableOp",
     "ListHooks",
+    "ListInvocables",
     "ListMcp",
     "ListMemory",
     "ListModels",
@@ -312,6 +333,8 @@ __all__ = [
     "ListSessions",
     "ListShells",
     "LoadHistory",
+    "LogInMcp",
+    "LogOutMcp",
     "Lookup",
     "Op",
     "OpBase",
@@ -345,6 +368,7 @@ __all__ = [
     "ToggleMcp",
     "Undo",
     "UndoCompact",
+    "UseInvocable",
     "WindowOp",
     "WithdrawPrompt",
 ]

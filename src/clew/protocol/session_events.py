@@ -4,6 +4,7 @@ from typing import Literal
 
 from clew.protocol.event_base import DurableEvent, LiveEvent
 from clew.protocol.ids import EntryId, OpId, SessionId
+from clew.protocol.invocables import InvocableRow
 from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.state import SessionState
 
@@ -31,6 +32,8 @@ class SessionStarted(LiveEvent, frozen=True, kw_only=True, tag="session.started"
     """The variable that holds the key in use; empty: none is needed."""
     servers: tuple[McpServerRow, ...] = ()
     """The MCP servers, as they stand now."""
+    invocables: tuple[InvocableRow, ...] = ()
+    """Slash names that the user brought and can type."""
     protocol: int = PROTOCOL_VERSION
 
 

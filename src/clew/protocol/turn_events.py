@@ -27,10 +27,12 @@ TurnEndReason = Literal[
     "stopped_by_denial",
     "stopped_by_hook",
     "no_structured_output",
+    "not_sent",
 ]
 """`window_exceeded`: the reply itself filled the model's window. `empty_answer`: the turn did nothing and said nothing.
 `text_call`: the answer was only a tool call written as words. `repeating`: the same call again and again.
-`no_structured_output`: no answer had the shape that was asked for."""
+`no_structured_output`: no answer had the shape that was asked for. `not_sent`: a slash name of the user's could not be
+made into a prompt, so nothing was asked."""
 
 PromptOrigin = Literal["user", "agent", "shell", "schedule", "clew"]
 """Who put input into the conversation. `clew`: the program itself; such input is hidden."""

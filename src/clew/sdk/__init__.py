@@ -22,7 +22,7 @@ from clew.protocol.stream import (
 )
 from clew.protocol.stream_content import TextContent, ThinkingContent, ToolResultContent, ToolUseContent
 from clew.sdk.errors import ClewError, NotOpen, NotOpened, Refused
-from clew.sdk.options import Allow, Deny, Hook, Options, ToolRequest
+from clew.sdk.options import Allow, Deny, Elicitation, Hook, Options, ToolRequest
 from clew.sdk.query import query
 from clew.sdk.session import Session
 
@@ -33,6 +33,7 @@ __all__ = [
     "Choice",
     "ClewError",
     "Deny",
+    "Elicitation",
     "Hook",
     "HookLine",
     "ImagePart",

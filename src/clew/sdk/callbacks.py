@@ -2,7 +2,7 @@
 
 import asyncio
 import inspect
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -11,6 +11,8 @@ from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
     CallChanged,
+    ElicitationAnswered,
+    ElicitationRequested,
     Event,
     HookCalled,
     HookCallWithdrawn,
@@ -18,11 +20,20 @@ from clew.protocol.events import (
     QuestionAnswered,
     QuestionAsked,
 )
+from clew.protocol.form_fields import fields_of, problem_with_all
 from clew.protocol.ids import CallId, RequestId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, arguments_of
-from clew.protocol.ops import AnswerApproval, AnswerHookCall, AnswerQuestion, CallbackHook, Op
-from clew.sdk.options import Allow, Decision, HookCallback, Options, ToolRequest
+from clew.protocol.ops import (
+    AnswerApproval,
+    AnswerElicitation,
+    Answerer,
+    AnswerHookCall,
+    AnswerQuestion,
+    CallbackHook,
+    Op,
+)
+from clew.sdk.options import Allow, Decision, Elicitation, HookCallback, Options, ToolRequest
 
 NOBODY = "Allow it by a rule, a permission mode, or can_use_tool."
 T = TypeVar("T")
@@ -68,9 +79,11 @@ class Callbacks:
                 self._ask(event.request_id, partial(self._decide, event))
             case QuestionAsked():
                 self._ask(event.request_id, partial(self._answer, event))
+            case ElicitationRequested():
+                self._ask(event.request_id, partial(self._elicit, event))
             case HookCalled():
                 self._ask(event.request_id, partial(self._hook, event))
-            case ApprovalResolved() | QuestionAnswered() | HookCallWithdrawn():
+            case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered() | HookCallWithdrawn():
                 if (task := self._open.pop(event.request_id, None)) is not None:
                     task.cancel()
             case _:
@@ -95,7 +108,7 @@ class Callbacks:
     async def _decide(self, event: ApprovalRequested) -> Op:
         asked = ToolRequest(
             tool=event.tool,
-            arguments=dict(self._inputs.get(event.call_id, {})),
+            arguments=dict(self._inputs.get(event.call_id) or event.input()),
             subject=event.subject,
             why=event.why,
             call_id=event.call_id,
@@ -134,6 +147,22 @@ class Callbacks:
             said = None
         answers = tuple(tuple(map(str, one)) for one in said or ())
         return AnswerQuestion(request_id=event.request_id, answers=answers, declined=said is None)
+
+    async def _elicit(self, event: ElicitationRequested) -> Op:
+        function = self._options.answer_elicitation
+        said: Mapping[str, Any] | None = None
+        if function is not None:
+            asked = Elicitation(server=event.server, message=event.message, schema=event.schema, url=event.url)
+            try:
+                said = await value_of(lambda: function(asked))
+            except Exception:  # as above: the server is told no
+                said = None
+        problem = "" if event.url or said is None else problem_with_all(fields_of(event.schema), said)
+        if said is None or problem:
+            by: Answerer = "nobody" if function is None else "user"
+            return AnswerElicitation(request_id=event.request_id, action="decline", by=by)
+        values = {} if event.url else dict(said)
+        return AnswerElicitation(request_id=event.request_id, action="accept", values=values)
 
     async def _hook(self, event: HookCalled) -> Op:
         function = self._hooks.get(event.callback_id)

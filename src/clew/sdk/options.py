@@ -52,6 +52,20 @@ CanUseTool = Callable[[ToolRequest], Decision | Awaitable[Decision]]
 Answers = Sequence[Sequence[str]] | None
 """One list of chosen labels or free words per question; None: no answer."""
 AnswerQuestions = Callable[[tuple[Question, ...]], Answers | Awaitable[Answers]]
+
+
+class Elicitation(Struct, frozen=True, kw_only=True):
+    """What a server asks for: values that fit a flat JSON schema, or to go to an address."""
+
+    server: str
+    message: str
+    schema: Json
+    url: str = ""
+
+
+FormValues = Mapping[str, Any] | None
+"""The values; for an address an empty mapping says that somebody goes there. None: declined."""
+AnswerElicitations = Callable[[Elicitation], FormValues | Awaitable[FormValues]]
 HookOutput = Mapping[str, Any] | None
 HookCallback = Callable[[Json, str | None], HookOutput | Awaitable[HookOutput]]
 """Gets what a hook command would read on stdin, and the id of the call if there is one; returns what such a command
@@ -99,6 +113,8 @@ class Options(Struct, frozen=True, kw_only=True):
     """Trust the directory from now on, as `clew --trust` does."""
     can_use_tool: CanUseTool | None = None
     answer_questions: AnswerQuestions | None = None
+    answer_elicitation: AnswerElicitations | None = None
+    """For what MCP servers ask; without it they are told no."""
     hooks: Mapping[str, Sequence[Hook]] = field(default_factory=dict[str, Sequence[Hook]])
     """By moment: PreToolUse, PostToolUse, UserPromptSubmit, Stop, ..."""
     max_turns: int | None = None

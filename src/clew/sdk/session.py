@@ -9,6 +9,8 @@ from msgspec.structs import replace
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope, OpAccepted, OpRejected, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, OpId, PromptId, new_uuid
+from clew.protocol.invocable_ops import use_of
+from clew.protocol.invocables import InvocableRow, InvocablesChanged
 from clew.protocol.messages import Part
 from clew.protocol.ops import Close, Interrupt, Op, RegisterHooks, SetModel, SetPermissionMode, SubmitPrompt
 from clew.protocol.stream import ResultLine, StreamLine
@@ -45,6 +47,7 @@ class Session:
         self._failure: Exception | None = None
         self._waiting: dict[OpId, asyncio.Future[None]] = {}
         self._started = asyncio.Event()
+        self._invocables: tuple[InvocableRow, ...] = ()
         self._callbacks: Callbacks | None = None
 
     @classmethod
@@ -94,7 +97,13 @@ class Session:
 
     async def send(self, prompt: Prompt) -> None:
         """Ask. While a turn runs the words join it at its next step; then both have one result. Raises Refused."""
-        await self._do(SubmitPrompt(content=prompt, prompt_id=PromptId(new_uuid())))
+        used = use_of(prompt, self._invocables) if isinstance(prompt, str) else None
+        prompt_id = PromptId(new_uuid())
+        await self._do(
+            replace(used, prompt_id=prompt_id)
+            if used is not None
+            else SubmitPrompt(content=prompt, prompt_id=prompt_id)
+        )
 
     async def messages(self) -> AsyncGenerator[StreamLine]:
         """Every line, turn after turn, until the session is closed."""
@@ -201,7 +210,10 @@ class Session:
         match event:
             case SessionStarted():
                 self.id = event.session_id
+                self._invocables = event.invocables
                 self._started.set()
+            case InvocablesChanged():
+                self._invocables = event.invocables
             case OpAccepted() | OpRejected():
                 self._answered(event)
             case TurnEnded():

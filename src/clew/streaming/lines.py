@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator
 from datetime import datetime
+from typing import NamedTuple
 
 from msgspec import UNSET
 
@@ -42,6 +43,7 @@ from clew.protocol.events import (
     ToolStarted,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, new_uuid
+from clew.protocol.invocables import InvocableRow
 from clew.protocol.mcp_events import McpState
 from clew.protocol.stream import (
     BoundaryLine,
@@ -80,6 +82,18 @@ SERVER_STATES: dict[McpState, str] = {
 ASKS = (ApprovalRequested, QuestionAsked, PlanProposed, ElicitationRequested, HookCalled)
 """What a host may pass on as a request of its own: the call that it is about must have been told by then."""
 PROGRESS_EVERY_S = 10.0
+
+
+class Names(NamedTuple):
+    """What the user brought, as the first line tells it."""
+
+    slash_commands: tuple[str, ...]
+    skills: tuple[str, ...]
+
+
+def names_of(rows: tuple[InvocableRow, ...]) -> Names:
+    """All slash names, and those of skills once more."""
+    return Names(tuple(row.name for row in rows), tuple(row.name for row in rows if row.kind == "skill"))
 
 
 class StreamLines:
@@ -211,6 +225,7 @@ class StreamLines:
         event, session = envelope.event, envelope.session_id
         match event:
             case SessionStarted():
+                names = names_of(event.invocables)
                 yield InitLine(
                     session_id=event.session_id,
                     uuid=new_uuid(),
@@ -219,7 +234,8 @@ class StreamLines:
                     permission_mode=event.permission_mode,
                     tools=event.tools,
                     clew_version=event.version,
-                    slash_commands=self._slash_commands,
+                    slash_commands=(*self._slash_commands, *names.slash_commands),
+                    skills=names.skills,
                     api_key_source=event.key_source or "none",
                     mcp_servers=tuple(
                         ServerStatus(name=row.name, status=SERVER_STATES[row.state]) for row in event.servers

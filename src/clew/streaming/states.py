@@ -3,6 +3,8 @@
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
+    ElicitationAnswered,
+    ElicitationRequested,
     Event,
     PromptAccepted,
     PromptQueued,
@@ -39,9 +41,9 @@ class ActivityFold:
             case TurnEnded():
                 self._in_turn = False
                 self._asked.clear()
-            case ApprovalRequested() | QuestionAsked():
+            case ApprovalRequested() | QuestionAsked() | ElicitationRequested():
                 self._asked.add(event.request_id)
-            case ApprovalResolved() | QuestionAnswered():
+            case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered():
                 self._asked.discard(event.request_id)
             case _:
                 return None

@@ -41,7 +41,7 @@ from clew.tui.find_line import FindLine
 from clew.tui.options import ScreenOptions
 from clew.tui.presence import Presence
 from clew.tui.prompt import Prompt, void
-from clew.tui.prompt_panel import PromptPanel, all_commands
+from clew.tui.prompt_panel import PromptPanel
 from clew.tui.queue_list import QueueList
 from clew.tui.reading import Reading
 from clew.tui.stopping import EXIT_INTERRUPTED, Stopping
@@ -83,7 +83,9 @@ class ClewApp(App[int], inherit_bindings=False):
             ascii_only=ascii_only,
         )
         self.bottom = Dock(
-            PromptPanel(home=options.home, keymap=self.keymap, vim=options.screen.vim),
+            PromptPanel(
+                home=options.home, keymap=self.keymap, commands=self.conversation.commands, vim=options.screen.vim
+            ),
             send=self.conversation.send,
             keymap=self.keymap,
         )
@@ -387,7 +389,7 @@ class ClewApp(App[int], inherit_bindings=False):
 
     def open_help(self) -> None:
         """Keys and commands."""
-        self.bottom.open(dialog_named("help", self._keys(), all_commands()))
+        self.bottom.open(dialog_named("help", self._keys(), self.conversation.commands()))
 
 
 def _keymap(home: Path | None) -> tuple[Keymap, str]:

@@ -5,6 +5,8 @@ from collections.abc import Callable
 
 from msgspec.structs import replace
 
+from clew.commands.base import CommandHelp
+from clew.commands.registry import catalogue
 from clew.presentation.client_link import ClientLink
 from clew.presentation.story import Story
 from clew.presentation.telling import remarked, told, trimmed
@@ -45,6 +47,10 @@ class Conversation:
         self._for_pickers: set[str] = set()
         self._loading = ""
         self._asked = 0
+
+    def commands(self) -> tuple[CommandHelp, ...]:
+        """What can be typed after a slash now."""
+        return catalogue(self.story.facts)
 
     def send(self, op: Op) -> None:
         """Hand over an op."""

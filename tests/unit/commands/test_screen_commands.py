@@ -7,6 +7,7 @@ from clew.commands.answers import ANSWERS, answer_lines
 from clew.commands.base import KeyHelp, SessionFacts
 from clew.commands.facts import facts_after
 from clew.commands.registry import BY_NAME, COMMANDS
+from clew.host.bundled_names import BUNDLED
 from clew.protocol.display import DiffBlock, TodoItem
 from clew.protocol.events import (
     ChecksShown,
@@ -230,7 +231,7 @@ def test_a_long_diff_is_cut_with_a_count() -> None:
         ("/remember", "/memory"),
         ("/bye", "/quit"),
         ("/login", "/doctor"),
-        ("/init", "/memory"),
+        ("/setup", "/init"),
     ],
 )
 def test_a_word_of_another_agent_finds_what_means_the_same(typed: str, meant: str) -> None:
@@ -239,7 +240,7 @@ def test_a_word_of_another_agent_finds_what_means_the_same(typed: str, meant: st
     assert meant in result.lines[0]
 
 
-@pytest.mark.parametrize("typed", ["/init", "/agents", "/skills", "/review", "/commit", "/share"])
+@pytest.mark.parametrize("typed", ["/agents", "/plugin", "/share"])
 def test_what_is_not_there_is_called_so_and_suggests_nothing_by_its_letters(typed: str) -> None:
     told = run(typed).lines[0]
     assert "not there" in told or "There is no" in told
@@ -258,7 +259,7 @@ def test_letters_alone_suggest_only_a_slip_of_one_with_the_same_beginning(typed:
 
 
 def test_the_tables_name_only_what_there_is_and_shadow_nothing() -> None:
-    assert set(intents.COMMANDS_MEANT) <= set(BY_NAME)
+    assert set(intents.COMMANDS_MEANT) <= {*BY_NAME, *(row.name for row in BUNDLED)}
     assert not set(intents.MEANT) & set(BY_NAME)
     assert not set(intents.MISSING) & set(BY_NAME)
     assert not set(intents.MISSING) & set(intents.MEANT)

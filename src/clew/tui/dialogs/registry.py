@@ -10,6 +10,7 @@ from clew.protocol.events import (
     ApprovalRequested,
     ColdReturn,
     CostThresholdReached,
+    ElicitationRequested,
     Event,
     EventBase,
     HooksOffered,
@@ -26,6 +27,7 @@ from clew.tui.dialogs.base import Dialog
 ON_THEIR_OWN: dict[type[EventBase], str] = {
     ApprovalRequested: "permission",
     QuestionAsked: "question",
+    ElicitationRequested: "elicitation",
     ColdReturn: "cold_return",
     CostThresholdReached: "cost_threshold",
     HooksOffered: "program_offer",

@@ -1,0 +1,45 @@
+"""`clew mcp serve`: sessions, and files if asked, for other agents: a read-only MCP server over stdin and stdout."""
+
+import argparse
+import os
+import signal
+import sys
+
+from clew.cli.served_files import ServedFiles
+from clew.cli.served_tools import INSTRUCTIONS, ServedTools
+from clew.config.errors import SettingsError
+from clew.system.terminal_text import sanitize
+
+HELP = "our sessions for other agents: a read-only MCP server on stdin and stdout"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """`clew mcp serve [--files DIR ...]`."""
+    parser.add_argument(
+        "--files",
+        nargs="+",
+        action="extend",
+        metavar="DIR",
+        help="also read and search files below these directories; what would ask a person is refused",
+    )
+
+
+def run(args: argparse.Namespace) -> int:
+    """Serve until stdin ends. Nothing but the protocol is written to stdout."""
+    try:
+        from clew.mcp.tool_server import serve_tools  # the SDK is loaded to serve, not to complain
+    except ImportError:
+        return _complain("the MCP SDK is not installed; install it with: pip install 'clew[mcp]'", code=1)
+    try:
+        files = ServedFiles(args.files, os.environ) if args.files else None
+    except (ValueError, SettingsError) as error:
+        return _complain(str(error), code=2)
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread waits for stdin: only the system can end it at once
+    tools = ServedTools(files)
+    serve_tools(tools.listed(), tools.called, instructions=INSTRUCTIONS)
+    return 0
+
+
+def _complain(words: str, *, code: int) -> int:
+    sys.stderr.write(f"clew mcp serve: {sanitize(words, one_line=True)}\n")
+    return code

@@ -1,0 +1,71 @@
+"""A tool call that no model asked for: judged, asked about and run like every other, and told of only as far as people
+decide about it. Its result goes to whoever asked."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Any
+
+from msgspec import Struct
+
+from clew.engine.abort import Abort
+from clew.engine.calls import Calls
+from clew.engine.channel import EventChannel
+from clew.engine.gate import Gate, PendingAnswers
+from clew.engine.ports import ToolHost
+from clew.engine.result_budget import ResultBudget
+from clew.protocol.events import ApprovalRequested, ApprovalResolved, Event, QuestionAnswered, QuestionAsked
+from clew.protocol.ids import CallId, new_entry_id, new_uuid
+from clew.protocol.messages import ToolCallPart, result_text
+from clew.tools.toolset import ToolSet
+
+TOLD = (ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionAnswered)
+"""Its announcement and its result are no part of the conversation; what people decided about it is in the log."""
+
+
+class LoneResult(Struct, frozen=True, kw_only=True):
+    """What came of it."""
+
+    text: str
+    is_error: bool = False
+    refused: bool = False
+    """A rule, a hook or a person did not let it run; `text` says why."""
+
+
+class LoneCalls:
+    """Makes such calls for one agent."""
+
+    def __init__(
+        self, *, tools: ToolSet, host: ToolHost, pending: PendingAnswers, publish: Callable[[Event], None]
+    ) -> None:
+        """`publish` returns when the event is recorded."""
+        self._tools = tools
+        self._host = host
+        self._pending = pending
+        self._publish = publish
+
+    async def call(self, name: str, arguments: dict[str, Any], abort: Abort) -> LoneResult:
+        """Run it to its end. Cancelled, it leaves nothing running and nobody asked."""
+        channel = EventChannel()
+        gate = Gate(host=self._host, pending=self._pending, channel=channel, abort=abort)
+        budget = ResultBudget(self._host.results_dir)
+        calls = Calls(tools=self._tools, host=self._host, gate=gate, channel=channel, budget=budget)
+        telling = asyncio.create_task(self._tell(channel))
+        slot = calls.reserve(
+            ToolCallPart(id=CallId(f"own_{new_uuid()}"), name=name, arguments=arguments), new_entry_id()
+        )
+        try:
+            calls.start(slot)
+            await calls.drain()
+        except asyncio.CancelledError:
+            await calls.cancel("interrupted", answer=False)
+            raise
+        finally:
+            channel.close()
+            await telling
+        assert slot.result is not None
+        return LoneResult(text=result_text(slot.result), is_error=slot.result.is_error, refused=slot.refused)
+
+    async def _tell(self, channel: EventChannel) -> None:
+        async for event in channel.drain():
+            if isinstance(event, TOLD):
+                self._publish(event)

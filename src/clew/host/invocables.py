@@ -1,0 +1,124 @@
+"""The slash names that users bring, of all parts together: which one a name means, and what using it does."""
+
+from collections.abc import Sequence
+from functools import partial
+
+from msgspec.structs import replace
+
+from clew.engine.turn import Prompt
+from clew.host.brought import Brought
+from clew.host.refusal import OpRefused
+from clew.host.room import Effect
+from clew.host.session import Session
+from clew.protocol.ids import PromptId, new_uuid
+from clew.protocol.invocable_ops import InvocableOp, ListInvocables, UseInvocable
+from clew.protocol.invocables import (
+    InvocableLevel,
+    InvocableRow,
+    InvocablesChanged,
+    InvocablesListed,
+    meant,
+    typed_words,
+)
+from clew.protocol.reserved_names import RESERVED_NAMES
+
+LEVELS: tuple[InvocableLevel, ...] = ("project", "user", "plugin", "server", "bundled")
+MAX_ARGUMENT_CHARS = 200_000
+
+
+class Invocables:
+    """One for each session."""
+
+    def __init__(self, parts: Sequence[Brought]) -> None:
+        self._parts = parts
+        self._session: Session | None = None
+        self._told: tuple[InvocableRow, ...] = ()
+
+    def attach(self, session: Session) -> None:
+        """From now on changes are told."""
+        self._session = session
+        self._told = self.usable()
+
+    def rows(self) -> tuple[InvocableRow, ...]:
+        """All of them, best level first; what another one hides says so."""
+        found = sorted((row for part in self._parts for row in part.invocables()), key=_rank)
+        told: list[InvocableRow] = []
+        taken: dict[str, InvocableRow] = {}
+        for row in found:
+            name = row.name.casefold()
+            if row.hidden or not row.for_user:
+                told.append(row)
+            elif name in RESERVED_NAMES:
+                told.append(replace(row, hidden=f"/{row.name} is a command of clew's own"))
+            elif (other := taken.get(name)) is not None:
+                told.append(replace(row, hidden=f"the {other.kind} of {_whose(other)} has the same name"))
+            else:
+                taken[name] = row
+                told.append(row)
+        return tuple(told)
+
+    def _looked(self) -> tuple[InvocableRow, ...]:
+        """What there is now; what changed is told."""
+        for part in self._parts:
+            part.refresh()
+        self.changed()
+        return self.rows()
+
+    def usable(self) -> tuple[InvocableRow, ...]:
+        """Those that can be typed."""
+        return tuple(row for row in self.rows() if row.usable)
+
+    def changed(self) -> None:
+        """A part brings other names than before."""
+        usable = self.usable()
+        if self._session is not None and not self._session.closed and usable != self._told:
+            self._told = usable
+            self._session.publish(InvocablesChanged(invocables=usable))
+
+    def understood(self, op: InvocableOp) -> Effect:
+        """What an op means. Raises OpRefused."""
+        assert self._session is not None
+        session = self._session
+        match op:
+            case ListInvocables():
+                return partial(session.publish, self._listed(op))
+            case UseInvocable():
+                if session.lost:
+                    raise OpRefused(f"nothing was sent: {session.lost}")
+                return partial(session.main.submit, self._prompt(op))
+
+    def _listed(self, op: ListInvocables) -> InvocablesListed:
+        rows = self._looked()
+        problems = [line for part in self._parts for line in part.name_problems]
+        return InvocablesListed(
+            op_id=op.op_id,
+            kinds=op.kinds,
+            invocables=tuple(row for row in rows if row.kind in op.kinds),
+            problems=tuple(problems),
+        )
+
+    def _prompt(self, op: UseInvocable) -> Prompt:
+        if len(op.arguments) > MAX_ARGUMENT_CHARS:
+            raise OpRefused(f"more than {MAX_ARGUMENT_CHARS:,} characters are no arguments; put them into a file")
+        row = meant(op.name, self._looked())
+        if row is None:
+            raise OpRefused(f"there is no command or skill /{op.name}")
+        part = next(part for part in self._parts if any(_same(row, other) for other in part.invocables()))
+        return Prompt(
+            content=typed_words(op.name, op.arguments),
+            prompt_id=op.prompt_id or PromptId(new_uuid()),
+            expand=part.expansion(row, op.arguments),
+        )
+
+
+def _rank(row: InvocableRow) -> tuple[int, int]:
+    """Of one level, commands come before skills and those before prompts of servers; then as they were found."""
+    return LEVELS.index(row.level), ("command", "skill", "prompt").index(row.kind)
+
+
+def _same(row: InvocableRow, other: InvocableRow) -> bool:
+    return (row.name, row.kind, row.level, row.path) == (other.name, other.kind, other.level, other.path)
+
+
+def _whose(row: InvocableRow) -> str:
+    return {"project": "the project", "user": "the user", "bundled": "clew"}.get(row.level, f"the {row.source}")

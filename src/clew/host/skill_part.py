@@ -1,0 +1,89 @@
+"""Skills and custom commands in a session: cheap where there are none, and the bundled ones only named until used."""
+
+from typing import TYPE_CHECKING
+
+from clew.config.skill_places import Around, around, folders, untrusted_folders
+from clew.engine.turn import Expand
+from clew.host.brought import Brought, Joined, Place
+from clew.host.bundled_names import BUNDLED
+from clew.host.prompt_bytes import stored_block
+from clew.protocol.invocables import InvocableRow
+
+if TYPE_CHECKING:
+    from clew.host.skill_room import SkillRoom
+
+MAX_WARNINGS = 5
+SKILLS_HEADING = "# Skills"
+"""How the block of the system prompt begins; `skills/skill_words.py` has the same."""
+
+
+class SkillPart(Brought):
+    """The room with what reads files is loaded where there is a folder to read, or a name is used."""
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._room: SkillRoom | None = None
+        self._joined: Joined | None = None
+        began = stored_block(place.past.entries, SKILLS_HEADING)
+        if began or any(True for _ in folders(self._around)):
+            room = self._loaded()
+            room.begin(began)
+            self.tools, self.words, self.middlewares = room.tools, room.words, room.middlewares
+            problems = room.problems
+            self.warnings = problems[:MAX_WARNINGS]
+            if len(problems) > MAX_WARNINGS:
+                more = f"{len(problems) - MAX_WARNINGS} more files of skills and commands are not used"
+                self.warnings += (f"{more}; /skills and /commands list them",)
+        self.notes = self._unread()
+
+    @property
+    def _around(self) -> Around:
+        workspace = self._place.workspace
+        return around(
+            workspace.env,
+            home=workspace.home,
+            root=workspace.root,
+            cwd=workspace.cwd,
+            sources=frozenset(workspace.sources),
+            trusted=workspace.trusted,
+        )
+
+    def _unread(self) -> tuple[str, ...]:
+        workspace = self._place.workspace
+        if workspace.trusted or "project" not in workspace.sources:
+            return ()
+        found = untrusted_folders(self._around)
+        return tuple(f"{path} is not read: the directory is not trusted (see --trust)" for path in found)
+
+    def _loaded(self) -> "SkillRoom":
+        if self._room is None:
+            from clew.host.skill_room import SkillRoom  # only where there is a file to read
+
+            self._room = SkillRoom(self._place, lambda: self._around)
+            if self._joined is not None:
+                self._room.attach(self._joined, self.names_changed)
+        return self._room
+
+    def attach(self, joined: Joined) -> None:
+        """Belong to a session."""
+        self._joined = joined
+        if self._room is not None:
+            self._room.attach(joined, self.names_changed)
+
+    def refresh(self) -> None:
+        """A folder that was made meanwhile counts too."""
+        if self._room is not None or any(True for _ in folders(self._around)):
+            self._loaded().refresh()
+
+    @property
+    def name_problems(self) -> tuple[str, ...]:
+        """What kept a file from being used."""
+        return self._room.problems if self._room is not None else ()
+
+    def invocables(self) -> tuple[InvocableRow, ...]:
+        """What was found when it was last looked for, and what is bundled."""
+        return (*(self._room.rows() if self._room is not None else ()), *BUNDLED)
+
+    def expansion(self, row: InvocableRow, arguments: str) -> Expand:
+        """What the file says, when it joins."""
+        return self._loaded().expansion(row, arguments)

@@ -1,0 +1,83 @@
+"""Slash names that users bring: custom commands, skills, prompts of servers. Which there are, which one is meant."""
+
+from typing import Literal
+
+from msgspec import Struct
+
+from clew.protocol.event_base import LiveEvent
+from clew.protocol.ids import OpId
+
+InvocableKind = Literal["command", "skill", "prompt"]
+"""`prompt`: one that an MCP server offers."""
+
+InvocableLevel = Literal["project", "user", "plugin", "server", "bundled"]
+"""Whose it is. Of two with one name the earlier level counts."""
+
+
+class InvocableRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One name, as people see it."""
+
+    name: str
+    """Without its slash."""
+    kind: InvocableKind
+    level: InvocableLevel
+    description: str = ""
+    argument_hint: str = ""
+    source: str = ""
+    """Where it comes from, in a few words: `project`, `user`, `plugin NAME`, `server NAME`, `clew`."""
+    path: str = ""
+    """The file, where there is one."""
+    hidden: str = ""
+    """Why the name does not mean this one; empty: it does."""
+    notes: tuple[str, ...] = ()
+    """What else should be known of it, a line each."""
+    for_model: bool = False
+    """The model may use it by itself."""
+    for_user: bool = True
+    """A person may type it."""
+
+    @property
+    def usable(self) -> bool:
+        """Typing its name uses it."""
+        return self.for_user and not self.hidden
+
+
+class InvocablesChanged(LiveEvent, frozen=True, kw_only=True, tag="invocables.changed"):
+    """These names can be typed from now on, in place of those that SessionStarted or an earlier one told."""
+
+    invocables: tuple[InvocableRow, ...]
+
+
+class InvocablesListed(LiveEvent, frozen=True, kw_only=True, tag="invocables.listed"):
+    """All of one kind, hidden ones too, in answer to `ListInvocables`."""
+
+    op_id: OpId
+    kinds: tuple[InvocableKind, ...]
+    invocables: tuple[InvocableRow, ...]
+    problems: tuple[str, ...] = ()
+    """Files that could not be understood, a line each."""
+
+
+InvocableEvent = InvocablesChanged | InvocablesListed
+
+
+def typed_words(name: str, arguments: str) -> str:
+    """What a person typed to use it."""
+    return f"/{name} {arguments}".rstrip() if arguments.strip() else f"/{name}"
+
+
+def meant(name: str, rows: tuple[InvocableRow, ...]) -> InvocableRow | None:
+    """The row that a typed name means: by its whole name; with `project:` or `user:` before it, as some are used to,
+    that one even where another hides it; by the last part of a nested name where only one has it. Case is ignored."""
+    wanted = name.casefold()
+    level, _, rest = wanted.partition(":")
+    if level in ("project", "user") and rest:
+        named = [row for row in rows if row.level == level and row.for_user]
+        return next((row for row in named if row.name.casefold() == rest), None) or _alone(rest, named)
+    usable = [row for row in rows if row.usable]
+    return next((row for row in usable if row.name.casefold() == wanted), None) or _alone(wanted, usable)
+
+
+def _alone(wanted: str, rows: list[InvocableRow]) -> InvocableRow | None:
+    found = [row for row in rows if row.name.casefold().rpartition(":")[2] == wanted]
+    return found[0] if len(found) == 1 else None

@@ -1,0 +1,290 @@
+"""Skills and custom commands through the real command: what the model gets, what people see, what ends with a turn."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from bench.screen_terminal import ScreenTerminal
+
+from e2e.command import CLEW, Place
+from e2e.driver import Driven, Json, is_asked
+from fakes.model_server import ModelServer
+
+LAST = {"replies": [], "last": {"text": "Fine."}}
+
+
+@pytest.fixture
+def served(tmp_path: Path) -> Iterator[tuple[Place, ModelServer]]:
+    with ModelServer(LAST) as server:
+        yield Place(tmp_path, server.url), server
+
+
+def put(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    return path
+
+
+def command(place: Place, name: str, text: str) -> Path:
+    return put(place.clew_home / "commands" / f"{name}.md", text)
+
+
+def skill(folder: Path, name: str, text: str) -> Path:
+    return put(folder / "skills" / name / "SKILL.md", text)
+
+
+def texts(request: Any) -> list[str]:
+    """All that a request says in the user's name, in order."""
+    found: list[str] = []
+    for message in request.body["messages"]:
+        parts = message["content"] if isinstance(message["content"], list) else [{"text": message["content"]}]
+        found += [part["text"] for part in parts if message["role"] == "user" and "text" in part]
+    return found
+
+
+def write_call(name: str) -> Json:
+    return {"calls": [{"call": "Write", "arguments": {"file_path": name, "content": "x"}}]}
+
+
+def test_a_command_becomes_its_prompt_and_the_log_has_both(served: tuple[Place, ModelServer]) -> None:
+    place, server = served
+    put(place.project / "notes.txt", "remember the milk\n")
+    command(
+        place, "git/fix", "---\ndescription: Fix: one\n---\nFix $1, all of: $ARGUMENTS.\n!`echo out-$2`\n@notes.txt."
+    )
+    assert place.run("-p", "/git:fix 42 now", "--trust").out == "Fine.\n"
+    typed, stands_for = texts(server.requests[0])
+    assert typed == "/git:fix 42 now"
+    for words in ("Fix 42, all of: 42 now.", "out-now", "remember the milk"):
+        assert words in stands_for
+    (path,) = place.transcripts()
+    prompts = [entry for entry in place.entries() if entry["type"] == "user"]
+    place.run("-p", "go on", "--resume", path.stem)
+    place.run("-p", "go on", "--resume", path.stem, "--fork-session")
+    for request in server.requests[1:]:
+        assert texts(request)[:2] == [typed, stands_for]
+    assert (prompts[0]["message"]["content"], prompts[0].get("isMeta", False)) == (typed, False)
+    assert (prompts[1]["message"]["content"], prompts[1]["isMeta"]) == (stands_for, True)
+    shown = place.run("show", path.stem).out
+    assert "/git:fix 42 now" in shown
+    assert "remember the milk" not in shown
+    assert "git:fix" in place.run("recap", path.stem).out
+
+
+def test_what_arguments_say_is_neither_run_nor_read(served: tuple[Place, ModelServer]) -> None:
+    place, server = served
+    put(place.project / "secret.txt", "the treasure\n")
+    command(place, "say", "Say: $ARGUMENTS")
+    place.run("-p", "/say !`touch made` @secret.txt")
+    assert texts(server.requests[0])[1].endswith("Say: !`touch made` @secret.txt")
+    assert not (place.project / "made").exists()
+
+
+def test_what_is_not_allowed_keeps_all_of_a_command_from_being_sent(served: tuple[Place, ModelServer]) -> None:
+    place, server = served
+    command(place, "risky", "One.\n!`touch made`\nTwo.")
+    command(place, "outside", "See @/etc/hostname")
+    done = place.run("-p", "/risky", "--output-format", "json")
+    assert (done.code, done.result["stop_reason"]) == (1, "not_sent")
+    assert "touch made" in done.result["errors"][0]
+    assert place.run("-p", "/outside").code == 1
+    assert not server.requests
+    assert not (place.project / "made").exists()
+
+
+def test_a_program_is_asked_for_a_command_in_a_command(served: tuple[Place, ModelServer]) -> None:
+    place, server = served
+    command(place, "risky", "Look: !`echo asked > a.txt; cat a.txt`")
+    with Driven(place, "--permission-prompt-tool", "stdio") as run:
+        run.say("/risky")
+        asked = run.until(is_asked("can_use_tool"))
+        assert asked["request"]["input"] == {"command": "echo asked > a.txt; cat a.txt"}
+        run.ask("i1", "interrupt")
+        assert run.result()["terminal_reason"] != "completed"
+        assert not server.requests
+        run.say("/risky")
+        asked = run.until(is_asked("can_use_tool"))
+        run.answer(asked, {"behavior": "allow", "updatedInput": asked["request"]["input"]})
+        assert run.result()["result"] == "Fine."
+        assert run.end() == 0
+    assert "Look: asked" in texts(server.requests[0])[-1]
+
+
+def test_al_13_what_a_skill_brings_ends_with_its_turn(tmp_path: Path) -> None:
+    """Effort, extra tools: for that turn, and not after its end, an interrupt, an error or a resume."""
+    broken = {"fault": "status", "status": 400, "message": "no"}
+    streaming = {"parts": [{"text": "words "}, {"wait": "never"}]}
+    replies = [write_call("a"), {"text": "1"}, write_call("b"), {"text": "2"}, broken, write_call("c"), {"text": "4"}]
+    replies += [streaming, write_call("d"), {"text": "6"}, write_call("e"), {"text": "7"}]
+    with ModelServer(replies) as server:
+        place = Place(tmp_path)
+        place.env |= {"CLEW_MODEL": "openai/gpt-5", "OPENAI_API_KEY": "k", "OPENAI_BASE_URL": f"{server.url}/v1"}
+        skill(place.clew_home, "quick", "---\ndescription: Quick\nallowed-tools: Write\neffort: low\n---\nBe quick.")
+        with Driven(place, "--include-partial-messages") as run:
+            turns = []
+            for text in ("/quick", "go on", "/quick", "go on"):
+                run.say(text)
+                turns.append(run.result())
+            run.say("/quick")
+            run.until(lambda line: line["type"] == "stream_event" and "words" in str(line))
+            run.ask("i1", "interrupt")
+            run.result()
+            run.say("go on")
+            turns.append(run.result())
+            run.end()
+        place.run("-p", "go on", "--resume", run.lines[0]["session_id"])
+    made = sorted(path.name for path in place.project.iterdir())
+    assert made == ["a"]
+    assert [len(turn["permission_denials"]) for turn in turns] == [0, 1, 0, 1, 1]
+    lent = [request.body.get("reasoning_effort") == "low" for request in server.requests]
+    assert lent == [True, True, False, False, True, False, False, True, False, False, False, False]
+    first = server.requests[0].body
+    for request in server.requests:
+        assert request.body["tools"] == first["tools"]
+        assert request.body["messages"][0] == first["messages"][0]
+
+
+def test_al_13_a_model_that_reads_a_skill_has_what_it_brings_for_that_turn(tmp_path: Path) -> None:
+    use = {"calls": [{"call": "Skill", "arguments": {"name": "quick", "arguments": "now"}}]}
+    with ModelServer([use, write_call("a"), {"text": "1"}, write_call("b"), {"text": "2"}]) as server:
+        place = Place(tmp_path, server.url)
+        text = "---\ndescription: Quick\nallowed-tools: [Write]\neffort: low\n---\nBe quick: $ARGUMENTS"
+        file = skill(place.home / ".claude", "quick", text)
+        put(file.parent / "more.md", "more words")
+        with Driven(place) as run:
+            run.say("go")
+            assert not run.result()["permission_denials"]
+            run.say("go on")
+            assert len(run.result()["permission_denials"]) == 1
+            run.end()
+    assert [path.name for path in place.project.iterdir()] == ["a"]
+    told = json.dumps(server.requests[1].body["messages"])
+    assert "Be quick: now" in told
+    assert str(file.parent) in told
+    assert "for this turn, by quick: allowed without asking: Write; effort low" in json.dumps(run.lines)
+    assert "- quick: Quick" in json.dumps(server.requests[0].body["system"])
+    assert "Be quick" not in json.dumps(server.requests[0].body["system"])
+
+
+def test_files_of_a_users_skill_are_read_without_asking_once_it_is_used(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    file = skill(place.clew_home, "pdf", "---\ndescription: PDF\n---\nSee more.md")
+    more, out = put(file.parent / "more.md", "more words"), file.parent / "out.md"
+    out.symlink_to(put(tmp_path / "elsewhere.md", "not yours"))
+    reads = {"calls": [{"call": "Read", "arguments": {"file_path": str(path)}} for path in (more, out)]}
+    with ModelServer([reads, {"text": "no"}, reads, {"text": "read"}]) as server:
+        place.env["ANTHROPIC_BASE_URL"] = server.url
+        assert len(place.run("-p", "hi", "--output-format", "json").result["permission_denials"]) == 2
+        denied = place.run("-p", "/pdf", "--output-format", "json").result["permission_denials"]
+        assert [denial["tool_input"]["file_path"] for denial in denied] == [str(out)]
+        told = json.dumps(server.requests[3].body["messages"])
+        assert "more words" in told
+        assert "not yours" not in told
+
+
+def test_nothing_of_a_project_counts_before_trust_and_it_loosens_nothing_after(tmp_path: Path) -> None:
+    with ModelServer([{"text": "as words"}, write_call("a"), {"text": "done"}]) as server:
+        place = Place(tmp_path, server.url)
+        put(place.project / ".claude" / "commands" / "go.md", "---\nallowed-tools: Write\nmodel: other/x\n---\nGo!")
+        skill(place.project / ".clew", "mine", "---\ndescription: of the project\n---\nx")
+        done = place.run("-p", "/go", "--output-format", "stream-json", "--verbose")
+        assert "is not read: the directory is not trusted" in done.out
+        assert "go" not in done.lines[0]["slash_commands"]
+        assert texts(server.requests[0]) == ["/go"]
+        assert "mine" not in json.dumps(server.requests[0].body["system"])
+        done = place.run("-p", "/go", "--trust", "--output-format", "json")
+        assert len(done.result["permission_denials"]) == 1
+        assert texts(server.requests[1])[1].endswith("Go!")
+        assert server.requests[1].body["model"] == "claude-sonnet-4-5"
+        assert "- mine: of the project" in json.dumps(server.requests[1].body["system"])
+    listed = place.run("-p", "/commands", "--trust").out
+    assert "its allowed-tools do not count" in listed
+    assert "(project)" in listed
+
+
+def test_names_that_clash_are_told_with_what_hides_them(tmp_path: Path) -> None:
+    with ModelServer(LAST) as server:
+        place = Place(tmp_path, server.url)
+        put(place.project / ".clew" / "commands" / "same.md", "Of the project.")
+        command(place, "same", "Of the user.")
+        command(place, "help", "Not help.")
+        skill(place.clew_home, "review", "---\ndescription: My review\n---\nMine.")
+        listed = place.run("-p", "/commands", "--trust").out
+        assert "the command of the project has the same name" in listed
+        assert "/help is a command of clew's own" in listed
+        assert "the skill of the user has the same name" in place.run("-p", "/skills", "--trust").out
+        for typed, words in (
+            ("/same", "project."),
+            ("/user:same", "user."),
+            ("/review", "Mine."),
+            ("/SAME", "project."),
+        ):
+            place.run("-p", typed, "--trust")
+            assert texts(server.requests[-1])[1].endswith(words), typed
+        assert "Commands:" in place.run("-p", "/help").out
+
+
+def test_a_changed_file_counts_at_its_next_use_and_new_skills_are_told(tmp_path: Path) -> None:
+    with ModelServer(LAST) as server:
+        place = Place(tmp_path, server.url)
+        skill(place.clew_home, "one", "---\ndescription: First\n---\nold words")
+        with Driven(place) as run:
+            run.say("/one")
+            run.result()
+            skill(place.clew_home, "one", "---\ndescription: First\n---\nnew words, longer")
+            skill(place.clew_home, "two", "---\ndescription: Second\n---\nx")
+            run.say("/one")
+            run.result()
+            run.say("on")
+            run.result()
+            assert "two" in run.of("system", "init")[-1]["skills"]
+            run.end()
+        said = texts(server.requests[1])
+        assert any("new words" in text for text in said)
+        assert any("There are new skills:" in text and "- two: Second" in text for text in said)
+        system = json.dumps(server.requests[0].body["system"])
+        place.run("-p", "on", "--resume", run.lines[0]["session_id"])
+        assert json.dumps(server.requests[3].body["system"]) == system
+        assert server.requests[3].body["tools"] == server.requests[0].body["tools"]
+
+
+def test_a_broken_file_is_one_warning_and_the_others_work(served: tuple[Place, ModelServer]) -> None:
+    place, _ = served
+    broken = skill(place.clew_home, "broken", "---\nname: broken\nwords\n---\nx")
+    skill(place.clew_home, "good", "---\ndescription: Good\n---\nx")
+    done = place.run("-p", "/good")
+    assert (done.out, done.err.count("broken/SKILL.md, line 3")) == ("Fine.\n", 1)
+    assert f"{broken}, line 3: expected" in place.run("-p", "/skills").out
+    assert "broken/SKILL.md, line 3" in place.run("doctor").out
+
+
+def test_a_command_that_includes_itself_is_refused_with_a_line(served: tuple[Place, ModelServer]) -> None:
+    place, server = served
+    path = command(place, "loop", "")
+    path.write_text(f"Again: @{path}")
+    done = place.run("-p", "/loop")
+    assert done.code == 1
+    assert "includes itself" in done.err
+    assert not server.requests
+
+
+def test_a_person_completes_reads_help_and_uses_one(served: tuple[Place, ModelServer]) -> None:
+    place, server = served
+    command(place, "git/fix", "---\ndescription: Fix an issue\nargument-hint: NUMBER\n---\nFix $1: @/etc/hosts")
+    with ScreenTerminal([CLEW, "--plain", "--trust"], {**place.env, "TERM": "xterm"}, place.project) as terminal:
+        terminal.until(lambda one: ">" in one.rows())
+        terminal.type("/help git:fix\r")
+        terminal.shows("Usage: /git:fix NUMBER")
+        terminal.type("/git:f\t7\r")
+        terminal.shows("read /etc/hosts")
+        terminal.shows("Allow?")
+        terminal.type("y\r")
+        terminal.shows("Fine.")
+        terminal.shows("-- ")
+        terminal.type("\x04")
+        assert terminal.wait() == 0
+    typed, stands_for = texts(server.requests[0])
+    assert typed == "/git:fix 7"
+    assert "localhost" in stands_for
