@@ -1,8 +1,8 @@
 """Permission rules: `Tool` or `Tool(specifier)`, their scopes, and what they match.
 
 `Bash(git diff *)` whole words, a final `*` for any further words; `Read(src/**)`, `Edit(docs/*.md)` paths;
-`WebFetch(domain:example.com)` one host, `domain:*.example.com` its subdomains; `Skill(pdf)` one skill. A tool's name alone
-covers every use.
+`WebFetch(domain:example.com)` one host, `domain:*.example.com` its subdomains; `Skill(pdf)` one skill. A tool's name
+alone covers every use.
 """
 
 import os
