@@ -42,6 +42,7 @@ from clew.host.request import SessionRequest, Tell
 from clew.host.runner import AgentRunner
 from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
+from clew.host.small_window import is_small, small_words
 from clew.host.structured import output_parts
 from clew.host.tool_search import tool_search
 from clew.host.toolbox import Toolbox, open_toolbox
@@ -143,8 +144,9 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         past = open_past(found, workspace)
         brought = brought_to(Place(request=request, workspace=workspace, past=past, model=model))
         late = next((part.late for part in brought if part.late is not None), None)
-        search = tool_search(settings.tool_search, late, past.entries, window=model.window)
-        tools = (*output.tools, *(tool for part in brought for tool in part.tools), *search.tools)
+        small = is_small(model.window)
+        search = tool_search(settings.tool_search, late, past.entries, window=model.window, small=small)
+        tools = (*output.tools, *(tool for part in brought if not small for tool in part.tools), *search.tools)
         toolbox = open_toolbox(
             workspace,
             past.results_dir,
@@ -153,6 +155,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
             more=tools,
             told=search.told,
             late=late,
+            small=small,
         )
         search.attach(toolbox.tools)
         memory = project_memory(workspace)
@@ -164,7 +167,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
             leaf=past.leaf,
             reread=past.reread,
         )
-        prompt = system_prompt(found, conversation, memory, toolbox, probe, brought)
+        prompt = system_prompt(found, conversation, memory, toolbox, probe, brought, small=small)
     agent = Agent(
         conversation=conversation,
         model=model,
@@ -203,6 +206,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     if moved:
         notes.append(note(f"this session belongs to {workspace.root}: it goes on there"))
     told = [text for part in brought for text in part.notes]
+    told += [small_words(model, chosen=request.tools is not None)] if small else []
     notes += [note(text) for text in (*unread(workspace), *memory.notes, *told, prompt.note) if text]
     offered = hooks.hooking.introduction()
     if prompt.keep:
@@ -212,6 +216,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
                 tools=prompt.tools,
                 searched=search.searched,
                 told=search.told,
+                small=small,
                 **session.journal.main.stamp.keyed(),
             )
         )
@@ -325,6 +330,8 @@ def system_prompt(
     toolbox: Toolbox,
     probe: FactsProbe,
     brought: Sequence[Brought],
+    *,
+    small: bool,
 ) -> PromptBytes:
     """The bytes this session began with, or new ones."""
     facts = probe.finish()
@@ -333,14 +340,15 @@ def system_prompt(
         return build_system_prompt(
             facts,
             memory,
-            more=tuple(part.words for part in brought),
+            more=tuple(part.words for part in brought if not small),
             override=request.system_prompt,
             append=request.append_system_prompt,
             headless=headless,
+            small=small,
         )
 
     nobody = request.headless and not request.answered
-    return prompt_bytes(conversation.system_prompt, build, toolbox.tools.specs, headless=nobody)
+    return prompt_bytes(conversation.system_prompt, build, toolbox.tools.specs, headless=nobody, small=small)
 
 
 def middlewares_of(

@@ -15,6 +15,7 @@ from clew.tools.late_tools import LateTools
 from clew.tools.toolset import ToolSet
 
 AUTO_PERCENT = 10
+SMALL_NEWS_BYTES = 500
 
 
 class ToolSearch(Struct, kw_only=True):
@@ -34,8 +35,11 @@ class ToolSearch(Struct, kw_only=True):
                 look(tools)
 
 
-def tool_search(mode: str, late: LateTools | None, past: Sequence[Entry], *, window: int) -> ToolSearch:
-    """As the session began, where it goes on; else by the mode. `late`: who may bring tools later, None: nobody."""
+def tool_search(
+    mode: str, late: LateTools | None, past: Sequence[Entry], *, window: int, small: bool = False
+) -> ToolSearch:
+    """As the session began, where it goes on; else by the mode. `late`: who may bring tools later, None: nobody.
+    `small`: the model has little room for news."""
     began = next((entry for entry in reversed(past) if isinstance(entry, SystemPromptEntry)), None)
     if late is None and (began is None or not (began.searched or began.told)):
         return ToolSearch()
@@ -43,18 +47,20 @@ def tool_search(mode: str, late: LateTools | None, past: Sequence[Entry], *, win
         searched, told = began.searched, began.told
     else:
         searched, told = mode != "off", told_in_full(mode, late, window=window)
-    return parts(told, searched=searched)
+    return parts(told, searched=searched, small=small)
 
 
-def parts(told: tuple[ToolSpec, ...], *, searched: bool) -> ToolSearch:
+def parts(told: tuple[ToolSpec, ...], *, searched: bool, small: bool) -> ToolSearch:
     """Loaded only where tools are searched for."""
     if not searched:
         return ToolSearch(told=told)
     from clew.engine.middleware.tool_news import ToolNews
     from clew.tools.call_tool import CallTool
     from clew.tools.search_tools import SearchTools
+    from clew.tools.tool_news import MAX_BYTES
 
-    return ToolSearch(tools=(SearchTools(), CallTool()), told=told, middlewares=(ToolNews(),), searched=True)
+    news = ToolNews(max_bytes=SMALL_NEWS_BYTES if small else MAX_BYTES)
+    return ToolSearch(tools=(SearchTools(), CallTool()), told=told, middlewares=(news,), searched=True)
 
 
 def told_in_full(mode: str, late: LateTools | None, *, window: int) -> tuple[ToolSpec, ...]:

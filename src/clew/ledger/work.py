@@ -16,6 +16,7 @@ from clew.ledger.files import FilesFold
 from clew.ledger.test_results import TestsFold
 from clew.ledger.todos import TodosFold
 from clew.protocol.ids import CallId, EntryId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
 
 _REMOVED = re.compile(r"(?:^|&&|;|\n)\s*(?:git\s+rm|rm|del|Remove-Item)\s+((?:-\S+\s+)*)([^&;|\n]+)")
@@ -46,6 +47,7 @@ class WorkFold:
 
     def called(self, part: ToolCallPart, entry: EntryId) -> None:
         """A call was announced."""
+        part = meant_call(part)
         name = tool_name(part.name)
         self._pending[part.id] = self._under_way = _Pending(name, part.arguments, entry)
         self._begun(part.id, self._under_way)

@@ -212,6 +212,8 @@ class SystemPromptEntry(EntryBase, frozen=True, kw_only=True, tag="system-prompt
     """Tools can be searched for: they may come and go."""
     told: tuple[ToolSpec, ...] = ()
     """Tools that come and go and are told in full all the same."""
+    small: bool = False
+    """The few tools and short words of a small window."""
 
 
 class SessionStateEntry(EntryBase, frozen=True, kw_only=True, tag="session-state"):

@@ -7,13 +7,13 @@ import math
 import re
 import unicodedata
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from msgspec import Struct
 
 K1 = 1.2
 """How soon more of the same word stops counting."""
-LENGTH = 0.4
+LENGTH = 0.75
 """How much a long field is held against a word in it."""
 BEGINS = 0.5
 """What a word counts that only begins like the one asked for."""
@@ -27,15 +27,6 @@ _SCRIPTS = re.compile(rf"[{_HAN}]+|[^{_HAN}]+")
 _IS_HAN = re.compile(rf"[{_HAN}]")
 _HUMP = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\WA-Z\d]+|\d+")
 _ENDINGS = (("ies", "y"), ("sses", "ss"), ("shes", "sh"), ("ches", "ch"), ("xes", "x"), ("ing", ""), ("ed", ""))
-EMPTY = frozenset(
-    re.findall(
-        r"\w+",
-        """a an and any all are as at be by can do does for from get give has have how i if in into is it its let me my
-        of on one or our out please some that the their them then there this to tool tools up use using want was we what
-        when where which who will with you your""",
-    )
-)
-"""Words that say nothing about what is looked for."""
 
 
 class Document(Struct, frozen=True, kw_only=True):
@@ -66,44 +57,29 @@ class Ranking:
             for word, weight in words.items():
                 holders.setdefault(word, []).append((at, weight / (weight + damping)))
         self._holders: dict[str, list[tuple[int, float]]] = {}
-        self._rarity: dict[str, float] = {}
         for word, found in holders.items():
             rarity = math.log(1 + (len(documents) - len(found) + 0.5) / (len(found) + 0.5))
-            self._rarity[word] = rarity
             self._holders[word] = [(at, rarity * part) for at, part in found]
         self._vocabulary = sorted(holders)
 
     def search(self, query: str, *, limit: int, among: frozenset[str] | None = None) -> list[Hit]:
         """The best first. `among`: only these names."""
-        asked = list(dict.fromkeys(words_in(query)))[:MAX_QUERY_WORDS]
         scores: dict[int, float] = {}
-        matched: dict[int, float] = {}
-        total = 0.0
-        for word in asked:
-            found = self._matching(word)
-            rarity = self._rarity.get(word, self._rarest)
-            total += rarity
-            for at, part in found.items():
+        for word in list(dict.fromkeys(words_in(query)))[:MAX_QUERY_WORDS]:
+            for at, part in self._matching(word):
                 scores[at] = scores.get(at, 0.0) + part
-                matched[at] = matched.get(at, 0.0) + rarity
         hits = [
-            Hit(name=self._names[at], score=score * (0.5 + 0.5 * matched[at] / total))
+            Hit(name=self._names[at], score=score)
             for at, score in scores.items()
             if among is None or self._names[at] in among
         ]
         hits.sort(key=lambda hit: (-hit.score, hit.name))
         return hits[:limit]
 
-    @property
-    def _rarest(self) -> float:
-        return math.log(1 + (len(self._names) + 0.5) / 0.5)
-
-    def _matching(self, word: str) -> Mapping[int, float]:
-        """Who has this word, or else one that begins with it."""
-        if word in self._holders:
-            return dict(self._holders[word])
-        if len(word) < MIN_BEGINNING or _IS_HAN.match(word):
-            return {}
+    def _matching(self, word: str) -> Iterable[tuple[int, float]]:
+        """Who has this word, or else one that begins with it: `repo` finds repositories."""
+        if word in self._holders or len(word) < MIN_BEGINNING or _IS_HAN.match(word):
+            return self._holders.get(word, ())
         found: dict[int, float] = {}
         start = bisect_left(self._vocabulary, word)
         for longer in self._vocabulary[start : start + MAX_BEGINNINGS]:
@@ -111,19 +87,19 @@ class Ranking:
                 break
             for at, part in self._holders[longer]:
                 found[at] = max(found.get(at, 0.0), part * BEGINS)
-        return found
+        return found.items()
 
 
 def weighed(document: Document) -> dict[str, float]:
-    """How much of each word is in it, all fields together."""
+    """How much of each word is in it, all fields together. Saying a word often in one field gains nothing."""
     words: dict[str, float] = {}
     for text, weight in document.fields:
-        for word in words_in(text):
+        for word in set(words_in(text)):
             words[word] = words.get(word, 0.0) + weight
     return words
 
 
-def words_in(text: str) -> Iterable[str]:
+def words_in(text: str) -> Iterator[str]:
     """The words of a text in the form in which they are compared: `mcp__slack__sendMessage` has slack, send, message;
     scripts without spaces come in pairs of letters."""
     for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
@@ -133,15 +109,8 @@ def words_in(text: str) -> Iterable[str]:
                 continue
             humps = _HUMP.findall(piece)
             if len(humps) > 1:
-                yield from _plain([piece])
-            yield from _plain(humps)
-
-
-def _plain(words: Iterable[str]) -> Iterable[str]:
-    for word in words:
-        lower = word.lower()
-        if lower not in EMPTY:
-            yield stem(lower)
+                yield stem(piece.lower())
+            yield from (stem(hump.lower()) for hump in humps)
 
 
 def stem(word: str) -> str:

@@ -11,7 +11,8 @@ from msgspec import Struct, field
 
 from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS
 
-MAX_BYTES = 2_000
+MAX_BYTES = 1_600
+"""With SearchTools and CallTool themselves, that keeps within 2.5 kB."""
 MAX_NAMES, KEPT_NAMES = 500, 400
 """So many names are remembered as told; then the oldest are forgotten, and no longer told as gone."""
 MAX_NAME_CHARS = 64

@@ -1,6 +1,6 @@
 """The tools of one agent: what the model is told stays the same, what can be called may come and go."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from clew.protocol.tools import SEARCH_TOOLS, ToolSpec
@@ -17,12 +17,18 @@ class ToolSet:
     """
 
     def __init__(
-        self, tools: Iterable[Tool[Any]] = (), *, told: Iterable[ToolSpec] = (), late: LateTools | None = None
+        self,
+        tools: Iterable[Tool[Any]] = (),
+        *,
+        told: Iterable[ToolSpec] = (),
+        late: LateTools | None = None,
+        in_short: Callable[[ToolSpec], ToolSpec] = lambda spec: spec,
     ) -> None:
-        """`told`: tools that may come later and are among `specs` all the same. `late`: who brings them."""
+        """`told`: tools that may come later and are among `specs` all the same. `late`: who brings them. `in_short`:
+        how a spec is told where the model has little room."""
         self._tools: dict[str, Tool[Any]] = {tool.name: tool for tool in tools}
         more = (spec for spec in told if spec.name not in self._tools)
-        self.specs: tuple[ToolSpec, ...] = (*(tool.spec() for tool in self._tools.values()), *more)
+        self.specs: tuple[ToolSpec, ...] = (*(in_short(tool.spec()) for tool in self._tools.values()), *more)
         self._told = frozenset(spec.name for spec in self.specs)
         self._own = frozenset(self._tools)
         self._gone: dict[str, None] = {}
