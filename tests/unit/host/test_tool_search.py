@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
@@ -17,6 +17,7 @@ from clew.protocol.events import (
     CallChanged,
     CompactionEnded,
     CompactionUndone,
+    Durable,
     PartCompleted,
     Recorded,
     ToolEnded,
@@ -267,7 +268,7 @@ async def test_people_see_the_call_that_is_meant_live_and_later(place: LateLab) 
     for call in (Call(SEND, {"text": "hi"}), through(SEND, text="hi")):
         async with late_session(place, call, Say("ok"), tools=slack(), flags=free):
             await place.say()
-            events = tuple(Recorded(at="", event=item.event) for item in place.front.seen)
+            events = tuple(Recorded(at="", event=cast("Durable", item.event)) for item in place.front.seen)
             (path,) = place.home.glob(f"projects/*/{place.session_id}.jsonl")
         entries = load(path, session_id=place.session_id).entries
         later = tuple(Recorded(at="", event=event) for entry in entries for event in events_of(entry))
