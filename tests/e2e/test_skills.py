@@ -288,3 +288,19 @@ def test_a_person_completes_reads_help_and_uses_one(served: tuple[Place, ModelSe
     typed, stands_for = texts(server.requests[0])
     assert typed == "/git:fix 7"
     assert "localhost" in stands_for
+
+
+def test_on_the_screen_a_name_is_completed_listed_and_used(served: tuple[Place, ModelServer]) -> None:
+    place, server = served
+    command(place, "git/fix", "---\ndescription: Fix an issue\n---\nFix $1 now")
+    env = {**place.env, "TERM": "xterm-256color"}
+    with ScreenTerminal([CLEW, "--trust"], env, place.project) as terminal:
+        terminal.shows("ask for something")
+        terminal.type("/git:f")
+        terminal.shows("Fix an issue (user)")
+        terminal.type("\t7\r")
+        terminal.shows("Fine.")
+        terminal.shows("/git:fix 7")
+        terminal.type("/commands\r")
+        terminal.shows("git/fix.md")
+    assert texts(server.requests[0])[1].endswith("Fix 7 now")

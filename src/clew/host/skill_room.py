@@ -149,7 +149,7 @@ class SkillRoom:
         if self._joined is None or self._lending is None:
             return
         self._lending.lend(definition)
-        if definition.kind == "skill" and definition.folder.level != "project":
+        if definition.kind == "skill" and definition.folder.level in ("user", "plugin"):
             self._joined.toolbox.permits.remember((read_rule(definition.home),), kept=False)
 
     def _expander(self) -> Expander:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from clew.mcp.definitions import Definition
 from clew.mcp.logins import LoginStore
-from clew.mcp.ports import Connection, Heard, HopelessServer, Open, ServerError, Surroundings
+from clew.mcp.ports import Connection, Heard, HopelessServer, Open, Surroundings
 
 if TYPE_CHECKING:
     from clew.system.process import ProcessStarter

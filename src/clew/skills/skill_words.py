@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from clew.skills.definitions import Definition
-from clew.tools.ranking import Document, Ranking
+from clew.tools import extras
 
 HEADING = "# Skills"
 INTRODUCTION = (
@@ -93,9 +93,10 @@ def delta(added: Sequence[Definition], gone: Sequence[str]) -> str:
 
 def search(query: str, definitions: Sequence[Definition], *, limit: int = MAX_FOUND) -> list[Definition]:
     """Those that fit best: the name counts three times, when to use it twice, the description once."""
-    ranking = Ranking(
+    ranked = extras.ranking()
+    ranking = ranked.Ranking(
         [
-            Document(name=one.name, fields=((one.name, 3.0), (one.when_to_use, 2.0), (one.description, 1.0)))
+            ranked.Document(name=one.name, fields=((one.name, 3.0), (one.when_to_use, 2.0), (one.description, 1.0)))
             for one in definitions
         ]
     )

@@ -52,15 +52,14 @@ def _outside_fences(text: str) -> list[Piece]:
     for match in found:
         if match.start() < at:
             continue  # an @ inside a command is the command's
-        pieces.append(Piece("words", text[at : match.start()]))
-        at = match.end()
         if match.re is _SHELL:
+            pieces.append(Piece("words", text[at : match.start()]))
             pieces.append(Piece("shell", match["command"].strip(), match[0]))
-            continue
-        path = match["quoted"] or match["path"].rstrip(".:!?")
-        if match["path"]:
-            at -= len(match["path"]) - len(path)
-        pieces.append(Piece("file", path, text[match.start() : at]))
+            at = match.end()
+        elif path := match["quoted"] or match["path"].rstrip(".:!?"):
+            pieces.append(Piece("words", text[at : match.start()]))
+            at = match.end() - (len(match["path"]) - len(path) if match["path"] else 0)
+            pieces.append(Piece("file", path, text[match.start() : at]))
     pieces.append(Piece("words", text[at:]))
     return [piece for piece in pieces if piece.text]
 

@@ -62,3 +62,10 @@ def answer_schema():
     from clew.tools import answer_schema
 
     return answer_schema
+
+
+def ranking():
+    """Searching among tools and skills."""
+    from clew.tools import ranking
+
+    return ranking
