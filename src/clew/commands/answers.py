@@ -11,6 +11,7 @@ from clew.commands import (
     memory,
     model,
     permissions,
+    plan,
     rewind,
     sessions,
     status,
@@ -36,6 +37,8 @@ from clew.protocol.events import (
     LineRemembered,
     MemoryListed,
     ModelsListed,
+    PlanOpened,
+    PlanShown,
     RangeSnipped,
     ReceiptShown,
     RewindPreviewed,
@@ -68,6 +71,8 @@ AboutThePlace = (
     | ShellShown
     | MemoryListed
     | LineRemembered
+    | PlanShown
+    | PlanOpened
     | DiffShown
     | SessionExported
     | SessionPreviewed
@@ -118,6 +123,10 @@ def place_lines(event: AboutThePlace, cwd: str) -> Iterable[str]:
             return memory.listing(event, cwd)
         case LineRemembered():
             return (memory.remembered_line(event, cwd),)
+        case PlanShown():
+            return plan.plan_lines(event, cwd)
+        case PlanOpened():
+            return (plan.opened_line(event),)
         case DiffShown():
             return diff.diff_lines(event, cwd)
         case SessionExported():

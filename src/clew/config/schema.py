@@ -172,6 +172,13 @@ class MemoryFiles(Section, frozen=True, kw_only=True):
     enabled: bool = True
 
 
+class Plan(Section, frozen=True, kw_only=True):
+    """Plan mode."""
+
+    check: Literal["off", "auto"] = "off"
+    """auto: when the work on an accepted plan ends, the model holds it against the plan once."""
+
+
 class Screen(Section, frozen=True, kw_only=True):
     """How the full screen looks and behaves."""
 
@@ -259,6 +266,7 @@ class Settings(Section, frozen=True, kw_only=True):
     limits: Limits = field(default_factory=Limits)
     foreign: Foreign = field(default_factory=Foreign)
     memory: MemoryFiles = field(default_factory=MemoryFiles)
+    plan: Plan = field(default_factory=Plan)
     screen: Screen = field(default_factory=Screen)
     notifications: Notifications = field(default_factory=Notifications)
     headless: Headless = field(default_factory=Headless)

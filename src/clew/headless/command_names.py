@@ -18,6 +18,7 @@ SLASH_COMMANDS = (
     "model",
     "permissions",
     "pin",
+    "plan",
     "recall",
     "recap",
     "redo",

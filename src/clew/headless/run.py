@@ -15,12 +15,13 @@ from clew.protocol.events import (
     ApprovalResolved,
     Event,
     OpRejected,
+    PlanProposed,
     QuestionAsked,
     SessionStarted,
     TurnEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, OpId
-from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, ContinueTurn, Interrupt, SubmitPrompt
+from clew.protocol.ops import AnswerApproval, AnswerPlan, AnswerQuestion, Close, ContinueTurn, Interrupt, SubmitPrompt
 from clew.protocol.stream import StreamLine
 from clew.streaming.lines import StreamLines, init_without_session
 from clew.streaming.outcome import ALL_REFUSED, Outcome, failed_result
@@ -156,6 +157,8 @@ async def answer_for_nobody(client: Client, event: Event) -> None:
             )
         case QuestionAsked():
             await client.submit(AnswerQuestion(request_id=event.request_id, answers=(), declined=True, by="nobody"))
+        case PlanProposed():
+            await client.submit(AnswerPlan(request_id=event.request_id, decision="keep_planning", by="nobody"))
         case _:
             pass
 

@@ -63,4 +63,6 @@ class Brought:
 
 def brought_to(place: Place) -> tuple[Brought, ...]:
     """All of them, in the order in which a model is told. A room is loaded only where there is something of it."""
-    return ()
+    from clew.host.planning import Planning  # every session may plan; it stands on what is above
+
+    return (Planning(place),)

@@ -9,6 +9,7 @@ from clew.protocol.events import (
     ApprovalResolved,
     CompactionEnded,
     Event,
+    PlanAnswered,
     PromptAccepted,
     QuestionAnswered,
     Rewound,
@@ -133,7 +134,7 @@ def must_be_synced(event: Event) -> bool:
             return not event.hidden
         case ToolStarted():
             return event.effectful
-        case ApprovalResolved() | QuestionAnswered() | TurnEnded() | Rewound() | ShellEnded():
+        case ApprovalResolved() | QuestionAnswered() | PlanAnswered() | TurnEnded() | Rewound() | ShellEnded():
             return True
         case _:
             return False

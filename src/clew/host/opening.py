@@ -141,7 +141,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     output = output_parts(request.json_schema)
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)
-        brought = brought_to(Place(request=request, workspace=workspace, past=past, model=model))
+        brought = brought_to(Place(request=found, workspace=workspace, past=past, model=model))
         tools = tuple(tool for part in brought for tool in part.tools)
         toolbox = open_toolbox(
             workspace, past.results_dir, past.path, names=request.tools, more=(*output.tools, *tools)

@@ -47,28 +47,34 @@ class Permits:
         self._session_only: set[str] = set()
         self.started_with = policy.mode
         self._results_dir = results_dir
+        self.plan_file = ""
+        """The session's own plan, which the model may read and write in every mode; empty: it has none."""
 
     def judge(self, accesses: tuple[Access, ...]) -> Verdict:
         """What permissions say now."""
-        return judge_call(tuple(access for access in accesses if not self._own_result(access)), self.policy)
+        return judge_call(tuple(access for access in accesses if not self._own(access)), self.policy)
 
     def only_a_person(self, accesses: tuple[Access, ...]) -> bool:
         """Whether no hook may answer for these: what still asks where the user gave up asking (protected names,
         secrets, ask rules, what could not be judged), and a way out of the sandbox."""
         if any(isinstance(access, ShellAccess) and access.leaves_sandbox for access in accesses):
             return True
-        asked = [access for access in accesses if not self._own_result(access)]
+        asked = [access for access in accesses if not self._own(access)]
         if any(judge(access, self.policy).rule in FOR_PEOPLE for access in asked):
             return True
         unasked = msgspec.structs.replace(self.policy, mode="bypassPermissions")
         return judge_call(tuple(asked), unasked).decision != "allow"
 
-    def _own_result(self, access: Access) -> bool:
-        """Whether this reads a result that was spilled, wherever links lead."""
-        if self._results_dir is None or not isinstance(access, FileAccess) or access.op not in ("read", "list"):
+    def _own(self, access: Access) -> bool:
+        """Whether this reads a result that was spilled, or touches the plan, wherever links lead."""
+        if not isinstance(access, FileAccess) or access.op == "delete":
             return False
-        target = Path(os.path.realpath(os.path.join(access.cwd, access.path)))
-        return target.is_relative_to(os.path.realpath(self._results_dir))
+        target = os.path.realpath(os.path.join(access.cwd, access.path))
+        if self.plan_file and target == self.plan_file:
+            return True
+        if self._results_dir is None or access.op == "write":
+            return False
+        return Path(target).is_relative_to(os.path.realpath(self._results_dir))
 
     def remember(self, rules: tuple[str, ...], *, kept: bool = True) -> None:
         """The user said "always" to exactly these rules, or with `kept` false: until this session ends."""

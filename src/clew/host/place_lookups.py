@@ -14,6 +14,7 @@ from clew.config.load import settings_path
 from clew.config.walk import type_at
 from clew.host.background_shells import about_shells
 from clew.host.memory_files import add_line, adds_to, project_memory
+from clew.host.planning import Planning
 from clew.host.refusal import OpRefused
 from clew.host.room import Room
 from clew.host.status import status_rows
@@ -24,6 +25,8 @@ from clew.protocol.events import (
     Event,
     LineRemembered,
     MemoryListed,
+    PlanOpened,
+    PlanShown,
     SessionExported,
     StatusShown,
     ThemeChanged,
@@ -34,11 +37,14 @@ from clew.protocol.ops import (
     ListMemory,
     ListShells,
     Lookup,
+    OpenPlan,
     Remember,
     RequestStatus,
     RunChecks,
+    SavePlan,
     SetTheme,
     ShowDiff,
+    ShowPlan,
     ShowShell,
     StopShell,
 )
@@ -63,6 +69,8 @@ async def place_answer(op: Lookup, room: Room) -> Event:
             return StatusShown(op_id=op.op_id, rows=await asyncio.to_thread(status_rows, room))
         case ExportSession():
             return await _export(op, room)
+        case ShowPlan() | OpenPlan() | SavePlan():
+            return _plan(op, room)
         case _:
             if room.workspace is None:
                 raise OpRefused("this session has no place of its own")
@@ -93,6 +101,20 @@ def _remember(op: Remember, room: Room, workspace: Workspace) -> LineRemembered:
     if room.reminders is not None:
         room.reminders.add(f"[The user added this line to the memory file {path}: {line}]")
     return LineRemembered(op_id=op.op_id, line=line, path=str(path), scope=scope, created=created)
+
+
+def _plan(op: ShowPlan | OpenPlan | SavePlan, room: Room) -> PlanShown | PlanOpened:
+    planning = next((part for part in room.brought if isinstance(part, Planning)), None)
+    if planning is None:
+        raise OpRefused("this session makes no plans")
+    if isinstance(op, OpenPlan):
+        return planning.opened(op.op_id)
+    if isinstance(op, SavePlan):
+        try:
+            planning.save(op.plan)
+        except OSError as error:
+            raise OpRefused(f"the plan was not saved: {error.strerror}") from error
+    return planning.shown(op.op_id, saved=isinstance(op, SavePlan))
 
 
 def _memory(op: ListMemory, workspace: Workspace) -> MemoryListed:

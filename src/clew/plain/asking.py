@@ -1,4 +1,4 @@
-"""Approvals, questions and offers, one at a time, and the quiet time in which no key can answer them."""
+"""Approvals, questions, plans and offers, one at a time, and the quiet time in which no key can answer them."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,16 +7,18 @@ from clew.plain.approval import ApprovalDialog
 from clew.plain.dialog import Dialog, Shown
 from clew.plain.editor import Editor
 from clew.plain.hook_offer import HookOffer
+from clew.plain.plan import PlanDialog
 from clew.plain.question import QuestionDialog
 from clew.plain.screen import Screen
 from clew.plain.terminal import Terminal
 from clew.presentation.story import Story
-from clew.protocol.events import ApprovalRequested, QuestionAsked
+from clew.protocol.events import ApprovalRequested, PlanProposed, QuestionAsked
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import Answerer, Op
 
 NOBODY = "The input has ended."
-Asked = ApprovalRequested | QuestionAsked | HookOffer
+Known = ApprovalRequested | QuestionAsked | PlanProposed
+Asked = Known | HookOffer
 
 
 class Asking:
@@ -67,7 +69,7 @@ class Asking:
 
     def follow(self, story: Story) -> None:
         """Open, keep or drop the dialog, as the open requests say."""
-        known = [item for item in story.facts.state.waiting if isinstance(item, ApprovalRequested | QuestionAsked)]
+        known = [item for item in story.facts.state.waiting if isinstance(item, Known)]
         waiting: list[Asked] = [item for item in known if item.request_id not in self._done]
         offer = HookOffer(story.offered)
         if story.offered and offer.request_id not in self._done and self._terminal.interactive:
@@ -135,6 +137,8 @@ class Asking:
             self._dialog = ApprovalDialog(request, call, model=story.facts.model, waiting=behind, agent=who)
         elif isinstance(request, QuestionAsked):
             self._dialog = QuestionDialog(request)
+        elif isinstance(request, PlanProposed):
+            self._dialog = PlanDialog(request)
         else:
             self._dialog = request
         self._show(self._dialog.opening())

@@ -19,6 +19,8 @@ from clew.protocol.events import (
     EventBase,
     HookAwaited,
     HookRan,
+    PlanAnswered,
+    PlanProposed,
     QuestionAnswered,
     QuestionAsked,
     ReasoningDelta,
@@ -224,14 +226,16 @@ def _(event: RetryScheduled, activity: Activity, at: str) -> Activity:
 
 @_fold.register(ApprovalRequested)
 @_fold.register(QuestionAsked)
-def _(event: ApprovalRequested | QuestionAsked, activity: Activity, at: str) -> Activity:
+@_fold.register(PlanProposed)
+def _(event: ApprovalRequested | QuestionAsked | PlanProposed, activity: Activity, at: str) -> Activity:
     asked = activity.asked_s or seconds(at)
     return _now(replace(activity, asks=activity.asks + 1, asked_s=asked), "asking", at)
 
 
 @_fold.register(ApprovalResolved)
 @_fold.register(QuestionAnswered)
-def _(event: ApprovalResolved | QuestionAnswered, activity: Activity, at: str) -> Activity:
+@_fold.register(PlanAnswered)
+def _(event: ApprovalResolved | QuestionAnswered | PlanAnswered, activity: Activity, at: str) -> Activity:
     if not activity.asks:
         return activity
     asks = activity.asks - 1

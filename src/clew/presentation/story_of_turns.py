@@ -25,6 +25,7 @@ from clew.protocol.events import (
     BatchLabelled,
     CallChanged,
     PartCompleted,
+    PlanProposed,
     PromptAccepted,
     QuestionAsked,
     ReasoningDelta,
@@ -231,8 +232,9 @@ def _(event: ApprovalResolved, story: Story, at: str) -> Story:
     return with_call(story, event.call_id, lambda shown: replace(shown, state="announced"))
 
 
-@fold.register
-def _(event: QuestionAsked, story: Story, at: str) -> Story:
+@fold.register(QuestionAsked)
+@fold.register(PlanProposed)
+def _(event: QuestionAsked | PlanProposed, story: Story, at: str) -> Story:
     return with_call(story, event.call_id, lambda shown: replace(shown, state="asking"))
 
 

@@ -23,6 +23,8 @@ from clew.protocol.events import (
     ApprovalResolved,
     Envelope,
     HistoryLoaded,
+    PlanAnswered,
+    PlanProposed,
     PromptAccepted,
     QuestionAnswered,
     QuestionAsked,
@@ -36,7 +38,7 @@ from clew.protocol.messages import ToolCallPart
 
 TELLERS = (story_of_turns, story_of_remarks)
 """Loaded here, so that whoever tells has them all."""
-ASKS = ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered
+ASKS = ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | PlanProposed | PlanAnswered
 
 
 def told(envelope: Envelope, story: Story) -> Story:
@@ -59,7 +61,7 @@ def told(envelope: Envelope, story: Story) -> Story:
 
 def _of_child(envelope: Envelope, story: Story) -> Story:
     event = envelope.event
-    if isinstance(event, ApprovalRequested | QuestionAsked):
+    if isinstance(event, ApprovalRequested | QuestionAsked | PlanProposed):
         story = replace(story, askers={**story.askers, event.request_id: envelope.agent})
     if isinstance(event, ASKS):
         return replace(

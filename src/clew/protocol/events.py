@@ -71,6 +71,9 @@ from clew.protocol.lookup_events import (
     MemoryListed,
     ModelRow,
     ModelsListed,
+    PlaceAnswer,
+    PlanOpened,
+    PlanShown,
     RuleRow,
     RulesListed,
     SessionExported,
@@ -228,12 +231,7 @@ Live = (
     | SessionsListed
     | SessionPreviewed
     | FilesFound
-    | LineRemembered
-    | MemoryListed
-    | DiffShown
-    | SessionExported
-    | StatusShown
-    | ChecksShown
+    | PlaceAnswer
     | ShellStarted
     | ShellProgress
     | ShellsChanged
@@ -332,7 +330,9 @@ __all__ = [
     "PermissionModeChanged",
     "PlaceChanged",
     "PlanAnswered",
+    "PlanOpened",
     "PlanProposed",
+    "PlanShown",
     "PromptAccepted",
     "PromptOffered",
     "PromptOrigin",

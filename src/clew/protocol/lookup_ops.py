@@ -86,6 +86,20 @@ class ListMemory(OpBase, frozen=True, kw_only=True, tag="memory.list"):
     """Ask which memory files are in force; answered by MemoryListed."""
 
 
+class ShowPlan(OpBase, frozen=True, kw_only=True, tag="plan.show"):
+    """Ask for the plan of this session; answered by PlanShown."""
+
+
+class OpenPlan(OpBase, frozen=True, kw_only=True, tag="plan.open"):
+    """Ask for the plan to be edited by a person; answered by PlanOpened, and saved with SavePlan."""
+
+
+class SavePlan(OpBase, frozen=True, kw_only=True, tag="plan.save"):
+    """A person's own text of the plan; answered by PlanShown."""
+
+    plan: str
+
+
 class ShowDiff(OpBase, frozen=True, kw_only=True, tag="diff.show"):
     """Ask what this session changed in files, as they are now; answered by DiffShown."""
 
@@ -129,6 +143,9 @@ Lookup = (
     | StopShell
     | Remember
     | ListMemory
+    | ShowPlan
+    | OpenPlan
+    | SavePlan
     | ShowDiff
     | ExportSession
     | RequestStatus

@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from clew.protocol.client import Client
 from clew.protocol.events import (
     ApprovalRequested,
@@ -15,15 +17,18 @@ from clew.protocol.events import (
     HookCalled,
     HookCallWithdrawn,
     PartCompleted,
+    PlanAnswered,
+    PlanProposed,
     QuestionAnswered,
     QuestionAsked,
 )
 from clew.protocol.ids import CallId, RequestId
 from clew.protocol.messages import ToolCallPart, arguments_of
-from clew.protocol.ops import AnswerApproval, AnswerHookCall, AnswerQuestion, CallbackHook, Op
+from clew.protocol.ops import AnswerApproval, AnswerHookCall, AnswerPlan, AnswerQuestion, CallbackHook, Op
 from clew.sdk.options import Allow, Decision, HookCallback, Options, ToolRequest
 
 NOBODY = "Allow it by a rule, a permission mode, or can_use_tool."
+PLAN_TOOL = "ExitPlanMode"
 T = TypeVar("T")
 
 
@@ -67,9 +72,11 @@ class Callbacks:
                 self._ask(event.request_id, partial(self._decide, event))
             case QuestionAsked():
                 self._ask(event.request_id, partial(self._answer, event))
+            case PlanProposed():
+                self._ask(event.request_id, partial(self._plan, event))
             case HookCalled():
                 self._ask(event.request_id, partial(self._hook, event))
-            case ApprovalResolved() | QuestionAnswered() | HookCallWithdrawn():
+            case ApprovalResolved() | QuestionAnswered() | PlanAnswered() | HookCallWithdrawn():
                 if (task := self._open.pop(event.request_id, None)) is not None:
                     task.cancel()
             case _:
@@ -133,6 +140,28 @@ class Callbacks:
             said = None
         answers = tuple(tuple(map(str, one)) for one in said or ())
         return AnswerQuestion(request_id=event.request_id, answers=answers, declined=said is None)
+
+    async def _plan(self, event: PlanProposed) -> Op:
+        """Asked like a call that needs leave: `arguments` holds the plan, and may come back changed."""
+        function = self._options.can_use_tool
+        kept = AnswerPlan(request_id=event.request_id, decision="keep_planning")
+        if function is None:
+            return replace(kept, by="nobody")
+        asked = ToolRequest(
+            tool=PLAN_TOOL,
+            arguments={"plan": event.plan},
+            subject=event.plan,
+            why="a plan waits for a person",
+            call_id=event.call_id,
+        )
+        try:
+            decision: Decision = await value_of(lambda: function(asked))
+        except Exception as error:  # as above
+            return replace(kept, comment=f"can_use_tool failed: {type(error).__name__}: {error}")
+        if not isinstance(decision, Allow):
+            return replace(kept, comment=getattr(decision, "reason", ""), stop=getattr(decision, "stop", False))
+        plan = str((decision.arguments or {}).get("plan", ""))
+        return replace(kept, decision="accept", plan=plan if plan != event.plan else "")
 
     async def _hook(self, event: HookCalled) -> Op:
         function = self._hooks.get(event.callback_id)

@@ -4,6 +4,8 @@ from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
     Event,
+    PlanAnswered,
+    PlanProposed,
     PromptAccepted,
     PromptQueued,
     PromptWithdrawn,
@@ -39,9 +41,9 @@ class ActivityFold:
             case TurnEnded():
                 self._in_turn = False
                 self._asked.clear()
-            case ApprovalRequested() | QuestionAsked():
+            case ApprovalRequested() | QuestionAsked() | PlanProposed():
                 self._asked.add(event.request_id)
-            case ApprovalResolved() | QuestionAnswered():
+            case ApprovalResolved() | QuestionAnswered() | PlanAnswered():
                 self._asked.discard(event.request_id)
             case _:
                 return None

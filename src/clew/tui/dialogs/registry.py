@@ -14,6 +14,8 @@ from clew.protocol.events import (
     EventBase,
     HooksOffered,
     ModelsListed,
+    PlanOpened,
+    PlanProposed,
     QuestionAsked,
     RewindPreviewed,
     SessionsListed,
@@ -25,6 +27,8 @@ from clew.tui.dialogs.base import Dialog
 ON_THEIR_OWN: dict[type[EventBase], str] = {
     ApprovalRequested: "permission",
     QuestionAsked: "question",
+    PlanProposed: "plan",
+    PlanOpened: "plan_editor",
     ColdReturn: "cold_return",
     CostThresholdReached: "cost_threshold",
     HooksOffered: "hook_offer",
