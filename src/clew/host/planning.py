@@ -12,6 +12,7 @@ from clew.host.brought import Brought, Joined, Place
 from clew.host.plan_file import PROPOSES, PlanFile, plan_in, read_plan
 from clew.host.refusal import OpRefused
 from clew.host.room import Effect
+from clew.protocol.display import TextBlock
 from clew.protocol.entries import ModeEntry
 from clew.protocol.events import Event, PermissionModeChanged, PlanAnswered, PlanOpened, PlanShown
 from clew.protocol.ids import OpId
@@ -177,7 +178,10 @@ class Planning(Brought, Middleware):
         edited = f" They changed it; this is what counts:\n\n{answered.plan}\n\n" if answered.plan else " "
         where = f"It is kept in {self.file.shown_path}. " if self.file.shown_path else ""
         how = "edits are accepted without asking" if mode == "acceptEdits" else f"the permission mode is {mode}"
-        return ToolResult(text=f"The user accepted the plan.{edited}{where}Plan mode is off: {how}. Carry it out.")
+        return ToolResult(
+            text=f"The user accepted the plan.{edited}{where}Plan mode is off: {how}. Carry it out.",
+            display=(TextBlock(text=answered.plan or plan),),
+        )
 
     def _sent_back(self, answered: PlanAnswered) -> ToolResult:
         if answered.by == "nobody":

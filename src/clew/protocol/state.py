@@ -26,8 +26,7 @@ from clew.protocol.display import DiffBlock, TerminalBlock, TodoBlock, TodoItem
 from clew.protocol.event_base import EventBase
 from clew.protocol.lookup_events import PlanStanding
 from clew.protocol.messages import text_of
-from clew.protocol.session_events import PermissionModeChanged
-from clew.protocol.session_words import RecapReady, TitleChanged
+from clew.protocol.session_words import PermissionModeChanged, RecapReady, TitleChanged
 from clew.protocol.shell_events import ShellEnded, ShellRow, ShellsChanged, ShellStarted
 from clew.protocol.tally import Tally
 from clew.protocol.turn_events import (
