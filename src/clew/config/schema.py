@@ -172,6 +172,25 @@ class MemoryFiles(Section, frozen=True, kw_only=True):
     enabled: bool = True
 
 
+class LanguageServer(Section, frozen=True, kw_only=True):
+    """A language server of the user's own, or a change to a known one."""
+
+    command: tuple[Text, ...] = ()
+    """The program on your PATH, and its arguments; empty: as it is known."""
+    languages: dict[str, Text] = field(default_factory=dict[str, Text])
+    """The protocol's id of a language by the end of a file's name: `{".zig": "zig"}`."""
+    root_markers: tuple[Text, ...] = ()
+    enabled: bool = True
+
+
+class LanguageServers(Section, frozen=True, kw_only=True):
+    """Diagnostics after an edit, from language servers that you have."""
+
+    mode: Literal["auto", "on", "off"] = "auto"
+    """auto: where a person is there; on: in `clew -p` too."""
+    servers: dict[str, LanguageServer] = field(default_factory=dict[str, LanguageServer])
+
+
 class Plan(Section, frozen=True, kw_only=True):
     """Plan mode."""
 
@@ -266,6 +285,7 @@ class Settings(Section, frozen=True, kw_only=True):
     limits: Limits = field(default_factory=Limits)
     foreign: Foreign = field(default_factory=Foreign)
     memory: MemoryFiles = field(default_factory=MemoryFiles)
+    lsp: LanguageServers = field(default_factory=LanguageServers)
     plan: Plan = field(default_factory=Plan)
     screen: Screen = field(default_factory=Screen)
     notifications: Notifications = field(default_factory=Notifications)

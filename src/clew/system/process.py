@@ -55,8 +55,9 @@ class Command(NamedTuple):
     plan: Plan | None = None
     grace_s: float = 1.0
     """Between SIGTERM and SIGKILL."""
-    stdin: bytes | None = None
-    """What it reads; None: nothing. It lies in a file of memory, so that nobody has to hand it over."""
+    stdin: bytes | int | None = None
+    """What it reads; None: nothing. It lies in a file of memory, so that nobody has to hand it over. A number: a
+    descriptor of the caller's, who goes on writing at its other end."""
     on_errors: Callable[[bytes], None] | None = None
     """Takes what it writes to stderr; None: that is output like any other."""
 
@@ -293,7 +294,9 @@ class ProcessStarter:
                 os.set_blocking(read_end, False)
                 read_ends.append(read_end)
                 handed.append(write_end)
-            if command.stdin is not None:
+            if isinstance(command.stdin, int):
+                handed.append(command.stdin)
+            elif command.stdin is not None:
                 handed.append(input_file(command.stdin))
                 theirs.callback(os.close, handed[-1])
             socket.send_fds(self._door, [kind], handed)
