@@ -65,4 +65,10 @@ def brought_to(place: Place) -> tuple[Brought, ...]:
     """All of them, in the order in which a model is told. A room is loaded only where there is something of it."""
     from clew.host.planning import Planning  # every session may plan; it stands on what is above
 
-    return (Planning(place),)
+    found: list[Brought] = [Planning(place)]
+    lsp = place.workspace.settings.lsp.mode
+    if place.workspace.trusted and (lsp == "on" or (lsp == "auto" and not place.request.headless)):
+        from clew.host.language_servers import LanguageServers
+
+        found.append(LanguageServers(place))
+    return tuple(found)

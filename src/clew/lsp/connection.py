@@ -76,6 +76,10 @@ class Connection:
         self._received = 0
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 
+    def give_up(self, why: str) -> None:
+        """It is of no use any more."""
+        self._lost(why)
+
     async def close(self) -> None:
         """End it and all that it started."""
         self._lost("the session ended")

@@ -50,9 +50,7 @@ KNOWN: tuple[Server, ...] = (
         root_markers=("tsconfig.json", "jsconfig.json", "package.json"),
     ),
     Server(name="gopls", command=("gopls",), languages={".go": "go"}, root_markers=("go.work", "go.mod")),
-    Server(
-        name="rust-analyzer", command=("rust-analyzer",), languages={".rs": "rust"}, root_markers=("Cargo.toml",)
-    ),
+    Server(name="rust-analyzer", command=("rust-analyzer",), languages={".rs": "rust"}, root_markers=("Cargo.toml",)),
     Server(
         name="clangd",
         command=("clangd", "--background-index=false"),
