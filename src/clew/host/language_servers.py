@@ -1,4 +1,4 @@
-"""Diagnostics after an edit: what a language server newly says about the file joins the result, or comes a little later."""
+"""Diagnostics after an edit: what a server newly says about the file joins the result, or comes a little later."""
 
 import asyncio
 import os

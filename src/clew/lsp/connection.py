@@ -1,4 +1,4 @@
-"""One running server: its process, its frames, what it asks of us. A server that misbehaves is ended, once and for all."""
+"""One running server: its process, its frames, what it asks of us. One that misbehaves is ended for good."""
 
 import asyncio
 import contextlib
