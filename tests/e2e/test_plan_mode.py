@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -83,7 +84,7 @@ def test_the_bytes_already_sent_stay_when_the_mode_changes(serve: Serve) -> None
         run.end()
     bodies = [request.body for request in server.requests]
     assert len({json.dumps([body["system"], body["tools"]]) for body in bodies}) == 1
-    for before, after in zip(bodies, bodies[1:], strict=False):
+    for before, after in pairwise(bodies):
         assert [said(item) for item in after["messages"]][: len(before["messages"])] == [
             said(item) for item in before["messages"]
         ]
@@ -204,3 +205,76 @@ def test_only_the_plan_may_be_written_and_reading_commands_run(tmp_path: Path, s
     assert "# Draft" in results[0]
     assert "one" in results[1]
     assert "plan mode" in results[2]
+
+
+@pytest.mark.parametrize("rule", [(), ("--allowed-tools", "EnterPlanMode")])
+def test_the_model_may_ask_to_plan_first(serve: Serve, rule: tuple[str, ...]) -> None:
+    enter = {"calls": [{"call": "EnterPlanMode", "arguments": {}}]}
+    place, server = serve([enter, write_call("a.txt"), proposed(), write_call("b.txt"), {"text": "done"}])
+    with Driven(place, *ASK, *rule, "--permission-mode", "acceptEdits", "--trust") as run:
+        run.say("a large change")
+        if not rule:
+            asked = allow(run)
+            assert asked["tool_name"] == "EnterPlanMode"
+        assert allow(run)["tool_name"] == "ExitPlanMode"
+        assert run.result()["result"] == "done"
+        run.end()
+    assert "Plan mode is on" in last_result(server.requests[1].body)
+    assert "plan mode changes nothing" in last_result(server.requests[2].body)
+    assert not (place.project / "a.txt").exists()
+    assert (place.project / "b.txt").exists(), "back in acceptEdits"
+
+
+def test_an_interrupt_while_it_is_asked_is_no_refusal(serve: Serve) -> None:
+    place, server = serve([proposed(), {"text": "again"}])
+    with Driven(place, *ASK, "--permission-mode", "plan") as run:
+        run.say("move the cache")
+        run.until(is_asked("can_use_tool"))
+        run.ask("i", "interrupt")
+        assert run.result()["is_error"]
+        run.say("/plan")
+        assert "waits for your answer" in run.result()["result"]
+        run.end()
+    (transcript,) = place.transcripts()
+    facts = json.loads(place.run("ledger", transcript.stem, "--json").out)
+    assert facts["plan"]["approved"] is None
+    assert [fact for fact in facts["approvals"] if fact["tool"] == "plan"] == []
+    assert len(server.requests) == 1
+
+
+def test_while_it_is_asked_the_session_waits_for_approval(serve: Serve) -> None:
+    place, _ = serve([proposed()])
+    with Driven(place, *ASK, "--permission-mode", "plan") as run:
+        run.say("move the cache")
+        run.until(is_asked("can_use_tool"))
+        listed = json.loads(place.run("sessions", "--json").out)
+        rows = listed if isinstance(listed, list) else listed["sessions"]
+        assert [row["state"] for row in rows] == ["waiting"]
+
+
+def test_the_work_is_held_against_the_plan_when_that_is_asked_for(serve: Serve) -> None:
+    replies = [proposed(), write_call("store.py"), {"text": "done"}, {"text": "item 2 is done"}]
+    place, server = serve(replies)
+    settings = ("--settings", json.dumps({"plan": {"check": "auto"}}))
+    with Driven(place, *ASK, *settings, "--trust", "--permission-mode", "plan") as run:
+        run.say("move the cache")
+        allow(run, updatedPermissions=[{"type": "setMode", "mode": "acceptEdits", "destination": "session"}])
+        assert run.result()["result"] == "item 2 is done"
+        run.end()
+    asked = json.dumps(server.requests[3].body["messages"][-1])
+    assert "Check the work so far against the plan" in asked
+    assert "store.py +1 -0" in asked
+    assert "Move the cache" in asked
+
+
+def test_line_by_line(serve: Serve) -> None:
+    place, server = serve([proposed(), proposed("# Better"), {"text": "begun"}])
+    lines = "move the cache\nk and the tests?\na\n/plan\n"
+    done = place.run("--plain", "--permission-mode", "plan", stdin=lines)
+    assert done.code == 0, done.out + done.err
+    assert "The user says: and the tests?" in last_result(server.requests[1].body)
+    assert "edits are accepted without asking" in last_result(server.requests[2].body)
+    assert "  | # Move the cache" in done.out
+    assert "Plan sent back: and the tests?" in done.out
+    assert "Plan accepted; edits are made without asking" in done.out
+    assert "Plan (accepted)" in done.out

@@ -170,6 +170,8 @@ class MemoryFiles(Section, frozen=True, kw_only=True):
     """AGENTS.md, CLAUDE.md and CLEW.md."""
 
     enabled: bool = True
+    auto: Literal["off", "suggest"] = "off"
+    """suggest: the model may propose a line; it is shown and asked about in every permission mode."""
 
 
 class LanguageServer(Section, frozen=True, kw_only=True):

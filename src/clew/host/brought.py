@@ -71,4 +71,9 @@ def brought_to(place: Place) -> tuple[Brought, ...]:
         from clew.host.language_servers import LanguageServers
 
         found.append(LanguageServers(place))
+    memory = place.workspace.settings.memory
+    if memory.enabled and memory.auto == "suggest":
+        from clew.host.remembering import Remembering
+
+        found.append(Remembering(place))
     return tuple(found)

@@ -14,7 +14,7 @@ from clew.permissions.rules import RuleError, add_rule
 from clew.protocol.events import RuleRow
 
 MODES = get_args(Mode)
-FOR_PEOPLE = frozenset({"protected names", "secret names", "leaves the sandbox", "limits", "fault"})
+FOR_PEOPLE = frozenset({"protected names", "secret names", "leaves the sandbox", "memory", "limits", "fault"})
 """What a verdict names as its reason where no hook may answer; some of these a mode answers."""
 
 

@@ -13,7 +13,7 @@ from clew.config.errors import SettingsError
 from clew.config.load import settings_path
 from clew.config.walk import type_at
 from clew.host.background_shells import about_shells
-from clew.host.memory_files import add_line, adds_to, project_memory
+from clew.host.memory_files import add_line, adds_to, project_memory, remove_line
 from clew.host.planning import Planning
 from clew.host.refusal import OpRefused
 from clew.host.room import Room
@@ -31,9 +31,10 @@ from clew.protocol.events import (
     StatusShown,
     ThemeChanged,
 )
-from clew.protocol.lookup_events import CheckRow, MemoryRow
+from clew.protocol.lookup_events import CheckRow, MemoryRow, MemoryScope
 from clew.protocol.ops import (
     ExportSession,
+    ForgetLine,
     ListMemory,
     ListShells,
     Lookup,
@@ -81,6 +82,8 @@ async def _with_workspace(op: Lookup, room: Room, workspace: Workspace) -> Event
     match op:
         case Remember():
             return _remember(op, room, workspace)
+        case ForgetLine():
+            return _forget(op, room)
         case ListMemory():
             return _memory(op, workspace)
         case SetTheme():
@@ -98,9 +101,29 @@ def _remember(op: Remember, room: Room, workspace: Workspace) -> LineRemembered:
         raise OpRefused(str(error)) from error
     except OSError as error:
         raise OpRefused(f"nothing was saved: {error.filename or ''} {error.strerror}".replace("  ", " ")) from error
+    if room.tools is not None:
+        room.tools.remembered.append((str(path), line))
     if room.reminders is not None:
         room.reminders.add(f"[The user added this line to the memory file {path}: {line}]")
     return LineRemembered(op_id=op.op_id, line=line, path=str(path), scope=scope, created=created)
+
+
+def _forget(op: ForgetLine, room: Room) -> LineRemembered:
+    kept = room.tools.remembered if room.tools is not None else []
+    if not kept:
+        raise OpRefused("this session added no line to a memory file")
+    path, line = kept[-1]
+    try:
+        found = remove_line(Path(path), line)
+    except OSError as error:
+        raise OpRefused(f"{path} was left as it is: {error.strerror}") from error
+    if not found:
+        raise OpRefused(f"the line is not in {path} any more as it was written; nothing was changed")
+    kept.pop()
+    if room.reminders is not None:
+        room.reminders.add(f"[The user took this line out of the memory file {path} again: {line}]")
+    scope: MemoryScope = "user" if room.workspace and Path(path).is_relative_to(room.workspace.home) else "project"
+    return LineRemembered(op_id=op.op_id, line=line, path=path, scope=scope, removed=True)
 
 
 def _plan(op: ShowPlan | OpenPlan | SavePlan, room: Room) -> PlanShown | PlanOpened:

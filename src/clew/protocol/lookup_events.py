@@ -105,6 +105,8 @@ class LineRemembered(LiveEvent, frozen=True, kw_only=True, tag="memory.remembere
     scope: MemoryScope
     created: bool = False
     """The file is new."""
+    removed: bool = False
+    """It was taken out again, in answer to `ForgetLine`."""
 
 
 class MemoryRow(Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -82,6 +82,10 @@ class Remember(OpBase, frozen=True, kw_only=True, tag="memory.remember"):
     line: str
 
 
+class ForgetLine(OpBase, frozen=True, kw_only=True, tag="memory.forget"):
+    """Take the last line that this session added to a memory file out again; answered by LineRemembered."""
+
+
 class ListMemory(OpBase, frozen=True, kw_only=True, tag="memory.list"):
     """Ask which memory files are in force; answered by MemoryListed."""
 
@@ -143,6 +147,7 @@ Lookup = (
     | StopShell
     | Remember
     | ListMemory
+    | ForgetLine
     | ShowPlan
     | OpenPlan
     | SavePlan

@@ -96,6 +96,8 @@ class ToolSession:
         self.shells_changed: Callable[[], None] = lambda: None
         """Called when a command in the background began or ended."""
         self.todos: tuple[TodoItem, ...] = ()
+        self.remembered: list[tuple[str, str]] = []
+        """Lines that this session put into memory files: the file and the line, newest last."""
         self.plan: PlanPort | None = None
         """Plan mode; None where nobody can be shown a plan."""
         self._shells = running

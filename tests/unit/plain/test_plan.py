@@ -45,7 +45,5 @@ def test_every_line_of_the_plan_stands_behind_a_bar_and_its_file_is_named() -> N
 
 
 def test_nobody_and_an_interrupt_keep_planning() -> None:
-    assert PlanDialog(PROPOSED).decline("", stop=True) == AnswerPlan(
-        request_id=ID, decision="keep_planning", stop=True
-    )
+    assert PlanDialog(PROPOSED).decline("", stop=True) == AnswerPlan(request_id=ID, decision="keep_planning", stop=True)
     assert PlanDialog(PROPOSED).decline("", stop=False, by="nobody").by == "nobody"
