@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from clew.protocol.ids import SessionId
 from clew.transcript.store import SessionStore
 from e2e.command import Place
 from e2e.driver import Driven, Json, is_asked
+from e2e.screen_person import ScreenPerson
 from e2e.test_dialogue import Serve, bash, serve, write_call
 
 __all__ = ["serve"]
@@ -237,7 +239,7 @@ def test_an_interrupt_while_it_is_asked_is_no_refusal(serve: Serve) -> None:
         run.end()
     (transcript,) = place.transcripts()
     facts = json.loads(place.run("ledger", transcript.stem, "--json").out)
-    assert facts["plan"]["approved"] is None
+    assert "approved" not in facts["plan"]
     assert [fact for fact in facts["approvals"] if fact["tool"] == "plan"] == []
     assert len(server.requests) == 1
 
@@ -267,14 +269,57 @@ def test_the_work_is_held_against_the_plan_when_that_is_asked_for(serve: Serve) 
     assert "Move the cache" in asked
 
 
-def test_line_by_line(serve: Serve) -> None:
-    place, server = serve([proposed(), proposed("# Better"), {"text": "begun"}])
-    lines = "move the cache\nk and the tests?\na\n/plan\n"
-    done = place.run("--plain", "--permission-mode", "plan", stdin=lines)
-    assert done.code == 0, done.out + done.err
+@pytest.fixture
+def come(serve: Serve) -> Iterator[Callable[..., tuple[ScreenPerson, Place, Any]]]:
+    present: list[ScreenPerson] = []
+
+    def comes(script: Any, *args: str, **env: str) -> tuple[ScreenPerson, Place, Any]:
+        place, server = serve(script)
+        present.append(ScreenPerson(place, *args, **env))
+        return present[-1], place, server
+
+    yield comes
+    for person in present:
+        person.leave()
+
+
+def test_line_by_line(come: Any) -> None:
+    script = [proposed(), proposed("# Better"), {"text": "begun"}]
+    person, _, server = come(script, "--plain", "--trust", "--permission-mode", "plan")
+    person.sees("/help lists commands")
+    person.type("move the cache\r")
+    person.sees("| # Move the cache")
+    person.sees("Accept? [y]es")
+    person.type("k and the tests?\r")
+    person.sees("Plan sent back: and the tests?")
+    person.sees("| # Better")
+    person.until(lambda: "Accept? [y]es" in person.rows[last_row(person)])
+    person.type("a\r")
+    person.sees("Plan accepted; edits are made without asking")
+    person.sees("begun")
     assert "The user says: and the tests?" in last_result(server.requests[1].body)
     assert "edits are accepted without asking" in last_result(server.requests[2].body)
-    assert "  | # Move the cache" in done.out
-    assert "Plan sent back: and the tests?" in done.out
-    assert "Plan accepted; edits are made without asking" in done.out
-    assert "Plan (accepted)" in done.out
+
+
+def last_row(person: ScreenPerson) -> int:
+    return max((at for at, row in enumerate(person.rows) if row.strip()), default=0)
+
+
+def test_on_the_screen_with_an_editor(come: Any, tmp_path: Path) -> None:
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nprintf "# My way\\n" > "$1"\n')
+    editor.chmod(0o755)
+    script = [proposed(), {"text": "begun"}]
+    person, place, server = come(script, "--trust", "--permission-mode", "plan", EDITOR=str(editor))
+    person.sees("plan")
+    person.type("move the cache\r")
+    person.sees("Accept this plan?")
+    person.type("\r")
+    person.until(lambda: any("did not count" in row or "Nothing is chosen yet" in row for row in person.rows))
+    person.type("e")
+    person.sees("edited by you")
+    person.sees("My way")
+    person.type("y")
+    person.sees("begun")
+    assert "# My way" in last_result(server.requests[1].body)
+    assert plan_file(place).read_text() == "# My way\n"

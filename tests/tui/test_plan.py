@@ -88,7 +88,7 @@ def editor(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def until(app: Host, wanted: Callable[[], bool]) -> None:
     async with asyncio.timeout(HANG_S):
-        while not wanted():
+        while not wanted():  # noqa: ASYNC110 (a thread and another process work meanwhile)
             await asyncio.sleep(0.01)
     await asyncio.sleep(0)
 
