@@ -8,6 +8,7 @@ second argument is there. asks: first asks for settings and much else.
 
 import json
 import os
+import signal
 import sys
 import time
 from typing import Any
@@ -64,7 +65,7 @@ def about(kind: str, document: Json, text: str) -> None:
 def main() -> None:
     kind = sys.argv[1]
     if kind == "deaf":
-        time.sleep(3600)
+        signal.pause()
     if kind in ("garbage", "notjson", "huge"):
         OUT.write({"garbage": b"hello\n" * 5_000, "notjson": b"Content-Length: 3\r\n\r\n{{{"}.get(kind, b""))
         OUT.write(b"Content-Length: 99999999999\r\n\r\n" if kind == "huge" else b"")

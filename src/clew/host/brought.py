@@ -15,6 +15,7 @@ from clew.host.session import Session
 from clew.host.toolbox import Toolbox
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
+from clew.protocol.lookup_events import CheckRow
 from clew.protocol.ops import Op
 from clew.tools.base import Tool
 
@@ -55,6 +56,10 @@ class Brought:
 
     def attach(self, joined: Joined) -> None:
         """Belong to a session. Nothing here may wait: the first prompt is near."""
+
+    def checks(self) -> tuple[CheckRow, ...]:
+        """What `/doctor` should know of it."""
+        return ()
 
     async def understood(self, op: Op) -> Effect:
         """What one of its ops means. Raises OpRefused."""

@@ -14,7 +14,9 @@ from clew.engine.ports import CallChange
 from clew.host.brought import Brought, Joined, Place
 from clew.lsp.servers import Server, program_of, root_of, server_for, servers_of
 from clew.protocol.display import TextBlock
+from clew.protocol.lookup_events import CheckRow
 from clew.protocol.messages import ToolCallPart
+from clew.system.descendants import resident_bytes
 from clew.system.environment import tool_environment
 from clew.system.files import read_regular
 from clew.system.terminal_text import sanitize
@@ -58,6 +60,18 @@ class LanguageServers(Brought):
         kept = 1 if joined.toolbox.undo is not None else 0
         host.hooks = (*host.hooks[:kept], self, *host.hooks[kept:])
         joined.session.beside.append(self.close)
+
+    def checks(self) -> tuple[CheckRow, ...]:
+        """What runs, and how much memory it holds."""
+        rows = [
+            f"{server.name} in {server.root}: {resident_bytes(server.connection.pid) // 1_000_000} MB"
+            for server in self._running
+            if not server.problem
+        ]
+        rows += [f"{name} is off for this session" for name in sorted(self._off)]
+        if not rows:
+            return ()
+        return (CheckRow(name="lsp now", state="info", summary="; ".join(rows)),)
 
     async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
         """Nothing is changed."""

@@ -89,7 +89,8 @@ async def _with_workspace(op: Lookup, room: Room, workspace: Workspace) -> Event
         case SetTheme():
             return _theme(op, workspace)
         case RunChecks():
-            return ChecksShown(op_id=op.op_id, checks=await asyncio.to_thread(_checks, workspace))
+            rows = await asyncio.to_thread(_checks, workspace)
+            return ChecksShown(op_id=op.op_id, checks=(*rows, *(row for part in room.brought for row in part.checks())))
         case _:
             raise OpRefused("this is not built yet")
 
