@@ -273,7 +273,7 @@ def test_the_work_is_held_against_the_plan_when_that_is_asked_for(serve: Serve) 
 def come(serve: Serve) -> Iterator[Callable[..., tuple[ScreenPerson, Place, Any]]]:
     present: list[ScreenPerson] = []
 
-    def comes(script: Any, *args: str, **env: str) -> tuple[ScreenPerson, Place, Any]:
+    def comes(script: Any, *args: str, **env: Any) -> tuple[ScreenPerson, Place, Any]:
         place, server = serve(script)
         present.append(ScreenPerson(place, *args, **env))
         return present[-1], place, server

@@ -71,7 +71,7 @@ def main() -> None:
         OUT.write(b"Content-Length: 99999999999\r\n\r\n" if kind == "huge" else b"")
         OUT.flush()
     while (message := receive()) is not None:
-        method, params = message.get("method"), message.get("params")
+        method, params = message.get("method"), message.get("params") or {}
         if method == "initialize" and kind != "mute":
             if kind == "asks":
                 send({"jsonrpc": "2.0", "id": "s", "method": "workspace/configuration", "params": {"items": [{}, {}]}})
