@@ -8,6 +8,7 @@ from clew.commands import (
     doctor,
     export,
     hooks,
+    mcp,
     memory,
     model,
     permissions,
@@ -35,6 +36,7 @@ from clew.protocol.events import (
     ItemPinned,
     ItemsRecalled,
     LineRemembered,
+    McpServersListed,
     MemoryListed,
     ModelsListed,
     PlanOpened,
@@ -77,6 +79,7 @@ AboutThePlace = (
     | SessionExported
     | SessionPreviewed
     | HooksListed
+    | McpServersListed
     | StatusShown
     | ChecksShown
     | ThemeChanged
@@ -123,10 +126,8 @@ def place_lines(event: AboutThePlace, cwd: str) -> Iterable[str]:
             return memory.listing(event, cwd)
         case LineRemembered():
             return (memory.remembered_line(event, cwd),)
-        case PlanShown():
+        case PlanShown() | PlanOpened():
             return plan.plan_lines(event, cwd)
-        case PlanOpened():
-            return (plan.opened_line(event),)
         case DiffShown():
             return diff.diff_lines(event, cwd)
         case SessionExported():
@@ -135,6 +136,8 @@ def place_lines(event: AboutThePlace, cwd: str) -> Iterable[str]:
             return event.lines
         case HooksListed():
             return hooks.listing(event)
+        case McpServersListed():
+            return mcp.listing(event)
         case StatusShown():
             return status.status_lines(event)
         case ChecksShown():

@@ -35,8 +35,11 @@ def plan_heading(event: PlanShown, cwd: str) -> str:
     return f"{'Plan saved' if event.saved else 'Plan'}{word}{':' if where else ''}{where}"
 
 
-def plan_lines(event: PlanShown, cwd: str) -> Iterator[str]:
-    """What PlanShown says."""
+def plan_lines(event: PlanShown | PlanOpened, cwd: str) -> Iterator[str]:
+    """What they say."""
+    if isinstance(event, PlanOpened):
+        yield opened_line(event)
+        return
     yield plan_heading(event, cwd)
     if not event.saved:
         yield from (f"  {line}" for line in event.plan.splitlines())

@@ -15,9 +15,11 @@ from clew.host.session import Session
 from clew.host.toolbox import Toolbox
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
+from clew.protocol.events import SessionStarted
 from clew.protocol.lookup_events import CheckRow
 from clew.protocol.ops import Op
 from clew.tools.base import Tool
+from clew.tools.late_tools import LateTools
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -27,6 +29,8 @@ class Place(Struct, frozen=True, kw_only=True):
     workspace: Workspace
     past: Past
     model: Model
+    offered: set[str]
+    """The digests of what a person was asked about in this process; it is not offered again."""
 
 
 class Joined(Struct, frozen=True, kw_only=True):
@@ -45,7 +49,10 @@ class Brought:
     """
 
     tools: tuple[Tool[Any], ...] = ()
-    """In the array from the first request on, as long as the session lives."""
+    """In the array from the first request on, as long as the session lives. What comes later is added to the ToolSet
+    and is deferred."""
+    late: LateTools | None = None
+    """Who brings tools later. Not None means that some may come: then the model can search for tools."""
     middlewares: tuple[Middleware, ...] = ()
     words: str = ""
     """A block of the system prompt: the same bytes for the whole session."""
@@ -53,6 +60,10 @@ class Brought:
     """What a person should know before it starts."""
     ops: tuple[type[Op], ...] = ()
     """The ops that `understood` answers."""
+
+    def introduced(self, started: SessionStarted) -> SessionStarted:
+        """What a front end that joins is told first, with what is to be said of this."""
+        return started
 
     def attach(self, joined: Joined) -> None:
         """Belong to a session. Nothing here may wait: the first prompt is near."""
@@ -68,9 +79,10 @@ class Brought:
 
 def brought_to(place: Place) -> tuple[Brought, ...]:
     """All of them, in the order in which a model is told. A room is loaded only where there is something of it."""
-    from clew.host.planning import Planning  # every session may plan; it stands on what is above
+    from clew.host.mcp_parts import McpParts  # it is made of the classes above
+    from clew.host.planning import Planning
 
-    found: list[Brought] = [Planning(place)]
+    found: list[Brought] = [McpParts(place), Planning(place)]
     lsp = place.workspace.settings.lsp.mode
     if place.workspace.trusted and (lsp == "on" or (lsp == "auto" and not place.request.headless)):
         from clew.host.language_servers import LanguageServers

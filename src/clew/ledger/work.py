@@ -18,6 +18,7 @@ from clew.ledger.todos import TodosFold, heading_of
 from clew.protocol.entries import ApprovalEntry
 from clew.protocol.events import PlanAnswered, PlanProposed
 from clew.protocol.ids import CallId, EntryId, SessionId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
 
 _NOWHERE = SessionId("")
@@ -50,6 +51,7 @@ class WorkFold:
 
     def called(self, part: ToolCallPart, entry: EntryId) -> None:
         """A call was announced."""
+        part = meant_call(part)
         name = tool_name(part.name)
         self._pending[part.id] = self._under_way = _Pending(name, part.arguments, entry)
         self._begun(part.id, self._under_way)

@@ -30,9 +30,8 @@ class Connection:
         self._starter = ProcessStarter()
         self._reader = FrameReader()
         self._running: Running | None = None
-        self._input = -1
         self._unsent = bytearray()
-        self._watched = False
+        self._writing: asyncio.Task[None] | None = None
         self._answers: dict[int, asyncio.Future[Any]] = {}
         self._asked = 0
         self._received = 0
@@ -42,18 +41,13 @@ class Connection:
 
     async def start(self, command: Command) -> None:
         """Raises ServerGone."""
-        theirs, ours = os.pipe()
-        os.set_blocking(ours, False)
-        self._input = ours
         try:
             self._running = await self._starter.start(
-                command._replace(stdin=theirs, on_errors=_nobody), self._received_bytes
+                command._replace(piped=True, on_errors=_nobody), self._received_bytes
             )
         except (ProcessError, OSError) as error:
             self._lost(f"it could not be started: {error}")
             raise ServerGone(self.problem) from error
-        finally:
-            os.close(theirs)
         self.pid = self._running.started.result()
         with contextlib.suppress(OSError):
             os.setpriority(os.PRIO_PROCESS, self.pid, NICENESS)
@@ -130,27 +124,20 @@ class Connection:
         if len(self._unsent) > MAX_UNSENT_BYTES:
             self._lost("it does not read")
             raise ServerGone(self.problem)
-        self._write()
+        if self._writing is None:
+            self._writing = asyncio.create_task(self._write())
 
-    def _write(self) -> None:
+    async def _write(self) -> None:
+        """In pieces, in order; a server that does not read holds up nobody but itself."""
         try:
-            while self._unsent:
-                sent = os.write(self._input, self._unsent[:PIECE_BYTES])
-                del self._unsent[:sent]
-        except BlockingIOError:
-            if not self._watched:
-                self._watched = True
-                asyncio.get_running_loop().add_writer(self._input, self._write)
-            return
+            while self._unsent and self._running is not None:
+                piece = bytes(self._unsent[:PIECE_BYTES])
+                del self._unsent[:PIECE_BYTES]
+                await self._running.input.write(piece)
         except OSError:
             self._lost("it does not listen any more")
-            return
-        self._unwatch()
-
-    def _unwatch(self) -> None:
-        if self._watched:
-            self._watched = False
-            asyncio.get_running_loop().remove_writer(self._input)
+        finally:
+            self._writing = None
 
     def _lost(self, why: str) -> None:
         """Nothing more is said to it or heard of it; whoever waits is told."""
@@ -160,10 +147,8 @@ class Connection:
         for future in self._answers.values():
             if not future.done():
                 future.set_exception(ServerGone(why))
-        if self._input >= 0:
-            self._unwatch()
-            os.close(self._input)
-            self._input = -1
+        if self._writing is not None:
+            self._writing.cancel()
         self._tell("", {})
 
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from clew.plain.approval import ApprovalDialog
 from clew.plain.dialog import Dialog, Shown
 from clew.plain.editor import Editor
-from clew.plain.hook_offer import HookOffer
 from clew.plain.plan import PlanDialog
+from clew.plain.program_offer import AskedOffer, HookOffer, ServerOffer
 from clew.plain.question import QuestionDialog
 from clew.plain.screen import Screen
 from clew.plain.terminal import Terminal
@@ -18,7 +18,7 @@ from clew.protocol.ops import Answerer, Op
 
 NOBODY = "The input has ended."
 Known = ApprovalRequested | QuestionAsked | PlanProposed
-Asked = Known | HookOffer
+Asked = Known | AskedOffer
 
 
 class Asking:
@@ -71,9 +71,10 @@ class Asking:
         """Open, keep or drop the dialog, as the open requests say."""
         known = [item for item in story.facts.state.waiting if isinstance(item, Known)]
         waiting: list[Asked] = [item for item in known if item.request_id not in self._done]
-        offer = HookOffer(story.offered)
-        if story.offered and offer.request_id not in self._done and self._terminal.interactive:
-            waiting.append(offer)
+        offers: list[AskedOffer] = [HookOffer(story.offered)] if story.offered else []
+        offers += [ServerOffer(story.offered_servers)] if story.offered_servers else []
+        if self._terminal.interactive:
+            waiting += [offer for offer in offers if offer.request_id not in self._done]
         if self._dialog is not None:
             if any(item.request_id == self._dialog.request_id for item in waiting):
                 return

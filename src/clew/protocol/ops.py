@@ -33,6 +33,7 @@ from clew.protocol.lookup_ops import (
     ShowShell,
     StopShell,
 )
+from clew.protocol.mcp_ops import ApproveMcp, ListMcp, ReconnectMcp, ToggleMcp
 from clew.protocol.messages import Part
 from clew.protocol.op_base import OpBase
 from clew.protocol.turn_events import PromptOrigin
@@ -273,6 +274,10 @@ Op = (
     | RegisterHooks
     | ListHooks
     | ApproveHooks
+    | ListMcp
+    | ApproveMcp
+    | ReconnectMcp
+    | ToggleMcp
     | ReportFocus
     | SetModel
     | SetEffort
@@ -307,6 +312,7 @@ __all__ = [
     "AnswerQuestion",
     "Answerer",
     "ApproveHooks",
+    "ApproveMcp",
     "CallbackHook",
     "CheckPlan",
     "ClearContext",
@@ -318,6 +324,7 @@ __all__ = [
     "ForgetLine",
     "Interrupt",
     "ListHooks",
+    "ListMcp",
     "ListMemory",
     "ListModels",
     "ListRules",
@@ -331,6 +338,7 @@ __all__ = [
     "Pin",
     "PreviewSession",
     "Recall",
+    "ReconnectMcp",
     "Redo",
     "RegisterHooks",
     "Remember",
@@ -356,6 +364,7 @@ __all__ = [
     "StopShell",
     "SubmitPrompt",
     "SwitchSession",
+    "ToggleMcp",
     "Undo",
     "UndoCompact",
     "WindowOp",

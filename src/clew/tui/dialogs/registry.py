@@ -13,6 +13,7 @@ from clew.protocol.events import (
     Event,
     EventBase,
     HooksOffered,
+    McpServersOffered,
     ModelsListed,
     PlanOpened,
     PlanProposed,
@@ -31,7 +32,8 @@ ON_THEIR_OWN: dict[type[EventBase], str] = {
     PlanOpened: "plan_editor",
     ColdReturn: "cold_return",
     CostThresholdReached: "cost_threshold",
-    HooksOffered: "hook_offer",
+    HooksOffered: "program_offer",
+    McpServersOffered: "program_offer",
 }
 """Events that open a dialog whenever they come."""
 WHEN_ASKED: dict[type[EventBase], str] = {
