@@ -42,9 +42,9 @@ class FrameReader:
 
     def _read_header(self) -> bool:
         end = self._waiting.find(b"\r\n\r\n")
+        if max(end, len(self._waiting) if end < 0 else 0) > MAX_HEADER_BYTES:
+            raise BadFrame("it sends no frames")
         if end < 0:
-            if len(self._waiting) > MAX_HEADER_BYTES:
-                raise BadFrame("it sends no frames")
             return False
         header = bytes(self._waiting[:end])
         del self._waiting[: end + 4]
