@@ -13,6 +13,7 @@ from clew.commands import (
     memory,
     model,
     permissions,
+    plan,
     rewind,
     sessions,
     status,
@@ -39,6 +40,8 @@ from clew.protocol.events import (
     McpServersListed,
     MemoryListed,
     ModelsListed,
+    PlanOpened,
+    PlanShown,
     RangeSnipped,
     ReceiptShown,
     RewindPreviewed,
@@ -72,6 +75,8 @@ AboutThePlace = (
     | ShellShown
     | MemoryListed
     | LineRemembered
+    | PlanShown
+    | PlanOpened
     | DiffShown
     | SessionExported
     | SessionPreviewed
@@ -125,6 +130,8 @@ def place_lines(event: AboutThePlace, cwd: str) -> Iterable[str]:
             return memory.listing(event, cwd)
         case LineRemembered():
             return (memory.remembered_line(event, cwd),)
+        case PlanShown() | PlanOpened():
+            return plan.plan_lines(event, cwd)
         case DiffShown():
             return diff.diff_lines(event, cwd)
         case SessionExported():

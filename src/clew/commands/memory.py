@@ -5,12 +5,13 @@ from collections.abc import Iterator
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.commands.figures import count, shown_path
 from clew.protocol.events import LineRemembered, MemoryListed
-from clew.protocol.ops import ListMemory, Remember
+from clew.protocol.ops import ForgetLine, ListMemory, Remember
 
 ABOUT = CommandHelp(
     name="memory",
-    usage="/memory [add LINE]",
+    usage="/memory [add LINE | undo]",
     summary="List the memory files the model reads, or add a line to one; #LINE does that too.",
+    details=("  undo: take the last line out again that this session added",),
 )
 WHOSE = {"user": "yours, in every project", "project": "of this project"}
 
@@ -31,6 +32,8 @@ def listing(event: MemoryListed, cwd: str) -> Iterator[str]:
 
 def remembered_line(event: LineRemembered, cwd: str) -> str:
     """What LineRemembered says."""
+    if event.removed:
+        return f"Taken out of {shown_path(event.path, cwd)} again: {event.line}"
     new = ", a new file" if event.created else ""
     return f"Remembered in {shown_path(event.path, cwd)} ({WHOSE[event.scope]}{new}): {event.line}"
 
@@ -40,6 +43,8 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     word, _, rest = argument.strip().partition(" ")
     if not word:
         return CommandResult(ops=(ListMemory(),))
+    if word == "undo" and not rest.strip():
+        return CommandResult(ops=(ForgetLine(),))
     if word != "add" or not rest.strip():
         return usage_error(ABOUT, "Add which line?" if word == "add" else f"Not understood: {argument.strip()}")
     return CommandResult(ops=(Remember(line=rest.strip()),))

@@ -54,6 +54,8 @@ NARROWING: dict[KeyPath, Callable[[Any, Any], bool]] = {
     ("recap", "model"): _only("off"),
     ("recap", "shareWithModel"): _only(False),
     ("titles", "model"): _only("off"),
+    ("memory", "auto"): _only("off"),
+    ("lsp", "mode"): _only("off"),
     ("summaries", "toolBatches"): lambda new, old: BATCH_STRICTNESS[new] >= BATCH_STRICTNESS[old],
 }
 

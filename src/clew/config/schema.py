@@ -171,6 +171,34 @@ class MemoryFiles(Section, frozen=True, kw_only=True):
     """AGENTS.md, CLAUDE.md and CLEW.md."""
 
     enabled: bool = True
+    auto: Literal["off", "suggest"] = "off"
+    """suggest: the model may propose a line; it is shown and asked about in every permission mode."""
+
+
+class LanguageServer(Section, frozen=True, kw_only=True):
+    """A language server of the user's own, or a change to a known one."""
+
+    command: tuple[Text, ...] = ()
+    """The program on your PATH, and its arguments; empty: as it is known."""
+    languages: dict[str, Text] = field(default_factory=dict[str, Text])
+    """The protocol's id of a language by the end of a file's name: `{".zig": "zig"}`."""
+    root_markers: tuple[Text, ...] = ()
+    enabled: bool = True
+
+
+class LanguageServers(Section, frozen=True, kw_only=True):
+    """Diagnostics after an edit, from language servers that you have."""
+
+    mode: Literal["auto", "on", "off"] = "auto"
+    """auto: where a person is there; on: in `clew -p` too."""
+    servers: dict[str, LanguageServer] = field(default_factory=dict[str, LanguageServer])
+
+
+class Plan(Section, frozen=True, kw_only=True):
+    """Plan mode."""
+
+    check: Literal["off", "auto"] = "off"
+    """auto: when the work on an accepted plan ends, the model holds it against the plan once."""
 
 
 class Screen(Section, frozen=True, kw_only=True):
@@ -260,6 +288,8 @@ class Settings(Section, frozen=True, kw_only=True):
     limits: Limits = field(default_factory=Limits)
     foreign: Foreign = field(default_factory=Foreign)
     memory: MemoryFiles = field(default_factory=MemoryFiles)
+    lsp: LanguageServers = field(default_factory=LanguageServers)
+    plan: Plan = field(default_factory=Plan)
     screen: Screen = field(default_factory=Screen)
     notifications: Notifications = field(default_factory=Notifications)
     headless: Headless = field(default_factory=Headless)

@@ -244,7 +244,11 @@ class Calls:
         def progress(text: str) -> None:
             self._channel.post(ToolProgress(call_id=slot.call.id, text=text))
 
-        return self._host.context(slot.call.id, progress, lambda questions: self._gate.question(slot.call, questions))
+        context = self._host.context(
+            slot.call.id, progress, lambda questions: self._gate.question(slot.call, questions)
+        )
+        context.propose = lambda proposed: self._gate.proposal(slot.call, proposed)
+        return context
 
     def _cancel_siblings(self, failed: Slot) -> None:
         for slot in self.slots:

@@ -10,12 +10,14 @@ from msgspec.structs import replace
 from clew.engine.abort import Abort
 from clew.engine.channel import EventChannel
 from clew.engine.ports import UNCHANGED, CallChange, ToolHost
-from clew.permissions.access import Access, FetchAccess, FileAccess, ShellAccess, Verdict
+from clew.permissions.access import Access, FetchAccess, FileAccess, MemoryAccess, ShellAccess, Verdict
 from clew.protocol.asking import RuleScope
 from clew.protocol.events import (
     ApprovalDecision,
     ApprovalRequested,
     ApprovalResolved,
+    PlanAnswered,
+    PlanProposed,
     Question,
     QuestionAnswered,
     QuestionAsked,
@@ -23,9 +25,10 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import CallId, RequestId, new_uuid
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.ops import AnswerApproval, AnswerElicitation, AnswerQuestion
+from clew.protocol.ops import AnswerApproval, AnswerElicitation, AnswerPlan, AnswerQuestion
+from clew.tools.base import PlanProposal
 
-Answer = AnswerApproval | AnswerQuestion | AnswerElicitation
+Answer = AnswerApproval | AnswerQuestion | AnswerElicitation | AnswerPlan
 ASKS_NOBODY = "Not run: it needs a person's leave, and nobody can answer in this run."
 INTERRUPTED = "Not run: the turn was stopped before anybody decided."
 HOOK_ASKS = "a hook wants you to decide"
@@ -105,6 +108,7 @@ class Gate:
         self._abort = abort
         self._approvals: dict[RequestId, ApprovalRequested] = {}
         self._questions: dict[RequestId, CallId] = {}
+        self._plans: dict[RequestId, CallId] = {}
 
     @property
     def waited_s(self) -> float:
@@ -262,6 +266,40 @@ class Gate:
         await self._channel.emit(answered)
         return None if answer.declined else answer.answers
 
+    async def proposal(self, call: ToolCallPart, proposed: PlanProposal) -> PlanAnswered:
+        """Put a plan to the user. The answer, with the text that counts, is on disk before anybody acts on it."""
+        asked = PlanProposed(
+            request_id=RequestId(new_uuid()),
+            call_id=call.id,
+            plan=proposed.plan,
+            path=proposed.path,
+            mode_after=proposed.mode_after,
+        )
+        waiting = self._pending.open(asked.request_id, AnswerPlan)
+        self._plans[asked.request_id] = call.id
+        try:
+            await self._channel.emit(asked)
+            answer = await waiting
+        finally:
+            self._pending.forget(asked.request_id)
+        assert isinstance(answer, AnswerPlan)
+        del self._plans[asked.request_id]
+        kept = answer.decision == "keep_planning"
+        counts = "" if kept else answer.plan or proposed.as_it_stands()
+        answered = PlanAnswered(
+            request_id=asked.request_id,
+            call_id=call.id,
+            decision=answer.decision,
+            comment=answer.comment,
+            plan=counts if counts.strip() and counts != proposed.plan else "",
+            mode=answer.mode,
+            by=answer.by,
+        )
+        await self._channel.emit(answered)
+        if kept and answer.stop:
+            self._abort.throw("denial")
+        return answered
+
     async def withdraw_open(self) -> None:
         """The turn ended while these waited: nobody's answer counts any more, and the log says so."""
         for asked in list(self._approvals.values()):
@@ -278,8 +316,12 @@ class Gate:
         for request_id, call_id in list(self._questions.items()):
             answered = QuestionAnswered(request_id=request_id, call_id=call_id, declined=True, by="interrupt")
             await self._channel.emit(answered)
+        for request_id, call_id in list(self._plans.items()):
+            unanswered = PlanAnswered(request_id=request_id, call_id=call_id, decision="keep_planning", by="interrupt")
+            await self._channel.emit(unanswered)
         self._approvals.clear()
         self._questions.clear()
+        self._plans.clear()
 
 
 def refusal(answer: AnswerApproval) -> str:
@@ -302,6 +344,8 @@ def exact_text(call: ToolCallPart, accesses: tuple[Access, ...]) -> str:
                 lines.append(f"{op} {path}")
             case FetchAccess(url=url):
                 lines.append(url)
+            case MemoryAccess(line=line, path=path):
+                lines.append(f"{path}\n{line}")
             case _:
                 lines.append(call.name)
     return "\n".join(lines)

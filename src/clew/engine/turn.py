@@ -170,7 +170,7 @@ class Turn:
         self.effects = 0
         """Calls of this turn that may have changed something outside."""
         self.gave_output = False
-        """It has the output of a given shape, which is all that was asked for."""
+        """It has all that was asked for: an output of a given shape, or a plan that nobody is there to accept."""
         self.full: ContextFull | None = None
         """The last request did not fit. Whoever made room sets it to None."""
         self._asked_for_room = False

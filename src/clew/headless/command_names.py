@@ -20,6 +20,7 @@ SLASH_COMMANDS = (
     "model",
     "permissions",
     "pin",
+    "plan",
     "recall",
     "recap",
     "redo",

@@ -30,6 +30,8 @@ from clew.protocol.events import (
     ElicitationRequested,
     Envelope,
     PartCompleted,
+    PlanAnswered,
+    PlanProposed,
     Question,
     QuestionAnswered,
     QuestionAsked,
@@ -38,10 +40,11 @@ from clew.protocol.events import (
 from clew.protocol.ids import MAIN_AGENT, CallId, RequestId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.ops import AnswerApproval, AnswerElicitation, AnswerQuestion
+from clew.protocol.ops import AnswerApproval, AnswerElicitation, AnswerPlan, AnswerQuestion
 
 QUESTION_TOOL = "AskUserQuestion"
 """The name under which programs expect questions with choices."""
+PLAN_TOOL = "ExitPlanMode"
 PATHS = ("file_path", "notebook_path", "path")
 TITLE_CHARS = 200
 
@@ -79,16 +82,18 @@ class PermissionAsking:
                 self._calls[call.id] = meant_call(call).arguments
             case CallChanged():
                 self._calls[event.call_id] = event.arguments  # what is judged, and would run
-            case ApprovalRequested() | QuestionAsked() | ElicitationRequested():
+            case ApprovalRequested() | QuestionAsked() | ElicitationRequested() | PlanProposed():
                 if not (self._wants and self.ask and self._channel.open):
                     await answer_for_nobody(self._client, event)
                 elif isinstance(event, ApprovalRequested):
                     self._start(event.request_id, self._approve(event, agent))
+                elif isinstance(event, PlanProposed):
+                    self._start(event.request_id, self._plan(event, agent))
                 elif isinstance(event, QuestionAsked):
                     self._start(event.request_id, self._question(event, agent))
                 else:
                     self._start(event.request_id, self._elicit(event))
-            case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered():
+            case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered() | PlanAnswered():
                 self._withdraw(event.request_id)
             case TurnEnded() if envelope.agent == MAIN_AGENT:
                 self._calls.clear()
@@ -139,6 +144,24 @@ class PermissionAsking:
                 op = replace(op, answers=answers, declined=False)
         await self._submit(op)
 
+    async def _plan(self, event: PlanProposed, agent: str) -> None:
+        asked = PermissionRequest(
+            tool_name=PLAN_TOOL,
+            input={"plan": event.plan, "planFilePath": event.path},
+            tool_use_id=event.call_id,
+            title="clew has a plan to accept",
+            display_name="Plan",
+            agent_id=agent or None,
+        )
+        op = AnswerPlan(request_id=event.request_id, decision="keep_planning", by="nobody")
+        try:
+            answer: PermissionAnswer = await self._answer(asked, PermissionAnswer)
+        except NotAnswered as none:
+            self._complain(f"a plan was not answered: {none}")
+        else:
+            op = plan_answer(event, answer, self._complain)
+        await self._submit(op)
+
     async def _elicit(self, event: ElicitationRequested) -> None:
         """A server's question; what does not fit is a no, so that the server does not wait for ever."""
         op = AnswerElicitation(request_id=event.request_id, action="decline")
@@ -164,13 +187,13 @@ class PermissionAsking:
         except msgspec.ValidationError as error:
             raise NotAnswered(f"the program's answer was not understood: {error}") from error
 
-    async def _submit(self, op: AnswerApproval | AnswerQuestion | AnswerElicitation) -> None:
+    async def _submit(self, op: AnswerApproval | AnswerQuestion | AnswerElicitation | AnswerPlan) -> None:
         """A mode there is not, or values that do not fit, must not keep anybody waiting."""
         try:
             await (await self._ops.ask(op))
         except Refused as refused:
             self._complain(f"an answer was not taken: {refused}")
-            if isinstance(op, AnswerApproval) and op.mode:
+            if isinstance(op, AnswerApproval | AnswerPlan) and op.mode:
                 await self._submit(replace(op, mode=""))
             elif isinstance(op, AnswerElicitation) and op.action == "accept":
                 await self._submit(replace(op, action="decline", values={}))
@@ -225,6 +248,27 @@ def approval_of(
         scope="session" if wanted.session_only else "",
         mode=wanted.mode,
         arguments=answer.updated_input if changed else None,
+    )
+
+
+def plan_answer(event: PlanProposed, answer: PermissionAnswer, complain: Callable[[str], None]) -> AnswerPlan:
+    """What an answer means for a plan: a text of its own counts, and a mode that is set with it."""
+    if isinstance(answer, DenyAnswer):
+        return AnswerPlan(
+            request_id=event.request_id,
+            decision="keep_planning",
+            comment=answer.message.strip(),
+            stop=answer.interrupt,
+        )
+    wanted = rules_wanted((), answer.updated_permissions or ())
+    for problem in wanted.problems:
+        complain(problem)
+    given = (answer.updated_input or {}).get("plan")
+    return AnswerPlan(
+        request_id=event.request_id,
+        decision="accept_edits" if wanted.mode == "acceptEdits" else "accept",
+        plan=given if isinstance(given, str) and given != event.plan else "",
+        mode="" if wanted.mode == "acceptEdits" else wanted.mode,
     )
 
 

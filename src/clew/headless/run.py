@@ -17,6 +17,7 @@ from clew.protocol.events import (
     ElicitationRequested,
     Event,
     OpRejected,
+    PlanProposed,
     QuestionAsked,
     SessionStarted,
     TurnEnded,
@@ -26,6 +27,7 @@ from clew.protocol.invocable_ops import use_of
 from clew.protocol.ops import (
     AnswerApproval,
     AnswerElicitation,
+    AnswerPlan,
     AnswerQuestion,
     Close,
     ContinueTurn,
@@ -177,6 +179,8 @@ async def answer_for_nobody(client: Client, event: Event) -> None:
             await client.submit(AnswerQuestion(request_id=event.request_id, answers=(), declined=True, by="nobody"))
         case ElicitationRequested():
             await client.submit(AnswerElicitation(request_id=event.request_id, action="decline", by="nobody"))
+        case PlanProposed():
+            await client.submit(AnswerPlan(request_id=event.request_id, decision="keep_planning", by="nobody"))
         case _:
             pass
 

@@ -19,6 +19,7 @@ from clew.host.workspace import Workspace
 from clew.llm.model import Model
 from clew.protocol.events import SessionStarted
 from clew.protocol.invocables import InvocableRow
+from clew.protocol.lookup_events import CheckRow
 from clew.protocol.ops import Op
 from clew.tools.base import Tool
 from clew.tools.late_tools import LateTools
@@ -106,6 +107,10 @@ class Brought:
     def attach(self, joined: Joined) -> None:
         """Belong to a session. Nothing here may wait: the first prompt is near."""
 
+    def checks(self) -> tuple[CheckRow, ...]:
+        """What `/doctor` should know of it."""
+        return ()
+
     async def understood(self, op: Op) -> Effect:
         """What one of its ops means. Raises OpRefused."""
         raise OpRefused("this is not built yet")
@@ -114,6 +119,18 @@ class Brought:
 def brought_to(place: Place) -> tuple[Brought, ...]:
     """All of them, in the order in which a model is told. A room is loaded only where there is something of it."""
     from clew.host.mcp_parts import McpParts  # they are made of what is defined here
+    from clew.host.planning import Planning
     from clew.host.skill_part import SkillPart
 
-    return (SkillPart(place), McpParts(place))
+    found: list[Brought] = [SkillPart(place), McpParts(place), Planning(place)]
+    lsp = place.workspace.settings.lsp.mode
+    if place.workspace.trusted and (lsp == "on" or (lsp == "auto" and not place.request.headless)):
+        from clew.host.language_servers import LanguageServers
+
+        found.append(LanguageServers(place))
+    memory = place.workspace.settings.memory
+    if memory.enabled and memory.auto == "suggest":
+        from clew.host.remembering import Remembering
+
+        found.append(Remembering(place))
+    return tuple(found)

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Struct
 
 from clew.config.load import Loaded, load_settings
+from clew.config.schema import LanguageServers as LspSettings
 from clew.config.schema import Provider
 from clew.config.schema import Sandbox as SandboxSettings
 from clew.host.auth_status import key_words
@@ -21,6 +22,7 @@ from clew.host.workspace import with_saved_keys
 from clew.llm.connect import ProviderStatus, configured_providers
 from clew.llm.providers import CLOUD_LOGINS
 from clew.llm.report_card import ReportCard, report_cards
+from clew.lsp.servers import program_of, servers_of
 from clew.mcp.approvals import McpApprovals
 from clew.mcp.files import Places, find_servers
 from clew.permissions.trust import TrustStore
@@ -68,6 +70,7 @@ def examine(env: Mapping[str, str], cwd: Path | None) -> Iterator[Check]:
         ("home", lambda: check_home(home)),
         ("settings", lambda: check_settings(loaded)),
         ("providers", lambda: check_providers(loaded, with_saved_keys(env, home))),
+        ("lsp", lambda: check_language_servers(loaded.settings.lsp, env, roots)),
         ("mcp", lambda: check_servers(home, root, trusted=trusted)),
         ("trust", lambda: check_trust(trust, root, trusted=trusted)),
         ("skills", lambda: check_skills(env, home, root, trusted=trusted)),
@@ -279,6 +282,17 @@ def check_models(cards: tuple[ReportCard, ...]) -> Check:
     details = tuple(f"{card.model} at {card.address}: {card.brief}" for card in cards)
     data = {"cards": [msgspec.to_builtins(card) for card in cards]}
     return Check(name="models", state="warning" if bad else "info", summary=summary, details=details, data=data)
+
+
+def check_language_servers(settings: LspSettings, env: Mapping[str, str], roots: tuple[str, ...]) -> Check:
+    """Which of them the user has; nothing is started."""
+    found = {row.name: program_of(row, env, roots) for row in servers_of(settings.servers) if row.command}
+    there = {name: path for name, path in found.items() if path}
+    words = ", ".join(there) or "none found: no diagnostics after an edit"
+    when = {"off": "switched off; ", "on": "", "auto": ""}[settings.mode]
+    details = tuple(f"{name} at {path}; starts after the first edit of its files" for name, path in there.items())
+    data = {"mode": settings.mode, "servers": there}
+    return Check(name="lsp", state="info", summary=f"{when}{words}", details=details, data=data)
 
 
 def check_trust(store: TrustStore, root: Path | None, *, trusted: bool) -> Check:

@@ -12,6 +12,7 @@ from clew.host.hook_ops import HookOp, hook_effect
 from clew.host.listener import Listener
 from clew.host.lookups import SLOW, ListThem, Lookups, PreviewOne
 from clew.host.model_choice import cannot_stop_thinking
+from clew.host.permits import MODES
 from clew.host.refusal import OpRefused
 from clew.host.replay import Replay
 from clew.host.room import Effect, Room
@@ -33,6 +34,7 @@ from clew.protocol.events import (
 from clew.protocol.ids import MAIN_AGENT, PromptId, new_uuid
 from clew.protocol.ops import (
     AnswerApproval,
+    AnswerPlan,
     AnswerQuestion,
     Close,
     ContinueTurn,
@@ -214,7 +216,7 @@ class Door:
                 return nothing
             case Interrupt():
                 return partial(self._interrupt, op)
-            case AnswerApproval() | AnswerQuestion():
+            case AnswerApproval() | AnswerQuestion() | AnswerPlan():
                 return self._answered(op)
             case Close():
                 return self._close
@@ -245,12 +247,14 @@ class Door:
         for task in self._looking if self._leaving else ():
             task.cancel()
 
-    def _answered(self, op: AnswerApproval | AnswerQuestion) -> Effect:
+    def _answered(self, op: AnswerApproval | AnswerQuestion | AnswerPlan) -> Effect:
         """With an approval the mode may change in the same moment: it is in force before the call goes on."""
         pending, permits = self.room.session.pending, self.room.permits
         mode = op.mode if isinstance(op, AnswerApproval) else ""
         if not pending.waits_for(op):
             raise OpRefused("nothing waits for this answer any more")
+        if isinstance(op, AnswerPlan) and op.mode and op.mode not in MODES:
+            raise OpRefused(f"there is no permission mode {op.mode!r}; modes are {', '.join(MODES)}")
         if not mode:
             pending.settle(op)
             return nothing

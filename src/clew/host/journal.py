@@ -10,6 +10,7 @@ from clew.protocol.events import (
     CompactionEnded,
     ElicitationAnswered,
     Event,
+    PlanAnswered,
     PromptAccepted,
     QuestionAnswered,
     Rewound,
@@ -134,7 +135,9 @@ def must_be_synced(event: Event) -> bool:
             return not event.hidden
         case ToolStarted():
             return event.effectful
-        case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered() | TurnEnded() | Rewound() | ShellEnded():
+        case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered() | PlanAnswered():
+            return True
+        case TurnEnded() | Rewound() | ShellEnded():
             return True
         case _:
             return False

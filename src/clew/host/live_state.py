@@ -14,7 +14,12 @@ class SessionLiveState:
     def __init__(self, toolbox: Toolbox, runners: Callable[[], Mapping[AgentId, AgentRunner]]) -> None:
         self._toolbox = toolbox
         self._runners = runners
-        self.plan = ""
+
+    @property
+    def plan(self) -> str:
+        """The plan that is worked on or carried out."""
+        plan = self._toolbox.session.plan
+        return plan.carried if plan is not None else ""
 
     @property
     def permission_mode(self) -> str:

@@ -9,10 +9,11 @@ from clew.host.workspace import Workspace
 from clew.permissions.trust import TrustStore
 from clew.prompts.memory import PROJECT_NAMES, USER_NAMES, Level, Memory, load_memory, load_nested_memory
 from clew.prompts.memory_file import MemoryFileError, read_memory_file, visible
-from clew.system.files import open_directory
+from clew.system.files import open_directory, read_regular, replace_file
 from clew.system.private_files import private_dir, write_all
 
 MAX_LINE_CHARS = 2_000
+MAX_EDITED_BYTES = 1_000_000
 LEVELS: tuple[Level, ...] = ("user", "project")
 
 
@@ -65,9 +66,8 @@ def adds_to(workspace: Workspace) -> tuple[Path, Level]:
     return (known or [workspace.home / USER_NAMES[0]])[0], "user"
 
 
-def add_line(workspace: Workspace, text: str) -> tuple[str, Path, Level, bool]:
-    """Append a line to a memory file: the line, the file, whose it is, and whether it is new. Raises ValueError for
-    words that cannot be kept, or OSError; then nothing was written."""
+def clean_line(workspace: Workspace, text: str) -> str:
+    """The words as they would be kept. Raises ValueError for those that cannot be."""
     if not workspace.settings.memory.enabled:
         raise ValueError("memory files are switched off in the settings, so nothing was saved")
     line = " ".join(visible(text).split())
@@ -75,11 +75,34 @@ def add_line(workspace: Workspace, text: str) -> tuple[str, Path, Level, bool]:
         raise ValueError("there is no line to remember")
     if len(line) > MAX_LINE_CHARS:
         raise ValueError(f"a line to remember has at most {MAX_LINE_CHARS:,} characters; edit the file for more")
+    return line
+
+
+def add_line(workspace: Workspace, text: str, *, only: str = "") -> tuple[str, Path, Level, bool]:
+    """Append a line to a memory file: the line, the file, whose it is, and whether it is new. `only`: the file that
+    was shown to a person. Raises ValueError for words that cannot be kept, or OSError; then nothing was written."""
+    line = clean_line(workspace, text)
     path, level = adds_to(workspace)
+    if only and os.path.realpath(path) != only:
+        raise ValueError(f"lines now go to {path}, which is not the file that was shown")
     if level == "user":
         private_dir(workspace.home)
     created = _append(Path(os.path.realpath(path)), f"- {line}\n".encode())
     return line, path, level, created
+
+
+def remove_line(path: Path, line: str) -> bool:
+    """Take the last such line out of a memory file again; False when it is not there as it was written. Raises
+    OSError."""
+    real = os.path.realpath(path)
+    old = read_regular(real, max_bytes=MAX_EDITED_BYTES)
+    lines = old.data.splitlines(keepends=True)
+    wanted = f"- {line}\n".encode()
+    at = next((place for place in range(len(lines) - 1, -1, -1) if lines[place] == wanted), None)
+    if at is None:
+        return False
+    replace_file(real, b"".join((*lines[:at], *lines[at + 1 :])), expected=old.status)
+    return True
 
 
 def _append(real: Path, data: bytes) -> bool:

@@ -142,7 +142,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     output = output_parts(request.json_schema)
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)
-        brought = brought_to(Place(request=request, workspace=workspace, past=past, model=model, offered=door.offered))
+        brought = brought_to(Place(request=found, workspace=workspace, past=past, model=model, offered=door.offered))
         late = next((part.late for part in brought if part.late is not None), None)
         small = is_small(model.window)
         search = tool_search(settings.tool_search, late, past.entries, window=model.window, small=small)

@@ -14,7 +14,7 @@ from clew.permissions.rules import RuleError, add_rule, parse_rule
 from clew.protocol.events import RuleRow
 
 MODES = get_args(Mode)
-FOR_PEOPLE = frozenset({"protected names", "secret names", "leaves the sandbox", "limits", "fault"})
+FOR_PEOPLE = frozenset({"protected names", "secret names", "leaves the sandbox", "memory", "limits", "fault"})
 """What a verdict names as its reason where no hook may answer; some of these a mode answers."""
 
 
@@ -48,29 +48,35 @@ class Permits:
         self._lent: tuple[str, ...] = ()
         self.started_with = policy.mode
         self._results_dir = results_dir
+        self.plan_file = ""
+        """The session's own plan, which the model may read and write in every mode; empty: it has none."""
 
     def judge(self, accesses: tuple[Access, ...]) -> Verdict:
         """What permissions say now."""
-        return judge_call(tuple(access for access in accesses if not self._own_result(access)), self._in_force())
+        return judge_call(tuple(access for access in accesses if not self._own(access)), self._in_force())
 
     def only_a_person(self, accesses: tuple[Access, ...]) -> bool:
         """Whether no hook may answer for these: what still asks where the user gave up asking (protected names,
         secrets, ask rules, what could not be judged), and a way out of the sandbox."""
         if any(isinstance(access, ShellAccess) and access.leaves_sandbox for access in accesses):
             return True
-        asked = [access for access in accesses if not self._own_result(access)]
+        asked = [access for access in accesses if not self._own(access)]
         policy = self._in_force()
         if any(judge(access, policy).rule in FOR_PEOPLE for access in asked):
             return True
         unasked = msgspec.structs.replace(policy, mode="bypassPermissions")
         return judge_call(tuple(asked), unasked).decision != "allow"
 
-    def _own_result(self, access: Access) -> bool:
-        """Whether this reads a result that was spilled, wherever links lead."""
-        if self._results_dir is None or not isinstance(access, FileAccess) or access.op not in ("read", "list"):
+    def _own(self, access: Access) -> bool:
+        """Whether this reads a result that was spilled, or touches the plan, wherever links lead."""
+        if not isinstance(access, FileAccess) or access.op == "delete":
             return False
-        target = Path(os.path.realpath(os.path.join(access.cwd, access.path)))
-        return target.is_relative_to(os.path.realpath(self._results_dir))
+        target = os.path.realpath(os.path.join(access.cwd, access.path))
+        if self.plan_file and target == self.plan_file:
+            return True
+        if self._results_dir is None or access.op == "write":
+            return False
+        return Path(target).is_relative_to(os.path.realpath(self._results_dir))
 
     def lend(self, rules: tuple[str, ...]) -> tuple[str, ...]:
         """Allow rules that hold until `take_back`: what a command or skill of the user's own brings for its turn. Those

@@ -13,7 +13,8 @@ from clew.config.errors import SettingsError
 from clew.config.load import settings_path
 from clew.config.walk import type_at
 from clew.host.background_shells import about_shells
-from clew.host.memory_files import add_line, adds_to, project_memory
+from clew.host.memory_files import add_line, adds_to, project_memory, remove_line
+from clew.host.planning import Planning
 from clew.host.refusal import OpRefused
 from clew.host.room import Room
 from clew.host.status import status_rows
@@ -24,21 +25,27 @@ from clew.protocol.events import (
     Event,
     LineRemembered,
     MemoryListed,
+    PlanOpened,
+    PlanShown,
     SessionExported,
     StatusShown,
     ThemeChanged,
 )
-from clew.protocol.lookup_events import CheckRow, MemoryRow
+from clew.protocol.lookup_events import CheckRow, MemoryRow, MemoryScope
 from clew.protocol.ops import (
     ExportSession,
+    ForgetLine,
     ListMemory,
     ListShells,
     Lookup,
+    OpenPlan,
     Remember,
     RequestStatus,
     RunChecks,
+    SavePlan,
     SetTheme,
     ShowDiff,
+    ShowPlan,
     ShowShell,
     StopShell,
 )
@@ -63,6 +70,8 @@ async def place_answer(op: Lookup, room: Room) -> Event:
             return StatusShown(op_id=op.op_id, rows=await asyncio.to_thread(status_rows, room))
         case ExportSession():
             return await _export(op, room)
+        case ShowPlan() | OpenPlan() | SavePlan():
+            return _plan(op, room)
         case _:
             if room.workspace is None:
                 raise OpRefused("this session has no place of its own")
@@ -73,12 +82,15 @@ async def _with_workspace(op: Lookup, room: Room, workspace: Workspace) -> Event
     match op:
         case Remember():
             return _remember(op, room, workspace)
+        case ForgetLine():
+            return _forget(op, room)
         case ListMemory():
             return _memory(op, workspace)
         case SetTheme():
             return _theme(op, workspace)
         case RunChecks():
-            return ChecksShown(op_id=op.op_id, checks=await asyncio.to_thread(_checks, workspace))
+            rows = await asyncio.to_thread(_checks, workspace)
+            return ChecksShown(op_id=op.op_id, checks=(*rows, *(row for part in room.brought for row in part.checks())))
         case _:
             raise OpRefused("this is not built yet")
 
@@ -90,9 +102,43 @@ def _remember(op: Remember, room: Room, workspace: Workspace) -> LineRemembered:
         raise OpRefused(str(error)) from error
     except OSError as error:
         raise OpRefused(f"nothing was saved: {error.filename or ''} {error.strerror}".replace("  ", " ")) from error
+    if room.tools is not None:
+        room.tools.remembered.append((str(path), line))
     if room.reminders is not None:
         room.reminders.add(f"[The user added this line to the memory file {path}: {line}]")
     return LineRemembered(op_id=op.op_id, line=line, path=str(path), scope=scope, created=created)
+
+
+def _forget(op: ForgetLine, room: Room) -> LineRemembered:
+    kept = room.tools.remembered if room.tools is not None else []
+    if not kept:
+        raise OpRefused("this session added no line to a memory file")
+    path, line = kept[-1]
+    try:
+        found = remove_line(Path(path), line)
+    except OSError as error:
+        raise OpRefused(f"{path} was left as it is: {error.strerror}") from error
+    if not found:
+        raise OpRefused(f"the line is not in {path} any more as it was written; nothing was changed")
+    kept.pop()
+    if room.reminders is not None:
+        room.reminders.add(f"[The user took this line out of the memory file {path} again: {line}]")
+    scope: MemoryScope = "user" if room.workspace and Path(path).is_relative_to(room.workspace.home) else "project"
+    return LineRemembered(op_id=op.op_id, line=line, path=path, scope=scope, removed=True)
+
+
+def _plan(op: ShowPlan | OpenPlan | SavePlan, room: Room) -> PlanShown | PlanOpened:
+    planning = next((part for part in room.brought if isinstance(part, Planning)), None)
+    if planning is None:
+        raise OpRefused("this session makes no plans")
+    if isinstance(op, OpenPlan):
+        return planning.opened(op.op_id)
+    if isinstance(op, SavePlan):
+        try:
+            planning.save(op.plan)
+        except OSError as error:
+            raise OpRefused(f"the plan was not saved: {error.strerror}") from error
+    return planning.shown(op.op_id, saved=isinstance(op, SavePlan))
 
 
 def _memory(op: ListMemory, workspace: Workspace) -> MemoryListed:

@@ -77,6 +77,10 @@ class ApprovalsFold:
         )
         self._put(entry.request_id, fact)
 
+    def dropped(self, request_id: str) -> None:
+        """Nobody decided, and nobody is asked any more."""
+        self._facts.pop(request_id, None)
+
     def denied(self, call_id: CallId) -> bool:
         """Whether the log says of a call that it was refused."""
         return call_id in self._denied

@@ -11,6 +11,7 @@ from clew.ledger.requests import RequestsFold
 from clew.ledger.rules import RulesFold
 from clew.ledger.titles import TitleFold
 from clew.ledger.work import WorkFold
+from clew.protocol.asking import PlanAnswered, PlanProposed
 from clew.protocol.context_events import CompactionEnded
 from clew.protocol.entries import (
     AiTitleEntry,
@@ -92,6 +93,10 @@ class LedgerFold:
             self._withdraw(entry)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, CompactionEnded):
             self._carried.feed(entry.event, self._positions, self._requests, self._rules, self._language, self._work)
+        elif isinstance(entry, EventEntry) and isinstance(entry.event, PlanProposed | PlanAnswered):
+            self._standing.feed(entry)
+            at = self._work.call_entry(entry.event.call_id) or self._last_id
+            self._work.plan_asked(entry.event, at)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, CallChanged):
             self._work.changed(entry.event.call_id, entry.event.arguments)
 

@@ -51,6 +51,11 @@ def items_of(arguments: dict[str, Any]) -> tuple[TodoItem, ...]:
     return tuple(items)
 
 
+def heading_of(plan: str) -> str:
+    """Its first line that says something, without the marks of a heading."""
+    return next((line.lstrip("# ").strip() for line in plan.splitlines() if line.strip("# \t")), "")
+
+
 class TodosFold:
     """The list as last written; the plan as last put forward."""
 
@@ -86,7 +91,7 @@ class TodosFold:
         if isinstance(plan, str) and plan:
             self.plan = PlanFact(text=plan[:_MAX_PLAN], source=source)
 
-    def settle_plan(self, outcome: Outcome, *, approved: bool) -> None:
-        """The plan was accepted or refused."""
+    def settle_plan(self, outcome: Outcome, *, approved: bool | None) -> None:
+        """The plan was accepted or refused; None: nobody decided."""
         if self.plan:
             self.plan = PlanFact(text=self.plan.text, approved=approved, source=outcome.source)

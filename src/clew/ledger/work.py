@@ -14,11 +14,14 @@ from clew.ledger.facts import Doing
 from clew.ledger.failures import FailuresFold
 from clew.ledger.files import FilesFold
 from clew.ledger.test_results import TestsFold
-from clew.ledger.todos import TodosFold
-from clew.protocol.ids import CallId, EntryId
+from clew.ledger.todos import TodosFold, heading_of
+from clew.protocol.entries import ApprovalEntry
+from clew.protocol.events import PlanAnswered, PlanProposed
+from clew.protocol.ids import CallId, EntryId, SessionId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
 
+_NOWHERE = SessionId("")
 _REMOVED = re.compile(r"(?:^|&&|;|\n)\s*(?:git\s+rm|rm|del|Remove-Item)\s+((?:-\S+\s+)*)([^&;|\n]+)")
 
 
@@ -43,6 +46,7 @@ class WorkFold:
         self.failures = FailuresFold()
         self.turn = 0
         self._pending: dict[CallId, _Pending] = {}
+        self._plans: dict[CallId, PlanAnswered] = {}
         self._under_way: _Pending | None = None
 
     def called(self, part: ToolCallPart, entry: EntryId) -> None:
@@ -70,6 +74,37 @@ class WorkFold:
             self.agents.started(call_id, arguments, entry, self.turn)
         elif name == "ExitPlanMode":
             self.todos.propose(arguments, (entry,))
+
+    def plan_asked(self, event: PlanProposed | PlanAnswered, at: EntryId) -> None:
+        """A plan waits for a person like any approval; only a person's no is a refusal."""
+        answered = isinstance(event, PlanAnswered)
+        if answered:
+            self._plans[event.call_id] = event
+        if answered and event.plan:
+            self.todos.propose({"plan": event.plan}, (at,) if at else ())
+        words = self.todos.plan.text if self.todos.plan else ""
+        said = event.comment if answered else ""
+        decision = "pending" if not answered else "deny" if event.decision == "keep_planning" else "allow"
+        if answered and event.by != "user":
+            self.approvals.dropped(event.request_id)
+            return
+        asked = ApprovalEntry(
+            request_id=event.request_id,
+            call_id=event.call_id,
+            tool="plan",
+            subject=heading_of(words),
+            decision=decision,
+            reason=said,
+            session_id=_NOWHERE,
+            timestamp="",
+        )
+        self.approvals.feed(asked, at, self.turn)
+
+    def _settled_plan(self, outcome: Outcome, call_id: CallId, *, approved: bool | None) -> None:
+        answer = self._plans.pop(call_id, None)
+        if answer is not None and answer.by != "user":
+            approved = None
+        self.todos.settle_plan(outcome, approved=approved)
 
     def turned(self, turn: int) -> None:
         """The user asked for something more."""
@@ -124,14 +159,14 @@ class WorkFold:
         elif name in ASKED:
             self.agents.notice(outcome.text, entry)
         elif name == "ExitPlanMode":
-            self.todos.settle_plan(outcome, approved=not failed)
+            self._settled_plan(outcome, part.call_id, approved=not failed)
         self.failures.settle(outcome, failed=failed, turn=self.turn)
 
     def _unrun(self, outcome: Outcome, call_id: CallId, *, refused: bool) -> None:
         if outcome.name in AGENT_TOOLS:
             self.agents.refused(call_id)
         elif outcome.name == "ExitPlanMode":
-            self.todos.settle_plan(outcome, approved=False)
+            self._settled_plan(outcome, call_id, approved=False)
         if refused:
             self.approvals.refused(outcome, acted_on(outcome), call_id, self.turn)
 

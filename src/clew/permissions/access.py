@@ -53,7 +53,15 @@ class ToolAccess(Struct, frozen=True, kw_only=True):
     """Which of several things of one kind it uses, as a skill: a rule may name it."""
 
 
-Access = ShellAccess | FileAccess | FetchAccess | ToolAccess
+class MemoryAccess(Struct, frozen=True, kw_only=True):
+    """Put this very line at the end of this memory file. A person decides, whatever the mode and the rules allow."""
+
+    tool: str
+    line: str
+    path: str
+
+
+Access = ShellAccess | FileAccess | FetchAccess | ToolAccess | MemoryAccess
 
 
 class Verdict(Struct, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from clew.permissions.access import (
     FetchAccess,
     FileAccess,
     FileOp,
+    MemoryAccess,
     ShellAccess,
     ToolAccess,
     Verdict,
@@ -54,6 +55,8 @@ def _judge(access: Access, policy: Policy) -> Verdict:
             return _fetch(access, policy)
         case ToolAccess():
             return _tool(access, policy)
+        case MemoryAccess():
+            return _memory(access, policy)
 
 
 def judge_call(accesses: tuple[Access, ...], policy: Policy) -> Verdict:
@@ -166,6 +169,14 @@ def _tool(access: ToolAccess, policy: Policy) -> Verdict:
     if access.changed:
         why = f"{access.tool} describes itself otherwise than when it was last let run"
     return Verdict(decision="ask", why=why, offers=_tool_offer(access.tool))
+
+
+def _memory(access: MemoryAccess, policy: Policy) -> Verdict:
+    """Later sessions believe what stands there: no mode and no allow rule answers for a person."""
+    for rule in policy.matching("deny", access.tool):
+        if rule.whole_tool:
+            return Verdict(decision="deny", why="your rule says deny", rule=rule.text)
+    return Verdict(decision="ask", why="every later session would read this line", rule="memory")
 
 
 def _tool_offer(tool: str) -> tuple[RuleOffer, ...]:

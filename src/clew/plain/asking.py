@@ -1,4 +1,4 @@
-"""Approvals, questions and offers, one at a time, and the quiet time in which no key can answer them."""
+"""Approvals, questions, plans and offers, one at a time, and the quiet time in which no key can answer them."""
 
 import asyncio
 from collections.abc import Callable
@@ -7,18 +7,18 @@ from clew.plain.approval import ApprovalDialog
 from clew.plain.dialog import Dialog, Shown
 from clew.plain.editor import Editor
 from clew.plain.elicitation import ElicitationDialog
+from clew.plain.plan import PlanDialog
 from clew.plain.program_offer import AskedOffer, HookOffer, ServerOffer
 from clew.plain.question import QuestionDialog
 from clew.plain.screen import Screen
 from clew.plain.terminal import Terminal
 from clew.presentation.story import Story
-from clew.protocol.events import ApprovalRequested, ElicitationRequested, QuestionAsked
+from clew.protocol.events import ApprovalRequested, ElicitationRequested, PlanProposed, QuestionAsked
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import Answerer, Op
 
 NOBODY = "The input has ended."
-Asked = ApprovalRequested | QuestionAsked | ElicitationRequested | AskedOffer
-KNOWN = (ApprovalRequested, QuestionAsked, ElicitationRequested)
+Asked = ApprovalRequested | QuestionAsked | ElicitationRequested | PlanProposed | AskedOffer
 
 
 class Asking:
@@ -70,8 +70,7 @@ class Asking:
 
     def follow(self, story: Story) -> None:
         """Open, keep or drop the dialog, as the open requests say."""
-        known = [item for item in story.facts.state.waiting if isinstance(item, KNOWN)]
-        waiting: list[Asked] = [item for item in known if item.request_id not in self._done]
+        waiting: list[Asked] = [item for item in story.facts.state.waiting if item.request_id not in self._done]
         if self._terminal.interactive:
             waiting += self._offers(story)
         if self._dialog is not None:
@@ -145,6 +144,8 @@ class Asking:
             self._dialog = QuestionDialog(request)
         elif isinstance(request, ElicitationRequested):
             self._dialog = ElicitationDialog(request)
+        elif isinstance(request, PlanProposed):
+            self._dialog = PlanDialog(request)
         else:
             self._dialog = request
         self._show(self._dialog.opening())

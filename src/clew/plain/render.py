@@ -26,6 +26,7 @@ from clew.protocol.events import (
     ElicitationRequested,
     Envelope,
     HistoryLoaded,
+    PlanProposed,
     PromptAccepted,
     PromptQueued,
     PromptWithdrawn,
@@ -75,7 +76,7 @@ class Renderer:
             call = after.call(event.call_id)
             if call is not None and changes_of(call):
                 self._looked_at.add(event.call_id)
-        if isinstance(event, ApprovalRequested | QuestionAsked | ElicitationRequested):
+        if isinstance(event, ApprovalRequested | QuestionAsked | ElicitationRequested | PlanProposed):
             self._flow.finish()
         if envelope.agent == MAIN_AGENT:
             if isinstance(event, ReplyWithdrawn) and self._flow.withdraw(event.reply_id):

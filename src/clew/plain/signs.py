@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Struct
 
 from clew.commands.figures import count, duration
+from clew.commands.plan import opened_line
 from clew.plain.dialog import Shown
 from clew.plain.phrasing import Look, clipped_line, one_line
 from clew.presentation.story import Story
@@ -16,6 +17,7 @@ from clew.protocol.events import (
     BatchLabelled,
     CompactionStarted,
     EventBase,
+    PlanOpened,
     PromptAccepted,
     PromptQueued,
     PromptWithdrawn,
@@ -102,6 +104,11 @@ def _(event: PromptWithdrawn, telling: Telling) -> Iterator[Shown]:
     queued = telling.story.facts.state.queued
     words = next((item.content for item in queued if item.prompt_id == event.prompt_id), "")
     yield Shown(f"Not sent: {clipped_line(text_of(words), telling.look, 10)}", "warning")
+
+
+@_signs.register
+def _(event: PlanOpened, telling: Telling) -> Iterator[Shown]:
+    yield Shown(one_line(opened_line(event)), hang="  ")
 
 
 @_signs.register

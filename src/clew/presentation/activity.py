@@ -21,6 +21,8 @@ from clew.protocol.events import (
     EventBase,
     HookAwaited,
     HookRan,
+    PlanAnswered,
+    PlanProposed,
     QuestionAnswered,
     QuestionAsked,
     ReasoningDelta,
@@ -228,7 +230,10 @@ def _(event: RetryScheduled, activity: Activity, at: str) -> Activity:
 @_fold.register(ApprovalRequested)
 @_fold.register(QuestionAsked)
 @_fold.register(ElicitationRequested)
-def _(event: ApprovalRequested | QuestionAsked | ElicitationRequested, activity: Activity, at: str) -> Activity:
+@_fold.register(PlanProposed)
+def _(
+    event: ApprovalRequested | QuestionAsked | ElicitationRequested | PlanProposed, activity: Activity, at: str
+) -> Activity:
     asked = activity.asked_s or seconds(at)
     return _now(replace(activity, asks=activity.asks + 1, asked_s=asked), "asking", at)
 
@@ -236,7 +241,10 @@ def _(event: ApprovalRequested | QuestionAsked | ElicitationRequested, activity:
 @_fold.register(ApprovalResolved)
 @_fold.register(QuestionAnswered)
 @_fold.register(ElicitationAnswered)
-def _(event: ApprovalResolved | QuestionAnswered | ElicitationAnswered, activity: Activity, at: str) -> Activity:
+@_fold.register(PlanAnswered)
+def _(
+    event: ApprovalResolved | QuestionAnswered | ElicitationAnswered | PlanAnswered, activity: Activity, at: str
+) -> Activity:
     if not activity.asks:
         return activity
     asks = activity.asks - 1

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from clew.commands.answers import answer_lines
 from clew.commands.figures import count
+from clew.commands.plan import plan_heading
 from clew.config.schema import Density
 from clew.presentation import late
 from clew.presentation.passages import (
@@ -25,6 +26,7 @@ from clew.presentation.passages import (
     WordsPassage,
 )
 from clew.presentation.rows import EMPTY, Row, Span, clipped, preformatted, said, width_of, wrapped
+from clew.protocol.events import PlanShown
 from clew.system.terminal_text import attachment_label, sanitize
 
 GUTTER = 2
@@ -137,6 +139,10 @@ def _(passage: LinesPassage, view: View) -> list[Row]:
 
 @_rows.register
 def _(passage: AnswerPassage, view: View) -> list[Row]:
+    if isinstance(passage.event, PlanShown) and not passage.event.saved:
+        heading = (plan_heading(passage.event, passage.facts.cwd),)
+        shown = late.markdown_rows(passage.event.plan, view.text_columns)
+        return [*_clew_lines(heading, view, _LEVELS[passage.level]), *behind_gutter(shown)]
     lines = tuple(answer_lines(passage.event, passage.facts, view.text_columns))
     return _clew_lines(lines, view, _LEVELS[passage.level])
 

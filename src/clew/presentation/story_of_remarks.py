@@ -17,6 +17,7 @@ from clew.presentation.passages import (
     ShellPassage,
     TurnPassage,
 )
+from clew.presentation.plan_text import answer_words
 from clew.presentation.story import Story, added, fold, known, put
 from clew.protocol.events import (
     ChecksShown,
@@ -44,6 +45,8 @@ from clew.protocol.events import (
     Notice,
     OpRejected,
     PermissionModeChanged,
+    PlanAnswered,
+    PlanShown,
     PromptWithdrawn,
     RangeSnipped,
     RecapReady,
@@ -134,6 +137,12 @@ def _(event: PermissionModeChanged, story: Story, at: str) -> Story:
 
 
 @fold.register
+def _(event: PlanAnswered, story: Story, at: str) -> Story:
+    words = answer_words(event)
+    return _noted(story, words, at) if words else story
+
+
+@fold.register
 def _(event: EffortChanged, story: Story, at: str) -> Story:
     return _noted(story, f"Effort: {event.effort or 'as the model likes'}", at, minor=True)
 
@@ -195,6 +204,7 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(SessionsListed)
 @fold.register(MemoryListed)
 @fold.register(LineRemembered)
+@fold.register(PlanShown)
 @fold.register(SessionExported)
 @fold.register(StatusShown)
 @fold.register(ChecksShown)

@@ -26,6 +26,7 @@ from clew.protocol.events import (
     CallChanged,
     ElicitationRequested,
     PartCompleted,
+    PlanProposed,
     PromptAccepted,
     QuestionAsked,
     ReasoningDelta,
@@ -234,8 +235,9 @@ def _(event: ApprovalResolved, story: Story, at: str) -> Story:
     return with_call(story, event.call_id, lambda shown: replace(shown, state="announced"))
 
 
-@fold.register
-def _(event: QuestionAsked, story: Story, at: str) -> Story:
+@fold.register(QuestionAsked)
+@fold.register(PlanProposed)
+def _(event: QuestionAsked | PlanProposed, story: Story, at: str) -> Story:
     return with_call(story, event.call_id, lambda shown: replace(shown, state="asking"))
 
 

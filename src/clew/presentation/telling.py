@@ -25,6 +25,8 @@ from clew.protocol.events import (
     ElicitationRequested,
     Envelope,
     HistoryLoaded,
+    PlanAnswered,
+    PlanProposed,
     PromptAccepted,
     QuestionAnswered,
     QuestionAsked,
@@ -38,9 +40,8 @@ from clew.protocol.messages import ToolCallPart
 
 TELLERS = (story_of_turns, story_of_remarks)
 """Loaded here, so that whoever tells has them all."""
-ASKS = (
-    ApprovalRequested | ApprovalResolved | QuestionAsked | QuestionAnswered | ElicitationRequested | ElicitationAnswered
-)
+ASKED = ApprovalRequested | QuestionAsked | ElicitationRequested | PlanProposed
+ASKS = ASKED | ApprovalResolved | QuestionAnswered | ElicitationAnswered | PlanAnswered
 
 
 def told(envelope: Envelope, story: Story) -> Story:
@@ -63,7 +64,7 @@ def told(envelope: Envelope, story: Story) -> Story:
 
 def _of_child(envelope: Envelope, story: Story) -> Story:
     event = envelope.event
-    if isinstance(event, ApprovalRequested | QuestionAsked | ElicitationRequested):
+    if isinstance(event, ASKED):
         story = replace(story, askers={**story.askers, event.request_id: envelope.agent})
     if isinstance(event, ASKS):
         return replace(

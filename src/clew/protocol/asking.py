@@ -110,15 +110,23 @@ class PlanProposed(DurableEvent, frozen=True, kw_only=True, tag="plan.proposed")
     call_id: CallId
     plan: str
     path: str = ""
+    """The file it stands in; what a person writes there before accepting counts. Empty: the session is not kept."""
+    mode_after: str = ""
+    """The permission mode that comes back when it is simply accepted."""
 
 
 class PlanAnswered(DurableEvent, frozen=True, kw_only=True, tag="plan.answered"):
-    """What was said to the plan."""
+    """What was said to the plan, on disk before it takes effect. Exactly one per PlanProposed."""
 
     request_id: RequestId
     call_id: CallId
     decision: PlanDecision
     comment: str = ""
+    plan: str = ""
+    """The text that was accepted, where it is not the one that was proposed."""
+    mode: str = ""
+    """The permission mode that was chosen with it; empty: as the decision says."""
+    by: Refuser = "user"
 
 
 class ElicitationRequested(DurableEvent, frozen=True, kw_only=True, tag="elicitation.requested"):

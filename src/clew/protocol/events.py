@@ -71,6 +71,9 @@ from clew.protocol.lookup_events import (
     MemoryListed,
     ModelRow,
     ModelsListed,
+    PlaceAnswer,
+    PlanOpened,
+    PlanShown,
     RuleRow,
     RulesListed,
     SessionExported,
@@ -85,7 +88,6 @@ from clew.protocol.session_events import (
     ModelChanged,
     OpAccepted,
     OpRejected,
-    PermissionModeChanged,
     PlaceChanged,
     SandboxChanged,
     SessionEnded,
@@ -98,6 +100,7 @@ from clew.protocol.session_words import (
     CostThresholdReached,
     Notice,
     Notified,
+    PermissionModeChanged,
     RecapReady,
     SideQueryBooked,
     TitleChanged,
@@ -228,12 +231,7 @@ Live = (
     | SessionsListed
     | SessionPreviewed
     | FilesFound
-    | LineRemembered
-    | MemoryListed
-    | DiffShown
-    | SessionExported
-    | StatusShown
-    | ChecksShown
+    | PlaceAnswer
     | ShellStarted
     | ShellProgress
     | ShellsChanged
@@ -336,7 +334,9 @@ __all__ = [
     "PermissionModeChanged",
     "PlaceChanged",
     "PlanAnswered",
+    "PlanOpened",
     "PlanProposed",
+    "PlanShown",
     "PromptAccepted",
     "PromptOffered",
     "PromptOrigin",

@@ -105,6 +105,8 @@ class LineRemembered(LiveEvent, frozen=True, kw_only=True, tag="memory.remembere
     scope: MemoryScope
     created: bool = False
     """The file is new."""
+    removed: bool = False
+    """It was taken out again, in answer to `ForgetLine`."""
 
 
 class MemoryRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -126,6 +128,29 @@ class MemoryListed(LiveEvent, frozen=True, kw_only=True, tag="memory.listed"):
     """Where `Remember` would write; empty: memory is off."""
     notes: tuple[str, ...] = ()
     """One line for every file that was cut, cleaned or left out."""
+
+
+PlanStanding = Literal["", "draft", "proposed", "accepted", "sent_back"]
+"""None; written and not shown yet; shown and not answered; accepted; sent back."""
+
+
+class PlanShown(LiveEvent, frozen=True, kw_only=True, tag="plan.shown"):
+    """The plan of the session, in answer to `ShowPlan`, and after it was saved."""
+
+    op_id: OpId
+    plan: str
+    path: str
+    standing: PlanStanding = ""
+    saved: bool = False
+    """A person changed it just now."""
+
+
+class PlanOpened(LiveEvent, frozen=True, kw_only=True, tag="plan.opened"):
+    """The plan as it is now, for a person's editor, in answer to `OpenPlan`."""
+
+    op_id: OpId
+    plan: str
+    path: str
 
 
 class DiffShown(LiveEvent, frozen=True, kw_only=True, tag="diff.shown"):
@@ -176,3 +201,9 @@ class ChecksShown(LiveEvent, frozen=True, kw_only=True, tag="checks.shown"):
 
     op_id: OpId
     checks: tuple[CheckRow, ...]
+
+
+PlaceAnswer = (
+    LineRemembered | MemoryListed | PlanShown | PlanOpened | DiffShown | SessionExported | StatusShown | ChecksShown
+)
+"""What is told about the place of a session to whoever asked."""

@@ -82,8 +82,26 @@ class Remember(OpBase, frozen=True, kw_only=True, tag="memory.remember"):
     line: str
 
 
+class ForgetLine(OpBase, frozen=True, kw_only=True, tag="memory.forget"):
+    """Take the last line that this session added to a memory file out again; answered by LineRemembered."""
+
+
 class ListMemory(OpBase, frozen=True, kw_only=True, tag="memory.list"):
     """Ask which memory files are in force; answered by MemoryListed."""
+
+
+class ShowPlan(OpBase, frozen=True, kw_only=True, tag="plan.show"):
+    """Ask for the plan of this session; answered by PlanShown."""
+
+
+class OpenPlan(OpBase, frozen=True, kw_only=True, tag="plan.open"):
+    """Ask for the plan to be edited by a person; answered by PlanOpened, and saved with SavePlan."""
+
+
+class SavePlan(OpBase, frozen=True, kw_only=True, tag="plan.save"):
+    """A person's own text of the plan; answered by PlanShown."""
+
+    plan: str
 
 
 class ShowDiff(OpBase, frozen=True, kw_only=True, tag="diff.show"):
@@ -129,6 +147,10 @@ Lookup = (
     | StopShell
     | Remember
     | ListMemory
+    | ForgetLine
+    | ShowPlan
+    | OpenPlan
+    | SavePlan
     | ShowDiff
     | ExportSession
     | RequestStatus

@@ -13,6 +13,7 @@ from clew.protocol.lookup_ops import (
     AllowRule,
     ExportSession,
     FindFiles,
+    ForgetLine,
     ListMemory,
     ListModels,
     ListRules,
@@ -20,13 +21,16 @@ from clew.protocol.lookup_ops import (
     ListShells,
     LoadHistory,
     Lookup,
+    OpenPlan,
     PreviewSession,
     Remember,
     RemoveRule,
     RequestStatus,
     RunChecks,
+    SavePlan,
     SetTheme,
     ShowDiff,
+    ShowPlan,
     ShowShell,
     StopShell,
 )
@@ -111,6 +115,18 @@ class AnswerPlan(OpBase, frozen=True, kw_only=True, tag="plan.answer"):
     request_id: RequestId
     decision: PlanDecision
     comment: str = ""
+    """With `keep_planning`: what is missing, in the words of whoever answers."""
+    plan: str = ""
+    """With an accepting decision: this text counts instead. Empty: what stands in the plan's file."""
+    mode: str = ""
+    """With `accept`: go on in this permission mode instead of the one from before."""
+    stop: bool = False
+    """With `keep_planning`: end the turn as well."""
+    by: Answerer = "user"
+
+
+class CheckPlan(OpBase, frozen=True, kw_only=True, tag="plan.check"):
+    """Have the work so far held against the plan: a prompt that goes through it item by item."""
 
 
 class AnswerElicitation(OpBase, frozen=True, kw_only=True, tag="elicitation.answer"):
@@ -264,6 +280,7 @@ Op = (
     | AnswerApproval
     | AnswerQuestion
     | AnswerPlan
+    | CheckPlan
     | AnswerElicitation
     | AnswerHookCall
     | RegisterHooks
@@ -315,6 +332,7 @@ __all__ = [
     "ApproveHooks",
     "ApproveMcp",
     "CallbackHook",
+    "CheckPlan",
     "ClearContext",
     "Close",
     "Compact",
@@ -322,6 +340,7 @@ __all__ = [
     "DeliverMcpMessage",
     "ExportSession",
     "FindFiles",
+    "ForgetLine",
     "Interrupt",
     "InvocableOp",
     "ListHooks",
@@ -338,6 +357,7 @@ __all__ = [
     "Lookup",
     "Op",
     "OpBase",
+    "OpenPlan",
     "Pin",
     "PreviewSession",
     "Recall",
@@ -354,12 +374,14 @@ __all__ = [
     "Rewind",
     "RunChecks",
     "RunShell",
+    "SavePlan",
     "SetEffort",
     "SetModel",
     "SetPermissionMode",
     "SetTheme",
     "SetTitle",
     "ShowDiff",
+    "ShowPlan",
     "ShowShell",
     "Snip",
     "StopShell",

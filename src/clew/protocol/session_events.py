@@ -74,12 +74,6 @@ class EffortChanged(LiveEvent, frozen=True, kw_only=True, tag="effort.changed"):
     effort: str
 
 
-class PermissionModeChanged(DurableEvent, frozen=True, kw_only=True, tag="permission_mode.changed"):
-    """The permission mode is now this one."""
-
-    mode: str
-
-
 class SandboxChanged(LiveEvent, frozen=True, kw_only=True, tag="sandbox.changed"):
     """What confines commands from now on."""
 

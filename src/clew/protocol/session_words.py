@@ -75,3 +75,9 @@ class Notice(LiveEvent, frozen=True, kw_only=True, tag="notice"):
     level: Literal["info", "warning", "error"]
     text: str
     code: str = ""
+
+
+class PermissionModeChanged(DurableEvent, frozen=True, kw_only=True, tag="permission_mode.changed"):
+    """The permission mode is now this one."""
+
+    mode: str

@@ -24,8 +24,9 @@ from clew.protocol.context_events import (
 )
 from clew.protocol.display import DiffBlock, TerminalBlock, TodoBlock, TodoItem
 from clew.protocol.event_base import EventBase
+from clew.protocol.lookup_events import PlanStanding
 from clew.protocol.messages import text_of
-from clew.protocol.session_words import RecapReady, TitleChanged
+from clew.protocol.session_words import PermissionModeChanged, RecapReady, TitleChanged
 from clew.protocol.shell_events import ShellEnded, ShellRow, ShellsChanged, ShellStarted
 from clew.protocol.tally import Tally
 from clew.protocol.turn_events import (
@@ -74,6 +75,10 @@ class SessionState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     recap: str = ""
     pins: tuple[ItemPinned, ...] = ()
     """What crosses every compaction, oldest first."""
+    permission_mode: str = ""
+    """The one that was chosen last; empty: none was, since the session began."""
+    plan: PlanStanding = ""
+    """What became of the last plan."""
     last_prompt: str = ""
     """What the user said last, clipped."""
     last_reason: str = ""
@@ -177,14 +182,27 @@ def _(event: TurnEnded, state: SessionState) -> SessionState:
 def _(event: Waiting, state: SessionState) -> SessionState:
     if any(known.request_id == event.request_id for known in state.waiting):
         return state
+    if isinstance(event, PlanProposed):
+        state = replace(state, plan="proposed")
     return replace(state, waiting=(*state.waiting, event))
 
 
 @_fold.register(QuestionAnswered)
-@_fold.register(PlanAnswered)
 @_fold.register(ElicitationAnswered)
-def _(event: QuestionAnswered | PlanAnswered | ElicitationAnswered, state: SessionState) -> SessionState:
+def _(event: QuestionAnswered | ElicitationAnswered, state: SessionState) -> SessionState:
     return _without(state, event.request_id)
+
+
+@_fold.register
+def _(event: PlanAnswered, state: SessionState) -> SessionState:
+    sent_back: PlanStanding = "sent_back" if event.by == "user" else "proposed"
+    standing = sent_back if event.decision == "keep_planning" else "accepted"
+    return _without(replace(state, plan=standing), event.request_id)
+
+
+@_fold.register
+def _(event: PermissionModeChanged, state: SessionState) -> SessionState:
+    return replace(state, permission_mode=event.mode)
 
 
 @_fold.register

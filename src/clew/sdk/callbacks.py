@@ -6,6 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
+from msgspec.structs import replace
+
 from clew.protocol.client import Client
 from clew.protocol.events import (
     ApprovalRequested,
@@ -17,6 +19,8 @@ from clew.protocol.events import (
     HookCalled,
     HookCallWithdrawn,
     PartCompleted,
+    PlanAnswered,
+    PlanProposed,
     QuestionAnswered,
     QuestionAsked,
 )
@@ -29,6 +33,7 @@ from clew.protocol.ops import (
     AnswerElicitation,
     Answerer,
     AnswerHookCall,
+    AnswerPlan,
     AnswerQuestion,
     CallbackHook,
     Op,
@@ -36,6 +41,7 @@ from clew.protocol.ops import (
 from clew.sdk.options import Allow, Decision, Elicitation, HookCallback, Options, ToolRequest
 
 NOBODY = "Allow it by a rule, a permission mode, or can_use_tool."
+PLAN_TOOL = "ExitPlanMode"
 T = TypeVar("T")
 
 
@@ -81,9 +87,11 @@ class Callbacks:
                 self._ask(event.request_id, partial(self._answer, event))
             case ElicitationRequested():
                 self._ask(event.request_id, partial(self._elicit, event))
+            case PlanProposed():
+                self._ask(event.request_id, partial(self._plan, event))
             case HookCalled():
                 self._ask(event.request_id, partial(self._hook, event))
-            case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered() | HookCallWithdrawn():
+            case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered() | PlanAnswered() | HookCallWithdrawn():
                 if (task := self._open.pop(event.request_id, None)) is not None:
                     task.cancel()
             case _:
@@ -163,6 +171,28 @@ class Callbacks:
             return AnswerElicitation(request_id=event.request_id, action="decline", by=by)
         values = {} if event.url else dict(said)
         return AnswerElicitation(request_id=event.request_id, action="accept", values=values)
+
+    async def _plan(self, event: PlanProposed) -> Op:
+        """Asked like a call that needs leave: `arguments` holds the plan, and may come back changed."""
+        function = self._options.can_use_tool
+        kept = AnswerPlan(request_id=event.request_id, decision="keep_planning")
+        if function is None:
+            return replace(kept, by="nobody")
+        asked = ToolRequest(
+            tool=PLAN_TOOL,
+            arguments={"plan": event.plan},
+            subject=event.plan,
+            why="a plan waits for a person",
+            call_id=event.call_id,
+        )
+        try:
+            decision: Decision = await value_of(lambda: function(asked))
+        except Exception as error:  # as above
+            return replace(kept, comment=f"can_use_tool failed: {type(error).__name__}: {error}")
+        if not isinstance(decision, Allow):
+            return replace(kept, comment=getattr(decision, "reason", ""), stop=getattr(decision, "stop", False))
+        plan = str((decision.arguments or {}).get("plan", ""))
+        return replace(kept, decision="accept", plan=plan if plan != event.plan else "")
 
     async def _hook(self, event: HookCalled) -> Op:
         function = self._hooks.get(event.callback_id)

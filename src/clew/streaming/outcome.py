@@ -10,6 +10,8 @@ from clew.protocol.events import (
     AttemptEnded,
     Event,
     PartCompleted,
+    PlanAnswered,
+    PlanProposed,
     PromptAccepted,
     ReplyBegan,
     ReplyReceived,
@@ -66,6 +68,8 @@ class Outcome:
         self._whole: MessageId | None = None
         self._stop_reason = ""
         self._aborted = "aborted_streaming"
+        self._plan = ""
+        """The plan that nobody was there to accept."""
 
     def feed(self, event: Event) -> None:
         """Take one event."""
@@ -83,6 +87,10 @@ class Outcome:
                 self.denials.append(event)
             case StructuredOutputReady():
                 self.structured_output = event.value
+            case PlanProposed():
+                self._plan = event.plan
+            case PlanAnswered():
+                self._plan = self._plan if event.by == "nobody" else ""
             case TurnEnded():
                 self.ended = event
             case _:
@@ -116,10 +124,11 @@ class Outcome:
 
     @property
     def answer(self) -> str:
-        """The words since the last call, over as many replies as the answer took; or the output that was asked for."""
+        """The words since the last call, over as many replies as the answer took; or the output that was asked for,
+        or the plan that a turn in plan mode ended with."""
         if self.structured_output is not UNSET:
             return msgspec.json.encode(self.structured_output).decode()
-        return "".join(self._answer.values())
+        return "".join(self._answer.values()) or self._plan
 
     @property
     def reason(self) -> str:

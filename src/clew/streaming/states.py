@@ -6,6 +6,8 @@ from clew.protocol.events import (
     ElicitationAnswered,
     ElicitationRequested,
     Event,
+    PlanAnswered,
+    PlanProposed,
     PromptAccepted,
     PromptQueued,
     PromptWithdrawn,
@@ -41,9 +43,9 @@ class ActivityFold:
             case TurnEnded():
                 self._in_turn = False
                 self._asked.clear()
-            case ApprovalRequested() | QuestionAsked() | ElicitationRequested():
+            case ApprovalRequested() | QuestionAsked() | ElicitationRequested() | PlanProposed():
                 self._asked.add(event.request_id)
-            case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered():
+            case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered() | PlanAnswered():
                 self._asked.discard(event.request_id)
             case _:
                 return None

@@ -57,6 +57,16 @@ def signal_all(root: int, number: int, *, skip: int = 0, group: int = 0) -> None
             os.kill(pid, number)
 
 
+def resident_bytes(pid: int) -> int:
+    """The memory that a process and all it started hold now; 0 where that cannot be told."""
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            own = int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return 0
+    return own + sum(resident_bytes(child) for child in children(pid))
+
+
 class Ender:
     """Ends every descendant of this process, which is their subreaper: each death brings the dead one's children
     within reach, so the end is reached when there is no child left at all."""

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import Block
-from clew.protocol.events import Question, RuleOffer
+from clew.protocol.events import PlanAnswered, Question, RuleOffer
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ResultContent
 from clew.protocol.tools import ToolSpec
@@ -37,6 +37,18 @@ class ToolResult(Struct, frozen=True, kw_only=True):
     """Rules the user could save so that the next such call is not held back: credential files a command needed."""
 
 
+class PlanProposal(Struct, frozen=True, kw_only=True):
+    """A plan for a person to look at."""
+
+    plan: str
+    path: str
+    """Its file; empty: it has none."""
+    mode_after: str
+    """The permission mode that comes back when it is accepted."""
+    as_it_stands: Callable[[], str]
+    """What the file holds now: a person may have changed it meanwhile. Empty: that cannot be told."""
+
+
 class ToolContext(Struct, kw_only=True):
     """What a running call may use besides its parameters. Built by the dispatcher for each call."""
 
@@ -46,6 +58,8 @@ class ToolContext(Struct, kw_only=True):
     """Show output as it arrives."""
     ask: Callable[[tuple[Question, ...]], Awaitable[tuple[tuple[str, ...], ...] | None]]
     """Put questions to the user; None when nobody can answer or the user declined."""
+    propose: Callable[[PlanProposal], Awaitable[PlanAnswered]] | None = None
+    """Put a plan to the user, and wait for what they say. None: nobody can be shown one here."""
 
 
 class Tool(ABC, Generic[P]):

@@ -9,6 +9,8 @@ from clew.tools.bash import Bash
 from clew.tools.bash_output import BashOutput
 from clew.tools.builtin import BuiltinTool
 from clew.tools.edit import Edit
+from clew.tools.enter_plan_mode import EnterPlanMode
+from clew.tools.exit_plan_mode import ExitPlanMode
 from clew.tools.glob import Glob
 from clew.tools.grep import Grep
 from clew.tools.kill_shell import KillShell
@@ -32,6 +34,8 @@ BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (
     TodoWrite,
     AskUser,
     WebFetch,
+    EnterPlanMode,
+    ExitPlanMode,
 )
 
 

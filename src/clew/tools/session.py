@@ -1,9 +1,9 @@
 """The state tools share within one session: directory, roots, files read, shells, todos."""
 
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from msgspec import Struct
 
@@ -12,12 +12,36 @@ from clew.protocol.ids import CallId
 from clew.tools.extras import shells
 
 if TYPE_CHECKING:
+    from clew.protocol.events import PlanAnswered
     from clew.system.http_fetch import Fetcher
     from clew.system.sandbox.policy import Sandbox
     from clew.system.sandbox.tree import Tree
+    from clew.tools.base import PlanProposal, ToolResult
     from clew.tools.shells import Background, Shells
 
 MAX_CLAIMS = 1_000
+
+
+class PlanPort(Protocol):
+    """What the tools of plan mode need of their session."""
+
+    @property
+    def planning(self) -> bool:
+        """Plan mode is on."""
+        ...
+
+    def enter(self) -> str:
+        """Turn it on; what the model is told."""
+        ...
+
+    async def leave(self, plan: str, propose: "Callable[[PlanProposal], Awaitable[PlanAnswered]]") -> "ToolResult":
+        """Put a plan to the user, and do as they say."""
+        ...
+
+    @property
+    def carried(self) -> str:
+        """The plan that must not be forgotten; empty: there is none."""
+        ...
 
 
 class ReadState(Struct, frozen=True, kw_only=True):
@@ -72,6 +96,10 @@ class ToolSession:
         self.shells_changed: Callable[[], None] = lambda: None
         """Called when a command in the background began or ended."""
         self.todos: tuple[TodoItem, ...] = ()
+        self.remembered: list[tuple[str, str]] = []
+        """Lines that this session put into memory files: the file and the line, newest last."""
+        self.plan: PlanPort | None = None
+        """Plan mode; None where nobody can be shown a plan."""
         self._shells = running
         self._reads: dict[str, ReadState] = {}
         self._claims: dict[CallId, tuple[str, ...]] = {}

@@ -9,6 +9,7 @@ from clew.protocol.entries import (
     ChainEntry,
     CustomTitleEntry,
     Entry,
+    EventEntry,
     OpaqueEntry,
     SystemEntry,
     TombstoneEntry,
@@ -69,7 +70,7 @@ class Digest(msgspec.Struct, kw_only=True, omit_defaults=True):
             self.own_title = entry.custom_title
         elif isinstance(entry, AiTitleEntry):
             self.given_title = entry.ai_title
-        elif isinstance(entry, ApprovalEntry | TombstoneEntry):
+        elif isinstance(entry, ApprovalEntry | EventEntry | TombstoneEntry):
             self.standing.feed(entry)
         elif isinstance(entry, TurnResultEntry):
             self.standing.feed(entry)

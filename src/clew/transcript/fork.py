@@ -15,12 +15,21 @@ from clew.protocol.entries import (
     CustomTitleEntry,
     Entry,
     EventEntry,
+    ModeEntry,
     OpaqueEntry,
     SessionSourceEntry,
     SystemEntry,
     SystemPromptEntry,
 )
-from clew.protocol.events import CallChanged, CompactionEnded, CompactionUndone, ItemPinned, SectionKept, ViewTrimmed
+from clew.protocol.events import (
+    CallChanged,
+    CompactionEnded,
+    CompactionUndone,
+    ItemPinned,
+    PlanAnswered,
+    SectionKept,
+    ViewTrimmed,
+)
 from clew.protocol.ids import EntryId, SessionId
 from clew.transcript.chain import build_chain
 from clew.transcript.codec import decode, encode, seal
@@ -28,7 +37,7 @@ from clew.transcript.files import open_read
 from clew.transcript.links import is_boundary, parent_of, uuid_of
 from clew.transcript.reader import Loaded
 
-SHAPING = (CallChanged, CompactionEnded, CompactionUndone, ItemPinned, SectionKept, ViewTrimmed)
+SHAPING = (CallChanged, CompactionEnded, CompactionUndone, ItemPinned, PlanAnswered, SectionKept, ViewTrimmed)
 """Events that the view, the next compaction, or the facts about a copied call are made from."""
 
 _fields: msgspec.json.Decoder[dict[str, msgspec.Raw]] = msgspec.json.Decoder(dict[str, msgspec.Raw])
@@ -110,7 +119,7 @@ class _Copied:
             return not titled
         if isinstance(entry, EventEntry):
             return isinstance(entry.event, SHAPING)
-        return isinstance(entry, ContentReplacementEntry | SystemPromptEntry | OpaqueEntry)
+        return isinstance(entry, ContentReplacementEntry | ModeEntry | SystemPromptEntry | OpaqueEntry)
 
     def parent(self, entry: Entry) -> EntryId | None:
         """What the entry hangs under in the copy. A preserved segment takes its place between anchor and the rest."""

@@ -10,11 +10,13 @@ from clew.protocol.entries import (
     AssistantEntry,
     ChainEntry,
     Entry,
+    EventEntry,
     SystemEntry,
     TombstoneEntry,
     TurnResultEntry,
     UserEntry,
 )
+from clew.protocol.events import PlanAnswered, PlanProposed
 from clew.protocol.ids import EntryId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
@@ -51,7 +53,7 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
     asked_in: EntryId = EntryId("")
     asked_by_call: str = ""
     pending: list[str] = []
-    """Approvals nobody gave yet."""
+    """Approvals nobody gave yet, of calls and of plans."""
 
     def state(self, *, held: bool) -> Standing:
         """`held`: a live process has the right to write the session, so what is open goes on."""
@@ -77,6 +79,10 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
             self.pending = [item for item in self.pending if item != entry.request_id]
             if entry.decision == "pending":
                 self.pending.append(entry.request_id)
+        elif isinstance(entry, EventEntry) and isinstance(entry.event, PlanProposed | PlanAnswered):
+            self.pending = [item for item in self.pending if item != entry.event.request_id]
+            if isinstance(entry.event, PlanProposed):
+                self.pending.append(entry.event.request_id)
         elif isinstance(entry, TurnResultEntry):
             self._ended(entry)
         elif isinstance(entry, TombstoneEntry) and self.asked_in in entry.targets:

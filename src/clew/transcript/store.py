@@ -148,6 +148,11 @@ def subagent_meta_path(transcript: Path, agent: AgentId) -> Path:
     return sidecar_dir(transcript) / "subagents" / f"agent-{checked_id(agent)}.meta.json"
 
 
+def plan_path(transcript: Path) -> Path:
+    """The plan of a session."""
+    return sidecar_dir(transcript) / "plan.md"
+
+
 def tool_results_dir(transcript: Path) -> Path:
     """Where results too long for the model are kept whole."""
     return sidecar_dir(transcript) / "tool-results"

@@ -8,7 +8,7 @@ from textual.containers import Vertical
 
 from clew.composing.keymap import Keymap
 from clew.presentation.story import Story
-from clew.protocol.events import ApprovalRequested, ElicitationRequested, Event, QuestionAsked
+from clew.protocol.events import ApprovalRequested, ElicitationRequested, Event, PlanProposed, QuestionAsked
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import Op
 from clew.protocol.state import Waiting
@@ -16,7 +16,7 @@ from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
 from clew.tui.prompt_panel import PromptPanel
 
-ASKED_BY_STATE = (ApprovalRequested, QuestionAsked, ElicitationRequested)
+ASKED_BY_STATE = (ApprovalRequested, QuestionAsked, ElicitationRequested, PlanProposed)
 """Events whose open ones are part of the state: they are asked again by whoever joins late."""
 
 

@@ -222,7 +222,7 @@ def test_a_long_diff_is_cut_with_a_count() -> None:
     [
         ("/settings", "/status"),
         ("/history", "/sessions"),
-        ("/plan", "/mode"),
+        ("/planning", "/plan"),
         ("/continue", "/resume"),
         ("/reset", "/clear"),
         ("/jobs", "/bashes"),

@@ -35,7 +35,20 @@ def report(capsys: pytest.CaptureFixture[str]) -> dict[str, dict[str, Any]]:
 
 def test_everything_is_examined(home: Path, capsys: pytest.CaptureFixture[str]):
     checks = report(capsys)
-    names = ["python", "bash", "git", "sandbox", "search", "terminal", "home", "settings", "providers", "trust"]
+    names = [
+        "python",
+        "bash",
+        "git",
+        "sandbox",
+        "search",
+        "terminal",
+        "home",
+        "settings",
+        "providers",
+        "lsp",
+        "mcp",
+        "trust",
+    ]
     assert list(checks) == names
     assert checks["home"]["state"] == "ok"
     assert checks["trust"]["data"]["trusted"] is False

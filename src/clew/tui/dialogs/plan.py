@@ -1,0 +1,135 @@
+"""The plan dialog: the plan as Markdown, its file, and every way to accept it or to send it back."""
+
+from collections.abc import Sequence
+
+from clew.composing.outside import EditorProblem
+from clew.presentation.approval_text import one_line, origin
+from clew.presentation.markdown import markdown_rows
+from clew.presentation.plan_text import after_words
+from clew.presentation.rows import Row, Span, wrapped
+from clew.protocol.events import Event, OpRejected, PlanAnswered, PlanOpened, PlanProposed, PlanShown
+from clew.protocol.ops import AnswerPlan, Op, OpenPlan, SavePlan
+from clew.tui.dialogs.base import QUIET_S, Dialog
+from clew.tui.dialogs.options import NOWHERE, Option
+from clew.tui.dialogs.registry import DialogContext
+from clew.tui.outside_editor import edited_outside
+from clew.tui.owning_app import app_of
+
+
+def open_dialog(event: Event, context: DialogContext) -> Dialog:
+    """For the registry."""
+    assert isinstance(event, PlanProposed)
+    return PlanDialog(event, context)
+
+
+class PlanDialog(Dialog):
+    """One PlanProposed. Nothing is chosen in advance; what stands in the plan's file when it is accepted counts."""
+
+    def __init__(self, proposed: PlanProposed, context: DialogContext, *, quiet_s: float = QUIET_S) -> None:
+        super().__init__(quiet_s=quiet_s)
+        self.proposed = proposed
+        self._about = context
+        self._plan = proposed.plan
+        """As it was last seen; a person may edit it."""
+        self._opening = ""
+
+    def title(self) -> str:
+        return "Accept this plan?"
+
+    def note(self) -> str:
+        return "edited by you" if self._plan != self.proposed.plan else ""
+
+    def begin(self) -> None:
+        self._offer_answers()
+
+    def _offer_answers(self) -> None:
+        after = after_words(self.proposed)
+        found = [
+            Option(value="accept", key="y", label=(Span("Accept"), Span(f"  {after}", "dim"))),
+            Option(value="accept_edits", key="a", label=(Span("Accept, and make edits without asking"),)),
+            Option(value="keep", key="k", label=(Span("Keep planning, and say what is missing"),)),
+        ]
+        if self.proposed.path:
+            found.append(Option(value="edit", key="e", label=(Span("Edit the plan in your editor"),)))
+        found.append(Option(value="stop", key="x", label=(Span("Keep planning and stop"), Span("  Esc", "dim"))))
+        self.options.set(found, cursor=NOWHERE)
+        self.redraw()
+
+    def hint(self) -> str:
+        if self.field.display:
+            return "Enter sends it back with these words · Esc back"
+        scroll = " · PgUp PgDn scroll" if self.body.max_scroll_y else ""
+        return f"letters, numbers, or ↑ ↓ and Enter{scroll} · Esc keeps planning and stops"
+
+    def body_rows(self, columns: int) -> Sequence[Row]:
+        who = origin(self._about.agent, self._about.facts.model.rpartition("/")[2])
+        where = f" · {one_line(self.proposed.path)}" if self.proposed.path else ""
+        head = wrapped((Span(f"{who}{where}", "dim"),), columns)
+        return [*head, *markdown_rows(self._plan, columns)]
+
+    def chosen(self, place: int) -> None:
+        match self.options.items[place].value:
+            case "accept":
+                self.finish(self._answer("accept"))
+            case "accept_edits":
+                self.finish(self._answer("accept_edits"))
+            case "keep":
+                self.options.set(())
+                self.open_field("what is missing? (may stay empty)")
+                self.redraw()
+            case "edit":
+                self._opening = self.next_op_id()
+                self.inquire(OpenPlan(op_id=self._opening))
+            case "stop":
+                self.finish(*self.refusal(stop=True))
+            case _:
+                pass
+
+    def _answer(self, decision: str, *, comment: str = "", stop: bool = False) -> AnswerPlan:
+        request = self.proposed.request_id
+        if decision == "accept":
+            return AnswerPlan(request_id=request, decision="accept")
+        if decision == "accept_edits":
+            return AnswerPlan(request_id=request, decision="accept_edits")
+        return AnswerPlan(request_id=request, decision="keep_planning", comment=comment, stop=stop)
+
+    def hear(self, event: Event) -> bool:
+        match event:
+            case PlanOpened() if event.op_id == self._opening:
+                self.run_worker(self._edit(event.plan), group="editor", exclusive=True)
+                return True
+            case PlanShown() if event.op_id == self._opening:
+                self._plan = event.plan
+                self.redraw()
+                return True
+            case OpRejected() if event.op_id == self._opening:
+                self.say(event.reason, "error")
+                return True
+            case _:
+                return False
+
+    async def _edit(self, text: str) -> None:
+        try:
+            edited = await edited_outside(app_of(self), text)
+        except EditorProblem as problem:
+            self.say(str(problem), "error")
+            return
+        if edited != text:
+            self._opening = self.next_op_id()
+            self.inquire(SavePlan(op_id=self._opening, plan=edited))
+
+    def entered(self, text: str) -> None:
+        self.finish(self._answer("keep_planning", comment=text.strip()))
+
+    def back(self) -> None:
+        if self.field.display:
+            self.close_field()
+            self._offer_answers()
+        else:
+            self.finish(*self.refusal(stop=True))
+
+    def refusal(self, *, stop: bool) -> tuple[Op, ...]:
+        return (self._answer("keep_planning", stop=stop),)
+
+    def settled_by(self, event: Event) -> bool:
+        return isinstance(event, PlanAnswered) and event.request_id == self.proposed.request_id
