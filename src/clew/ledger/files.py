@@ -12,11 +12,11 @@ _PATCH_MARKS = (("*** Add File: ", "add"), ("*** Update File: ", "update"), ("**
 
 
 class _File:
-    __slots__ = ("added", "created", "deleted", "edits", "failed", "order", "path", "reads", "removed", "source")
+    __slots__ = ("added", "created", "deleted", "edits", "failed", "order", "path", "reads", "removed", "source", "turn")
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.reads = self.edits = self.added = self.removed = self.failed = self.order = 0
+        self.reads = self.edits = self.added = self.removed = self.failed = self.order = self.turn = 0
         self.created = self.deleted = False
         self.source: list[EntryId] = []
 
@@ -34,6 +34,7 @@ class FilesFold:
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
         self.changes = 0
+        self.turn = 0
 
     def read(self, path: str, source: tuple[EntryId, ...]) -> None:
         """The file was looked at."""
@@ -91,6 +92,7 @@ class FilesFold:
         file.created = file.created or created
         file.deleted = deleted
         file.order = self.changes
+        file.turn = self.turn
         file.note(source)
 
     def forget_deleted(self, path: str, source: tuple[EntryId, ...]) -> None:
@@ -117,6 +119,7 @@ class FilesFold:
                 removed=file.removed,
                 failed_edits=file.failed,
                 order=file.order,
+                turn=file.turn,
                 source=tuple(file.source),
             )
             for file in self._files.values()

@@ -71,7 +71,7 @@ class WorkFold:
 
     def turned(self, turn: int) -> None:
         """The user asked for something more."""
-        self.turn = turn
+        self.turn = self.files.turn = turn
         self.agents.turned()
         self.approvals.close_pending()
 
