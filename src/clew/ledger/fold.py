@@ -11,7 +11,7 @@ from clew.ledger.requests import RequestsFold
 from clew.ledger.rules import RulesFold
 from clew.ledger.titles import TitleFold
 from clew.ledger.work import WorkFold
-from clew.protocol.context_events import CompactionEnded
+from clew.protocol.context_events import CompactionEnded, Rewound
 from clew.protocol.entries import (
     AiTitleEntry,
     ApprovalEntry,
@@ -94,6 +94,13 @@ class LedgerFold:
             self._carried.feed(entry.event, self._positions, self._requests, self._rules, self._language, self._work)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, CallChanged):
             self._work.changed(entry.event.call_id, entry.event.arguments)
+        elif isinstance(entry, EventEntry) and isinstance(entry.event, Rewound):
+            self._restored(entry.event)
+
+    def _restored(self, event: Rewound) -> None:
+        if paths := tuple(file.path for file in event.files if not file.conflict):
+            files = self._work.files
+            files.unstash() if event.direction == "redo" else files.put_back(paths, stash=True)
 
     def _chain(self, entry: ChainEntry) -> None:
         if self._all_side is None:
@@ -107,7 +114,7 @@ class LedgerFold:
         if not (isinstance(entry, SystemEntry) and entry.subtype == "away_summary"):
             self._last_id = entry.uuid  # a recap is about what came before it
         self._session = entry.session_id or self._session
-        self._cwd = self._cwd or entry.cwd
+        self._cwd = self._work.files.cwd = self._cwd or entry.cwd
         self._branch = entry.git_branch or self._branch
         asked = self._standing.question
         self._standing.feed(entry)

@@ -13,6 +13,7 @@ from clew.ledger.doing import doing
 from clew.ledger.facts import Doing
 from clew.ledger.failures import FailuresFold
 from clew.ledger.files import FilesFold
+from clew.ledger.taken_back import take_back
 from clew.ledger.test_results import TestsFold
 from clew.ledger.todos import TodosFold
 from clew.protocol.ids import CallId, EntryId
@@ -143,6 +144,8 @@ class WorkFold:
             self.checks.settle(purpose, command, outcome.text, self.files.changes)
         if "git" in text or "gh " in text or "glab " in text:
             self.commits.settle(command, outcome.text, self.files.changes)
+            if not command.failed:
+                take_back(command, self.files, self.commits)
         if not command.failed and (">" in text or "sed " in text):
             for path, lines, created in shell_edits(text):
                 self.files.change(path, lines, 0, outcome.source, created=created)

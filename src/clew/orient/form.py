@@ -8,9 +8,9 @@ from msgspec import Struct
 from clew.commands.deeds import file_name, test_counts
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
-from clew.orient.claims import claims_in
+from clew.orient.claims import claims_in, words_in
 from clew.orient.fact_check import contradicted
-from clew.orient.vocabulary import WORK
+from clew.orient.vocabulary import WORK, is_negation
 from clew.orient.wording import Wording, wording
 from clew.protocol.standing import Standing
 from clew.system.redact import redact
@@ -114,7 +114,8 @@ def request_words(text: str, words: int) -> str:
     if not found:
         return clip(flat(text), words)
     if len(text) > _LONG and len(found) > 3:
-        return f"{clip(found[0], words // 2)} {clip(found[-1], words // 2)}"
+        last = sentences(text[-_LONG:])[-1:] or found[-1:]
+        return f"{clip(found[0], words // 2)} {clip(last[0], words // 2)}"
     return clip(" ".join(found), words)
 
 
@@ -230,11 +231,13 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
 
 
 def _tells_refused(sentence: str, ledger: Ledger) -> bool:
-    """The agent says it made what was refused; then nothing it says of it can be relied on."""
-    refused = [file_name(item.subject) for item in ledger.refused if "/" in item.subject]
-    unchanged = {name for name in refused if name not in {file_name(file.path) for file in ledger.changed_files}}
-    says_so = any(claim.name in WORK for claim in claims_in(sentence))
-    return says_so and (any(name in sentence for name in unchanged) or bool(unchanged and not ledger.changed_files))
+    """The agent speaks of a file that it was not allowed to write as if it had, or says it worked where nothing was
+    changed; then nothing it says of it can be relied on."""
+    refused = {file_name(item.subject) for item in ledger.refused if "/" in item.subject}
+    refused -= {file_name(file.path) for file in ledger.changed_files}
+    if any(name in sentence for name in refused):
+        return not any(map(is_negation, words_in(sentence)))
+    return bool(refused and not ledger.changed_files) and any(claim.name in WORK for claim in claims_in(sentence))
 
 
 def _agent(ledger: Ledger) -> Iterator[Item]:

@@ -275,3 +275,19 @@ def test_every_language_has_all_its_words(language: str) -> None:
     assert all(own)
     assert {own.word(state) for state in Standing} <= set(own)
     assert language == "en" or own is not wording("en")
+
+
+def test_what_the_agent_says_of_a_file_it_was_not_allowed_to_write_is_not_quoted() -> None:
+    talk = Talk().user("Put the key into .env").call("Write", file_path="/p/.env", content="K=1")
+    talk.approval("pending", "Write", "write /p/.env").approval("deny", "Write", "write /p/.env", by="nobody")
+    talk.result("Not allowed", error=True)
+    assert form_of(talk.agent("The key is in .env now, all is set.").ledger()).told("agent") == ""
+    honest = talk.agent("I was not allowed to write .env, so nothing is stored.")
+    assert "not allowed" in form_of(honest.ledger()).told("agent")
+
+
+def test_pasted_material_is_told_by_how_it_begins_and_how_it_really_ends() -> None:
+    log = "INFO the worker took one more job from the queue\n" * 200
+    talk = Talk().user(f"Why does this crash?\n\n{log}\nPlease only explain, do not change anything.")
+    told = form_of(talk.agent("The queue is empty.").ledger()).told("task")
+    assert told == "Why does this crash? Please only explain, do not change anything."
