@@ -31,7 +31,7 @@ class CommitsFold:
             return
         text = output if len(output) < 20000 else output[:8000] + output[-8000:]
         source = command.source
-        if "commit" in command.command or "merge" in command.command or "cherry-pick" in command.command:
+        if any(word in command.command for word in ("commit", "merge", "cherry-pick", "revert")):
             self._commits(command, text, order)
         if "push" in command.command and not command.failed:
             for local, remote in _PUSHED.findall(text):

@@ -110,6 +110,14 @@ class FilesFold:
         file.turn = self.turn
         file.note(source)
 
+    def move(self, old: str, new: str, source: tuple[EntryId, ...]) -> None:
+        """A shell command gave the file another name."""
+        before = self._files.get(self._known(old))
+        created = before is not None and before.created
+        lines = (before.added, before.removed) if before else (0, 0)
+        self.change(old, 0, 0, source, deleted=True)
+        self.change(new, *lines, source, created=created)
+
     def forget_deleted(self, path: str, source: tuple[EntryId, ...]) -> None:
         """A shell command removed the file."""
         self.change(path, 0, 0, source, deleted=True)

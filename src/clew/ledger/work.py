@@ -1,5 +1,6 @@
 """What the tools did: calls paired with their results and handed to the families of facts."""
 
+import posixpath
 import re
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from clew.ledger.todos import TodosFold
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
 
+_MOVED = re.compile(r"(?:^|&&|;|\n)\s*(?:git\s+)?mv\s+(?:-\w+\s+)*([^\s&;|<>]+)\s+([^\s&;|<>]+)\s*(?=$|&&|;|\n|\|)")
 _REMOVED = re.compile(r"(?:^|&&|;|\n)\s*(?:git\s+rm|rm|del|Remove-Item)\s+((?:-\S+\s+)*)([^&;|\n]+)")
 
 
@@ -149,6 +151,9 @@ class WorkFold:
         if not command.failed and (">" in text or "sed " in text):
             for path, lines, created in shell_edits(text):
                 self.files.change(path, lines, 0, outcome.source, created=created)
+        if not command.failed and "mv " in text:
+            for old, new in moved_paths(text):
+                self.files.move(old, new, outcome.source)
         if not command.failed and ("rm " in text or "Remove-Item" in text):
             for path in removed_paths(text):
                 self.files.forget_deleted(path, outcome.source)
@@ -191,6 +196,16 @@ def removed_paths(command: str) -> list[str]:
             if is_plain_path(plain) and not plain.startswith(("-", ">", "2>", "<", "/tmp")):
                 found.append(plain)
     return found[:10]
+
+
+def moved_paths(command: str) -> list[tuple[str, str]]:
+    """Files that a plain `mv` or `git mv` gives another name; what goes into a folder keeps its own."""
+    found = [(old.strip("'\""), new.strip("'\"").removeprefix("./")) for old, new in _MOVED.findall(command)]
+    return [
+        (old, new + posixpath.basename(old) if new.endswith("/") else new)
+        for old, new in found[:10]
+        if is_plain_path(old) and is_plain_path(new) and (new.endswith("/") or "." in posixpath.basename(new))
+    ]
 
 
 def acted_on(outcome: Outcome) -> str:

@@ -91,7 +91,8 @@ def _left(claim: Claim, ledger: Ledger) -> bool | None:
     """What left the working tree: a denial holds while something changed since."""
     made = [item for item in ledger.commits if item.kind == claim.name]
     if claim.holds:
-        return True if made else None
+        tried = [command for command in ledger.commands if f"git {claim.name}" in command.command]
+        return True if made else False if tried and tried[-1].failed else None
     current = any(item.order >= ledger.changes for item in made)
     return not (current and (claim.name != "push" or ledger.commits[-1].kind != "commit"))
 

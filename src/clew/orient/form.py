@@ -114,7 +114,7 @@ def request_words(text: str, words: int) -> str:
     if not found:
         return clip(flat(text), words)
     if len(text) > _LONG and len(found) > 3:
-        last = sentences(text[-_LONG:])[-1:] or found[-1:]
+        last = sentences(text[-_LONG // 3 :])[-1:] or found[-1:]
         return f"{clip(found[0], words // 2)} {clip(last[0], words // 2)}"
     return clip(" ".join(found), words)
 
@@ -188,7 +188,7 @@ def main_files(ledger: Ledger) -> list[FileFact]:
     """Changed files, the most worked-on first, lock files last."""
     changed = [file for file in ledger.changed_files if not file.deleted]
     effort = {file.path: file.edits * 5 + file.added + file.removed for file in changed}
-    return sorted(changed, key=lambda file: (bool(_LOCK_FILE.search(file.path)), -effort[file.path], file.path))
+    return sorted(changed, key=lambda file: (bool(_LOCK_FILE.search(file.path)), -effort[file.path], -file.order))
 
 
 def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:

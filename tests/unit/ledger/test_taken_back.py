@@ -111,3 +111,19 @@ def test_what_an_undo_put_back_is_not_changed_until_it_is_redone() -> None:
 
     assert went("undo") == ["/home/ann/parcels/other.py"], "what was left alone is as it was"
     assert went("redo") == [f"/home/ann/parcels/{name}.py" for name in ("app", "new", "other")]
+
+
+@pytest.mark.parametrize(
+    "command", ["mv util.py helpers.py", "git mv -f util.py ./helpers.py", "cd . ; mv util.py helpers.py"]
+)
+def test_a_file_that_was_moved_is_where_it_went(command: str) -> None:
+    talk = Talk().user("Create util.py, then call it helpers.py").write("/home/ann/parcels/util.py", "a")
+    files = {file.path: file for file in talk.bash(command, "").ledger().changed_files if not file.deleted}
+    assert [path.rsplit("/", 1)[-1] for path in files] == ["helpers.py"]
+    other = Talk().user("Rename it").bash("git mv app.py main.py", "").ledger().changed_files
+    assert [(file.path, file.deleted) for file in other] == [("app.py", True), ("main.py", False)]
+
+
+def test_a_revert_is_a_commit() -> None:
+    talk = committed().bash("git revert --no-edit HEAD", '[main 0ddba11] Revert "Set x to 2"\n 1 file changed')
+    assert refs(talk.ledger()) == ["be0fe0e", "0ddba11"]

@@ -291,3 +291,25 @@ def test_pasted_material_is_told_by_how_it_begins_and_how_it_really_ends() -> No
     talk = Talk().user(f"Why does this crash?\n\n{log}\nPlease only explain, do not change anything.")
     told = form_of(talk.agent("The queue is empty.").ledger()).told("task")
     assert told == "Why does this crash? Please only explain, do not change anything."
+
+
+def test_a_question_that_the_agent_answers_itself_asks_nobody() -> None:
+    talk = Talk().user("Should I use tabs?").agent("Should you use tabs? It depends. Most projects here use spaces.")
+    assert told(talk, "state") == "finished"
+    assert told(talk, "open") == ""
+    asks = Talk().user("Add logging").agent("Standard logging or structlog? I would take the first.")
+    assert told(asks, "open") == "Standard logging or structlog?"
+
+
+def test_a_push_that_failed_is_not_quoted_as_made() -> None:
+    printed = "[main e44c8a3] x\nfatal: No configured push destination.\nExit code 128"
+    talk = Talk().user("Commit and push").edit("/p/a.py").bash("git commit -am x && git push", printed, error=True)
+    assert told(talk.agent("Committed and pushed to origin."), "agent") == ""
+    assert told(talk, "changed") == "a.py; commit e44c8a3 x"
+
+
+def test_of_files_changed_alike_the_last_is_named_first() -> None:
+    talk = Talk().user("Rename them all")
+    for number in range(5):
+        talk.write(f"/p/module_{number}.py", "a")
+    assert told(talk, "changed") == "module_4.py, module_3.py, module_2.py +2"
