@@ -177,7 +177,8 @@ class LedgerFold:
         self._said = None
         if last and last.text:
             self._rules.feed(last.text, source)
-            self._language.feed(last.text)
+            if last.kind != "reply" or self._requests.typed_turns == 1:
+                self._language.feed(last.text)
 
     def _rewound(self, entry: UserEntry) -> set[str] | None:
         """Prompts that this one replaces: it hangs on an entry before them."""
@@ -263,7 +264,7 @@ class LedgerFold:
             errors=work.failures.facts(),
             question=question,
             said=self._said,
-            doing=work.doing() if state in _OPEN else None,
+            doing=work.doing() if state in _OPEN and (held or not standing.pending) else None,
             limit=limit,
             recap=self._recap,
             costs=self._costs.costs(),
