@@ -1,7 +1,7 @@
 """A lab for each test; whatever hangs ends."""
 
 import asyncio
-import gc
+from asyncio.base_subprocess import BaseSubprocessTransport
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -22,12 +22,22 @@ def in_time(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-async def nothing_left_behind() -> AsyncIterator[None]:
-    """The SDK leaves pipes of processes that ended badly to the garbage collector, which must come while the loop is
-    there to close them."""
+async def nothing_left_behind(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
+    """The SDK leaves pipes of processes that ended badly to the garbage collector, which may come when the loop that
+    could close them is gone: they are closed here."""
+    made: list[BaseSubprocessTransport] = []
+    begin = BaseSubprocessTransport.__init__
+
+    def noted(self: BaseSubprocessTransport, *args: Any, **more: Any) -> None:
+        made.append(self)
+        begin(self, *args, **more)
+
+    monkeypatch.setattr(BaseSubprocessTransport, "__init__", noted)
     yield
-    gc.collect()
-    await asyncio.sleep(0)
+    for transport in made:
+        transport.close()
+    for _ in range(3):  # each pipe says in a call of its own that it is gone
+        await asyncio.sleep(0)
 
 
 @pytest.fixture

@@ -28,6 +28,8 @@ KEYS = (
 SIZES = ((80, 24), (60, 20), (120, 40), (10, 6), (33, 9), (1, 1), (200, 12))
 MOUSE = (events.MouseScrollUp, events.MouseScrollDown, events.MouseDown, events.MouseMove, events.MouseUp)
 CWD = "/work/parcels"
+MOST_LOOKS = 50
+"""So often the whole is looked at before it must be at rest."""
 
 
 def expected(session: MadeUpSession, lab: ScreenLab) -> list[str]:
@@ -60,17 +62,30 @@ def close(before: Passage, passage: Passage) -> bool:
 
 
 async def shown(lab: ScreenLab) -> list[str]:
-    """All rows of the transcript: what is drawn, from the very top down, a few rows at a time."""
+    """All rows of the transcript, once nothing changes any more: a size or a page of history may come late."""
+    for _ in range(MOST_LOOKS):
+        view = lab.app.transcript
+        while not lab.app.conversation.story.whole or lab.app.conversation._loading:
+            view.to_start()
+            lab.app.conversation.load_older()
+            await lab.settle()
+        await lab.settle()  # the last page may have come after the last drawing
+        rows = await scrolled_over(lab)
+        if rows is not None:
+            return rows
+    raise AssertionError("the screen does not come to rest")
+
+
+async def scrolled_over(lab: ScreenLab) -> list[str] | None:
+    """What is drawn, from the very top down, a few rows at a time; None: the story or the size became another."""
     view = lab.app.transcript
-    while not lab.app.conversation.story.whole or lab.app.conversation._loading:
-        view.to_start()
-        lab.app.conversation.load_older()
-        await lab.settle()
-    await lab.settle()  # the last page may have come after the last drawing
+    stands = standing(lab)
     view.to_start()
     rows: dict[tuple[int, int], str] = {}
     while True:
         await lab.pilot.pause()
+        if standing(lab) != stands or view.viewport._told is not lab.app.conversation.story.past:
+            return None
         places = [view.viewport.passage_at(y) for y in range(len(view.viewport.lines()))]
         for place, text in zip(places, drawn(lab), strict=True):
             assert place is not None
@@ -80,6 +95,14 @@ async def shown(lab: ScreenLab) -> list[str]:
         view.scroll_rows(max(view.size.height - 2, 1))
     assert list(rows) == sorted(rows), "rows were jumped over"
     return list(rows.values())
+
+
+def standing(lab: ScreenLab) -> tuple[object, ...]:
+    """What the rows depend on: the story, what of it is shown, and the room for it."""
+    view, port = lab.app.transcript, lab.app.transcript.viewport
+    story = lab.app.conversation.story
+    shown = (*map(id, (story, port._told)), *map(id, port._now), view.size, port._columns, port._height)
+    return (*shown, port.density, tuple(sorted(port.opened.items())), port.reasoning)
 
 
 def drawn(lab: ScreenLab) -> list[str]:

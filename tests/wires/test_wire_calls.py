@@ -81,7 +81,7 @@ def calls(events: list[ReplyEvent]) -> Iterator[tuple[int, ToolCallPart]]:
             yield event.index, event.part
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(streams())
 def test_any_order_of_pieces_gives_what_the_vendor_reads(stream: tuple[list[str], list[dict[str, Any]]]):
     _, chunks = stream
@@ -91,7 +91,7 @@ def test_any_order_of_pieces_gives_what_the_vendor_reads(stream: tuple[list[str]
     assert all(part.raw_arguments is None for _, part in found)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(streams())
 def test_a_call_is_told_once_as_soon_as_the_rule_says(stream: tuple[list[str], list[dict[str, Any]]]):
     """Beside another index a call is told with its last piece, or when that other index opens; alone, at the end."""
