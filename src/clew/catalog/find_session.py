@@ -59,7 +59,8 @@ def find_session(
     AmbiguousSession when several fit and nobody is there to choose.
 
     In this order: a path (`FILE#ID` for one of several in a file), an id, the start of one, a title, part of a title or
-    words of one, words that were said. `agents`: only theirs; `clew` is us. `budget_s` bounds the reading of what the index lacks."""
+    words of one, words that were said. `agents`: only theirs; `clew` is us. `budget_s` bounds the reading of what the
+    index lacks."""
     query = query.strip()
     if not query:
         raise SessionNotFound("name a session: its id, title, words from it, or a file; `clew sessions` lists them")
