@@ -162,7 +162,8 @@ def _last_words(last: Request, ledger: Ledger) -> str:
 def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
     word = say.word(ledger.state)
     source = ledger.state_source
-    if ledger.state is Standing.IDLE and not any(_open(ledger, say)) and not _failing(ledger):
+    unheard = any(agent.status == "stopped" and agent.turn == ledger.turn for agent in ledger.agents)
+    if ledger.state is Standing.IDLE and not (unheard or any(_open(ledger, say)) or _failing(ledger)):
         word = say.finished
     if ledger.state in (Standing.FAILED, Standing.LIMITED) and ledger.state_detail:
         word = f"{word}: {clip(flat(ledger.state_detail), 14)}"
@@ -230,14 +231,15 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
         yield Item(field="open", text=text, source=running[-1].source)
 
 
-def _tells_refused(sentence: str, ledger: Ledger) -> bool:
-    """The agent speaks of a file that it was not allowed to write as if it had, or says it worked where nothing was
-    changed; then nothing it says of it can be relied on."""
+def _tells_unwritten(sentence: str, ledger: Ledger) -> bool:
+    """The agent speaks of a file that it was not allowed to write, or failed to, as if it had, or says it worked where
+    nothing was changed; then nothing it says of it can be relied on."""
     refused = {file_name(item.subject) for item in ledger.refused if "/" in item.subject}
-    refused -= {file_name(file.path) for file in ledger.changed_files}
-    if any(name in sentence for name in refused):
+    failed = {file_name(file.path) for file in ledger.files if file.failed_edits}
+    changed = {file_name(file.path) for file in ledger.changed_files}
+    if any(name in sentence for name in (refused | failed) - changed):
         return not any(map(is_negation, words_in(sentence)))
-    return bool(refused and not ledger.changed_files) and any(claim.name in WORK for claim in claims_in(sentence))
+    return bool(refused and not changed) and any(claim.name in WORK for claim in claims_in(sentence))
 
 
 def _agent(ledger: Ledger) -> Iterator[Item]:
@@ -246,7 +248,7 @@ def _agent(ledger: Ledger) -> Iterator[Item]:
     if said is None or ledger.state not in _AT_REST:
         return
     told = [sentence for sentence in sentences(said.text, limit=12) if word_cost(sentence) > 3]
-    if any(_tells_refused(sentence, ledger) for sentence in told):
+    if any(_tells_unwritten(sentence, ledger) for sentence in told):
         return
     told = [sentence for sentence in told if not sentence.endswith((":", "："))] or told
     told = [sentence for sentence in told if not contradicted(claims_in(sentence), sentence, ledger)]

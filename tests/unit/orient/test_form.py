@@ -313,3 +313,17 @@ def test_of_files_changed_alike_the_last_is_named_first() -> None:
     for number in range(5):
         talk.write(f"/p/module_{number}.py", "a")
     assert told(talk, "changed") == "module_4.py, module_3.py, module_2.py +2"
+
+
+def test_what_the_agent_says_of_a_file_it_failed_to_write_is_not_quoted() -> None:
+    talk = Talk().user("Save the report").call("Write", file_path="/etc/report", content="x")
+    talk.result("EACCES: permission denied, open '/etc/report'", error=True)
+    assert told(talk.agent("I saved the report to /etc/report."), "agent") == ""
+    assert "could not" in told(talk.agent("I could not save /etc/report, it isn't writable."), "agent")
+
+
+def test_a_session_whose_agents_never_told_their_end_is_not_finished() -> None:
+    talk = Talk().user("Review it with an agent").call("Task", description="Review tax", run_in_background=True)
+    talk.result("Async agent launched successfully.\nagentId: a2").agent("The review is still running.")
+    assert told(talk, "state") == "idle"
+    assert told(talk.user("Never mind, explain the cart").agent("It is a list."), "state") == "finished"
