@@ -3,13 +3,14 @@
 import re
 import shlex
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 from clew.ledger.commits import CommitsFold
 from clew.ledger.facts import CommandFact
 from clew.ledger.files import FilesFold
 
-_PARTS = re.compile(r"&&|\|\||[;|\n]")
+_BETWEEN = ";&|()\n"
 _BACK = re.compile(r"HEAD((?:~\d*|\^)+)$|@\{?((?:~\d*|\^)+)$")
 _STEP = re.compile(r"~(\d*)|\^")
 _HASH = re.compile(r"[0-9a-f]{7,40}$")
@@ -21,8 +22,8 @@ class Step(NamedTuple):
 
     what: Literal["commits", "files", "stash", "pop"]
     to: str = ""
-    """For commits: the hash that stays, or "" with `count`."""
-    count: int = 0
+    """For commits: the hash that stays, or "" with `back`, how many go."""
+    back: int = 0
     paths: tuple[str, ...] = ()
     """For files; none means all that git knows."""
 
@@ -32,7 +33,7 @@ def take_back(command: CommandFact, files: FilesFold, commits: CommitsFold) -> N
     known = commits.order()
     for step in _steps(command.command):
         if step.what == "commits":
-            commits.drop(step.count, step.to)
+            commits.drop(step.back, step.to)
         elif step.what == "pop":
             files.unstash()
         else:
@@ -40,11 +41,7 @@ def take_back(command: CommandFact, files: FilesFold, commits: CommitsFold) -> N
 
 
 def _steps(command: str) -> Iterator[Step]:
-    for part in _PARTS.split(command):
-        try:
-            words = shlex.split(part)
-        except ValueError:
-            continue
+    for words in _simple_commands(command):
         if words[:1] != ["git"]:
             continue
         plain = _without_values(words[1:])
@@ -64,6 +61,19 @@ def _steps(command: str) -> Iterator[Step]:
             yield Step("files", paths=() if "." in paths else tuple(paths))
 
 
+def _simple_commands(command: str) -> Iterator[list[str]]:
+    """The words of each command of a line; nothing where a text is written out or the quotes do not close."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars=_BETWEEN)
+    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
+    try:
+        words = [] if "<<" in command else list(lexer)
+    except ValueError:
+        return
+    for between, part in groupby(words, key=lambda word: not set(word) - set(_BETWEEN)):
+        if not between:
+            yield list(part)
+
+
 def _without_values(words: list[str]) -> list[str]:
     """The sub-command with its words, without options that take a value."""
     kept: list[str] = []
@@ -80,7 +90,7 @@ def _reset(words: list[str]) -> Iterator[Step]:
     back = _BACK.match(named[0]) if len(named) == 1 else None
     if back:
         steps = _STEP.findall(back.group(1) or back.group(2))
-        yield Step("commits", count=sum(int(step or 1) for step in steps))
+        yield Step("commits", back=sum(int(step or 1) for step in steps))
     elif len(named) == 1 and _HASH.match(named[0]):
         yield Step("commits", to=named[0])
     if "--hard" in words and len(named) < 2:

@@ -52,7 +52,7 @@ def test_a_reset_to_a_known_commit_keeps_it() -> None:
 
 @pytest.mark.parametrize(
     "command", ["git checkout -- app.py", "git restore app.py", "git checkout .", "git restore .", "git stash",
-                "git reset --hard", "git checkout HEAD -- app.py", "cd /p && git stash push -m wip"],
+                "git reset --hard", "git checkout HEAD -- app.py", "cd /p && git stash push -m wip", "ls\ngit checkout -- 'app.py' | cat"],
 )  # fmt: skip
 def test_a_file_that_was_put_back_is_not_changed(command: str) -> None:
     talk = Talk().user("Try x = 2").bash("pytest -q", "3 passed in 1s").edit("/home/ann/parcels/app.py")
@@ -63,11 +63,12 @@ def test_a_file_that_was_put_back_is_not_changed(command: str) -> None:
 
 @pytest.mark.parametrize(
     "command", ["git checkout main", "git checkout -b feature", "git reset", "git reset HEAD app.py", "git stash list",
-                "git restore --staged app.py", "echo git checkout -- app.py", "git log --grep 'git reset --hard'"],
+                "git restore --staged app.py", "echo git checkout -- app.py", "git log --grep 'git reset --hard'",
+                "git log --grep 'x && git stash && y'", "cat > how.md <<EOF\ngit reset --hard\nEOF", "echo 'git stash"],
 )  # fmt: skip
 def test_what_takes_nothing_back_leaves_everything(command: str) -> None:
     ledger = committed().edit("/home/ann/parcels/app.py", "b", "c").bash(command, "").ledger()
-    assert changed(ledger) == ["/home/ann/parcels/app.py"]
+    assert "/home/ann/parcels/app.py" in changed(ledger)
     assert refs(ledger) == ["be0fe0e"]
 
 
@@ -105,7 +106,7 @@ def test_what_an_undo_put_back_is_not_changed_until_it_is_redone() -> None:
     talk.edit("/home/ann/parcels/other.py")
 
     def went(direction: Any) -> list[str]:
-        event = Rewound(direction=direction, scope="code", to=None, files=files)
+        event = Rewound(direction=direction, scope="files", to=None, files=files)
         talk.add(EventEntry(session_id=SESSION, timestamp="2026-03-01T11:00:00.000Z", event=event))
         return sorted(changed(talk.ledger()))
 
