@@ -10,6 +10,7 @@ from clew.ledger.commits import CommitsFold
 from clew.ledger.facts import CommandFact
 from clew.ledger.files import FilesFold
 
+_WORDS = ("reset", "stash", "checkout", "restore")
 _BETWEEN = ";&|()\n"
 _BACK = re.compile(r"HEAD((?:~\d*|\^)+)$|@\{?((?:~\d*|\^)+)$")
 _STEP = re.compile(r"~(\d*)|\^")
@@ -30,6 +31,8 @@ class Step(NamedTuple):
 
 def take_back(command: CommandFact, files: FilesFold, commits: CommitsFold) -> None:
     """Forget what a command that went well took back: it is not there any more."""
+    if not any(word in command.command for word in _WORDS):
+        return
     known = commits.order()
     for step in _steps(command.command):
         if step.what == "commits":

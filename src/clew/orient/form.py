@@ -182,7 +182,7 @@ def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
 
 def _failing(ledger: Ledger) -> bool:
     run = ledger.current_test
-    return run is not None and run.ok is False
+    return (run is not None and run.ok is False) or bool(ledger.failing_checks)
 
 
 def main_files(ledger: Ledger) -> list[FileFact]:
@@ -209,6 +209,9 @@ def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
         command = flat(run.command)
         if run.passed or run.failed or word_cost(command) <= _PLAIN_COMMAND:
             yield Item(field="changed", text=f"{clip(command, 8)}: {counts}", source=run.source)
+    for check in ledger.failing_checks:
+        if word_cost(command := flat(check.command)) <= _PLAIN_COMMAND:
+            yield Item(field="changed", text=f"{clip(command, 8)}: failed", source=check.source)
     for commit in ledger.commits[-_COMMITS:]:
         name = "PR" if commit.kind == "pr" else commit.kind
         words = (name, commit.ref, clip(flat(commit.subject), 9), commit.url)

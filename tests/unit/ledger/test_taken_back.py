@@ -52,7 +52,8 @@ def test_a_reset_to_a_known_commit_keeps_it() -> None:
 
 @pytest.mark.parametrize(
     "command", ["git checkout -- app.py", "git restore app.py", "git checkout .", "git restore .", "git stash",
-                "git reset --hard", "git checkout HEAD -- app.py", "cd /p && git stash push -m wip", "ls\ngit checkout -- 'app.py' | cat"],
+                "git reset --hard", "git checkout HEAD -- app.py", "cd /p && git stash push -m wip",
+                "ls\ngit checkout -- 'app.py' | cat"],
 )  # fmt: skip
 def test_a_file_that_was_put_back_is_not_changed(command: str) -> None:
     talk = Talk().user("Try x = 2").bash("pytest -q", "3 passed in 1s").edit("/home/ann/parcels/app.py")

@@ -327,3 +327,18 @@ def test_a_session_whose_agents_never_told_their_end_is_not_finished() -> None:
     talk.result("Async agent launched successfully.\nagentId: a2").agent("The review is still running.")
     assert told(talk, "state") == "idle"
     assert told(talk.user("Never mind, explain the cart").agent("It is a list."), "state") == "finished"
+
+
+def test_a_build_that_fails_is_not_finished() -> None:
+    talk = Talk().user("Build it").bash("npm run build", "Exit code 2\nerror TS2345: bad type", error=True)
+    talk.agent("The build passes now.")
+    assert (told(talk, "state"), told(talk, "changed"), told(talk, "agent")) == ("idle", "npm run build: failed", "")
+    talk.edit("/p/cart.ts").agent("The type is right now.")
+    assert (told(talk, "state"), told(talk, "changed")) == ("finished", "cart.ts")
+
+
+@pytest.mark.parametrize(
+    "command", ["git stash; pytest -q; git stash pop", "pytest -q || true", "pytest -q | tail -1"]
+)
+def test_the_end_of_a_chain_is_not_the_end_of_its_tests(command: str) -> None:
+    assert told(Talk().user("Do they pass?").bash(command, "Saved"), "changed") == ""
