@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 ARGS ?=
 
-.PHONY: run test check bench soak clean format
+.PHONY: run test check bench soak reference clean format
 
 run: $(VENV)/.run
 	@$(BIN)/clew $(ARGS)
@@ -29,6 +29,9 @@ bench: $(VENV)/.dev
 soak: $(VENV)/.dev
 	PYTHONPATH=tests $(BIN)/python -m soak $(ARGS)
 
+reference: $(VENV)/.dev
+	CLEW_REFERENCE=1 $(BIN)/python -m pytest tests/reference $(ARGS)
+
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find src tests bench -name __pycache__ -type d -prune -exec rm -rf {} +
@@ -38,7 +41,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install -c constraints.txt -e .
+	$(PIP) install -c constraints.txt -e '.[mcp]'
 	@touch $@
 
 # claude-agent-sdk from its source: the wheel brings a program of 160 MB that is never run here.

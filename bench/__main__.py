@@ -18,6 +18,7 @@ ROWS = "--rows"
 """Asks for the rows of one topic, for the process that puts them together."""
 TOPICS = (
     "startup",
+    "mcp",
     "control",
     "permissions",
     "growth",
@@ -31,6 +32,7 @@ TOPICS = (
 )
 TITLES = {
     "startup": "Start, steps, memory (`clew -p` against the loopback model server)",
+    "mcp": "MCP servers: what configured ones cost a session",
     "control": "Driven by a program (`--input-format stream-json`)",
     "permissions": "Permission verdicts",
     "growth": "Hostile text: what twice the input costs",

@@ -116,3 +116,23 @@ def test_a_run_that_needs_no_room_never_loads_what_makes_it(tmp_path: Path) -> N
     compaction = {name.rsplit(".", 1)[1] for name in modules if name.startswith("clew.engine.compaction.")}
     assert compaction <= METER
     assert not {name for name in modules if name.startswith(("clew.ledger", "clew.host.window."))}
+
+
+MANY = REPORT.replace('["clew", "-p", "hi"]', '["clew", "-p", "hi", "--mcp-config", CONFIG]')
+
+
+def test_servers_are_connected_after_the_first_request_left(tmp_path: Path) -> None:
+    """Five are configured, one of them hangs: nothing of the SDK is loaded on the way."""
+    script = str(Path(__file__).parents[1] / "fakes" / "raw_mcp.py")
+    servers = {f"s{number}": {"command": sys.executable, "args": [script]} for number in range(4)}
+    servers["hangs"] = {"command": sys.executable, "args": [script, "silent"]}
+    code = f"CONFIG = {json.dumps({'mcpServers': servers})!r}\n{MANY}"
+    with ModelServer([{"text": "hi"}]) as server:
+        place = Place(tmp_path, server.url)
+        done = subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, cwd=place.project, env=place.env, check=True
+        )
+    modules = set(json.loads(done.stderr.partition("MODULES ")[2]))
+    assert "clew.mcp.servers" in modules
+    assert not modules & HEAVY, f"loaded too early: {sorted(modules & HEAVY)}"
+    assert not {name for name in modules if name.startswith(("mcp", "clew.mcp.connection"))}

@@ -23,6 +23,9 @@ MODEL = "ollama/small"
 FAST = "ollama/quick"
 RECORD = "You keep the record of a coding session"
 CHARS_PER_TOKEN = 4
+SMALL_WINDOW = 16_000
+BALLAST_CHARS = 6_500
+"""A small window has few tools and a short prompt; the tests count on requests that are as long as with all of them."""
 PROMPT_WORD = re.compile(r"\bask\d{3}\b")
 LONG = "some words of a long answer "
 Summariser = Callable[[Recorded], Json]
@@ -67,6 +70,8 @@ class Lab:
         """Told of every request of the session, before it is answered."""
         whole: Json = {"providers": {"ollama": {"models": {"small": facts, "quick": facts}}}} | (settings or {})
         (self.home / "settings.json").write_text(json.dumps(whole))
+        if window < SMALL_WINDOW:
+            (self.home / "AGENTS.md").write_text("Be kind and careful. " * (BALLAST_CHARS // 21))
 
     def __enter__(self) -> "Lab":
         self.server.__enter__()

@@ -226,7 +226,7 @@ def test_commands_say_what_they_did_or_why_not(tmp_path: Path) -> None:
             ("/pin last", "Error: the agent has said nothing yet that could be pinned"),
         ]
         for line, answer in said:
-            assert answer in lab.ask(person, line, r"(?:Not|Error)[^\n]*\n")
+            assert answer in lab.ask(person, line, r"(?:Not |Error)[^\n]*\n")
         fill(lab, person, 2)
         lab.ask(person, "/clear", "The window is empty; the log keeps everything")
         lab.ask(person, "/clear", "Not cleared. The window is empty already")

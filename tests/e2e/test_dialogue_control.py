@@ -46,9 +46,9 @@ def test_what_a_program_brings_and_nothing_uses_is_said(serve: Serve) -> None:
         ({"subtype": "set_max_thinking_tokens", "max_thinking_tokens": 0}, "cannot be switched off"),
         ({"subtype": "rewind_files", "user_message_id": "no-such-entry"}, "no-such-entry"),
         ({"subtype": "stop_task", "task_id": "bash_9"}, "no background command bash_9"),
-        ({"subtype": "mcp_message", "server_name": "x", "message": {}}, "mcp_message: MCP servers are not supported"),
-        ({"subtype": "mcp_reconnect", "serverName": "x"}, "not supported yet"),
-        ({"subtype": "mcp_toggle", "serverName": "x", "enabled": True}, "not supported yet"),
+        ({"subtype": "mcp_message", "server_name": "x", "message": {}}, "mcp_message: MCP servers of the program"),
+        ({"subtype": "mcp_reconnect", "serverName": "x"}, "there is no MCP server"),
+        ({"subtype": "mcp_toggle", "serverName": "x", "enabled": True}, "there is no MCP server"),
         ({"subtype": "initialize", "hooks": "all"}, "initialize: "),
     ],
 )

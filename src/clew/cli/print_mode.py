@@ -76,6 +76,7 @@ async def converse(args: argparse.Namespace, client: Client, prompt: str) -> int
         partial=args.include_partial_messages,
         hooks=args.include_hook_events,
         verbose=args.verbose,
+        tool_answers=args.permission_prompt_tool not in (None, "stdio"),
         session_state=os.environ.get(READS_SESSION_STATE) == "1",
         slash_commands=SLASH_COMMANDS,
     )

@@ -48,6 +48,10 @@ def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:
         answered=args.permission_prompt_tool == "stdio",
         sources=ALL_SOURCES if args.setting_sources is None else frozenset(args.setting_sources),
         tools=tools_of(args.tools),
+        mcp_config=tuple(args.mcp_config),
+        strict_mcp=args.strict_mcp_config,
+        mcp_wait_s=args.mcp_wait,
+        permission_tool=args.permission_prompt_tool if args.permission_prompt_tool not in (None, "stdio") else "",
         json_schema=args.json_schema,
         thinking=Thinking(
             mode=args.thinking or "",

@@ -8,6 +8,7 @@ from clew.commands import (
     doctor,
     export,
     hooks,
+    mcp,
     memory,
     model,
     permissions,
@@ -34,6 +35,7 @@ from clew.protocol.events import (
     ItemPinned,
     ItemsRecalled,
     LineRemembered,
+    McpServersListed,
     MemoryListed,
     ModelsListed,
     RangeSnipped,
@@ -72,6 +74,7 @@ AboutThePlace = (
     | SessionExported
     | SessionPreviewed
     | HooksListed
+    | McpServersListed
     | StatusShown
     | ChecksShown
     | ThemeChanged
@@ -126,6 +129,8 @@ def place_lines(event: AboutThePlace, cwd: str) -> Iterable[str]:
             return event.lines
         case HooksListed():
             return hooks.listing(event)
+        case McpServersListed():
+            return mcp.listing(event)
         case StatusShown():
             return status.status_lines(event)
         case ChecksShown():

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from msgspec import Struct
 
 from clew.protocol.hook_events import HookRow
+from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.ops import Op
 from clew.protocol.state import SessionState
 
@@ -30,6 +31,8 @@ class SessionFacts(Struct, frozen=True, kw_only=True):
     """The models that were listed last."""
     hooks: tuple[HookRow, ...] = ()
     """The hooks that were listed last."""
+    servers: tuple[McpServerRow, ...] = ()
+    """The MCP servers, as they were told last."""
     theme: str = ""
     answers: tuple[str, ...] = ()
     """What the model answered since this front end listens, newest last."""

@@ -8,6 +8,8 @@ from clew.protocol.events import (
     Event,
     EventBase,
     HooksListed,
+    McpServersChanged,
+    McpServersListed,
     ModelChanged,
     ModelsListed,
     Notice,
@@ -59,6 +61,8 @@ def _changed(event: Event | EventBase, facts: SessionFacts) -> SessionFacts:
             return replace(facts, models=event.models)
         case HooksListed():
             return replace(facts, hooks=event.hooks)
+        case McpServersListed() | McpServersChanged():
+            return replace(facts, servers=event.servers)
         case EffortChanged():
             return replace(facts, effort=event.effort)
         case PermissionModeChanged():

@@ -34,6 +34,7 @@ COMMANDS_MEANT = {
     "keys": "shortcuts keybindings keybinds bindings hotkeys keymap keyboard terminal-setup",
     "memory": "remember memories instructions rules-file agents-md note notes",
     "hooks": "hook triggers",
+    "mcp": "servers server connectors",
     "doctor": "health check diagnose diagnostics debug sandbox test-setup self-test",
 }
 """Our command, and what people call it elsewhere."""
@@ -43,7 +44,6 @@ NOT_THERE = {
     "login": "There is no /login: run `clew auth` outside a session (docs/providers.md); /doctor shows what is set.",
     "logout": "There is no /logout: `clew auth remove PROVIDER` forgets a saved key; others are in the environment.",
     "config": "There is no /config: `clew config` changes settings; /status names the files they come from.",
-    "mcp": "MCP servers are not there yet.",
     "agents": "Agents of your own are not there yet.",
     "skills": "Skills are not there yet.",
     "plugin": "Plugins are not there yet.",
@@ -70,7 +70,6 @@ SAME = {
     "login": "auth signin sign-in connect apikey api-key key keys-set account",
     "logout": "signout sign-out",
     "config": "settings setting preferences prefs options set configure",
-    "mcp": "servers server connectors",
     "agents": "agent subagents subagent team teams crew",
     "skills": "skill",
     "plugin": "plugins extensions extension marketplace install",

@@ -46,6 +46,7 @@ VARIABLES: dict[str, tuple[KeyPath, Callable[[KeyPath, str], Any]]] = {
     "CLEW_RECAP": (("recap", "enabled"), _switch),
     "CLEW_NO_BACKGROUND_MODEL_CALLS": (("sideQueries", "enabled"), _negated),
     "CLEW_FOREIGN_SESSIONS": (("foreign", "enabled"), _switch),
+    "CLEW_TOOL_SEARCH": (("toolSearch",), _word),
     "CLEW_MEMORY_FILES": (("memory", "enabled"), _switch),
 }
 

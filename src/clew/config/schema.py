@@ -14,6 +14,7 @@ TerminalNotice = Literal["auto", "bell", "off"]
 Positive = Annotated[int, Meta(ge=1)]
 Money = Annotated[float, Meta(ge=0, lt=1e9)]
 Text = Annotated[str, Meta(min_length=1)]
+ToolSearchMode = Annotated[str, Meta(pattern=r"^(on|off|auto|auto:(100|[1-9]?[0-9]))$")]
 Argv = Annotated[tuple[Text, ...], Meta(extra={"whole": True})]
 """A program and its arguments. A later layer replaces it: lists of this kind do not add up."""
 
@@ -263,6 +264,9 @@ class Settings(Section, frozen=True, kw_only=True):
     notifications: Notifications = field(default_factory=Notifications)
     headless: Headless = field(default_factory=Headless)
     tool_environment: ToolEnvironment = field(default_factory=ToolEnvironment)
+    tool_search: ToolSearchMode = "on"
+    """on: tools of MCP servers are searched for; off: they are told in full; auto: in full as long as they take no more
+    than 10 % of the window, auto:N for another share."""
     hooks: dict[str, tuple[HookGroup, ...]] = field(default_factory=dict[str, tuple[HookGroup, ...]])
     """Commands that run at set moments, by moment. Only the user's own: a project's are approved one by one."""
     disable_all_hooks: bool = False

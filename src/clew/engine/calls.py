@@ -17,6 +17,7 @@ from clew.engine.result_budget import ResultBudget, result_part
 from clew.engine.turnstile import Ticket, Turnstile
 from clew.protocol.events import CallChanged, ToolEnded, ToolProgress, ToolStarted
 from clew.protocol.ids import EntryId, new_entry_id
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, ToolResultPart
 from clew.tools.base import Tool, ToolContext, ToolResult
 from clew.tools.schema import BadArguments
@@ -79,7 +80,8 @@ class Calls:
         """A call with an effect was let through: what happened can no longer be withdrawn."""
 
     def reserve(self, call: ToolCallPart, entry_id: EntryId) -> Slot:
-        """A place for a call that is about to be announced."""
+        """A place for a call that is about to be announced: from here on it is the call that it stands for."""
+        call = meant_call(call)
         slot = Slot(call=call, entry_id=entry_id, tool=self._tools.find(call.name))
         self.slots.append(slot)
         return slot
@@ -114,9 +116,10 @@ class Calls:
             await self._channel.emit(replaced)
 
     async def _run(self, slot: Slot, ticket: Ticket) -> None:
-        tool = slot.tool
+        tool = None
         try:
             params, refusal = await self._prepare(slot)
+            tool = slot.tool
             if tool is None or refusal is not None:
                 await self._finish(slot, refusal or ToolResult(text="", is_error=True))
                 return
@@ -133,9 +136,9 @@ class Calls:
 
     async def _prepare(self, slot: Slot) -> tuple[Struct, ToolResult | None]:
         """Decode, then let hooks look at it: what they change is decoded again, what they say the gate weighs."""
-        tool = slot.tool
+        tool = slot.tool = slot.tool or await self._tools.awaited(slot.call.name)
         if tool is None:
-            return Struct(), ToolResult(text=f"There is no tool named {slot.call.name!r}.", is_error=True)
+            return Struct(), ToolResult(text=self._tools.missing(slot.call.name), is_error=True)
         if slot.call.raw_arguments is not None:
             words = "The arguments were not a valid JSON object, so nothing was run. Send them again as JSON."
             return Struct(), ToolResult(text=words, is_error=True)

@@ -13,6 +13,7 @@ SLASH_COMMANDS = (
     "help",
     "hooks",
     "keys",
+    "mcp",
     "memory",
     "mode",
     "model",

@@ -21,7 +21,9 @@ from clew.protocol.control import (
     InitializeRequest,
     InterruptRequest,
     Json,
+    McpReconnectRequest,
     McpStatusRequest,
+    McpToggleRequest,
     ProgramRequest,
     RewindFilesRequest,
     SetModelRequest,
@@ -40,11 +42,22 @@ from clew.protocol.control_answers import (
     MessageCancelled,
     ModelOffer,
 )
-from clew.protocol.events import ContextMeasured, Event, ModelsListed, Notice, RewindPreviewed, Rewound, ShellsListed
+from clew.protocol.events import (
+    ContextMeasured,
+    Event,
+    McpServersListed,
+    ModelsListed,
+    Notice,
+    RewindPreviewed,
+    Rewound,
+    ShellsListed,
+)
 from clew.protocol.ids import EntryId
 from clew.protocol.ops import (
     Interrupt,
+    ListMcp,
     ListModels,
+    ReconnectMcp,
     RegisterHooks,
     RequestContext,
     Rewind,
@@ -52,15 +65,14 @@ from clew.protocol.ops import (
     SetModel,
     SetPermissionMode,
     StopShell,
+    ToggleMcp,
 )
+from clew.streaming.lines import SERVER_STATES
 
 SUBTYPES = {str(kind.__struct_config__.tag): kind for kind in get_args(ProgramRequest)}
-NO_MCP = "MCP servers are not supported yet"
 NOT_YET = {
-    "mcp_message": f"{NO_MCP}, in-process ones included",
-    "mcp_reconnect": NO_MCP,
-    "mcp_toggle": NO_MCP,
-    "mcp_set_servers": NO_MCP,
+    "mcp_message": "MCP servers of the program itself are not supported yet",
+    "mcp_set_servers": "MCP servers are given when the session starts (--mcp-config)",
 }
 DONT_ASK = "dontAsk"
 MODELS_WITHIN_S = 2.0
@@ -130,7 +142,11 @@ class ControlRequests:
             case SetThinkingRequest(max_thinking_tokens=tokens):
                 return await self._think(tokens)
             case McpStatusRequest():
-                return ready(McpStatus())
+                return then(await self._ops.ask(ListMcp(), McpServersListed), server_status)
+            case McpReconnectRequest(server_name=name):
+                return done(await self._ops.ask(ReconnectMcp(server=name), McpServersListed))
+            case McpToggleRequest(server_name=name, enabled=enabled):
+                return done(await self._ops.ask(ToggleMcp(server=name, enabled=enabled), McpServersListed))
             case ContextUsageRequest():
                 return await self._context()
             case RewindFilesRequest() as wanted:
@@ -256,6 +272,24 @@ def model_offers(listed: "asyncio.Future[Event]", current: str) -> tuple[ModelOf
     if current not in {offer.value for offer in offers}:
         offers.append(ModelOffer(value=current, display_name=current))
     return tuple(sorted(offers, key=lambda offer: offer.value != current))
+
+
+def server_status(event: Event) -> AnswerBase:
+    """The servers in the words that programs know."""
+    assert isinstance(event, McpServersListed)
+    return McpStatus(
+        mcp_servers=tuple(
+            {
+                "name": row.name,
+                "status": SERVER_STATES[row.state],
+                "scope": row.scope,
+                "error": row.detail or None,
+                "serverInfo": {"name": row.name, "version": row.version} if row.version else None,
+                "tools": [{"name": name} for name in row.tools],
+            }
+            for row in event.servers
+        )
+    )
 
 
 def not_carried_out(event: Event) -> bool:

@@ -25,6 +25,7 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, CallId, RequestId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, AnswerQuestion
 
@@ -64,7 +65,7 @@ class PermissionAsking:
         agent = "" if envelope.agent == MAIN_AGENT else envelope.agent
         match event:
             case PartCompleted(part=ToolCallPart() as call):
-                self._calls[call.id] = call.arguments
+                self._calls[call.id] = meant_call(call).arguments
             case CallChanged():
                 self._calls[event.call_id] = event.arguments  # what is judged, and would run
             case ApprovalRequested() | QuestionAsked():

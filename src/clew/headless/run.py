@@ -45,6 +45,8 @@ class HeadlessOptions(Struct, frozen=True, kw_only=True):
     session_state: bool = False
     """Lines of stream-json tell whether work is under way."""
     replay_prompts: bool = False
+    tool_answers: bool = False
+    """A tool of the user's answers what would ask a person."""
     slash_commands: tuple[str, ...] = ()
 
 
@@ -94,7 +96,8 @@ class OneShot:
         try:
             async for envelope in self._client.events():
                 event = envelope.event
-                await answer_for_nobody(self._client, event)
+                if not (self._options.tool_answers and isinstance(event, ApprovalRequested)):
+                    await answer_for_nobody(self._client, event)
                 for line in self._lines.lines(envelope) if self._lines is not None else ():
                     await self._printer.write(line)
                 if envelope.agent == MAIN_AGENT:

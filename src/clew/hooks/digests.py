@@ -3,20 +3,17 @@
 import hashlib
 import os
 import re
-import stat
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
 from clew.hooks.command_words import expanded, words_of
 from clew.hooks.definitions import Hook
+from clew.permissions.named_content import MAX_FILE_BYTES, MAX_TOTAL_BYTES, content_at, is_inside
 from clew.protocol.hook_events import HookScope
 
 VERSION = "1"
 MAX_NAMES = 2_000
 MAX_FOLDERS = 8
-MAX_FILE_BYTES = 8_000_000
-MAX_TOTAL_BYTES = 32_000_000
-READ_BYTES = 1 << 18
 FAMILIES: dict[HookScope, str] = {"user": "user", "given": "user", "claude_user": "claude_user"}
 """All others are the project's: the same hook in two of its files is one decision."""
 _PATTERN = re.compile(r"[*?[]")
@@ -56,7 +53,7 @@ def project_program(hook: Hook, root: str) -> str:
     for word in words_of(hook.command):
         for text in expanded(word.text, place) if word.runs else ():
             path = os.path.normpath(os.path.join(place, text))
-            if _inside(path, place) and os.path.isfile(path):
+            if is_inside(path, place) and os.path.isfile(path):
                 return path
     return ""
 
@@ -82,7 +79,7 @@ def _named(hook: Hook, root: str) -> Iterator[tuple[bytes, bytes]]:
     adds nothing, so that its coming changes the whole."""
     place, left = os.path.realpath(root), MAX_TOTAL_BYTES
     for path in _paths(hook, root):
-        content, size = _content(path, place, min(left, MAX_FILE_BYTES))
+        content, size = content_at(path, place, min(left, MAX_FILE_BYTES))
         left -= size
         if content:
             yield os.fsencode(os.path.relpath(path, place)), content
@@ -101,7 +98,7 @@ def _paths(hook: Hook, root: str) -> list[str]:
         if len(folders) < MAX_FOLDERS and path not in folders and os.path.isdir(path):
             folders.append(path)
     named = {os.path.normpath(os.path.join(folder, word)) for word in words for folder in folders}
-    inside = {path for path in named if path != place and _inside(path, place)}
+    inside = {path for path in named if path != place and is_inside(path, place)}
     found = inside.union(*(_matching(path) for path in inside if _PATTERN.search(os.path.basename(path))))
     if len(found) > MAX_NAMES:
         raise TooManyNames
@@ -120,47 +117,4 @@ def _matching(pattern: str) -> list[str]:
 
 def _holds_home(hook: Hook, place: str) -> bool:
     """The project holds the home directory: what the user's own hook names there is the user's own too."""
-    return hook.of_user and _inside(os.path.realpath(os.path.expanduser("~")), place)
-
-
-def _content(path: str, place: str, max_bytes: int) -> tuple[bytes, int]:
-    """What stands at a path, as bytes that change when it does, and how much was read of it. A link is told by its
-    target, and by what lies there if that is inside the project."""
-    try:
-        info = os.lstat(path)
-    except (OSError, ValueError):
-        return b"", 0
-    if not _inside(os.path.realpath(os.path.dirname(path)), place):
-        return b"elsewhere\0" + os.fsencode(os.path.realpath(path)), 0
-    if stat.S_ISLNK(info.st_mode):
-        target = os.path.realpath(path)
-        inner, size = _content(target, place, max_bytes) if _inside(target, place) and target != path else (b"", 0)
-        return b"link\0" + os.fsencode(target) + b"\0" + inner, size
-    if stat.S_ISDIR(info.st_mode):
-        return b"directory", 0
-    if not stat.S_ISREG(info.st_mode):
-        return b"special", 0
-    return _file_content(path, max_bytes)
-
-
-def _file_content(path: str, max_bytes: int) -> tuple[bytes, int]:
-    """Beyond the bound, size and times stand for the content."""
-    try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return b"unreadable", 0
-    summary, size = hashlib.sha256(), 0
-    with os.fdopen(descriptor, "rb") as file:
-        info = os.fstat(descriptor)
-        if not stat.S_ISREG(info.st_mode):
-            return b"special", 0
-        if info.st_size > max_bytes:
-            return f"large {info.st_size} {info.st_mtime_ns} {info.st_ctime_ns} {info.st_ino}".encode(), 0
-        while size <= max_bytes and (piece := file.read(READ_BYTES)):
-            summary.update(piece)
-            size += len(piece)
-    return b"file\0" + summary.digest(), size
-
-
-def _inside(path: str, place: str) -> bool:
-    return path == place or path.startswith(place.rstrip("/") + "/")
+    return hook.of_user and is_inside(os.path.realpath(os.path.expanduser("~")), place)

@@ -15,8 +15,10 @@ from clew.host.session import Session
 from clew.host.toolbox import Toolbox
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
+from clew.protocol.events import SessionStarted
 from clew.protocol.ops import Op
 from clew.tools.base import Tool
+from clew.tools.late_tools import LateTools
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -26,6 +28,8 @@ class Place(Struct, frozen=True, kw_only=True):
     workspace: Workspace
     past: Past
     model: Model
+    offered: set[str]
+    """The digests of what a person was asked about in this process; it is not offered again."""
 
 
 class Joined(Struct, frozen=True, kw_only=True):
@@ -44,7 +48,10 @@ class Brought:
     """
 
     tools: tuple[Tool[Any], ...] = ()
-    """In the array from the first request on, as long as the session lives."""
+    """In the array from the first request on, as long as the session lives. What comes later is added to the ToolSet
+    and is deferred."""
+    late: LateTools | None = None
+    """Who brings tools later. Not None means that some may come: then the model can search for tools."""
     middlewares: tuple[Middleware, ...] = ()
     words: str = ""
     """A block of the system prompt: the same bytes for the whole session."""
@@ -52,6 +59,10 @@ class Brought:
     """What a person should know before it starts."""
     ops: tuple[type[Op], ...] = ()
     """The ops that `understood` answers."""
+
+    def introduced(self, started: SessionStarted) -> SessionStarted:
+        """What a front end that joins is told first, with what is to be said of this."""
+        return started
 
     def attach(self, joined: Joined) -> None:
         """Belong to a session. Nothing here may wait: the first prompt is near."""
@@ -63,4 +74,6 @@ class Brought:
 
 def brought_to(place: Place) -> tuple[Brought, ...]:
     """All of them, in the order in which a model is told. A room is loaded only where there is something of it."""
-    return ()
+    from clew.host.mcp_parts import McpParts  # it is made of the classes above
+
+    return (McpParts(place),)

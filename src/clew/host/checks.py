@@ -20,6 +20,8 @@ from clew.host.workspace import with_saved_keys
 from clew.llm.connect import ProviderStatus, configured_providers
 from clew.llm.providers import CLOUD_LOGINS
 from clew.llm.report_card import ReportCard, report_cards
+from clew.mcp.approvals import McpApprovals
+from clew.mcp.files import Places, find_servers
 from clew.permissions.trust import TrustStore
 from clew.system.environment import find_program, find_shell, platform_words
 from clew.system.git import find_project_root
@@ -29,6 +31,7 @@ from clew.system.sandbox.status import SandboxStatus, probe_now
 from clew.system.search_binary import SearchBinary, choose
 from clew.tools.search_python import search_files
 from clew.tools.search_query import Query
+from clew.transcript.store import SessionStore
 
 State = Literal["ok", "info", "warning", "problem"]
 PROBE_TIMEOUT_S = 10
@@ -64,6 +67,7 @@ def examine(env: Mapping[str, str], cwd: Path | None) -> Iterator[Check]:
         ("home", lambda: check_home(home)),
         ("settings", lambda: check_settings(loaded)),
         ("providers", lambda: check_providers(loaded, with_saved_keys(env, home))),
+        ("mcp", lambda: check_servers(home, root, trusted=trusted)),
         ("trust", lambda: check_trust(trust, root, trusted=trusted)),
     )
     for name, check in checks:
@@ -277,6 +281,20 @@ def check_trust(store: TrustStore, root: Path | None, *, trusted: bool) -> Check
         return Check(name="trust", state="problem", summary=store.problem, data=data)
     words = "trusted" if trusted else "not trusted yet: nothing of it runs or is read as settings"
     return Check(name="trust", state="ok" if trusted else "info", summary=f"{root} is {words}", data=data)
+
+
+def check_servers(home: Path, root: Path | None, *, trusted: bool) -> Check:
+    """Which MCP servers are written down; none is started (`clew mcp list` does)."""
+    place = root or home
+    found = find_servers(
+        Places(home=home, root=place, kept=SessionStore(home).project_dir(place), trusted=trusted and root is not None)
+    )
+    approvals = McpApprovals(home)
+    waiting = [one.name for one in found.servers if not approvals.is_approved(one, place)]
+    names = ", ".join(one.name for one in found.servers)
+    summary = f"{len(found.servers)} written down ({names}); clew mcp list asks them" if names else "none"
+    details = (*(f"not approved, so it does not run: {name}" for name in waiting), *found.problems, *found.notes)
+    return Check(name="mcp", state="warning" if found.problems else "info", summary=summary, details=details)
 
 
 def output_of(argv: list[str]) -> str:

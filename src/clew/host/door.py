@@ -75,8 +75,8 @@ class Door:
         self._replay = Replay()
         self._ended = False
         self._restoring = False
-        self.offered_hooks: set[str] = set()
-        """Hooks that a person was shown in this process."""
+        self.offered: set[str] = set()
+        """Hooks and servers that a person was shown in this process, by their digests."""
 
     @property
     def room(self) -> Room:
@@ -161,7 +161,7 @@ class Door:
     def _started(self) -> SessionStarted:
         room = self.room
         agent, stamp = room.session.main.agent, room.session.journal.main.stamp
-        return replace(
+        started = replace(
             room.session.started,
             model=agent.model.name,
             effort=agent.effort or "",
@@ -170,6 +170,9 @@ class Door:
             cwd=stamp.cwd,
             branch=stamp.git_branch,
         )
+        for part in room.brought:
+            started = part.introduced(started)
+        return started
 
     def _snapshot(self) -> SnapshotTaken:
         return SnapshotTaken(state=self._replay.state, last_entry_id=self.room.session.journal.main.conversation.leaf)

@@ -19,19 +19,23 @@ from clew.protocol.events import (
 )
 from clew.protocol.ops import (
     AllowRule,
+    ApproveMcp,
     ExportSession,
     FindFiles,
     ListHooks,
+    ListMcp,
     ListModels,
     ListRules,
     ListSessions,
     LoadHistory,
     Lookup,
     PreviewSession,
+    ReconnectMcp,
     RemoveRule,
     RunChecks,
     ShowDiff,
     StopShell,
+    ToggleMcp,
 )
 
 ListThem = Callable[[str, int], Awaitable[tuple[SessionRow, ...]]]
@@ -47,6 +51,10 @@ SLOW = (
     | ExportSession
     | RunChecks
     | ListHooks
+    | ListMcp
+    | ApproveMcp
+    | ReconnectMcp
+    | ToggleMcp
 )
 """Questions that may take a moment: nobody waits for them at the door."""
 

@@ -1,7 +1,7 @@
 """Opening a session: the one place where its parts are put together."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from typing import Literal
 
@@ -34,21 +34,21 @@ from clew.host.model_choice import (
     listed_rows,
 )
 from clew.host.notifying import start_notifying, webhook_of
-from clew.host.orientation_parts import debug_log, load_orientation, side_model
-from clew.host.orienting import Orienting
+from clew.host.orientation_parts import debug_log, orient, side_model
 from clew.host.past import Past, moved_words, note_project, open_past, resolve
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
 from clew.host.runner import AgentRunner
 from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
+from clew.host.small_window import is_small, small_words
 from clew.host.structured import output_parts
+from clew.host.tool_search import tool_search
 from clew.host.toolbox import Toolbox, open_toolbox
 from clew.host.typed_shell import TypedShells
 from clew.host.undo_hook import LookAtEnd
 from clew.host.window_parts import WindowParts
 from clew.host.workspace import Workspace, workspace_of
-from clew.llm.model import Model
 from clew.prompts.facts import FactsProbe
 from clew.prompts.memory import Memory
 from clew.prompts.system_prompt import build_system_prompt
@@ -141,11 +141,22 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     output = output_parts(request.json_schema)
     with closing(facts_probe(workspace)) as probe:
         past = open_past(found, workspace)
-        brought = brought_to(Place(request=request, workspace=workspace, past=past, model=model))
-        tools = tuple(tool for part in brought for tool in part.tools)
+        brought = brought_to(Place(request=request, workspace=workspace, past=past, model=model, offered=door.offered))
+        late = next((part.late for part in brought if part.late is not None), None)
+        small = is_small(model.window)
+        search = tool_search(settings.tool_search, late, past.entries, window=model.window, small=small)
+        tools = (*output.tools, *(tool for part in brought if not small for tool in part.tools), *search.tools)
         toolbox = open_toolbox(
-            workspace, past.results_dir, past.path, names=request.tools, more=(*output.tools, *tools)
+            workspace,
+            past.results_dir,
+            past.path,
+            names=request.tools,
+            more=tools,
+            told=search.told,
+            late=late,
+            small=small,
         )
+        search.attach(toolbox.tools)
         memory = project_memory(workspace)
         conversation = Conversation(
             past.sink,
@@ -155,7 +166,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
             leaf=past.leaf,
             reread=past.reread,
         )
-        prompt = system_prompt(found, conversation, memory, toolbox, probe, brought)
+        prompt = system_prompt(found, conversation, memory, toolbox, probe, brought, small=small)
     agent = Agent(
         conversation=conversation,
         model=model,
@@ -176,8 +187,8 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     middlewares += [middleware for part in brought for middleware in part.middlewares]
     if toolbox.undo is not None:
         middlewares.append(LookAtEnd(toolbox.undo))
-    hooks = HookParts(request, workspace, past, toolbox, door.offered_hooks)
-    middlewares += [hooks.calls, parts.middleware, hooks.turns]
+    hooks = HookParts(request, workspace, past, toolbox, door.offered)
+    middlewares += [hooks.calls, parts.middleware, hooks.turns, *search.middlewares]
     session = assemble(workspace, past, agent, toolbox, middlewares, door)
     parts.attach(session)
     parts.consent = hooks.attach(session)
@@ -190,11 +201,19 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     if moved:
         notes.append(note(f"this session belongs to {workspace.root}: it goes on there"))
     told = [text for part in brought for text in part.notes]
+    told += [small_words(model, chosen=request.tools is not None)] if small else []
     notes += [note(text) for text in (*unread(workspace), *memory.notes, *told, prompt.note) if text]
     offered = hooks.hooking.introduction()
     if prompt.keep:
         session.journal.main.keep(
-            SystemPromptEntry(blocks=prompt.blocks, tools=prompt.tools, **session.journal.main.stamp.keyed())
+            SystemPromptEntry(
+                blocks=prompt.blocks,
+                tools=prompt.tools,
+                searched=search.searched,
+                told=search.told,
+                small=small,
+                **session.journal.main.stamp.keyed(),
+            )
         )
     session.subscribe(share_restores(reminders))
     if settings.recap.share_with_model:
@@ -305,6 +324,8 @@ def system_prompt(
     toolbox: Toolbox,
     probe: FactsProbe,
     brought: Sequence[Brought],
+    *,
+    small: bool,
 ) -> PromptBytes:
     """The bytes this session began with, or new ones."""
     facts = probe.finish()
@@ -313,14 +334,15 @@ def system_prompt(
         return build_system_prompt(
             facts,
             memory,
-            more=tuple(part.words for part in brought),
+            more=tuple(part.words for part in brought if not small),
             override=request.system_prompt,
             append=request.append_system_prompt,
             headless=headless,
+            small=small,
         )
 
     nobody = request.headless and not request.answered
-    return prompt_bytes(conversation.system_prompt, build, toolbox.tools.specs, headless=nobody)
+    return prompt_bytes(conversation.system_prompt, build, toolbox.tools.specs, headless=nobody, small=small)
 
 
 def middlewares_of(
@@ -342,34 +364,6 @@ def middlewares_of(
         RepeatBrake(),
         SecretWarning(),
     )
-
-
-def orient(
-    session: Session,
-    workspace: Workspace,
-    past: Past,
-    connect_named: Callable[[str], Model],
-    memory: Memory,
-    log: Callable[[str], None],
-    *,
-    watched: bool,
-) -> None:
-    """Words for facts, behind a boundary of their own."""
-    session.orienting = Orienting(
-        lambda: load_orientation(
-            workspace,
-            lambda: session.main.agent.model.name,
-            connect_named,
-            session,
-            log,
-            memory.text,
-            watched=watched,
-        ),
-        past=past.story if past.resumed else None,
-        publish=session.publish,
-        log=log,
-    )
-    session.journal.main.conversation.follow(session.orienting.hear)
 
 
 def facts_probe(workspace: Workspace) -> FactsProbe:

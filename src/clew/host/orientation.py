@@ -33,6 +33,7 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import CallId, EntryId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import TextPart, ToolCallPart
 
 LEAVE_S = 1.5
@@ -106,7 +107,7 @@ class SessionOrientation:
             case PartCompleted(part=TextPart(text=text)):
                 self._intent = text
             case PartCompleted(part=ToolCallPart() as call):
-                self._calls[call.id] = call
+                self._calls[call.id] = meant_call(call)
             case CallChanged() if event.call_id in self._calls:
                 self._calls[event.call_id] = replace(self._calls[event.call_id], arguments=event.arguments)
             case ToolEnded():

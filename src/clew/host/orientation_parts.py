@@ -3,13 +3,14 @@
 from collections.abc import Callable
 from contextlib import suppress
 
-from clew.host.orienting import Orientation
+from clew.host.orienting import Orientation, Orienting
 from clew.host.past import Past
 from clew.host.session import Session
 from clew.host.workspace import Workspace
 from clew.llm.connect import fast_model, is_local
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
+from clew.prompts.memory import Memory
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.events import SideQueryBooked
 from clew.system.debug_log import DebugLog
@@ -149,3 +150,31 @@ def side_model(
     except LLMError as error:
         log(f"no fast model: {error}")
         return None
+
+
+def orient(
+    session: Session,
+    workspace: Workspace,
+    past: Past,
+    connect_named: Callable[[str], Model],
+    memory: Memory,
+    log: Callable[[str], None],
+    *,
+    watched: bool,
+) -> None:
+    """Words for facts, behind a boundary of their own."""
+    session.orienting = Orienting(
+        lambda: load_orientation(
+            workspace,
+            lambda: session.main.agent.model.name,
+            connect_named,
+            session,
+            log,
+            memory.text,
+            watched=watched,
+        ),
+        past=past.story if past.resumed else None,
+        publish=session.publish,
+        log=log,
+    )
+    session.journal.main.conversation.follow(session.orienting.hear)

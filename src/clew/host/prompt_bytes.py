@@ -34,9 +34,11 @@ def prompt_bytes(
     specs: tuple[ToolSpec, ...],
     *,
     headless: bool,
+    small: bool = False,
 ) -> PromptBytes:
     """`build` makes the prompt of today, for a run without or with a person. What is stored is sent again when it
-    differs from that only in the facts about the place, which the session's first request froze."""
+    differs from that only in the facts about the place, which the session's first request froze. `small`: for a small
+    window; a session that began with a window of the other kind goes on with what fits the one it has."""
     tools = hashlib.blake2b(msgspec.json.encode(specs), digest_size=8).hexdigest()
     today = build(headless)
     if stored is None:
@@ -47,6 +49,9 @@ def prompt_bytes(
     if lasting(stored.blocks) == lasting(build(not headless)):
         reminder = NOW_HEADLESS if headless else NOW_WATCHED
         return PromptBytes(blocks=stored.blocks, tools=tools, keep=bool(note), note=note, reminder=reminder)
+    if stored.small != small:
+        note = f"the model's window is {'small' if small else 'large'} now: the session goes on with a prompt that fits"
+        return PromptBytes(blocks=today, tools=tools, note=note)
     what = "instructions" if stored.blocks[:1] != today[:1] else "memory files"
     note = f"the {what} changed since this session began; it goes on with the new ones"
     return PromptBytes(blocks=today, tools=tools, note=note)

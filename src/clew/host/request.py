@@ -60,6 +60,14 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """Whose files are read: settings, memory files, saved rules. `local` and `project` lie in the project."""
     tools: tuple[str, ...] | None = None
     """The builtin tools that the model is told of; None: all."""
+    mcp_config: tuple[str, ...] = ()
+    """MCP servers for this session only: files, or JSON."""
+    strict_mcp: bool = False
+    """No other MCP servers than those."""
+    mcp_wait_s: float = 0.0
+    """How long the first request waits for MCP servers; 0: not at all."""
+    permission_tool: str = ""
+    """A tool of an MCP server that answers what would ask a person."""
     thinking: Thinking = Thinking()
     json_schema: dict[str, Any] | None = None
     """The shape that the answer of every turn must have."""

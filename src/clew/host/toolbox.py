@@ -21,9 +21,11 @@ from clew.permissions.policy import Policy, make_policy
 from clew.permissions.rules import Rule, RuleError, parse_rule
 from clew.protocol.asking import RuleScope
 from clew.protocol.ids import CallId
+from clew.protocol.tools import ToolSpec
 from clew.system.environment import secret_values
 from clew.system.redact import register_secrets
 from clew.tools.base import Tool, ToolContext
+from clew.tools.late_tools import LateTools
 from clew.tools.registry import builtin_names, builtin_tools
 from clew.tools.sandboxing import open_sandbox
 from clew.tools.session import ToolSession
@@ -109,9 +111,13 @@ def open_toolbox(
     *,
     names: tuple[str, ...] | None = None,
     more: tuple[Tool[Any], ...] = (),
+    told: tuple[ToolSpec, ...] = (),
+    late: LateTools | None = None,
+    small: bool = False,
 ) -> Toolbox:
-    """Tools for this workspace, all or those of these `names`, and what the session brings along; without a transcript
-    nothing is kept, files included. Raises SettingsError for a rule or a name that cannot be understood."""
+    """Tools for this workspace, all or those of these `names`, and what the session brings along; `told` and `late`:
+    what may come later; `small`: only the few that a small window has room for, unless names are given. Without a
+    transcript nothing is kept, files included. Raises SettingsError for a rule or a name that cannot be understood."""
     if names is not None and (unknown := [name for name in names if name not in builtin_names()]):
         raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
     saved = SavedRules(SessionStore(workspace.home).project_dir(workspace.root))
@@ -145,10 +151,12 @@ def open_toolbox(
         saved_in=str(saved.path),
         results_dir=results_dir,
     )
+    names, in_short = small_set(names) if small else (names, as_it_is)
+    own = builtin_tools(session, allowed=names)
     undo = UndoHook(session, home=workspace.home, transcript=transcript) if transcript is not None else None
     offers = OfferTelling()
     return Toolbox(
-        tools=ToolSet((*builtin_tools(session, allowed=names), *more)),
+        tools=ToolSet((*own, *more), told=told, late=late, in_short=in_short),
         host=SessionTools(
             session,
             permits,
@@ -161,6 +169,20 @@ def open_toolbox(
         undo=undo,
         offers=offers,
     )
+
+
+def as_it_is(spec: ToolSpec) -> ToolSpec:
+    """A spec in full."""
+    return spec
+
+
+def small_set(names: tuple[str, ...] | None) -> tuple[tuple[str, ...], Callable[[ToolSpec], ToolSpec]]:
+    """Which tools, and how they are told, where the window is small. Those that were asked for are told in full."""
+    if names is not None:
+        return names, as_it_is
+    from clew.tools.small_set import SMALL_SET, short_spec  # most sessions have room for all
+
+    return tuple(SMALL_SET), short_spec
 
 
 def policy_of(workspace: Workspace, saved: SavedRules) -> Policy:

@@ -18,6 +18,7 @@ from clew.ledger.taken_back import take_back
 from clew.ledger.test_results import TestsFold
 from clew.ledger.todos import TodosFold
 from clew.protocol.ids import CallId, EntryId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
 
 _MOVED = re.compile(r"(?:^|&&|;|\n)\s*(?:git\s+)?mv\s+(?:-\w+\s+)*([^\s&;|<>]+)\s+([^\s&;|<>]+)\s*(?=$|&&|;|\n|\|)")
@@ -49,6 +50,7 @@ class WorkFold:
 
     def called(self, part: ToolCallPart, entry: EntryId) -> None:
         """A call was announced."""
+        part = meant_call(part)
         name = tool_name(part.name)
         self._pending[part.id] = self._under_way = _Pending(name, part.arguments, entry)
         self._begun(part.id, self._under_way)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple, cast
 
 from clew.protocol.entries import AssistantEntry, Entry, SystemEntry, UserEntry
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.system.redact import redact
 from clew.transcript.typed_text import bounded, is_interruption, typed
@@ -60,7 +61,8 @@ class DialogFold:
     def _tools(self, parts: Iterable[object]) -> None:
         for part in parts:
             if isinstance(part, ToolCallPart):
-                self._shown.append(Line(False, bounded(f"{part.name} {words_of(part.arguments)}", _TOOL_CHARS), True))
+                call = meant_call(part)
+                self._shown.append(Line(False, bounded(f"{call.name} {words_of(call.arguments)}", _TOOL_CHARS), True))
             elif isinstance(part, ToolResultPart):
                 self._shown.append(Line(False, bounded(words_of(part.content), _TOOL_CHARS), True))
 

@@ -46,6 +46,9 @@ class ToolAccess(Struct, frozen=True, kw_only=True):
 
     tool: str
     read_only: bool = False
+    changed: bool = False
+    """It describes itself otherwise than when it was last let run: no rule that allows it counts before a person has
+    looked again."""
 
 
 Access = ShellAccess | FileAccess | FetchAccess | ToolAccess

@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from clew.permissions.access import Decision, Mode
 from clew.permissions.files import Places
 from clew.permissions.paths import real
-from clew.permissions.rules import READ_FAMILY, Rule, exact_path, matches_path
+from clew.permissions.rules import READ_FAMILY, Rule, covers_tool, exact_path, matches_path
 
 
 class Policy(Struct, frozen=True, kw_only=True):
@@ -20,7 +20,7 @@ class Policy(Struct, frozen=True, kw_only=True):
     """A sandbox that passed its self-test holds for shell commands."""
 
     def matching(self, effect: Decision, tool: str) -> tuple[Rule, ...]:
-        return tuple(rule for rule in self.rules if rule.effect == effect and rule.tool in (tool, "*"))
+        return tuple(rule for rule in self.rules if rule.effect == effect and covers_tool(rule, tool))
 
 
 def with_rules(policy: Policy, rules: tuple[Rule, ...]) -> Policy:

@@ -152,7 +152,8 @@ def _tool(access: ToolAccess, policy: Policy) -> Verdict:
     effects: tuple[Decision, ...] = ("deny", "ask", "allow")
     for effect in effects:
         for rule in policy.matching(effect, access.tool):
-            if rule.whole_tool and not (effect == "allow" and policy.mode == "plan" and not access.read_only):
+            unread = access.changed or (policy.mode == "plan" and not access.read_only)
+            if rule.whole_tool and not (effect == "allow" and unread):
                 return Verdict(decision=effect, why=f"your rule says {effect}", rule=rule.text)
     if access.read_only:
         return Verdict(decision="allow", why="reads only")
@@ -160,7 +161,10 @@ def _tool(access: ToolAccess, policy: Policy) -> Verdict:
         return Verdict(decision="deny", why="plan mode changes nothing", rule="mode plan")
     if policy.mode == "bypassPermissions":
         return Verdict(decision="allow", why="bypass mode", rule="mode bypassPermissions")
-    return Verdict(decision="ask", why=f"{access.tool} is not known to only read", offers=_tool_offer(access.tool))
+    why = f"{access.tool} is not known to only read"
+    if access.changed:
+        why = f"{access.tool} describes itself otherwise than when it was last let run"
+    return Verdict(decision="ask", why=why, offers=_tool_offer(access.tool))
 
 
 def _tool_offer(tool: str) -> tuple[RuleOffer, ...]:

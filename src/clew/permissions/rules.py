@@ -1,7 +1,8 @@
 """Permission rules: `Tool` or `Tool(specifier)`, their scopes, and what they match.
 
 `Bash(git diff *)` whole words, a final `*` for any further words; `Read(src/**)`, `Edit(docs/*.md)` paths;
-`WebFetch(domain:example.com)` one host, `domain:*.example.com` its subdomains. A tool's name alone covers every use.
+`WebFetch(domain:example.com)` one host, `domain:*.example.com` its subdomains. A tool's name alone covers every use;
+`mcp__server` and `mcp__server__*` cover all tools of an MCP server, `mcp__server__get_*` those that begin so.
 """
 
 import os
@@ -15,7 +16,7 @@ from clew.permissions.access import Decision
 from clew.permissions.paths import expand_home
 
 Scope = Literal["user", "project", "session"]
-_RULE = re.compile(r"([A-Za-z_][\w.-]*|\*)(?:\((.*)\))?", re.DOTALL)
+_RULE = re.compile(r"(mcp__[\w-]+__[\w-]*\*|[A-Za-z_][\w.-]*|\*)(?:\((.*)\))?", re.DOTALL)
 _HOST = re.compile(r"(?:\*\.)?[a-z0-9_-]+(?:\.[a-z0-9_-]+)*\.?|\[[0-9a-f:.]+\]", re.IGNORECASE)
 _PATTERN = re.compile(r"[*?\[\]]")
 _READ_TOOLS = ("Read", "Glob", "Grep", "LS", "NotebookRead")
@@ -44,6 +45,17 @@ class Rule(Struct, frozen=True, kw_only=True):
     @property
     def whole_tool(self) -> bool:
         return not (self.words or self.pattern or self.host)
+
+
+def covers_tool(rule: Rule, tool: str) -> bool:
+    """The rule is about this tool, by its name or by that of its server."""
+    if rule.tool in (tool, "*"):
+        return True
+    if not (tool.startswith("mcp__") and rule.tool.startswith("mcp__")):
+        return False
+    if rule.tool.endswith("*"):
+        return tool.startswith(rule.tool[:-1])
+    return "__" not in rule.tool[5:] and tool.startswith(f"{rule.tool}__")
 
 
 def parse_rule(text: str, effect: Decision, scope: Scope = "user") -> Rule:

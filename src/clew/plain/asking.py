@@ -6,7 +6,7 @@ from collections.abc import Callable
 from clew.plain.approval import ApprovalDialog
 from clew.plain.dialog import Dialog, Shown
 from clew.plain.editor import Editor
-from clew.plain.hook_offer import HookOffer
+from clew.plain.program_offer import AskedOffer, HookOffer, ServerOffer
 from clew.plain.question import QuestionDialog
 from clew.plain.screen import Screen
 from clew.plain.terminal import Terminal
@@ -16,7 +16,7 @@ from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import Answerer, Op
 
 NOBODY = "The input has ended."
-Asked = ApprovalRequested | QuestionAsked | HookOffer
+Asked = ApprovalRequested | QuestionAsked | AskedOffer
 
 
 class Asking:
@@ -69,9 +69,10 @@ class Asking:
         """Open, keep or drop the dialog, as the open requests say."""
         known = [item for item in story.facts.state.waiting if isinstance(item, ApprovalRequested | QuestionAsked)]
         waiting: list[Asked] = [item for item in known if item.request_id not in self._done]
-        offer = HookOffer(story.offered)
-        if story.offered and offer.request_id not in self._done and self._terminal.interactive:
-            waiting.append(offer)
+        offers: list[AskedOffer] = [HookOffer(story.offered)] if story.offered else []
+        offers += [ServerOffer(story.offered_servers)] if story.offered_servers else []
+        if self._terminal.interactive:
+            waiting += [offer for offer in offers if offer.request_id not in self._done]
         if self._dialog is not None:
             if any(item.request_id == self._dialog.request_id for item in waiting):
                 return

@@ -35,6 +35,7 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import CallId, RequestId
+from clew.protocol.tools import CALL_TOOL
 
 Doing = Literal[
     "idle", "waiting", "thinking", "writing", "calling", "running", "asking", "retrying", "compacting", "hook"
@@ -186,7 +187,7 @@ def _(event: TextDelta, activity: Activity, at: str) -> Activity:
 
 @_fold.register
 def _(event: ArgumentsDelta, activity: Activity, at: str) -> Activity:
-    return _grown(_now(activity, "calling", at, event.tool), event.text)
+    return _grown(_now(activity, "calling", at, "a call" if event.tool == CALL_TOOL else event.tool), event.text)
 
 
 def _grown(activity: Activity, text: str) -> Activity:

@@ -11,6 +11,7 @@ from clew.presentation.activity import Activity
 from clew.presentation.passages import BatchPassage, CallShown, Passage
 from clew.protocol.events import EventBase, HookRow, Recorded
 from clew.protocol.ids import AgentId, CallId, EntryId, RequestId
+from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.messages import ToolCallPart
 
 LATE = 60
@@ -30,6 +31,8 @@ class Story(Struct, frozen=True, kw_only=True):
     """Calls of this turn that were not allowed, with the reason."""
     offered: tuple[HookRow, ...] = ()
     """Hooks that wait for a person to look at them."""
+    offered_servers: tuple[McpServerRow, ...] = ()
+    """MCP servers of the project that do."""
     askers: dict[RequestId, AgentId] = {}
     """Which child agent asked."""
     older: EntryId | None = None

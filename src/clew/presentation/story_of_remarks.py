@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from clew.commands.figures import money
 from clew.commands.hooks import hook_line, offered_line
+from clew.commands.mcp import offered_line as servers_line
 from clew.presentation.passages import (
     AnswerPassage,
     DiffPassage,
@@ -34,6 +35,8 @@ from clew.protocol.events import (
     ItemPinned,
     ItemsRecalled,
     LineRemembered,
+    McpServersListed,
+    McpServersOffered,
     MemoryListed,
     ModelChanged,
     ModelsListed,
@@ -148,6 +151,19 @@ def _(event: HooksListed, story: Story, at: str) -> Story:
     waiting = {row.digest for row in event.hooks if row.state == "unapproved"}
     offered = tuple(row for row in story.offered if row.digest in waiting)
     return _answered(event, replace(story, offered=offered), at)
+
+
+@fold.register
+def _(event: McpServersOffered, story: Story, at: str) -> Story:
+    offered = (*story.offered_servers, *event.servers)
+    return _noted(replace(story, offered_servers=offered), servers_line(event.servers), at, "warning")
+
+
+@fold.register
+def _(event: McpServersListed, story: Story, at: str) -> Story:
+    waiting = {row.digest for row in event.servers if row.state == "unapproved"}
+    offered = tuple(row for row in story.offered_servers if row.digest in waiting)
+    return _answered(event, replace(story, offered_servers=offered), at)
 
 
 @fold.register

@@ -36,6 +36,7 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
@@ -142,7 +143,7 @@ def _(event: PartCompleted, story: Story, at: str) -> Story:
         case ReasoningPart(text=text):
             return put(story, ReasoningPassage(key=key, entry_id=entry, text=text, at=at)) if text.strip() else story
         case ToolCallPart() as call:
-            shown = CallShown(call=call, entry_id=entry)
+            shown = CallShown(call=meant_call(call), entry_id=entry)
             for passage in reversed(story.now):
                 if isinstance(passage, BatchPassage) and passage.reply_id == event.reply_id:
                     return put(story, replace(passage, calls=(*passage.calls, shown)))

@@ -22,13 +22,15 @@ def build_system_prompt(
     override: str | None = None,
     append: str | None = None,
     headless: bool = False,
+    small: bool = False,
 ) -> tuple[str, ...]:
     """The blocks of the system prompt, most stable first: our words, memory files, what the user brought, environment.
 
     `override` (`--system-prompt`) stands in place of our words; memory and environment stay. An empty one leaves the
     environment out too: nothing of ours is said. `append` (`--append-system-prompt`) follows our words or the override.
+    `small`: our words are the short ones, for a model with a small window.
     """
-    words = [override] if override is not None else [prompt_text("system")]
+    words = [override] if override is not None else [prompt_text("system_small" if small else "system")]
     if headless and override is None:
         words.append(prompt_text("headless"))
     if append:

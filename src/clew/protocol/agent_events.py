@@ -1,4 +1,4 @@
-"""Events about agents, tasks and what the user brought: servers and tools."""
+"""Events about agents, tasks and the tools that came or went."""
 
 from typing import Literal
 
@@ -62,11 +62,3 @@ class ToolsChanged(LiveEvent, frozen=True, kw_only=True, tag="tools.changed"):
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
-
-
-class ServerChanged(LiveEvent, frozen=True, kw_only=True, tag="server.changed"):
-    """A server the user brought connects, is ready, failed or went away."""
-
-    server: str
-    state: Literal["connecting", "ready", "failed", "stopped"]
-    detail: str = ""

@@ -130,6 +130,19 @@ class McpStatusRequest(RequestBase, frozen=True, kw_only=True, tag="mcp_status")
     """Which MCP servers there are."""
 
 
+class McpReconnectRequest(RequestBase, frozen=True, kw_only=True, tag="mcp_reconnect"):
+    """Connect to a server anew."""
+
+    server_name: str = field(name="serverName")
+
+
+class McpToggleRequest(RequestBase, frozen=True, kw_only=True, tag="mcp_toggle"):
+    """Switch a server off or on, in this project."""
+
+    server_name: str = field(name="serverName")
+    enabled: bool
+
+
 class ContextUsageRequest(RequestBase, frozen=True, kw_only=True, tag="get_context_usage"):
     """What fills the window."""
 
@@ -161,6 +174,8 @@ ProgramRequest = (
     | SetModelRequest
     | SetThinkingRequest
     | McpStatusRequest
+    | McpReconnectRequest
+    | McpToggleRequest
     | ContextUsageRequest
     | RewindFilesRequest
     | StopTaskRequest

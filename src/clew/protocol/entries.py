@@ -13,6 +13,7 @@ from clew.protocol.events import Durable, PromptOrigin, Refuser
 from clew.protocol.ids import AgentId, CallId, EntryId, RequestId, SessionId
 from clew.protocol.messages import AssistantMessage, UserMessage
 from clew.protocol.state import SessionState
+from clew.protocol.tools import ToolSpec
 from clew.protocol.usage import Usage
 
 
@@ -207,6 +208,12 @@ class SystemPromptEntry(EntryBase, frozen=True, kw_only=True, tag="system-prompt
     blocks: tuple[str, ...]
     tools: str = ""
     """Digest of the tools' specs."""
+    searched: bool = False
+    """Tools can be searched for: they may come and go."""
+    told: tuple[ToolSpec, ...] = ()
+    """Tools that come and go and are told in full all the same."""
+    small: bool = False
+    """The few tools and short words of a small window."""
 
 
 class SessionStateEntry(EntryBase, frozen=True, kw_only=True, tag="session-state"):

@@ -15,7 +15,6 @@ from clew.protocol.agent_events import (
     AgentChanged,
     AgentEnded,
     AgentStarted,
-    ServerChanged,
     TaskChanged,
     TaskEnded,
     TaskStarted,
@@ -79,6 +78,7 @@ from clew.protocol.lookup_events import (
     SessionsListed,
     StatusShown,
 )
+from clew.protocol.mcp_events import McpServersChanged, McpServersListed, McpServersOffered
 from clew.protocol.session_events import (
     EffortChanged,
     ModelChanged,
@@ -188,12 +188,11 @@ class Recorded(Struct, frozen=True, kw_only=True):
 
 
 class HistoryLoaded(LiveEvent, frozen=True, kw_only=True, tag="history.loaded"):
-    """A piece of the past, oldest first, in answer to `LoadHistory`."""
+    """A piece of the past, oldest first, in answer to `LoadHistory`; `before`: ask with it for the piece before."""
 
     op_id: OpId
     events: tuple[Recorded, ...]
     before: EntryId | None
-    """Ask with this for the piece before; None when this is the beginning."""
 
 
 Live = (
@@ -250,7 +249,9 @@ Live = (
     | AgentChanged
     | TaskChanged
     | ToolsChanged
-    | ServerChanged
+    | McpServersChanged
+    | McpServersListed
+    | McpServersOffered
     | HookAwaited
     | HookRan
     | HookCalled
@@ -320,6 +321,9 @@ __all__ = [
     "LineRemembered",
     "Live",
     "LiveEvent",
+    "McpServersChanged",
+    "McpServersListed",
+    "McpServersOffered",
     "MemoryListed",
     "ModelChanged",
     "ModelRow",
@@ -360,7 +364,6 @@ __all__ = [
     "RulesListed",
     "SandboxChanged",
     "SectionKept",
-    "ServerChanged",
     "SessionEnded",
     "SessionExported",
     "SessionPreviewed",

@@ -29,6 +29,7 @@ from clew.protocol.lookup_ops import (
     ShowShell,
     StopShell,
 )
+from clew.protocol.mcp_ops import ApproveMcp, ListMcp, ReconnectMcp, ToggleMcp
 from clew.protocol.messages import Part
 from clew.protocol.op_base import OpBase
 from clew.protocol.turn_events import PromptOrigin
@@ -256,6 +257,10 @@ Op = (
     | RegisterHooks
     | ListHooks
     | ApproveHooks
+    | ListMcp
+    | ApproveMcp
+    | ReconnectMcp
+    | ToggleMcp
     | ReportFocus
     | SetModel
     | SetEffort
@@ -290,6 +295,7 @@ __all__ = [
     "AnswerQuestion",
     "Answerer",
     "ApproveHooks",
+    "ApproveMcp",
     "CallbackHook",
     "ClearContext",
     "Close",
@@ -299,6 +305,7 @@ __all__ = [
     "FindFiles",
     "Interrupt",
     "ListHooks",
+    "ListMcp",
     "ListMemory",
     "ListModels",
     "ListRules",
@@ -311,6 +318,7 @@ __all__ = [
     "Pin",
     "PreviewSession",
     "Recall",
+    "ReconnectMcp",
     "Redo",
     "RegisterHooks",
     "Remember",
@@ -334,6 +342,7 @@ __all__ = [
     "StopShell",
     "SubmitPrompt",
     "SwitchSession",
+    "ToggleMcp",
     "Undo",
     "UndoCompact",
     "WindowOp",

@@ -4,6 +4,7 @@ from typing import Literal
 
 from clew.protocol.event_base import DurableEvent, LiveEvent
 from clew.protocol.ids import EntryId, OpId, SessionId
+from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.state import SessionState
 
 PROTOCOL_VERSION = 1
@@ -28,6 +29,8 @@ class SessionStarted(LiveEvent, frozen=True, kw_only=True, tag="session.started"
     """It was started in the mode that asks for nothing, so that mode may be one of those to cycle through."""
     key_source: str = ""
     """The variable that holds the key in use; empty: none is needed."""
+    servers: tuple[McpServerRow, ...] = ()
+    """The MCP servers, as they stand now."""
     protocol: int = PROTOCOL_VERSION
 
 

@@ -19,6 +19,7 @@ from clew.protocol.events import (
     QuestionAsked,
 )
 from clew.protocol.ids import CallId, RequestId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, arguments_of
 from clew.protocol.ops import AnswerApproval, AnswerHookCall, AnswerQuestion, CallbackHook, Op
 from clew.sdk.options import Allow, Decision, HookCallback, Options, ToolRequest
@@ -60,7 +61,7 @@ class Callbacks:
         """Ask whoever is concerned; returns at once."""
         match event:
             case PartCompleted(part=ToolCallPart() as call):
-                self._inputs[call.id] = arguments_of(call)
+                self._inputs[call.id] = arguments_of(meant_call(call))
             case CallChanged():
                 self._inputs[event.call_id] = event.arguments  # what it would run with now
             case ApprovalRequested():

@@ -42,6 +42,7 @@ from clew.protocol.events import (
     ToolStarted,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, new_uuid
+from clew.protocol.mcp_events import McpState
 from clew.protocol.stream import (
     BoundaryLine,
     CompactMetadata,
@@ -50,6 +51,7 @@ from clew.protocol.stream import (
     NoticeLine,
     RecapLine,
     RetryLine,
+    ServerStatus,
     StateLine,
     StatusLine,
     StreamLine,
@@ -64,6 +66,17 @@ from clew.streaming.content import content_of, input_of
 from clew.streaming.replies import Follower, ReplyLines
 from clew.streaming.states import ActivityFold
 
+SERVER_STATES: dict[McpState, str] = {
+    "ready": "connected",
+    "failed": "failed",
+    "needs_auth": "needs-auth",
+    "waiting": "pending",
+    "connecting": "pending",
+    "unapproved": "pending",
+    "untrusted": "disabled",
+    "off": "disabled",
+}
+"""Our states in the words that programs know."""
 ASKS = (ApprovalRequested, QuestionAsked, PlanProposed, ElicitationRequested, HookCalled)
 """What a host may pass on as a request of its own: the call that it is about must have been told by then."""
 PROGRESS_EVERY_S = 10.0
@@ -208,6 +221,9 @@ class StreamLines:
                     clew_version=event.version,
                     slash_commands=self._slash_commands,
                     api_key_source=event.key_source or "none",
+                    mcp_servers=tuple(
+                        ServerStatus(name=row.name, status=SERVER_STATES[row.state]) for row in event.servers
+                    ),
                 )
             case ModelChanged():
                 yield StatusLine(session_id=session, uuid=new_uuid(), model=event.model)

@@ -21,6 +21,7 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import CallId, EntryId, MessageId, new_uuid
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import Json, TextPart, ToolCallPart, arguments_of
 from clew.protocol.stream import Denial, ModelTotals, ResultLine, ResultSubtype, SideTotals
 from clew.protocol.tally import ModelUse, Tally
@@ -94,7 +95,7 @@ class Outcome:
             case PartCompleted(part=TextPart(text=text)):
                 self._answer[event.entry_id] = text
             case PartCompleted(part=ToolCallPart() as call):
-                self._inputs[call.id] = arguments_of(call)
+                self._inputs[call.id] = arguments_of(meant_call(call))
             case ReplyReceived():
                 self._whole = event.reply_id
                 self._stop_reason = event.stop_reason

@@ -20,6 +20,7 @@ from clew.protocol.events import (
     TextDelta,
 )
 from clew.protocol.ids import new_uuid
+from clew.protocol.meant_calls import meant_part
 from clew.protocol.messages import Part, ReasoningPart
 from clew.protocol.stream import AssistantLine, PartialLine, ToolProgressLine, UserLine
 from clew.protocol.stream_content import (
@@ -42,6 +43,7 @@ from clew.protocol.stream_content import (
     ThinkingPiece,
     ToolUseContent,
 )
+from clew.protocol.tools import CALL_TOOL
 from clew.protocol.usage import Usage
 from clew.streaming.content import content_of, whole_text
 
@@ -90,16 +92,19 @@ class ReplyLines:
             yield from self._grow(self._block(event.part), _start_of(event), event.text)
 
     def completed(self, event: PartCompleted) -> Iterator[ReplyLine]:
-        """A part is whole."""
+        """A part is whole. A call that stands for another is told as that one."""
+        part = meant_part(event.part)
         yield from self._begin(event.reply_id, event.model)
         yield from self._tell_held()
         if self._partial:
-            yield from self._finish(event.part, event.part_number)
+            if part is not event.part:
+                self._block(event.part_number).waiting.clear()
+            yield from self._finish(part, event.part_number)
         self._held.append(
             AssistantLine(
                 session_id=self._session_id,
                 uuid=event.entry_id,
-                message=ReplyMessage(id=event.reply_id, model=event.model, content=(content_of(event.part),)),
+                message=ReplyMessage(id=event.reply_id, model=event.model, content=(content_of(part),)),
                 parent_tool_use_id=self._parent,
                 request_id=event.request_id or UNSET,
             )
@@ -209,14 +214,14 @@ class ReplyLines:
 
 
 def _start_of(event: Delta) -> Start | None:
-    """How a part that grows is opened; None while a call has no id or name yet."""
+    """How a part that grows is opened; None while it is not known what call it is."""
     match event:
         case TextDelta():
             return TextContent(text="")
         case ReasoningDelta():
             return ThinkingContent(thinking="")
         case ArgumentsDelta():
-            known = event.call_id and event.tool
+            known = event.call_id and event.tool and event.tool != CALL_TOOL  # what that stands for is known in the end
             return ToolUseContent(id=event.call_id, name=event.tool, input={}) if known else None
 
 

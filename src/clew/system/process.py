@@ -12,12 +12,11 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
+from clew.system.process_pipes import PIPE_BYTES, Inlet, Outlet
 from clew.system.sandbox.plan import Plan, has_mounts
 
 LENGTH = struct.Struct("!Q")
-PIPE_BYTES = 1 << 20
 F_SETPIPE_SZ = 1031
-READ_BYTES = 1 << 18
 DRAIN_S = 0.5
 END_LIMIT_S = 10.0
 SOURCE_ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -59,57 +58,20 @@ class Command(NamedTuple):
     """What it reads; None: nothing. It lies in a file of memory, so that nobody has to hand it over."""
     on_errors: Callable[[bytes], None] | None = None
     """Takes what it writes to stderr; None: that is output like any other."""
-
-
-class _Outlet:
-    """Our end of a pipe that a command writes to."""
-
-    def __init__(self, descriptor: int, take: Callable[[bytes], None]) -> None:
-        self._descriptor = descriptor
-        self._take = take
-        self._loop = asyncio.get_running_loop()
-        self.drained: asyncio.Future[None] = self._loop.create_future()
-        self._loop.add_reader(descriptor, self._on_pipe)
-
-    def close(self) -> None:
-        """Take what already lies in the pipe, which the kernel bounds, and let go of it."""
-        if self._descriptor < 0:
-            return
-        self._loop.remove_reader(self._descriptor)
-        self._settle()
-        with contextlib.suppress(OSError):
-            for _ in range(PIPE_BYTES // READ_BYTES + 1):
-                data = os.read(self._descriptor, READ_BYTES)
-                if not data:
-                    break
-                self._take(data)
-        os.close(self._descriptor)
-        self._descriptor = -1
-
-    def _on_pipe(self) -> None:
-        try:
-            data = os.read(self._descriptor, READ_BYTES)
-        except BlockingIOError:
-            return
-        except OSError:
-            data = b""
-        if data:
-            self._take(data)
-            return
-        self._loop.remove_reader(self._descriptor)
-        self._settle()
-
-    def _settle(self) -> None:
-        if not self.drained.done():
-            self.drained.set_result(None)
+    piped: bool = False
+    """It reads what is written to `Running.input`, in place of `stdin`."""
 
 
 class Running:
     """One command on its way. Output goes to the callback in the event loop's thread, piece by piece."""
 
-    def __init__(self, control: socket.socket, outlets: list[tuple[int, Callable[[bytes], None]]]) -> None:
+    def __init__(
+        self, control: socket.socket, outlets: list[tuple[int, Callable[[bytes], None]]], write_end: int = -1
+    ) -> None:
         self._control = control
-        self._outlets = [_Outlet(descriptor, take) for descriptor, take in outlets]
+        self._outlets = [Outlet(descriptor, take) for descriptor, take in outlets]
+        self.input = Inlet(write_end)
+        """What a command reads that was started with `piped`."""
         self._loop = asyncio.get_running_loop()
         self._messages = b""
         self.started: asyncio.Future[int] = self._loop.create_future()
@@ -153,8 +115,17 @@ class Running:
         if cancelled is not None:
             raise cancelled
 
+    def hold(self) -> None:
+        """Take no more of its output until `release`; its errors still come."""
+        self._outlets[0].hold()
+
+    def release(self) -> None:
+        """Take its output again."""
+        self._outlets[0].release()
+
     def close(self) -> None:
         """Let go of the descriptors; the process starter ends what still runs."""
+        self.input.close()
         for outlet in self._outlets:
             outlet.close()
         if self._control.fileno() >= 0:
@@ -245,11 +216,11 @@ class ProcessStarter:
         try:
             plan = command.plan
             own_network = plan is not None and has_mounts(plan) and not plan["network"]
-            ours, read_ends = self._knock(b"n" if own_network else b"r", command)
+            ours, read_ends, write_end = self._knock(b"n" if own_network else b"r", command)
         except OSError as error:
             raise ProcessError(f"the process starter does not answer: {error}") from error
         takers = (on_output, command.on_errors or on_output)
-        running = Running(ours, list(zip(read_ends, takers, strict=False)))
+        running = Running(ours, list(zip(read_ends, takers, strict=False)), write_end)
         request = {
             "argv": command.argv,
             "cwd": command.cwd,
@@ -274,8 +245,9 @@ class ProcessStarter:
             raise
         return running
 
-    def _knock(self, kind: bytes, command: Command) -> tuple[socket.socket, list[int]]:
-        """Ask for a keeper: our ends of its control socket and of the pipes its command writes to."""
+    def _knock(self, kind: bytes, command: Command) -> tuple[socket.socket, list[int], int]:
+        """Ask for a keeper: our ends of its control socket, of the pipes its command writes to, and of the one it
+        reads, if any."""
         self.warm()
         assert self._door is not None
         with contextlib.ExitStack() as undo, contextlib.ExitStack() as theirs:
@@ -293,13 +265,20 @@ class ProcessStarter:
                 os.set_blocking(read_end, False)
                 read_ends.append(read_end)
                 handed.append(write_end)
-            if command.stdin is not None:
+            input_end = -1
+            if command.piped:
+                theirs_end, input_end = os.pipe()
+                undo.callback(os.close, input_end)
+                theirs.callback(os.close, theirs_end)
+                os.set_blocking(input_end, False)
+                handed.append(theirs_end)
+            elif command.stdin is not None:
                 handed.append(input_file(command.stdin))
                 theirs.callback(os.close, handed[-1])
             socket.send_fds(self._door, [kind], handed)
             ours.setblocking(False)
             undo.pop_all()
-        return ours, read_ends
+        return ours, read_ends, input_end
 
     def close(self) -> None:
         """End everything; the process starter sees the closed door."""

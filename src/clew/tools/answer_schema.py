@@ -61,14 +61,14 @@ class AnswerSchema:
         """The answer within the arguments of a call."""
         return arguments[WRAPPED] if self._wraps and set(arguments) == {WRAPPED} else arguments
 
-    def problems(self, value: Any) -> str:
-        """What keeps a value from having the shape, in words for a model; empty: nothing."""
+    def problems(self, value: Any, *, called: str = "output") -> str:
+        """What keeps a value from having the shape, in words for a model, who knows it as `called`; empty: nothing."""
         try:
             self._validate(value)
         except fastjsonschema.JsonSchemaValuesException as error:
-            return sentence([one.message for one in error.errors])
+            return sentence([one.message for one in error.errors], called)
         except fastjsonschema.JsonSchemaException as error:
-            return sentence([str(error)])
+            return sentence([str(error)], called)
         except RecursionError:
             return "it is nested too deeply"
         return ""
@@ -129,9 +129,9 @@ def moved(node: Any) -> Any:
     return found
 
 
-def sentence(problems: list[str]) -> str:
+def sentence(problems: list[str], called: str) -> str:
     """The first few of them."""
-    words = [re.sub(r"^data", "output", problem)[:MAX_PROBLEM_CHARS] for problem in problems[:MAX_PROBLEMS]]
+    words = [re.sub(r"^data", called, problem)[:MAX_PROBLEM_CHARS] for problem in problems[:MAX_PROBLEMS]]
     more = f"; and {len(problems) - MAX_PROBLEMS} more" if len(problems) > MAX_PROBLEMS else ""
     return "; ".join(words) + more
 

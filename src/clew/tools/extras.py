@@ -55,3 +55,10 @@ def web():
     from clew.tools import web_page
 
     return web_page
+
+
+def answer_schema():
+    """Checking values against a JSON schema (fastjsonschema)."""
+    from clew.tools import answer_schema
+
+    return answer_schema

@@ -1,21 +1,50 @@
 """The tools of one agent: what the model is told stays the same, what can be called may come and go."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
-from clew.protocol.tools import ToolSpec
+from clew.protocol.tools import SEARCH_TOOLS, ToolSpec
 from clew.tools.base import Tool
+from clew.tools.late_tools import WAIT_S, LateTools, NoLateTools, source_in
+
+MAX_GONE = 500
 
 
 class ToolSet:
-    """`specs` are fixed when the set is made, so that bytes already sent never change; `find` knows what is here."""
+    """`specs` are fixed when the set is made, so that bytes already sent never change; `find` knows what is here.
 
-    def __init__(self, tools: Iterable[Tool[Any]] = ()) -> None:
+    A tool that is here and not among `specs` is deferred: the model finds it with SearchTools, runs it with CallTool.
+    """
+
+    def __init__(
+        self,
+        tools: Iterable[Tool[Any]] = (),
+        *,
+        told: Iterable[ToolSpec] = (),
+        late: LateTools | None = None,
+        in_short: Callable[[ToolSpec], ToolSpec] = lambda spec: spec,
+    ) -> None:
+        """`told`: tools that may come later and are among `specs` all the same. `late`: who brings them. `in_short`:
+        how a spec is told where the model has little room."""
         self._tools: dict[str, Tool[Any]] = {tool.name: tool for tool in tools}
-        self.specs: tuple[ToolSpec, ...] = tuple(tool.spec() for tool in self._tools.values())
+        more = (spec for spec in told if spec.name not in self._tools)
+        self.specs: tuple[ToolSpec, ...] = (*(in_short(tool.spec()) for tool in self._tools.values()), *more)
+        self._told = frozenset(spec.name for spec in self.specs)
+        self._own = frozenset(self._tools)
+        self._gone: dict[str, None] = {}
+        self.late: LateTools = late or NoLateTools()
+        self.changes = 0
+        """How often something came or went."""
 
     def find(self, name: str) -> Tool[Any] | None:
         """The tool of this name, if it is there now."""
+        return self._tools.get(name)
+
+    async def awaited(self, name: str) -> Tool[Any] | None:
+        """The same, once its source is no longer connecting; that is not waited for longer than `WAIT_S`."""
+        source = source_in(name)
+        if name not in self._tools and source in self.late.connecting():
+            await self.late.wait((source,), WAIT_S)
         return self._tools.get(name)
 
     def add(self, tool: Tool[Any]) -> None:
@@ -24,10 +53,44 @@ class ToolSet:
         if tool.name in self._tools:
             raise ValueError(f"there is already a tool named {tool.name}")
         self._tools[tool.name] = tool
+        self._gone.pop(tool.name, None)
+        self.changes += 1
 
     def remove(self, name: str) -> None:
-        """It went away; a call of it is answered with an error."""
-        self._tools.pop(name, None)
+        """It went away; a call of it is answered with an error. One that was there from the start stays."""
+        if name in self._own or self._tools.pop(name, None) is None:
+            return
+        self._gone[name] = None
+        if len(self._gone) > MAX_GONE:
+            del self._gone[next(iter(self._gone))]
+        self.changes += 1
+
+    def is_told(self, name: str) -> bool:
+        """Whether the model was told of this one in full."""
+        return name in self._told
+
+    @property
+    def deferred(self) -> tuple[Tool[Any], ...]:
+        """What is here and must be searched for."""
+        return tuple(tool for tool in self._tools.values() if tool.name not in self._told)
+
+    def missing(self, name: str) -> str:
+        """Why there is no such tool, and what to do next: words for the model."""
+        source = source_in(name)
+        if source in self.late.connecting():
+            return (
+                f"{name} was not run: its server {source!r} is still connecting. Do something else first, then call "
+                "it again."
+            )
+        searched = SEARCH_TOOLS in self._told
+        if name in self._gone or name in self._told:
+            instead = f"look for another one with {SEARCH_TOOLS}, or go on without it" if searched else "go on without"
+            whose = f" (server {source!r})" if source else ""
+            return f"{name} was not run: it is not there any more{whose}. Do not call it again; {instead}."
+        words = f"There is no tool named {name!r}, so nothing was run."
+        if near := [tool.name for tool in self._tools.values() if bare(tool.name) == bare(name)]:
+            return f"{words} Did you mean {' or '.join(near[:3])}?"
+        return f"{words} Find the right one with {SEARCH_TOOLS}." if searched else words
 
     def __iter__(self) -> Iterator[Tool[Any]]:
         return iter(self._tools.values())
@@ -36,3 +99,8 @@ class ToolSet:
     def names(self) -> tuple[str, ...]:
         """What can be called now."""
         return tuple(self._tools)
+
+
+def bare(name: str) -> str:
+    """A tool's name without what says whose it is, and without the ways to write words."""
+    return name.rpartition("__")[2].replace("_", "").replace("-", "").lower()

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 from clew.protocol.entries import AssistantEntry, AttachmentEntry, Entry, TurnResultEntry, UserEntry
+from clew.protocol.meant_calls import meant_calls
 from clew.protocol.messages import tool_calls
 from clew.transcript.links import result_calls
 
@@ -62,5 +63,5 @@ def _names(chain: Sequence[Entry], calls: tuple[str, ...]) -> set[str]:
     names: set[str] = set()
     for entry in chain:
         if isinstance(entry, AssistantEntry):
-            names |= {call.name for call in tool_calls(entry.message.content) if call.id in calls}
+            names |= {call.name for call in meant_calls(entry.message.content) if call.id in calls}
     return names

@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from clew.protocol.entries import AssistantEntry, AttachmentEntry, Entry, EventEntry, SystemEntry, UserEntry
 from clew.protocol.events import CallChanged
 from clew.protocol.ids import CallId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
@@ -91,8 +92,9 @@ def _plain_reply(part: Part, changed: Mapping[CallId, CallChanged]) -> str:
     if isinstance(part, TextPart):
         return part.text.strip("\n")
     if isinstance(part, ToolCallPart):
-        ran = ran_as(part, changed)
-        return f"* {part.name}({call_words(part)})" + (f"\n   {ran}" if ran else "")
+        call = meant_call(part)
+        ran = ran_as(call, changed)
+        return f"* {call.name}({call_words(call)})" + (f"\n   {ran}" if ran else "")
     if isinstance(part, ReasoningPart) and part.text.strip():
         return f"~ {_first_line(part.text)}"
     return ""
@@ -142,8 +144,9 @@ def _markdown_blocks(entry: Entry, changed: Mapping[CallId, CallChanged]) -> Ite
             if isinstance(part, TextPart) and part.text.strip():
                 yield "Assistant", part.text.strip("\n")
             elif isinstance(part, ToolCallPart):
-                ran = ran_as(part, changed)
-                yield "Assistant", f"**{part.name}** {inline(call_words(part))}" + (f", {inline(ran)}" if ran else "")
+                call = meant_call(part)
+                ran = ran_as(call, changed)
+                yield "Assistant", f"**{call.name}** {inline(call_words(call))}" + (f", {inline(ran)}" if ran else "")
     elif isinstance(entry, SystemEntry) and _note(entry):
         yield "Note", _note(entry)
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import msgspec
 
 from clew.protocol.entries import AssistantEntry, Entry, SystemEntry, UserEntry
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart, result_text
 
 MAX_TEXT = 16_000
@@ -50,8 +51,9 @@ def documents(entry: Entry) -> Iterator[Document]:
             if isinstance(part, TextPart):
                 yield Document(role="assistant", text=part.text[:MAX_TEXT], uuid=entry.uuid)
             elif isinstance(part, ToolCallPart):
-                values = " ".join(value for value in part.arguments.values() if isinstance(value, str))
-                yield Document(role="tool", text=f"{part.name} {values[:_MAX_CALL]}", uuid=entry.uuid)
+                call = meant_call(part)
+                values = " ".join(value for value in call.arguments.values() if isinstance(value, str))
+                yield Document(role="tool", text=f"{call.name} {values[:_MAX_CALL]}", uuid=entry.uuid)
     elif isinstance(entry, SystemEntry) and entry.subtype == "away_summary":
         yield Document(role="recap", text=entry.content[:MAX_TEXT], uuid=entry.uuid)
 

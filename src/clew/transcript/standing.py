@@ -16,6 +16,7 @@ from clew.protocol.entries import (
     UserEntry,
 )
 from clew.protocol.ids import EntryId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.standing import Standing
 from clew.transcript.typed_text import is_interruption, is_prompt
@@ -107,7 +108,8 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
                 self._ask(closing_question(part.text), entry.uuid)
                 self._set("text", "", entry.uuid)
             elif isinstance(part, ToolCallPart):
-                asked = question_of(part.arguments) if part.name in QUESTION_TOOLS else ""
+                call = meant_call(part)
+                asked = question_of(call.arguments) if call.name in QUESTION_TOOLS else ""
                 if asked or self.mark != "call":
                     self._ask(asked, entry.uuid, part.id if asked else "")
                 self._set("call", "", entry.uuid)

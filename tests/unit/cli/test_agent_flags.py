@@ -164,7 +164,7 @@ def test_modes_of_other_agents(capsys: pytest.CaptureFixture[str]) -> None:
         (["--mcp-config", "gone.json"], ["--mcp-config", "gone.json"]),
         (["--mcp-config", "{broken"], ["--mcp-config", "JSON"]),
         (["--mcp-config", '{"mcpServers": []}'], ["--mcp-config", "mcpServers"]),
-        (["--permission-prompt-tool", "mcp__x__ask"], ["--permission-prompt-tool", "mcp__x__ask", "MCP"]),
+        (["--permission-prompt-tool", "ask"], ["--permission-prompt-tool", "mcp__SERVER__TOOL"]),
         (["--permission-prompt-tool", "stdio"], ["--permission-prompt-tool", "--input-format"]),
         (["--input-format", "stream-json"], ["--input-format", "--output-format stream-json"]),
         (["--input-format", "xml"], ["xml"]),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.plain.hook_offer import HookOffer
+from clew.plain.program_offer import HookOffer
 from clew.protocol.events import HookRow, HooksListed, HooksOffered, Notice, TurnEnded
 from clew.protocol.ids import OpId
 from clew.protocol.ops import ApproveHooks, Interrupt, SubmitPrompt
@@ -58,7 +58,7 @@ async def test_not_now_is_not_asked_again_and_the_line_is_back() -> None:
         await stage.until(lambda: "/hooks lists them" in stage.output)
         stage.terminal.type("hello\r")
         await stage.until(lambda: stage.ops == [SubmitPrompt(content="hello")])
-        assert stage.output.count("Hooks want to run") == 1
+        assert stage.output.count("Hooks run commands") == 1
 
 
 async def test_ctrl_c_is_not_now_and_interrupts_nothing() -> None:

@@ -23,6 +23,7 @@ from clew.protocol.context_events import CompactionEnded, ReceiptItem
 from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, EventEntry, UserEntry
 from clew.protocol.events import PlanAnswered, QuestionAnswered, QuestionAsked
 from clew.protocol.ids import CallId, EntryId
+from clew.protocol.meant_calls import meant_calls
 from clew.protocol.messages import text_of, tool_calls
 from clew.protocol.standing import Standing
 from clew.transcript.links import uuid_of
@@ -206,7 +207,7 @@ def _todos(receipt: CompactionEnded | None, new: Sequence[Entry]) -> list[Carrie
     found = _again(carried(receipt, "todo", "current todo"))
     for entry in new:
         if isinstance(entry, AssistantEntry):
-            for call in tool_calls(entry.message.content):
+            for call in meant_calls(entry.message.content):
                 if tool_name(call.name) == "TodoWrite" and isinstance(call.arguments.get("todos"), list):
                     found = _open_items(cast("list[Any]", call.arguments["todos"]), entry.uuid)
     return found

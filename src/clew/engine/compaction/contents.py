@@ -9,6 +9,7 @@ from clew.engine.compaction.slimming import Media, is_media, media_kind, media_t
 from clew.llm.estimate import FRAME, Weights, weigh_all, weigh_part, weigh_text, weigh_tool
 from clew.protocol.entries import AssistantEntry, AttachmentEntry, Entry, UserEntry
 from clew.protocol.ids import EntryId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import (
     DocumentPart,
     ImagePart,
@@ -125,7 +126,7 @@ class _Sources:
             if isinstance(part, ToolResultPart):
                 self._results[part.call_id] = entry.uuid
             elif isinstance(part, ToolCallPart):
-                self._calls[part.id] = (part, entry.uuid)
+                self._calls[part.id] = (meant_call(part), entry.uuid)
             elif isinstance(part, TextPart) and isinstance(entry, UserEntry):
                 self._texts[part.text] = entry
 
@@ -164,7 +165,7 @@ def _of_part(message: Message, part: Part, sources: _Sources, weigher: Weigher) 
         case ReasoningPart() | RedactedReasoningPart():
             yield Piece(kind=REASONING, name=REASONING, weights=weigher.part(part), source=source)
         case ToolCallPart():
-            yield Piece(kind=CALLS, name=_call_name(part), weights=weigher.part(part), source=source)
+            yield Piece(kind=CALLS, name=_call_name(meant_call(part)), weights=weigher.part(part), source=source)
         case ToolResultPart():
             yield from _of_result(part, sources.call_of(part), source, weigher)
         case ImagePart() | DocumentPart():

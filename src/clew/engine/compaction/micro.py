@@ -20,7 +20,8 @@ from clew.protocol.context_events import TrimmedPart, ViewTrimmed
 from clew.protocol.display import DiffBlock, FileBlock
 from clew.protocol.entries import AssistantEntry, Entry, UserEntry
 from clew.protocol.ids import CallId, EntryId
-from clew.protocol.messages import DocumentPart, ImagePart, ToolCallPart, ToolResultPart, result_text, tool_calls
+from clew.protocol.meant_calls import meant_calls
+from clew.protocol.messages import DocumentPart, ImagePart, ToolCallPart, ToolResultPart, result_text
 from clew.transcript.retelling import details_of
 from clew.transcript.view import Replacements
 
@@ -174,7 +175,7 @@ def _look(chain: Sequence[Entry], replacements: Replacements) -> _Found:
     for place, entry in enumerate(chain):
         if isinstance(entry, AssistantEntry) and not entry.is_api_error_message:
             last_reply = place
-            calls.update((call.id, call) for call in tool_calls(entry.message.content))
+            calls.update((call.id, call) for call in meant_calls(entry.message.content))
     found = _Found()
     outputs: dict[CallId, _Output] = {}
     cleared = replacements.cleared

@@ -7,6 +7,7 @@ from msgspec import Struct
 from clew.protocol.context_events import CompactionEnded, ItemPinned, ReceiptItem, SectionKept
 from clew.protocol.entries import AssistantEntry, AttachmentEntry, Entry, EventEntry, SystemEntry, UserEntry
 from clew.protocol.ids import EntryId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import Part, TextPart, ToolCallPart, ToolResultPart, arguments_of, parts_of, result_text
 from clew.transcript.links import SNIP, is_boundary, parent_of, undone_by, uuid_of, withdrawn_by
 from clew.transcript.view import attachment_text
@@ -172,8 +173,9 @@ def _of_part(part: Part, source: EntryId, kind: str) -> Found:
         case TextPart():
             return Found(kind=kind, text=part.text, source=source)
         case ToolCallPart():
-            words = " ".join(str(value) for value in arguments_of(part).values())
-            return Found(kind="call", text=f"{part.name} {words}", source=source)
+            call = meant_call(part)
+            words = " ".join(str(value) for value in arguments_of(call).values())
+            return Found(kind="call", text=f"{call.name} {words}", source=source)
         case ToolResultPart():
             return Found(kind="result", text=result_text(part), source=source)
         case _:

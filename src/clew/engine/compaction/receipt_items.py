@@ -11,6 +11,7 @@ from clew.ledger.calls import tool_name
 from clew.protocol.context_events import ReceiptItem
 from clew.protocol.entries import AssistantEntry, Entry, UserEntry
 from clew.protocol.ids import EntryId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import DocumentPart, ImagePart, ToolCallPart, ToolResultPart, parts_of
 
 MAX_LEFT = 50
@@ -49,7 +50,7 @@ def _categories(gone: Sequence[Entry], measure: Measure) -> list[ReceiptItem]:
             continue
         for part in parts_of(entry.message):
             if isinstance(part, ToolCallPart):
-                names[part.id] = tool_name(part.name)
+                names[part.id] = tool_name(meant_call(part).name)
             kind = _kind(entry, part)
             counts[kind] += 1
             first.setdefault(kind, entry.uuid)

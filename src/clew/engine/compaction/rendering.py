@@ -10,6 +10,7 @@ from clew.engine.compaction.framing import clipped
 from clew.engine.compaction.stretches import Exchange
 from clew.llm.estimate import estimate_text
 from clew.protocol.entries import Entry
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import (
     AssistantMessage,
     DocumentPart,
@@ -106,8 +107,9 @@ def _lines(message: Message, part: Part, limits: Limits) -> Iterator[str]:
             who = "agent" if isinstance(message, AssistantMessage) else "input"
             yield f"[{who}] {clipped(part.text, limits.said)}"
         case ToolCallPart():
-            arguments = json.dumps(arguments_of(part), ensure_ascii=False)
-            yield f"[call {part.name}] {clipped(arguments, limits.arguments)}"
+            call = meant_call(part)
+            arguments = json.dumps(arguments_of(call), ensure_ascii=False)
+            yield f"[call {call.name}] {clipped(arguments, limits.arguments)}"
         case ToolResultPart():
             yield f"[{'failed' if part.is_error else 'result'}] {clipped(result_text(part), limits.result)}"
             if not isinstance(part.content, str):

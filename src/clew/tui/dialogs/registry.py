@@ -13,6 +13,7 @@ from clew.protocol.events import (
     Event,
     EventBase,
     HooksOffered,
+    McpServersOffered,
     ModelsListed,
     QuestionAsked,
     RewindPreviewed,
@@ -27,7 +28,8 @@ ON_THEIR_OWN: dict[type[EventBase], str] = {
     QuestionAsked: "question",
     ColdReturn: "cold_return",
     CostThresholdReached: "cost_threshold",
-    HooksOffered: "hook_offer",
+    HooksOffered: "program_offer",
+    McpServersOffered: "program_offer",
 }
 """Events that open a dialog whenever they come."""
 WHEN_ASKED: dict[type[EventBase], str] = {

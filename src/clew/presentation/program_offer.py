@@ -1,0 +1,76 @@
+"""Programs that were found and wait for a person's word, hooks and servers alike: exactly what would run."""
+
+from collections.abc import Callable
+
+from msgspec import Struct
+
+from clew.commands.hooks import moment_words
+from clew.commands.mcp import KINDS
+from clew.presentation.approval_text import one_line
+from clew.protocol.events import HookRow
+from clew.protocol.mcp_events import McpServerRow
+from clew.protocol.ops import ApproveHooks, ApproveMcp, Op
+
+
+class OfferedProgram(Struct, frozen=True, kw_only=True):
+    """One of them."""
+
+    digest: str
+    heading: str
+    text: str
+    """What would run or be asked, as it is written."""
+    notes: tuple[str, ...] = ()
+
+
+class ProgramOffer(Struct, frozen=True, kw_only=True):
+    """All of one kind that wait now."""
+
+    kind: str
+    """One of them, in a word."""
+    programs: tuple[OfferedProgram, ...]
+    meaning: tuple[str, ...]
+    later: str
+    approve: Callable[[tuple[str, ...]], Op]
+
+
+def offer_of_hooks(rows: tuple[HookRow, ...]) -> ProgramOffer:
+    """Hooks."""
+    return ProgramOffer(
+        kind="hook",
+        programs=tuple(
+            OfferedProgram(
+                digest=row.digest,
+                heading=f"{one_line(moment_words(row))}, in {one_line(row.source)}",
+                text=row.command,
+            )
+            for row in rows
+        ),
+        meaning=(
+            "Hooks run commands at set moments, outside the sandbox, with your rights.",
+            "Approved is exactly what stands here: a change asks again.",
+        ),
+        later="They do not run. /hooks lists them whenever you like.",
+        approve=lambda digests: ApproveHooks(digests=digests),
+    )
+
+
+def offer_of_servers(rows: tuple[McpServerRow, ...]) -> ProgramOffer:
+    """MCP servers of the project."""
+    return ProgramOffer(
+        kind="MCP server",
+        programs=tuple(
+            OfferedProgram(
+                digest=row.digest,
+                heading=f"{one_line(row.name)} ({KINDS[row.kind]}), in {one_line(row.source)}",
+                text=row.shape,
+                notes=(f"gets of your environment: {', '.join(row.variables)}",) if row.variables else (),
+            )
+            for row in rows
+        ),
+        meaning=(
+            "The project brings MCP servers. A program runs outside the sandbox, with your rights.",
+            "Approved is exactly what stands here: a change asks again.",
+        ),
+        later="They do not run. /mcp lists them whenever you like.",
+        approve=lambda digests: ApproveMcp(digests=digests),
+    )

@@ -1,0 +1,59 @@
+"""Which call a call stands for: one through `CallTool` means the call of the tool that it names.
+
+Whoever judges, runs, shows or counts calls asks here first. What is recorded and sent back to the model stays as the
+model wrote it.
+"""
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import msgspec
+from msgspec.structs import replace
+
+from clew.protocol.messages import Part, ToolCallPart, tool_calls
+from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS
+
+TOOL_FIELD = "tool"
+ARGUMENTS_FIELD = "arguments"
+NOT_THROUGH = (CALL_TOOL, SEARCH_TOOLS)
+"""Tools that are only called directly: through `CallTool` they mean nothing else."""
+
+
+def meant_call(call: ToolCallPart) -> ToolCallPart:
+    """The call that this one stands for; itself where it stands for none, or does not say which."""
+    if call.name != CALL_TOOL or call.raw_arguments is not None:
+        return call
+    name = call.arguments.get(TOOL_FIELD)
+    arguments = given_arguments(call.arguments)
+    if not isinstance(name, str) or arguments is None:
+        return call
+    name = name.strip()
+    if not name or name in NOT_THROUGH:
+        return call
+    return replace(call, name=name, arguments=arguments)
+
+
+def given_arguments(given: dict[str, Any]) -> dict[str, Any] | None:
+    """What a call through `CallTool` gives to the tool it names; None where that is no object. Some models write the
+    object as a string: that is the same."""
+    if set(given) - {TOOL_FIELD, ARGUMENTS_FIELD}:
+        return None
+    inner = given.get(ARGUMENTS_FIELD)
+    if isinstance(inner, str):
+        try:
+            inner = msgspec.json.decode(inner) if inner.strip() else None
+        except (msgspec.DecodeError, UnicodeError, RecursionError):
+            return None
+    if inner is None:
+        return {}
+    return cast("dict[str, Any]", inner) if isinstance(inner, dict) else None
+
+
+def meant_part(part: Part) -> Part:
+    """The same for any part of a message."""
+    return meant_call(part) if isinstance(part, ToolCallPart) else part
+
+
+def meant_calls(parts: Sequence[Part]) -> tuple[ToolCallPart, ...]:
+    """The calls among some parts, each as the one it stands for."""
+    return tuple(map(meant_call, tool_calls(parts)))

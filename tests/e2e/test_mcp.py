@@ -1,0 +1,134 @@
+"""MCP servers through the real command: brought, approved, called, and gone with the session."""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from e2e.command import Place
+from fakes.effort import HANG_S
+from fakes.model_server import ModelServer
+
+FAKES = Path(__file__).parents[1] / "fakes"
+ECHO = {"calls": [{"call": "CallTool", "arguments": {"tool": "mcp__raw__echo", "arguments": {"text": "hi"}}}]}
+
+
+def raw(*words: str, **env: str) -> dict[str, Any]:
+    return {"command": sys.executable, "args": [str(FAKES / "raw_mcp.py"), *words], "env": env}
+
+
+def config(**servers: Any) -> str:
+    return json.dumps({"mcpServers": servers})
+
+
+def until(path: Path) -> str:
+    limit = time.monotonic() + HANG_S
+    while not (path.exists() and path.read_text()):
+        assert time.monotonic() < limit, f"{path.name} never came"
+        time.sleep(0.02)
+    return path.read_text()
+
+
+def test_a_server_that_connects_in_the_middle_of_a_turn_is_usable_at_the_next_step(tmp_path: Path) -> None:
+    """AL-14. The first request neither waits for it nor holds anything of it."""
+    with ModelServer([ECHO, {"text": "done"}]) as server:
+        place = Place(tmp_path, server.url)
+        given = config(raw=raw(), hangs=raw("silent"))
+        run = place.run(
+            "-p", "hi", "--mcp-config", given, "--allowed-tools", "mcp__raw", "--output-format", "stream-json"
+        )
+        first, second = (request.body for request in server.requests)
+    assert run.code == 0, run.err
+    assert "about echo" not in json.dumps(first)
+    assert first["tools"] == second["tools"]
+    assert "echo: hi" in json.dumps(second["messages"])
+    (init,) = [line for line in run.lines if line.get("subtype") == "init"]
+    assert {one["name"]: one["status"] for one in init["mcp_servers"]} == {"raw": "pending", "hangs": "pending"}
+
+
+def test_every_call_asks_unless_a_rule_says_otherwise(tmp_path: Path) -> None:
+    with ModelServer({"replies": [], "last": {"text": "done"}}) as server:
+        place = Place(tmp_path, server.url)
+    for rule, runs in (("Read", False), ("mcp__raw__ec*", True), ("mcp__ra", False)):
+        with ModelServer([ECHO, {"text": "done"}]) as server:
+            env = {"ANTHROPIC_BASE_URL": server.url}
+            place.run("-p", "hi", "--mcp-config", config(raw=raw()), "--allowed-tools", rule, env=env)
+            assert ("echo: hi" in json.dumps(server.requests[1].body["messages"])) == runs
+
+
+def test_a_projects_server_runs_only_after_trust_and_approval(tmp_path: Path) -> None:
+    pidfile = tmp_path / "pid"
+    with ModelServer({"replies": [], "last": {"text": "done"}}) as server:
+        place = Place(tmp_path, server.url)
+        (place.project / ".mcp.json").write_text(config(theirs=raw(RAW_PIDFILE=str(pidfile), SHOWN="${HOME}")))
+        (place.project / ".git").mkdir()
+        untrusted = place.run("-p", "hi", "--mcp-wait", "5")
+        assert "theirs" not in untrusted.err
+        waiting = place.run("-p", "hi", "--trust", "--mcp-wait", "5")
+        assert "1 MCP server is not approved and not run: theirs" in waiting.err
+        listed = place.run("mcp", "list")
+        assert "theirs: not approved" in listed.out
+        assert "variable SHOWN: ${HOME}" in listed.out
+        assert str(place.home) not in listed.out.partition("gets of your environment")[0]
+        assert not pidfile.exists(), "nothing of it ran"
+        assert place.run("mcp", "approve").code == 1, "nobody can answer here"
+        assert place.run("mcp", "approve", "--yes").code == 0
+        allowed = place.run("mcp", "list", "--json")
+        assert json.loads(allowed.out)["servers"][0]["state"] == "ready", allowed.out
+        until(pidfile)
+        (place.project / ".mcp.json").write_text(config(theirs=raw("junk", RAW_PIDFILE=str(pidfile))))
+        changed = place.run("mcp", "list", "--json")
+        assert json.loads(changed.out)["servers"][0]["state"] == "unapproved"
+
+
+def test_what_is_no_json_is_one_line_and_the_rest_works(tmp_path: Path) -> None:
+    with ModelServer([ECHO, {"text": "done"}]) as server:
+        place = Place(tmp_path, server.url)
+        (place.project / ".mcp.json").write_text("{ no")
+        place.run("mcp", "add", "raw", "-s", "user", "--", sys.executable, str(FAKES / "raw_mcp.py"))
+        run = place.run("-p", "hi", "--trust", "--allowed-tools", "mcp__raw__*")
+        assert "echo: hi" in json.dumps(server.requests[1].body["messages"])
+    assert run.code == 0
+    assert run.err.count(".mcp.json") == 1
+
+
+def test_no_server_outlives_the_agent_however_it_ends(tmp_path: Path) -> None:
+    pidfile = tmp_path / "pid"
+    with ModelServer([{"parts": [{"wait": "never"}]}]) as server:
+        place = Place(tmp_path, server.url)
+        process = place.start("-p", "hi", "--mcp-config", config(raw=raw(RAW_PIDFILE=str(pidfile))))
+        pid = int(until(pidfile))
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        limit = time.monotonic() + HANG_S
+        while Path(f"/proc/{pid}").exists():
+            assert time.monotonic() < limit, "the server is still there"
+            time.sleep(0.02)
+
+
+def test_a_tool_that_describes_itself_otherwise_asks_again(tmp_path: Path) -> None:
+    with ModelServer({"replies": [], "last": {"text": "done"}}) as server:
+        place = Place(tmp_path, server.url)
+    (place.home / "clew.json").write_text(config(raw=raw(RAW_WORDS="${WORDS}")))
+    rule = ("--mcp-config", str(place.home / "clew.json"), "--allowed-tools", "mcp__raw")
+    ran: list[bool] = []
+    for words, more in (("a", ()), ("a", ()), ("b", ()), ("b", ("--dangerously-skip-permissions",)), ("b", ())):
+        with ModelServer([ECHO, {"text": "done"}]) as server:
+            place.run("-p", "hi", *rule, *more, env={"ANTHROPIC_BASE_URL": server.url, "WORDS": words})
+            ran.append("echo: hi" in json.dumps(server.requests[1].body["messages"]))
+    assert ran == [True, True, False, True, True]
+
+
+def test_a_tool_answers_for_a_person(tmp_path: Path) -> None:
+    calls = [{"call": "Write", "arguments": {"file_path": f"{name}.txt", "content": name}} for name in ("yes", "no")]
+    with ModelServer([{"calls": calls}, {"text": "done"}]) as server:
+        place = Place(tmp_path, server.url)
+        given = config(fake={"command": sys.executable, "args": [str(FAKES / "mcp_server.py")]})
+        place.run("-p", "hi", "--mcp-config", given, "--permission-prompt-tool", "mcp__fake__decide")
+        results = json.dumps(server.requests[1].body["messages"])
+    assert (place.project / "yes.txt").read_text() == "yes"
+    assert not (place.project / "no.txt").exists()
+    assert "the word no is in it" in results
