@@ -337,8 +337,6 @@ def test_a_build_that_fails_is_not_finished() -> None:
     assert (told(talk, "state"), told(talk, "changed")) == ("finished", "cart.ts")
 
 
-@pytest.mark.parametrize(
-    "command", ["git stash; pytest -q; git stash pop", "pytest -q || true", "pytest -q | tail -1"]
-)
+@pytest.mark.parametrize("command", ["git stash; pytest -q; git stash pop", "pytest -q || true", "pytest -q | tail -1"])
 def test_the_end_of_a_chain_is_not_the_end_of_its_tests(command: str) -> None:
     assert told(Talk().user("Do they pass?").bash(command, "Saved"), "changed") == ""
