@@ -6,12 +6,13 @@ from pathlib import Path
 from typing import Any
 
 Sample = dict[str, Any]
+OWN_SESSIONS = Path(__file__).parent / "data" / "own_sessions.json"
 TIME = "2026-02-03T09:{:02d}:{:02d}.000Z"
 
 
 def write_samples(root: Path) -> Path:
     """Write every session below `root` and return the file of their references."""
-    samples: list[Sample] = json.loads((Path(__file__).parent / "data" / "own_sessions.json").read_text())
+    samples: list[Sample] = json.loads(OWN_SESSIONS.read_text())
     references = root / "references.jsonl"
     root.mkdir(parents=True, exist_ok=True)
     lines: list[str] = []

@@ -59,9 +59,9 @@ def find_session(
     """The session that is meant, by whatever `clew sessions` prints of it. Raises SessionNotFound, and
     AmbiguousSession when several fit and nobody is there to choose.
 
-    In this order: a path (`FILE#ID` for one of several in a file), an id, the start of one, a title, part of a title,
-    words that were said. `agents`: only theirs; `clew` is us. `budget_s` bounds the reading of what the index lacks.
-    Without `paths` a file's name means nothing, and only what is listed can be meant."""
+    In this order: a path (`FILE#ID` for one of several in a file), an id, the start of one, a title, part of a title or
+    words of one, words that were said. `agents`: only theirs; `clew` is us. `budget_s` bounds the reading of what the
+    index lacks. Without `paths` a file's name means nothing, and only what is listed can be meant."""
     query = query.strip()
     if not query:
         raise SessionNotFound("name a session: its id, title, words from it, or a file; `clew sessions` lists them")
@@ -102,6 +102,7 @@ class _Finder:
             if begun != wanted and (cut := [row for row, title in titled if begun and title.startswith(begun)]):
                 return self._the_one(self._here(cut) or cut)
         found = [row for row, title in titled if wanted in title]
+        found = found or [row for row, title in titled if all(word in title for word in wanted.split())]
         found = found or [hit.row for hit in self._catalog.search(self._query, agents=self._agents, limit=_LISTED)]
         if not found:
             later = f"; {waiting} sessions are not read yet, ask again for those" if waiting else ""

@@ -35,6 +35,8 @@ _NOT_ASKED = re.compile(
     r"\bgranted?\b|\bhas specified a rule\b|\brequires? \w*\s*(?:approval|permission)", re.IGNORECASE
 )
 """No permission had been given, which is not the same as somebody saying no."""
+_ACCESS = re.compile(r"^(?:read|list|write|delete) (?=/)", re.MULTILINE)
+"""What is done with a path is told by the tool."""
 _BY_PERSON = re.compile(r"\b(?:user|you|human|person|operator)\b", re.IGNORECASE)
 
 
@@ -67,10 +69,10 @@ class ApprovalsFold:
                 return
         fact = ApprovalFact(
             tool=entry.tool,
-            subject=entry.subject[:400],
+            subject=_ACCESS.sub("", entry.subject[:400]),
             decision=entry.decision,
             reason=entry.reason[:300],
-            by_rule=entry.decision == "deny" and entry.request_id not in self._asked,
+            by_rule=entry.decision == "deny" and (entry.by != "user" or entry.request_id not in self._asked),
             request_id=entry.request_id,
             source=(at,) if at else (),
             turn=turn,

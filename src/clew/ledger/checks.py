@@ -4,6 +4,7 @@ import re
 from collections import deque
 from typing import Literal
 
+from clew.ledger.commands import tells_its_end
 from clew.ledger.facts import CheckResult, CommandFact
 
 KEPT = 20
@@ -34,11 +35,11 @@ class ChecksFold:
         tail = output[-3000:]
         found = _ERRORS.search(tail)
         count = int(found.group(1)) if found else None
-        piped = "|" in command.command.replace("||", "")
+        told = tells_its_end(command.command, kind)
         ok: bool | None
-        if count or _BROKEN.search(tail) or (command.failed and not piped):
+        if count or _BROKEN.search(tail) or (command.failed and told):
             ok = False
-        elif count == 0 or _CLEAN.search(tail) or (not piped and command.exit_code == 0):
+        elif count == 0 or _CLEAN.search(tail) or (told and command.exit_code == 0):
             ok = True
         else:
             ok = None

@@ -16,6 +16,7 @@ _EXIT = re.compile(
     r"returned non-zero exit status|<returncode>)\s*(-?\d{1,3})",
     re.IGNORECASE,
 )
+_OPERATOR = re.compile(r"(&&|\|\||[|;\n])")
 _SEPARATOR = re.compile(r"&&|\|\||[;\n]")
 _PREFIX = re.compile(
     r"^(?:\s*(?:cd\s+\S+|export\s+\S+|[A-Z_][A-Z0-9_]*=\S*|sudo|time|env|timeout\s+\S+|nohup|npx|bunx|uv\s+run|"
@@ -80,6 +81,13 @@ def _unquoted(command: str) -> str:
     """The command without long strings and without segments that only print or look."""
     parts = _SEPARATOR.split(_QUOTED.sub("''", command))
     return " && ".join(part for part in parts if not _ASKING.match(part))
+
+
+def tells_its_end(command: str, purpose: Purpose) -> bool:
+    """Whether the exit code is that of what the command is for: nothing stands behind it that runs in any case."""
+    parts = _OPERATOR.split(_QUOTED.sub("''", command[:600]).strip().rstrip(";"))
+    last = max((at for at in range(0, len(parts), 2) if purpose_of(parts[at]) == purpose), default=len(parts) - 1)
+    return all(operator == "&&" for operator in parts[last + 1 :: 2])
 
 
 def first_program(command: str) -> str:

@@ -31,7 +31,7 @@ class CommitsFold:
             return
         text = output if len(output) < 20000 else output[:8000] + output[-8000:]
         source = command.source
-        if "commit" in command.command or "merge" in command.command or "cherry-pick" in command.command:
+        if any(word in command.command for word in ("commit", "merge", "cherry-pick", "revert")):
             self._commits(command, text, order)
         if "push" in command.command and not command.failed:
             for local, remote in _PUSHED.findall(text):
@@ -53,7 +53,22 @@ class CommitsFold:
         """A commit that a program reported in its own line."""
         self._add(CommitFact(kind="commit", ref=ref, subject=subject, order=order, source=source))
 
+    def order(self) -> int:
+        """Which changes are committed: all up to this one."""
+        return max((fact.order for fact in self._facts if fact.kind == "commit"), default=0)
+
+    def drop(self, count: int, to: str = "") -> None:
+        """The last commits are gone: so many, or all after `to`; all that were made here when it is older."""
+        made = [fact for fact in self._facts if fact.kind == "commit"]
+        if to:
+            stays = next((at for at, fact in enumerate(made) if fact.ref and to.startswith(fact.ref[:7])), -1)
+            count = len(made) - 1 - stays
+        gone = made[len(made) - min(count, len(made)) :]
+        self._facts = [fact for fact in self._facts if fact not in gone]
+
     def _commits(self, command: CommandFact, text: str, order: int) -> None:
+        if "--amend" in command.command and not command.failed:
+            self.drop(1)
         before = len(self._facts)
         for branch, ref, subject in _COMMITTED.findall(text):
             self._add(

@@ -265,6 +265,12 @@ class Ledger(Struct, frozen=True, kw_only=True):
         return run if run and run.order >= self.changes else None
 
     @property
+    def failing_checks(self) -> tuple[CheckResult, ...]:
+        """Builds and lints whose last run failed, unless files changed after it."""
+        latest = {check.kind: check for check in self.checks}
+        return tuple(check for check in latest.values() if check.ok is False and check.order >= self.changes)
+
+    @property
     def current_todos(self) -> TodoList | None:
         """The task list, while it is the one being worked on: not once a later request came, and not when the turn
         ended well after more work, because then nobody kept it."""

@@ -1,5 +1,6 @@
 """Files read, created, changed and deleted, with counted lines."""
 
+import posixpath
 from typing import Any, cast
 
 from clew.ledger.calls import Outcome, as_int, as_object
@@ -12,11 +13,23 @@ _PATCH_MARKS = (("*** Add File: ", "add"), ("*** Update File: ", "update"), ("**
 
 
 class _File:
-    __slots__ = ("added", "created", "deleted", "edits", "failed", "order", "path", "reads", "removed", "source")
+    __slots__ = (
+        "added",
+        "created",
+        "deleted",
+        "edits",
+        "failed",
+        "order",
+        "path",
+        "reads",
+        "removed",
+        "source",
+        "turn",
+    )
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.reads = self.edits = self.added = self.removed = self.failed = self.order = 0
+        self.reads = self.edits = self.added = self.removed = self.failed = self.order = self.turn = 0
         self.created = self.deleted = False
         self.source: list[EntryId] = []
 
@@ -33,7 +46,10 @@ class FilesFold:
 
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
+        self._stashed: list[_File] = []
         self.changes = 0
+        self.turn = 0
+        self.cwd = ""
 
     def read(self, path: str, source: tuple[EntryId, ...]) -> None:
         """The file was looked at."""
@@ -91,11 +107,41 @@ class FilesFold:
         file.created = file.created or created
         file.deleted = deleted
         file.order = self.changes
+        file.turn = self.turn
         file.note(source)
+
+    def move(self, old: str, new: str, source: tuple[EntryId, ...]) -> None:
+        """A shell command gave the file another name."""
+        before = self._files.get(self._known(old))
+        created = before is not None and before.created
+        lines = (before.added, before.removed) if before else (0, 0)
+        self.change(old, 0, 0, source, deleted=True)
+        self.change(new, *lines, source, created=created)
 
     def forget_deleted(self, path: str, source: tuple[EntryId, ...]) -> None:
         """A shell command removed the file."""
         self.change(path, 0, 0, source, deleted=True)
+
+    def put_back(
+        self, paths: tuple[str, ...] = (), *, after: int = 0, known_until: int = 0, stash: bool = False
+    ) -> None:
+        """Files are as they were before their changes `after` this one: those at `paths`, or all that git knows, which
+        are not those created since `known_until`."""
+        wanted = {self._known(path) for path in paths}
+        for file in [file for file in self._files.values() if file.order > after]:
+            if file.path in wanted if wanted else not file.created or file.order <= known_until:
+                if stash:
+                    self._stashed.append(file)
+                self._files[file.path] = _File(file.path)
+                self.changes += 1
+
+    def unstash(self) -> None:
+        """What was put away is back."""
+        for file in self._stashed:
+            self.changes += 1
+            file.order = self.changes
+            self._files[file.path] = file
+        self._stashed = []
 
     def carry(self, path: str, source: tuple[EntryId, ...], *, changed: bool) -> None:
         """The file was touched before all that was fed; how much is not known any more."""
@@ -117,14 +163,24 @@ class FilesFold:
                 removed=file.removed,
                 failed_edits=file.failed,
                 order=file.order,
+                turn=file.turn,
                 source=tuple(file.source),
             )
             for file in self._files.values()
         )
 
+    def _known(self, path: str) -> str:
+        """The path as it was met first: from the root, or from where the session is at work."""
+        if path in self._files or not self.cwd:
+            return path
+        other = posixpath.normpath(posixpath.join(self.cwd, path))
+        other = path.removeprefix(f"{self.cwd}/") if other == path else other
+        return other if other in self._files else path
+
     def _at(self, path: str) -> _File | None:
         if not path or len(path) > 1000:
             return None
+        path = self._known(path)
         file = self._files.get(path)
         if file is None and len(self._files) < MAX_FILES:
             file = self._files[path] = _File(path)

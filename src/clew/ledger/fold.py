@@ -12,7 +12,7 @@ from clew.ledger.rules import RulesFold
 from clew.ledger.titles import TitleFold
 from clew.ledger.work import WorkFold
 from clew.protocol.asking import PlanAnswered, PlanProposed
-from clew.protocol.context_events import CompactionEnded
+from clew.protocol.context_events import CompactionEnded, Rewound
 from clew.protocol.entries import (
     AiTitleEntry,
     ApprovalEntry,
@@ -99,6 +99,13 @@ class LedgerFold:
             self._work.plan_asked(entry.event, at)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, CallChanged):
             self._work.changed(entry.event.call_id, entry.event.arguments)
+        elif isinstance(entry, EventEntry) and isinstance(entry.event, Rewound):
+            self._restored(entry.event)
+
+    def _restored(self, event: Rewound) -> None:
+        if paths := tuple(file.path for file in event.files if not file.conflict):
+            files = self._work.files
+            files.unstash() if event.direction == "redo" else files.put_back(paths, stash=True)
 
     def _chain(self, entry: ChainEntry) -> None:
         if self._all_side is None:
@@ -112,7 +119,7 @@ class LedgerFold:
         if not (isinstance(entry, SystemEntry) and entry.subtype == "away_summary"):
             self._last_id = entry.uuid  # a recap is about what came before it
         self._session = entry.session_id or self._session
-        self._cwd = self._cwd or entry.cwd
+        self._cwd = self._work.files.cwd = self._cwd or entry.cwd
         self._branch = entry.git_branch or self._branch
         asked = self._standing.question
         self._standing.feed(entry)
@@ -175,7 +182,8 @@ class LedgerFold:
         self._said = None
         if last and last.text:
             self._rules.feed(last.text, source)
-            self._language.feed(last.text)
+            if last.kind != "reply" or self._requests.typed_turns == 1:
+                self._language.feed(last.text)
 
     def _rewound(self, entry: UserEntry) -> set[str] | None:
         """Prompts that this one replaces: it hangs on an entry before them."""
@@ -261,7 +269,7 @@ class LedgerFold:
             errors=work.failures.facts(),
             question=question,
             said=self._said,
-            doing=work.doing() if state in _OPEN else None,
+            doing=work.doing() if state in _OPEN and (held or not standing.pending) else None,
             limit=limit,
             recap=self._recap,
             costs=self._costs.costs(),

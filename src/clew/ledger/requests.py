@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from clew.ledger.facts import Request, RequestKind, Sources
 from clew.ledger.words import is_wide, word_cost
 from clew.protocol.ids import EntryId
-from clew.transcript.typed_text import HOUSEKEEPING, typed
+from clew.transcript.typed_text import HOUSEKEEPING, bounded, typed
 
 MAX_REQUESTS = 60
 _MAX_TEXT = 4000
@@ -50,7 +50,13 @@ class RequestsFold:
         if kind != "reply" or self.last is None:
             self.turn += 1
         request = Request(
-            text=text[:_MAX_TEXT], kind=kind, at=at, command=command, source=source, question=answers, turn=self.turn
+            text=bounded(text, _MAX_TEXT),
+            kind=kind,
+            at=at,
+            command=command,
+            source=source,
+            question=answers,
+            turn=self.turn,
         )
         self.last = request
         self.typed_turns += bool(text)

@@ -4,7 +4,7 @@ import re
 from collections import deque
 from collections.abc import Iterable
 
-from clew.ledger.commands import first_program
+from clew.ledger.commands import first_program, tells_its_end
 from clew.ledger.facts import CommandFact, TestResult
 
 KEPT = 20
@@ -246,11 +246,11 @@ class TestsFold:
             return None
         counts = parse(output)
         runner, passed, failed, skipped = counts or (first_program(command.command), None, None, None)
-        piped = "|" in command.command.replace("||", "")
+        told = tells_its_end(command.command, "test")
         ok: bool | None
-        if failed or (command.failed and not piped):
+        if failed or (command.failed and told):
             ok = False
-        elif (passed or runner == "go") if counts else (not piped and command.exit_code == 0):
+        elif (passed or runner == "go") if counts else (told and command.exit_code == 0):
             ok = True
         else:
             ok = None

@@ -1,5 +1,6 @@
 """What the tools did: calls paired with their results and handed to the families of facts."""
 
+import posixpath
 import re
 from typing import Any, NamedTuple
 
@@ -13,6 +14,7 @@ from clew.ledger.doing import doing
 from clew.ledger.facts import Doing
 from clew.ledger.failures import FailuresFold
 from clew.ledger.files import FilesFold
+from clew.ledger.taken_back import take_back
 from clew.ledger.test_results import TestsFold
 from clew.ledger.todos import TodosFold, heading_of
 from clew.protocol.entries import ApprovalEntry
@@ -22,6 +24,7 @@ from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
 
 _NOWHERE = SessionId("")
+_MOVED = re.compile(r"(?:^|&&|;|\n)\s*(?:git\s+)?mv\s+(?:-\w+\s+)*([^\s&;|<>]+)\s+([^\s&;|<>]+)\s*(?=$|&&|;|\n|\|)")
 _REMOVED = re.compile(r"(?:^|&&|;|\n)\s*(?:git\s+rm|rm|del|Remove-Item)\s+((?:-\S+\s+)*)([^&;|\n]+)")
 
 
@@ -108,7 +111,7 @@ class WorkFold:
 
     def turned(self, turn: int) -> None:
         """The user asked for something more."""
-        self.turn = turn
+        self.turn = self.files.turn = turn
         self.agents.turned()
         self.approvals.close_pending()
 
@@ -180,9 +183,14 @@ class WorkFold:
             self.checks.settle(purpose, command, outcome.text, self.files.changes)
         if "git" in text or "gh " in text or "glab " in text:
             self.commits.settle(command, outcome.text, self.files.changes)
+            if not command.failed:
+                take_back(command, self.files, self.commits)
         if not command.failed and (">" in text or "sed " in text):
             for path, lines, created in shell_edits(text):
                 self.files.change(path, lines, 0, outcome.source, created=created)
+        if not command.failed and "mv " in text:
+            for old, new in moved_paths(text):
+                self.files.move(old, new, outcome.source)
         if not command.failed and ("rm " in text or "Remove-Item" in text):
             for path in removed_paths(text):
                 self.files.forget_deleted(path, outcome.source)
@@ -225,6 +233,16 @@ def removed_paths(command: str) -> list[str]:
             if is_plain_path(plain) and not plain.startswith(("-", ">", "2>", "<", "/tmp")):
                 found.append(plain)
     return found[:10]
+
+
+def moved_paths(command: str) -> list[tuple[str, str]]:
+    """Files that a plain `mv` or `git mv` gives another name; what goes into a folder keeps its own."""
+    found = [(old.strip("'\""), new.strip("'\"").removeprefix("./")) for old, new in _MOVED.findall(command)]
+    return [
+        (old, new + posixpath.basename(old) if new.endswith("/") else new)
+        for old, new in found[:10]
+        if is_plain_path(old) and is_plain_path(new) and (new.endswith("/") or "." in posixpath.basename(new))
+    ]
 
 
 def acted_on(outcome: Outcome) -> str:

@@ -9,7 +9,6 @@ from clew.orient.vocabulary import (
     CLASS_OF,
     EMPTY,
     OTHER_WORDS,
-    PHRASAL,
     STATES,
     TELLING,
     WIDE_WORDS,
@@ -49,7 +48,6 @@ _WIDE = re.compile(r"[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]{2,}")
 _UNDONE = re.compile(
     r"\b(?:still|yet|remains?|needs?|has|have) (?:(?:has|have|needs?) )?to be$|\bstill (?:has|have|needs?) to\b"
 )
-_UNABLE = frozenset({"could", "can", "couldn't", "can't", "cannot"})
 _REACH = 6
 """How many words before a claim may wish for it or deny it."""
 
@@ -139,18 +137,16 @@ def claims_in(text: str, *, every: bool = False) -> list[Claim]:
 
 
 def _claim_at(tokens: list[str], at: int, *, every: bool) -> Claim | None:
-    token, after, second = (*tokens[at : at + 3], "", "")[:3]
+    token, after = (*tokens[at : at + 2], "")[:2]
     helped = any(word in words.AUXILIARIES for word in tokens[max(0, at - 3) : at])
     past = is_past(token) or (token in words.SAME_IN_THE_PAST and helped) or token in OTHER_WORDS
-    short_of = tokens[max(0, at - 3) : at]
-    told = past or token in STATES or bool(_UNABLE & set(short_of) and any(map(is_negation, short_of)))
+    told = past or token in STATES
     if not token[0].isalpha() or token == "running" or not (told or every):
         return None
     root, undone = stem(token), False
     if token.startswith("un") and root not in CLASS_OF and is_past(token) and stem(token[2:]) in CLASS_OF:
         root, undone = stem(token[2:]), True
-    name = PHRASAL.get((root, after)) or PHRASAL.get((root, second))
-    name = name or STATES.get(token) or OTHER_WORDS.get(token) or CLASS_OF.get(root)
+    name = STATES.get(token) or OTHER_WORDS.get(token) or CLASS_OF.get(root)
     if name is None or (name == "keep" and after.endswith("ing")):
         return None
     end = max((index for index in range(at) if tokens[index] in ".;!?—–"), default=-1)
@@ -162,7 +158,7 @@ def _claim_at(tokens: list[str], at: int, *, every: bool) -> Claim | None:
 def _mood(before: list[str], *, told: bool) -> tuple[bool, bool]:
     """Whether the words before a claim let it hold, and whether they wish for it."""
     denied = any(map(is_negation, before))
-    if _UNDONE.search(" ".join(before)) or (denied and _UNABLE & set(before)) or before[-2:] == ["failed", "to"]:
+    if _UNDONE.search(" ".join(before)) or before[-2:] == ["failed", "to"]:
         return False, False
     finite = max((index for index, token in enumerate(before) if token in words.FINITE), default=-1)
     if told and finite >= 0:

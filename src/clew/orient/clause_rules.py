@@ -1,23 +1,17 @@
-"""Ways in which a clause of known words is false all the same: out of date, turned round, too much, somebody else's."""
+"""Ways in which a clause of known words is false all the same: out of date, said otherwise, turned round."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from clew.orient.claims import PHRASES, Claim, claims_in, code_in, lowered, masked, things, words_in
+from clew.orient.claims import Claim, code_in, lowered, masked, things, words_in
 from clew.orient.evidence import Evidence, Statement
 from clew.orient.fact_check import is_file
-from clew.orient.vocabulary import CLASS_OF, EMPTY, WORK, is_negation, stem
+from clew.orient.vocabulary import EMPTY, is_negation, stem
 from clew.protocol.standing import Standing
 
 _STILL = re.compile(r"(?<!was )(?<!were )\b(?:still|remains?|as before|for now|yet to|has to|have to|needs? to)\b")
 _OPEN = re.compile(r"\b(?:is|are|still|remains?|the) (?:still |the )?(missing|open|pending|to do|outstanding)\b")
 _THERE = re.compile(r"\bstill (?:in|there|exists?|stands?|present|around)\b")
-_NO = re.compile(r"(?<![\w.])(?:no|zero|0|without|no longer)\s+((?:[\w-]+\s*,?\s*){1,4})")
-_NOT = re.compile(r"(?:\bno longer|\bnot|n't|\bnever|\bcannot)\s+(?:be\s+|been\s+)?([a-z]{3,})")
-_ALL = re.compile(r"\b(?:all|every|everything|entire|completely|fully|whole)\b")
-_EVERY = re.compile(r"\b(?:all|every|everything|entire|completely|fully|whole|both|each|complete)\b")
-_ONLY = re.compile(r"\b(?:only|just|solely)\b")
-_PART = re.compile(r"\b(\d+) of (\d+)\b")
 _WAITS = re.compile(
     r"\bwait(?:s|ing)? (?:for|on) (?:your|an?|the) (?:\w+ )?(?:approval|permission|answer|decision|go-ahead|ok|"
     r"confirmation|reply|choice|consent)|\bawait(?:s|ing) your (?:approval|answer|decision|confirmation|reply)"
@@ -28,10 +22,6 @@ _AT_WORK = re.compile(r"\brunning\b|\bin progress\b")
 _ANSWERED = re.compile(
     r"\b(?:agent|assistant|it|aider|claude|codex|runner)\b.{0,20}\b(?:described|explained|listed|answered|reported|found|"
     r"said|summari[sz]ed|replied)\b"
-)
-_YOU = re.compile(
-    r"\byou (?:have |had |also |then )?(decided|chose|picked|approved|accepted|agreed|confirmed|rejected|refused|"
-    r"declined)\b(.*)"
 )
 _TURNED = (
     re.compile(r"\bfrom (?P<old>.{2,60}?) (?:to|onto|into) (?P<new>.{2,60}?)(?:$|[,.;(])"),
@@ -78,28 +68,6 @@ def _stale(clause: str, evidence: Evidence) -> str:
     return "" if near >= 0.5 else "nobody said at the end that it is still so"
 
 
-def _denied(clause: str, evidence: Evidence) -> str:
-    """The agent's last words say that there is no such thing, or that it does what is denied here."""
-    told = lowered(clause)
-    here = {stem(word) for word in words_in(told)} - EMPTY
-    if not any(map(is_negation, words_in(told))):
-        for statement in evidence.last_words:
-            for found in _NO.finditer(statement.text):
-                missing = [stem(word) for word in words_in(found.group(1)) if stem(word) not in EMPTY][:2]
-                if len(missing) == 2 and here.issuperset(missing) and found.group(0).strip() not in told:
-                    return f"the session says: {found.group(0).strip()}"
-    for verb in (stem(found) for found in _NOT.findall(told)):
-        about = [thing for thing in things(clause) if thing != verb][:4]
-        names = [lowered(name) for name in code_in(clause)]
-        if verb in EMPTY or verb in CLASS_OF or not (about or names):
-            continue
-        for statement in evidence.last_words:
-            agrees = verb in statement.stems and statement.share(about, names) >= 0.6
-            if agrees and not any(map(is_negation, words_in(statement.text))):
-                return "the session says that it does"
-    return ""
-
-
 def _otherwise(clause: str, evidence: Evidence) -> str:
     """Somebody said the same words and denied them, or said them of another file; and nobody said them so."""
     here = {stem(word) for word in words_in(masked(clause))} - EMPTY
@@ -144,27 +112,6 @@ def _turns(text: str) -> Iterator[tuple[set[str], set[str]]]:
                 yield old - new, new - old
 
 
-def _too_much(clause: str, evidence: Evidence) -> str:
-    """All where the session says so of a part; only where it says so of all."""
-    told = lowered(clause)
-    about = things(clause)
-    whole = _ALL.search(told)
-    claims = [claim for claim in claims_in(clause) if claim.asserted and claim.holds]
-    deed = any(claim.name in WORK or claim.name == "remove" for claim in claims)
-    if whole and about and deed and "test" not in told[whole.start() : whole.start() + 40]:
-        close = [s for s in evidence.said if not s.by_user and s.share(about, ()) >= 0.5]
-        if close and not any(_EVERY.search(statement.text) for statement in close):
-            return "nobody says this of all"
-        if any(part != of for s in close if s.latest for part, of in _PART.findall(s.text)):
-            return "the session says this of a part"
-    single = _ONLY.search(told)
-    rest = things(clause[single.end() :])[:5] if single else []
-    close = [s for s in evidence.last_words if len(rest) > 1 and s.share(rest, ()) >= 0.6]
-    if close and all(_EVERY.search(s.text) and not _ONLY.search(s.text) for s in close):
-        return "the session says this of more"
-    return ""
-
-
 def _no_such_state(clause: str, evidence: Evidence) -> str:
     """Waiting, asking, running and having answered are states of the session."""
     told, ledger = lowered(clause), evidence.ledger
@@ -183,27 +130,9 @@ def _no_such_state(clause: str, evidence: Evidence) -> str:
     return ""
 
 
-def _somebody_else(clause: str, evidence: Evidence) -> str:
-    """What the user is said to have decided stands in their own words, or they refused it."""
-    found = _YOU.search(lowered(clause))
-    if found is None:
-        return ""
-    told = PHRASES.split(found.group(2))[0] or ""
-    about, names = things(told), code_in(told)
-    refused = [fact for fact in evidence.done if fact.kind == "refused"]
-    if not (about or names) or (refused and not names):
-        return ""
-    theirs = [*refused, *(statement for statement in evidence.said if statement.by_user)]
-    near = max((statement.share(about, names) for statement in theirs), default=0.0)
-    return "" if near >= 0.5 else f"you did not say that you {found.group(1)} this"
-
-
 CLAUSE_RULES: tuple[Callable[[str, Evidence], str], ...] = (
     _stale,
-    _denied,
     _otherwise,
     _turned_round,
-    _too_much,
     _no_such_state,
-    _somebody_else,
 )

@@ -33,10 +33,6 @@ class DailyCap:
         """How many there were today."""
         return self._read().calls
 
-    def by_purpose(self) -> dict[str, float]:
-        """What each kind of query cost today."""
-        return dict(self._read().purposes)
-
     def told(self) -> str:
         """Today's spending beside the cap, for people."""
         return f"${self.spent_usd():.4f} of ${self.limit_usd:g} today"

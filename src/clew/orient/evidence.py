@@ -12,14 +12,12 @@ from clew.ledger.language import LanguageFold
 from clew.orient.claims import NUMBER, Claim, claims_in, lowered, pairs_in, stems_in
 from clew.orient.dialog import Line, words_of
 from clew.orient.vocabulary import WORK
-from clew.protocol.standing import Standing
 
 ENOUGH = 0.5
 """How much of what a claim is about must stand in the statement that bears it out."""
-_ENOUGH_OF_A_PLAN = 0.67
+_WHOLE = re.compile(r"\b(?:all|every|everything|entire|completely|fully|whole|both|each|only|just|solely)\b")
 _SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？；])|;\s+|\s[—–]\s")
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_INTENT = re.compile(r"\b(?:i'll|i will|let me|i'm going to|now|next,? i|i need to)\b|^\W*\w+ing\b")
 _UNTOLD = ("source", "state_source", "resolved_by", "costs", "turn", "order", "entries", "at", "last_entry_id", "recap")
 _STATEMENT_CHARS = 600
 _STATEMENTS = 4_000
@@ -43,16 +41,13 @@ class Statement:
         kind: Kind = "said",
         by_user: bool = False,
         latest: bool = True,
-        fulfilled: bool = False,
         claim: Claim | None = None,
     ) -> None:
-        """`fulfilled`: of a turn that ended well, so that what was planned was done."""
         self.text = lowered(text)
         self.kind: Kind = kind
         self.stems = stems_in(text)
         self.by_user = by_user
         self.latest = latest
-        self._fulfilled = fulfilled
         self._claim = claim
 
     @cached_property
@@ -64,13 +59,6 @@ class Statement:
         asks = self.text.rstrip().endswith(("?", "？"))
         found = claims_in(self.text, every=True)
         return [claim._replace(asserted=False) for claim in found] if asks else found
-
-    @cached_property
-    def is_fulfilled(self) -> bool:
-        """Whether what it plans or asks for was done, as far as one can tell from how the turn ended."""
-        if not self._fulfilled:
-            return False
-        return not self.text.rstrip().endswith("?") if self.by_user else _INTENT.search(self.text) is not None
 
     def share(self, things: Sequence[str], names: Sequence[str]) -> float:
         """How much of this stands in it."""
@@ -92,7 +80,7 @@ class Evidence:
         self.text = lowered("\n".join([*told, *(line.text for line in dialog)]))
         self.stems = stems_in(self.text)
         self.pairs = pairs_in(self.text)
-        self.said = _statements([line for line in dialog if not line.by_tool], ledger)
+        self.said = _statements([line for line in dialog if not line.by_tool])
         self.done = list(_deeds(ledger))
         self.counts = _counts(ledger)
         spoken = (line.text for line in dialog if not line.by_tool)
@@ -100,9 +88,14 @@ class Evidence:
         self.language = language_of(line.text for line in dialog[-20:] if not line.by_tool)
 
     @cached_property
+    def told(self) -> list[Statement]:
+        """What the agent said."""
+        return [statement for statement in self.said if not statement.by_user]
+
+    @cached_property
     def last_words(self) -> list[Statement]:
         """What the agent said last."""
-        return [statement for statement in self.said if statement.latest and not statement.by_user]
+        return [statement for statement in self.told if statement.latest]
 
     def holds(self, name: str) -> bool:
         """Whether a name occurs: as it is, or all its parts as words of their own."""
@@ -123,24 +116,29 @@ class Evidence:
         names: Sequence[str],
         *,
         last: bool = False,
-        by_agent: bool = False,
+        whole: bool = False,
         enough: float = ENOUGH,
     ) -> Statement | None:
-        """A statement that asserts this of these things: the facts first, then the newest; or one that planned it in
-        a turn that ended well. `last`: among the agent's last words only, and in so many words. `by_agent`: what the
-        user said of it does not count."""
-        planned: Statement | None = None
-        for statement in self.last_words if last else [*self.done, *reversed(self.said)]:
-            if (by_agent and statement.by_user) or not statement.covers(things, names, enough):
-                continue
-            for other in statement.claims:
-                if other.holds != claim.holds or not _same(claim, other, exactly=last):
-                    continue
-                if other.asserted:
-                    return statement
-                if not last and claim.holds and things and planned is None and statement.is_fulfilled:
-                    planned = statement if statement.covers(things, names, _ENOUGH_OF_A_PLAN) else None
-        return planned
+        """A fact that shows this of these things, or where the agent says so; what was asked for or planned shows
+        nothing. `last`: among the agent's last words only, and in so many words. `whole`: said of all or only these,
+        which no single fact shows."""
+        facts = [] if last or whole else self.done
+        for statement in (*facts, *reversed(self.last_words if last else self.told)):
+            if (
+                statement.covers(things, names, enough)
+                and (not whole or is_whole(statement.text))
+                and any(
+                    other.asserted and other.holds == claim.holds and _same(claim, other, exactly=last)
+                    for other in statement.claims
+                )
+            ):
+                return statement
+        return None
+
+
+def is_whole(text: str) -> bool:
+    """Whether it speaks of all of something, or of nothing else."""
+    return _WHOLE.search(text) is not None
 
 
 def _same(claim: Claim, other: Claim, *, exactly: bool) -> bool:
@@ -158,20 +156,16 @@ def language_of(texts: Iterable[str]) -> str:
     return fold.language(default="")
 
 
-def _statements(lines: Sequence[Line], ledger: Ledger) -> list[Statement]:
+def _statements(lines: Sequence[Line]) -> list[Statement]:
     answered = [at for at, line in enumerate(lines) if line.by_user and not all(after.by_user for after in lines[at:])]
     asked = max(answered, default=0)
-    ended_well = ledger.said is not None and ledger.state in (Standing.IDLE, Standing.ASKING)
     spoken = [
         (at, line.by_user, sentence[:_STATEMENT_CHARS])
         for at, line in enumerate(lines)
         for sentence in _SENTENCES.split(line.text if line.by_user else _FENCED.sub("\n", line.text))
         if sentence.strip()
     ]
-    return [
-        Statement(sentence, by_user=by_user, latest=at >= asked, fulfilled=at < asked or ended_well)
-        for at, by_user, sentence in spoken[-_STATEMENTS:]
-    ]
+    return [Statement(sentence, by_user=by_user, latest=at >= asked) for at, by_user, sentence in spoken[-_STATEMENTS:]]
 
 
 def _leaves(value: object) -> Iterator[str]:
@@ -192,11 +186,13 @@ def _deeds(ledger: Ledger) -> Iterator[Statement]:
     def fact(kind: Kind, name: str, word: str, of: str, *, holds: bool = True) -> Statement:
         return Statement(of, kind=kind, claim=Claim(name, word, holds))
 
+    asked = {goal.turn: goal.text for goal in ledger.goals if not goal.text.rstrip().endswith(("?", "？"))}
     for file in ledger.files:
+        for_what = f"{file.path} {asked.get(file.turn, '')}"  # who changes a file does what was asked for
         if file.created and not file.deleted:
-            yield fact("file", "make", "created", file.path)
+            yield fact("file", "make", "created", for_what)
         if file.edits:
-            yield fact("file", "change", "changed", file.path)
+            yield fact("file", "change", "changed", for_what)
         if file.deleted:
             yield fact("file", "remove", "deleted", file.path)
         if file.failed_edits:

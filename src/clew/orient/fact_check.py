@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clew.ledger.facts import FileFact, Ledger, TestResult
+from clew.ledger.facts import Ledger, TestResult
 from clew.orient.claims import NUMBER, Claim, lowered, words_in
 from clew.orient.vocabulary import NUMBER_WORDS, WORK, is_past
 from clew.protocol.standing import Standing
@@ -52,9 +52,15 @@ def decided(claim: Claim, about: About, ledger: Ledger) -> bool | None:
         return True
     if claim.name == "finish" and not about.things and not about.names:
         return _PART.search(about.clause) is not None or _finished(ledger) is claim.holds
-    if claim.name in WORK or claim.name == "remove":
-        return _of_files(claim, about, ledger)
+    if claim.name in WORK and claim.holds and any(_is_only_refused(name, ledger) for name in about.names):
+        return False
     return None
+
+
+def _is_only_refused(name: str, ledger: Ledger) -> bool:
+    """Nobody let this file be written, and nothing wrote it."""
+    refused = any(item.decision == "deny" and is_file(item.subject, name) for item in ledger.approvals)
+    return refused and not any(is_file(file.path, name) for file in ledger.changed_files)
 
 
 def _result(claim: Claim, about: About, ledger: Ledger) -> bool | None:
@@ -85,7 +91,8 @@ def _left(claim: Claim, ledger: Ledger) -> bool | None:
     """What left the working tree: a denial holds while something changed since."""
     made = [item for item in ledger.commits if item.kind == claim.name]
     if claim.holds:
-        return True if made else None
+        tried = [command for command in ledger.commands if f"git {claim.name}" in command.command]
+        return True if made else False if tried and tried[-1].failed else None
     current = any(item.order >= ledger.changes for item in made)
     return not (current and (claim.name != "push" or ledger.commits[-1].kind != "commit"))
 
@@ -101,30 +108,6 @@ def _finished(ledger: Ledger) -> bool:
         return False
     run, todos = ledger.current_test, ledger.current_todos
     return ledger.said is not None and not (run and run.ok is False) and not (todos and todos.open_items)
-
-
-def _of_files(claim: Claim, about: About, ledger: Ledger) -> bool | None:
-    files = [name for name in about.names if "." in name]
-    if not files:
-        if about.things or about.names or claim.name == "remove":
-            return None
-        return (True if ledger.changed_files else None) if claim.holds else not ledger.changed_files
-    told = [file for file in ledger.files if any(is_file(file.path, name) for name in files)]
-    did = [file for file in told if _did(claim, file)]
-    refused = any(
-        item.decision == "deny" and any(is_file(item.subject, name) for name in files) for item in ledger.approvals
-    )
-    if not claim.holds:
-        return False if did and not about.things else None
-    if did:
-        return None if about.things and claim.name == "fix" else True
-    from_it = claim.name == "remove" and (about.things or len(about.names) > len(files))
-    untouched = told and ledger.changed_files and not from_it
-    return False if refused or untouched else None
-
-
-def _did(claim: Claim, file: FileFact) -> bool:
-    return file.deleted if claim.name == "remove" else bool(file.edits or file.created)
 
 
 def is_file(path: str, name: str) -> bool:

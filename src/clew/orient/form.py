@@ -8,9 +8,9 @@ from msgspec import Struct
 from clew.commands.deeds import file_name, test_counts
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
-from clew.orient.claims import claims_in
+from clew.orient.claims import claims_in, words_in
 from clew.orient.fact_check import contradicted
-from clew.orient.vocabulary import WORK
+from clew.orient.vocabulary import WORK, is_negation
 from clew.orient.wording import Wording, wording
 from clew.protocol.standing import Standing
 from clew.system.redact import redact
@@ -114,7 +114,8 @@ def request_words(text: str, words: int) -> str:
     if not found:
         return clip(flat(text), words)
     if len(text) > _LONG and len(found) > 3:
-        return f"{clip(found[0], words // 2)} {clip(found[-1], words // 2)}"
+        last = sentences(text[-_LONG // 3 :])[-1:] or found[-1:]
+        return f"{clip(found[0], words // 2)} {clip(last[0], words // 2)}"
     return clip(" ".join(found), words)
 
 
@@ -161,7 +162,8 @@ def _last_words(last: Request, ledger: Ledger) -> str:
 def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
     word = say.word(ledger.state)
     source = ledger.state_source
-    if ledger.state is Standing.IDLE and not any(_open(ledger, say)) and not _failing(ledger):
+    unheard = any(agent.status == "stopped" and agent.turn == ledger.turn for agent in ledger.agents)
+    if ledger.state is Standing.IDLE and not (unheard or any(_open(ledger, say)) or _failing(ledger)):
         word = say.finished
     if ledger.state in (Standing.FAILED, Standing.LIMITED) and ledger.state_detail:
         word = f"{word}: {clip(flat(ledger.state_detail), 14)}"
@@ -180,14 +182,14 @@ def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
 
 def _failing(ledger: Ledger) -> bool:
     run = ledger.current_test
-    return run is not None and run.ok is False
+    return (run is not None and run.ok is False) or bool(ledger.failing_checks)
 
 
 def main_files(ledger: Ledger) -> list[FileFact]:
     """Changed files, the most worked-on first, lock files last."""
     changed = [file for file in ledger.changed_files if not file.deleted]
     effort = {file.path: file.edits * 5 + file.added + file.removed for file in changed}
-    return sorted(changed, key=lambda file: (bool(_LOCK_FILE.search(file.path)), -effort[file.path], file.path))
+    return sorted(changed, key=lambda file: (bool(_LOCK_FILE.search(file.path)), -effort[file.path], -file.order))
 
 
 def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
@@ -207,6 +209,9 @@ def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
         command = flat(run.command)
         if run.passed or run.failed or word_cost(command) <= _PLAIN_COMMAND:
             yield Item(field="changed", text=f"{clip(command, 8)}: {counts}", source=run.source)
+    for check in ledger.failing_checks:
+        if word_cost(command := flat(check.command)) <= _PLAIN_COMMAND:
+            yield Item(field="changed", text=f"{clip(command, 8)}: failed", source=check.source)
     for commit in ledger.commits[-_COMMITS:]:
         name = "PR" if commit.kind == "pr" else commit.kind
         words = (name, commit.ref, clip(flat(commit.subject), 9), commit.url)
@@ -229,12 +234,15 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
         yield Item(field="open", text=text, source=running[-1].source)
 
 
-def _tells_refused(sentence: str, ledger: Ledger) -> bool:
-    """The agent says it made what was refused; then nothing it says of it can be relied on."""
-    refused = [file_name(item.subject) for item in ledger.refused if "/" in item.subject]
-    unchanged = {name for name in refused if name not in {file_name(file.path) for file in ledger.changed_files}}
-    says_so = any(claim.name in WORK for claim in claims_in(sentence))
-    return says_so and (any(name in sentence for name in unchanged) or bool(unchanged and not ledger.changed_files))
+def _tells_unwritten(sentence: str, ledger: Ledger) -> bool:
+    """The agent speaks of a file that it was not allowed to write, or failed to, as if it had, or says it worked where
+    nothing was changed; then nothing it says of it can be relied on."""
+    refused = {file_name(item.subject) for item in ledger.refused if "/" in item.subject}
+    failed = {file_name(file.path) for file in ledger.files if file.failed_edits}
+    changed = {file_name(file.path) for file in ledger.changed_files}
+    if any(name in sentence for name in (refused | failed) - changed):
+        return not any(map(is_negation, words_in(sentence)))
+    return bool(refused and not changed) and any(claim.name in WORK for claim in claims_in(sentence))
 
 
 def _agent(ledger: Ledger) -> Iterator[Item]:
@@ -243,7 +251,7 @@ def _agent(ledger: Ledger) -> Iterator[Item]:
     if said is None or ledger.state not in _AT_REST:
         return
     told = [sentence for sentence in sentences(said.text, limit=12) if word_cost(sentence) > 3]
-    if any(_tells_refused(sentence, ledger) for sentence in told):
+    if any(_tells_unwritten(sentence, ledger) for sentence in told):
         return
     told = [sentence for sentence in told if not sentence.endswith((":", "："))] or told
     told = [sentence for sentence in told if not contradicted(claims_in(sentence), sentence, ledger)]

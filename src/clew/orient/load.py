@@ -10,8 +10,8 @@ from clew.catalog.listing import OWN
 from clew.foreign.registry import identify, read
 from clew.foreign.session import ForeignTranscript
 from clew.ledger.facts import Ledger
-from clew.ledger.fold import LedgerFold
-from clew.orient.dialog import DialogFold, Line
+from clew.ledger.fold import LedgerFold, fold
+from clew.orient.dialog import DialogFold, Line, dialog_of
 from clew.protocol.entries import SessionSourceEntry
 from clew.system.home import clew_home
 from clew.transcript.lease import holder_of
@@ -84,11 +84,7 @@ def load_own(path: Path) -> LoadedSession:
 
 def from_transcript(transcript: ForeignTranscript) -> LoadedSession:
     """Fold what a reader gave."""
-    folding, dialog = LedgerFold(), DialogFold()
-    for entry in transcript.entries:
-        folding.feed(entry)
-        dialog.feed(entry)
-    ledger = folding.ledger()
+    ledger = fold(transcript.entries)
     problem = "" if transcript.entries else next((item.detail or item.kind for item in transcript.problems), "")
     return LoadedSession(
         path=str(transcript.path),
@@ -98,7 +94,7 @@ def from_transcript(transcript: ForeignTranscript) -> LoadedSession:
         title=transcript.meta.title,
         updated_s=seconds_of(ledger.last_at) or _mtime(transcript.path),
         ledger=ledger,
-        dialog=tuple(dialog.lines()),
+        dialog=tuple(dialog_of(transcript.entries)),
         problem=problem,
     )
 

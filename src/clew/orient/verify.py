@@ -23,8 +23,8 @@ from clew.orient.claims import (
 )
 from clew.orient.clause_rules import CLAUSE_RULES
 from clew.orient.dialog import Line
-from clew.orient.evidence import Evidence, language_of
-from clew.orient.fact_check import About, decided, is_file, refused_part
+from clew.orient.evidence import Evidence, is_whole, language_of
+from clew.orient.fact_check import About, decided, refused_part
 from clew.orient.vocabulary import CLASS_OF, EMPTY, NUMBER_WORDS, TELLING, stem
 
 MAX_WORDS = 40
@@ -40,14 +40,9 @@ _NEXT = re.compile(
     re.IGNORECASE,
 )
 _COUNTED = re.compile(rf"\b({'|'.join(NUMBER_WORDS)}) (?:\w+ )?(files|tests|commits|agents)\b", re.IGNORECASE)
-_HAPPENED = re.compile(r"\b(?:was|were|has been|have been)\b", re.IGNORECASE)
-"""Said even of a next step, this is no wish."""
 _HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,40}$")
 _OF_ALL = frozenset({"finish", "pass", "fail", "commit", "push"})
 """Said of nothing in particular, these are said of the whole."""
-_GRAVE = frozenset({"remove", "revert", "lose", "deploy", "release", "merge"})
-"""That it was asked for does not show that it was done; said of nothing in particular, these must be among the last
-words."""
 _SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[\"'”)]*\s+|(?<=[。！？])")
 _CLAUSE = re.compile(r";\s+|\s+[—–]\s+|；")
 _MARKS = re.compile(r"^\s*(?:[#>*+-]+|\d+[.)])\s+|\*\*|```\w*", re.MULTILINE)
@@ -127,7 +122,7 @@ class Check:
         reason = _unknown_name(clause, evidence, foreign=foreign) or _unknown_number(clause, evidence)
         if not reason and not foreign:
             reason = _strange(clause, evidence, wished=wished)
-        if not wished or _HAPPENED.search(clause):
+        if not wished:
             reason = reason or self._unfounded(clause, foreign=foreign)
         if reason or wished or foreign:
             return reason
@@ -163,11 +158,7 @@ class Check:
         verdict = decided(claim, about, evidence.ledger)
         if verdict is not None:
             return "" if verdict else f"the facts say otherwise: {about.phrase.strip()}"
-        changed = [file.path for file in evidence.ledger.changed_files]
-        names = [name for name in about.names if not any(is_file(path, name) for path in changed)]
-        grave = claim.name in _GRAVE
-        alone = grave and not (about.things or about.names)
-        said = evidence.heard(claim, about.things, names, last=alone, by_agent=grave) is not None
+        said = evidence.heard(claim, about.things, about.names, whole=is_whole(lowered(about.phrase)))
         if claim.holds:
             return "" if said else f"neither facts nor dialog hold: {about.phrase.strip()}"
         opposite = claim._replace(holds=True)

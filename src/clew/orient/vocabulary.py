@@ -36,19 +36,18 @@ def stem(word: str) -> str:
 
 
 _ENGLISH = """
-make: add create write make introduce build generate implement insert append include initialise initialize draft compose
-make: produce register define provide set_up put_in save record document store post
-change: change update edit modify adjust rework rewrite refactor alter revise tweak improve simplify modernise modernize
-change: convert migrate switch port adapt reformat format extend reword correct align replace substitute swap rename
-change: restructure clean_up unify optimise optimize transform redesign translate bump pin move relocate shift patch
-change: work_in touch apply refine tidy
-fix: fix solve resolve repair mend cure sort_out unblock address handle
-remove: delete remove drop erase wipe purge strip clear eliminate prune discard take_out get_rid throw_away go_away
-remove: uninstall leave_out empty
-revert: revert undo restore reset roll_back bring_back take_back come_back back_out
-keep: keep retain preserve leave_alone leave_in
-enable: enable activate turn_on switch_on unlock
-disable: disable deactivate turn_off switch_off
+make: add create write make introduce build generate implement insert append include initialise initialize draft
+make: compose produce register define provide save record document store post
+change: change update edit modify adjust rework rewrite refactor alter revise tweak improve simplify modernise
+change: modernize convert migrate switch port adapt reformat format extend reword correct align replace substitute
+change: swap rename restructure unify optimise optimize transform redesign translate bump pin move relocate shift
+change: patch touch apply refine tidy
+fix: fix solve resolve repair mend cure unblock address handle
+remove: delete remove drop erase wipe purge strip clear eliminate prune discard uninstall empty
+revert: revert undo restore reset
+keep: keep retain preserve
+enable: enable activate unlock
+disable: disable deactivate
 raise: raise increase upgrade grow rise enlarge
 lower: lower decrease reduce downgrade shrink cut fall
 install: install
@@ -59,16 +58,16 @@ push: push
 merge: merge
 release: release publish ship upload
 tag: tag
-deploy: deploy go_live
-submit: submit hand_in
-refuse: reject refuse deny decline turn_down
+deploy: deploy
+submit: submit
+refuse: reject refuse deny decline
 approve: approve accept grant
-cancel: cancel abort interrupt call_off cut_off stop halt
-leave: give_up abandon
+cancel: cancel abort interrupt stop halt
+leave: abandon
 restart: restart reboot
-finish: finish complete conclude prepare tick_off check_off
-pass: pass succeed go_through
-fail: fail break crash time_out die
+finish: finish complete conclude prepare
+pass: pass succeed
+fail: fail break crash die
 lose: lose leak expire suspend
 """
 _OTHERS = """
@@ -102,13 +101,7 @@ def _read(table: str) -> dict[str, str]:
     return {word: name for name, _, words in rows for word in words.split()}
 
 
-CLASS_OF = {stem(word): name for word, name in _read(_ENGLISH).items() if "_" not in word}
-PHRASAL = {
-    (stem(word.partition("_")[0]), word.partition("_")[2]): name
-    for word, name in _read(_ENGLISH).items()
-    if "_" in word
-}
-"""Verbs that their particle makes."""
+CLASS_OF = {stem(word): name for word, name in _read(_ENGLISH).items()}
 OTHER_WORDS = {word: name for word, name in _read(_OTHERS).items() if word[0] < "\u2e80"}
 """Words of other languages: they claim something as they stand."""
 WIDE_WORDS = {word: name for word, name in _read(_OTHERS).items() if word[0] >= "\u2e80"}

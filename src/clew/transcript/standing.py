@@ -164,14 +164,16 @@ _COURTESY = re.compile(
 
 
 def closing_question(text: str) -> str:
-    """The question that the last paragraph asks; one with a list of answers may stand before it. "" for none."""
+    """The question that the last paragraph ends with, a last remark aside; one with a list of answers may stand before
+    it. "" for none: who goes on to answer it did not ask."""
     if not _ASKS.search(text, max(0, len(text) - 2500)):
         return ""
     blocks = [block for block in re.split(r"\n\s*\n", text[-2500:].rsplit("```", 1)[-1]) if block.strip()]
     while len(blocks) > 1 and _ITEM.match(blocks[-1]) and not _ASKS.search(blocks[-1]):
         blocks.pop()
-    for sentence in reversed(_SENTENCE.split(blocks[-1]) if blocks else []):
-        if sentence and (found := _ASKS.search(sentence)) and not sentence[found.end() :].strip():
+    told = [sentence for sentence in (_SENTENCE.split(blocks[-1]) if blocks else []) if sentence and sentence.strip()]
+    for sentence in reversed(told[-2:]):
+        if (found := _ASKS.search(sentence)) and not sentence[found.end() :].strip():
             plain = re.sub(r"^[\s>#*+•-]+|\*\*", "", sentence).strip()
             if len(plain) > 3:
                 return "" if _COURTESY.search(plain) else plain[:_MAX_CHARS]

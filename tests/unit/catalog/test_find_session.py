@@ -112,6 +112,14 @@ def test_anything_that_is_printed_names_the_session(home: Path, query: str, agen
     assert (found.agent, found.session_id) == (agent, session)
 
 
+def test_words_of_one_title_go_before_words_that_were_said_elsewhere(home: Path) -> None:
+    project = home / ".claude" / "projects" / "-home-sam-fetcher"
+    asked = claude_user("u1", None, "Why is it slow?")
+    said = claude_reply("a1", "u1", {"type": "text", "text": "The portal waits for the login of the customer."})
+    jsonl(project / f"{CLAUDE[:-1]}6.jsonl", [asked, said])
+    assert find("portal login customer", home).session_id == CLAUDE
+
+
 def test_every_printed_line_leads_back_to_its_session(home: Path) -> None:
     with Catalog(SessionStore(home / "clew")) as catalog:
         catalog.refresh()

@@ -96,7 +96,7 @@ class Talk:
         )
         return self
 
-    def approval(self, decision: Any, tool: str = "Bash", subject: str = "rm -rf build") -> "Talk":
+    def approval(self, decision: Any, tool: str = "Bash", subject: str = "rm -rf build", *, by: Any = "user") -> "Talk":
         self.entries.append(
             ApprovalEntry(
                 session_id=SESSION,
@@ -106,6 +106,7 @@ class Talk:
                 tool=tool,
                 subject=subject,
                 decision=decision,
+                by=by,
             )
         )
         return self

@@ -104,3 +104,13 @@ def test_an_agent_whose_end_is_told_after_its_process_was_gone_has_ended() -> No
     for entry in Talk().user("x").user("y").user("z").user("w").user(notice).entries[-1:]:
         folding.feed(entry)
     assert [agent.status for agent in folding.ledger(held=True).agents] == ["finished"]
+
+
+def test_a_call_that_nobody_allowed_was_not_under_way_when_its_process_died() -> None:
+    talk = asked().call("Bash", command="rm -rf /opt/build").approval("pending", "Bash", "rm -rf /opt/build")
+    assert talk.ledger().state is Standing.INTERRUPTED
+    assert talk.ledger().doing is None
+    live = talk.folding().ledger(held=True)
+    assert live.state is Standing.WAITING
+    assert live.doing is not None
+    assert talk.approval("allow", "Bash", "rm -rf /opt/build").ledger().doing is not None

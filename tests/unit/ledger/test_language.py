@@ -3,6 +3,7 @@
 import pytest
 
 from clew.ledger.language import LanguageFold
+from unit.ledger.talk import Talk
 
 
 @pytest.mark.parametrize(
@@ -26,3 +27,8 @@ def test_detect(text: str, language: str) -> None:
     fold = LanguageFold()
     fold.feed(text)
     assert fold.language() == language
+
+
+def test_a_nod_has_no_language() -> None:
+    assert Talk().user("Set x to 2").agent("Shall I?").user("y").ledger().language == "en"
+    assert Talk().user("y").ledger().language != "en", "unless it is all there is"

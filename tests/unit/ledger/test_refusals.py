@@ -93,3 +93,11 @@ def test_a_refused_agent_never_ran_and_a_refused_plan_is_refused() -> None:
 def test_a_refusal_belongs_to_its_request() -> None:
     talk = Talk().user("Run the tests").bash("pytest", REFUSALS[0], error=True).agent("All right.")
     assert talk.user("Write the docs instead").ledger().refused == ()
+
+
+def test_where_nobody_could_be_asked_it_was_not_you_who_refused() -> None:
+    talk = Talk().user("Write notes.md").call("Write", file_path="/p/notes.md", content="x")
+    talk.approval("pending", "Write", "write /p/notes.md").approval("deny", "Write", "write /p/notes.md", by="nobody")
+    (refused,) = talk.result("Not allowed", error=True).ledger().refused
+    assert refused.by_rule
+    assert refused.subject == "/p/notes.md", "the tool says already that it writes"

@@ -275,3 +275,68 @@ def test_every_language_has_all_its_words(language: str) -> None:
     assert all(own)
     assert {own.word(state) for state in Standing} <= set(own)
     assert language == "en" or own is not wording("en")
+
+
+def test_what_the_agent_says_of_a_file_it_was_not_allowed_to_write_is_not_quoted() -> None:
+    talk = Talk().user("Put the key into .env").call("Write", file_path="/p/.env", content="K=1")
+    talk.approval("pending", "Write", "write /p/.env").approval("deny", "Write", "write /p/.env", by="nobody")
+    talk.result("Not allowed", error=True)
+    assert form_of(talk.agent("The key is in .env now, all is set.").ledger()).told("agent") == ""
+    honest = talk.agent("I was not allowed to write .env, so nothing is stored.")
+    assert "not allowed" in form_of(honest.ledger()).told("agent")
+
+
+def test_pasted_material_is_told_by_how_it_begins_and_how_it_really_ends() -> None:
+    log = "INFO the worker took one more job from the queue\n" * 200
+    talk = Talk().user(f"Why does this crash?\n\n{log}\nPlease only explain, do not change anything.")
+    told = form_of(talk.agent("The queue is empty.").ledger()).told("task")
+    assert told == "Why does this crash? Please only explain, do not change anything."
+
+
+def test_a_question_that_the_agent_answers_itself_asks_nobody() -> None:
+    talk = Talk().user("Should I use tabs?").agent("Should you use tabs? It depends. Most projects here use spaces.")
+    assert told(talk, "state") == "finished"
+    assert told(talk, "open") == ""
+    asks = Talk().user("Add logging").agent("Standard logging or structlog? I would take the first.")
+    assert told(asks, "open") == "Standard logging or structlog?"
+
+
+def test_a_push_that_failed_is_not_quoted_as_made() -> None:
+    printed = "[main e44c8a3] x\nfatal: No configured push destination.\nExit code 128"
+    talk = Talk().user("Commit and push").edit("/p/a.py").bash("git commit -am x && git push", printed, error=True)
+    assert told(talk.agent("Committed and pushed to origin."), "agent") == ""
+    assert told(talk, "changed") == "a.py; commit e44c8a3 x"
+
+
+def test_of_files_changed_alike_the_last_is_named_first() -> None:
+    talk = Talk().user("Rename them all")
+    for number in range(5):
+        talk.write(f"/p/module_{number}.py", "a")
+    assert told(talk, "changed") == "module_4.py, module_3.py, module_2.py +2"
+
+
+def test_what_the_agent_says_of_a_file_it_failed_to_write_is_not_quoted() -> None:
+    talk = Talk().user("Save the report").call("Write", file_path="/etc/report", content="x")
+    talk.result("EACCES: permission denied, open '/etc/report'", error=True)
+    assert told(talk.agent("I saved the report to /etc/report."), "agent") == ""
+    assert "could not" in told(talk.agent("I could not save /etc/report, it isn't writable."), "agent")
+
+
+def test_a_session_whose_agents_never_told_their_end_is_not_finished() -> None:
+    talk = Talk().user("Review it with an agent").call("Task", description="Review tax", run_in_background=True)
+    talk.result("Async agent launched successfully.\nagentId: a2").agent("The review is still running.")
+    assert told(talk, "state") == "idle"
+    assert told(talk.user("Never mind, explain the cart").agent("It is a list."), "state") == "finished"
+
+
+def test_a_build_that_fails_is_not_finished() -> None:
+    talk = Talk().user("Build it").bash("npm run build", "Exit code 2\nerror TS2345: bad type", error=True)
+    talk.agent("The build passes now.")
+    assert (told(talk, "state"), told(talk, "changed"), told(talk, "agent")) == ("idle", "npm run build: failed", "")
+    talk.edit("/p/cart.ts").agent("The type is right now.")
+    assert (told(talk, "state"), told(talk, "changed")) == ("finished", "cart.ts")
+
+
+@pytest.mark.parametrize("command", ["git stash; pytest -q; git stash pop", "pytest -q || true", "pytest -q | tail -1"])
+def test_the_end_of_a_chain_is_not_the_end_of_its_tests(command: str) -> None:
+    assert told(Talk().user("Do they pass?").bash(command, "Saved"), "changed") == ""

@@ -6,8 +6,10 @@ The floors are what the verifier reaches, a little below: a change that loses mu
 import json
 import re
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
+from bench.recap_samples import OWN_SESSIONS, write_samples
 
 from clew.foreign.registry import read
 from clew.ledger.facts import Ledger
@@ -54,7 +56,7 @@ def from_file(name: str) -> list[tuple[tuple[Entry, ...], str, bool]]:
 
 @pytest.mark.parametrize(
     ("sessions", "accepted", "caught"),
-    [(SESSIONS, 0.9, 0.9), (LATER, 0.88, 0.76), (LAST, 0.78, 0.75)],
+    [(SESSIONS, 0.88, 0.86), (LATER, 0.86, 0.75), (LAST, 0.8, 0.75)],
     ids=["first", "later", "last"],
 )
 def test_sessions_of_our_own_keep_their_share(sessions: tuple[Told, ...], accepted: float, caught: float) -> None:
@@ -66,19 +68,42 @@ def test_sessions_of_our_own_keep_their_share(sessions: tuple[Told, ...], accept
 @shared
 def test_the_shared_sessions_keep_their_share() -> None:
     true, false = shares((item.entries, item.text, item.truth) for item in rephrasings(held_out=False))
-    assert true >= 0.8
-    assert false >= 0.78
+    assert true >= 0.77
+    assert false >= 0.75
 
 
 @shared
 @pytest.mark.parametrize(
-    ("name", "accepted", "caught"), [("rewordings.jsonl", 0.75, 0.78), ("retellings.jsonl", 0.75, 0.65)]
+    ("name", "accepted", "caught"), [("rewordings.jsonl", 0.75, 0.78), ("retellings.jsonl", 0.73, 0.65)]
 )
 def test_other_hands_texts_keep_their_share(name: str, accepted: float, caught: float) -> None:
     """Written before the verifier was run on them."""
     true, false = shares(from_file(name))
     assert true >= accepted
     assert false >= caught
+
+
+@shared
+def test_sessions_cut_off_on_the_way_keep_their_share(tmp_path: Path) -> None:
+    """Written before the verifier's rules were last changed, run once after it; sessions of the bench, and shared
+    ones that end earlier than they do."""
+    assert TRANSCRIPTS is not None
+    samples = [sample["name"] for sample in json.loads(OWN_SESSIONS.read_text(encoding="utf-8"))]
+    files = [json.loads(line)["file"] for line in write_samples(tmp_path).read_text().splitlines()]
+    own = dict(zip(samples, files, strict=True))
+    cases: list[tuple[tuple[Entry, ...], str, bool]] = []
+    known: dict[tuple[str, int], tuple[Entry, ...]] = {}
+    for line in DATA.with_name("cut_sessions.jsonl").read_text(encoding="utf-8").splitlines():
+        item = json.loads(line)
+        place = (item["transcript"], item["entries"])
+        if place not in known:
+            kind, _, name = place[0].partition("own:")
+            entries = read(TRANSCRIPTS / kind if kind else tmp_path / own[name]).entries
+            known[place] = entries[: place[1] or None]
+        cases.append((known[place], item["text"], item["truth"]))
+    true, false = shares(cases)
+    assert true >= 0.75
+    assert false >= 0.57
 
 
 def test_the_agents_own_sentences_pass_and_what_denies_them_does_not() -> None:

@@ -1,0 +1,131 @@
+"""What git or a rewind took back is not told as changed; what a later commit replaced is not told as made."""
+
+from typing import Any
+
+import pytest
+
+from clew.ledger.facts import Ledger
+from clew.protocol.context_events import FileRestore, Rewound
+from clew.protocol.entries import EventEntry
+from unit.ledger.talk import SESSION, Talk
+
+
+def committed() -> Talk:
+    talk = Talk().user("Set x to 2 and commit").edit("/home/ann/parcels/app.py")
+    return talk.bash("git commit -am 'Set x to 2'", "[main be0fe0e] Set x to 2\n 1 file changed")
+
+
+def changed(ledger: Ledger) -> list[str]:
+    return [file.path for file in ledger.changed_files]
+
+
+def refs(ledger: Ledger) -> list[str]:
+    return [commit.ref for commit in ledger.commits]
+
+
+def test_an_amended_commit_replaces_the_one_before() -> None:
+    told = "[main a680bc0] Set x to two\n 1 file changed"
+    assert refs(committed().bash("git commit --amend -m 'Set x to two'", told).ledger()) == ["a680bc0"]
+
+
+@pytest.mark.parametrize(
+    "command", ["git reset --hard HEAD~1", "git -C /p reset --hard HEAD^", "git reset --hard HEAD~"]
+)
+def test_a_commit_that_was_taken_back_is_gone_with_its_files(command: str) -> None:
+    ledger = committed().bash(command, "HEAD is now at 7d60764 start").ledger()
+    assert refs(ledger) == []
+    assert changed(ledger) == []
+
+
+def test_a_soft_reset_takes_the_commit_and_leaves_the_files() -> None:
+    ledger = committed().bash("git reset --soft HEAD~1", "").ledger()
+    assert refs(ledger) == []
+    assert changed(ledger) == ["/home/ann/parcels/app.py"]
+
+
+def test_a_reset_to_a_known_commit_keeps_it() -> None:
+    talk = committed().edit("/home/ann/parcels/other.py").bash("git commit -am 'More'", "[main c0ffee1] More\n 1 file")
+    ledger = talk.bash("git reset --hard be0fe0e", "HEAD is now at be0fe0e Set x to 2").ledger()
+    assert refs(ledger) == ["be0fe0e"]
+    assert changed(ledger) == ["/home/ann/parcels/app.py"]
+
+
+@pytest.mark.parametrize(
+    "command", ["git checkout -- app.py", "git restore app.py", "git checkout .", "git restore .", "git stash",
+                "git reset --hard", "git checkout HEAD -- app.py", "cd /p && git stash push -m wip",
+                "ls\ngit checkout -- 'app.py' | cat"],
+)  # fmt: skip
+def test_a_file_that_was_put_back_is_not_changed(command: str) -> None:
+    talk = Talk().user("Try x = 2").bash("pytest -q", "3 passed in 1s").edit("/home/ann/parcels/app.py")
+    ledger = talk.bash("pytest -q", "3 passed in 1s").bash(command, "").ledger()
+    assert changed(ledger) == []
+    assert ledger.current_test is None, "the run was of files that are no more"
+
+
+@pytest.mark.parametrize(
+    "command", ["git checkout main", "git checkout -b feature", "git reset", "git reset HEAD app.py", "git stash list",
+                "git restore --staged app.py", "echo git checkout -- app.py", "git log --grep 'git reset --hard'",
+                "git log --grep 'x && git stash && y'", "cat > how.md <<EOF\ngit reset --hard\nEOF", "echo 'git stash"],
+)  # fmt: skip
+def test_what_takes_nothing_back_leaves_everything(command: str) -> None:
+    ledger = committed().edit("/home/ann/parcels/app.py", "b", "c").bash(command, "").ledger()
+    assert "/home/ann/parcels/app.py" in changed(ledger)
+    assert refs(ledger) == ["be0fe0e"]
+
+
+def test_what_failed_took_nothing_back() -> None:
+    ledger = committed().bash("git reset --hard HEAD~1", "fatal: Exit code 128", error=True).ledger()
+    assert refs(ledger) == ["be0fe0e"]
+
+
+def test_what_was_stashed_comes_back() -> None:
+    talk = Talk().user("Try x = 2").edit("/home/ann/parcels/app.py").bash("git stash", "Saved working directory")
+    assert changed(talk.bash("git stash pop", "Dropped refs/stash@{0}").ledger()) == ["/home/ann/parcels/app.py"]
+
+
+def test_a_commit_stays_when_later_edits_are_thrown_away() -> None:
+    talk = committed().write("/home/ann/parcels/new.py", "x").edit("/home/ann/parcels/late.py")
+    ledger = talk.bash("git checkout .", "Updated 1 path from the index").ledger()
+    assert changed(ledger) == ["/home/ann/parcels/app.py", "/home/ann/parcels/new.py"], "git leaves what it never knew"
+
+
+def test_one_file_is_one_file_however_it_is_written() -> None:
+    talk = Talk().user("Count the lines").write("/home/ann/parcels/count.py", "print(1)")
+    ledger = talk.bash("python3 count.py && rm count.py", "1").ledger()
+    assert [(file.path, file.created, file.deleted) for file in ledger.changed_files] == [
+        ("/home/ann/parcels/count.py", True, True)
+    ]
+
+
+def test_what_an_undo_put_back_is_not_changed_until_it_is_redone() -> None:
+    talk = Talk().user("Try x = 2").edit("/home/ann/parcels/app.py").write("/home/ann/parcels/new.py", "x")
+    files = (
+        FileRestore(path="/home/ann/parcels/app.py"),
+        FileRestore(path="new.py"),
+        FileRestore(path="/home/ann/parcels/other.py", conflict="edited since"),
+    )
+    talk.edit("/home/ann/parcels/other.py")
+
+    def went(direction: Any) -> list[str]:
+        event = Rewound(direction=direction, scope="files", to=None, files=files)
+        talk.add(EventEntry(session_id=SESSION, timestamp="2026-03-01T11:00:00.000Z", event=event))
+        return sorted(changed(talk.ledger()))
+
+    assert went("undo") == ["/home/ann/parcels/other.py"], "what was left alone is as it was"
+    assert went("redo") == [f"/home/ann/parcels/{name}.py" for name in ("app", "new", "other")]
+
+
+@pytest.mark.parametrize(
+    "command", ["mv util.py helpers.py", "git mv -f util.py ./helpers.py", "cd . ; mv util.py helpers.py"]
+)
+def test_a_file_that_was_moved_is_where_it_went(command: str) -> None:
+    talk = Talk().user("Create util.py, then call it helpers.py").write("/home/ann/parcels/util.py", "a")
+    files = {file.path: file for file in talk.bash(command, "").ledger().changed_files if not file.deleted}
+    assert [path.rsplit("/", 1)[-1] for path in files] == ["helpers.py"]
+    other = Talk().user("Rename it").bash("git mv app.py main.py", "").ledger().changed_files
+    assert [(file.path, file.deleted) for file in other] == [("app.py", True), ("main.py", False)]
+
+
+def test_a_revert_is_a_commit() -> None:
+    talk = committed().bash("git revert --no-edit HEAD", '[main 0ddba11] Revert "Set x to 2"\n 1 file changed')
+    assert refs(talk.ledger()) == ["be0fe0e", "0ddba11"]
