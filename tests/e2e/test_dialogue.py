@@ -360,6 +360,27 @@ def test_sigterm_ends_the_turn_with_its_result_and_begins_no_other(serve: Serve)
     assert [line for line in run.errors if "1 prompts that waited" in line]
 
 
+def test_a_signal_after_the_last_result_does_not_spoil_the_exit_code(serve: Serve) -> None:
+    place, _ = serve([{"text": "one"}])
+    with Driven(place) as run:
+        run.say("go")
+        run.hang_up()
+        run.result()
+        run.process.send_signal(signal.SIGTERM)
+        assert run.process.wait(HANG_S) == 0
+
+
+def test_a_title_that_does_not_come_keeps_no_program_that_hung_up(serve: Serve) -> None:
+    """A title may take as long as it likes with `-p`; a program that closed stdin waits for the end of the process."""
+    place, server = serve([{"text": "It counts."}, {"parts": [{"wait": "gate"}, {"text": "late"}]}])
+    settings = {"titles": {"model": "on"}, "fastModel": "anthropic/claude-haiku-4-5", "sideQueries": {"timeoutS": 1e5}}
+    with Driven(place, "--settings", json.dumps(settings)) as run:
+        run.say("Explain what the parser does with nested brackets")
+        assert run.end() == 0
+    assert len(server.requests) == 2
+    assert run.lines[-1]["result"] == "It counts."
+
+
 def test_sigterm_ends_an_idle_run(serve: Serve) -> None:
     place, _ = serve([{"text": "hi"}])
     with Driven(place) as run:

@@ -45,7 +45,7 @@ def offered(person: ScreenPerson) -> None:
 @pytest.mark.parametrize("front", ["screen", "plain"])
 def test_hooks_are_offered_and_run_once_approved(come: Any, front: str) -> None:
     place = come.place
-    hooked(place.project / ".claude", "PreToolUse", f"cat >> {place.home}/seen.log")
+    hooked(place.project / ".claude", "PreToolUse", "cat >> $HOME/seen.log")
     person, _ = come(*(["--plain"] if front == "plain" else []))
     person.sees("seen.log")
     if front == "plain":
@@ -65,11 +65,11 @@ def test_hooks_are_offered_and_run_once_approved(come: Any, front: str) -> None:
 
 def test_not_now_runs_nothing_and_the_list_says_so(come: Any) -> None:
     place = come.place
-    hooked(place.project / ".claude", "PreToolUse", f"cat >> {place.home}/seen.log")
+    hooked(place.project / ".claude", "PreToolUse", "cat >> $HOME/seen.log")
     person, _ = come()
     offered(person)
     person.type("n")
-    person.sees("F1 help")
+    person.sees("ask for something")
     person.type("go\r")
     person.sees("fine")
     person.type("/hooks \r")

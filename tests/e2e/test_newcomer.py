@@ -121,7 +121,7 @@ def test_a_word_that_is_no_command_is_a_prompt(place: Place) -> None:
 def test_a_wrong_rule_names_where_it_stands_and_nothing_else(place: Place) -> None:
     done = place.run("-p", "hi", "--allowed-tools", "Bash(")
     assert done.code == 2
-    one_line(done, "command line")
+    one_line(done, "--allowed-tools")
     assert "CLEW_MODEL" not in done.err
 
 

@@ -84,63 +84,41 @@ def test_nothing_on_stdin_is_not_waited_for(place: Place, server: ModelServer) -
     assert prompts(server) == ["do it"]
 
 
-@pytest.mark.parametrize("args", [["go"], ["-p", "go"]])
-def test_a_silent_pipe_is_left_after_a_while_and_that_is_said(
-    place: Place, server: ModelServer, args: list[str]
-) -> None:
+def test_a_silent_pipe_is_left_after_a_while_and_that_is_said(place: Place, server: ModelServer) -> None:
     reader, writer = os.pipe()
     try:
-        process = start(place, *args, stdin=reader)
-        out, err = process.communicate(timeout=LIMIT_S)
+        runs = [start(place, *args, stdin=reader) for args in (["go"], ["-p", "go"])]
+        said = [process.communicate(timeout=LIMIT_S) for process in runs]
     finally:
         os.close(reader)
         os.close(writer)
-    assert (process.returncode, out) == (0, "Fine.\n")
-    (line,) = err.splitlines()
-    assert "stdin was silent" in line
-    assert "--stdin" in line
-    assert prompts(server) == ["go"]
+    assert [process.returncode for process in runs] == [0, 0]
+    for out, err in said:
+        assert out == "Fine.\n"
+        (line,) = err.splitlines()
+        assert "stdin was silent" in line
+        assert "--stdin" in line
+    assert prompts(server) == ["go", "go"]
 
 
-def test_after_a_first_byte_it_is_read_to_the_end(place: Place, server: ModelServer) -> None:
-    reader, writer = os.pipe()
-    process = start(place, "sum up", stdin=reader)
-    os.close(reader)
-    os.write(writer, b"begin")
+def test_what_is_waited_for_is_waited_for_longer_than_a_silent_pipe(place: Place, server: ModelServer) -> None:
+    """After a first byte, with `--stdin`, and without a prompt: to the end, however long that takes."""
+    ways = {("sum up",): b"begin", ("--stdin", "look"): b"", (): b""}
+    pipes = [os.pipe() for _ in ways]
+    runs = [start(place, *args, stdin=reader) for args, (reader, _) in zip(ways, pipes, strict=True)]
+    for (reader, writer), first in zip(pipes, ways.values(), strict=True):
+        os.close(reader)
+        os.write(writer, first)
     with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(5)
-    assert not server.requests, "the pipe is still open"
-    os.write(writer, b" and end")
-    os.close(writer)
-    out, err = process.communicate(timeout=LIMIT_S)
-    assert (process.returncode, out, err) == (0, "Fine.\n", "")
-    assert prompts(server) == ["sum up\n\nbegin and end"]
-
-
-def test_stdin_is_waited_for_where_that_is_asked(place: Place, server: ModelServer) -> None:
-    reader, writer = os.pipe()
-    process = start(place, "--stdin", "sum up", stdin=reader)
-    os.close(reader)
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(5)
-    assert not server.requests
-    os.write(writer, b"late words")
-    os.close(writer)
-    out, err = process.communicate(timeout=LIMIT_S)
-    assert (process.returncode, out, err) == (0, "Fine.\n", "")
-    assert prompts(server) == ["sum up\n\nlate words"]
-
-
-def test_without_a_prompt_a_pipe_is_waited_for(place: Place, server: ModelServer) -> None:
-    reader, writer = os.pipe()
-    process = start(place, stdin=reader)
-    os.close(reader)
-    with pytest.raises(subprocess.TimeoutExpired):
-        process.wait(5)
-    os.write(writer, b"hello")
-    os.close(writer)
-    assert process.communicate(timeout=LIMIT_S)[0] == "Fine.\n"
-    assert prompts(server) == ["hello"]
+        runs[0].wait(5)
+    assert [process.poll() for process in runs] == [None, None, None]
+    assert not server.requests, "the pipes are still open"
+    for _, writer in pipes:
+        os.write(writer, b" and end")
+        os.close(writer)
+    said = [process.communicate(timeout=LIMIT_S) for process in runs]
+    assert [(process.returncode, *words) for process, words in zip(runs, said, strict=True)] == [(0, "Fine.\n", "")] * 3
+    assert sorted(prompts(server)) == [" and end", "look\n\n and end", "sum up\n\nbegin and end"]
 
 
 def test_an_endless_stdin_is_refused(place: Place, server: ModelServer) -> None:

@@ -161,6 +161,29 @@ def test_a_session_that_cannot_be_opened(tmp_path: Path, args: list[str], env: d
     assert len(done.err.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    "how", ["-p hi --output-format stream-json", "--output-format stream-json --input-format stream-json"]
+)
+def test_a_directory_that_is_gone_and_one_whose_name_is_no_text(serve: Serve, how: str) -> None:
+    """Programs wait for a result wherever they are started."""
+    place, _ = serve({"replies": [], "last": {"text": "hi"}})
+    prompt = json.dumps({"type": "user", "message": {"role": "user", "content": "hi"}})
+    gone = place.run("-c", f"mkdir gone; cd gone; rmdir ../gone; exec {CLEW} {how}", command="sh")
+    (first, last) = valid(gone.lines)
+    assert (gone.code, first["subtype"], first["cwd"], last["is_error"]) == (2, "init", "", True)
+    odd = place.run("-c", f"d=$(printf 'pr\\377'); mkdir $d; cd $d; echo '{prompt}' | {CLEW} {how}", command="sh")
+    assert (odd.code, odd.err) == (0, "")
+    assert [line["type"] for line in odd.lines][-1] == "result"
+
+
+def test_stdin_that_is_no_prompt_has_a_result_too(tmp_path: Path) -> None:
+    done = Place(tmp_path).run("-p", "hi", *STREAM, stdin=b"\xff\xfe")
+    assert (done.code, len(done.err.splitlines())) == (2, 1)
+    (first, last) = valid(done.lines)
+    assert (first["subtype"], last["type"]) == ("init", "result")
+    assert "not UTF-8" in last["error"]
+
+
 def test_a_session_that_has_nothing_to_go_on_with(serve: Serve) -> None:
     place, _ = serve([{"text": "hi"}])
     place.run("-p", "go")

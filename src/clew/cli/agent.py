@@ -108,11 +108,11 @@ def run_once(args: argparse.Namespace) -> int:
     try:
         piped = piped_text(sys.stdin, argument_given=bool(argument.strip()), wait=args.stdin)
     except PipeProblem as problem:
-        return usage(str(problem))
+        return unusable(args, str(problem))
     prompt = "\n\n".join(text for text in (argument, piped) if text.strip())
     if not prompt and not args.continue_ and args.resume is None:
         if args.print_prompt is not None or args.stdin:
-            return usage("the prompt is empty; give it after -p or through a pipe")
+            return unusable(args, "the prompt is empty; give it after -p or through a pipe")
         return usage(lacks) if (lacks := lacks_print(args)) else run_conversation(args)
     with signals_held():
         from clew.cli.print_mode import run_print
@@ -124,6 +124,16 @@ def settled() -> None:
     """Start-up is over: collect from now on, but never walk what was loaded by then."""
     gc.freeze()
     gc.enable()
+
+
+def unusable(args: argparse.Namespace, message: str) -> int:
+    """What came on stdin is no prompt: one line, and for a program, which could not know, a result."""
+    if args.output_format != "text":
+        with signals_held():
+            from clew.headless.run import print_unstarted
+
+            print_unstarted(args.output_format, message, out=sys.stdout)
+    return usage(message)
 
 
 def usage(message: str) -> int:

@@ -41,6 +41,7 @@ def add_all(parser: OneLineParser) -> None:
         parser.add_argument(option, action=Refused, nargs="?", help=argparse.SUPPRESS)
     parser.add_argument("--plain", action="store_true", help="line by line, for screen readers and dumb terminals")
     parser.add_argument("--verbose", "--debug", action="store_true", help="tell on stderr what happens")
+    parser.add_argument("--debug-to-stderr", action="store_true", dest="verbose", help=argparse.SUPPRESS)
     parser.add_argument("--version", "-V", "-v", action="store_true", help="print the version")
 
 

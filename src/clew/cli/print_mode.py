@@ -12,7 +12,7 @@ from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.headless.command_names import SLASH_COMMANDS
 from clew.headless.run import HeadlessOptions, print_unstarted, run_headless
-from clew.headless.stopping import INTERRUPTED_CODE
+from clew.headless.stopping import INTERRUPTED_CODE, hold_signals
 from clew.host.model_choice import NoModel
 from clew.host.opening import open_session
 from clew.llm.errors import LLMError, UnknownModel
@@ -31,6 +31,7 @@ def run_print(args: argparse.Namespace, prompt: str) -> int:
 
     async def whole(client: Client) -> int:
         nonlocal begun
+        hold_signals()
         begun = True  # from here on the run itself prints its result
         try:
             return await converse(args, client, prompt)
@@ -42,9 +43,13 @@ def run_print(args: argparse.Namespace, prompt: str) -> int:
     except BaseException as error:
         hear_no_signals()
         if not begun:
-            words = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error) or type(error).__name__
-            print_unstarted(args.output_format, words, out=sys.stdout)
+            print_unstarted(args.output_format, words_for(error), out=sys.stdout)
         return ended_by(error)
+
+
+def words_for(error: BaseException) -> str:
+    """Why nothing could begin, for a program."""
+    return "interrupted" if isinstance(error, KeyboardInterrupt) else str(error) or type(error).__name__
 
 
 def hear_no_signals() -> None:

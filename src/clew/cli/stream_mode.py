@@ -7,20 +7,14 @@ import sys
 
 from clew.cli.agent import settled
 from clew.cli.interactive import workspace_of
-from clew.cli.print_mode import failed
+from clew.cli.print_mode import READS_SESSION_STATE, ended_by, hear_no_signals, words_for
 from clew.cli.request import picked, request_of
-from clew.config.errors import SettingsError
 from clew.config.schema import Settings
 from clew.headless.dialogue import DialogueOptions, run_dialogue
 from clew.headless.run import print_unstarted
-from clew.headless.stopping import INTERRUPTED_CODE
-from clew.host.model_choice import NoModel
+from clew.headless.stopping import hold_signals
 from clew.host.opening import open_session
-from clew.llm.errors import LLMError, UnknownModel
 from clew.protocol.client import Client
-from clew.transcript.errors import TranscriptError
-
-READS_SESSION_STATE = "CLAUDE_CODE_SDK_READS_SESSION_STATE"
 
 
 def run_stream(args: argparse.Namespace) -> int:
@@ -29,19 +23,22 @@ def run_stream(args: argparse.Namespace) -> int:
 
     async def whole(client: Client, settings: Settings) -> int:
         nonlocal begun
+        hold_signals()
         begun = True  # from here on the run itself prints its results
-        return await converse(args, client, settings)
+        try:
+            return await converse(args, client, settings)
+        finally:
+            hear_no_signals()
 
     try:
         request = picked(request_of(args, headless=True))
         settings = workspace_of(request).settings
         return asyncio.run(whole(open_session(request), settings))
-    except (SettingsError, UnknownModel) as error:
-        return unstarted(str(error), 2)
-    except (TranscriptError, LLMError, NoModel) as error:
-        return unstarted(str(error), 1)
-    except KeyboardInterrupt:
-        return INTERRUPTED_CODE if begun else unstarted("interrupted", INTERRUPTED_CODE)
+    except BaseException as error:
+        hear_no_signals()
+        if not begun:
+            print_unstarted("stream-json", words_for(error), out=sys.stdout)
+        return ended_by(error)
 
 
 async def converse(args: argparse.Namespace, client: Client, settings: Settings) -> int:
@@ -56,9 +53,3 @@ async def converse(args: argparse.Namespace, client: Client, settings: Settings)
         approval_timeout_s=settings.headless.approval_timeout_s,
     )
     return await run_dialogue(client, options, stdin=sys.stdin.fileno(), out=sys.stdout, err=sys.stderr)
-
-
-def unstarted(error: str, code: int) -> int:
-    """A result for the program, a line for a person."""
-    print_unstarted("stream-json", error, out=sys.stdout)
-    return failed(error, code)

@@ -216,6 +216,8 @@ async def run_slash_command(client: Client, text: str, options: HeadlessOptions,
         await told(printer, stopping)
     if failed is not None:
         raise failed
+    if printer.output.error is not None:
+        raise printer.output.error
     if stopped:
         return INTERRUPTED_CODE
     return (1 if running.lines else 2) if running.error else 0

@@ -24,13 +24,15 @@ from clew.protocol.client import Client
 from clew.protocol.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, UserLine
 from clew.protocol.events import Envelope, Event, OpRejected, PromptAccepted, SessionEnded, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, EntryId, OpId, new_uuid
-from clew.protocol.ops import Close, SubmitPrompt
+from clew.protocol.ops import Close, Interrupt, SubmitPrompt
 from clew.protocol.stream import InitLine, InputErrorLine, ResultLine, StateLine, StreamLine
 from clew.streaming.lines import StreamLines
 from clew.streaming.outcome import Outcome, failed_result
 
 IDLE_LINES_S = 0.5
 """How long what is told between turns waits for a program that may hang up."""
+LAST_WORDS_S = 2.0
+"""How long words in the making, such as a title, may keep a process whose program has hung up."""
 
 
 class DialogueOptions(Struct, frozen=True, kw_only=True):
@@ -92,6 +94,7 @@ class Dialogue:
         self._held: ResultLine | None = None
         """The result of the last turn there will be: it waits for what closing still tells."""
         self._closing: asyncio.Task[None] | None = None
+        self._hurrying: asyncio.Task[None] | None = None
         self._idle_lines: list[StreamLine] = []
         self._idle_timer: asyncio.TimerHandle | None = None
 
@@ -107,6 +110,7 @@ class Dialogue:
                 await self._take(envelope)
             self._ops.end()
             await self._channel.settle()
+            code = INTERRUPTED_CODE if self._stopping.wanted.is_set() else self._exit_code()
             if self._held is not None:
                 self._printer.put(self._held)
         except Exception as error:  # a bug of ours: whoever waits for a result gets one, then it is told
@@ -122,9 +126,11 @@ class Dialogue:
             for task in beside:
                 task.cancel()
             await asyncio.gather(*beside, self._close(), return_exceptions=True)
+            if self._hurrying is not None:
+                self._hurrying.cancel()
         if self._failure is not None:
             raise self._failure
-        return INTERRUPTED_CODE if self._stopping.wanted.is_set() else self._exit_code()
+        return code
 
     def _exit_code(self) -> int:
         if self._last is None:
@@ -178,7 +184,15 @@ class Dialogue:
         """Once, and beside the events: what closing tells is still heard."""
         if self._closing is None:
             self._closing = asyncio.create_task(self._client.submit(Close()))
+            self._hurrying = asyncio.create_task(self._hurry())
         return self._closing
+
+    async def _hurry(self) -> None:
+        """Whatever closing waits for by then, one thing after the other, it does not wait for any more."""
+        await asyncio.sleep(LAST_WORDS_S)
+        while True:
+            await self._client.submit(Interrupt())
+            await asyncio.sleep(IDLE_LINES_S)
 
     async def _next(self) -> None:
         """The oldest prompt that waits begins its turn, unless one is at work."""

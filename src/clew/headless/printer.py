@@ -5,7 +5,7 @@ from typing import TextIO
 
 import msgspec
 
-from clew.headless.writer import OutputLine, OutputWriter
+from clew.headless.writer import OutputLine, OutputWriter, encoded
 from clew.protocol.events import (
     AttemptEnded,
     Event,
@@ -41,7 +41,7 @@ class Printer:
     def put(self, line: OutputLine) -> None:
         """The same, where nothing can be awaited."""
         if self._safe_out:
-            self.text(msgspec.json.encode(line).decode())
+            self.text(encoded(line).decode())
         else:
             self.output.put(line)
 

@@ -6,9 +6,9 @@ from msgspec import Struct
 
 from clew.commands.registry import known_command
 from clew.headless.input_reading import InputProblem
+from clew.headless.prompt_parts import problem_with, words_of
 from clew.protocol.control import UserLine, UserPart
 from clew.protocol.ids import EntryId, PromptId, new_uuid
-from clew.protocol.messages import TextPart
 
 
 class Given(Struct, frozen=True, kw_only=True):
@@ -39,9 +39,9 @@ class PromptQueue:
         if line.uuid and line.uuid in self._taken:
             raise InputProblem(f"a prompt with the uuid {line.uuid!r} was taken already")
         content = line.message.content
+        if problem := problem_with(content):
+            raise InputProblem(problem)
         words = words_of(content)
-        if not content or (words is not None and not words.strip()):
-            raise InputProblem("the prompt is empty")
         command = words.strip() if words is not None and not line.client_composed else ""
         prompt_id = PromptId(line.uuid or new_uuid())
         self._taken.add(prompt_id)
@@ -78,11 +78,3 @@ class PromptQueue:
     def entry_of(self, uuid: str) -> EntryId:
         """The entry that a prompt became; other names are taken for those of entries."""
         return self._entries.get(uuid, EntryId(uuid))
-
-
-def words_of(content: str | tuple[UserPart, ...]) -> str | None:
-    """The text of a prompt that is nothing else; None when there is more."""
-    if isinstance(content, str):
-        return content
-    (only, *more) = content or (None,)
-    return only.text if isinstance(only, TextPart) and not more else None

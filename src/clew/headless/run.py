@@ -30,8 +30,8 @@ NAMED_DENIALS = 3
 SUBJECT_CHARS = 60
 NOBODY = "Allow it by a rule or a permission mode."
 ASKED = OpId("prompt")
-READER_S = 5.0
-"""How long a reader that does not read may keep a run that was told to end."""
+READER_S = 2.0
+"""How long a reader that does not read may keep a run that was told to end: those who tell it kill it after five."""
 
 
 class HeadlessOptions(Struct, frozen=True, kw_only=True):

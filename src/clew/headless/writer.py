@@ -10,6 +10,7 @@ import json
 import os
 import select
 import threading
+import time
 from collections import deque
 from contextlib import suppress
 from io import UnsupportedOperation
@@ -25,6 +26,8 @@ from clew.protocol.stream_content import BlockDelta, InputPiece, Piece, TextPiec
 OutputLine = StreamLine | ControlLine
 """What stdout carries. Only our own structs become lines: no text of a model, a tool or a child ever is one."""
 MAX_JOINED_CHARS = 4_096
+GATHER_S = 0.002
+"""Lines that come this close leave together: changing between threads costs more than writing them."""
 MAX_WAITING_WORDS = 10_000
 """Of a stream for people: more lines than anybody will read are dropped while nobody does."""
 
@@ -100,6 +103,8 @@ class OutputWriter:
     def _run(self) -> None:
         try:
             while self._rest():
+                if not self._ended:
+                    time.sleep(GATHER_S)
                 while items := self._take():
                     self._send(b"".join(map(encoded, items)))
         except OSError as error:

@@ -75,6 +75,7 @@ class Door:
         self._replay = Replay()
         self._ended = False
         self._restoring = False
+        self._leaving = False
         self.offered: set[str] = set()
         """Hooks and servers that a person was shown in this process, by their digests."""
 
@@ -217,6 +218,7 @@ class Door:
     async def _close(self) -> None:
         """Who asked and leaves at once, as a pipe does, still gets the answer, if it takes no longer than a moment."""
         asked = {task for task in self._looking if task.get_name() != FindFiles.__name__}
+        self._leaving = True
         if asked:
             await asyncio.wait(asked, timeout=LAST_ANSWERS_S)
         await self.room.session.close()
@@ -230,6 +232,8 @@ class Door:
             self.room.typed.interrupt()
         if op.agent == MAIN_AGENT:
             self.room.session.hurry()
+        for task in self._looking if self._leaving else ():
+            task.cancel()
 
     def _answered(self, op: AnswerApproval | AnswerQuestion) -> Effect:
         """With an approval the mode may change in the same moment: it is in force before the call goes on."""

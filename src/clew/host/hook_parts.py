@@ -43,5 +43,4 @@ class HookParts:
         session.subscribe(self.calls.hear)
         self.turns.attach(session)
         self._sessions.attach(session)
-        session.on_leave.append(self.hooking.end)
         return self._sessions.before_compaction

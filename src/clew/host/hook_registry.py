@@ -4,6 +4,8 @@ import os
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+from msgspec.structs import replace
+
 from clew.host.workspace import Workspace
 from clew.protocol.events import HookRow
 
@@ -57,15 +59,23 @@ class HookRegistry:
 
     def may_run(self, hook: "Hook") -> bool:
         """Whether exactly this hook was approved, and all it names is still what was looked at. Reads files."""
+        return not self.has_changed(hook) and self.approvals.is_approved(hook, self._workspace.root)
+
+    def has_changed(self, hook: "Hook") -> bool:
+        """Whether something that it names is no longer what it was when hooks were read. Reads files."""
         if not hook.needs_approval:
-            return True
+            return False
         from clew.hooks.digests import TooManyNames, digest_of  # as above
 
         try:
-            same = digest_of(hook, str(self._workspace.root)) == hook.digest
+            return digest_of(hook, str(self._workspace.root)) != hook.digest
         except TooManyNames:
-            return False
-        return same and self.approvals.is_approved(hook, self._workspace.root)
+            return True
+
+    def approved_again(self, hook: "Hook") -> "Hook | None":
+        """The same definition as it was read since, if that may run: what it names is what was approved after all."""
+        same = (one for one in self.hooks if replace(one, digest=hook.digest) == hook)
+        return next((one for one in same if one.digest != hook.digest and self.may_run(one)), None)
 
     def rows(self) -> tuple[HookRow, ...]:
         """As people decide about them."""

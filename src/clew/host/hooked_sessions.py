@@ -8,8 +8,8 @@ from clew.host.session import EndReason, Session
 from clew.protocol.context_events import CompactionKind
 from clew.protocol.events import Event, Notified
 
-END_LIMIT_S = 3.0
-"""For all hooks at the end together: whoever leaves does not wait for them."""
+END_LIMIT_S = 2.0
+"""For all hooks at the end together, before they are ended: a program that hangs up waits five seconds in all."""
 TOLD_LIMIT_S = 2.0
 """For notices that are still being told then."""
 ENDS: dict[EndReason, str] = {"closed": "prompt_input_exit", "switched": "resume", "taken_over": "other", "": "other"}
@@ -34,7 +34,6 @@ class HookedSession:
     def attach(self, session: Session) -> None:
         """Belong to a session."""
         session.subscribe(self._hear)
-        session.beside.append(self._told)
         session.on_leave.append(self._leaving)
 
     async def before_compaction(self, kind: CompactionKind, focus: str) -> tuple[str, str]:
@@ -54,8 +53,11 @@ class HookedSession:
             task.add_done_callback(self._telling.discard)
 
     async def _leaving(self, reason: EndReason) -> None:
+        """Both at once, and then no hook runs any more."""
         ends = "other" if self._headless and reason == "closed" else ENDS[reason]
-        await self._hooking.ask("SessionEnd", {"reason": ends}, subject=ends, limit_s=END_LIMIT_S)
+        asked = self._hooking.ask("SessionEnd", {"reason": ends}, subject=ends, limit_s=END_LIMIT_S)
+        await asyncio.gather(asked, self._told())
+        await self._hooking.end()
 
     async def _told(self) -> None:
         """What somebody is being notified of is told to the end: a run of one prompt has no later moment for it."""

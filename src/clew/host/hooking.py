@@ -107,7 +107,7 @@ class Hooking:
         task.add_done_callback(self._beside.discard)
         return task
 
-    async def end(self, reason: str) -> None:
+    async def end(self) -> None:
         """The session is over: nothing is run any more."""
         if self._runner is not None:
             await self._runner.close()
@@ -154,7 +154,10 @@ class Hooking:
     async def _of_command(self, hook: "Hook", document: dict[str, Any]) -> HookAnswer | None:
         if not await asyncio.to_thread(self.registry.may_run, hook):
             await self._changed(hook)
-            return None
+            again = await asyncio.to_thread(self.registry.approved_again, hook)
+            if again is None:
+                return None
+            hook = again
         if self._runner is None:
             from clew.hooks.running import HookRunner  # loaded with the first hook that runs
 
@@ -198,7 +201,7 @@ class Hooking:
     async def _changed(self, hook: "Hook") -> None:
         """It may not run. When that is news, because it, or a file it names, is no longer what was approved, a person
         is told."""
-        if hook.digest not in self._offered:
+        if hook.digest not in self._offered or await asyncio.to_thread(self.registry.has_changed, hook):
             await asyncio.to_thread(self.registry.read)
             for event in self._offers():
                 self._tell(event)

@@ -1,7 +1,7 @@
 """Notices of a session: published once each while nobody looks, for the terminal, for hooks and for a webhook."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Protocol
 
 from msgspec.structs import replace
@@ -10,7 +10,7 @@ from clew.config.errors import SettingsError
 from clew.config.schema import Notifications
 from clew.host.attention import Attention
 from clew.host.notices import notice_of
-from clew.host.session import Session
+from clew.host.session import EndReason, Session
 from clew.host.workspace import Workspace
 from clew.protocol.events import (
     ApprovalRequested,
@@ -84,10 +84,13 @@ class Notifying:
             self._guarded(lambda: self._ended(event))
 
     async def close(self) -> None:
-        """Nothing more is told; what is on its way gets a short moment."""
+        """Nothing more is told."""
         self._closed = True
         for request_id in list(self._timers):
             self._answered(request_id)
+
+    async def leave(self, reason: EndReason) -> None:
+        """What is on its way gets a short moment."""
         if self._sender is not None:
             await self._sender.close()
 
@@ -167,6 +170,6 @@ def start_notifying(
     notifying = Notifying(session, attention, settings, headless=headless, sender=sender)
     session.subscribe(notifying.hear_any, every_agent=True)
     session.subscribe(notifying.hear_main)
-    stop: Callable[[], Awaitable[None]] = notifying.close
-    session.beside.append(stop)
+    session.beside.append(notifying.close)
+    session.on_leave.append(notifying.leave)
     return attention

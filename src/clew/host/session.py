@@ -63,7 +63,8 @@ class Session:
         self.on_begin: list[Callable[[], None]] = []
         """Called when somebody listens; more than once."""
         self.on_leave: list[Callable[[EndReason], Awaitable[None]]] = []
-        """What is done when the agents have stopped and the session is about to end."""
+        """What is done when the agents have stopped and the session is about to end. All at once: each has its own
+        limit, and whoever leaves waits for the longest of them, not for their sum."""
         self._parents: dict[AgentId, CallId | None] = {}
         self._watch: asyncio.Task[None] | None = None
         self._leaving: asyncio.Task[None] | None = None
@@ -166,10 +167,10 @@ class Session:
         await asyncio.gather(*tasks, return_exceptions=True)
         if self.ahead is not None:
             await self.ahead.close()
+        farewells = [leave(reason) for leave in self.on_leave]
         if self.orienting is not None:
-            await self.orienting.close(leaving=not self.lost)
-        for leave in self.on_leave:
-            await leave(reason)
+            farewells.append(self.orienting.close(leaving=not self.lost))
+        await asyncio.gather(*farewells)
         self.closed = True
         self.publish(SessionEnded(reason=reason))
         for model in {id(model): model for model in self._models()}.values():

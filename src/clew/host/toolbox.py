@@ -33,6 +33,7 @@ from clew.tools.toolset import ToolSet
 from clew.transcript.store import SessionStore
 
 NOTHING_KEPT = "this session keeps no files"
+RULE_OPTIONS: dict[Decision, str] = {"allow": "--allowed-tools", "deny": "--disallowed-tools"}
 Unkept = Callable[[tuple[str, ...], bool], Awaitable[tuple[str, ...]]]
 
 
@@ -206,13 +207,17 @@ def rules_of(permissions: Permissions, workspace: Workspace) -> tuple[Rule, ...]
         ("ask", permissions.ask),
         ("allow", permissions.allow),
     )
-    try:
-        return tuple(parse_rule(text, effect) for effect, texts in lists for text in texts)
-    except RuleError as error:
-        places = {
-            source.place
-            for key, sources in workspace.loaded.sources.items()
-            if key.startswith("permissions.")
-            for source in sources
-        }
-        raise SettingsError(f"{error} (in {', '.join(sorted(places)) or 'the settings'})") from error
+    rules: list[Rule] = []
+    for effect, texts in lists:
+        try:
+            rules += [parse_rule(text, effect) for text in texts]
+        except RuleError as error:
+            raise SettingsError(f"{error} (in {places_of(effect, workspace)})") from error
+    return tuple(rules)
+
+
+def places_of(effect: Decision, workspace: Workspace) -> str:
+    """Where rules of this kind come from: files, or the option that gave them."""
+    sources = workspace.loaded.sources.get(f"permissions.{effect}", ())
+    named = {RULE_OPTIONS.get(effect, source.place) if source.layer == "flag" else source.place for source in sources}
+    return ", ".join(sorted(named)) or "the settings"

@@ -45,6 +45,7 @@ class Asking:
         """Called when a quiet time may be over."""
         self._dialog: Dialog | None = None
         self._done: set[str] = set()
+        """Requests, and hooks and servers by their digests, that are not asked about again."""
         self._guarded = False
         self._guard_until = 0.0
         self._ignored = False
@@ -69,20 +70,24 @@ class Asking:
         """Open, keep or drop the dialog, as the open requests say."""
         known = [item for item in story.facts.state.waiting if isinstance(item, ApprovalRequested | QuestionAsked)]
         waiting: list[Asked] = [item for item in known if item.request_id not in self._done]
-        offers: list[AskedOffer] = [HookOffer(story.offered)] if story.offered else []
-        offers += [ServerOffer(story.offered_servers)] if story.offered_servers else []
         if self._terminal.interactive:
-            waiting += [offer for offer in offers if offer.request_id not in self._done]
+            waiting += self._offers(story)
         if self._dialog is not None:
             if any(item.request_id == self._dialog.request_id for item in waiting):
                 return
-            self._close()
+            self._close(decided=False)
             self._screen.line("(no longer asked)", "dim")
         if waiting:
             self._open(waiting[0], story, behind=len(waiting) - 1)
         elif self._draft:
             self._editor.set(self._draft)
             self._draft = ""
+
+    def _offers(self, story: Story) -> list[AskedOffer]:
+        """Hooks and servers that were found, but for those that were decided about."""
+        hooks = tuple(row for row in story.offered if row.digest not in self._done)
+        servers = tuple(row for row in story.offered_servers if row.digest not in self._done)
+        return [*([HookOffer(hooks)] if hooks else []), *([ServerOffer(servers)] if servers else [])]
 
     def key_dropped(self) -> None:
         """A key came in the quiet time: it does not count, and the quiet time starts again."""
@@ -150,8 +155,10 @@ class Asking:
         self._guard_until = loop.time() + self._guard_s
         loop.call_at(self._guard_until, self._wake)
 
-    def _close(self) -> None:
-        if self._dialog is not None:
+    def _close(self, *, decided: bool = True) -> None:
+        if isinstance(self._dialog, AskedOffer) and decided:
+            self._done.update(self._dialog.digests)  # what was left out of a choice was decided too, for now
+        elif self._dialog is not None:
             self._done.add(self._dialog.request_id)
         self._dialog = None
         self._guarded = False

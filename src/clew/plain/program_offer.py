@@ -20,7 +20,12 @@ class AskedOffer:
     @property
     def request_id(self) -> str:
         """The same offer has the same id."""
-        return f"{self._offer.kind}s:" + ",".join(one.digest for one in self._offer.programs)
+        return f"{self._offer.kind}s:" + ",".join(self.digests)
+
+    @property
+    def digests(self) -> tuple[str, ...]:
+        """What is offered."""
+        return tuple(one.digest for one in self._offer.programs)
 
     @property
     def prompt(self) -> str:
@@ -43,7 +48,7 @@ class AskedOffer:
         if words and words[0] in NO:
             return Reply(over=True, lines=(Shown(self._offer.later),))
         if words and all(word in ALL for word in words):
-            return Reply(op=self._offer.approve(tuple(one.digest for one in programs)))
+            return Reply(op=self._offer.approve(self.digests))
         if not words or not all(word.isascii() and word.isdecimal() for word in words):
             return Reply(lines=(Shown("y lets all run, numbers those, n none for now."),))
         numbers = [int(word) for word in dict.fromkeys(words)]

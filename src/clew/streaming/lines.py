@@ -306,12 +306,20 @@ def init_without_session() -> InitLine:
     return InitLine(
         session_id="",
         uuid=new_uuid(),
-        cwd=os.getcwd(),
+        cwd=current_directory(),
         model="",
         permission_mode="",
         tools=(),
         clew_version=__version__,
     )
+
+
+def current_directory() -> str:
+    """Where this process stands; empty when that place is gone."""
+    try:
+        return os.getcwd()
+    except OSError:
+        return ""
 
 
 def _seconds(start: str, end: str) -> float:

@@ -68,9 +68,13 @@ class SessionStore:
             yield from sessions_in(directory)
 
     def remember_project(self, root: Path, *, identity: str = "") -> None:
-        """Note which directory and repository a key stands for. A record that is already right is left alone."""
+        """Note which directory and repository a key stands for. A record that is already right is left alone; a path
+        that is no text has none, because JSON could not give it back."""
         path = self.project_dir(root) / "project.json"
-        record = ProjectRecord(root=str(_resolved(root)), identity=identity)
+        place = str(_resolved(root))
+        if not is_text(place):
+            return
+        record = ProjectRecord(root=place, identity=identity)
         if read_project(path.parent) != record:
             replace_private(path, msgspec.json.encode(record) + b"\n")
 
@@ -84,6 +88,15 @@ class SessionStore:
 
 
 _NO_PROJECT = ProjectRecord(root="")
+
+
+def is_text(path: str) -> bool:
+    """Whether a path is made of characters, and not of bytes that are none."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def project_key(root: Path) -> str:

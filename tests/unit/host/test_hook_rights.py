@@ -150,6 +150,28 @@ async def test_a_hook_whose_file_changed_is_offered_again_and_not_run(place: Hoo
     assert not (place.base / "evil").exists()
 
 
+async def test_a_hook_that_was_offered_and_approved_here_is_offered_again_when_its_file_changes(place: HookLab) -> None:
+    """Whoever approved it in this very session must not find it silently gone; and what was approved runs again."""
+    script = place.project / "check.sh"
+    approved = f"cat >> {place.base}/check.log\n"
+    script.write_text(approved)
+    place.claude({"PreToolUse": [hook("sh ./check.sh")]})
+    async with session(place, [item for number in range(3) for item in (bash(f"echo {number}"), Say("ok"))]):
+        (offered,) = place.front.of(HooksOffered)
+        await place.front.submit(ApproveHooks(digests=(offered.hooks[0].digest,)))
+        await place.say()
+        assert len(place.seen("check")) == 1
+        script.write_text(f"touch {place.base}/evil\n")
+        await place.say("again")
+        first, again = place.front.of(HooksOffered)
+        assert again.hooks[0].digest != first.hooks[0].digest
+        script.write_text(approved)
+        await place.say("and again")
+        assert len(place.seen("check")) == 2
+        assert len(place.front.of(HooksOffered)) == 2
+    assert not (place.base / "evil").exists()
+
+
 async def test_secrets_never_reach_a_hook(place: HookLab) -> None:
     place.env |= {"ANTHROPIC_API_KEY": "sk-ant-canary-000", "MY_TOKEN": "canary-111", "PLAIN": "yes"}
     place.user({"PreToolUse": [hook(place.says("env", more=f"env > {place.base}/env.txt"))]})

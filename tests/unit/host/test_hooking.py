@@ -27,6 +27,7 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ops import ClearContext, Compact, Interrupt, SubmitPrompt
+from fakes.effort import HANG_S
 from unit.host.hook_lab import HookLab, bash, decision, hook, session
 
 
@@ -313,6 +314,21 @@ async def test_hooks_of_the_end_keep_nobody(place: HookLab, monkeypatch: pytest.
         await place.say()
     assert [event.outcome for event in place.front.of(HookRan)] == ["timed_out"]
     assert_gone(place)
+
+
+async def test_what_is_still_being_told_and_the_end_share_their_time(
+    place: HookLab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that hangs up waits five seconds: for the longest of all farewells, not for their sum."""
+    for limit in ("END_LIMIT_S", "TOLD_LIMIT_S"):
+        monkeypatch.setattr(hooked_sessions, limit, HANG_S)
+    meet = "until [ -e {base}/{other} ]; do sleep 0.02; done"
+    for name, other in (("told", "ended"), ("ended", "told")):
+        place.says(name, more=f"touch {place.base}/{name}; {meet.format(base=place.base, other=other)}")
+    place.user({"Notification": [hook(f"sh {place.base}/told.sh")], "SessionEnd": [hook(f"sh {place.base}/ended.sh")]})
+    async with session(place, [Say("ok")]):
+        place.front.door.room.session.publish(Notified(kind="done", text="It is done"))
+    assert [event.outcome for event in place.front.of(HookRan)] == ["ok", "ok"]
 
 
 async def test_an_interrupt_stops_the_hook_and_the_turn(place: HookLab) -> None:

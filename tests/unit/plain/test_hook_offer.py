@@ -61,6 +61,23 @@ async def test_not_now_is_not_asked_again_and_the_line_is_back() -> None:
         assert stage.output.count("Hooks run commands") == 1
 
 
+async def test_what_was_left_out_of_a_choice_is_not_asked_again() -> None:
+    def answer(client: ScriptedClient, op: object) -> None:
+        if isinstance(op, ApproveHooks):
+            client.push(HooksListed(op_id=op.op_id, hooks=ROWS[:1]), SEEN)
+
+    async with Stage(terminal=PlayedTerminal(editing=True), client=ScriptedClient(answer)) as stage:
+        stage.client.push(OFFER)
+        await stage.until(lambda: "Let them run?" in stage.output)
+        stage.terminal.type("2\r")
+        await stage.until(lambda: "after it" in stage.output)
+        stage.terminal.type("hello\r")
+        await stage.until(lambda: stage.ops[-1:] == [SubmitPrompt(content="hello")])
+        assert stage.output.count("Hooks want to run") == 1
+        stage.client.push(HooksOffered(hooks=(row("d3", "./new.sh"),)))
+        await stage.until(lambda: "./new.sh" in stage.output)
+
+
 async def test_ctrl_c_is_not_now_and_interrupts_nothing() -> None:
     async with Stage(terminal=PlayedTerminal(editing=True)) as stage:
         stage.client.push(OFFER, SEEN)
