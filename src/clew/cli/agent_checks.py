@@ -171,7 +171,9 @@ def check_given(parser: OneLineParser, args: argparse.Namespace) -> None:
     try:
         inside = [name for text in args.mcp_config for name in in_process_servers(text)]
         if inside:
-            parser.error(f"--mcp-config {', '.join(inside)}: servers in the program itself come with a later version")
+            parser.error(
+                f"--mcp-config {', '.join(inside)}: MCP servers in the program itself come with a later version"
+            )
         if args.json_schema is not None:
             args.json_schema = given_object(args.json_schema, "--json-schema ")
         if args.agents is not None and (agents := given_object(args.agents, "--agents ")):

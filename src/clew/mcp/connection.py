@@ -35,7 +35,7 @@ from clew.mcp.server_asks import elicitation_of, log_of, roots_of
 from clew.mcp.stdio_transport import Pipes, end_words, stdio_streams
 from clew.system.process import ProcessStarter
 
-ANSWER_S = 30.0
+ANSWER_S = 60.0
 """For everything but calls."""
 FOR_EVER_S = 10**7
 MAX_PAGES = 50

@@ -84,7 +84,7 @@ class Connection(Protocol):
         """Call a tool. Cancelled: the server is told, nobody waits for it, and a late answer is dropped."""
         ...
 
-    async def ask(self, request: Callable[[Any], Awaitable[Any]], *, limit_s: float = 30.0) -> Any:
+    async def ask(self, request: Callable[[Any], Awaitable[Any]], *, limit_s: float = 60.0) -> Any:
         """Anything else of the SDK's client: `ask(lambda client: client.list_prompts())`."""
         ...
 

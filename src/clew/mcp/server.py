@@ -19,7 +19,8 @@ from clew.mcp.sdk import Sdk
 from clew.mcp.tools import McpTool, tools_of
 from clew.protocol.mcp_events import McpState
 
-CONNECT_LIMIT_S = 60.0
+CONNECT_LIMIT_S = 120.0
+"""A program may be fetched from a registry first; nobody waits for it."""
 BACK_OFF_S = (1.0, 3.0, 10.0, 30.0, 60.0)
 """How long to wait before each next try; after the last one it stays away until somebody asks for it."""
 STEADY_S = 120.0

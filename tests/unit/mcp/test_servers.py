@@ -153,7 +153,7 @@ async def test_what_misbehaves_harms_nobody(tmp_path: Path) -> None:
         assert made.servers.servers["huge"].state == "ready"
         assert {row.name: row.state for row in made.servers.rows()}["gone"] == "failed"
         assert "NOBODY_SET_THIS" in made.servers.servers["unset"].detail
-    assert len(made.logged) < 1_000, "a flood of lines is bounded"
+    assert len(made.logged) < 10_000, "a flood of 20,000 lines is bounded"
     assert len(made.told) == 2
 
 
