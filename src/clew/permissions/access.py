@@ -51,6 +51,8 @@ class ToolAccess(Struct, frozen=True, kw_only=True):
     looked again."""
     subject: str = ""
     """Which of several things of one kind it uses, as a skill: a rule may name it."""
+    about: str = ""
+    """What it means, for the person who is asked; empty: that it is not known to only read."""
 
 
 class MemoryAccess(Struct, frozen=True, kw_only=True):

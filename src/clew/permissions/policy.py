@@ -165,7 +165,7 @@ def _tool(access: ToolAccess, policy: Policy) -> Verdict:
         return Verdict(decision="deny", why="plan mode changes nothing", rule="mode plan")
     if policy.mode == "bypassPermissions":
         return Verdict(decision="allow", why="bypass mode", rule="mode bypassPermissions")
-    why = f"{access.tool} is not known to only read"
+    why = access.about or f"{access.tool} is not known to only read"
     if access.changed:
         why = f"{access.tool} describes itself otherwise than when it was last let run"
     return Verdict(decision="ask", why=why, offers=_tool_offer(access.tool))

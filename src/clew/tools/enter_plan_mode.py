@@ -9,6 +9,8 @@ from clew.tools.base import Effect, ToolContext, ToolResult
 from clew.tools.builtin import BuiltinTool
 from clew.tools.paths import problem
 
+ABOUT = "the agent wants to plan first: from then on nothing is changed until you accept its plan"
+
 
 class EnterPlanModeParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Nothing to say."""
@@ -23,7 +25,8 @@ class EnterPlanMode(BuiltinTool[EnterPlanModeParams]):
 
     def accesses(self, params: EnterPlanModeParams, context: ToolContext) -> tuple[Access, ...]:
         plan = self.session.plan
-        return (ToolAccess(tool=self.name, read_only=plan is not None and plan.planning),)
+        planning = plan is not None and plan.planning
+        return (ToolAccess(tool=self.name, read_only=planning, about=ABOUT),)
 
     async def run(self, params: EnterPlanModeParams, context: ToolContext) -> ToolResult:
         plan = self.session.plan
