@@ -170,8 +170,10 @@ def check_given(parser: OneLineParser, args: argparse.Namespace) -> None:
 
     try:
         inside = [name for text in args.mcp_config for name in in_process_servers(text)]
-        if inside:
-            parser.error(f"--mcp-config {', '.join(inside)}: servers in the program itself come with a later version")
+        if inside and args.input_format != "stream-json":
+            parser.error(
+                f"--mcp-config {', '.join(inside)}: no program here holds it; that needs --input-format stream-json"
+            )
         if args.json_schema is not None:
             args.json_schema = given_object(args.json_schema, "--json-schema ")
         if args.agents is not None and (agents := given_object(args.agents, "--agents ")):
