@@ -8,6 +8,7 @@ from clew.protocol.usage import Usage
 
 _COMMIT = re.compile(r"^Commit ([0-9a-f]{6,40}) (.+)$", re.MULTILINE)
 _UNDONE = re.compile(r"^Removed: [0-9a-f]{6,40} .+\nNow at: ", re.MULTILINE)
+_DECLINED = re.compile(r"^(.*)\nRun shell commands?\?.*\[Yes\]: *[nNdD]", re.MULTILINE)
 _TOKENS = re.compile(r"Tokens: ([\d.,]+k?) sent,.*?([\d.,]+k?) received")
 _OLD_TOKENS = re.compile(r"([\d,]+) prompt tokens, ([\d,]+) completion tokens")
 _MODEL = re.compile(r"^(?:Main model|Models?): (\S+)", re.MULTILINE)
@@ -94,6 +95,9 @@ class Notes:
             call = self.build.call("", "Bash", {"command": "git reset --hard HEAD~1"})
             self.build.result(call, text, exit_code=0)
             self.build.turn_result("completed", 0)
+        if declined := _DECLINED.search(text):
+            call = self.build.call("", "Bash", {"command": declined[1].strip()})
+            self.build.result(call, "The user declined to run it.", is_error=True)
         if _TESTED.search(text):
             script = _TEST_SCRIPT.search(text)
             call = self.build.call("", "Bash", {"command": script[1] if script else "aider --test"})

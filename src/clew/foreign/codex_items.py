@@ -14,7 +14,8 @@ from clew.protocol.messages import Part
 
 _EXIT = re.compile(r"(?:Process exited with code|Exit code:|exit code:?) (-?\d+)")
 _NOT_DONE = re.compile(
-    r"(?:apply_patch verification failed|(?:exec(?:_command| command)?|patch|command|user)\b.{0,40}(?:rejected|denied|failed)|"
+    r"(?:apply_patch verification failed|"
+    r"(?:exec(?:_command| command)?|patch|command|user)\b.{0,40}(?:rejected|denied|failed)|"
     r"rejected|aborted by user|failed to parse|execution error|sandbox (?:denied|error)|unsupported call|"
     r"approval policy is|user cancell?ed)\b",
     re.IGNORECASE,

@@ -42,7 +42,9 @@ _NOT_ASKED = re.compile(
 """No permission had been given, which is not the same as somebody saying no."""
 _ACCESS = re.compile(r"^(?:read|list|write|delete) (?=/)", re.MULTILINE)
 """What is done with a path is told by the tool."""
-_BY_PERSON = re.compile(r"\b(?:user|you|human|person|operator)\b", re.IGNORECASE)
+_NAMED = re.compile(rf"\b{_WHO}\b", re.IGNORECASE)
+"""Who is named first said no: "the approval policy … you should not ask" is the policy."""
+_BY_PERSON = re.compile(r"user|you|human|person|operator", re.IGNORECASE)
 
 
 def not_run(outcome: Outcome) -> Literal["", "refused", "cancelled"]:
@@ -97,7 +99,9 @@ class ApprovalsFold:
     def refused(self, outcome: Outcome, subject: str, call_id: CallId, turn: int) -> None:
         """Another program recorded the refusal only as the call's result."""
         if call_id not in self._denied:
-            by_rule = not _BY_PERSON.search(outcome.text[:300]) or _NOT_ASKED.search(outcome.text[:300]) is not None
+            head = outcome.text[:300]
+            who = _NAMED.search(head)
+            by_rule = who is None or not _BY_PERSON.match(who[0]) or _NOT_ASKED.search(head) is not None
             fact = ApprovalFact(
                 tool=outcome.name,
                 subject=subject[:400],

@@ -15,7 +15,7 @@ from clew.orient.vocabulary import WORK, is_negation
 from clew.orient.wording import Wording, wording
 from clew.protocol.standing import Standing
 from clew.system.redact import redact
-from clew.transcript.standing import MAY_ASK, UNANSWERED
+from clew.transcript.standing import UNANSWERED
 
 FIELDS = ("task", "request", "state", "changed", "open", "agent")
 _UNLABELLED = ("task", "state")
@@ -164,7 +164,7 @@ def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
     word = say.word(ledger.state)
     source = ledger.state_source
     unheard = any(agent.status == "stopped" and agent.turn == ledger.turn for agent in ledger.agents)
-    if ledger.state is Standing.IDLE and not (unheard or any(_open(ledger, say)) or _failing(ledger)):
+    if ledger.state is Standing.IDLE and not (unheard or any(_open(ledger, say)) or left_undone(ledger)):
         word = say.finished
     if ledger.state in (Standing.FAILED, Standing.LIMITED) and ledger.state_detail:
         word = f"{word}: {clip(flat(ledger.state_detail), 14)}"
@@ -181,12 +181,6 @@ def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
         )
 
 
-def _failing(ledger: Ledger) -> bool:
-    run = ledger.current_test
-    unsure = ledger.state_detail == MAY_ASK
-    return unsure or (run is not None and run.ok is False) or bool(ledger.failing_checks) or left_undone(ledger)
-
-
 def main_files(ledger: Ledger) -> list[FileFact]:
     """Changed files, the most worked-on first, lock files last."""
     changed = [file for file in ledger.changed_files if not file.deleted]
@@ -195,9 +189,10 @@ def main_files(ledger: Ledger) -> list[FileFact]:
 
 
 def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
-    gone = [file for file in ledger.changed_files if file.deleted and not file.created]
-    names = {file_name(file.path) for file in gone}
-    there = [file for file in main_files(ledger) if file_name(file.path) not in names]
+    latest = {file_name(file.path): file for file in ledger.changed_files}  # what was moved is not gone
+    made = {file_name(file.path) for file in ledger.changed_files if file.created}
+    gone = [file for name, file in latest.items() if file.deleted and name not in made]
+    there = [file for file in main_files(ledger) if not latest[file_name(file.path)].deleted]
     for files, after in ((there, ""), (gone, f" {say.deleted}")):
         named = list({file_name(file.path): file for file in reversed(files)}.values())[::-1]
         if named:

@@ -157,7 +157,7 @@ _ASKS = re.compile(r"[?？؟][\"'”’)\]*_]*(?=\s|$)|[？]")
 _SENTENCE = re.compile(r"(?<=[.!:?؟])[\"'”’)*_]*\s+|(?<=[。！？：])\s*|\n")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\(?\w{1,2}[.)])\s")
 _HEADING = re.compile(r"\s*(?:#|\*\*[^*]+\*\*\s*$)")
-_QUOTE = re.compile("[\"`“”„«»「」]")
+_QUOTE = re.compile('["`“”„«»「」]')
 _REACH = 8
 """So many sentences may follow a question that still waits."""
 _COURTESY = re.compile(
@@ -169,8 +169,9 @@ _COURTESY = re.compile(
 )
 """Ways to say that one is done."""
 _TO_YOU = re.compile(
-    r"\b(?:you|your|(?:should|shall|may|can) I|du|dir|dich|Ihnen|möchten Sie|wollen Sie|soll(?:te)? ich|vous|tu|dois-je|puis-je|"
-    r"quieres|prefieres|usted|debo|puedo|você|quer|devo|posso|vuoi|preferisci|вы|ты|вам|тебе|мне)\b|[你您]|ましょうか|ますか|까요|나요",
+    r"\b(?:you|your|(?:should|shall|may|can) I|du|dir|dich|Ihnen|möchten Sie|wollen Sie|soll(?:te)? ich|"
+    r"vous|tu|dois-je|puis-je|quieres|prefieres|usted|debo|puedo|você|quer|devo|posso|vuoi|preferisci|"
+    r"вы|ты|вам|тебе|мне)\b|[你您]|ましょうか|ますか|까요|나요",
     re.IGNORECASE,
 )
 """Words by which a question is put to the one who reads it."""
@@ -190,7 +191,7 @@ def closing_question(text: str) -> tuple[str, bool]:
             asked = _asked(sentence)
             if asked:
                 opens = text.lstrip().startswith(sentence.strip())  # often the reader's own question, said again
-                clear = (number == 0 and after < 2) or not opens and _TO_YOU.search(asked) is not None
+                clear = (number == 0 and after < 2) or (not opens and _TO_YOU.search(asked) is not None)
                 return "" if _COURTESY.search(asked) else asked[:_MAX_CHARS], clear
             after += not _ITEM.match(sentence)
             if after > _REACH:

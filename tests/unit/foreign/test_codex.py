@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from clew.foreign.registry import identify, read
 from clew.protocol.entries import AssistantEntry, OpaqueEntry, SystemEntry, TurnResultEntry, UserEntry
 from clew.protocol.usage import Usage
@@ -213,3 +215,23 @@ def test_the_diffs_of_a_patch_go_to_the_calls_of_their_files(tmp_path: Path) -> 
     )
     shown = [e.tool_use_result["display"] for e in read(path).entries if isinstance(e, UserEntry)]
     assert [[block["path"] for block in blocks] for blocks in shown] == [["/x/fetch.py"], ["/x/retry.py"]]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "apply_patch verification failed: Failed to find expected lines in a.py",
+        "patch rejected by user",
+        "exec command rejected by user",
+        "aborted by user after 32.1s",
+    ],
+)
+def test_a_call_that_came_to_nothing_failed(tmp_path: Path, words: str) -> None:
+    lines = [
+        META,
+        message("user", "Change them"),
+        item("custom_tool_call", name="apply_patch", input=PATCH, call_id="c1"),
+        item("custom_tool_call_output", call_id="c1", output=words),
+    ]
+    transcript = read(jsonl(tmp_path / f"rollout-2026-04-01T09-00-00-{CODEX_ID}.jsonl", lines))
+    assert results(transcript) == [("c1", words, True), ("c1#2", words, True)]

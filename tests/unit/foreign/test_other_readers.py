@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from clew.foreign.registry import read, read_all
+from clew.ledger.fold import fold
 from clew.protocol.entries import AssistantEntry, CustomTitleEntry, TurnResultEntry, UserEntry
 from clew.protocol.messages import ReasoningPart
 from clew.protocol.usage import Usage
@@ -264,3 +265,34 @@ def test_a_saved_gemini_chat_is_the_bare_history(tmp_path: Path) -> None:
     assert prompts(transcript) == [GOAL]
     assert [text for _, text, _ in results(transcript)] == ["get()"]
     assert said(transcript) == [ANSWER]
+
+
+def test_what_opencode_says_after_a_tool_comes_after_its_result(tmp_path: Path) -> None:
+    assert fold(read(opencode_export(tmp_path)).entries).state == "idle"
+
+
+AIDER_NOTES = """
+# aider chat started at 2026-01-06 11:00:00
+
+#### add a flag  
+
+I'll add it.
+
+> Tokens: 1.5k sent, 66 received.  
+> Applied edit to sync.py  
+> Commit 1a2b3c4 feat: add a flag  
+
+"""  # noqa: W291 - Aider marks its own lines with two spaces at the end
+
+
+def test_what_aider_undid_or_was_not_allowed_to_run(tmp_path: Path) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    undone = "#### /undo  \n> Removed: 1a2b3c4 feat: add a flag  \n> Now at:  9f8e7d6 init  \n"
+    path.write_text(AIDER_NOTES + undone, encoding="utf-8")
+    ledger = fold(read(path).entries)
+    assert (ledger.commits, ledger.changed_files, ledger.state) == ((), (), "idle")
+    declined = "> mypy sync.py  \n> Run shell command? (Y)es/(N)o/(D)on't ask again [Yes]: n  \n"
+    path.write_text(AIDER_NOTES + declined, encoding="utf-8")
+    ledger = fold(read(path).entries)
+    assert [(item.subject, item.by_rule) for item in ledger.refused] == [("mypy sync.py", False)]
+    assert (len(ledger.commits), ledger.state) == (1, "idle")

@@ -112,3 +112,8 @@ def test_files_written_and_removed_by_the_shell() -> None:
     assert shell_edits("sed -i 's/a/b/' src/b.py") == [("src/b.py", 0, False)]
     assert removed_paths("git rm a.txt b.txt && ls") == ["a.txt", "b.txt"]
     assert removed_paths("rm -rf build/*") == []
+
+
+def test_a_patch_that_moves_a_file_leaves_it_under_its_new_name() -> None:
+    patch = "*** Begin Patch\n*** Update File: app.py\n*** Move to: main.py\n@@\n-a\n+b\n*** End Patch"
+    assert patch_changes(patch) == [("app.py", 0, 0, "delete"), ("main.py", 1, 1, "update")]

@@ -32,3 +32,9 @@ def test_detect(text: str, language: str) -> None:
 def test_a_nod_has_no_language() -> None:
     assert Talk().user("Set x to 2").agent("Shall I?").user("y").ledger().language == "en"
     assert Talk().user("y").ledger().language != "en", "unless it is all there is"
+
+
+def test_a_letter_beside_a_digit_is_no_word() -> None:
+    fold = LanguageFold()
+    fold.feed("Run the full e2e suite")
+    assert fold.language() == "en"

@@ -101,3 +101,18 @@ def test_where_nobody_could_be_asked_it_was_not_you_who_refused() -> None:
     (refused,) = talk.result("Not allowed", error=True).ledger().refused
     assert refused.by_rule
     assert refused.subject == "/p/notes.md", "the tool says already that it writes"
+
+
+def test_the_one_who_is_named_first_refused() -> None:
+    words = "approval policy is Never; reject command — you should not ask for escalated permissions"
+    ledger = Talk().user("Install it").bash("apt-get install x", words, error=True).ledger()
+    assert [item.by_rule for item in ledger.refused] == [True]
+
+
+@pytest.mark.parametrize(
+    "words",
+    ["Command was cancelled by user before it could complete.\n12 passing", "aborted by user after 3.1s"],
+)
+def test_what_was_stopped_on_the_way_was_not_refused(words: str) -> None:
+    ledger = Talk().user("Run the tests").bash("npm test", words, error=True).ledger()
+    assert (ledger.refused, ledger.tests, ledger.errors) == ((), (), ())

@@ -129,3 +129,10 @@ def test_a_file_that_was_moved_is_where_it_went(command: str) -> None:
 def test_a_revert_is_a_commit() -> None:
     talk = committed().bash("git revert --no-edit HEAD", '[main 0ddba11] Revert "Set x to 2"\n 1 file changed')
     assert refs(talk.ledger()) == ["be0fe0e", "0ddba11"]
+
+
+def test_what_was_committed_stays_changed_when_a_later_edit_is_thrown_away() -> None:
+    talk = committed().edit("/home/ann/parcels/app.py").bash("git checkout -- app.py", "")
+    assert changed(talk.ledger()) == ["/home/ann/parcels/app.py"]
+    assert [file.edits for file in talk.ledger().changed_files] == [1]
+    assert changed(talk.bash("git reset --hard HEAD~1", "HEAD is now at 7d60764 start").ledger()) == []

@@ -339,3 +339,61 @@ def test_a_build_that_fails_is_not_finished() -> None:
 @pytest.mark.parametrize("command", ["git stash; pytest -q; git stash pop", "pytest -q || true", "pytest -q | tail -1"])
 def test_the_end_of_a_chain_is_not_the_end_of_its_tests(command: str) -> None:
     assert told(Talk().user("Do they pass?").bash(command, "Saved"), "changed") == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "It is paged.\n\nShould I change the client too?\n\nThe old route keeps working. Nothing was deployed.",
+        "It renders twice. Do you want a loading state? It would touch three files. The API stays as it is.",
+        "Fertig.\n\nSoll ich auch den Client anpassen?\n\nDie alte Route bleibt. Es wurde nichts ausgeliefert.",
+        "已经完成。\n\n您希望保留旧日志吗？\n\n目前两种都会写入。磁盘占用会高一些。",
+    ],
+)
+def test_a_question_put_to_the_reader_waits_though_more_is_said(words: str) -> None:
+    talk = Talk().user("Add pages").edit("/p/a.py").agent(words)
+    assert talk.ledger().state == "asking"
+    assert told(talk, "open").endswith(("?", "？"))
+
+
+def test_a_question_to_nobody_in_particular_is_neither_asked_nor_finished() -> None:
+    talk = Talk().user("Why is it slow?").agent("Both are old.\n\nWhere does it go?\n\nMost goes to syn. It is big.")
+    assert (told(talk, "state"), told(talk, "open")) == ("idle", "")
+    assert told(talk.ended(), "state") == "idle"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        'The dialog says "Do you really want to go?" now. The old text is gone.',
+        "### Why did you see this?\n\nThe cache was old. It is new now. All is well.",
+        "See https://example.org/a?b=1 for more. It is done. All is well.",
+    ],
+)
+def test_quoted_questions_headings_and_addresses_ask_nobody(words: str) -> None:
+    assert told(Talk().user("Change it").edit("/p/a.py").agent(words), "state") == "finished"
+
+
+def test_a_request_whose_write_failed_is_not_finished() -> None:
+    talk = Talk().user("Fix the typo").edit("/p/a.py", error=True).agent("It comes from somewhere else.")
+    assert told(talk, "state") == "idle"
+    assert told(talk.bash("sed -i 's/a/b/' /p/a.py").agent("Found it."), "state") == "finished"
+
+
+def test_a_request_whose_last_command_failed_is_not_finished() -> None:
+    talk = Talk().user("Build the pages").bash("mkdocs build", "Exit code 1\nERROR", error=True).agent("It fails.")
+    assert told(talk, "state") == "idle"
+    assert told(talk.bash("mkdocs build", "ok").agent("Built."), "state") == "finished"
+    looked = Talk().user("Who uses f?").bash("grep -rn f src", "Exit code 1", error=True).agent("Nobody does.")
+    assert told(looked, "state") == "finished"
+
+
+def test_a_file_moved_to_another_folder_is_not_deleted() -> None:
+    talk = Talk().user("Move it").bash("git mv scripts/build.py tools/build.py")
+    assert told(talk, "changed") == "build.py"
+    assert told(talk.bash("rm tools/build.py"), "changed") == "build.py deleted"
+
+
+def test_a_file_made_and_removed_under_another_path_is_nothing() -> None:
+    talk = Talk().user("Measure").write("/elsewhere/tmp_bench.py", "x").bash("rm tmp_bench.py")
+    assert told(talk, "changed") == ""
