@@ -3,7 +3,7 @@
 import re
 from typing import Literal
 
-from clew.ledger.calls import Outcome
+from clew.ledger.calls import EDIT_TOOLS, Outcome
 from clew.ledger.commands import tells_exit_code
 from clew.ledger.facts import ApprovalFact
 from clew.protocol.entries import ApprovalEntry
@@ -41,6 +41,7 @@ _NOT_ASKED = re.compile(
 )
 """No permission had been given, which is not the same as somebody saying no."""
 _ACCESS = re.compile(r"^(?:read|list|write|delete) (?=/)", re.MULTILINE)
+_DONE_WITH = re.compile(r"^(?:read|list|write|delete) (?=\S)", re.MULTILINE)
 """What is done with a path is told by the tool."""
 _NAMED = re.compile(rf"\b{_WHO}\b", re.IGNORECASE)
 """Who is named first said no: "the approval policy … you should not ask" is the policy."""
@@ -78,7 +79,7 @@ class ApprovalsFold:
                 return
         fact = ApprovalFact(
             tool=entry.tool,
-            subject=_ACCESS.sub("", entry.subject[:400]),
+            subject=(_DONE_WITH if entry.tool in EDIT_TOOLS else _ACCESS).sub("", entry.subject[:400]),
             decision=entry.decision,
             reason=entry.reason[:300],
             by_rule=entry.decision == "deny" and (entry.by != "user" or entry.request_id not in self._asked),

@@ -82,10 +82,7 @@ class FilesFold:
     def settle(self, outcome: Outcome) -> None:
         """An edit tool finished."""
         if outcome.is_error:
-            file = self._at(outcome.argument("file_path", "notebook_path", "path"))
-            if file:
-                file.failed += 1
-                file.note(outcome.source)
+            self.failed(outcome.argument("file_path", "notebook_path", "path"), outcome.source)
             return
         diffs = outcome.blocks("diff")
         if diffs:
@@ -106,6 +103,12 @@ class FilesFold:
         path = outcome.argument("file_path", "notebook_path", "path")
         added, removed = _counts(outcome)
         self.change(path, added, removed, outcome.source, created=self._creates(outcome, path))
+
+    def failed(self, path: str, source: tuple[EntryId, ...]) -> None:
+        """A change came to nothing, or nobody knows what it came to."""
+        if file := self._at(path):
+            file.failed += 1
+            file.note(source)
 
     def change(
         self,
@@ -130,12 +133,13 @@ class FilesFold:
         file.changed(self.changes, self.turn)
         file.note(source)
 
-    def move(self, old: str, new: str, source: tuple[EntryId, ...]) -> None:
+    def move(self, old: str, new: str, source: tuple[EntryId, ...], *, tracked: bool) -> None:
         """A shell command gave the file another name."""
         before = self._files.get(self._known(old))
         created = before is not None and before.created
         lines = (before.added, before.removed) if before else (0, 0)
-        self.change(old, 0, 0, source, deleted=True)
+        if tracked or before is not None:  # else nobody knows whether it was there before
+            self.change(old, 0, 0, source, deleted=True)
         self.change(new, *lines, source, created=created)
 
     def forget_deleted(self, path: str, source: tuple[EntryId, ...]) -> None:

@@ -185,12 +185,14 @@ class WorkFold:
             self.commits.settle(command, outcome.text, self.files.changes)
             if not command.failed:
                 take_back(command, self.files, self.commits)
-        if not command.failed and (">" in text or "sed " in text):
-            for path, lines, created in shell_edits(text):
+        for path, lines, created in shell_edits(text) if ">" in text or "sed " in text else ():
+            if command.failed:
+                self.files.failed(path, outcome.source)
+            else:
                 self.files.change(path, lines, 0, outcome.source, created=created)
         if not command.failed and "mv " in text:
             for old, new in moved_paths(text):
-                self.files.move(old, new, outcome.source)
+                self.files.move(old, new, outcome.source, tracked="git mv" in text)
         if not command.failed and ("rm " in text or "Remove-Item" in text):
             for path in removed_paths(text):
                 self.files.forget_deleted(path, outcome.source)

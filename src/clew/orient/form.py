@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from clew.commands.deeds import file_name, test_counts
+from clew.ledger.calls import EDIT_TOOLS
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.failures import left_undone
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
@@ -190,7 +191,7 @@ def main_files(ledger: Ledger) -> list[FileFact]:
 
 def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
     latest = {file_name(file.path): file for file in ledger.changed_files}  # what was moved is not gone
-    made = {file_name(file.path) for file in ledger.changed_files if file.created}
+    made = {file_name(file.path) for file in ledger.changed_files if file.created or file.failed_edits}
     gone = [file for name, file in latest.items() if file.deleted and name not in made]
     there = [file for file in main_files(ledger) if not latest[file_name(file.path)].deleted]
     for files, after in ((there, ""), (gone, f" {say.deleted}")):
@@ -234,7 +235,7 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
 def _tells_unwritten(sentence: str, ledger: Ledger) -> bool:
     """The agent speaks of a file that it was not allowed to write, or failed to, as if it had, or says it worked where
     nothing was changed; then nothing it says of it can be relied on."""
-    refused = {file_name(item.subject) for item in ledger.refused if "/" in item.subject}
+    refused = {file_name(item.subject) for item in ledger.refused if item.tool in EDIT_TOOLS or "/" in item.subject}
     failed = {file_name(file.path) for file in ledger.files if file.failed_edits}
     changed = {file_name(file.path) for file in ledger.changed_files}
     if any(name in sentence for name in (refused | failed) - changed):

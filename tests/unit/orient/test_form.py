@@ -397,3 +397,18 @@ def test_a_file_moved_to_another_folder_is_not_deleted() -> None:
 def test_a_file_made_and_removed_under_another_path_is_nothing() -> None:
     talk = Talk().user("Measure").write("/elsewhere/tmp_bench.py", "x").bash("rm tmp_bench.py")
     assert told(talk, "changed") == ""
+
+
+def test_a_file_that_may_have_been_made_here_is_not_told_as_deleted() -> None:
+    made = "cat > tests/test_try.py <<'EOF'\nimport geo\nEOF\npython tests/test_try.py"
+    talk = Talk().user("Add a repr").edit("/p/point.py").bash(made, "Exit code 1\nNameError", error=True)
+    assert told(talk.bash("rm tests/test_try.py"), "changed") == "point.py"
+    talk = Talk().user("Dump it").bash("pg_dump -s shop > schema.tmp && mv schema.tmp schema.sql")
+    assert told(talk, "changed") == "schema.sql"
+
+
+def test_what_is_said_of_a_file_by_its_bare_name_is_not_quoted_when_its_write_was_refused() -> None:
+    talk = Talk().user("Review it").call("Write", file_path="REVIEW.md", content="x")
+    talk.approval("deny", "Write", "write REVIEW.md", by="rule").result("Not allowed.", error=True)
+    talk.agent("The findings are in REVIEW.md.")
+    assert (told(talk, "agent"), told(talk, "state")) == ("", "finished; refused by a rule: Write REVIEW.md")
