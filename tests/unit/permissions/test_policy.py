@@ -268,6 +268,17 @@ def test_fetch_subdomains_by_whole_labels(world: World) -> None:
     assert judge(FetchAccess(url="https://example.com/"), wild).decision == "ask"
 
 
+def test_plan_mode_makes_no_question_of_what_it_refuses(world: World) -> None:
+    """A person who is asked may say yes, and a program that answers for one often does."""
+    asks = (rule("Edit", "ask"), rule("Bash", "ask"), rule("mcp__a", "ask"))
+    for path in (".git/hooks/pre-commit", ".clew/settings.json", ".mcp.json", "new.py"):
+        assert file(world, "write", path, "plan").decision == "deny", path
+        assert file(world, "write", path, "plan", *asks).decision == "deny", path
+    assert judge(ToolAccess(tool="mcp__a__b"), policy(world, "plan", *asks)).decision == "deny"
+    assert shell(world, "touch x", policy(world, "plan", *asks)).decision == "deny"
+    assert shell(world, "ls", policy(world, "plan", *asks)).decision == "ask"
+
+
 def test_tools(world: World) -> None:
     assert judge(ToolAccess(tool="TodoWrite", read_only=True), policy(world)).decision == "allow"
     assert judge(ToolAccess(tool="Thing"), policy(world)).decision == "ask"
