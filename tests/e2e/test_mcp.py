@@ -73,6 +73,7 @@ def test_a_projects_server_runs_only_after_trust_and_approval(tmp_path: Path) ->
         (place.project / ".git").mkdir()
         untrusted = place.run("-p", "hi", "--mcp-wait", "5")
         assert "theirs" not in untrusted.err
+        assert "is not trusted" in place.run("mcp", "approve", "--yes").err
         waiting = place.run("-p", "hi", "--trust", "--mcp-wait", "5")
         assert "1 MCP server is not approved and not run: theirs" in waiting.err
         listed = place.run("mcp", "list")
