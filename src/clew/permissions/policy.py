@@ -63,14 +63,15 @@ def _judge(access: Access, policy: Policy) -> Verdict:
 
 
 def _planning(access: Access, policy: Policy, verdict: Verdict) -> Verdict:
-    """Plan mode changes nothing: neither a protected name nor a rule that asks makes a question of what it refuses."""
-    if verdict.decision != "ask":
+    """Plan mode changes nothing: no rule that allows runs what is not proven to read, and neither a protected name nor
+    a rule that asks makes a question of what it refuses."""
+    if verdict.decision == "deny" or verdict.reads_only:
         return verdict
     match access:
         case ShellAccess():
-            unasked = replace(policy, rules=tuple(rule for rule in policy.rules if rule.effect != "ask"))
-            refused = _shell(access, unasked) if len(unasked.rules) < len(policy.rules) else verdict
-            return refused if refused.decision == "deny" else verdict
+            denials = tuple(rule for rule in policy.rules if rule.effect == "deny")
+            proven = _shell(access, replace(policy, rules=denials, trusted=True))
+            return proven if proven.decision == "deny" else verdict
         case FileAccess(op="write" | "delete") | ToolAccess(read_only=False):
             return Verdict(decision="deny", why="plan mode changes nothing", rule="mode plan")
         case _:

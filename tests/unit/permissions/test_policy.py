@@ -279,6 +279,25 @@ def test_plan_mode_makes_no_question_of_what_it_refuses(world: World) -> None:
     assert shell(world, "ls", policy(world, "plan", *asks)).decision == "ask"
 
 
+def test_plan_mode_runs_nothing_that_only_a_rule_allows(world: World) -> None:
+    allowed = policy(world, "plan", rule("Bash(touch *)"), rule("Bash(git commit *)"), rule("mcp__a"))
+    for leaves in (False, True):
+        assert shell(world, "touch x", allowed, leaves_sandbox=leaves).decision == "deny"
+    assert shell(world, "ls && git commit -m x", allowed).decision == "deny"
+    assert shell(world, "ls", allowed).decision == "allow"
+    assert judge(ToolAccess(tool="mcp__a__b"), allowed).decision == "deny"
+
+
+def test_servers_kept_for_one_project_are_closed_like_those_for_all(world: World) -> None:
+    """They hold the tokens that were given with them."""
+    everything = policy(world, "bypassPermissions")
+    for name in ("mcp.json", "projects/one/mcp.json"):
+        path = f"{everything.places.clew_home}/{name}"
+        assert file(world, "read", path, "bypassPermissions").absolute
+        assert shell(world, f"cat {path}", everything).decision == "deny"
+    assert not file(world, "read", f"{everything.places.clew_home}/projects/one/s.jsonl", "bypassPermissions").absolute
+
+
 def test_tools(world: World) -> None:
     assert judge(ToolAccess(tool="TodoWrite", read_only=True), policy(world)).decision == "allow"
     assert judge(ToolAccess(tool="Thing"), policy(world)).decision == "ask"
