@@ -66,9 +66,9 @@ async def test_a_tool_that_is_not_allowed_is_not_called(lab: MakeLab) -> None:
     assert CALLED == []
 
 
-async def test_without_a_program_that_holds_it_the_server_fails_and_the_run_goes_on(lab: MakeLab) -> None:
+async def test_without_a_program_that_holds_it_the_server_is_refused_by_name(lab: MakeLab) -> None:
     here = lab([{"text": "hi"}])
     config = json.dumps({"mcpServers": {"calculator": {"type": "sdk", "name": "calculator"}}})
     done = here.place.run("-p", "hi", "--mcp-config", config, "--mcp-wait", "30", "--output-format", "json")
-    assert done.result["result"] == "hi"
-    assert "no program here that holds it" in done.err
+    assert done.code == 2
+    assert "calculator: no program here holds it" in done.err

@@ -170,9 +170,9 @@ def check_given(parser: OneLineParser, args: argparse.Namespace) -> None:
 
     try:
         inside = [name for text in args.mcp_config for name in in_process_servers(text)]
-        if inside:
+        if inside and args.input_format != "stream-json":
             parser.error(
-                f"--mcp-config {', '.join(inside)}: MCP servers in the program itself come with a later version"
+                f"--mcp-config {', '.join(inside)}: no program here holds it; that needs --input-format stream-json"
             )
         if args.json_schema is not None:
             args.json_schema = given_object(args.json_schema, "--json-schema ")

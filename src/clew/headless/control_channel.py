@@ -1,7 +1,8 @@
 """Requests with ids in both directions: each is answered once, cancelled, or given up when the other side is gone."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any
 
 import msgspec
 
@@ -17,7 +18,7 @@ from clew.protocol.control import (
     Json,
 )
 from clew.protocol.control_answers import AnswerBase
-from clew.protocol.ids import new_uuid
+from clew.protocol.ids import RequestId, new_uuid
 
 Begin = Callable[[Json], Awaitable[Awaitable[AnswerBase | None]]]
 """Understands a request and begins what it asks; what comes back is the answer. Both raise Refused."""
@@ -123,3 +124,26 @@ def failed(request_id: str, error: BaseException) -> Failed:
     """Why a request was not done."""
     words = str(error) if isinstance(error, Refused) else f"internal error: {type(error).__name__}: {error}"
     return Failed(request_id=request_id, error=words)
+
+
+class OpenAsks:
+    """What the program is being asked for somebody in the session, by id: answered there, or taken back in time."""
+
+    def __init__(self) -> None:
+        self._open: dict[RequestId, asyncio.Task[None]] = {}
+
+    def begin(self, request_id: RequestId, asking: Coroutine[Any, Any, None]) -> None:
+        """Ask beside everything else."""
+        task = self._open[request_id] = asyncio.create_task(asking)
+        task.add_done_callback(lambda _: self._open.pop(request_id, None))
+
+    def withdraw(self, request_id: RequestId) -> None:
+        """Nobody waits for this answer any more."""
+        task = self._open.pop(request_id, None)
+        if task is not None:
+            task.cancel()
+
+    def close(self) -> None:
+        """The session is over."""
+        for request_id in list(self._open):
+            self.withdraw(request_id)

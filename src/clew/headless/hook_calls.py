@@ -1,12 +1,9 @@
 """Callbacks that the program registered: called over the channel, answered to the host, taken back in time."""
 
-import asyncio
-
-from clew.headless.control_channel import ControlChannel, NotAnswered
+from clew.headless.control_channel import ControlChannel, NotAnswered, OpenAsks
 from clew.protocol.client import Client
 from clew.protocol.control import HookCallbackRequest, HookMatcherGiven
 from clew.protocol.events import Event, HookCalled, HookCallWithdrawn
-from clew.protocol.ids import RequestId
 from clew.protocol.ops import AnswerHookCall, CallbackHook
 
 DEFAULT_TIMEOUT_S = 60.0
@@ -18,28 +15,21 @@ class HookCalls:
     def __init__(self, client: Client, channel: ControlChannel) -> None:
         self._client = client
         self._channel = channel
-        self._open: dict[RequestId, asyncio.Task[None]] = {}
+        self._open = OpenAsks()
 
     def take(self, event: Event) -> None:
         """A callback is due, or no longer."""
         match event:
             case HookCalled():
-                task = self._open[event.request_id] = asyncio.create_task(self._call(event))
-                task.add_done_callback(lambda _: self._open.pop(event.request_id, None))
+                self._open.begin(event.request_id, self._call(event))
             case HookCallWithdrawn():
-                self._withdraw(event.request_id)
+                self._open.withdraw(event.request_id)
             case _:
                 pass
 
     def close(self) -> None:
         """The session is over."""
-        for request_id in list(self._open):
-            self._withdraw(request_id)
-
-    def _withdraw(self, request_id: RequestId) -> None:
-        task = self._open.pop(request_id, None)
-        if task is not None:
-            task.cancel()
+        self._open.close()
 
     async def _call(self, event: HookCalled) -> None:
         request = HookCallbackRequest(callback_id=event.callback_id, input=event.input, tool_use_id=event.call_id)

@@ -1,13 +1,11 @@
 """Messages to MCP servers that live in the program: carried over the channel, and its answers carried back."""
 
-import asyncio
 from typing import Any, cast
 
-from clew.headless.control_channel import ControlChannel, NotAnswered
+from clew.headless.control_channel import ControlChannel, NotAnswered, OpenAsks
 from clew.protocol.client import Client
 from clew.protocol.control import McpMessageRequest
 from clew.protocol.events import Event
-from clew.protocol.ids import RequestId
 from clew.protocol.mcp_events import McpMessageSent, McpMessageWithdrawn
 from clew.protocol.ops import AnswerMcpMessage
 
@@ -18,28 +16,21 @@ class McpMessages:
     def __init__(self, client: Client, channel: ControlChannel) -> None:
         self._client = client
         self._channel = channel
-        self._open: dict[RequestId, asyncio.Task[None]] = {}
+        self._open = OpenAsks()
 
     def take(self, event: Event) -> None:
         """A message is to be carried, or no longer."""
         match event:
             case McpMessageSent():
-                task = self._open[event.request_id] = asyncio.create_task(self._carry(event))
-                task.add_done_callback(lambda _: self._open.pop(event.request_id, None))
+                self._open.begin(event.request_id, self._carry(event))
             case McpMessageWithdrawn():
-                self._withdraw(event.request_id)
+                self._open.withdraw(event.request_id)
             case _:
                 pass
 
     def close(self) -> None:
         """The session is over."""
-        for request_id in list(self._open):
-            self._withdraw(request_id)
-
-    def _withdraw(self, request_id: RequestId) -> None:
-        task = self._open.pop(request_id, None)
-        if task is not None:
-            task.cancel()
+        self._open.close()
 
     async def _carry(self, event: McpMessageSent) -> None:
         request = McpMessageRequest(server_name=event.server, message=event.message)

@@ -78,6 +78,11 @@ class McpOffers:
         except ServerError:
             return  # what was known counts on; the state of the server tells what is wrong
 
+    async def settled(self, limit_s: float) -> None:
+        """Until what is being read was read, but not for ever."""
+        if self._reading:
+            await asyncio.wait(set(self._reading), timeout=limit_s)
+
     async def close(self) -> None:
         """The session ends."""
         for task in self._reading:

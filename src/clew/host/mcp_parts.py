@@ -287,6 +287,7 @@ class FirstWait(Middleware):
         assert self._parts.servers is not None
         self._parts.begin()
         late = await self._parts.servers.settled(self._limit_s)
+        await self._parts.offers.settled(self._limit_s)
         if late:
             words = f"{', '.join(late)} did not connect within {self._limit_s:g} s (--mcp-wait)"
             yield Notice(level="warning", text=f"MCP: {words}", code="mcp")
