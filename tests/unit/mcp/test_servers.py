@@ -273,3 +273,12 @@ async def test_a_projects_server_comes_back_only_as_it_was_approved(
         await until(lambda: made.states[-1] == ("theirs", "ready"))
     finally:
         await made.servers.close()
+
+
+async def test_an_answer_that_is_cut_or_no_json_is_an_answer_all_the_same(tmp_path: Path) -> None:
+    """Nobody waits ten minutes for what came and could not be read."""
+    async with lab(tmp_path, {"halved": program(RAW, "halved"), "broken": program(RAW, "broken")}) as made:
+        assert await made.servers.settled(HANG_S) == ()
+        assert (await made.call("halved", "echo")).text == "echo: cut \ufffd"
+        with pytest.raises(ServerError, match="not JSON"):
+            await made.call("broken", "echo")
