@@ -7,6 +7,7 @@ from clew.foreign.build import Builder
 from clew.protocol.usage import Usage
 
 _COMMIT = re.compile(r"^Commit ([0-9a-f]{6,40}) (.+)$", re.MULTILINE)
+_UNDONE = re.compile(r"^Removed: [0-9a-f]{6,40} .+\nNow at: ", re.MULTILINE)
 _TOKENS = re.compile(r"Tokens: ([\d.,]+k?) sent,.*?([\d.,]+k?) received")
 _OLD_TOKENS = re.compile(r"([\d,]+) prompt tokens, ([\d,]+) completion tokens")
 _MODEL = re.compile(r"^(?:Main model|Models?): (\S+)", re.MULTILINE)
@@ -89,6 +90,10 @@ class Notes:
         for commit in _COMMIT.finditer(text) if "Commit " in text else ():
             call = self.build.call("", "Bash", {"command": f"git commit -m {commit[2]!r}"})
             self.build.result(call, f"[aider {commit[1]}] {commit[2]}", exit_code=0)
+        if "Removed: " in text and _UNDONE.search(text):
+            call = self.build.call("", "Bash", {"command": "git reset --hard HEAD~1"})
+            self.build.result(call, text, exit_code=0)
+            self.build.turn_result("completed", 0)
         if _TESTED.search(text):
             script = _TEST_SCRIPT.search(text)
             call = self.build.call("", "Bash", {"command": script[1] if script else "aider --test"})

@@ -13,6 +13,13 @@ from clew.protocol.display import DiffBlock
 from clew.protocol.messages import Part
 
 _EXIT = re.compile(r"(?:Process exited with code|Exit code:|exit code:?) (-?\d+)")
+_NOT_DONE = re.compile(
+    r"(?:apply_patch verification failed|(?:exec(?:_command| command)?|patch|command|user)\b.{0,40}(?:rejected|denied|failed)|"
+    r"rejected|aborted by user|failed to parse|execution error|sandbox (?:denied|error)|unsupported call|"
+    r"approval policy is|user cancell?ed)\b",
+    re.IGNORECASE,
+)
+"""How Codex says, in place of a result, that a call came to nothing."""
 _CWD = re.compile(r"<cwd>(.*?)</cwd>|Current working directory: (\S+)")
 _CALLS = {"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"}
 _OUTPUTS = {"function_call_output", "custom_tool_call_output", "tool_search_output", "function_result"}
@@ -174,7 +181,7 @@ def read_output(output: Any) -> tuple[str, int | None, bool]:
             return as_str(inner.get("output")), as_int(code) if code is not None else None, failed
     if found := _EXIT.search(text, 0, 400):
         return text, int(found[1]), failed
-    return text, None, failed
+    return text, None, failed or _NOT_DONE.match(text) is not None
 
 
 def _arguments(kind: str, item: Json) -> tuple[Json, str | None]:

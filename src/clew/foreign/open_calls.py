@@ -70,7 +70,7 @@ class OpenCalls:
             if call is not None and call.name == "Bash" and exit_code is not None:
                 command = str(call.arguments.get("command", ""))
                 blocks.append(TerminalBlock(command=command, output=text, exit_code=exit_code))
-            content = text if number == 0 else "(see the first file of this patch)"
+            content = text if number == 0 or is_error else "(see the first file of this patch)"
             part = ToolResultPart(call_id=open_call.id, content=content, is_error=is_error)
             yield Settled(part, {"display": msgspec.to_builtins(blocks)} if blocks else None, open_call.holder)
 

@@ -52,6 +52,7 @@ def reply(build: Builder, info: Json, parts: list[Json]) -> None:
     for part in parts:
         match part.get("type"):
             case "text":
+                tools = _settled(build, tools)  # older versions hold a whole turn in one message
                 build.text(as_str(part.get("text")))
             case "reasoning":
                 build.reasoning(as_str(part.get("text")))
@@ -65,10 +66,15 @@ def reply(build: Builder, info: Json, parts: list[Json]) -> None:
                 build.opaque(f"part.{as_str(kind)}", part)
     if tokens := as_dict(info.get("tokens")):
         build.usage(_usage(tokens))
-    for call_id, state in tools:
-        _result(build, call_id, state)
+    _settled(build, tools)
     if error := as_dict(info.get("error")):
         _error(build, error)
+
+
+def _settled(build: Builder, tools: list[tuple[str, Json]]) -> list[tuple[str, Json]]:
+    for call_id, state in tools:
+        _result(build, call_id, state)
+    return []
 
 
 def _usage(tokens: Json) -> Usage:

@@ -147,6 +147,8 @@ def _patch(arguments: Json) -> list[Call]:
         else:
             arguments = {"file_path": change.path, "old_string": change.old, "new_string": change.new}
             calls.append(Call("Edit", arguments))
+            if change.moved_to:
+                calls.append(Call("Bash", {"command": f"mv {shlex.quote(change.path)} {shlex.quote(change.moved_to)}"}))
     return calls
 
 

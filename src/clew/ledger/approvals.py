@@ -31,6 +31,11 @@ _CANCELLED = re.compile(
     r"sibling tool call|parallel tool call\b.{0,80}\berrored|aborted by (?:the )?user",
     re.IGNORECASE,
 )
+_STOPPED = re.compile(
+    r"(?:cancel+ed|aborted|interrupted|stopped) by (?:the )?user (?:after \d|before it (?:could )?(?:complete|finish))",
+    re.IGNORECASE,
+)
+"""It ran until somebody stopped it, which is no refusal."""
 _NOT_ASKED = re.compile(
     r"\bgranted?\b|\bhas specified a rule\b|\brequires? \w*\s*(?:approval|permission)", re.IGNORECASE
 )
@@ -45,6 +50,8 @@ def not_run(outcome: Outcome) -> Literal["", "refused", "cancelled"]:
     if not outcome.is_error or outcome.blocks("terminal") or tells_exit_code(outcome.text):
         return ""
     head = outcome.text[:400].lstrip()
+    if _STOPPED.search(head):
+        return "cancelled"
     if _REFUSED.search(head[:300]):
         return "refused"
     return "cancelled" if _CANCELLED.search(head) else ""

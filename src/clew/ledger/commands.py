@@ -83,6 +83,11 @@ def _unquoted(command: str) -> str:
     return " && ".join(part for part in parts if not _ASKING.match(part))
 
 
+def only_looks(command: str) -> bool:
+    """Nothing but looking around: that a search finds nothing is no failure."""
+    return all(_ASKING.match(part) for part in _SEPARATOR.split(_QUOTED.sub("''", command)) if part.strip())
+
+
 def tells_its_end(command: str, purpose: Purpose) -> bool:
     """Whether the exit code is that of what the command is for: nothing stands behind it that runs in any case."""
     parts = _OPERATOR.split(_QUOTED.sub("''", command[:600]).strip().rstrip(";"))

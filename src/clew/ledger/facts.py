@@ -158,6 +158,8 @@ class ErrorFact(Fact, frozen=True, kw_only=True):
     text: str
     resolved: bool = False
     resolved_by: Sources = ()
+    order: int = 0
+    """Position among changes, as with tests."""
 
 
 class Said(Fact, frozen=True, kw_only=True):

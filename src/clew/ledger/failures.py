@@ -3,8 +3,8 @@
 from msgspec.structs import replace
 
 from clew.ledger.calls import EDIT_TOOLS, SHELL_TOOLS, Outcome
-from clew.ledger.commands import first_program
-from clew.ledger.facts import ErrorFact, Sources
+from clew.ledger.commands import first_program, only_looks
+from clew.ledger.facts import ErrorFact, Ledger, Sources
 from clew.ledger.words import flat
 
 KEPT = 30
@@ -26,21 +26,22 @@ class FailuresFold:
     def __init__(self) -> None:
         self._errors: dict[str, ErrorFact] = {}
 
-    def settle(self, outcome: Outcome, *, failed: bool, turn: int = 0) -> None:
+    def settle(self, outcome: Outcome, *, failed: bool, turn: int = 0, order: int = 0) -> None:
         """Note a failed call, or let a good one resolve an earlier failure."""
         if not failed and not self._errors:
             return
         key = failing_thing(outcome)
         known = self._errors.get(key)
         if failed:
-            self.failed(key, outcome.text, outcome.source, turn)
+            self.failed(key, outcome.text, outcome.source, turn, order)
         elif known and not known.resolved:
             self._errors[key] = replace(known, resolved=True, resolved_by=outcome.source)
 
-    def failed(self, where: str, text: str, source: Sources, turn: int) -> None:
+    def failed(self, where: str, text: str, source: Sources, turn: int, order: int = 0) -> None:
         """Something went wrong."""
         self._errors.pop(where, None)
-        self._errors[where] = ErrorFact(where=where, text=flat(first_line(text))[:_MAX_TEXT], source=source, turn=turn)
+        words = flat(first_line(text))[:_MAX_TEXT]
+        self._errors[where] = ErrorFact(where=where, text=words, source=source, turn=turn, order=order)
         if len(self._errors) > KEPT:
             settled = next((key for key, error in self._errors.items() if error.resolved), next(iter(self._errors)))
             del self._errors[settled]
@@ -54,6 +55,25 @@ class FailuresFold:
     def facts(self) -> tuple[ErrorFact, ...]:
         """Oldest first."""
         return tuple(self._errors.values())
+
+
+def left_undone(ledger: Ledger) -> bool:
+    """A file of the last request could not be written and was not since, or its last command failed and nothing was
+    changed after it."""
+    errors = ledger.current_errors
+    if not errors:
+        return False
+    written = {file.path for file in ledger.changed_files if file.turn == ledger.turn}
+    last = ledger.commands[-1] if ledger.commands else None
+    return any(
+        error.where.removeprefix("edit ") not in written
+        if error.where.startswith("edit ")
+        else last is not None
+        and error.source == last.source
+        and error.order >= ledger.changes
+        and not only_looks(last.command)
+        for error in errors
+    )
 
 
 def first_line(text: str) -> str:

@@ -9,6 +9,7 @@ from clew.protocol.ids import EntryId
 
 MAX_FILES = 2000
 _MAX_SOURCES = 4
+_MAX_HISTORY = 50
 _PATCH_MARKS = (("*** Add File: ", "add"), ("*** Update File: ", "update"), ("*** Delete File: ", "delete"))
 
 
@@ -19,6 +20,7 @@ class _File:
         "deleted",
         "edits",
         "failed",
+        "history",
         "order",
         "path",
         "reads",
@@ -32,6 +34,25 @@ class _File:
         self.reads = self.edits = self.added = self.removed = self.failed = self.order = self.turn = 0
         self.created = self.deleted = False
         self.source: list[EntryId] = []
+        self.history: list[tuple[int, int, int, int, bool, bool, int]] = []
+
+    def changed(self, order: int, turn: int) -> None:
+        """Keep how the file stands after a change, to be able to go back there."""
+        self.order, self.turn = order, turn
+        self.history.append((order, self.edits, self.added, self.removed, self.created, self.deleted, turn))
+        del self.history[:-_MAX_HISTORY]
+
+    def at(self, order: int) -> "_File":
+        """The file as it stood after all changes up to this one."""
+        past = _File(self.path)
+        for past.order, past.edits, past.added, past.removed, past.created, past.deleted, past.turn in reversed(
+            self.history
+        ):
+            if past.order <= order:
+                past.history = [state for state in self.history if state[0] <= order]
+                past.source = self.source[:1]
+                return past
+        return _File(self.path)
 
     def note(self, source: tuple[EntryId, ...]) -> None:
         """Keep the first and the latest entries that show this file."""
@@ -106,8 +127,7 @@ class FilesFold:
         file.removed += removed
         file.created = file.created or created
         file.deleted = deleted
-        file.order = self.changes
-        file.turn = self.turn
+        file.changed(self.changes, self.turn)
         file.note(source)
 
     def move(self, old: str, new: str, source: tuple[EntryId, ...]) -> None:
@@ -132,7 +152,7 @@ class FilesFold:
             if file.path in wanted if wanted else not file.created or file.order <= known_until:
                 if stash:
                     self._stashed.append(file)
-                self._files[file.path] = _File(file.path)
+                self._files[file.path] = file.at(after)
                 self.changes += 1
 
     def unstash(self) -> None:
@@ -263,6 +283,9 @@ def patch_changes(patch: str) -> list[tuple[str, int, int, str]]:
                 found.append((path, added, removed, kind))
             path, kind = opened
             added = removed = 0
+        elif line.startswith("*** Move to: "):
+            found.append((path, 0, 0, "delete"))
+            path = line[13:].strip()
         elif line.startswith("+++ "):
             target = line[4:].split("\t")[0].strip()
             if target == "/dev/null":

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 _SAMPLE = 1500
 _FADING = 0.9
 """What a message weighs once another has come."""
-_WORD = re.compile(r"[^\W\d_]+")
+_WORD = re.compile(r"\b[^\W\d_]+\b")
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`]*`|https?://\S+|\S*[/\\_.]\w+\S*", re.DOTALL)
 _COMMON = {
     "en": "the a an and to of is in it you that for on with this are be as can not please do we i add fix make what",

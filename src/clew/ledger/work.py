@@ -163,7 +163,7 @@ class WorkFold:
             self.agents.notice(outcome.text, entry)
         elif name == "ExitPlanMode":
             self._settled_plan(outcome, part.call_id, approved=not failed)
-        self.failures.settle(outcome, failed=failed, turn=self.turn)
+        self.failures.settle(outcome, failed=failed, turn=self.turn, order=self.files.changes)
 
     def _unrun(self, outcome: Outcome, call_id: CallId, *, refused: bool) -> None:
         if outcome.name in AGENT_TOOLS:

@@ -7,6 +7,7 @@ from msgspec import Struct
 
 from clew.commands.deeds import file_name, test_counts
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
+from clew.ledger.failures import left_undone
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
 from clew.orient.claims import claims_in, words_in
 from clew.orient.fact_check import contradicted
@@ -14,7 +15,7 @@ from clew.orient.vocabulary import WORK, is_negation
 from clew.orient.wording import Wording, wording
 from clew.protocol.standing import Standing
 from clew.system.redact import redact
-from clew.transcript.standing import UNANSWERED
+from clew.transcript.standing import MAY_ASK, UNANSWERED
 
 FIELDS = ("task", "request", "state", "changed", "open", "agent")
 _UNLABELLED = ("task", "state")
@@ -182,7 +183,8 @@ def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
 
 def _failing(ledger: Ledger) -> bool:
     run = ledger.current_test
-    return (run is not None and run.ok is False) or bool(ledger.failing_checks)
+    unsure = ledger.state_detail == MAY_ASK
+    return unsure or (run is not None and run.ok is False) or bool(ledger.failing_checks) or left_undone(ledger)
 
 
 def main_files(ledger: Ledger) -> list[FileFact]:

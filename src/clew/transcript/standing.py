@@ -26,6 +26,8 @@ from clew.transcript.typed_text import is_interruption, is_prompt
 QUESTION_TOOLS = frozenset({"AskUserQuestion", "AskUser"})
 UNANSWERED = "unanswered"
 """Detail of a state: the last request has no reply at all."""
+MAY_ASK = "may ask"
+"""Detail of a state: the last words hold a question, and whom it asks is not clear."""
 _LIMITS = frozenset({"max_turns", "max_budget", "output_limit", "prompt_too_long"})
 _STOPS = frozenset({"interrupted", "stopped_by_denial"})
 _QUOTA = re.compile(
@@ -111,8 +113,9 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
             return
         for part in entry.message.content:
             if isinstance(part, TextPart) and part.text.strip():
-                self._ask(closing_question(part.text), entry.uuid)
-                self._set("text", "", entry.uuid)
+                question, is_clear = closing_question(part.text)
+                self._ask(question if is_clear else "", entry.uuid)
+                self._set("text", MAY_ASK if question and not is_clear else "", entry.uuid)
             elif isinstance(part, ToolCallPart):
                 call = meant_call(part)
                 asked = question_of(call.arguments) if call.name in QUESTION_TOOLS else ""
@@ -138,7 +141,7 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
         elif entry.reason == "model_error":
             self._fail(entry.error or "model error", self.source)
         elif self.mark not in _ENDINGS:
-            self._set("text", "", self.source)
+            self._set("text", self.detail if self.mark == "text" else "", self.source)
 
     def _fail(self, text: str, source: EntryId) -> None:
         self._set("limited" if _QUOTA.search(text) else "failed", text[:_MAX_CHARS], source)
@@ -151,8 +154,12 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
 
 
 _ASKS = re.compile(r"[?？؟][\"'”’)\]*_]*(?=\s|$)|[？]")
-_SENTENCE = re.compile(r"(?<=[.!:])[\"'”’)*_]*\s+|(?<=[?。！？：؟])\s*|\n")
+_SENTENCE = re.compile(r"(?<=[.!:?؟])[\"'”’)*_]*\s+|(?<=[。！？：])\s*|\n")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\(?\w{1,2}[.)])\s")
+_HEADING = re.compile(r"\s*(?:#|\*\*[^*]+\*\*\s*$)")
+_QUOTE = re.compile("[\"`“”„«»「」]")
+_REACH = 8
+"""So many sentences may follow a question that still waits."""
 _COURTESY = re.compile(
     r"anything else|further (?:help|assistance|questions)|any (?:other |more )?questions|"
     r"how (?:can|may) I (?:help|assist)|what would you like (?:me )?to|"
@@ -161,23 +168,43 @@ _COURTESY = re.compile(
     re.IGNORECASE,
 )
 """Ways to say that one is done."""
+_TO_YOU = re.compile(
+    r"\b(?:you|your|(?:should|shall|may|can) I|du|dir|dich|Ihnen|möchten Sie|wollen Sie|soll(?:te)? ich|vous|tu|dois-je|puis-je|"
+    r"quieres|prefieres|usted|debo|puedo|você|quer|devo|posso|vuoi|preferisci|вы|ты|вам|тебе|мне)\b|[你您]|ましょうか|ますか|까요|나요",
+    re.IGNORECASE,
+)
+"""Words by which a question is put to the one who reads it."""
 
 
-def closing_question(text: str) -> str:
-    """The question that the last paragraph ends with, a last remark aside; one with a list of answers may stand before
-    it. "" for none: who goes on to answer it did not ask."""
+def closing_question(text: str) -> tuple[str, bool]:
+    """What the last words of a message ask, and whether it is clear that they wait for an answer: they end with it, a
+    last remark and a list of answers aside, or put it to the reader by word. Who goes on to answer it did not ask."""
     if not _ASKS.search(text, max(0, len(text) - 2500)):
-        return ""
+        return "", True
     blocks = [block for block in re.split(r"\n\s*\n", text[-2500:].rsplit("```", 1)[-1]) if block.strip()]
     while len(blocks) > 1 and _ITEM.match(blocks[-1]) and not _ASKS.search(blocks[-1]):
         blocks.pop()
-    told = [sentence for sentence in (_SENTENCE.split(blocks[-1]) if blocks else []) if sentence and sentence.strip()]
-    for sentence in reversed(told[-2:]):
-        if (found := _ASKS.search(sentence)) and not sentence[found.end() :].strip():
-            plain = re.sub(r"^[\s>#*+•-]+|\*\*", "", sentence).strip()
-            if len(plain) > 3:
-                return "" if _COURTESY.search(plain) else plain[:_MAX_CHARS]
-    return ""
+    after = 0
+    for number, block in enumerate(reversed(blocks)):
+        for sentence in reversed([piece for piece in _SENTENCE.split(block) if piece and piece.strip()]):
+            asked = _asked(sentence)
+            if asked:
+                opens = text.lstrip().startswith(sentence.strip())  # often the reader's own question, said again
+                clear = (number == 0 and after < 2) or not opens and _TO_YOU.search(asked) is not None
+                return "" if _COURTESY.search(asked) else asked[:_MAX_CHARS], clear
+            after += not _ITEM.match(sentence)
+            if after > _REACH:
+                return "", True
+    return "", True
+
+
+def _asked(sentence: str) -> str:
+    """The sentence as a question; "" when it is none, a heading, or in quotes."""
+    found = _ASKS.search(sentence)
+    if not found or sentence[found.end() :].strip() or _HEADING.match(sentence):
+        return ""
+    plain = re.sub(r"^[\s>#*+•-]+|\*\*", "", sentence).strip()
+    return plain if len(plain) > 3 and len(_QUOTE.findall(plain)) % 2 == 0 else ""
 
 
 def question_of(arguments: dict[str, Any]) -> str:

@@ -114,6 +114,7 @@ PATCH = """*** Begin Patch
 def test_a_patch_becomes_one_call_per_file() -> None:
     assert translate("apply_patch", {"input": PATCH}) == [
         ("Edit", {"file_path": "a.py", "old_string": "keep\nold", "new_string": "keep\nnew\nmore"}),
+        ("Bash", {"command": "mv a.py b.py"}),
         ("Write", {"file_path": "c.py", "content": "one"}),
         ("Bash", {"command": "rm d.py"}),
     ]
@@ -129,6 +130,7 @@ def test_a_patch_given_to_the_shell_is_still_a_patch() -> None:
     command = f"apply_patch <<'EOF'\n{PATCH}\nEOF"
     assert [call.name for call in translate("shell", {"command": ["bash", "-lc", command]})] == [
         "Edit",
+        "Bash",
         "Write",
         "Bash",
     ]

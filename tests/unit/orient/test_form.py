@@ -295,8 +295,7 @@ def test_pasted_material_is_told_by_how_it_begins_and_how_it_really_ends() -> No
 
 def test_a_question_that_the_agent_answers_itself_asks_nobody() -> None:
     talk = Talk().user("Should I use tabs?").agent("Should you use tabs? It depends. Most projects here use spaces.")
-    assert told(talk, "state") == "finished"
-    assert told(talk, "open") == ""
+    assert (told(talk, "state"), told(talk, "open")) == ("idle", "")  # that it was answered is not certain
     asks = Talk().user("Add logging").agent("Standard logging or structlog? I would take the first.")
     assert told(asks, "open") == "Standard logging or structlog?"
 
