@@ -190,7 +190,7 @@ def closing_question(text: str) -> tuple[str, bool]:
             asked = _asked(sentence)
             if asked:
                 opens = text.lstrip().startswith(sentence.strip())  # often the reader's own question, said again
-                clear = (number == 0 and after < 2) or not opens and _TO_YOU.search(asked) is not None
+                clear = (number == 0 and after < 2) or (not opens and _TO_YOU.search(asked) is not None)
                 return "" if _COURTESY.search(asked) else asked[:_MAX_CHARS], clear
             after += not _ITEM.match(sentence)
             if after > _REACH:
