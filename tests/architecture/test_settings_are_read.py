@@ -182,10 +182,11 @@ def read_by_method(kind: type[Section], name: str) -> set[str]:
 def reads() -> set[Read]:
     """What all of src but `config/` reads."""
     texts = {path: path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
-    trees = {path: ast.parse(text) for path, text in texts.items()}
+    words = {path: set(re.findall(r"\w+", text)) for path, text in texts.items()}
     attributes: dict[str, Kind] = {}
     results: dict[str, Kind] = {}
-    for tree in trees.values():
+    for path in (path for path in texts if words[path] & set(SECTIONS)):  # an annotation names what it means
+        tree = ast.parse(texts[path])
         known = Reads(tree, {}, {})
         for node in ast.walk(tree):
             if isinstance(node, ast.AnnAssign):
@@ -199,8 +200,8 @@ def reads() -> set[Read]:
                     results[node.name] = kind
     # Whoever names neither a section nor anything that holds one reads none.
     roots = {*SECTIONS, *attributes, *results}
-    near = [path for path in READERS if roots & set(re.findall(r"\w+", texts[path]))]
-    return {read for path in near for read in Reads(trees[path], attributes, results).read()}
+    near = [path for path in READERS if roots & words[path]]
+    return {read for path in near for read in Reads(ast.parse(texts[path]), attributes, results).read()}
 
 
 @pytest.fixture(scope="module")

@@ -119,7 +119,7 @@ def test_sections_are_written_ahead_with_the_fast_model_and_booked(tmp_path: Pat
         assert all(entry["costUsd"] > 0 for entry in booked)
         before = len(lab.summaries)
         shown = lab.ask(person, "/compact", r"Compacted[^\n]*\n")
-        assert len(lab.summaries) - before <= 1  # at most what came since
+        assert len(lab.summaries) - before <= 2  # at most what came since, and one that was under way meanwhile
         assert "1 section" in shown or "2 sections" in shown
 
 

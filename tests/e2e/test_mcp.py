@@ -73,6 +73,7 @@ def test_a_projects_server_runs_only_after_trust_and_approval(tmp_path: Path) ->
         (place.project / ".git").mkdir()
         untrusted = place.run("-p", "hi", "--mcp-wait", "5")
         assert "theirs" not in untrusted.err
+        assert "is not trusted" in place.run("mcp", "approve", "--yes").err
         waiting = place.run("-p", "hi", "--trust", "--mcp-wait", "5")
         assert "1 MCP server is not approved and not run: theirs" in waiting.err
         listed = place.run("mcp", "list")
@@ -138,3 +139,22 @@ def test_a_tool_answers_for_a_person(tmp_path: Path) -> None:
     assert (place.project / "yes.txt").read_text() == "yes"
     assert not (place.project / "no.txt").exists()
     assert "the word no is in it" in results
+
+
+def test_a_tool_that_answers_is_asked_about_what_would_run(tmp_path: Path) -> None:
+    """A call through the proxy and a command's own shell, by a server that answers with an object."""
+    asked = tmp_path / "asked"
+    with ModelServer([ECHO, {"text": "done"}]) as server:
+        place = Place(tmp_path, server.url)
+        (place.clew_home / "commands").mkdir(parents=True)
+        (place.clew_home / "commands" / "make.md").write_text("Made: !`touch made`")
+        fake = {"command": sys.executable, "args": [str(FAKES / "mcp_server.py")], "env": {"FAKE_ASKED": str(asked)}}
+        given = ("--mcp-config", config(fake=fake, raw=raw()), *WAIT)
+        run = place.run("-p", "/make", *given, "--permission-prompt-tool", "mcp__fake__decide_and_tell")
+        result = json.dumps(server.requests[1].body["messages"])
+    assert run.code == 0, run.err
+    assert [json.loads(line) for line in asked.read_text().splitlines()] == [
+        ["Bash", {"command": "touch made"}],
+        ["mcp__raw__echo", {"text": "hi"}],
+    ]
+    assert "echo: changed" in result

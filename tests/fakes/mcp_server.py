@@ -107,6 +107,14 @@ def decide(tool_name: str, input: dict[str, object], tool_use_id: str) -> str:
     return json.dumps({"behavior": "allow", "updatedInput": input})
 
 
+@server.tool()
+def decide_and_tell(tool_name: str, input: dict[str, Any], tool_use_id: str) -> dict[str, Any]:
+    """Say yes as most servers are written, with an object, and tell what was asked."""
+    with open(os.environ["FAKE_ASKED"], "a") as file:
+        file.write(json.dumps([tool_name, input]) + "\n")
+    return {"behavior": "allow", "updatedInput": {**input, **({"text": "changed"} if "text" in input else {})}}
+
+
 def at_addresses() -> None:
     """Both kinds of HTTP at one port: `/mcp` and `/sse`. The port is told on stdout; who has no token is refused."""
     token = os.environ.get("FAKE_TOKEN", "")

@@ -1,6 +1,7 @@
 """An MCP server of the standard library alone, which starts fast and misbehaves as it is told: `raw_mcp.py HOW...`.
 
-It speaks the handshake of 2025-06-18 over stdio. HOW is any of: silent, junk, chatty, names, restless, late, huge.
+It speaks the handshake of 2025-06-18 over stdio. HOW is any of: silent, junk, chatty, names, restless, late, huge,
+halved, broken.
 """
 
 import json
@@ -42,6 +43,12 @@ def call(number: Any, name: str, arguments: dict[str, Any]) -> None:
         if "late" in HOW:
             send({"id": number, "result": {"content": [{"type": "text", "text": "late"}]}})
         return
+    if "broken" in HOW:
+        with lock:
+            print(f'{{"jsonrpc": "2.0", "id": {number}, "result": {{"content": [', flush=True)
+        return
+    if "halved" in HOW:  # as a program of JavaScript does that cuts a text in the middle of a sign
+        arguments = {"text": "cut \ud83d"}
     text = "x" * 20_000_000 if "huge" in HOW else f"echo: {arguments.get('text')}"
     send({"id": number, "result": {"content": [{"type": "text", "text": text}]}})
 

@@ -171,6 +171,7 @@ async def test_agents_are_mentioned_as_not_used(lab: MakeLab) -> None:
         {"thinking": {"type": "adaptive"}, "model": "claude-opus-4-6"},
         {"max_thinking_tokens": 4000},
         {"extra_args": {"trust": None}},
+        {"skills": ["pdf"]},
     ],
     ids=lambda more: ",".join(f"{name}={value}" for name, value in more.items())[:40],
 )
@@ -183,7 +184,6 @@ async def test_what_is_accepted_does_not_keep_a_run_from_its_answer(lab: MakeLab
     ("more", "named"),
     [
         ({"sandbox": {"enabled": True}}, "sandbox.enabled"),
-        ({"skills": ["pdf"]}, "Skill(pdf)"),
         ({"session_store": InMemorySessionStore()}, "session-mirror"),
         ({"plugins": [{"type": "local", "path": "/tmp"}]}, "plugin-dir"),
         ({"task_budget": {"total": 1000}}, "task-budget"),

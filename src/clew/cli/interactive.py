@@ -137,7 +137,7 @@ def ask_trust(workspace: Workspace, *, plain: bool) -> bool:
     return confirm(
         [
             "clew has not worked in this directory before.",
-            "If you trust it, its memory files and settings are read and its git state is looked at;",
+            "If you trust it, its memory files, settings, skills and commands are read and its git state is looked at;",
             "if not, clew works without them.",
         ],
         "Trust this directory?",

@@ -222,6 +222,8 @@ def _decide(args: argparse.Namespace, places: Places) -> int:
         raise Refused(f"{unknown[0]} is not a server of this project, or the project is not trusted")
     wanted = [one for one in theirs.values() if approvals.is_approved(one, places.root) != approving]
     wanted = [one for one in wanted if not args.names or one.name in args.names]
+    if not wanted and not places.trusted and os.path.lexists(places.file_of("project")):
+        raise Refused("this directory is not trusted, so its .mcp.json is not read: start clew there, or clew --trust")
     if not wanted:
         print("there is nothing to decide")
         return 0

@@ -6,6 +6,7 @@ from clew.engine.abort import Abort
 from clew.engine.lone_call import LoneCalls
 from clew.engine.turn import Expansion, Turn
 from clew.skills.definitions import Definition, read_body
+from clew.skills.shell_words import with_shell_words
 from clew.skills.templates import (
     MAX_COMMAND_CHARS,
     Piece,
@@ -74,7 +75,7 @@ class Expander:
                 text = await self._result("Read", {"file_path": path}, path, abort)
                 return f"{with_arguments(piece.written, arguments)}\n<file path={path!r}>\n{text}\n</file>\n"
             case "shell":
-                command = with_arguments(piece.text, arguments)
+                command = with_shell_words(piece.text, arguments)
                 if len(command) > MAX_COMMAND_CHARS:
                     raise TemplateError(f"a command in it is longer than {MAX_COMMAND_CHARS:,} characters")
                 return await self._result("Bash", {"command": command}, f"!`{command}`", abort)

@@ -1,13 +1,13 @@
 """`--permission-prompt-tool`: a tool of an MCP server answers what would ask a person."""
 
 import asyncio
+import json
 from typing import TYPE_CHECKING, Any, cast
-
-import msgspec
 
 from clew.host.session import Session
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, CallChanged, Event, Notice, PartCompleted
 from clew.protocol.ids import CallId, RequestId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval
 from clew.tools.late_tools import source_in
@@ -34,7 +34,7 @@ class PermissionTool:
         """Follow the calls; ask, or take a question back that was settled otherwise."""
         match event:
             case PartCompleted(part=ToolCallPart() as call):
-                self._calls[call.id] = call.arguments
+                self._calls[call.id] = meant_call(call).arguments
             case CallChanged():
                 self._calls[event.call_id] = event.arguments
             case ApprovalRequested():
@@ -48,7 +48,7 @@ class PermissionTool:
                 pass
 
     async def _decide(self, event: ApprovalRequested) -> None:
-        given = self._calls.get(event.call_id, {})
+        given = self._calls.get(event.call_id) or event.input()
         try:
             answer = await self._asked(event, given)
         except (TimeoutError, ValueError, LookupError) as error:
@@ -78,9 +78,9 @@ class PermissionTool:
 
 def answer_of(request_id: RequestId, text: str, given: Json) -> AnswerApproval:
     """`{"behavior": "allow", "updatedInput": {}}` or `{"behavior": "deny", "message": "..."}`. Raises ValueError."""
-    try:
-        answer = msgspec.json.decode(text.strip().partition("\n")[0] if "\n" in text else text)
-    except (msgspec.DecodeError, UnicodeError, RecursionError):
+    try:  # what follows the document is the same once more, as structured content
+        answer, _ = json.JSONDecoder().raw_decode(text.strip())
+    except (ValueError, RecursionError):
         raise ValueError("its answer is not JSON") from None
     said = cast(Json, answer) if isinstance(answer, dict) else {}
     match said.get("behavior"):

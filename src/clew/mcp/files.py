@@ -140,6 +140,11 @@ def parsed(data: bytes | str, source: str, problem: Callable[[str], None]) -> di
     if not isinstance(document, dict):
         problem(f"{source}: it is not a JSON object; none of its servers is there")
         return None
+    try:
+        json.dumps(document, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        problem(f"{source}: it holds half a character (a lone surrogate); none of its servers is there")
+        return None
     return cast(dict[str, Any], document)
 
 

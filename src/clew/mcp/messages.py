@@ -16,6 +16,21 @@ END_BYTES = 400
 _ID_FIRST = re.compile(rb'^\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15})\s*,')
 _ID_LAST = re.compile(rb'"id"\s*:\s*(\d{1,15})\s*(?:,\s*"jsonrpc"\s*:\s*"2\.0"\s*)?\}\s*$')
 _ID_BEFORE_VERSION = re.compile(rb'"jsonrpc"\s*:\s*"2\.0"\s*,\s*"id"\s*:\s*(\d{1,15})\s*\}\s*$')
+_ESCAPES = re.compile(
+    rb"(?P<whole>\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2})|(?P<half>\\u[dD][89a-fA-F][0-9a-fA-F]{2})|\\."
+)
+
+
+def whole_characters(line: bytes) -> bytes:
+    """A line that a program cut in the middle of a character, or wrote in another encoding, with a mark in its place:
+    the rest of it counts."""
+    text = line.decode(errors="replace").encode()
+    return _ESCAPES.sub(lambda found: b"\\ufffd" if found["half"] else found[0], text)
+
+
+def answered_by(line: bytes) -> int | None:
+    """The request of ours that a line which cannot be read would answer, if that can be seen at its ends."""
+    return None if b'"method"' in line else Oversized(line[:END_BYTES], line[-END_BYTES:]).answered
 
 
 class Oversized:

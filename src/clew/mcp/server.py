@@ -43,9 +43,11 @@ class Server:
         changed: Callable[["Server"], None],
         tell: Callable[[str], None],
         *,
+        may_run: Callable[[Definition], bool],
         state: McpState = "waiting",
     ) -> None:
-        """`changed`: the state or the tools are others now. `tell`: one line for a person."""
+        """`changed`: the state or the tools are others now. `tell`: one line for a person. `may_run`: whether it is
+        still what was approved; reads files."""
         self.definition = definition
         self.state: McpState = state
         self.detail = ""
@@ -57,6 +59,7 @@ class Server:
         self._sdk = sdk
         self._changed = changed
         self._tell = tell
+        self._may_run = may_run
         self._task: asyncio.Task[None] | None = None
         self._news = asyncio.Event()
         self._dirty: set[Listing] = set()
@@ -104,6 +107,10 @@ class Server:
         failures = 0
         loop = asyncio.get_running_loop()
         while True:
+            if not await asyncio.to_thread(self._may_run, self.definition):
+                self._tell(f"the MCP server {self.name} has changed since it was approved, so it does not run: /mcp")
+                self.hold("unapproved")
+                return
             began = loop.time()
             try:
                 await self._attend()

@@ -56,7 +56,13 @@ class McpServers:
             if old is not None:
                 self._forget(old)
             self.servers[name] = Server(
-                definition, self.around, self.sdk, self._changed, self._tell, state=self.standing(definition)
+                definition,
+                self.around,
+                self.sdk,
+                self._changed,
+                self._tell,
+                may_run=self._may_run,
+                state=self.standing(definition),
             )
             if self._begun:
                 self._start(self.servers[name])
@@ -180,14 +186,12 @@ class McpServers:
         await self.apply()
 
     def _start(self, server: Server, *, again: bool = False) -> None:
-        """A program of a project runs only as it was looked at: once more, now."""
-        if server.state != "waiting":
-            return
-        if not self.approvals.may_run(server.definition, self.places.root):
-            self._tell(f"the MCP server {server.name} has changed since it was approved, so it does not run: /mcp")
-            server.hold("unapproved")
-            return
-        server.start(again=again)
+        if server.state == "waiting":
+            server.start(again=again)
+
+    def _may_run(self, definition: Definition) -> bool:
+        """A program of a project runs only as it was looked at: asked each time before it is started."""
+        return self.approvals.may_run(definition, self.places.root)
 
     def _forget(self, server: Server) -> None:
         """It is not defined any more."""

@@ -15,7 +15,15 @@ from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
 
 from clew.mcp.definitions import Definition
-from clew.mcp.messages import MAX_BAD_LINES, MAX_MESSAGE_BYTES, MAX_WAITING_BYTES, Lines, Oversized
+from clew.mcp.messages import (
+    MAX_BAD_LINES,
+    MAX_MESSAGE_BYTES,
+    MAX_WAITING_BYTES,
+    Lines,
+    Oversized,
+    answered_by,
+    whole_characters,
+)
 from clew.mcp.ports import HopelessServer, Surroundings
 from clew.system.process import Command, ProcessError, ProcessStarter, Running
 
@@ -87,21 +95,30 @@ class Pipes:
         self.errors = (self.errors + data.decode(errors="replace"))[-MAX_ERRORS_CHARS:]
 
     def _parsed(self, line: bytes) -> SessionMessage | None:
-        try:
-            return SessionMessage(types.jsonrpc_message_adapter.validate_json(line, by_name=False))
-        except ValueError:
-            self._bad_lines += 1
-            self._around.log(self._server.name, f"no message: {line[:200]!r}")
-            if self._bad_lines > MAX_BAD_LINES:
-                self.problem = "what it writes to its output is not MCP"
-            return None
+        read = types.jsonrpc_message_adapter.validate_json
+        with contextlib.suppress(ValueError):
+            return SessionMessage(read(line, by_name=False))
+        with contextlib.suppress(ValueError):
+            return SessionMessage(read(whole_characters(line), by_name=False))
+        if (answered := answered_by(line)) is not None:
+            return _failed(answered, "its answer is not JSON, so it was not read")
+        self._bad_lines += 1
+        self._around.log(self._server.name, f"no message: {line[:200]!r}")
+        if self._bad_lines > MAX_BAD_LINES:
+            self.problem = "what it writes to its output is not MCP"
+        return None
 
     def _refused(self, line: Oversized) -> SessionMessage | None:
         if line.answered is None:
             self.problem = f"it sent a message of more than {MAX_MESSAGE_BYTES // 1_000_000} MB"
             return None
-        error = types.ErrorData(code=types.INTERNAL_ERROR, message=TOO_LONG)
-        return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=line.answered, error=error))
+        return _failed(line.answered, TOO_LONG)
+
+
+def _failed(request: int, why: str) -> SessionMessage:
+    """In place of an answer that is not taken: whoever waits for it need not wait on."""
+    error = types.ErrorData(code=types.INTERNAL_ERROR, message=why)
+    return SessionMessage(types.JSONRPCError(jsonrpc="2.0", id=request, error=error))
 
 
 @asynccontextmanager

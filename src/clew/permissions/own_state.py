@@ -28,6 +28,8 @@ def own_state(path: str, clew_home: str) -> OwnState:
     rest = inside[len(home) :]
     if not rest:
         return "root"
+    if rest[0] == "projects" and rest[2:] == ["mcp.json"]:
+        return "sealed"  # servers that a person keeps for one project, with the tokens they were given
     if rest[0] in _CONTENT:
         return "content"
     return "record" if rest[0] in _RECORDS else "sealed"

@@ -4,6 +4,8 @@ Order: always-deny; deny rules; ask rules; protected names; allow rules; what is
 allow, however specific. A mode can only loosen what merely asks, and never what is protected.
 """
 
+from msgspec.structs import replace
+
 from clew.permissions.access import (
     Access,
     Decision,
@@ -37,7 +39,8 @@ def judge(access: Access, policy: Policy) -> Verdict:
     """What permissions say about one access. Runs nothing, changes nothing, and never fails: a fault asks."""
     try:
         with limited_effort():
-            return _judge(access, policy)
+            verdict = _judge(access, policy)
+            return _planning(access, policy, verdict) if policy.mode == "plan" else verdict
     except TooMuchWork as spent:
         return Verdict(decision="ask", why=str(spent), rule="limits")
     except Exception as fault:
@@ -57,6 +60,22 @@ def _judge(access: Access, policy: Policy) -> Verdict:
             return _tool(access, policy)
         case MemoryAccess():
             return _memory(access, policy)
+
+
+def _planning(access: Access, policy: Policy, verdict: Verdict) -> Verdict:
+    """Plan mode changes nothing: no rule that allows runs what is not proven to read, and neither a protected name nor
+    a rule that asks makes a question of what it refuses."""
+    if verdict.decision == "deny" or verdict.reads_only:
+        return verdict
+    match access:
+        case ShellAccess():
+            denials = tuple(rule for rule in policy.rules if rule.effect == "deny")
+            proven = _shell(access, replace(policy, rules=denials, trusted=True))
+            return proven if proven.decision == "deny" else verdict
+        case FileAccess(op="write" | "delete") | ToolAccess(read_only=False):
+            return Verdict(decision="deny", why="plan mode changes nothing", rule="mode plan")
+        case _:
+            return verdict
 
 
 def judge_call(accesses: tuple[Access, ...], policy: Policy) -> Verdict:

@@ -14,7 +14,7 @@ MAX_COMMAND_CHARS = 4_000
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[^\n]*\n.*?(?:^[ \t]*\1[ \t]*$|\Z)", re.MULTILINE | re.DOTALL)
 _SHELL = re.compile(r"(?<![^\s(\[>])!`(?P<command>[^`\n]+)`")
 _FILE = re.compile(r"""(?<![^\s(\[>])@(?:"(?P<quoted>[^"\n]+)"|(?P<path>[^\s`'"()<>,;@]+))""")
-_ARGUMENT = re.compile(r"\\\$|\$ARGUMENTS\b|\$\{ARGUMENTS\}|\$([1-9])(?!\d)")
+ARGUMENT = re.compile(r"\\\$|\$ARGUMENTS\b|\$\{ARGUMENTS\}|\$([1-9])(?!\d)")
 _WORDS = re.compile(r"""(?:[^\s"']+|"(?:[^"\\]|\\.)*"|'[^']*'|["'])+""")
 
 
@@ -71,7 +71,7 @@ def words_only(body: str) -> list[Piece]:
 
 def takes_arguments(pieces: list[Piece]) -> bool:
     """Whether it says where they go."""
-    return any(found[0] != "\\$" for piece in pieces for found in _ARGUMENT.finditer(piece.text))
+    return any(found[0] != "\\$" for piece in pieces for found in ARGUMENT.finditer(piece.text))
 
 
 def with_arguments(text: str, arguments: str) -> str:
@@ -86,7 +86,7 @@ def with_arguments(text: str, arguments: str) -> str:
             return words[at] if at < len(words) else ""
         return arguments
 
-    return _ARGUMENT.sub(filled, text)
+    return ARGUMENT.sub(filled, text)
 
 
 def words_of(arguments: str) -> list[str]:

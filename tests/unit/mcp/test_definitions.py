@@ -10,7 +10,7 @@ import pytest
 from clew.mcp.approvals import McpApprovals, digest_of
 from clew.mcp.definitions import BadDefinition, check_name, document_of, read_server, shape_of
 from clew.mcp.expansion import MissingVariables, expanded, named_variables, variable_words
-from clew.mcp.files import Places, change_servers, find_servers, set_disabled
+from clew.mcp.files import Places, change_servers, find_servers, parsed, set_disabled
 
 PROGRAM: dict[str, Any] = {"command": "node", "args": ["./server.js", "${PORT:-1}"], "env": {"TOKEN": "${SECRET}"}}
 
@@ -167,3 +167,10 @@ def test_changing_files(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not JSON"):
         change_servers(path, lambda servers: servers.clear(), private=True)
     assert path.read_text() == "no JSON", "what cannot be read is not overwritten"
+
+
+def test_half_a_character_in_a_file_is_one_line() -> None:
+    """It could be written to no file and no terminal, and made every start in such a project fail."""
+    told: list[str] = []
+    assert parsed('{"mcpServers": {"a": {"command": "\\ud800"}}}', "x.json", told.append) is None
+    assert told == ["x.json: it holds half a character (a lone surrogate); none of its servers is there"]

@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.mcp.messages import Inflow, Lines, Oversized
+from clew.mcp.messages import Inflow, Lines, Oversized, whole_characters
 
 
 def taken(lines: Lines) -> list[bytes | Oversized]:
@@ -62,3 +62,8 @@ def test_a_flood_is_bounded_and_goes_on_later() -> None:
     assert inflow.admits("b"), "one kind does not stand in another's way"
     now = 1.0
     assert sum(inflow.admits("a") for _ in range(10_000)) == Inflow.PER_S
+
+
+def test_half_a_character_becomes_a_mark_and_the_rest_stays() -> None:
+    line = rb'{"a": "x\ud83d", "b": "\ud83d\ude00 \\ud83d \u00e9", "c": "\ude00' + b'\xff"}'
+    assert json.loads(whole_characters(line)) == {"a": "x\ufffd", "b": "\U0001f600 \\ud83d \u00e9", "c": "\ufffd\ufffd"}

@@ -244,3 +244,41 @@ async def test_servers_at_addresses(tmp_path: Path) -> None:
         if process.returncode is None:
             process.kill()
             await process.wait()
+
+
+async def test_a_projects_server_comes_back_only_as_it_was_approved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its program is a file of the workspace: whoever may edit it and make the server end would run what they wrote."""
+    monkeypatch.setattr(server_module, "BACK_OFF_S", (0.01,) * 50)
+    script = tmp_path / "theirs.py"
+    script.write_text(Path(RAW).read_text())
+    (tmp_path / ".mcp.json").write_text(json.dumps({"mcpServers": {"theirs": program("theirs.py")}}))
+    made = Lab(tmp_path, {})
+    try:
+        await made.servers.decide([row.digest for row in made.servers.unapproved()], approved=True)
+        assert await made.servers.settled(HANG_S) == ()
+        for changes in (False, True):
+            if changes:
+                script.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n{script.read_text()}")
+            made.states.clear()
+            with pytest.raises(ConnectionLost):
+                await made.call("theirs", "die")
+            await until(lambda: made.states and made.states[-1][1] in ("ready", "unapproved"))
+            assert made.states[-1] == ("theirs", "unapproved" if changes else "ready")
+        assert not (tmp_path / "ran").exists()
+        assert any("has changed since it was approved" in line for line in made.told)
+        await made.servers.reread()
+        await made.servers.decide([row.digest for row in made.servers.unapproved()], approved=True)
+        await until(lambda: made.states[-1] == ("theirs", "ready"))
+    finally:
+        await made.servers.close()
+
+
+async def test_an_answer_that_is_cut_or_no_json_is_an_answer_all_the_same(tmp_path: Path) -> None:
+    """Nobody waits ten minutes for what came and could not be read."""
+    async with lab(tmp_path, {"halved": program(RAW, "halved"), "broken": program(RAW, "broken")}) as made:
+        assert await made.servers.settled(HANG_S) == ()
+        assert (await made.call("halved", "echo")).text == "echo: cut \ufffd"
+        with pytest.raises(ServerError, match="not JSON"):
+            await made.call("broken", "echo")

@@ -268,6 +268,36 @@ def test_fetch_subdomains_by_whole_labels(world: World) -> None:
     assert judge(FetchAccess(url="https://example.com/"), wild).decision == "ask"
 
 
+def test_plan_mode_makes_no_question_of_what_it_refuses(world: World) -> None:
+    """A person who is asked may say yes, and a program that answers for one often does."""
+    asks = (rule("Edit", "ask"), rule("Bash", "ask"), rule("mcp__a", "ask"))
+    for path in (".git/hooks/pre-commit", ".clew/settings.json", ".mcp.json", "new.py"):
+        assert file(world, "write", path, "plan").decision == "deny", path
+        assert file(world, "write", path, "plan", *asks).decision == "deny", path
+    assert judge(ToolAccess(tool="mcp__a__b"), policy(world, "plan", *asks)).decision == "deny"
+    assert shell(world, "touch x", policy(world, "plan", *asks)).decision == "deny"
+    assert shell(world, "ls", policy(world, "plan", *asks)).decision == "ask"
+
+
+def test_plan_mode_runs_nothing_that_only_a_rule_allows(world: World) -> None:
+    allowed = policy(world, "plan", rule("Bash(touch *)"), rule("Bash(git commit *)"), rule("mcp__a"))
+    for leaves in (False, True):
+        assert shell(world, "touch x", allowed, leaves_sandbox=leaves).decision == "deny"
+    assert shell(world, "ls && git commit -m x", allowed).decision == "deny"
+    assert shell(world, "ls", allowed).decision == "allow"
+    assert judge(ToolAccess(tool="mcp__a__b"), allowed).decision == "deny"
+
+
+def test_servers_kept_for_one_project_are_closed_like_those_for_all(world: World) -> None:
+    """They hold the tokens that were given with them."""
+    everything = policy(world, "bypassPermissions")
+    for name in ("mcp.json", "projects/one/mcp.json"):
+        path = f"{everything.places.clew_home}/{name}"
+        assert file(world, "read", path, "bypassPermissions").absolute
+        assert shell(world, f"cat {path}", everything).decision == "deny"
+    assert not file(world, "read", f"{everything.places.clew_home}/projects/one/s.jsonl", "bypassPermissions").absolute
+
+
 def test_tools(world: World) -> None:
     assert judge(ToolAccess(tool="TodoWrite", read_only=True), policy(world)).decision == "allow"
     assert judge(ToolAccess(tool="Thing"), policy(world)).decision == "ask"

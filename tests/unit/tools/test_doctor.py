@@ -48,6 +48,7 @@ def test_everything_is_examined(home: Path, capsys: pytest.CaptureFixture[str]):
         "lsp",
         "mcp",
         "trust",
+        "skills",
     ]
     assert list(checks) == names
     assert checks["home"]["state"] == "ok"

@@ -9,7 +9,7 @@ from clew.tui.dialogs.base import QUIET_S
 from clew.tui.dialogs.choice import ChoiceDialog, Way
 
 MEANING = (
-    "If you trust it, its memory files and settings are read and its git state is looked at.",
+    "If you trust it, its memory files, settings, skills and commands are read and its git state is looked at.",
     "If not, clew works without them.",
 )
 
