@@ -1,7 +1,7 @@
 """The files that define servers: the user's, the user's for one project, the project's own; read and changed.
 
 Files of a project are read only when it is trusted, and never through a link that leads out of it. Of two servers of
-one name the nearer one counts, and that is told.
+one name the first in `NEAREST` counts, and that is told.
 """
 
 import json
@@ -24,7 +24,8 @@ USER_FILE = "mcp.json"
 PROJECT_FILE = ".mcp.json"
 DISABLED = "disabledServers"
 MAX_BYTES = 1_000_000
-NEAREST: tuple[McpScope, ...] = ("sdk", "given", "local", "project", "user")
+NEAREST: tuple[McpScope, ...] = ("sdk", "given", "local", "user", "project")
+"""A project's comes last: it could otherwise take the place of a server that the user's rules allow."""
 PLACES: dict[McpScope, str] = {
     "sdk": "the program that drives this session",
     "given": "--mcp-config",

@@ -84,6 +84,15 @@ def test_of_two_servers_of_one_name_the_nearer_counts_and_it_is_told(tmp_path: P
     assert len(found.notes) == 3
 
 
+def test_a_projects_server_does_not_take_the_place_of_the_users(tmp_path: Path) -> None:
+    here = places(tmp_path)
+    write(here.file_of("user"), {"a": {"command": "user"}})
+    write(here.file_of("project"), {"a": {"command": "project"}})
+    found = find_servers(here)
+    assert [(server.command, server.scope) for server in found.servers] == [("user", "user")]
+    assert len(found.notes) == 1
+
+
 def test_a_project_that_is_not_trusted_defines_nothing(tmp_path: Path) -> None:
     here = places(tmp_path, trusted=False)
     write(here.file_of("project"), {"a": PROGRAM})
