@@ -246,7 +246,7 @@ def test_a_cut_drops_the_turn_that_is_meant_or_nothing(place: Place, server: Mod
 @pytest.mark.parametrize(
     ("args", "words"),
     [
-        (["--mcp-config", '{"mcpServers": {"calc": {"type": "sdk"}}}'], ["calc", "later version"]),
+        (["--mcp-config", '{"mcpServers": {"calc": {"type": "sdk"}}}'], ["calc", "stream-json"]),
         (["--plugin-dir", "plugins"], ["--plugin-dir"]),
         (["--task-budget", "1000"], ["--task-budget"]),
         (["--session-mirror"], ["--session-mirror"]),

@@ -151,6 +151,7 @@ async def run_once(
     finally:
         if process.returncode is None:
             process.kill()
+            await first_of(process.stdout)  # a pipe that nobody reads on is never seen to end, nor is its process
             await process.wait()
         stderr = (await errors).decode(errors="replace")
     lines = bytes(data).split(separator)

@@ -30,6 +30,8 @@ async def run_worker(module: str, *arguments: str, given: bytes | int, timeout_s
     finally:
         if process.returncode is None:
             process.kill()
+            while process.stdout is not None and await process.stdout.read(CHUNK_BYTES):
+                pass  # a pipe that nobody reads on is never seen to end, nor is its process
             await process.wait()
     return answer if process.returncode == 0 else None
 

@@ -159,7 +159,7 @@ def test_modes_of_other_agents(capsys: pytest.CaptureFixture[str]) -> None:
         (["--agents", '{"reviewer": {}}'], ["--agents", "reviewer"]),
         (
             ["--mcp-config", '{"mcpServers": {"calc": {"type": "sdk", "name": "calc"}}}'],
-            ["--mcp-config", "calc", "later"],
+            ["--mcp-config", "calc", "stream-json"],
         ),
         (["--mcp-config", "gone.json"], ["--mcp-config", "gone.json"]),
         (["--mcp-config", "{broken"], ["--mcp-config", "JSON"]),

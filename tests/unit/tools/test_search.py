@@ -261,3 +261,13 @@ async def test_ripgrep_configuration_is_ignored(
 )
 def test_glob_patterns(pattern: str, name: str, expected: bool):
     assert bool(glob_regex(pattern).fullmatch(name)) is expected
+
+
+async def test_a_search_that_has_enough_ends_whatever_is_left_in_the_pipe(session: ToolSession, tmp_path: Path):
+    endless = tmp_path / "endless"
+    endless.write_text("#!/bin/sh\nexec yes needle\n")
+    endless.chmod(0o755)
+    binary = search_binary.SearchBinary("system", str(endless), "")
+    for _ in range(20):
+        found = await asyncio.wait_for(search.run_once(session, binary, [], 1, b"\n"), HANG_S)
+        assert found.cut
