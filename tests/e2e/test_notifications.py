@@ -75,6 +75,7 @@ def test_a_question_rings_once_and_only_an_answer_answers_it(place: Place, front
         terminal.type("y" if not front else "y\r")
         terminal.shows("made it")
         assert (place.project / "made.txt").exists()
+        terminal.shows("2 steps")  # the turn is over: nobody leaves in the middle of it
         terminal.shows(READY[front])
         leave(terminal)
         assert terminal.output.count(b"]777;notify;clew;Approval") == 1
