@@ -15,6 +15,7 @@ def roots_of(around: Surroundings) -> Any:
     """The session's roots, and nothing a server asks for besides."""
 
     async def roots(context: Any) -> types.ListRootsResult:
+        # The SDK makes its own kind of address of the text.
         return types.ListRootsResult(
             roots=[types.Root(uri=Path(root).as_uri(), name=Path(root).name) for root in around.roots()]  # pyright: ignore[reportArgumentType]
         )

@@ -11,7 +11,7 @@ from clew.presentation.elicitation_text import (
     wanted_of,
 )
 from clew.protocol.events import ElicitationRequested
-from clew.protocol.form_fields import FormField, UnusableForm, Value, fields_of, read_value
+from clew.protocol.form_fields import FormField, Value, fields_to_show, read_value
 from clew.protocol.ops import AnswerElicitation, Answerer
 
 YES = frozenset({"y", "yes"})
@@ -24,7 +24,7 @@ class ElicitationDialog:
 
     def __init__(self, request: ElicitationRequested) -> None:
         self._request = request
-        self._fields = _fields(request)
+        self._fields = () if request.url else fields_to_show(request.schema)
         self._values: dict[str, Value] = {}
         self._at = 0
 
@@ -117,10 +117,3 @@ class ElicitationDialog:
         for field in self._fields:
             lines.append(Shown(f"  {one_line(field.name)}: {value_words(field, self._values.get(field.name))}"))
         return tuple(lines)
-
-
-def _fields(request: ElicitationRequested) -> tuple[FormField, ...]:
-    try:
-        return () if request.url else fields_of(request.schema)
-    except UnusableForm:  # the host asks nothing that cannot be shown; an old log may hold anything
-        return ()

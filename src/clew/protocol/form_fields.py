@@ -76,6 +76,14 @@ def fields_of(schema: Mapping[str, Any]) -> tuple[FormField, ...]:
     return tuple(_field(name, one, required=name in required) for name, one in known.items())
 
 
+def fields_to_show(schema: Mapping[str, Any]) -> tuple[FormField, ...]:
+    """The same for a dialog. The host asks nothing that cannot be shown, but an old log may hold anything."""
+    try:
+        return fields_of(schema)
+    except UnusableForm:
+        return ()
+
+
 def _field(name: str, schema: Any, *, required: bool) -> FormField:
     if not isinstance(schema, dict):
         raise UnusableForm(f"{name} has no schema")

@@ -15,7 +15,7 @@ from clew.presentation.elicitation_text import (
 )
 from clew.presentation.rows import Row, Span, preformatted, wrapped
 from clew.protocol.events import ElicitationAnswered, ElicitationRequested, Event
-from clew.protocol.form_fields import FormField, UnusableForm, Value, fields_of, problem_with, read_value
+from clew.protocol.form_fields import FormField, Value, fields_to_show, problem_with, read_value
 from clew.protocol.ops import AnswerElicitation, Op
 from clew.system.terminal_text import reveal
 from clew.tui.dialogs.base import QUIET_S, Dialog
@@ -41,7 +41,7 @@ class ElicitationDialog(Dialog):
     def __init__(self, asked: ElicitationRequested, *, quiet_s: float = QUIET_S) -> None:
         super().__init__(quiet_s=quiet_s)
         self.asked = asked
-        self._fields = _fields(asked)
+        self._fields = () if asked.url else fields_to_show(asked.schema)
         self._values: dict[str, Value] = {
             field.name: field.default for field in self._fields if field.default is not None
         }
@@ -225,13 +225,6 @@ class ElicitationDialog(Dialog):
 def value_text(value: Value) -> str:
     """A value as it is typed."""
     return str(value)
-
-
-def _fields(asked: ElicitationRequested) -> tuple[FormField, ...]:
-    try:
-        return () if asked.url else fields_of(asked.schema)
-    except UnusableForm:  # the host asks nothing that cannot be shown; an old log may hold anything
-        return ()
 
 
 def _key(at: int) -> str:
