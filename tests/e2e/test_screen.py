@@ -45,6 +45,22 @@ def test_what_is_typed_before_the_screen_is_there_is_kept_and_sent(place: Place)
         assert b"clew --resume" in terminal.output
 
 
+@pytest.mark.parametrize("plain", [False, True])
+def test_what_could_not_be_saved_is_told_at_the_end_and_not_offered(place: Place, *, plain: bool) -> None:
+    place.clew_home.mkdir()
+    (place.clew_home / "projects").write_text("no directory")
+    with opened(place, [{"text": "Hello there."}], *(["--plain"] if plain else [])) as terminal:
+        terminal.shows("lists commands" if plain else READY)
+        terminal.type("hello\r")
+        terminal.shows("Hello there.")
+        terminal.shows("-- " if plain else READY)
+        terminal.type("\x04")
+        assert terminal.wait() == 0
+    shown = terminal.output.decode().rpartition("Hello there.")[2]
+    assert "entries could not be saved; what was before, if anything: clew --resume" in shown
+    assert "Continue with" not in shown
+
+
 def test_an_approval_is_asked_and_answered_and_the_file_is_changed(place: Place) -> None:
     target = place.project / "a.txt"
     target.write_text("old line\n")

@@ -69,6 +69,10 @@ class AgentLog:
         """A line that comes from no event."""
         self.conversation.append(entry)
 
+    def unsaved(self) -> int:
+        """How many lines are not on disk, after one more try."""
+        return self._sink.unsaved()
+
     def close(self) -> None:
         """Write everything and let go."""
         self._sink.close()

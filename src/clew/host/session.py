@@ -171,8 +171,9 @@ class Session:
         if self.orienting is not None:
             farewells.append(self.orienting.close(leaving=not self.lost))
         await asyncio.gather(*farewells)
+        unsaved = self.journal.main.unsaved()
         self.closed = True
-        self.publish(SessionEnded(reason=reason))
+        self.publish(SessionEnded(reason=reason, unsaved=unsaved))
         for model in {id(model): model for model in self._models()}.values():
             await model.close()
         if self._on_close is not None:

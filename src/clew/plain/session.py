@@ -19,6 +19,7 @@ from clew.plain.stopping import EXIT_INTERRUPTED, Stopping
 from clew.plain.terminal import Terminal
 from clew.plain.typing import Bad, End, Line, Pressed, Typed
 from clew.presentation.client_link import ClientLink
+from clew.presentation.status import farewell
 from clew.presentation.story import LATE, Story
 from clew.presentation.telling import told
 from clew.protocol.client import Client
@@ -218,10 +219,8 @@ class PlainSession:
                 self._returning = self._returning and event.op_id != RETURNED
             case SessionEnded():
                 self._renderer.finish()
-                facts = self._story.facts
-                if facts.state.turns and facts.kept:
-                    # Not broken into rows: it is there to be copied.
-                    self._screen.text(f"Continue with: clew --resume {facts.session_id}")
+                if words := farewell(event, self._story.facts):
+                    self._screen.text(words)  # not broken into rows: it is there to be copied
                 if event.reason != "switched":
                     self._exit = self._stopping.code
             case _:

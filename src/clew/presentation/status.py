@@ -4,6 +4,7 @@ from clew.commands.base import SessionFacts
 from clew.commands.figures import duration, money
 from clew.presentation.activity import Activity
 from clew.presentation.rows import Row, Span, clipped, said, spread, width_of
+from clew.protocol.events import SessionEnded
 from clew.system.terminal_text import clip, sanitize
 
 MODES = {
@@ -36,20 +37,28 @@ def activity_row(activity: Activity, columns: int, *, now_s: float, frame: int =
     mark = Span(f"{'?' if asking else FRAMES[frame % len(FRAMES)]} ", "warning" if asking else "accent")
     words = "Stopping" if stopping else DOING[activity.doing]
     what = sanitize(activity.what, one_line=True) if not stopping else ""
-    if activity.doing == "retrying" and activity.until_s:
+    if activity.doing == "retrying" and activity.until_s and not stopping:
         left = max(activity.until_s - now_s, 0.0)
-        words = f"{words} in {left:.0f} s"
+        words = f"{words} in {left:.0f} s,"
     worked_s = activity.worked_s(now_s) if activity.turn_since_s else max(now_s - activity.since_s, 0.0)
     figures = [duration(round(worked_s * 1000))]
     if len(activity.running) > 1:
         figures.insert(0, f"{len(activity.running)} calls")
     if activity.written:
-        figures.append(f"{_short(activity.written)} tokens")
+        figures.append("1 token" if activity.written == 1 else f"{_short(activity.written)} tokens")
     way_out = "" if stopping or asking else "Esc interrupts"
     tail = " · ".join([*figures, *([way_out] if way_out and columns >= NARROW else [])])
     room = max(columns - 2 - len(tail) - 3, 8)
     text = clip(f"{words} {what}".strip() if what else words, room)
     return clipped((mark, Span(text), Span(f" · {tail}" if tail else "", "dim")), columns)
+
+
+def farewell(event: SessionEnded, facts: SessionFacts) -> str:
+    """The last line for the shell: what to go on with, or what is missing there."""
+    if event.unsaved:
+        some = "1 entry" if event.unsaved == 1 else f"{event.unsaved} entries"
+        return f"{some} could not be saved; what was before, if anything: clew --resume {facts.session_id}"
+    return f"Continue with: clew --resume {facts.session_id}" if facts.state.turns and facts.kept else ""
 
 
 def header_row(facts: SessionFacts, columns: int) -> Row:

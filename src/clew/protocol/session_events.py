@@ -101,3 +101,5 @@ class SessionEnded(LiveEvent, frozen=True, kw_only=True, tag="session.ended"):
     """Last event; the stream ends after it."""
 
     reason: Literal["", "closed", "taken_over", "switched"] = ""
+    unsaved: int = 0
+    """Entries that could not be written: whoever goes on with the session does so without them."""

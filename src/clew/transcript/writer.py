@@ -33,6 +33,10 @@ class TranscriptSink(Protocol):
         same again: see `durability.py`."""
         ...
 
+    def unsaved(self) -> int:
+        """How many entries are still not in the file, after one more try."""
+        ...
+
     def close(self) -> None:
         """Write what can be written and let go."""
         ...
@@ -48,6 +52,10 @@ class NullWriter:
     def sync(self) -> bool:
         """There is nothing to sync."""
         return False
+
+    def unsaved(self) -> int:
+        """Nothing is missing that anybody wanted."""
+        return 0
 
     def close(self) -> None:
         """Nothing to do."""
@@ -115,6 +123,11 @@ class TranscriptWriter:
         """Retry what waits, then force it to disk."""
         with self._lock:
             return self._materialised and self._drained() and self._make_durable()
+
+    def unsaved(self) -> int:
+        """How many entries are still not in the file, after one more try."""
+        with self._lock:
+            return 0 if not self._materialised or self._drained() else len(self._queue)
 
     @property
     def pending(self) -> int:

@@ -14,6 +14,7 @@ from clew.commands.figures import count
 from clew.commands.mode import next_mode
 from clew.composing.draft import DraftFile
 from clew.composing.keymap import Keymap, KeymapError, load_keymap
+from clew.presentation.status import farewell
 from clew.protocol.client import Client
 from clew.protocol.events import (
     CompactionStarted,
@@ -112,8 +113,7 @@ class ClewApp(App[int], inherit_bindings=False):
         )
         self.reading = Reading(self.transcript, self.find, self.keymap, leave=self._to_prompt, hint=self.drawing.hint)
         self._begun = False
-        self.session_id = ""
-        """What to continue with, when it is over."""
+        self.last_words = ""  # for the shell, when the screen is gone
         self.over = False
         """The session has ended; nothing is to be closed."""
 
@@ -172,7 +172,7 @@ class ClewApp(App[int], inherit_bindings=False):
                 self.stopping.interrupted = False
             case SessionEnded() if event.reason != "switched":
                 self.over = True
-                self.session_id = story.facts.session_id if story.facts.state.turns and story.facts.kept else ""
+                self.last_words = farewell(event, story.facts)
                 self.leave(self.stopping.code)
             case _:
                 pass

@@ -30,6 +30,6 @@ async def run_screen(client: Client, options: ScreenOptions) -> int:
         await app.conversation.link.stop()
     if fault is not None:
         raise fault
-    if app.session_id:
-        print(f"Continue with: clew --resume {app.session_id}")  # noqa: T201 - the screen is gone, this is the shell's
+    if app.last_words:
+        print(app.last_words)  # noqa: T201 - the screen is gone, this is the shell's
     return code if code is not None else 1
