@@ -4,8 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 ARGS ?=
-# More than cores: most tests wait for a process of theirs now and then.
-WORKERS ?= 4
+# One more than two cores: tests wait for processes of theirs now and then.
+WORKERS ?= 3
 
 .PHONY: run test check bench soak reference clean format
 
