@@ -18,6 +18,7 @@ _DESCRIPTION = re.compile(r"<pr_description>\s*(.*?)\s*</pr_description>", re.DO
 _CONSIDER = "Consider the following PR description:"
 _EDIT = re.compile(r"edit (\d+):(\d+)\n(.*?)\n?end_of_edit", re.DOTALL)
 _OPEN_FILE = re.compile(r"\(Open file: (?!n/a)(.+?)\)")
+_LIMITS = ("exit_cost", "exit_context", "exit_total_execution_time", "LimitsExceeded", "ContextWindow")
 _DIRECTORY = re.compile(r"\(Current directory: (.+?)\)")
 
 
@@ -51,7 +52,7 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
             run.message({"role": "user", "message_type": "observation", "content": step.get("observation")})
     if value:
         build.title(path.stem)
-    _outcome(build, as_dict(value.get("info")))
+    run_ended(build, as_str(as_dict(value.get("info")).get("exit_status")))
     return build.transcript(path, source.problems)
 
 
@@ -123,11 +124,11 @@ def _action(action: str, open_file: str) -> tuple[str, Json]:
     return "bash", {"command": action}
 
 
-def _outcome(build: Builder, info: Json) -> None:
-    status = as_str(info.get("exit_status"))
-    if not status:
-        return
-    if status.startswith("submitted"):
+def run_ended(build: Builder, status: str, why: str = "") -> None:
+    """How a run came to its end; what was handed in because a limit was reached is not done for that."""
+    if any(limit in status for limit in _LIMITS):
+        build.turn_result("max_budget", 1, error=why or f"The run ended with {status}.")
+    elif status.lower().startswith("submitted"):
         build.turn_result("completed", 1)
-    else:
-        build.error(f"The run ended with {status}.", kind=status)
+    elif status:
+        build.error(why or f"The run ended with {status}.", kind=status)

@@ -21,6 +21,7 @@ _REFUSED = re.compile(
             r"^\W*not allowed:",
             rf"\bpermissions?\s+(?:to|for|was|were|has|have|is|request)\b[^.\n]{{0,90}}(?:\b{_NO}|{_NOT})",
             r"\brequires?\s+(?:\w+\s+)?(?:approval|permission)",
+            r"^\W*PreToolUse\b",
         )
     ),
     re.IGNORECASE,
@@ -77,9 +78,12 @@ class ApprovalsFold:
             if entry.reason == "interrupted":  # nobody decided: the turn ended first
                 self._facts.pop(entry.request_id, None)
                 return
+        subject = (_DONE_WITH if entry.tool in EDIT_TOOLS else _ACCESS).sub("", entry.subject[:400])
+        if entry.decision in ("allow", "allow_always"):
+            self.let_through(entry.tool, subject)
         fact = ApprovalFact(
             tool=entry.tool,
-            subject=(_DONE_WITH if entry.tool in EDIT_TOOLS else _ACCESS).sub("", entry.subject[:400]),
+            subject=subject if subject != entry.tool else "",
             decision=entry.decision,
             reason=entry.reason[:300],
             by_rule=entry.decision == "deny" and (entry.by != "user" or entry.request_id not in self._asked),
@@ -88,6 +92,12 @@ class ApprovalsFold:
             turn=turn,
         )
         self._put(entry.request_id, fact)
+
+    def let_through(self, tool: str, subject: str) -> None:
+        """What was refused before is allowed now; of plans, the last answer counts."""
+        for key, fact in list(self._facts.items()):
+            if fact.decision == "deny" and fact.tool == tool and (tool == "plan" or fact.subject == subject):
+                del self._facts[key]
 
     def dropped(self, request_id: str) -> None:
         """Nobody decided, and nobody is asked any more."""

@@ -25,7 +25,7 @@ _PREFIX = re.compile(
 
 _TEST = re.compile(
     r"\b(?:pytest|py\.test|unittest|nosetests|tox|nox|jest|vitest|mocha|ava|karma|cypress\s+run|"
-    r"playwright\s+test|go\s+test|gotestsum|"
+    r"playwright\s+test|go\s+test|gotestsum|aider\s+--test|"
     r"cargo\s+(?:nextest|test|t\b)|mvn\b.*\b(?:test|verify)|gradlew?\b.*\b(?:test|check)|ctest|rspec|phpunit|"
     r"pest|dotnet\s+test|swift\s+test|"
     r"mix\s+test|deno\s+test|bun\s+test|node\s+--test|(?:npm|pnpm|yarn|bun|make|mise|just|task|rake|hatch|pdm|"

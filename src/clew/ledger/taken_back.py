@@ -38,7 +38,7 @@ def take_back(command: CommandFact, files: FilesFold, commits: CommitsFold) -> N
         if step.what == "commits":
             commits.drop(step.back, step.to)
         elif step.what == "pop":
-            files.unstash()
+            files.come_again()
         else:
             files.put_back(step.paths, after=commits.order(), known_until=known, stash=step.what == "stash")
 

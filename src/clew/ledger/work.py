@@ -22,6 +22,7 @@ from clew.protocol.events import PlanAnswered, PlanProposed
 from clew.protocol.ids import CallId, EntryId, SessionId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
+from clew.transcript.standing import QUESTION_TOOLS
 
 _NOWHERE = SessionId("")
 _MOVED = re.compile(r"(?:^|&&|;|\n)\s*(?:git\s+)?mv\s+(?:-\w+\s+)*([^\s&;|<>]+)\s+([^\s&;|<>]+)\s*(?=$|&&|;|\n|\|)")
@@ -139,6 +140,7 @@ class WorkFold:
         pending = self._pending.pop(part.call_id, None)
         if pending is None:
             return
+        self.files.call = part.call_id
         name = pending.name
         outcome = Outcome(name, pending.arguments, result_text(part), part.is_error, extra, pending.entry, entry)
         if self._under_way is pending:
@@ -147,6 +149,7 @@ class WorkFold:
         if why:
             self._unrun(outcome, part.call_id, refused=why == "refused")
             return
+        self.approvals.let_through(name, acted_on(outcome))
         failed = outcome.is_error
         if name in SHELL_TOOLS or name in EDIT_TOOLS:
             self.todos.worked()
@@ -170,7 +173,7 @@ class WorkFold:
             self.agents.refused(call_id)
         elif outcome.name == "ExitPlanMode":
             self._settled_plan(outcome, call_id, approved=False)
-        if refused:
+        if refused and outcome.name not in QUESTION_TOOLS:  # a question that nobody answers refuses nothing
             self.approvals.refused(outcome, acted_on(outcome), call_id, self.turn)
 
     def _shell(self, outcome: Outcome) -> bool:

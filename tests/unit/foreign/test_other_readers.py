@@ -1,5 +1,6 @@
 """The other agents: what is particular to each format."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -296,3 +297,29 @@ def test_what_aider_undid_or_was_not_allowed_to_run(tmp_path: Path) -> None:
     ledger = fold(read(path).entries)
     assert [(item.subject, item.by_rule) for item in ledger.refused] == [("mypy sync.py", False)]
     assert (len(ledger.commits), ledger.state) == (1, "idle")
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "#### /test pytest -q  \n\n> Added 14 lines of output to the chat.  \n\nTwo tests fail.\n",
+        "> Attempt to fix test errors? (Y)es/(N)o [Yes]: n  \n",
+    ],
+)
+def test_aider_adds_only_the_output_of_tests_that_fail(tmp_path: Path, after: str) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text(AIDER_NOTES + after, encoding="utf-8")
+    ledger = fold(read(path).entries)
+    assert ledger.current_test is not None
+    assert (ledger.current_test.ok, ledger.state) == (False, "idle")
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [("submitted", "idle"), ("exit_cost", "limited"), ("submitted (exit_cost)", "limited"), ("exit_error", "failed")],
+)
+def test_what_swe_agent_handed_in_at_its_limit_is_not_done(tmp_path: Path, status: str, state: str) -> None:
+    path = swe_agent(tmp_path)
+    value = json.loads(path.read_text(encoding="utf-8"))
+    value["info"]["exit_status"] = status
+    assert fold(read(whole(path, value)).entries).state == state

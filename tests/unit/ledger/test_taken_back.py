@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from clew.ledger.facts import Ledger
+from clew.ledger.failures import left_undone
 from clew.protocol.context_events import FileRestore, Rewound
 from clew.protocol.entries import EventEntry
+from clew.protocol.ids import CallId, EntryId
 from unit.ledger.talk import SESSION, Talk
 
 
@@ -107,12 +109,34 @@ def test_what_an_undo_put_back_is_not_changed_until_it_is_redone() -> None:
     talk.edit("/home/ann/parcels/other.py")
 
     def went(direction: Any) -> list[str]:
-        event = Rewound(direction=direction, scope="files", to=None, files=files)
+        calls = (CallId("c1"), CallId("c2"), CallId("c3")) if direction == "undo" else ()
+        event = Rewound(direction=direction, scope="files", to=None, files=files, call_ids=calls)
         talk.add(EventEntry(session_id=SESSION, timestamp="2026-03-01T11:00:00.000Z", event=event))
         return sorted(changed(talk.ledger()))
 
     assert went("undo") == ["/home/ann/parcels/other.py"], "what was left alone is as it was"
     assert went("redo") == [f"/home/ann/parcels/{name}.py" for name in ("app", "new", "other")]
+
+
+def test_an_undo_leaves_what_other_calls_did_and_takes_the_words_about_it() -> None:
+    path = "/home/ann/parcels/app.py"
+    talk = Talk().user("x = 1, please").edit(path).agent("x is 1.").user("Make it x = 2").edit(path).agent("x is 2.")
+    event = Rewound(
+        direction="undo", scope="files", to=None, files=(FileRestore(path=path),), call_ids=(CallId("c2"),)
+    )
+    talk.add(EventEntry(session_id=SESSION, timestamp="2026-03-01T11:00:00.000Z", event=event))
+    ledger = talk.ledger()
+    assert [(file.path, file.edits) for file in ledger.changed_files] == [(path, 1)]
+    assert (ledger.said, left_undone(ledger)) == (None, True)
+
+
+def test_what_was_asked_and_taken_back_is_not_the_last_request() -> None:
+    talk = Talk().user("Set the port to 80").agent("It is 80.").user("Now use TLS as well").agent("TLS is on.")
+    event = Rewound(direction="rewind", scope="conversation", to=EntryId("e2"))
+    talk.add(EventEntry(session_id=SESSION, timestamp="2026-03-01T11:00:00.000Z", event=event))
+    ledger = talk.ledger()
+    assert ledger.last_request is not None
+    assert (ledger.last_request.text, ledger.said) == ("Set the port to 80", None)
 
 
 @pytest.mark.parametrize(

@@ -78,7 +78,7 @@ def test_a_refused_call_is_told_as_refused_and_nothing_else() -> None:
         "I did not run it."
     )
     form = form_of(talk.ledger())
-    assert form.told("state") == "finished; refused by you: Bash pytest"
+    assert form.told("state") == "idle; refused by you: Bash pytest"
     assert form.told("changed") == form.told("open") == ""
     assert "fail" not in form.text
 
@@ -411,4 +411,4 @@ def test_what_is_said_of_a_file_by_its_bare_name_is_not_quoted_when_its_write_wa
     talk = Talk().user("Review it").call("Write", file_path="REVIEW.md", content="x")
     talk.approval("deny", "Write", "write REVIEW.md", by="rule").result("Not allowed.", error=True)
     talk.agent("The findings are in REVIEW.md.")
-    assert (told(talk, "agent"), told(talk, "state")) == ("", "finished; refused by a rule: Write REVIEW.md")
+    assert (told(talk, "agent"), told(talk, "state")) == ("", "idle; refused by a rule: Write REVIEW.md")
