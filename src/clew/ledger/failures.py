@@ -59,12 +59,12 @@ class FailuresFold:
 
 
 def left_undone(ledger: Ledger) -> bool:
-    """Nobody can say that all is done: it may have been asked, it was refused or undone, a test or check fails, a file of the last request could
-    not be written and was not since, or its last command failed and nothing was changed after it."""
-    run, errors = ledger.current_test, ledger.current_errors
+    """Nobody can say that all is done: it may have been asked, it was refused or undone, the last test or check failed
+    (though more was changed since), a file of the last request could not be written and was not since, or its last
+    command failed and nothing was changed after it."""
     if ledger.state_detail in (MAY_ASK, TAKEN_BACK) or ledger.refused:
         return True
-    if (run is not None and run.ok is False) or ledger.failing_checks:
+    if any(run.ok is False for run in (*ledger.tests[-1:], *{check.kind: check for check in ledger.checks}.values())):
         return True
     written = {file.path for file in ledger.changed_files if file.turn == ledger.turn}
     last = ledger.commands[-1] if ledger.commands else None
@@ -75,7 +75,7 @@ def left_undone(ledger: Ledger) -> bool:
         and error.source == last.source
         and error.order >= ledger.changes
         and not only_looks(last.command)
-        for error in errors
+        for error in ledger.current_errors
     )
 
 

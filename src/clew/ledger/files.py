@@ -169,11 +169,16 @@ class FilesFold:
     def put_back(
         self, paths: tuple[str, ...] = (), *, after: int = 0, known_until: int = 0, stash: bool = False
     ) -> None:
-        """Files are as they were before their changes `after` this one: those at `paths`, or all that git knows, which
-        are not those created since `known_until`."""
-        wanted = {self._known(path) for path in paths}
-        known = [file for file in self._files.values() if not file.created or file.order <= known_until]
-        files = [file for file in self._files.values() if file.path in wanted] if wanted else known
+        """Files are as they were before their changes `after` this one: those at or below `paths`, or all; of folders
+        those that git knows, which are not those created since `known_until`."""
+        wanted = {self._known(path).rstrip("/") for path in paths}
+        folders = tuple(f"{folder}/" for path in wanted for folder in (path, posixpath.join(self.cwd, path)))
+        files = [
+            file
+            for file in self._files.values()
+            if file.path in wanted
+            or ((not wanted or file.path.startswith(folders)) and (not file.created or file.order <= known_until))
+        ]
         gone = [(file, change) for file in files for change in file.changes if change.order > after]
         self._take_back(gone, aside=stash)
 

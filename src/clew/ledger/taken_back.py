@@ -1,17 +1,15 @@
 """What git takes back: commits that a reset or an amended one removes, files that are put back as they were."""
 
 import re
-import shlex
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Literal, NamedTuple
 
 from clew.ledger.commits import CommitsFold
 from clew.ledger.facts import CommandFact
 from clew.ledger.files import FilesFold
+from clew.ledger.shell_files import simple_commands
 
 _WORDS = ("reset", "stash", "checkout", "restore")
-_BETWEEN = ";&|()\n"
 _BACK = re.compile(r"HEAD((?:~\d*|\^)+)$|@\{?((?:~\d*|\^)+)$")
 _STEP = re.compile(r"~(\d*)|\^")
 _HASH = re.compile(r"[0-9a-f]{7,40}$")
@@ -44,7 +42,7 @@ def take_back(command: CommandFact, files: FilesFold, commits: CommitsFold) -> N
 
 
 def _steps(command: str) -> Iterator[Step]:
-    for words in _simple_commands(command):
+    for words in simple_commands(command):
         if words[:1] != ["git"]:
             continue
         plain = _without_values(words[1:])
@@ -62,19 +60,6 @@ def _steps(command: str) -> Iterator[Step]:
         elif plain[:1] == ["restore"] and ("--staged" not in plain or "--worktree" in plain):
             paths = [word for word in plain[1:] if not word.startswith("-")]
             yield Step("files", paths=() if "." in paths else tuple(paths))
-
-
-def _simple_commands(command: str) -> Iterator[list[str]]:
-    """The words of each command of a line; nothing where a text is written out or the quotes do not close."""
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=_BETWEEN)
-    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
-    try:
-        words = [] if "<<" in command else list(lexer)
-    except ValueError:
-        return
-    for between, part in groupby(words, key=lambda word: not set(word) - set(_BETWEEN)):
-        if not between:
-            yield list(part)
 
 
 def _without_values(words: list[str]) -> list[str]:

@@ -9,6 +9,7 @@ from clew.commands.deeds import file_name, test_counts
 from clew.ledger.calls import EDIT_TOOLS
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.failures import left_undone
+from clew.ledger.todos import heading_of
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
 from clew.orient.claims import claims_in, words_in
 from clew.orient.fact_check import contradicted
@@ -136,7 +137,7 @@ def _asked(ledger: Ledger, title: str) -> Iterator[Item]:
         branch = ledger.branch if ledger.branch not in _DEFAULT_BRANCHES else ""
         asked = " ".join(filter(None, (goal.command, branch, request_words(worded.text, 20) if worded else "")))
     plan = ledger.plan
-    heading = next((flat(line) for line in plan.text.splitlines() if line.strip()), "") if plan else ""
+    heading = flat(heading_of(plan.text)) if plan else ""
     named = next((name for name in (ledger.title, title) if is_telling(name)), "")
     if named and not same_words(named, asked):
         yield Item(field="task", text=clip(flat(named), 14), source=goal.source)
@@ -222,6 +223,9 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
         yield Item(field="open", text=clip(flat(f"{pending.tool} {pending.subject}"), 14), source=pending.source)
     if ledger.question is not None:
         yield Item(field="open", text=clip(flat(ledger.question.text), 30), source=ledger.question.source)
+    plan = ledger.plan
+    if plan is not None and plan.approved is None and plan.turn == ledger.turn and pending is None:
+        yield Item(field="open", text=clip(f"plan {heading_of(plan.text)}", 14), source=plan.source)
     todos = ledger.current_todos
     if todos is not None and todos.open_items:
         text = f"{todos.done}/{len(todos.items)} {clip(flat(todos.open_items[0].content), 12)}"

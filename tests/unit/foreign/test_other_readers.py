@@ -323,3 +323,24 @@ def test_what_swe_agent_handed_in_at_its_limit_is_not_done(tmp_path: Path, statu
     value = json.loads(path.read_text(encoding="utf-8"))
     value["info"]["exit_status"] = status
     assert fold(read(whole(path, value)).entries).state == state
+
+
+@pytest.mark.parametrize(
+    ("observed", "changed"),
+    [
+        ("No replacement was performed, old_str `get()` did not appear verbatim in /repo/fetch.py.", []),
+        ("The file /repo/fetch.py has been edited. Here's the result of running `cat -n` on a snippet", ["fetch.py"]),
+    ],
+)
+def test_swe_agents_edit_counts_when_the_observation_says_so(tmp_path: Path, observed: str, changed: list[str]) -> None:
+    path = swe_agent(tmp_path)
+    value = json.loads(path.read_text(encoding="utf-8"))
+    edit = {"command": "str_replace", "path": "/repo/fetch.py", "old_str": "get()", "new_str": "get(retry=3)"}
+    call = {"id": "c9", "function": {"name": "str_replace_editor", "arguments": json.dumps(edit)}}
+    value["history"] = value["history"][:3]
+    value["history"] += [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": observed},
+    ]
+    ledger = fold(read(whole(path, value)).entries)
+    assert [file.path.rsplit("/", 1)[-1] for file in ledger.changed_files] == changed

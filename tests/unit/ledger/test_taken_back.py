@@ -121,9 +121,7 @@ def test_what_an_undo_put_back_is_not_changed_until_it_is_redone() -> None:
 def test_an_undo_leaves_what_other_calls_did_and_takes_the_words_about_it() -> None:
     path = "/home/ann/parcels/app.py"
     talk = Talk().user("x = 1, please").edit(path).agent("x is 1.").user("Make it x = 2").edit(path).agent("x is 2.")
-    event = Rewound(
-        direction="undo", scope="files", to=None, files=(FileRestore(path=path),), call_ids=(CallId("c2"),)
-    )
+    event = Rewound(direction="undo", scope="files", to=None, files=(FileRestore(path=path),), call_ids=(CallId("c2"),))
     talk.add(EventEntry(session_id=SESSION, timestamp="2026-03-01T11:00:00.000Z", event=event))
     ledger = talk.ledger()
     assert [(file.path, file.edits) for file in ledger.changed_files] == [(path, 1)]
@@ -148,6 +146,12 @@ def test_a_file_that_was_moved_is_where_it_went(command: str) -> None:
     assert [path.rsplit("/", 1)[-1] for path in files] == ["helpers.py"]
     other = Talk().user("Rename it").bash("git mv app.py main.py", "").ledger().changed_files
     assert [(file.path, file.deleted) for file in other] == [("app.py", True), ("main.py", False)]
+
+
+def test_a_folder_is_put_back_with_what_git_knows_in_it() -> None:
+    talk = Talk().user("Try it").edit("src/a.js").edit("/home/ann/parcels/src/b.js").write("src/new.js", "x")
+    talk.edit("source.js").bash("git checkout -- src/", "")
+    assert changed(talk.ledger()) == ["src/new.js", "source.js"]
 
 
 def test_a_revert_is_a_commit() -> None:

@@ -333,7 +333,7 @@ def test_a_build_that_fails_is_not_finished() -> None:
     talk.agent("The build passes now.")
     assert (told(talk, "state"), told(talk, "changed"), told(talk, "agent")) == ("idle", "npm run build: failed", "")
     talk.edit("/p/cart.ts").agent("The type is right now.")
-    assert (told(talk, "state"), told(talk, "changed")) == ("finished", "cart.ts")
+    assert (told(talk, "state"), told(talk, "changed")) == ("idle", "cart.ts"), "nobody built it since"
 
 
 @pytest.mark.parametrize("command", ["git stash; pytest -q; git stash pop", "pytest -q || true", "pytest -q | tail -1"])
@@ -412,3 +412,16 @@ def test_what_is_said_of_a_file_by_its_bare_name_is_not_quoted_when_its_write_wa
     talk.approval("deny", "Write", "write REVIEW.md", by="rule").result("Not allowed.", error=True)
     talk.agent("The findings are in REVIEW.md.")
     assert (told(talk, "agent"), told(talk, "state")) == ("", "idle; refused by a rule: Write REVIEW.md")
+
+
+def test_a_plan_that_nobody_answered_is_open() -> None:
+    talk = Talk().user("How would you cache it?").call("ExitPlanMode", plan="# Cache the lookups\n\n1. An LRU")
+    assert told(talk, "open") == "plan Cache the lookups"
+    assert told(talk.result("User has approved your plan.").agent("On it."), "open") == ""
+
+
+def test_tests_that_failed_and_were_not_run_again_are_not_finished() -> None:
+    talk = Talk().user("Fix it").bash("pytest -q", "Exit code 1\n1 failed in 0.1s", error=True).edit("/p/a.py")
+    talk.agent("I moved the shutdown into close.")
+    assert (told(talk, "state"), told(talk, "changed")) == ("idle", "a.py")
+    assert told(talk.bash("pytest -q", "1 passed in 0.1s").agent("It works."), "state") == "finished"
