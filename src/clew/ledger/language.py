@@ -11,7 +11,7 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`]*`|https?://\S+|\S*[/\\_.]\w+\S*", re
 _COMMON = {
     "en": "the a an and to of is in it you that for on with this are be as can not please do we i add fix make what",
     "de": "der die das und ist nicht ich du ein eine zu mit auf für den im bitte kann wir auch es sich dass wie dem",
-    "fr": "le la les l de d comment et est pas je tu un une des du que pour dans avec sur ce il nous vous mais aussi ne au à ajoute",
+    "fr": "le la les l de d et est pas je tu un une des du que pour dans avec sur ce il nous vous mais aussi ne au comment",
     "es": "el la los las y es no de que un una por para con en se lo como pero está este más hacer quiero al añade",
     "pt": "o os as e é não um uma para com em que se por mas como isso está este mais fazer quero você pode ao do",
     "it": "il lo gli e è non un una per con in che si ma come questo questa più fare voglio puoi aggiungi al di",
