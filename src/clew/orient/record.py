@@ -25,7 +25,7 @@ def _shown(text: str, dialog: Sequence[Line]) -> str:
     wanted = {root for root in roots_in(text) if len(root) > 3} | {*NUMBER.findall(text)}
     lines = dict.fromkeys(line.strip() for shown in dialog if shown.by_tool for line in shown.text.splitlines())
     shares = [len(wanted & (roots_in(line) | {*NUMBER.findall(line)})) for line in lines]
-    least = max([2, *sorted(shares)[-_LAST:][:1]])
+    least = max([1, *sorted(shares)[-_LAST:][:1]])
     found = [line for line, share in zip(lines, shares, strict=True) if share >= least]
     return "\n".join(line[:_LINE_CHARS] for line in found[-_LAST:])
 

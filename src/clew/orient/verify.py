@@ -52,8 +52,6 @@ _HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,40}$")
 _UNTOLD = ("source", "state_source", "resolved_by", "costs", "turn", "order", "entries", "at", "last_entry_id", "recap")
 _TOPIC = 4
 """So many longer words tell what a clause is about."""
-_UNTRACED = ("work", "finish")
-"""Which of these words is used for what was worked on is a matter of taste: the reading over judges them."""
 _WAITS = re.compile(
     r"\b(?:wait(?:s|ing)? (?:for|on)|await(?:s|ing)) (?:your|an?|the) (?:\w+ )?(?:approval|permission|answer|decision|"
     r"go-ahead|ok|confirmation|reply|choice|consent)"
@@ -244,11 +242,13 @@ class Evidence:
         return f"the facts say otherwise: {told.phrase}" if wrong else ""
 
     def _is_heard(self, told: "_Told", *, foreign: bool) -> bool:
-        """The facts show each deed and result, or the agent says the same of the same."""
+        """The facts show each deed and result, or the agent says the same of the same. Where files were changed, how
+        the work on them is called is a matter of taste, and for a reader."""
         names = [lowered(name) for name in code_in(told.phrase) if not _HASH.match(name)]
         about = frozenset[str]() if foreign else things(told.phrase)
         for claim in told.claims:
-            if claim.holds and claim.name not in _UNTRACED and decided(claim, *told[:2], self._ledger) is None:
+            taste = claim.name == "finish" or (claim.name == "work" and self._ledger.changed_files)
+            if claim.holds and not taste and decided(claim, *told[:2], self._ledger) is None:
                 deeds = (_Said(lowered(text), roots_in(text), [claim]) for text in shown(claim, self._ledger))
                 if not any(said.bears_out(claim, about, names) for said in (*deeds, *self._said)):
                     return False

@@ -14,11 +14,12 @@ import pytest
 from bench.recap_samples import OWN_SESSIONS, write_samples
 
 from clew.foreign.registry import read
+from clew.ledger.facts import Ledger
 from clew.ledger.fold import fold
 from clew.ledger.words import sentences
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient.dialog import Line, dialog_of
-from clew.orient.form import form_of
+from clew.orient.form import Form, form_of
 from clew.orient.recap_query import write_recap
 from clew.orient.verify import Evidence, verify
 from clew.protocol.entries import Entry
@@ -79,6 +80,10 @@ def cut_off(folder: Path) -> Iterator[Case]:
         yield Case(known[place], item["text"], item["truth"])
 
 
+def letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
+
+
 def lines_of(name: str) -> list[str]:
     return DATA.with_name(name).read_text(encoding="utf-8").splitlines()
 
@@ -122,8 +127,8 @@ def test_code_alone_lets_true_words_about_our_own_sessions_pass() -> None:
 def test_code_alone_lets_true_words_about_shared_sessions_pass(tmp_path: Path) -> None:
     files = (from_file("rewordings.jsonl"), from_file("retellings.jsonl"), cut_off(tmp_path), rephrased())
     true, false = shares(found for cases in files for found in by_code(cases))
-    assert true >= 0.94
-    assert false >= 0.46
+    assert true >= 0.92
+    assert false >= 0.5
 
 
 @shared
@@ -133,20 +138,21 @@ async def test_with_a_reader_next_to_nothing_false_is_shown(tmp_path: Path) -> N
     replies = {item["text"]: item["reply"] for item in map(json.loads, lines_of("read_over.jsonl"))}
     cases = (*rephrased(), *from_file("retellings.jsonl"), *cut_off(tmp_path))
     results: list[tuple[bool, bool]] = []
-    told: dict[int, list[Line]] = {}
+    told: dict[int, tuple[Ledger, Form, list[Line]]] = {}
     for case in cases:
         if case.text not in replies:
             continue
-        ledger = fold(case.entries)
-        dialog = told.setdefault(id(case.entries), dialog_of(case.entries))
+        if id(case.entries) not in told:
+            ledger = fold(case.entries)
+            told[id(case.entries)] = (ledger, form_of(ledger), dialog_of(case.entries))
         model = ScriptedModel([Say(f"<recap>{case.text}</recap>"), Say(replies[case.text])])
-        made = await write_recap(ledger, form_of(ledger), dialog, Desk(tmp_path, model).queries)
-        results.append((case.truth, made is not None and made.text == case.text))
-    assert len(results) > 400
+        made = await write_recap(*told[id(case.entries)], Desk(tmp_path, model).queries)
+        if made is not None:  # a session of one message is told by facts
+            results.append((case.truth, letters(made.text) == letters(case.text)))
+    assert len(results) > 350
     true, false = shares(results)
-    print(true, false)
-    assert true >= 0.9
-    assert false >= 0.95
+    assert true >= 0.92
+    assert false >= 0.98
 
 
 def test_the_agents_own_sentences_pass_and_what_denies_them_does_not() -> None:
