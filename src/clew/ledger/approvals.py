@@ -3,6 +3,8 @@
 import re
 from typing import Literal
 
+from msgspec.structs import replace
+
 from clew.ledger.calls import EDIT_TOOLS, Outcome
 from clew.ledger.commands import tells_exit_code
 from clew.ledger.facts import ApprovalFact
@@ -32,6 +34,9 @@ _CANCELLED = re.compile(
     r"sibling tool call|parallel tool call\b.{0,80}\berrored|aborted by (?:the )?user",
     re.IGNORECASE,
 )
+_ADMITTED = re.compile(
+    rf"\b{_NO}|{_NOT}|\b(?:yourself|permission|skip\w*)\b|\bleft\b.{{0,60}}\b(?:alone|out)\b", re.IGNORECASE
+)
 _STOPPED = re.compile(
     r"(?:cancel+ed|aborted|interrupted|stopped) by (?:the )?user (?:after \d|before it (?:could )?(?:complete|finish))",
     re.IGNORECASE,
@@ -59,6 +64,11 @@ def not_run(outcome: Outcome) -> Literal["", "refused", "cancelled"]:
     if _REFUSED.search(head[:300]):
         return "refused"
     return "cancelled" if _CANCELLED.search(head) else ""
+
+
+def admits_refusal(sentence: str) -> bool:
+    """Whether somebody says that something was not allowed or not done."""
+    return _ADMITTED.search(sentence) is not None
 
 
 class ApprovalsFold:
@@ -98,6 +108,12 @@ class ApprovalsFold:
         for key, fact in list(self._facts.items()):
             if fact.decision == "deny" and fact.tool == tool and (tool == "plan" or fact.subject == subject):
                 del self._facts[key]
+
+    def worked(self) -> None:
+        """Something else was done."""
+        for key, fact in self._facts.items():
+            if fact.decision == "deny" and not fact.worked_since:
+                self._facts[key] = replace(fact, worked_since=True)
 
     def dropped(self, request_id: str) -> None:
         """Nobody decided, and nobody is asked any more."""

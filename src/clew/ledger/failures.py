@@ -61,7 +61,7 @@ class FailuresFold:
 def left_undone(ledger: Ledger) -> bool:
     """Nobody can say that all is done: it may have been asked, it was refused or undone, the last test or check failed
     (though more was changed since), a file of the last request could not be written and was not since, or its last
-    command failed and nothing was changed after it."""
+    command or a call to a server failed and nothing was changed after it."""
     if ledger.state_detail in (MAY_ASK, TAKEN_BACK) or ledger.refused:
         return True
     if any(run.ok is False for run in (*ledger.tests[-1:], *{check.kind: check for check in ledger.checks}.values())):
@@ -71,10 +71,11 @@ def left_undone(ledger: Ledger) -> bool:
     return any(
         error.where.removeprefix("edit ") not in written
         if error.where.startswith("edit ")
-        else last is not None
-        and error.source == last.source
-        and error.order >= ledger.changes
-        and not only_looks(last.command)
+        else error.order >= ledger.changes
+        and (
+            error.where.startswith("mcp__")
+            or (last is not None and error.source == last.source and not only_looks(last.command))
+        )
         for error in ledger.current_errors
     )
 

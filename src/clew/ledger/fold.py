@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from clew.ledger.agents import NOTICES
+from clew.ledger.agents import NOTICES, TASK
 from clew.ledger.carried import CarriedFold
 from clew.ledger.costs import CostsFold
 from clew.ledger.facts import Ledger, Limit, Recap, Said
@@ -173,7 +173,8 @@ class LedgerFold:
             if isinstance(part, ToolResultPart):
                 self._work.settled(part, entry.tool_use_result, entry.uuid)
         if any(mark in words[:400] for mark in NOTICES):
-            self._work.agents.notice(words, entry.uuid)
+            named = TASK.search(words)
+            self._work.heard(named.group(1) if named else "", words, entry.uuid)
         elif words.strip() and not (is_interruption(words) or entry.is_meta or entry.is_compact_summary):
             self._prompt(words, entry, asked)
 

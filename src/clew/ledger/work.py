@@ -6,7 +6,7 @@ from clew.ledger.agents import ASKED, AgentsFold
 from clew.ledger.approvals import ApprovalsFold, not_run
 from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SHELL_TOOLS, Outcome, tool_name
 from clew.ledger.checks import ChecksFold
-from clew.ledger.commands import CommandsFold, purpose_of
+from clew.ledger.commands import CommandsFold, first_program, purpose_of
 from clew.ledger.commits import CommitsFold
 from clew.ledger.doing import doing
 from clew.ledger.facts import CommandFact, Doing
@@ -151,6 +151,7 @@ class WorkFold:
         failed = outcome.is_error
         if name in SHELL_TOOLS or name in EDIT_TOOLS:
             self.todos.worked()
+            self.approvals.worked()
         if name in SHELL_TOOLS:
             failed = self._shell(outcome)
         elif name in EDIT_TOOLS:
@@ -160,8 +161,9 @@ class WorkFold:
                 self.files.read(outcome.argument("file_path", "notebook_path", "path"), outcome.source)
         elif name in AGENT_TOOLS:
             self.agents.settle(part.call_id, outcome)
-        elif name in ASKED:
-            self.agents.notice(outcome.text, entry)
+        elif name in ASKED or name == "BashOutput":
+            code = next((block.get("exit_code") for block in outcome.blocks("terminal")), None)
+            self.heard(outcome.argument("bash_id", "task_id", "shell_id"), outcome.text, entry, code)
         elif name == "ExitPlanMode":
             self._settled_plan(outcome, part.call_id, approved=not failed)
         self.failures.settle(outcome, failed=failed, turn=self.turn, order=self.files.changes)
@@ -175,19 +177,31 @@ class WorkFold:
             self.approvals.refused(outcome, acted_on(outcome), call_id, self.turn)
 
     def _shell(self, outcome: Outcome) -> bool:
-        command = self.commands.settle(outcome)
+        command = self.commands.settle(outcome, self.files.changes)
         self._touched(command, outcome)
+        self._checked(command, outcome.text, self.files.changes)
         text = command.command
-        purpose = purpose_of(text)
-        if purpose == "test":
-            self.tests.settle(command, outcome.text, self.files.changes)
-        elif purpose == "build" or purpose == "lint":
-            self.checks.settle(purpose, command, outcome.text, self.files.changes)
         if "git" in text or "gh " in text or "glab " in text:
             self.commits.settle(command, outcome.text, self.files.changes)
             if not command.failed:
                 take_back(command, self.files, self.commits)
         return command.failed
+
+    def heard(self, name: str, text: str, entry: EntryId, code: int | None = None) -> None:
+        """How an agent or a command in the background stands."""
+        self.agents.notice(text, entry)
+        if ended := self.commands.heard(name, text, code):
+            command, order = ended
+            self._checked(command, text, order)
+            if command.failed:
+                self.failures.failed(first_program(command.command), text, command.source, self.turn, order)
+
+    def _checked(self, command: CommandFact, output: str, order: int) -> None:
+        purpose = purpose_of(command.command)
+        if purpose == "test":
+            self.tests.settle(command, output, order)
+        elif purpose == "build" or purpose == "lint":
+            self.checks.settle(purpose, command, output, order)
 
     def _touched(self, command: CommandFact, outcome: Outcome) -> None:
         """Files that the command names come before what it tests or commits."""

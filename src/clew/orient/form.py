@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from clew.commands.deeds import file_name, test_counts
+from clew.ledger.approvals import admits_refusal
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.failures import left_undone
 from clew.ledger.todos import heading_of
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
-from clew.orient.claims import claims_in
+from clew.orient.claims import claims_in, is_denied
 from clew.orient.fact_check import contradicted, tells_unwritten
 from clew.orient.wording import Wording, wording
 from clew.protocol.standing import Standing
@@ -234,13 +235,20 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
         yield Item(field="open", text=text, source=running[-1].source)
 
 
+def _denies(sentence: str) -> bool:
+    return is_denied(sentence) or admits_refusal(sentence)
+
+
 def _agent(ledger: Ledger) -> Iterator[Item]:
     """How the agent's last message begins, quoted; only while it is the last word on the last request."""
     said = ledger.said
     if said is None or ledger.state not in _AT_REST:
         return
-    told = [sentence for sentence in sentences(said.text, limit=12) if word_cost(sentence) > 3]
-    if any(tells_unwritten(sentence, ledger) for sentence in told):
+    whole = sentences(said.text, limit=12)
+    told = [sentence for sentence in whole if word_cost(sentence) > 3] or whole
+    if any(tells_unwritten(sentence, ledger) and not admits_refusal(sentence) for sentence in told):
+        return
+    if any(not item.worked_since for item in ledger.refused) and not any(map(_denies, told)):
         return
     told = [sentence for sentence in told if not sentence.endswith((":", "："))] or told
     told = [sentence for sentence in told if not contradicted(claims_in(sentence), sentence, ledger)]

@@ -344,3 +344,14 @@ def test_swe_agents_edit_counts_when_the_observation_says_so(tmp_path: Path, obs
     ]
     ledger = fold(read(whole(path, value)).entries)
     assert [file.path.rsplit("/", 1)[-1] for file in ledger.changed_files] == changed
+
+
+def test_gemini_says_when_it_halted_a_turn(tmp_path: Path) -> None:
+    loop = "A potential loop was detected. The request has been halted."
+    history = [
+        {"id": "1", "type": "user", "content": GOAL},
+        {"id": "2", "type": "gemini", "content": "I started it."},
+        {"id": "3", "type": "info", "content": loop},
+    ]
+    value = {"sessionId": "s", "projectHash": "x", "startTime": "2026-01-01T00:00:00Z", "messages": history}
+    assert fold(read(whole(tmp_path / "chats" / "session-1.json", value)).entries).state == "interrupted"

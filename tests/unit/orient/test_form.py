@@ -425,3 +425,17 @@ def test_tests_that_failed_and_were_not_run_again_are_not_finished() -> None:
     talk.agent("I moved the shutdown into close.")
     assert (told(talk, "state"), told(talk, "changed")) == ("idle", "a.py")
     assert told(talk.bash("pytest -q", "1 passed in 0.1s").agent("It works."), "state") == "finished"
+
+
+def test_who_was_refused_last_and_says_nothing_of_it_is_not_quoted() -> None:
+    talk = Talk().user("Commit, then take it back").bash("git commit -qam 'Two'", "")
+    talk.call("Bash", command="git reset --hard HEAD~1").approval("deny", subject="git reset --hard HEAD~1", by="rule")
+    talk.result("Not run.", error=True)
+    assert told(talk.agent("I took the commit back; a.py is as it was."), "agent") == ""
+    assert told(talk.agent("The reset was blocked, so the commit stays."), "agent") != ""
+    assert told(talk.bash("git revert HEAD").agent("I reverted the commit with a new one."), "agent") != ""
+
+
+def test_a_call_to_a_server_that_failed_is_not_finished() -> None:
+    talk = Talk().user("Book a table").call("mcp__people__book").result("No such tool.", error=True)
+    assert told(talk.agent("The table is not booked."), "state") == "idle"
