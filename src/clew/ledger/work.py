@@ -183,8 +183,7 @@ class WorkFold:
         text = command.command
         if "git" in text or "gh " in text or "glab " in text:
             self.commits.settle(command, outcome.text, self.files.changes)
-            if not command.failed:
-                take_back(command, self.files, self.commits)
+            take_back(command, self.files, self.commits)
         return command.failed
 
     def heard(self, name: str, text: str, entry: EntryId, code: int | None = None) -> None:
@@ -215,8 +214,8 @@ class WorkFold:
             return
         for old, new in moved_files(text) if "mv " in text else ():
             self.files.move(old, new, outcome.source, tracked="git mv" in text)
-        for path in removed_files(text) if "rm " in text or "Remove-Item" in text else ():
-            self.files.forget_deleted(path, outcome.source)
+        for path, sure in removed_files(text) if "rm " in text or "Remove-Item" in text else ():
+            self.files.removed(path, outcome.source, sure=sure)
 
 
 def acted_on(outcome: Outcome) -> str:
