@@ -439,3 +439,11 @@ def test_who_was_refused_last_and_says_nothing_of_it_is_not_quoted() -> None:
 def test_a_call_to_a_server_that_failed_is_not_finished() -> None:
     talk = Talk().user("Book a table").call("mcp__people__book").result("No such tool.", error=True)
     assert told(talk.agent("The table is not booked."), "state") == "idle"
+
+
+def test_a_question_is_not_told_twice() -> None:
+    talk = Talk().user("Add a flag to report.py").agent("The flag is in.\n\nShall I document it in the README?")
+    form = form_of(talk.ledger())
+    assert form.told("open") == "Shall I document it in the README?"
+    assert form.told("agent") == "“The flag is in.”"
+    assert form_of(talk.user("Wait").agent("Shall I document it in the README?").ledger()).told("agent") == ""
