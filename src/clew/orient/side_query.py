@@ -16,6 +16,8 @@ from clew.system.clock import Clock, SystemClock, iso_utc
 from clew.system.redact import redact
 
 _CUT = "\n[…]\n"
+THOUGHT_TOKENS = 2_048
+"""What a model that cannot be kept from thinking may spend before its first word: thoughts count as output."""
 
 
 class Stamp(NamedTuple):
@@ -75,7 +77,7 @@ class SideQueries:
         request = ModelRequest(
             system=(query.system,),
             messages=(UserMessage(content=_bounded(redact(query.text), model.side_query_chars)),),
-            max_output_tokens=query.max_output_tokens,
+            max_output_tokens=query.max_output_tokens + (THOUGHT_TOKENS if model.thinks == "always" else 0),
             temperature=query.temperature,
             purpose=f"side-query:{query.purpose}",
         )
