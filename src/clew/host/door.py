@@ -13,7 +13,7 @@ from clew.host.listener import Listener
 from clew.host.lookups import SLOW, ListThem, Lookups, PreviewOne
 from clew.host.model_choice import cannot_stop_thinking
 from clew.host.permits import MODES
-from clew.host.refusal import OpRefused
+from clew.host.refusal import OpRefused, SeveralFit
 from clew.host.replay import Replay
 from clew.host.room import Effect, Room
 from clew.llm.errors import LLMError
@@ -27,6 +27,7 @@ from clew.protocol.events import (
     OpRejected,
     PermissionModeChanged,
     SessionEnded,
+    SessionsListed,
     SessionStarted,
     SnapshotTaken,
     TitleChanged,
@@ -375,6 +376,8 @@ class Door:
             raise OpRefused("this front end has one session only")
         try:
             room = await self._reopen(op)
+        except SeveralFit as several:
+            return partial(self._tell, SessionsListed(op_id=op.op_id, sessions=several.rows))
         except Exception as error:  # whatever keeps it from opening is told, and nothing was closed
             raise OpRefused(str(error) or type(error).__name__) from error
 
