@@ -147,7 +147,10 @@ class SessionOrientation:
         if written is not None and written.source == "model":
             yield _ready(written, written.why)
         elif written is not None and written.why:
+            # Whoever asked is told; where nobody did, the facts are enough and `/recap why` tells.
             yield Notice(level="info", text=written.why, code="recap-why")
+            if model:
+                yield Notice(level="info", text=written.why, code="recap")
 
     async def words_for(self, path: Path) -> str:
         """Another session in a list, as a model tells it; nothing where recaps are not written unasked."""

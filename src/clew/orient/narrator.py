@@ -100,8 +100,12 @@ class Narrator:
             source=source,
             key=Stamp(form.session_id, form.last_entry_id),
             form=form,
-            why=written.why() if written else "",
+            why=written.why() if written else self._why_none() if with_model else "",
         )
+
+    def _why_none(self) -> str:
+        reason = self._queries.why_none if self._queries is not None else "no model is connected"
+        return f"No model wrote it: {reason}." if reason else ""
 
     async def _words(self, ledger: Ledger, form: Form) -> Written | None:
         """Asked once per session and last entry."""

@@ -61,6 +61,8 @@ class SideQueries:
         self._timeout_s = timeout_s
         self._clock = clock or SystemClock()
         self._running: dict[str, tuple[Stamp, asyncio.Task[Reply]]] = {}
+        self.why_none = "no model is connected" if model is None else ""
+        """Why the last question has no answer."""
 
     @property
     def available(self) -> bool:
@@ -155,6 +157,7 @@ class SideQueries:
         return self._none(query, reason)
 
     def _none(self, query: Query, reason: str) -> None:
+        self.why_none = reason
         self._log(f"side query {query.purpose}: {reason}")
 
 
