@@ -78,7 +78,8 @@ def test_ill_words_are_left_out_and_the_facts_stand(tmp_path: Path, kind: str) -
 
 def test_good_words_follow_the_facts_and_are_paid_for_once(tmp_path: Path) -> None:
     words = "You asked what dates.py does with leap years: it skips 29 February."
-    with ModelServer({"replies": [{"text": ANSWER}, {"match": FAST, "text": f"<recap>{words}</recap>"}]}) as server:
+    written = {"match": FAST, "repeat": 2, "text": f"<recap>{words}</recap>"}
+    with ModelServer({"replies": [{"text": ANSWER}, written]}) as server:
         place = Place(tmp_path, server.url)
         session = asked_once(place)
         for _ in range(2):
@@ -87,10 +88,10 @@ def test_good_words_follow_the_facts_and_are_paid_for_once(tmp_path: Path) -> No
             someone.sees(words)
             someone.type("/exit\r")
             assert someone.exits() == 0
-        assert len(server.requests) == 2
-        body = server.requests[1].body
-        assert "cache_control" not in str(body)
-        assert "thinking" not in str(body)
+        assert len(server.requests) == 3, "the session's own, one to write it, one to read it over"
+        for sent in server.requests[1:]:
+            assert "cache_control" not in str(sent.body)
+            assert "thinking" not in str(sent.body)
 
 
 def test_markdown_is_taken_off(tmp_path: Path) -> None:

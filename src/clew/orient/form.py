@@ -6,13 +6,11 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from clew.commands.deeds import file_name, test_counts
-from clew.ledger.calls import EDIT_TOOLS
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.failures import left_undone
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
-from clew.orient.claims import claims_in, words_in
-from clew.orient.fact_check import contradicted
-from clew.orient.vocabulary import WORK, is_negation
+from clew.orient.claims import claims_in
+from clew.orient.fact_check import contradicted, tells_unwritten
 from clew.orient.wording import Wording, wording
 from clew.protocol.standing import Standing
 from clew.system.redact import redact
@@ -232,24 +230,13 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
         yield Item(field="open", text=text, source=running[-1].source)
 
 
-def _tells_unwritten(sentence: str, ledger: Ledger) -> bool:
-    """The agent speaks of a file that it was not allowed to write, or failed to, as if it had, or says it worked where
-    nothing was changed; then nothing it says of it can be relied on."""
-    refused = {file_name(item.subject) for item in ledger.refused if item.tool in EDIT_TOOLS or "/" in item.subject}
-    failed = {file_name(file.path) for file in ledger.files if file.failed_edits}
-    changed = {file_name(file.path) for file in ledger.changed_files}
-    if any(name in sentence for name in (refused | failed) - changed):
-        return not any(map(is_negation, words_in(sentence)))
-    return bool(refused and not changed) and any(claim.name in WORK for claim in claims_in(sentence))
-
-
 def _agent(ledger: Ledger) -> Iterator[Item]:
     """How the agent's last message begins, quoted; only while it is the last word on the last request."""
     said = ledger.said
     if said is None or ledger.state not in _AT_REST:
         return
     told = [sentence for sentence in sentences(said.text, limit=12) if word_cost(sentence) > 3]
-    if any(_tells_unwritten(sentence, ledger) for sentence in told):
+    if any(tells_unwritten(sentence, ledger) for sentence in told):
         return
     told = [sentence for sentence in told if not sentence.endswith((":", "："))] or told
     told = [sentence for sentence in told if not contradicted(claims_in(sentence), sentence, ledger)]

@@ -39,9 +39,9 @@ async def written(tmp_path: Path, *replies: str, goal_only: bool = False) -> tup
 
 
 async def test_a_good_answer_is_shown_and_form_dialog_and_memory_are_given(tmp_path: Path) -> None:
-    made, model = await written(tmp_path, f"<recap>{GOOD}</recap>")
+    made, model = await written(tmp_path, f"<recap>{GOOD}</recap>", f'"14 passed"\n<recap>{GOOD}</recap>')
     assert made is not None
-    assert (made.text, made.dropped, len(model.requests)) == (GOOD, (), 1)
+    assert (made.text, made.dropped, made.read_over, len(model.requests)) == (GOOD, (), True, 2)
     asked = str(model.requests[0].messages[0].content)
     assert "State: finished" in asked
     assert "USER: Fix the date parser" in asked
@@ -55,6 +55,32 @@ async def test_a_bad_answer_gets_one_retry_that_names_the_objection(tmp_path: Pa
     assert made.text == GOOD
     assert "deployed" in str(model.requests[1].messages[0].content)
     assert "You deployed dates.py." in made.why()
+
+
+async def test_a_draft_is_read_over_against_form_record_and_dialog(tmp_path: Path) -> None:
+    """What code cannot tell is a matter for a reader: the rules let this pass, it is told of nobody."""
+    wrong = "The README explains the leap year rule now."
+    made, model = await written(tmp_path, f"<recap>{GOOD} {wrong}</recap>", f"2: only offered\n<recap>{GOOD}</recap>")
+    assert made is not None
+    assert made.text == GOOD
+    assert f"“{wrong}”: taken out when it was read over" in made.why()
+    given = str(model.requests[1].messages[0].content)
+    for part in ("State: finished", "USER: Fix the date parser", "command ok: pytest -q", wrong):
+        assert part in given
+    assert all(request.temperature == 0.3 and not request.tools for request in model.requests)
+
+
+async def test_nothing_may_be_left_of_it_and_no_reader_leaves_it_to_the_code(tmp_path: Path) -> None:
+    made, _ = await written(tmp_path, f"<recap>{GOOD}</recap>", "1: nobody says so\n<recap></recap>")
+    assert made is not None
+    assert made.text == ""
+    model = ScriptedModel([Say(f"<recap>{GOOD} It was deployed.</recap>"), Fail(Overloaded("no capacity"))])
+    talk = fixed()
+    queries = Desk(tmp_path, model).queries
+    made = await write_recap(talk.ledger(), form_of(talk.ledger()), dialog_of(talk.entries), queries)
+    assert made is not None
+    assert (made.text, made.read_over) == (GOOD, False)
+    assert "not read over" in made.why()
 
 
 async def test_what_stays_false_is_left_out_and_told(tmp_path: Path) -> None:
@@ -122,7 +148,7 @@ async def test_the_narrator_asks_once_per_last_entry_also_across_processes(tmp_p
             assert told is not None
             assert (told.text, told.source) == (GOOD, "model")
             assert told.form.told("state") == "finished", "the facts stand beside it"
-    assert len(model.requests) == 1
+    assert len(model.requests) == 2, "one to write it, one to read it over"
     narrator = narrators[1]
     facts = await narrator.tell()
     assert facts is not None
@@ -174,6 +200,8 @@ def chosen(
         (chosen(session_model="b/big", asked=True), "a/small"),
         (chosen(fast="ollama/x", session_model="ollama/x"), ""),
         (chosen("on", fast="ollama/x", session_model="ollama/x"), "ollama/x"),
+        (chosen("on", fast="ollama/x", session_model="ollama/x", own=False), ""),
+        (chosen("on", fast="ollama/x"), ""),
         (chosen(fast="ollama/x", asked=True), "ollama/x"),
     ],
 )

@@ -3,7 +3,7 @@
 import pytest
 
 from clew.orient.dialog import dialog_of
-from clew.orient.verify import Verified, verify
+from clew.orient.verify import Evidence, Verified, verify
 from unit.ledger.talk import Talk
 
 
@@ -19,7 +19,7 @@ def fixed() -> Talk:
 
 def checked(text: str, talk: Talk | None = None) -> Verified:
     made = talk or fixed()
-    return verify(text, made.ledger(), dialog_of(made.entries))
+    return verify(text, Evidence(made.ledger(), dialog_of(made.entries)))
 
 
 TRUE = [
