@@ -91,7 +91,7 @@ def test_good_words_follow_the_facts_and_are_paid_for_once(tmp_path: Path) -> No
         assert len(server.requests) == 3, "the session's own, one to write it, one to read it over"
         for sent in server.requests[1:]:
             assert "cache_control" not in str(sent.body)
-            assert "thinking" not in str(sent.body)
+            assert sent.body["thinking"] == {"type": "disabled"}
 
 
 def test_markdown_is_taken_off(tmp_path: Path) -> None:

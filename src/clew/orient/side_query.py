@@ -61,8 +61,8 @@ class SideQueries:
         self._timeout_s = timeout_s
         self._clock = clock or SystemClock()
         self._running: dict[str, tuple[Stamp, asyncio.Task[Reply]]] = {}
-        self.why_none = "no model is connected" if model is None else ""
-        """Why the last question has no answer."""
+        self.why_none = "there is too little to tell"
+        """Why there is no answer; nothing was asked yet."""
 
     @property
     def available(self) -> bool:
