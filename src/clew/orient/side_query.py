@@ -92,12 +92,15 @@ class SideQueries:
             task.cancel()
             return self._failed(query, model, stamp, f"timeout after {timeout_s:g} s")
         except asyncio.CancelledError:
+            self._failed(query, model, stamp, "aborted")
             if task.cancelled() and not _is_cancelling():
-                return self._failed(query, model, stamp, "aborted")
+                return None
             task.cancel()
             raise
         except LLMError as error:
-            return self._failed(query, model, stamp, f"{type(error).__name__}: {error}")
+            self._failed(query, model, stamp, f"{type(error).__name__}: {error}")
+            self.why_none = str(error)
+            return None
         finally:
             if self._running.get(query.purpose) == (stamp, task):
                 del self._running[query.purpose]

@@ -140,6 +140,17 @@ async def test_single_flight_and_abort_of_stale_keys(tmp_path: Path) -> None:
     assert not gate.is_set()
 
 
+async def test_what_is_given_up_on_the_way_was_sent_all_the_same_and_is_booked(tmp_path: Path) -> None:
+    reached = asyncio.Event()
+    desk = Desk(tmp_path, ScriptedModel([ReplyOf([Wait(asyncio.Event(), reached=reached), Say("late")])]))
+    asking = asyncio.ensure_future(desk.queries.ask(QUERY))
+    await reached.wait()
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    assert asking.cancelled()
+    assert [(entry.outcome, entry.cost_usd) for entry in desk.booked] == [("aborted", None)]
+
+
 async def test_abort_keeps_what_is_about_the_current_key(tmp_path: Path) -> None:
     gate, reached = asyncio.Event(), asyncio.Event()
     desk = Desk(tmp_path, ScriptedModel([ReplyOf([Wait(gate, reached), Say("kept")])]))
