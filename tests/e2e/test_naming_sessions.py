@@ -35,7 +35,9 @@ def filled(place: Place) -> Place:
     """Ours, every agent's, several with one title, and all shared transcripts where they are."""
     said(place, "Fix the date parser", "Fix the date parser in dates.py", "/init", "日付の解析を直して", "retry")
     for name, (_, make) in SAMPLES.items():
-        make(place.project if name in ("aider", "cursor_export", "specstory", "mini_swe_agent") else place.home)
+        path = make(place.home)
+        if name in ("aider", "cursor_export"):
+            path.rename(place.project / path.name)
     for name, folder in HOMES.items() if TRANSCRIPTS is not None else ():
         shutil.copytree(TRANSCRIPTS / name, place.home / folder, dirs_exist_ok=True)
     return place

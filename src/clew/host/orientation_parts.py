@@ -108,7 +108,7 @@ def load_orientation(
     )
     drafts = RecapDrafts(
         WrittenRecaps(workspace.home),
-        lambda key: asking(fast, lambda: key),
+        lambda key: asking(writer or fast, lambda: key),
         automatic=chosen,
         before=lambda name: orientation.tell_first(name),
     )
@@ -133,8 +133,11 @@ def first_words(workspace: Workspace, model: str) -> str:
     with suppress(OSError):  # a home that cannot be written is told again
         private_dir(mark.parent)
         replace_private(mark, b"")
-    cap = workspace.settings.side_queries.daily_cap_usd
-    return f'recaps are also written by {model}, for at most ${cap:g} a day; "recap": {{"model": "off"}} ends that'
+    settings = workspace.settings
+    price = (
+        "" if is_local(model, settings.providers) else f", for at most ${settings.side_queries.daily_cap_usd:g} a day"
+    )
+    return f'recaps are also written by {model}{price}; "recap": {{"model": "off"}} ends that'
 
 
 def side_model(

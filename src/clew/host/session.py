@@ -149,7 +149,9 @@ class Session:
         """Tell where things stand; False when this session has no words for it."""
         if self.orienting is None:
             return False
-        if self._recap is None or self._recap.done():
+        if asked and self._recap is not None:
+            self._recap.cancel()  # whoever asks sees the facts at once; what a model is writing goes on and serves both
+        if asked or self._recap is None or self._recap.done():
             self._recap = asyncio.create_task(self._tell(self.orienting, model=model, asked=asked))
         return True
 
