@@ -89,12 +89,11 @@ def load_orientation(
         )
 
     by_request = chosen(Used(main, own=True), asked=True)
-    queries = asking(fast)
     # Without a fast model a recap that is asked for may go to the main one; labels and titles never do.
     writer = connect_named(by_request.model) if fast is None and by_request.model else None
     narrator = Narrator(
         project=workspace.root.name,
-        queries=queries if writer is None else asking(writer),
+        queries=asking(writer or fast),
         log=log,
         goal_only=by_request.goal_only,
         memory=lambda: memory[:MAX_MEMORY_CHARS],
@@ -115,7 +114,7 @@ def load_orientation(
     orientation = SessionOrientation(
         narrator,
         wanted,
-        queries=queries,
+        queries=asking(fast, lambda: orientation.batch()),
         publish=session.publish,
         automatic=chosen,
         first_time=lambda name: first_words(workspace, name),
