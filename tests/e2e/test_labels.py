@@ -83,7 +83,7 @@ def test_a_label_is_shown_when_the_session_is_resumed(tmp_path: Path) -> None:
         labels(place, server, "model")
         (path,) = place.transcripts()
         person = ScreenPerson(place, "--resume", path.stem)
-        person.sees("● Read the parcel code")
+        person.sees("● Read the parcel code · 5 tools")
         person.leave()
         env = {name: value for name, value in place.env.items() if name not in ("PATH", "LANG")}
         someone = Person([CLEW, "--plain", "--trust", "--resume", path.stem], place.project, columns=120, **env)
