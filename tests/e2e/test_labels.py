@@ -1,4 +1,4 @@
-"""Labels of tool batches through the real command: cleaned, late but not too late, on every front end, after a resume."""
+"""Labels of tool batches through the real command: cleaned, late but not too late, on the screen, after a resume."""
 
 import json
 from pathlib import Path

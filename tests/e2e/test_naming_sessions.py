@@ -2,6 +2,7 @@
 agent's sessions, and for `/resume` in the front ends."""
 
 import json
+import os
 import random
 import re
 import shutil
@@ -154,6 +155,22 @@ def test_after_a_session_of_another_agent_any_other_can_be_gone_on_with(tmp_path
     person.sees(READY)
     person.type(f"/resume {ours}\r")
     person.sees("▌ Explain the fig tree")
+    person.leave()
+
+
+def test_the_list_of_sessions_finds_what_nobody_touched_for_long(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    path = codex(place.home)
+    os.utime(path, (1_600_000_000, 1_600_000_000))
+    assert CODEX_ID in place.run("sessions").out
+    person = ScreenPerson(place)
+    person.sees(READY)
+    person.type("/sessions\r")
+    person.sees("0 found")
+    person.type("retry fetch")
+    person.sees("1 found")
+    person.type("\r")
+    person.sees("▌ Add a retry")
     person.leave()
 
 

@@ -1,4 +1,4 @@
-"""What other agents recorded is not lost: seen through the real `clew sessions`, `show`, `recap`, `ledger`, `export` and
+"""What other agents recorded is not lost: seen through the real `sessions`, `show`, `recap`, `ledger`, `export` and
 `--resume`."""
 
 import json

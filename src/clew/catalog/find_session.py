@@ -77,6 +77,24 @@ def find_session(
         return _Finder(catalog, query, cwd, agents or (), choose).find(waiting)
 
 
+def fitting_sessions(
+    store: SessionStore,
+    query: str,
+    cwd: Path,
+    *,
+    homes: Mapping[str, Path] | None = None,
+    env: Mapping[str, str] | None = None,
+    agents: Sequence[str] | None = None,
+    budget_s: float = 10.0,
+) -> list[FoundSession]:
+    """All that can be meant, newest first; none for an empty question."""
+    if not query.strip():
+        return []
+    with Catalog(store, homes=homes, env=env) as catalog:
+        catalog.refresh(agents=agents, budget_s=budget_s)
+        return [_found(row) for row in _Finder(catalog, query.strip(), cwd, agents or (), None).fitting()]
+
+
 class _Finder:
     """One question to the list of all sessions."""
 
@@ -88,12 +106,21 @@ class _Finder:
         self._choose = choose
 
     def find(self, waiting: int) -> FoundSession:
-        """The strictest way of reading the question that fits anything decides; what fits it equally is chosen from."""
+        """The one that fits; what fits equally is chosen from."""
+        found = self.fitting()
+        if not found:
+            later = f"; {waiting} sessions are not read yet, ask again for those" if waiting else ""
+            hint = "`clew sessions --search TEXT` looks through all of them"
+            raise SessionNotFound(f"no session fits {self._query!r}; {hint}{later}")
+        return self._the_one(found)
+
+    def fitting(self) -> list[Row]:
+        """The strictest way of reading the question that fits anything decides."""
         rows = self._catalog.rows(agents=self._agents)
         wanted = plain_title(self._query)
         titled = [(row, plain_title(row.title or row.first_prompt)) for row in rows]
         begun = next((wanted.removesuffix(mark).rstrip() for mark in _CUT if wanted.endswith(mark)), "")
-        found = (
+        return (
             [row for row in rows if row.session_id == self._query]
             or _going_on([row for row, title in titled if wanted and title == wanted])
             or [row for row, title in titled if begun and title.startswith(begun)]
@@ -101,11 +128,6 @@ class _Finder:
             or [hit.row for hit in self._catalog.search(self._query, agents=self._agents, limit=_SEARCHED)]
             or [row for row in rows if _holds(wanted, _printed(row))]
         )
-        if not found:
-            later = f"; {waiting} sessions are not read yet, ask again for those" if waiting else ""
-            hint = "`clew sessions --search TEXT` looks through all of them"
-            raise SessionNotFound(f"no session fits {self._query!r}; {hint}{later}")
-        return self._the_one(found)
 
     def _is_part(self, wanted: str, row: Row, title: str) -> bool:
         begins = len(self._query) >= MIN_PREFIX and row.session_id.startswith(self._query)

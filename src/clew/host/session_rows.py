@@ -6,17 +6,19 @@ from itertools import islice
 from pathlib import Path
 
 from clew.catalog.agent_places import agent_places
-from clew.catalog.find_session import FoundSession
+from clew.catalog.find_session import FoundSession, fitting_sessions
 from clew.host.workspace import Workspace
 from clew.orient.board import Found, recent
 from clew.orient.recap_query import WrittenRecaps
 from clew.orient.report import RecapCache, Report
 from clew.orient.side_query import Stamp
 from clew.protocol.events import SessionRow
+from clew.transcript.store import SessionStore
 
 LOOK_BACK_S = 90 * 86_400.0
 LOOKED_AT = 200
-"""Sessions that a query is compared with."""
+"""Sessions that a query is compared with; the index is asked when none of them fits."""
+FIND_BUDGET_S = 2.0
 
 
 def session_rows(workspace: Workspace, query: str, limit: int) -> tuple[SessionRow, ...]:
@@ -32,7 +34,22 @@ def session_rows(workspace: Workspace, query: str, limit: int) -> tuple[SessionR
         limit=LOOKED_AT if words else limit,
     ).found
     rows = _rows(workspace.home, found)
-    return tuple(islice((row for row in rows if all(word in _text(row) for word in words)), limit))
+    recently = tuple(islice((row for row in rows if all(word in _text(row) for word in words)), limit))
+    return recently or candidate_rows(workspace, _long_ago(workspace, query)[:limit])
+
+
+def _long_ago(workspace: Workspace, query: str) -> list[FoundSession]:
+    """What nobody touched lately is in the index."""
+    places = agent_places(workspace.settings.foreign)
+    return fitting_sessions(
+        SessionStore(workspace.home),
+        query,
+        workspace.cwd,
+        homes=places.homes,
+        env=workspace.env,
+        agents=places.agents,
+        budget_s=FIND_BUDGET_S,
+    )
 
 
 def candidate_rows(workspace: Workspace, candidates: Iterable[FoundSession]) -> tuple[SessionRow, ...]:
