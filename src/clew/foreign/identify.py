@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from clew.foreign.shapes import Json, as_dict, as_str
-from clew.foreign.source import BOM, Source
+from clew.foreign.source import BOM, MAX_LINE_BYTES, Source
 
 _HEAD_BYTES = 256 * 1024
 _MAX_RECORDS = 40
@@ -40,7 +40,10 @@ class Sample:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = path.name
-        self.head = Source(path).head(_HEAD_BYTES).removeprefix(BOM)
+        source = Source(path)
+        self.head = source.head(_HEAD_BYTES).removeprefix(BOM)
+        if path.suffix == ".jsonl" and b"\n" not in self.head:  # a session that begins with a long paste
+            self.head = source.head(MAX_LINE_BYTES).removeprefix(BOM)
         self.text = self.head.decode("utf-8", "replace")
         self.records = _records(self.head)
 
