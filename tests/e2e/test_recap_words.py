@@ -86,6 +86,8 @@ def test_good_words_follow_the_facts_and_are_paid_for_once(tmp_path: Path) -> No
             someone = person(place, session)
             someone.sees(FACTS)
             someone.sees(words)
+            someone.type("/recap why\r")
+            someone.sees("It was shown because the session was resumed")
             someone.type("/exit\r")
             assert someone.exits() == 0
         assert len(server.requests) == 3, "the session's own, one to write it, one to read it over"

@@ -163,7 +163,7 @@ class Door:
         session.begin()
         if room.greet:
             room.greet = False
-            session.start_recap(model=False, asked=False)
+            session.start_recap("resumed")
 
     def _started(self) -> SessionStarted:
         room = self.room
@@ -330,7 +330,8 @@ class Door:
             case RequestRecap():
                 if room.session.orienting is None:
                     raise OpRefused("recaps are off in this session")
-                return lambda: ignore(room.session.start_recap(model=op.model, asked=True))
+                occasion = "returned" if op.returned else "asked"
+                return lambda: ignore(room.session.start_recap(occasion, model=op.model))
             case ReportFocus():
                 return nothing  # heard already
             case _:
