@@ -96,6 +96,28 @@ def test_good_words_follow_the_facts_and_are_paid_for_once(tmp_path: Path) -> No
             assert sent.body["thinking"] == {"type": "disabled"}
 
 
+def test_a_draft_is_read_over_before_anybody_sees_it(tmp_path: Path) -> None:
+    """Known words in a sentence that nothing bears out: only a reader can tell."""
+    words = "You asked what dates.py does with leap years: it skips 29 February."
+    wrong = "The agent asked for the leap years in February."
+    replies = [
+        {"text": ANSWER},
+        {"match": FAST, "text": f"<recap>{words} {wrong}</recap>"},
+        {"match": FAST, "text": f'1: "leap years"\n2: nobody did\n<recap>{words}</recap>'},
+    ]
+    with ModelServer({"replies": replies}) as server:
+        place = Place(tmp_path, server.url)
+        someone = person(place, asked_once(place))
+        someone.sees(words)
+        someone.type("/recap why\r")
+        someone.sees("taken out when it was read over")
+        someone.sees("It was read over by the model")
+        someone.type("/exit\r")
+        assert someone.exits() == 0
+        assert wrong in str(server.requests[2].body)
+        assert "RECORD" in str(server.requests[2].body)
+
+
 def test_markdown_is_taken_off(tmp_path: Path) -> None:
     reply = "<recap>## Recap\n- **dates.py** skips 29 February in leap years</recap>"
     with ModelServer({"replies": [{"text": ANSWER}, {"match": FAST, "repeat": 2, "text": reply}]}) as server:

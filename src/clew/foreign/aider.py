@@ -196,6 +196,7 @@ class _Section:
 
     def _user(self, text: str) -> None:
         reading = read_user_text(text)
+        self._notes.testing = text.removeprefix("/test ").strip() if text.startswith("/test ") else ""
         if text.startswith(_REQUEST_COMMANDS):
             reading = UserText("typed", text)
         elif text.startswith(("/", "!")) or _ANSWERED.match(text):

@@ -138,6 +138,8 @@ class ApprovalFact(Fact, frozen=True, kw_only=True):
     reason: str = ""
     by_rule: bool = False
     """A rule or a mode refused it; no person was asked."""
+    worked_since: bool = False
+    """Files were changed or commands run after it was refused."""
     request_id: RequestId = RequestId("")
 
 

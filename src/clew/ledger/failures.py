@@ -6,7 +6,7 @@ from clew.ledger.calls import EDIT_TOOLS, SHELL_TOOLS, Outcome
 from clew.ledger.commands import first_program, only_looks
 from clew.ledger.facts import ErrorFact, Ledger, Sources
 from clew.ledger.words import flat
-from clew.transcript.standing import MAY_ASK
+from clew.transcript.standing import MAY_ASK, TAKEN_BACK
 
 KEPT = 30
 _MAX_TEXT = 240
@@ -59,21 +59,24 @@ class FailuresFold:
 
 
 def left_undone(ledger: Ledger) -> bool:
-    """Nobody can say that all is done: it may have been asked, a test or check fails, a file of the last request could
-    not be written and was not since, or its last command failed and nothing was changed after it."""
-    run, errors = ledger.current_test, ledger.current_errors
-    if ledger.state_detail == MAY_ASK or (run is not None and run.ok is False) or ledger.failing_checks:
+    """Nobody can say that all is done: it may have been asked, it was refused or undone, the last test or check failed
+    (though more was changed since), a file of the last request could not be written and was not since, or its last
+    command or a call to a server failed and nothing was changed after it."""
+    if ledger.state_detail in (MAY_ASK, TAKEN_BACK) or ledger.refused:
+        return True
+    if any(run.ok is False for run in (*ledger.tests[-1:], *{check.kind: check for check in ledger.checks}.values())):
         return True
     written = {file.path for file in ledger.changed_files if file.turn == ledger.turn}
     last = ledger.commands[-1] if ledger.commands else None
     return any(
         error.where.removeprefix("edit ") not in written
         if error.where.startswith("edit ")
-        else last is not None
-        and error.source == last.source
-        and error.order >= ledger.changes
-        and not only_looks(last.command)
-        for error in errors
+        else error.order >= ledger.changes
+        and (
+            error.where.startswith("mcp__")
+            or (last is not None and error.source == last.source and not only_looks(last.command))
+        )
+        for error in ledger.current_errors
     )
 
 

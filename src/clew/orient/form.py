@@ -6,10 +6,12 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from clew.commands.deeds import file_name, test_counts
+from clew.ledger.approvals import admits_refusal
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.failures import left_undone
+from clew.ledger.todos import heading_of
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
-from clew.orient.claims import claims_in
+from clew.orient.claims import claims_in, is_denied
 from clew.orient.fact_check import contradicted, tells_unwritten
 from clew.orient.wording import Wording, wording
 from clew.protocol.standing import Standing
@@ -134,7 +136,7 @@ def _asked(ledger: Ledger, title: str) -> Iterator[Item]:
         branch = ledger.branch if ledger.branch not in _DEFAULT_BRANCHES else ""
         asked = " ".join(filter(None, (goal.command, branch, request_words(worded.text, 20) if worded else "")))
     plan = ledger.plan
-    heading = next((flat(line) for line in plan.text.splitlines() if line.strip()), "") if plan else ""
+    heading = flat(heading_of(plan.text)) if plan else ""
     named = next((name for name in (ledger.title, title) if is_telling(name)), "")
     if named and not same_words(named, asked):
         yield Item(field="task", text=clip(flat(named), 14), source=goal.source)
@@ -220,6 +222,9 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
         yield Item(field="open", text=clip(flat(f"{pending.tool} {pending.subject}"), 14), source=pending.source)
     if ledger.question is not None:
         yield Item(field="open", text=clip(flat(ledger.question.text), 30), source=ledger.question.source)
+    plan = ledger.plan
+    if plan is not None and plan.approved is None and plan.turn == ledger.turn and pending is None:
+        yield Item(field="open", text=clip(f"plan {heading_of(plan.text)}", 14), source=plan.source)
     todos = ledger.current_todos
     if todos is not None and todos.open_items:
         text = f"{todos.done}/{len(todos.items)} {clip(flat(todos.open_items[0].content), 12)}"
@@ -230,15 +235,24 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
         yield Item(field="open", text=text, source=running[-1].source)
 
 
+def _denies(sentence: str) -> bool:
+    return is_denied(sentence) or admits_refusal(sentence)
+
+
 def _agent(ledger: Ledger) -> Iterator[Item]:
     """How the agent's last message begins, quoted; only while it is the last word on the last request."""
     said = ledger.said
     if said is None or ledger.state not in _AT_REST:
         return
-    told = [sentence for sentence in sentences(said.text, limit=12) if word_cost(sentence) > 3]
-    if any(tells_unwritten(sentence, ledger) for sentence in told):
+    whole = sentences(said.text, limit=12)
+    told = [sentence for sentence in whole if word_cost(sentence) > 3] or whole
+    if any(tells_unwritten(sentence, ledger) and not admits_refusal(sentence) for sentence in told):
+        return
+    if any(not item.worked_since for item in ledger.refused) and not any(map(_denies, told)):
         return
     told = [sentence for sentence in told if not sentence.endswith((":", "："))] or told
     told = [sentence for sentence in told if not contradicted(claims_in(sentence), sentence, ledger)]
+    if ledger.question is not None:  # it stands under what is open
+        told = [sentence for sentence in told if not same_words(sentence, ledger.question.text)]
     if told:
         yield Item(field="agent", text=f"“{clip(' '.join(told[:3]), 40)}”", source=said.source)

@@ -16,7 +16,7 @@ from clew.protocol.entries import (
     TurnResultEntry,
     UserEntry,
 )
-from clew.protocol.events import PlanAnswered, PlanProposed
+from clew.protocol.events import PlanAnswered, PlanProposed, Rewound
 from clew.protocol.ids import EntryId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
@@ -28,6 +28,8 @@ UNANSWERED = "unanswered"
 """Detail of a state: the last request has no reply at all."""
 MAY_ASK = "may ask"
 """Detail of a state: the last words hold a question, and whom it asks is not clear."""
+TAKEN_BACK = "taken back"
+"""Detail of a state: what was done last was undone."""
 _LIMITS = frozenset({"max_turns", "max_budget", "output_limit", "prompt_too_long"})
 _STOPS = frozenset({"interrupted", "stopped_by_denial"})
 _QUOTA = re.compile(
@@ -85,6 +87,9 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
             self.pending = [item for item in self.pending if item != entry.event.request_id]
             if isinstance(entry.event, PlanProposed):
                 self.pending.append(entry.event.request_id)
+        elif isinstance(entry, EventEntry) and isinstance(entry.event, Rewound):
+            self._ask("", EntryId(""))
+            self._set("text", TAKEN_BACK if entry.event.direction != "redo" else "", self.source)
         elif isinstance(entry, TurnResultEntry):
             self._ended(entry)
         elif isinstance(entry, TombstoneEntry) and self.asked_in in entry.targets:
@@ -157,6 +162,8 @@ _ASKS = re.compile(r"[?？؟][\"'”’)\]*_]*(?=\s|$)|[？]")
 _SENTENCE = re.compile(r"(?<=[.!:?؟])[\"'”’)*_]*\s+|(?<=[。！？：])\s*|\n")
 _ITEM = re.compile(r"\s*(?:[-*+•]|\(?\w{1,2}[.)])\s")
 _HEADING = re.compile(r"\s*(?:#|\*\*[^*]+\*\*\s*$)")
+_CODE = re.compile(r"`[^`\n]*`")
+_SPACE = "\ue000"
 _QUOTE = re.compile('["`“”„«»「」]')
 _REACH = 8
 """So many sentences may follow a question that still waits."""
@@ -182,6 +189,7 @@ def closing_question(text: str) -> tuple[str, bool]:
     last remark and a list of answers aside, or put it to the reader by word. Who goes on to answer it did not ask."""
     if not _ASKS.search(text, max(0, len(text) - 2500)):
         return "", True
+    text = _CODE.sub(lambda code: code[0].replace(" ", _SPACE), text)  # code is one word, whatever it holds
     blocks = [block for block in re.split(r"\n\s*\n", text[-2500:].rsplit("```", 1)[-1]) if block.strip()]
     while len(blocks) > 1 and _ITEM.match(blocks[-1]) and not _ASKS.search(blocks[-1]):
         blocks.pop()
@@ -192,7 +200,7 @@ def closing_question(text: str) -> tuple[str, bool]:
             if asked:
                 opens = text.lstrip().startswith(sentence.strip())  # often the reader's own question, said again
                 clear = (number == 0 and after < 2) or (not opens and _TO_YOU.search(asked) is not None)
-                return "" if _COURTESY.search(asked) else asked[:_MAX_CHARS], clear
+                return "" if _COURTESY.search(asked) else asked.replace(_SPACE, " ")[:_MAX_CHARS], clear
             after += not _ITEM.match(sentence)
             if after > _REACH:
                 return "", True

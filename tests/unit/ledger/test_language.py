@@ -15,6 +15,8 @@ from unit.ledger.talk import Talk
         ("ログイン画面のバグを直してください", "ja"),
         ("Исправь ошибку в парсере, пожалуйста", "ru"),
         ("Bitte mach den Test wieder grün, er ist nicht stabil", "de"),
+        ("split handlers.py into one module per handler", "en"),
+        ("Comment réduire la taille de l'image Docker ?", "fr"),
         ("Corrige le test qui échoue dans le module, s'il te plaît", "fr"),
         ("Corrige la prueba que falla en el módulo de pagos, por favor", "es"),
         ("로그인 버그를 고쳐 주세요", "ko"),

@@ -50,6 +50,12 @@ def test_the_open_question_and_its_answer() -> None:
     assert talk.user("yes").ledger().question is None
 
 
+def test_code_in_a_question_does_not_end_it() -> None:
+    ledger = asked().agent("One update has no lock.\n\nShould I add a `SELECT ... FOR UPDATE` there?").ledger()
+    assert ledger.question is not None
+    assert ledger.question.text == "Should I add a `SELECT ... FOR UPDATE` there?"
+
+
 def test_courtesies_are_no_questions() -> None:
     ledger = asked().agent("Done. Is there anything else I can help with?").ledger()
     assert (ledger.question, ledger.state) == (None, "idle")

@@ -219,6 +219,8 @@ def chosen(
         (chosen("on", fast="ollama/x", session_model="ollama/x"), "ollama/x"),
         (chosen("on", fast="ollama/x", session_model="ollama/x", own=False), ""),
         (chosen("on", fast="ollama/x"), ""),
+        (chosen("on", fast="", main="ollama/x", session_model="ollama/x"), "ollama/x"),
+        (chosen(fast="", main="ollama/x", session_model="ollama/x"), ""),
         (chosen(fast="ollama/x", asked=True), "ollama/x"),
     ],
 )

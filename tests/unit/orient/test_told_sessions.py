@@ -14,11 +14,12 @@ import pytest
 from bench.recap_samples import OWN_SESSIONS, write_samples
 
 from clew.foreign.registry import read
+from clew.ledger.facts import Ledger
 from clew.ledger.fold import fold
 from clew.ledger.words import sentences
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient.dialog import Line, dialog_of
-from clew.orient.form import form_of
+from clew.orient.form import Form, form_of
 from clew.orient.recap_query import write_recap
 from clew.orient.verify import Evidence, verify
 from clew.protocol.entries import Entry
@@ -54,13 +55,14 @@ def rephrased() -> Iterator[Case]:
 
 
 def from_file(name: str) -> Iterator[Case]:
-    """Other hands' texts about shared sessions."""
+    """Other hands' texts about shared sessions, some of them cut off after so many entries."""
     assert TRANSCRIPTS is not None
-    items = [{"session": "", **json.loads(line)} for line in lines_of(name)]
-    places = {(item["transcript"], item["session"]) for item in items}
-    entries = {place: read(TRANSCRIPTS / place[0], session_id=place[1]).entries for place in places}
-    for item in items:
-        yield Case(entries[item["transcript"], item["session"]], item["text"], item["truth"])
+    known: dict[tuple[str, str, int], tuple[Entry, ...]] = {}
+    for item in ({"session": "", "entries": 0, **json.loads(line)} for line in lines_of(name)):
+        place = (item["transcript"], item["session"], item["entries"])
+        if place not in known:
+            known[place] = read(TRANSCRIPTS / place[0], session_id=place[1]).entries[: place[2] or None]
+        yield Case(known[place], item["text"], item["truth"])
 
 
 def cut_off(folder: Path) -> Iterator[Case]:
@@ -77,6 +79,10 @@ def cut_off(folder: Path) -> Iterator[Case]:
             entries = read(TRANSCRIPTS / kind if kind else folder / own[name]).entries
             known[place] = entries[: place[1] or None]
         yield Case(known[place], item["text"], item["truth"])
+
+
+def letters(text: str) -> str:
+    return "".join(filter(str.isalnum, text))
 
 
 def lines_of(name: str) -> list[str]:
@@ -122,31 +128,33 @@ def test_code_alone_lets_true_words_about_our_own_sessions_pass() -> None:
 def test_code_alone_lets_true_words_about_shared_sessions_pass(tmp_path: Path) -> None:
     files = (from_file("rewordings.jsonl"), from_file("retellings.jsonl"), cut_off(tmp_path), rephrased())
     true, false = shares(found for cases in files for found in by_code(cases))
-    assert true >= 0.94
-    assert false >= 0.46
+    assert true >= 0.92
+    assert false >= 0.5
 
 
 @shared
 async def test_with_a_reader_next_to_nothing_false_is_shown(tmp_path: Path) -> None:
-    """The reader's replies are those of a real model to the real question, recorded; none of the texts was used to
-    write the question."""
-    replies = {item["text"]: item["reply"] for item in map(json.loads, lines_of("read_over.jsonl"))}
-    cases = (*rephrased(), *from_file("retellings.jsonl"), *cut_off(tmp_path))
+    """The reader's replies are those of a real model to the real question, recorded. The last file was written apart
+    from all of this, and read once."""
+    recorded = (*lines_of("read_over.jsonl"), *lines_of("read_recaps.jsonl"))
+    replies = {item["text"]: item["reply"] for item in map(json.loads, recorded)}
+    cases = (*rephrased(), *from_file("retellings.jsonl"), *cut_off(tmp_path), *from_file("read_recaps.jsonl"))
     results: list[tuple[bool, bool]] = []
-    told: dict[int, list[Line]] = {}
+    told: dict[int, tuple[Ledger, Form, list[Line]]] = {}
     for case in cases:
         if case.text not in replies:
             continue
-        ledger = fold(case.entries)
-        dialog = told.setdefault(id(case.entries), dialog_of(case.entries))
+        if id(case.entries) not in told:
+            ledger = fold(case.entries)
+            told[id(case.entries)] = (ledger, form_of(ledger), dialog_of(case.entries))
         model = ScriptedModel([Say(f"<recap>{case.text}</recap>"), Say(replies[case.text])])
-        made = await write_recap(ledger, form_of(ledger), dialog, Desk(tmp_path, model).queries)
-        results.append((case.truth, made is not None and made.text == case.text))
-    assert len(results) > 400
+        made = await write_recap(*told[id(case.entries)], Desk(tmp_path, model).queries)
+        if made is not None:  # a session of one message is told by facts
+            results.append((case.truth, letters(made.text) == letters(case.text)))
+    assert len(results) > 600
     true, false = shares(results)
-    print(true, false)
-    assert true >= 0.9
-    assert false >= 0.95
+    assert true >= 0.92
+    assert false >= 0.98
 
 
 def test_the_agents_own_sentences_pass_and_what_denies_them_does_not() -> None:
