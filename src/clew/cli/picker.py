@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 
 from clew.catalog.find_session import FoundSession
+from clew.cli.agent_homes import chosen_agents, chosen_homes
 from clew.cli.recap import age_words
 from clew.orient.board import Found, recent
 from clew.orient.recap_query import WrittenRecaps
@@ -21,14 +22,10 @@ LOOK_BACK_S = 90 * 86_400.0
 COLUMNS = 100
 
 
-def pick_session(home: Path) -> Path:
-    """The file of the session that was picked."""
-    return pick_recent(home).path
-
-
 def pick_recent(home: Path) -> FoundSession:
     """Ask which session to go on with, ours or another agent's. Raises SessionNotFound when none is chosen."""
-    found = recent(home, since_s=time.time() - LOOK_BACK_S, limit=SHOWN).found
+    since_s = time.time() - LOOK_BACK_S
+    found = recent(home, since_s=since_s, agents=chosen_agents("all"), homes=chosen_homes([]), limit=SHOWN).found
     if not found:
         raise SessionNotFound("there is no session to go on with yet")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
