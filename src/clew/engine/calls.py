@@ -15,6 +15,7 @@ from clew.engine.gate import Gate
 from clew.engine.ports import UNCHANGED, CallChange, CallHook, ToolHost
 from clew.engine.result_budget import ResultBudget, result_part
 from clew.engine.turnstile import Ticket, Turnstile
+from clew.permissions.access import Access, ToolAccess
 from clew.protocol.events import CallChanged, ToolEnded, ToolProgress, ToolStarted
 from clew.protocol.ids import EntryId, new_entry_id
 from clew.protocol.meant_calls import meant_call
@@ -38,6 +39,8 @@ class Slot(Struct, eq=False):
     call: ToolCallPart
     entry_id: EntryId
     tool: Tool[Any] | None
+    through: str = ""
+    """The tool by which the model called it; empty: directly."""
     task: "asyncio.Task[None] | None" = None
     result: ToolResultPart | None = None
     result_entry: EntryId | None = None
@@ -81,8 +84,9 @@ class Calls:
 
     def reserve(self, call: ToolCallPart, entry_id: EntryId) -> Slot:
         """A place for a call that is about to be announced: from here on it is the call that it stands for."""
-        call = meant_call(call)
-        slot = Slot(call=call, entry_id=entry_id, tool=self._tools.find(call.name))
+        meant = meant_call(call)
+        through = call.name if meant.name != call.name else ""
+        slot = Slot(call=meant, entry_id=entry_id, tool=self._tools.find(meant.name), through=through)
         self.slots.append(slot)
         return slot
 
@@ -183,12 +187,12 @@ class Calls:
     async def _attempt(self, slot: Slot, tool: Tool[Any], params: Struct, ticket: Ticket) -> ToolResult:
         context = self._context(slot)
         try:
-            permit = await self._gate.admit(slot.call, tool.accesses(params, context), slot.said)
+            permit = await self._gate.admit(slot.call, touched(slot, tool, params, context), slot.said)
             if permit.arguments is not None and permit.arguments != slot.call.arguments:
                 params = await self._changed(slot, tool, permit.arguments)
                 if not is_safe(tool, params):
                     await ticket.alone()
-                permit = await self._gate.admit_changed(slot.call, tool.accesses(params, context))
+                permit = await self._gate.admit_changed(slot.call, touched(slot, tool, params, context))
             if not permit.allowed:
                 slot.refused = True
                 return ToolResult(text=permit.message, is_error=True)
@@ -273,6 +277,13 @@ class Calls:
             refused=slot.refused,
         )
         await self._channel.emit(ended)
+
+
+def touched(slot: Slot, tool: Tool[Any], params: Struct, context: ToolContext) -> tuple[Access, ...]:
+    """What a call touches. The way by which it was called counts too: a rule may forbid it, none allows anything by
+    it."""
+    own = tool.accesses(params, context)
+    return (*own, ToolAccess(tool=slot.through, read_only=True)) if slot.through else own
 
 
 def cancelled(reason: CancelReason) -> ToolResult:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from clew.engine.abort import Abort
 from clew.engine.channel import EventChannel
 from clew.engine.ports import UNCHANGED, CallChange, ToolHost
-from clew.permissions.access import Access, FetchAccess, FileAccess, MemoryAccess, ShellAccess, Verdict
+from clew.permissions.access import Access, FetchAccess, FileAccess, MemoryAccess, ShellAccess, ToolAccess, Verdict
 from clew.protocol.asking import RuleScope
 from clew.protocol.events import (
     ApprovalDecision,
@@ -346,6 +346,6 @@ def exact_text(call: ToolCallPart, accesses: tuple[Access, ...]) -> str:
                 lines.append(url)
             case MemoryAccess(line=line, path=path):
                 lines.append(f"{path}\n{line}")
-            case _:
-                lines.append(call.name)
+            case ToolAccess(tool=name):
+                lines += [name] if name == call.name else []  # the way by which it was called is no part of it
     return "\n".join(lines)
