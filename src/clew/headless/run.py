@@ -34,9 +34,10 @@ from clew.protocol.ops import (
     Interrupt,
     SubmitPrompt,
 )
+from clew.protocol.refused_calls import ALL_REFUSED
 from clew.protocol.stream import StreamLine
 from clew.streaming.lines import StreamLines, init_without_session
-from clew.streaming.outcome import ALL_REFUSED, Outcome, failed_result
+from clew.streaming.outcome import Outcome, failed_result
 
 OutputFormat = Literal["text", "json", "stream-json"]
 NAMED_DENIALS = 3
