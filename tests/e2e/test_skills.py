@@ -184,6 +184,22 @@ def test_files_of_a_users_skill_are_read_without_asking_once_it_is_used(tmp_path
         assert "not yours" not in told
 
 
+SENT_AS_WORDS = (
+    "there is no command or skill /go here, so it was sent as words; those of this directory are not read before it is "
+    "trusted (see --trust)"
+)
+
+
+def test_words_that_look_like_a_name_are_not_sent_in_silence(tmp_path: Path) -> None:
+    with ModelServer(LAST) as server:
+        place = Place(tmp_path, server.url)
+        sent = ["/nothing  of the\nkind", "/tmp/x.py is broken", "//review it", "/ what", "no /name"]
+        told = [place.run("-p", prompt).err for prompt in sent]
+        assert [texts(request) for request in server.requests] == [[prompt] for prompt in sent]
+        assert "no command or skill /nothing here, so it was sent as words\n" in told[0]
+        assert not [words for words in told[1:] if "sent as words" in words]
+
+
 def test_nothing_of_a_project_counts_before_trust_and_it_loosens_nothing_after(tmp_path: Path) -> None:
     with ModelServer([{"text": "as words"}, write_call("a"), {"text": "done"}]) as server:
         place = Place(tmp_path, server.url)
@@ -193,6 +209,9 @@ def test_nothing_of_a_project_counts_before_trust_and_it_loosens_nothing_after(t
         assert "is not read: the directory is not trusted" in done.out
         assert "go" not in done.lines[0]["slash_commands"]
         assert texts(server.requests[0]) == ["/go"]
+        told = [line["text"] for line in done.lines if line.get("subtype") == "notice" and line["code"] == "name"]
+        assert told == [SENT_AS_WORDS]
+        assert SENT_AS_WORDS in done.err
         assert "mine" not in json.dumps(server.requests[0].body["system"])
         done = place.run("-p", "/go", "--trust", "--output-format", "json")
         assert len(done.result["permission_denials"]) == 1

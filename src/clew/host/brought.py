@@ -72,6 +72,8 @@ class Brought:
     """What is wrong, and does not keep the session from starting."""
     ops: tuple[type[Op], ...] = ()
     """The ops that `understood` answers."""
+    unread: str = ""
+    """Why a name that somebody uses may be unknown; empty: nothing is kept from being one."""
     names_changed: Changed = staticmethod(nobody)
     """To be called when `invocables` answers something else than before; set before `attach`."""
 

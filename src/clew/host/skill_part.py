@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from clew.host.skill_room import SkillRoom
 
 MAX_WARNINGS = 5
+UNREAD = "those of this directory are not read before it is trusted (see --trust)"
 SKILLS_HEADING = "# Skills"
 """How the block of the system prompt begins; `skills/skill_words.py` has the same."""
 
@@ -35,6 +36,7 @@ class SkillPart(Brought):
                 more = f"{len(problems) - MAX_WARNINGS} more files of skills and commands are not used"
                 self.warnings += (f"{more}; /skills and /commands list them",)
         self.notes = self._unread()
+        self.unread = UNREAD if self.notes else ""
 
     @property
     def _around(self) -> Around:
