@@ -188,7 +188,7 @@ async def test_what_is_accepted_does_not_keep_a_run_from_its_answer(lab: MakeLab
         ({"plugins": [{"type": "local", "path": "/tmp"}]}, "plugin-dir"),
         ({"task_budget": {"total": 1000}}, "task-budget"),
         ({"permission_mode": "auto"}, "auto"),
-        ({"permission_prompt_tool_name": "mcp__x__y"}, "permission-prompt-tool"),
+        ({"permission_prompt_tool_name": "ask"}, "permission-prompt-tool"),
     ],
 )
 async def test_what_is_not_there_is_refused_by_its_name(lab: MakeLab, more: dict[str, Any], named: str) -> None:

@@ -47,6 +47,8 @@ class DialogueOptions(Struct, frozen=True, kw_only=True):
     """The program wants to know when no further turn is due."""
     ask_program: bool = False
     """What would ask a person is put to the program; else it is denied and listed."""
+    tool_answers: bool = False
+    """A tool of the user's answers what would ask a person."""
     approval_timeout_s: float | None = None
 
 
@@ -80,6 +82,7 @@ class Dialogue:
             self._channel,
             self._ops,
             ask=options.ask_program,
+            tool_answers=options.tool_answers,
             timeout_s=options.approval_timeout_s,
             complain=self._printer.error,
         )
