@@ -1,6 +1,7 @@
 """Skills and custom commands through the real command: what the model gets, what people see, what ends with a turn."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -267,6 +268,35 @@ def test_a_changed_file_counts_at_its_next_use_and_new_skills_are_told(tmp_path:
         place.run("-p", "on", "--resume", run.lines[0]["session_id"])
         assert json.dumps(server.requests[3].body["system"]) == system
         assert server.requests[3].body["tools"] == server.requests[0].body["tools"]
+
+
+def test_the_first_skill_of_a_session_is_told_with_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "home" / ".clew" / "skills" / "late" / "SKILL.md"
+    reads = {"calls": [{"call": "Read", "arguments": {"file_path": str(file)}}]}
+    with ModelServer([{"text": "one"}, reads, {"text": "two"}, {"text": "three"}, {"text": "four"}]) as server:
+        place = Place(tmp_path, server.url)
+        with Driven(place, "--disallowed-tools", "Skill(secret)") as run:
+            run.say("on")
+            run.result()
+            assert file == skill(place.clew_home, "late", "---\ndescription: Came late\n---\nthe late words")
+            skill(place.clew_home, "secret", "---\ndescription: Not for you\n---\nx")
+            run.say("on")
+            assert run.result()["permission_denials"] == [], "a person's own skill is read without asking"
+            shutil.rmtree(file.parent)
+            run.say("on")
+            run.result()
+            run.say("on")
+            run.result()
+            run.end()
+        told = [text for text in texts(server.requests[1]) if "There are new skills" in text]
+        assert [text for text in told if f"- late: Came late ({file})" in text]
+        assert "Not for you" not in json.dumps(server.requests[2].body)
+        assert "the late words" in json.dumps(server.requests[2].body)
+        last = texts(server.requests[4])
+        assert sum("There are new skills" in text for text in last) == 1
+        assert sum("no longer there: late" in text for text in last) == 1
+        assert server.requests[4].body["tools"] == server.requests[0].body["tools"]
+        assert server.requests[4].body["system"] == server.requests[0].body["system"]
 
 
 def test_a_broken_file_is_one_warning_and_the_others_work(served: tuple[Place, ModelServer]) -> None:

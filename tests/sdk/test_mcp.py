@@ -72,7 +72,7 @@ async def test_a_function_of_the_program_answers_what_would_ask(lab: MakeLab) ->
     async with here.client(mcp_servers=servers, permission_prompt_tool_name=tool_name) as client:
         assert words(await exchange(client, "what is 2 + 3?")) == "five"
     asked = {"tool_name": "mcp__calculator__add"}
-    assert CALLED == [asked, {"a": 2, "b": 3}, asked]
+    assert [asked, {"a": 2, "b": 3}, asked] == CALLED
 
 
 async def test_a_tool_that_is_not_allowed_is_not_called(lab: MakeLab) -> None:

@@ -89,6 +89,9 @@ class Brought:
         """The slash names it brings, now. Nothing may be waited for."""
         return ()
 
+    def choose_skills(self, names: tuple[str, ...]) -> None:
+        """Only these are for the model."""
+
     def expansion(self, row: InvocableRow, arguments: str) -> Expand:
         """What makes one of these names into words for the model, in the turn that it joins. Raises OpRefused for what
         is wrong already."""

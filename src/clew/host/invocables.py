@@ -12,7 +12,7 @@ from clew.host.room import Effect
 from clew.host.session import Session
 from clew.protocol.events import PromptOrigin
 from clew.protocol.ids import PromptId, new_uuid
-from clew.protocol.invocable_ops import InvocableOp, ListInvocables, UseInvocable
+from clew.protocol.invocable_ops import ChooseSkills, InvocableOp, ListInvocables, UseInvocable
 from clew.protocol.invocables import (
     InvocableLevel,
     InvocableRow,
@@ -84,6 +84,8 @@ class Invocables:
         match op:
             case ListInvocables():
                 return partial(session.publish, self._listed(op))
+            case ChooseSkills():
+                return partial(self._choose, op.names)
             case UseInvocable():
                 if session.lost:
                     raise OpRefused(f"nothing was sent: {session.lost}")
@@ -91,6 +93,10 @@ class Invocables:
                 if prompt is None:
                     return partial(self._say_words, session, op)
                 return partial(session.main.submit, prompt)
+
+    def _choose(self, names: tuple[str, ...]) -> None:
+        for part in self._parts:
+            part.choose_skills(names)
 
     def _listed(self, op: ListInvocables) -> InvocablesListed:
         rows = self._looked()

@@ -30,7 +30,14 @@ class ListInvocables(OpBase, frozen=True, kw_only=True, tag="invocables.list"):
     kinds: tuple[InvocableKind, ...] = ("command", "skill", "prompt")
 
 
-InvocableOp = UseInvocable | ListInvocables
+class ChooseSkills(OpBase, frozen=True, kw_only=True, tag="skills.choose"):
+    """Only skills of these names are for the model; people may use all. Before the first request the others are not
+    told to it at all."""
+
+    names: tuple[str, ...]
+
+
+InvocableOp = UseInvocable | ListInvocables | ChooseSkills
 
 
 def use_of(text: str, rows: tuple[InvocableRow, ...]) -> UseInvocable | None:
