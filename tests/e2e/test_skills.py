@@ -95,6 +95,48 @@ def test_what_is_not_allowed_keeps_all_of_a_command_from_being_sent(served: tupl
     assert not (place.project / "made").exists()
 
 
+def test_nothing_of_a_command_is_run_before_all_of_it_is_allowed(served: tuple[Place, ModelServer]) -> None:
+    place, server = served
+    make = "!`touch made`"
+    for name, rest in {
+        "secret": "@~/.ssh/id_rsa",
+        "denied": "!`curl http://x`",
+        "gone": "@unreadable",
+        "late": "@made",
+    }.items():
+        command(place, name, f"First {make}, then {rest}")
+    put(place.home / ".ssh" / "id_rsa", "key")
+    put(place.project / "unreadable", "\x00" * 100)
+    rules = ("--allowed-tools", "Bash(touch made)", "--disallowed-tools", "Bash(curl *)")
+    for name in ("secret", "denied", "gone"):
+        done = place.run("-p", f"/{name}", *rules)
+        assert (done.code, (place.project / "made").exists()) == (1, False), (name, done.err)
+    done = place.run("-p", "/late", *rules, "--tools", "Read")
+    assert (done.code, "was not run. There is no tool named 'Bash'" in done.err) == (1, True), done.err
+    assert not server.requests
+    assert place.run("-p", "/late", *rules).code == 0
+    assert (place.project / "made").exists()
+    assert "then @made" in texts(server.requests[0])[1], "what is there is looked at before anything runs"
+
+
+def test_a_yes_is_asked_for_once_and_before_anything_runs(served: tuple[Place, ModelServer]) -> None:
+    place, server = served
+    command(place, "two", "!`touch one && echo 1` and !`touch two && echo 2`")
+    with Driven(place, "--permission-prompt-tool", "stdio") as run:
+        for answers in (["allow", "deny"], ["allow", "allow"]):
+            run.say("/two")
+            for answer in answers:
+                asked = run.until(is_asked("can_use_tool"))
+                assert not (place.project / "one").exists()
+                run.answer(asked, {"behavior": answer, "message": "no"})
+            result = run.result()
+        assert result["subtype"] == "success"
+        assert run.end() == 0
+    assert len(run.of("control_request")) == 4
+    assert (place.project / "two").exists()
+    assert texts(server.requests[0])[1].endswith("1 and 2")
+
+
 def test_a_program_is_asked_for_a_command_in_a_command(served: tuple[Place, ModelServer]) -> None:
     place, server = served
     command(place, "risky", "Look: !`echo asked > a.txt; cat a.txt`")

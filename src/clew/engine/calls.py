@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from clew.engine.abort import settle
 from clew.engine.channel import EventChannel
-from clew.engine.gate import Gate
+from clew.engine.gate import Gate, Permit
 from clew.engine.ports import UNCHANGED, CallChange, CallHook, ToolHost
 from clew.engine.result_budget import ResultBudget, result_part
 from clew.engine.turnstile import Ticket, Turnstile
@@ -53,6 +53,10 @@ class Slot(Struct, eq=False):
     """What its run came to; hooks may still look at it."""
     said: CallChange = UNCHANGED
     """What hooks think of it."""
+    params: Struct | None = None
+    """Its input, once it was decided about ahead of its run."""
+    answered: bool = False
+    """Somebody said yes to it then."""
     duration_ms: int = 0
 
     @contextmanager
@@ -94,6 +98,22 @@ class Calls:
         """Run a call whose announcement is on disk."""
         slot.task = asyncio.create_task(self._run(slot, self._turnstile.ticket()))
 
+    async def consider(self, slot: Slot) -> None:
+        """Decide about a call ahead of its run: hooks look at it, and whoever must be asked is asked. One that is
+        refused has its result then."""
+        params, refusal = await self._prepare(slot)
+        if slot.tool is not None and refusal is None:
+            try:
+                params, permit = await self._admitted(slot, slot.tool, params, self._context(slot))
+                refusal = ToolResult(text=permit.message, is_error=True) if not permit.allowed else None
+                slot.params, slot.refused, slot.answered = params, not permit.allowed, permit.answered
+            except BadArguments as error:
+                refusal = ToolResult(text=str(error), is_error=True)
+            except Exception as error:  # a hook's or tool's bug is a result, never the end of the turn
+                refusal = ToolResult(text=f"{slot.call.name} was not run: {describe(error)}", is_error=True)
+        if slot.tool is None or refusal is not None:
+            await self._finish(slot, refusal or ToolResult(text="", is_error=True))
+
     async def drain(self) -> None:
         """Until every call has its result."""
         while waiting := [slot.task for slot in self.slots if slot.task is not None and not slot.task.done()]:
@@ -122,7 +142,7 @@ class Calls:
     async def _run(self, slot: Slot, ticket: Ticket) -> None:
         tool = None
         try:
-            params, refusal = await self._prepare(slot)
+            params, refusal = await self._prepare(slot) if slot.params is None else (slot.params, None)
             tool = slot.tool
             if tool is None or refusal is not None:
                 await self._finish(slot, refusal or ToolResult(text="", is_error=True))
@@ -187,12 +207,10 @@ class Calls:
     async def _attempt(self, slot: Slot, tool: Tool[Any], params: Struct, ticket: Ticket) -> ToolResult:
         context = self._context(slot)
         try:
-            permit = await self._gate.admit(slot.call, touched(slot, tool, params, context), slot.said)
-            if permit.arguments is not None and permit.arguments != slot.call.arguments:
-                params = await self._changed(slot, tool, permit.arguments)
-                if not is_safe(tool, params):
-                    await ticket.alone()
-                permit = await self._gate.admit_changed(slot.call, touched(slot, tool, params, context))
+            decoded = params
+            params, permit = await self._admitted(slot, tool, params, context)
+            if params is not decoded and not is_safe(tool, params):
+                await ticket.alone()
             if not permit.allowed:
                 slot.refused = True
                 return ToolResult(text=permit.message, is_error=True)
@@ -213,6 +231,19 @@ class Calls:
             return ToolResult(text=f"{slot.call.name} failed: {describe(error)}", is_error=True)
         finally:
             slot.running = False
+
+    async def _admitted(
+        self, slot: Slot, tool: Tool[Any], params: Struct, context: ToolContext
+    ) -> tuple[Struct, Permit]:
+        """Whether it may run, and with which input: whoever allowed it may have given another. Raises BadArguments."""
+        accesses = touched(slot, tool, params, context)
+        if slot.answered:
+            return params, await self._gate.admit_answered(slot.call, accesses)
+        permit = await self._gate.admit(slot.call, accesses, slot.said)
+        if permit.arguments is not None and permit.arguments != slot.call.arguments:
+            params = await self._changed(slot, tool, permit.arguments)
+            permit = await self._gate.admit_answered(slot.call, touched(slot, tool, params, context))
+        return params, permit
 
     async def _within(
         self, hooks: tuple[CallHook, ...], slot: Slot, tool: Tool[Any], params: Struct, context: ToolContext
