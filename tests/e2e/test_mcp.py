@@ -92,6 +92,21 @@ def test_a_projects_server_runs_only_after_trust_and_approval(tmp_path: Path) ->
         assert json.loads(changed.out)["servers"][0]["state"] == "unapproved"
 
 
+def test_what_a_server_offers_is_counted(tmp_path: Path) -> None:
+    with ModelServer([{"text": "done"}]) as server:
+        place = Place(tmp_path, server.url)
+        place.run("mcp", "add", "fake", "-s", "user", "--", sys.executable, str(FAKES / "mcp_server.py"))
+        (row,) = json.loads(place.run("mcp", "list", "--json").out)["servers"]
+        assert (row["prompts"], row["resources"]) == (1, 1)
+        assert ", 1 prompt, 1 resource" in place.run("mcp", "get", "fake").out
+        with Driven(place, "--mcp-wait", "20") as run:
+            run.say("hi")
+            run.result()
+            run.say("/mcp")
+            assert ", 1 prompt, 1 resource" in run.result()["result"]
+            run.end()
+
+
 def test_what_is_no_json_is_one_line_and_the_rest_works(tmp_path: Path) -> None:
     with ModelServer([ECHO, {"text": "done"}]) as server:
         place = Place(tmp_path, server.url)
