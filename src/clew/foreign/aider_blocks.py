@@ -24,6 +24,7 @@ _TESTED = re.compile(r"^>* ?(?:Some Tests Failed|All Tests Passed)|\b\d+ (?:pass
 _FAILED = re.compile(r"Some Tests Failed|\b[1-9]\d* failed\b")
 _ADDED = re.compile(r"^Added \d+ lines? of output to the chat", re.MULTILINE)
 _FIX_TESTS = "Attempt to fix test errors?"
+_FIX_LINT = "Attempt to fix lint errors?"
 _TEST_SCRIPT = re.compile(r"^Test Script: (.+?);?\s*$", re.MULTILINE)
 _THOUGHT = re.compile(r"<(thinking-content-\w+|think|thinking)>(.*?)(?:</\1>|\Z)", re.DOTALL)
 _MARKED_THOUGHT = re.compile(r"► \*\*THINKING\*\*(.*?)(?:-{8,}\s*)?► \*\*ANSWER\*\*", re.DOTALL)
@@ -108,6 +109,9 @@ class Notes:
             call = self.build.call("", "Bash", {"command": script[1] if script else self.testing or "aider --test"})
             self.build.result(call, text, exit_code=int(failed or _FAILED.search(text) is not None))
         self.testing = ""
+        if _FIX_LINT in text:
+            call = self.build.call("", "Bash", {"command": "aider --lint"})
+            self.build.result(call, text, exit_code=1)
         tokens = _TOKENS.search(text) if "Tokens: " in text else _OLD_TOKENS.search(text) if "tokens," in text else None
         if tokens:
             self.build.usage(Usage(input_tokens=_count(tokens[1]), output_tokens=_count(tokens[2])))

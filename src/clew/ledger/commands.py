@@ -42,7 +42,7 @@ _LINT = re.compile(
     r"\b(?:ruff|flake8|pylint|mypy|pyright|basedpyright|eslint|biome|oxlint|tsc|tslint|prettier|black|isort|"
     r"golangci-lint|go\s+vet|gofmt|staticcheck|"
     r"cargo\s+(?:clippy|fmt|check)|rubocop|phpstan|psalm|ktlint|detekt|swiftlint|shellcheck|hadolint|stylelint|"
-    r"dart\s+analyze|"
+    r"dart\s+analyze|aider\s+--lint|"
     r"(?:npm|pnpm|yarn|bun|make|mise|just|task)\s+(?:run\s+)?\S*(?:lint|check|fmt|format)\S*|"
     r"pre-commit\s+run|prek\s+run)\b",
     re.IGNORECASE,

@@ -182,8 +182,11 @@ class WorkFold:
         self._checked(command, outcome.text, self.files.changes)
         text = command.command
         if "git" in text or "gh " in text or "glab " in text:
+            squashes = text.rfind("git reset") < text.rfind("git commit")
+            if squashes and not command.failed:
+                take_back(command, self.files, self.commits)
             self.commits.settle(command, outcome.text, self.files.changes)
-            if not command.failed:
+            if not squashes and not command.failed:
                 take_back(command, self.files, self.commits)
         return command.failed
 
@@ -194,7 +197,8 @@ class WorkFold:
             command, order = ended
             self._checked(command, text, order)
             if command.failed:
-                self.failures.failed(first_program(command.command), text, command.source, self.turn, order)
+                where = first_program(command.command)
+                self.failures.failed(where, text, command.source, self.turn, self.files.changes, is_command=True)
 
     def _checked(self, command: CommandFact, output: str, order: int) -> None:
         purpose = purpose_of(command.command)

@@ -27,14 +27,15 @@ QUESTION_TOOLS = frozenset({"AskUserQuestion", "AskUser"})
 UNANSWERED = "unanswered"
 """Detail of a state: the last request has no reply at all."""
 MAY_ASK = "may ask"
-"""Detail of a state: the last words hold a question, and whom it asks is not clear."""
+"""Detail of a state: the last words hold a question, and whom it asks is not clear, or they
+tell of what is not done, or not yet."""
 TAKEN_BACK = "taken back"
-"""Detail of a state: what was done last was undone."""
+"""Detail of a state: something was undone since, or brought back."""
 _LIMITS = frozenset({"max_turns", "max_budget", "output_limit", "prompt_too_long"})
 _STOPS = frozenset({"interrupted", "stopped_by_denial"})
 _QUOTA = re.compile(
-    r"usage limit|rate.?limit|quota|limit (?:reached|exceeded)|too many requests|\b429\b|credit balance|"
-    r"insufficient (?:credit|balance|funds|quota)|out of credits",
+    r"usage limit|rate.?limit|hit your \w*\s?limit|quota|limit (?:reached|exceeded)|too many requests|\b429\b|"
+    r"credit balance|insufficient (?:credit|balance|funds|quota)|out of credits",
     re.IGNORECASE,
 )
 _ENDINGS = {
@@ -89,7 +90,7 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
                 self.pending.append(entry.event.request_id)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, Rewound):
             self._ask("", EntryId(""))
-            self._set("text", TAKEN_BACK if entry.event.direction != "redo" else "", self.source)
+            self._set("text", TAKEN_BACK, self.source)
         elif isinstance(entry, TurnResultEntry):
             self._ended(entry)
         elif isinstance(entry, TombstoneEntry) and self.asked_in in entry.targets:
@@ -114,13 +115,14 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
     def _assistant(self, entry: AssistantEntry) -> None:
         words = "\n".join(part.text for part in entry.message.content if isinstance(part, TextPart))
         if entry.is_api_error_message:
-            self._fail(words or entry.error or "API error", entry.uuid)
+            self._fail(words or entry.error or "API error", entry.uuid, is_limit="rate_limit" in entry.error)
             return
         for part in entry.message.content:
             if isinstance(part, TextPart) and part.text.strip():
                 question, is_clear = closing_question(part.text)
                 self._ask(question if is_clear else "", entry.uuid)
-                self._set("text", MAY_ASK if question and not is_clear else "", entry.uuid)
+                is_open = bool(question and not is_clear) or leaves_open(part.text)
+                self._set("text", MAY_ASK if is_open else "", entry.uuid)
             elif isinstance(part, ToolCallPart):
                 call = meant_call(part)
                 asked = question_of(call.arguments) if call.name in QUESTION_TOOLS else ""
@@ -148,8 +150,8 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
         elif self.mark not in _ENDINGS:
             self._set("text", self.detail if self.mark == "text" else "", self.source)
 
-    def _fail(self, text: str, source: EntryId) -> None:
-        self._set("limited" if _QUOTA.search(text) else "failed", text[:_MAX_CHARS], source)
+    def _fail(self, text: str, source: EntryId, *, is_limit: bool = False) -> None:
+        self._set("limited" if is_limit or _QUOTA.search(text) else "failed", text[:_MAX_CHARS], source)
 
     def _ask(self, question: str, source: EntryId, call: str = "") -> None:
         self.question, self.asked_in, self.asked_by_call = question, source, call
@@ -169,7 +171,7 @@ _REACH = 8
 """So many sentences may follow a question that still waits."""
 _COURTESY = re.compile(
     r"anything else|further (?:help|assistance|questions)|any (?:other |more )?questions|"
-    r"how (?:can|may) I (?:help|assist)|what would you like (?:me )?to|"
+    r"if you (?:need|have) any|how (?:can|may) I (?:help|assist)|what would you like (?:me )?to|"
     r"还有(?:什么|其他)|還有(?:什麼|其他)|他に(?:何か|ご)|что-нибудь ещё|чем (?:ещё )?(?:могу )?помочь|noch etwas|"
     r"algo más|autre chose|algo mais|altro\b",
     re.IGNORECASE,
@@ -205,6 +207,23 @@ def closing_question(text: str) -> tuple[str, bool]:
             if after > _REACH:
                 return "", True
     return "", True
+
+
+_MORE = re.compile(
+    r"\bnot\b|n't\b|\bcannot\b|\b(?:I'll|I will|still|next|later|remain\w*|yet|pending|to-?do|tell me|let me know|"
+    r"please|once you|if you(?:'d)? (?:want|like|prefer)|nicht|noch|als nächstes|bitte|sag mir|pas|encore|ensuite|"
+    r"aún|todavía|falta|luego|dime|non|ancora|dopo|dimmi|não|ainda|depois|не|ещё|далее|скажи\w*)\b|"
+    r"[没沒未请請]|还需|下一步|接下来|まだ|次に|ません|아직|다음",
+    re.IGNORECASE,
+)
+"""Words by which one denies, tells of what is to come, or leaves the next step to the reader."""
+_CLOSING = 3
+
+
+def leaves_open(text: str) -> bool:
+    """Whether the last sentences of a message tell of what is not done, by whomever; a courtesy does not."""
+    closing = [piece for piece in _SENTENCE.split(text[-800:].replace("’", "'").strip()) if piece and piece.strip()]
+    return any(_MORE.search(piece) and not _COURTESY.search(piece) for piece in closing[-_CLOSING:])
 
 
 def _asked(sentence: str) -> str:

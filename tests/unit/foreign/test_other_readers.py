@@ -355,3 +355,10 @@ def test_gemini_says_when_it_halted_a_turn(tmp_path: Path) -> None:
     ]
     value = {"sessionId": "s", "projectHash": "x", "startTime": "2026-01-01T00:00:00Z", "messages": history}
     assert fold(read(whole(tmp_path / "chats" / "session-1.json", value)).entries).state == "interrupted"
+
+
+def test_lint_errors_that_aider_left_are_failing(tmp_path: Path) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    left = "> sync.py:3:2: F821 undefined name\n> Attempt to fix lint errors? (Y)es/(N)o [Yes]: n  \n"
+    path.write_text(AIDER_NOTES + left, encoding="utf-8")
+    assert [check.ok for check in fold(read(path).entries).failing_checks] == [False]

@@ -38,6 +38,7 @@ def test_states() -> None:
     assert asked().ended("max_budget").ledger().state == "limited"
     assert asked().ended("model_error", error="connection refused").ledger().state == "failed"
     assert asked().ended("model_error", error="429 rate limit reached").ledger().state == "limited"
+    assert asked().ended("model_error", error="You've hit your limit · resets 3pm").ledger().state == "limited"
     assert asked().note("api_error", "overloaded").ledger().state == "failed"
     assert asked().note("api_error", "overloaded").agent("Here it is.").ledger().state == "idle"
 

@@ -164,3 +164,12 @@ def test_what_was_committed_stays_changed_when_a_later_edit_is_thrown_away() -> 
     assert changed(talk.ledger()) == ["/home/ann/parcels/app.py"]
     assert [file.edits for file in talk.ledger().changed_files] == [1]
     assert changed(talk.bash("git reset --hard HEAD~1", "HEAD is now at 7d60764 start").ledger()) == []
+
+
+def test_commits_that_are_squashed_leave_the_one_that_holds_them() -> None:
+    talk = committed().bash(
+        "git reset --soft HEAD~1 && git commit -m 'x is 2'", "[main c0ffee1] x is 2\n 1 file changed"
+    )
+    assert refs(talk.ledger()) == ["c0ffee1"]
+    talk.bash("git commit -m 'More' && git reset --hard HEAD~1", "[main badcafe] More\n 1 file changed")
+    assert refs(talk.ledger()) == ["c0ffee1"]

@@ -439,3 +439,35 @@ def test_who_was_refused_last_and_says_nothing_of_it_is_not_quoted() -> None:
 def test_a_call_to_a_server_that_failed_is_not_finished() -> None:
     talk = Talk().user("Book a table").call("mcp__people__book").result("No such tool.", error=True)
     assert told(talk.agent("The table is not booked."), "state") == "idle"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I'd go with S3. Tell me which one and I'll set it up.",
+        "x is 2 now. I have not run the tests again.",
+        "core.py is in place; io.py comes next.",
+        "Die README ist da. Der Commit fehlt noch.",
+        "Скрипт готов. Тесты я ещё не запускал.",
+        "脚本写好了。还没有测试。",
+    ],
+)
+def test_who_says_that_something_is_not_done_is_not_finished(words: str) -> None:
+    assert told(Talk().user("Split the module, please").edit("/p/core.py").agent(words), "state") in ("idle", "wartet")
+
+
+def test_a_courtesy_is_no_more_to_be_done() -> None:
+    words = "core.py is in place. Let me know if you have any questions."
+    assert told(Talk().user("Split the module").edit("/p/core.py").agent(words), "state") == "finished"
+
+
+def test_what_failed_and_did_not_go_well_later_is_not_finished() -> None:
+    talk = Talk().user("Install it and test it").bash("pip install -e .", "Exit code 1\nERROR", error=True)
+    talk.bash("pytest -q", "31 passed in 0.1s").agent("All 31 tests pass.")
+    assert told(talk, "state") == "idle"
+    assert told(talk.bash("pip install -e .", "ok").agent("Installed."), "state") == "finished"
+
+
+def test_an_agent_that_failed_leaves_its_work_undone() -> None:
+    talk = Talk().user("Review both").call("Task", description="Review billing").result("API error", error=True)
+    assert told(talk.agent("The auth review is clean."), "state") == "idle"
