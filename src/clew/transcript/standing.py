@@ -12,11 +12,12 @@ from clew.protocol.entries import (
     Entry,
     EventEntry,
     SystemEntry,
+    SystemPromptEntry,
     TombstoneEntry,
     TurnResultEntry,
     UserEntry,
 )
-from clew.protocol.events import PlanAnswered, PlanProposed, Rewound
+from clew.protocol.events import Durable, ElicitationAnswered, ElicitationRequested, PlanAnswered, PlanProposed, Rewound
 from clew.protocol.ids import EntryId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
@@ -59,12 +60,15 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
     asked_by_call: str = ""
     pending: list[str] = []
     """Approvals nobody gave yet, of calls and of plans."""
+    is_ours: bool = False
+    """Our own log, which tells the end of each turn: words before it may not be the last."""
+    in_turn: bool = False
 
     def state(self, *, held: bool) -> Standing:
         """`held`: a live process has the right to write the session, so what is open goes on."""
         if self.mark in _ENDINGS:
             return _ENDINGS[self.mark]
-        if self.mark in ("prompt", "call", "result"):
+        if self.mark in ("prompt", "call", "result") or (self.mark == "text" and self.is_ours and self.in_turn):
             if not held:
                 return Standing.INTERRUPTED
             if self.asked_by_call:
@@ -84,17 +88,28 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
             self.pending = [item for item in self.pending if item != entry.request_id]
             if entry.decision == "pending":
                 self.pending.append(entry.request_id)
-        elif isinstance(entry, EventEntry) and isinstance(entry.event, PlanProposed | PlanAnswered):
-            self.pending = [item for item in self.pending if item != entry.event.request_id]
-            if isinstance(entry.event, PlanProposed):
-                self.pending.append(entry.event.request_id)
-        elif isinstance(entry, EventEntry) and isinstance(entry.event, Rewound):
-            self._ask("", EntryId(""))
-            self._set("text", TAKEN_BACK, self.source)
+        elif isinstance(entry, EventEntry):
+            self._event(entry.event)
+        elif isinstance(entry, SystemPromptEntry):
+            self.is_ours = True
         elif isinstance(entry, TurnResultEntry):
             self._ended(entry)
         elif isinstance(entry, TombstoneEntry) and self.asked_in in entry.targets:
             self._ask("", EntryId(""))
+
+    def _event(self, event: Durable) -> None:
+        if isinstance(event, PlanProposed | PlanAnswered):
+            self.pending = [item for item in self.pending if item != event.request_id]
+            if isinstance(event, PlanProposed):
+                self.pending.append(event.request_id)
+        elif isinstance(event, ElicitationRequested):
+            self._ask(event.message[:_MAX_CHARS], self.source, event.request_id)
+        elif isinstance(event, ElicitationAnswered) and self.asked_by_call == event.request_id:
+            self._ask("", EntryId(""))
+        elif isinstance(event, Rewound):
+            self.in_turn = False
+            self._ask("", EntryId(""))
+            self._set("text", TAKEN_BACK, self.source)
 
     def _user(self, entry: UserEntry) -> None:
         content = entry.message.content
@@ -109,6 +124,7 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
             self._set("interrupted", "", entry.uuid)
         elif words.strip() and not entry.is_meta and not entry.is_compact_summary and is_prompt(words):
             self.pending = []
+            self.in_turn = True
             self._ask("", EntryId(""))
             self._set("prompt", UNANSWERED, entry.uuid)
 
@@ -141,6 +157,7 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
 
     def _ended(self, entry: TurnResultEntry) -> None:
         self.pending = []
+        self.in_turn = False
         if entry.reason in _STOPS:
             self._set("interrupted", entry.reason, self.source)
         elif entry.reason in _LIMITS:
