@@ -82,6 +82,13 @@ def applied_edits(note: str) -> list[str]:
     return [path.strip() for path in _APPLIED.findall(note)] if "Applied edit to " in note else []
 
 
+def is_declined(note: str, path: str) -> bool:
+    """Whether a note says that the user did not want this file made or changed."""
+    return (
+        re.search(rf"^{re.escape(path)}\n(?:Create new file|Allow edits).*\]: *[nNdD]", note, re.MULTILINE) is not None
+    )
+
+
 class Notes:
     """Reads the lines that Aider itself wrote between the messages."""
 

@@ -204,8 +204,9 @@ def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
     ended = {True: "ok", False: "failed", None: ""}
     if run is not None and (counts := test_counts(run.passed, run.failed, run.skipped) or ended[run.ok]):
         command = flat(run.command)
+        gated = ", failed" if run.ok is False and run.passed and not run.failed else ""
         if run.passed or run.failed or word_cost(command) <= _PLAIN_COMMAND:
-            yield Item(field="changed", text=f"{clip(command, 8)}: {counts}", source=run.source)
+            yield Item(field="changed", text=f"{clip(command, 8)}: {counts}{gated}", source=run.source)
     for check in ledger.failing_checks:
         if word_cost(command := flat(check.command)) <= _PLAIN_COMMAND:
             yield Item(field="changed", text=f"{clip(command, 8)}: failed", source=check.source)

@@ -471,3 +471,9 @@ def test_what_failed_and_did_not_go_well_later_is_not_finished() -> None:
 def test_an_agent_that_failed_leaves_its_work_undone() -> None:
     talk = Talk().user("Review both").call("Task", description="Review billing").result("API error", error=True)
     assert told(talk.agent("The auth review is clean."), "state") == "idle"
+
+
+def test_a_run_that_failed_though_its_tests_passed_is_told_as_failed() -> None:
+    printed = "Exit code 1\n26 passed in 0.9s\nFAIL Required test coverage of 100% not reached."
+    talk = Talk().user("Cover it").bash("pytest --cov-fail-under=100", printed, error=True)
+    assert told(talk, "changed") == "pytest --cov-fail-under=100: 26 passed, failed"
