@@ -195,3 +195,12 @@ def test_a_new_name_is_new_to_git_unless_git_gave_it() -> None:
     assert told_files(talk.bash("git stash", "Saved working directory and index state")) == ["b.py"]
     talk = Talk().user("Rename them").bash("git mv a.py b.py", "")
     assert told_files(talk.bash("git reset --hard", "HEAD is now at 1a2b3c4")) == []
+
+
+def test_commits_that_are_squashed_leave_the_one_that_holds_them() -> None:
+    talk = committed().bash(
+        "git reset --soft HEAD~1 && git commit -m 'x is 2'", "[main c0ffee1] x is 2\n 1 file changed"
+    )
+    assert refs(talk.ledger()) == ["c0ffee1"]
+    talk.bash("git commit -m 'More' && git reset --hard HEAD~1", "[main badcafe] More\n 1 file changed")
+    assert refs(talk.ledger()) == ["c0ffee1"]
