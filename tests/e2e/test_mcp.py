@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from e2e.command import Place
+from e2e.driver import Driven
 from fakes.effort import HANG_S
 from fakes.model_server import ModelServer
 
@@ -95,6 +96,21 @@ def test_a_projects_server_runs_only_after_trust_and_approval(tmp_path: Path) ->
         assert json.loads(changed.out)["servers"][0]["state"] == "unapproved"
 
 
+def test_what_a_server_offers_is_counted(tmp_path: Path) -> None:
+    with ModelServer([{"text": "done"}]) as server:
+        place = Place(tmp_path, server.url)
+        place.run("mcp", "add", "fake", "-s", "user", "--", sys.executable, str(FAKES / "mcp_server.py"))
+        (row,) = json.loads(place.run("mcp", "list", "--json").out)["servers"]
+        assert (row["prompts"], row["resources"]) == (1, 1)
+        assert ", 1 prompt, 1 resource" in place.run("mcp", "get", "fake").out
+        with Driven(place, "--mcp-wait", "20") as run:
+            run.say("hi")
+            run.result()
+            run.say("/mcp")
+            assert ", 1 prompt, 1 resource" in run.result()["result"]
+            run.end()
+
+
 def test_what_is_no_json_is_one_line_and_the_rest_works(tmp_path: Path) -> None:
     with ModelServer([ECHO, {"text": "done"}]) as server:
         place = Place(tmp_path, server.url)
@@ -143,6 +159,28 @@ def test_a_tool_answers_for_a_person(tmp_path: Path) -> None:
     assert (place.project / "yes.txt").read_text() == "yes"
     assert not (place.project / "no.txt").exists()
     assert "the word no is in it" in results
+
+
+def test_a_tool_answers_for_a_person_in_every_turn_of_a_dialogue(tmp_path: Path) -> None:
+    def write(name: str) -> dict[str, Any]:
+        return {"calls": [{"call": "Write", "arguments": {"file_path": f"{name}.txt", "content": name}}]}
+
+    done = {"text": "done"}
+    with ModelServer([write("yes"), done, write("no"), done, write("yes2"), done]) as server:
+        place = Place(tmp_path, server.url)
+        given = config(fake={"command": sys.executable, "args": [str(FAKES / "mcp_server.py")]})
+        with Driven(place, "--mcp-config", given, "--permission-prompt-tool", "mcp__fake__decide") as run:
+            run.say("one")
+            assert run.result()["subtype"] == "success"
+            run.say("two")
+            denied = run.result()
+            assert [denial["reason"] for denial in denied["permission_denials"]] == ["the word no is in it"]
+            assert run.answered("r1", "set_permission_mode", mode="dontAsk")["subtype"] == "success"
+            run.say("three")
+            assert run.result()["is_error"]
+            assert run.end() == 1
+            assert not run.of("control_request")
+    assert [path.name for path in sorted(place.project.glob("*.txt"))] == ["yes.txt"]
 
 
 def test_a_tool_that_answers_is_asked_about_what_would_run(tmp_path: Path) -> None:
