@@ -39,8 +39,9 @@ def filled(place: Place) -> Place:
         path = make(place.home)
         if name in ("aider", "cursor_export"):
             path.rename(place.project / path.name)
-    for name, folder in HOMES.items() if TRANSCRIPTS is not None else ():
-        shutil.copytree(TRANSCRIPTS / name, place.home / folder, dirs_exist_ok=True)
+    if TRANSCRIPTS is not None:
+        for name, folder in HOMES.items():
+            shutil.copytree(TRANSCRIPTS / name, place.home / folder, dirs_exist_ok=True)
     return place
 
 
