@@ -7,8 +7,8 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from clew.engine.turn import Prompt
 from clew.host.hook_ops import HookOp, hook_effect
+from clew.host.invocables import as_said
 from clew.host.listener import Listener
 from clew.host.lookups import SLOW, ListThem, Lookups, PreviewOne
 from clew.host.model_choice import cannot_stop_thinking
@@ -32,7 +32,7 @@ from clew.protocol.events import (
     SnapshotTaken,
     TitleChanged,
 )
-from clew.protocol.ids import MAIN_AGENT, PromptId, new_uuid
+from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import (
     AnswerApproval,
     AnswerPlan,
@@ -199,13 +199,7 @@ class Door:
             case SubmitPrompt():
                 if session.lost:
                     raise OpRefused(f"nothing was sent: {session.lost}")
-                named = (part.mentioned(op.content) for part in self.room.brought)
-                prompt = Prompt(
-                    content=op.content,
-                    origin=op.origin,
-                    prompt_id=op.prompt_id or PromptId(new_uuid()),
-                    expand=next((expand for expand in named if expand is not None), None),
-                )
+                prompt = as_said(op.content, self.room.brought, prompt_id=op.prompt_id, origin=op.origin)
                 return partial(session.main.submit, prompt)
             case ContinueTurn():
                 if self.room.go_on is None or session.main.working:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from clew.ledger.calls import EDIT_TOOLS, Outcome
+from clew.ledger.calls import EDIT_TOOLS, READ_TOOLS, Outcome
 from clew.ledger.commands import tells_exit_code
 from clew.ledger.facts import ApprovalFact
 from clew.protocol.entries import ApprovalEntry
@@ -88,7 +88,7 @@ class ApprovalsFold:
             if entry.reason == "interrupted":  # nobody decided: the turn ended first
                 self._facts.pop(entry.request_id, None)
                 return
-        subject = (_DONE_WITH if entry.tool in EDIT_TOOLS else _ACCESS).sub("", entry.subject[:400])
+        subject = (_DONE_WITH if entry.tool in EDIT_TOOLS | READ_TOOLS else _ACCESS).sub("", entry.subject[:400])
         if entry.decision in ("allow", "allow_always"):
             self.let_through(entry.tool, subject)
         fact = ApprovalFact(

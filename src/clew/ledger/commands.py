@@ -42,7 +42,7 @@ _LINT = re.compile(
     r"\b(?:ruff|flake8|pylint|mypy|pyright|basedpyright|eslint|biome|oxlint|tsc|tslint|prettier|black|isort|"
     r"golangci-lint|go\s+vet|gofmt|staticcheck|"
     r"cargo\s+(?:clippy|fmt|check)|rubocop|phpstan|psalm|ktlint|detekt|swiftlint|shellcheck|hadolint|stylelint|"
-    r"dart\s+analyze|"
+    r"dart\s+analyze|aider\s+--lint|"
     r"(?:npm|pnpm|yarn|bun|make|mise|just|task)\s+(?:run\s+)?\S*(?:lint|check|fmt|format)\S*|"
     r"pre-commit\s+run|prek\s+run)\b",
     re.IGNORECASE,
@@ -58,24 +58,25 @@ _BUILD = re.compile(
 _HINT_WORDS = """
     test e2e spec check lint build make git jest mocha ruff mypy pyright tsc vet fmt format compile cargo mvn gradle
     ctest tox nox ava eslint prettier black docker ninja pre-commit prek clippy phpstan rubocop flake8 pylint
-    isort biome rake hatch gh hub glab webpack tsup rollup
+    isort biome rake hatch gh hub glab webpack tsup rollup phpunit pest playwright cypress karma ktlint detekt psalm
 """
 _HINTS = tuple(_HINT_WORDS.split())
 
 
 def purpose_of(command: str) -> Purpose:
     """What a command is for; the first purpose of a chain that is told counts."""
+    return purposes_of(command)[0]
+
+
+def purposes_of(command: str) -> list[Purpose]:
+    """All that a command is for: a test before a lint before a build."""
     lowered = command[:600].lower()
     if not any(hint in lowered for hint in _HINTS):
-        return "other"
+        return ["other"]
     bare = _unquoted(command[:600])
-    if _TEST.search(bare):
-        return "test"
-    if _LINT.search(bare):
-        return "lint"
-    if _BUILD.search(bare):
-        return "build"
-    return "git" if "git" in lowered or "gh " in lowered else "other"
+    patterns: dict[Purpose, re.Pattern[str]] = {"test": _TEST, "lint": _LINT, "build": _BUILD}
+    found = [purpose for purpose, pattern in patterns.items() if pattern.search(bare)]
+    return found or ["git" if "git" in lowered or "gh " in lowered else "other"]
 
 
 _QUOTED = re.compile(r"'[^']{20,}'|\"[^\"]{20,}\"|<<'?(\w+)'?.*?^\1", re.DOTALL | re.MULTILINE)

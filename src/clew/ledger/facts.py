@@ -158,6 +158,7 @@ class ErrorFact(Fact, frozen=True, kw_only=True):
 
     where: str
     text: str
+    is_command: bool = False
     resolved: bool = False
     resolved_by: Sources = ()
     order: int = 0

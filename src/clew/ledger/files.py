@@ -30,12 +30,12 @@ class _Change(NamedTuple):
 class _File:
     """A file is what its changes made of it, so that some of them can be taken back."""
 
-    __slots__ = ("changes", "failed", "path", "reads", "source", "staged")
+    __slots__ = ("changes", "failed", "path", "reads", "source", "staged", "unknown_to_git")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.reads = self.failed = 0
-        self.staged = False
+        self.staged = self.unknown_to_git = False
         self.source: list[EntryId] = []
         self.changes: list[_Change] = []
 
@@ -162,13 +162,16 @@ class FilesFold:
         if tracked or before is not None:  # else nobody knows whether it was there before
             self.change(old, 0, 0, source, deleted=True)
         lines = (before.added, before.removed) if before else (0, 0)
+        if (file := self._at(new)) and not file.reads and not file.changes:
+            file.staged, file.unknown_to_git = tracked, not tracked
         self.change(new, *lines, source, created=before is not None and before.created)
 
     def removed(self, path: str, source: tuple[EntryId, ...], *, sure: bool) -> None:
         """A shell command removed the file. Not `sure`: it would not have said so if there was none."""
-        if sure or self._known(path) in self._files:
+        file = self._at(path)
+        if file and (sure or file.reads or file.changes):
             self.change(path, 0, 0, source, deleted=True)
-        elif file := self._at(path):
+        elif file:
             file.staged = True  # it may have been there, and come back when git puts all back
 
     def stage(self, paths: tuple[str, ...]) -> None:
@@ -185,7 +188,10 @@ class FilesFold:
         files = [
             file
             for file in self._below(paths)
-            if file.path in named or file.staged or not file.created or file.order <= known_until
+            if file.path in named
+            or file.staged
+            or file.order <= known_until
+            or not (file.created or file.unknown_to_git)
         ]
         gone = [(file, change) for file in files for change in file.changes if change.order > after]
         self._take_back(gone, aside=stash)

@@ -78,12 +78,11 @@ class LedgerFold:
             self._keyed(entry)
 
     def _keyed(self, entry: Entry) -> None:
+        self._standing.feed(entry)
         if isinstance(entry, TurnResultEntry):
-            self._standing.feed(entry)
             self._costs.turn(entry)
             self._work.approvals.close_pending()
         elif isinstance(entry, ApprovalEntry):
-            self._standing.feed(entry)
             self._work.approvals.feed(entry, self._work.call_entry(entry.call_id) or self._last_id, self._requests.turn)
         elif isinstance(entry, SideQueryEntry):
             self._costs.side_query(entry)
@@ -94,13 +93,11 @@ class LedgerFold:
         elif isinstance(entry, EventEntry) and isinstance(entry.event, CompactionEnded):
             self._carried.feed(entry.event, self._positions, self._requests, self._rules, self._language, self._work)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, PlanProposed | PlanAnswered):
-            self._standing.feed(entry)
             at = self._work.call_entry(entry.event.call_id) or self._last_id
             self._work.plan_asked(entry.event, at)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, CallChanged):
             self._work.changed(entry.event.call_id, entry.event.arguments)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, Rewound):
-            self._standing.feed(entry)
             self._restored(entry.event)
 
     def _restored(self, event: Rewound) -> None:
@@ -217,7 +214,6 @@ class LedgerFold:
 
     def _withdraw(self, entry: TombstoneEntry) -> None:
         targets = frozenset(entry.targets)
-        self._standing.feed(entry)
         self._work.withdraw(targets)
         if self._said and targets.intersection(self._said.source):
             self._said = None

@@ -13,7 +13,7 @@ _COMMON = {
     "de": "der die das und ist nicht ich du ein eine zu mit auf für den im bitte kann wir auch es sich dass wie dem",
     "fr": "le la les l de d et est pas je tu un une des du que pour dans avec sur ce il nous vous mais ne au comment",
     "es": "el la los las y es no de que un una por para con en se lo como pero está este más hacer quiero al añade",
-    "pt": "o os as e é não um uma para com em que se por mas como isso está este mais fazer quero você pode ao do",
+    "pt": "o os as e é não um uma de à da para com em que se por mas como isso está mais fazer quero você pode ao do",
     "it": "il lo gli e è non un una per con in che si ma come questo questa più fare voglio puoi aggiungi al di",
 }
 _TABLE = {code: frozenset(words.split()) for code, words in _COMMON.items()}

@@ -6,7 +6,7 @@ from clew.ledger.agents import ASKED, AgentsFold
 from clew.ledger.approvals import ApprovalsFold, not_run
 from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SHELL_TOOLS, Outcome, tool_name
 from clew.ledger.checks import ChecksFold
-from clew.ledger.commands import CommandsFold, first_program, purpose_of
+from clew.ledger.commands import CommandsFold, first_program, purposes_of
 from clew.ledger.commits import CommitsFold
 from clew.ledger.doing import doing
 from clew.ledger.facts import CommandFact, Doing
@@ -182,8 +182,12 @@ class WorkFold:
         self._checked(command, outcome.text, self.files.changes)
         text = command.command
         if "git" in text or "gh " in text or "glab " in text:
+            squashes = text.rfind("git reset") < text.rfind("git commit")
+            if squashes:
+                take_back(command, self.files, self.commits)
             self.commits.settle(command, outcome.text, self.files.changes)
-            take_back(command, self.files, self.commits)
+            if not squashes:
+                take_back(command, self.files, self.commits)
         return command.failed
 
     def heard(self, name: str, text: str, entry: EntryId, code: int | None = None) -> None:
@@ -193,14 +197,16 @@ class WorkFold:
             command, order = ended
             self._checked(command, text, order)
             if command.failed:
-                self.failures.failed(first_program(command.command), text, command.source, self.turn, order)
+                where = first_program(command.command)
+                self.failures.failed(where, text, command.source, self.turn, self.files.changes, is_command=True)
 
     def _checked(self, command: CommandFact, output: str, order: int) -> None:
-        purpose = purpose_of(command.command)
-        if purpose == "test":
-            self.tests.settle(command, output, order)
-        elif purpose == "build" or purpose == "lint":
-            self.checks.settle(purpose, command, output, order)
+        purposes = purposes_of(command.command)
+        for purpose in purposes[:1] if command.failed else purposes:  # of a chain that failed nobody knows the rest
+            if purpose == "test":
+                self.tests.settle(command, output, order)
+            elif purpose == "build" or purpose == "lint":
+                self.checks.settle(purpose, command, output, order)
 
     def _touched(self, command: CommandFact, outcome: Outcome) -> None:
         """Files that the command names come before what it tests or commits."""

@@ -164,8 +164,7 @@ def _last_words(last: Request, ledger: Ledger) -> str:
 def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
     word = say.word(ledger.state)
     source = ledger.state_source
-    unheard = any(agent.status == "stopped" and agent.turn == ledger.turn for agent in ledger.agents)
-    if ledger.state is Standing.IDLE and not (unheard or any(_open(ledger, say)) or left_undone(ledger)):
+    if ledger.state is Standing.IDLE and not (any(_open(ledger, say)) or left_undone(ledger)):
         word = say.finished
     if ledger.state in (Standing.FAILED, Standing.LIMITED) and ledger.state_detail:
         word = f"{word}: {clip(flat(ledger.state_detail), 14)}"
@@ -205,8 +204,9 @@ def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
     ended = {True: "ok", False: "failed", None: ""}
     if run is not None and (counts := test_counts(run.passed, run.failed, run.skipped) or ended[run.ok]):
         command = flat(run.command)
+        gated = ", failed" if run.ok is False and run.passed and not run.failed else ""
         if run.passed or run.failed or word_cost(command) <= _PLAIN_COMMAND:
-            yield Item(field="changed", text=f"{clip(command, 8)}: {counts}", source=run.source)
+            yield Item(field="changed", text=f"{clip(command, 8)}: {counts}{gated}", source=run.source)
     for check in ledger.failing_checks:
         if word_cost(command := flat(check.command)) <= _PLAIN_COMMAND:
             yield Item(field="changed", text=f"{clip(command, 8)}: failed", source=check.source)
@@ -245,7 +245,7 @@ def _agent(ledger: Ledger) -> Iterator[Item]:
     if said is None or ledger.state not in _AT_REST:
         return
     whole = sentences(said.text, limit=12)
-    told = [sentence for sentence in whole if word_cost(sentence) > 3] or whole
+    told = [item for item in whole if word_cost(item) > 3] or [item for item in whole if word_cost(item) > 1]
     if any(tells_unwritten(sentence, ledger) and not admits_refusal(sentence) for sentence in told):
         return
     if any(not item.worked_since for item in ledger.refused) and not any(map(_denies, told)):

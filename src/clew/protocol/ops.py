@@ -8,7 +8,7 @@ from clew.protocol.asking import ApprovalDecision, ElicitationAction, PlanDecisi
 from clew.protocol.context_events import RewindScope
 from clew.protocol.hook_ops import AnswerHookCall, ApproveHooks, CallbackHook, ListHooks, RegisterHooks
 from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId, PromptId, RequestId
-from clew.protocol.invocable_ops import InvocableOp, ListInvocables, UseInvocable
+from clew.protocol.invocable_ops import ChooseSkills, InvocableOp, ListInvocables, UseInvocable
 from clew.protocol.lookup_ops import (
     AllowRule,
     ExportSession,
@@ -335,6 +335,7 @@ __all__ = [
     "ApproveMcp",
     "CallbackHook",
     "CheckPlan",
+    "ChooseSkills",
     "ClearContext",
     "Close",
     "Compact",

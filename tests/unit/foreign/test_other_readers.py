@@ -355,3 +355,30 @@ def test_gemini_says_when_it_halted_a_turn(tmp_path: Path) -> None:
     ]
     value = {"sessionId": "s", "projectHash": "x", "startTime": "2026-01-01T00:00:00Z", "messages": history}
     assert fold(read(whole(tmp_path / "chats" / "session-1.json", value)).entries).state == "interrupted"
+
+
+def test_lint_errors_that_aider_left_are_failing(tmp_path: Path) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    left = "> sync.py:3:2: F821 undefined name\n> Attempt to fix lint errors? (Y)es/(N)o [Yes]: n  \n"
+    path.write_text(AIDER_NOTES + left, encoding="utf-8")
+    assert [check.ok for check in fold(read(path).entries).failing_checks] == [False]
+
+
+def test_a_file_that_aider_was_not_to_make_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    edit = "big.sh\n```bash\n<<<<<<< SEARCH\n=======\ndu -a\n>>>>>>> REPLACE\n```\n\n"
+    asked = "> big.sh  \n> Create new file? (Y)es/(N)o [Yes]: n  \n> Skipping edits to big.sh  \n"
+    path.write_text(AIDER_NOTES + "#### list the largest files  \n\n" + edit + asked, encoding="utf-8")
+    ledger = fold(read(path).entries)
+    assert [(item.subject, item.by_rule) for item in ledger.refused] == [("big.sh", False)]
+
+
+@pytest.mark.parametrize(("kind", "state"), [("quota", "limited"), ("network", "failed")])
+def test_copilot_says_what_kind_of_error_it_was(tmp_path: Path, kind: str, state: str) -> None:
+    events = [
+        {"type": "session.start", "data": {"sessionId": "s1", "context": {"cwd": "/p"}}, "id": "1"},
+        {"type": "user.message", "data": {"content": GOAL}, "id": "2"},
+        {"type": "session.error", "data": {"errorType": kind, "message": "No premium requests are left."}, "id": "3"},
+    ]
+    path = jsonl(tmp_path / "session-state" / "s1" / "events.jsonl", events)
+    assert fold(read(path).entries).state == state

@@ -16,6 +16,7 @@ from unit.ledger.talk import Talk
         ("Исправь ошибку в парсере, пожалуйста", "ru"),
         ("Bitte mach den Test wieder grün, er ist nicht stabil", "de"),
         ("split handlers.py into one module per handler", "en"),
+        ("Adicione paginação à lista de clientes", "pt"),
         ("Comment réduire la taille de l'image Docker ?", "fr"),
         ("Corrige le test qui échoue dans le module, s'il te plaît", "fr"),
         ("Corrige la prueba que falla en el módulo de pagos, por favor", "es"),

@@ -447,3 +447,41 @@ def test_a_question_is_not_told_twice() -> None:
     assert form.told("open") == "Shall I document it in the README?"
     assert form.told("agent") == "“The flag is in.”"
     assert form_of(talk.user("Wait").agent("Shall I document it in the README?").ledger()).told("agent") == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I'd go with S3. Tell me which one and I'll set it up.",
+        "x is 2 now. I have not run the tests again.",
+        "core.py is in place; io.py comes next.",
+        "Die README ist da. Der Commit fehlt noch.",
+        "Скрипт готов. Тесты я ещё не запускал.",
+        "脚本写好了。还没有测试。",
+    ],
+)
+def test_who_says_that_something_is_not_done_is_not_finished(words: str) -> None:
+    assert told(Talk().user("Split the module, please").edit("/p/core.py").agent(words), "state") in ("idle", "wartet")
+
+
+def test_a_courtesy_is_no_more_to_be_done() -> None:
+    words = "core.py is in place. Let me know if you have any questions."
+    assert told(Talk().user("Split the module").edit("/p/core.py").agent(words), "state") == "finished"
+
+
+def test_what_failed_and_did_not_go_well_later_is_not_finished() -> None:
+    talk = Talk().user("Install it and test it").bash("pip install -e .", "Exit code 1\nERROR", error=True)
+    talk.bash("pytest -q", "31 passed in 0.1s").agent("All 31 tests pass.")
+    assert told(talk, "state") == "idle"
+    assert told(talk.bash("pip install -e .", "ok").agent("Installed."), "state") == "finished"
+
+
+def test_an_agent_that_failed_leaves_its_work_undone() -> None:
+    talk = Talk().user("Review both").call("Task", description="Review billing").result("API error", error=True)
+    assert told(talk.agent("The auth review is clean."), "state") == "idle"
+
+
+def test_a_run_that_failed_though_its_tests_passed_is_told_as_failed() -> None:
+    printed = "Exit code 1\n26 passed in 0.9s\nFAIL Required test coverage of 100% not reached."
+    talk = Talk().user("Cover it").bash("pytest --cov-fail-under=100", printed, error=True)
+    assert told(talk, "changed") == "pytest --cov-fail-under=100: 26 passed, failed"

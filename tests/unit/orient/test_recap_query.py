@@ -44,7 +44,7 @@ async def test_a_good_answer_is_shown_and_form_dialog_and_memory_are_given(tmp_p
     assert made is not None
     assert (made.text, made.dropped, made.read_over, len(model.requests)) == (GOOD, (), True, 2)
     asked = str(model.requests[0].messages[0].content)
-    assert "State: finished" in asked
+    assert "State: idle" in asked
     assert "USER: Fix the date parser" in asked
     talk = fixed()
     assert "MEMORY (quoted)\nuse tabs" in question(form_of(talk.ledger()), dialog_of(talk.entries), "use tabs")
@@ -66,7 +66,7 @@ async def test_a_draft_is_read_over_against_form_record_and_dialog(tmp_path: Pat
     assert made.text == GOOD
     assert f"“{wrong}”: taken out when it was read over" in made.why()
     given = str(model.requests[1].messages[0].content)
-    for part in ("State: finished", "USER: Fix the date parser", "command ok: pytest -q", wrong):
+    for part in ("State: idle", "USER: Fix the date parser", "command ok: pytest -q", wrong):
         assert part in given
     assert all(request.temperature == 0.3 and not request.tools for request in model.requests)
 
@@ -122,7 +122,7 @@ async def test_four_hundred_words_and_markdown_become_a_short_recap(tmp_path: Pa
 async def test_a_local_model_says_the_goal_and_the_facts_stand_beside_it(tmp_path: Path) -> None:
     made, model = await written(tmp_path, "<recap>You want leap years in dates.py fixed.</recap>", goal_only=True)
     assert made is not None
-    assert made.text.startswith("You want leap years in dates.py fixed. (finished · ")
+    assert made.text.startswith("You want leap years in dates.py fixed. (idle · ")
     assert "nothing about how it stands" in str(model.requests[0].system)
 
 
@@ -148,7 +148,7 @@ async def test_the_narrator_asks_once_per_last_entry_also_across_processes(tmp_p
             told = await narrator.tell(with_model=True)
             assert told is not None
             assert (told.text, told.source) == (GOOD, "model")
-            assert told.form.told("state") == "finished", "the facts stand beside it"
+            assert told.form.told("state") == "idle", "the facts stand beside it"
     assert len(model.requests) == 2, "one to write it, one to read it over"
     narrator = narrators[1]
     facts = await narrator.tell()
