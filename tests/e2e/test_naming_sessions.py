@@ -39,8 +39,9 @@ def filled(place: Place) -> Place:
         path = make(place.home)
         if name in ("aider", "cursor_export"):
             path.rename(place.project / path.name)
-    for name, folder in HOMES.items() if TRANSCRIPTS is not None else ():
-        shutil.copytree(TRANSCRIPTS / name, place.home / folder, dirs_exist_ok=True)
+    if TRANSCRIPTS is not None:
+        for name, folder in HOMES.items():
+            shutil.copytree(TRANSCRIPTS / name, place.home / folder, dirs_exist_ok=True)
     return place
 
 
@@ -187,3 +188,40 @@ def test_several_that_fit_are_listed_line_by_line(tmp_path: Path) -> None:
     person.sees("Recap: project: Fix the date parser in dates.py")
     person.type("/exit\r")
     assert person.exits() == 0
+
+
+def at_terminal(place: Place, *args: str) -> Person:
+    env = {name: value for name, value in place.env.items() if name not in ("PATH", "LANG")}
+    return Person([CLEW, *args], place.project, columns=120, **env)
+
+
+def test_several_that_fit_are_asked_about_at_a_terminal(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    said(place, "Fix the date parser", "Fix the date parser in dates.py")
+    for args in (
+        ("--plain", "--trust", "--resume", "date fix"),
+        ("show", "--no-pager", "date fix"),
+        ("recap", "date fix"),
+    ):
+        person = at_terminal(place, *args)
+        person.sees("2 sessions fit 'date fix':")
+        person.sees("Which one? [1-2, Enter for none]")
+        person.type("2\r")
+        person.sees("Fix the date parser", times=3)
+        if args[0] == "--plain":
+            person.type("/exit\r")
+        assert person.exits() == 0
+
+
+def test_resume_without_a_name_lists_whose_sessions_the_user_wants(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    codex(place.home)
+    said(place, "Explain the fig tree")
+    for enabled in (True, False):
+        place.clew_home.mkdir(parents=True, exist_ok=True)
+        (place.clew_home / "settings.json").write_text(json.dumps({"foreign": {"enabled": enabled}}))
+        person = at_terminal(place, "--plain", "--trust", "--resume")
+        person.sees("Go on with which?")
+        assert ("(codex · " in person.seen) == enabled
+        person.type("\r")
+        assert person.exits() == 1

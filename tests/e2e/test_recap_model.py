@@ -231,6 +231,23 @@ def test_a_local_model_writes_the_goal_and_only_when_asked(tmp_path: Path) -> No
         leaves(someone)
 
 
+def test_a_local_model_that_was_switched_on_writes_the_goal_unasked(tmp_path: Path) -> None:
+    goal = "You want to know what dates.py does with leap years."
+    with provider("wants to achieve", text=f"<recap>{goal}</recap>") as server:
+        place = Place(tmp_path)
+        place.env |= {"CLEW_MODEL": "ollama/small", "OLLAMA_BASE_URL": f"{server.url}/v1"}
+        settings(place, recap={"model": "on"})
+        session = session_of(place)
+        someone = person(place, "--resume", session)
+        someone.sees(f"{goal} (finished")
+        assert 'recaps are also written by ollama/small; "recap"' in leaves(someone)
+        looking = ScreenPerson(place)
+        looking.sees(READY)
+        looking.type("/sessions\r")
+        looking.until(lambda: any(goal[:30] in row for row in looking.rows))
+        looking.leave()
+
+
 WIRES = {
     "anthropic": ("anthropic/claude-opus-5-5", "ANTHROPIC", "", {"thinking": {"type": "disabled"}}),
     "responses": (OTHER, "OPENAI", "/v1", {"reasoning": {"effort": "none"}}),
