@@ -57,13 +57,17 @@ def test_a_server_that_connects_in_the_middle_of_a_turn_is_usable_at_the_next_st
 
 
 def test_every_call_asks_unless_a_rule_says_otherwise(tmp_path: Path) -> None:
-    with ModelServer({"replies": [], "last": {"text": "done"}}) as server:
+    """Three servers in one run: a rule that means its tool, one that is only the beginning of its name, and none."""
+    calls = [
+        {"call": "CallTool", "arguments": {"tool": f"mcp__{name}__echo", "arguments": {"text": f"to {name}"}}}
+        for name in ("meant", "nearly", "other")
+    ]
+    with ModelServer([{"calls": calls}, {"text": "done"}]) as server:
         place = Place(tmp_path, server.url)
-    for rule, runs in (("Read", False), ("mcp__raw__ec*", True), ("mcp__ra", False)):
-        with ModelServer([ECHO, {"text": "done"}]) as server:
-            env = {"ANTHROPIC_BASE_URL": server.url}
-            place.run("-p", "hi", "--mcp-config", config(raw=raw()), "--allowed-tools", rule, *WAIT, env=env)
-            assert ("echo: hi" in json.dumps(server.requests[1].body["messages"])) == runs
+        rules = ("--allowed-tools", "Read,mcp__meant__ec*,mcp__near")
+        place.run("-p", "hi", "--mcp-config", config(meant=raw(), nearly=raw(), other=raw()), *rules, *WAIT)
+        results = json.dumps(server.requests[1].body["messages"])
+    assert [name for name in ("meant", "nearly", "other") if f"echo: to {name}" in results] == ["meant"]
 
 
 def test_a_projects_server_runs_only_after_trust_and_approval(tmp_path: Path) -> None:

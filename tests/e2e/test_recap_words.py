@@ -78,19 +78,44 @@ def test_ill_words_are_left_out_and_the_facts_stand(tmp_path: Path, kind: str) -
 
 def test_good_words_follow_the_facts_and_are_paid_for_once(tmp_path: Path) -> None:
     words = "You asked what dates.py does with leap years: it skips 29 February."
-    with ModelServer({"replies": [{"text": ANSWER}, {"match": FAST, "text": f"<recap>{words}</recap>"}]}) as server:
+    written = {"match": FAST, "repeat": 2, "text": f"<recap>{words}</recap>"}
+    with ModelServer({"replies": [{"text": ANSWER}, written]}) as server:
         place = Place(tmp_path, server.url)
         session = asked_once(place)
         for _ in range(2):
             someone = person(place, session)
             someone.sees(FACTS)
             someone.sees(words)
+            someone.type("/recap why\r")
+            someone.sees("It was shown because the session was resumed")
             someone.type("/exit\r")
             assert someone.exits() == 0
-        assert len(server.requests) == 2
-        body = server.requests[1].body
-        assert "cache_control" not in str(body)
-        assert "thinking" not in str(body)
+        assert len(server.requests) == 3, "the session's own, one to write it, one to read it over"
+        for sent in server.requests[1:]:
+            assert "cache_control" not in str(sent.body)
+            assert sent.body["thinking"] == {"type": "disabled"}
+
+
+def test_a_draft_is_read_over_before_anybody_sees_it(tmp_path: Path) -> None:
+    """Known words in a sentence that nothing bears out: only a reader can tell."""
+    words = "You asked what dates.py does with leap years: it skips 29 February."
+    wrong = "The agent asked for the leap years in February."
+    replies = [
+        {"text": ANSWER},
+        {"match": FAST, "text": f"<recap>{words} {wrong}</recap>"},
+        {"match": FAST, "text": f'1: "leap years"\n2: nobody did\n<recap>{words}</recap>'},
+    ]
+    with ModelServer({"replies": replies}) as server:
+        place = Place(tmp_path, server.url)
+        someone = person(place, asked_once(place))
+        someone.sees(words)
+        someone.type("/recap why\r")
+        someone.sees("taken out when it was read over")
+        someone.sees("It was read over by the model")
+        someone.type("/exit\r")
+        assert someone.exits() == 0
+        assert wrong in str(server.requests[2].body)
+        assert "RECORD" in str(server.requests[2].body)
 
 
 def test_markdown_is_taken_off(tmp_path: Path) -> None:

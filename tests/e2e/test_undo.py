@@ -47,6 +47,18 @@ def test_a_fork_and_a_resumed_session_take_back_what_came_before_them(place: Pla
     assert kept.read_text() == "precious"
 
 
+def test_a_recap_tells_what_a_rewind_took_back(place: Place) -> None:
+    session = play(place, "echo one > a.txt")[0].result["session_id"]
+    play(place, "echo two > b.txt", args=("--resume", session))
+    assert "b.txt" in place.run("recap", session).out
+    assert place.run("rewind", session, "--to", "2").code == 0
+    told = place.run("recap", session).out
+    assert "a.txt" in told
+    assert "b.txt" not in told
+    assert place.run("rewind", session, "--redo").code == 0
+    assert "b.txt" in place.run("recap", session).out
+
+
 def test_the_kept_content_is_hidden_from_commands(place: Place) -> None:
     if not probe_now().enforced:
         pytest.skip("this machine enforces no sandbox, so nothing hides it")

@@ -3,6 +3,7 @@
 import argparse
 import os
 import sys
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ import msgspec
 from clew.catalog.listing import OWN
 from clew.catalog.opening import Opened, open_found
 from clew.cli.agent_homes import chosen_homes, named_session
+from clew.protocol.context_events import FileRestore, Rewound
+from clew.protocol.entries import EventEntry
 from clew.protocol.ids import SessionId
 from clew.system.home import clew_home
 from clew.system.terminal_text import clip, sanitize
 from clew.transcript.errors import TranscriptError
 from clew.transcript.lease import holder_of
+from clew.transcript.writer import TranscriptWriter
 from clew.undo.errors import NothingToRestore
 from clew.undo.journal import Journal
 from clew.undo.limits import OUT_OF_SCOPE
@@ -116,8 +120,21 @@ def _restore(
     call = Call(session=SessionId(opened.session_id), turn=0, tool="rewind", subject=args.to or "redo")
     only = [file.path for file in files] if args.only else None
     done = apply_plan(plan, store=store, journal=journal, call=call, only=only, force=args.force)
+    if done.done:
+        _note(opened, done, chosen, redo=args.redo)
     _report(plan, done, as_json=args.json)
     return 1 if done.skipped or done.failed else 0
+
+
+def _note(opened: Opened, done: Restored, chosen: tuple[Checkpoint, ...], *, redo: bool) -> None:
+    """Into the session's log, for whoever comes back to it; not while another process writes it."""
+    calls = tuple(item.call.call for item in chosen if item.call.call is not None)
+    files = tuple(FileRestore(path=path) for path in done.done)
+    event = Rewound(direction="redo" if redo else "rewind", scope="files", to=None, files=files, call_ids=calls)
+    session = SessionId(opened.session_id)
+    at = done.checkpoint.at if done.checkpoint is not None else ""
+    with suppress(OSError, TranscriptError), closing(TranscriptWriter(opened.path, session)) as writer:
+        writer.append(EventEntry(session_id=session, timestamp=at, event=event))
 
 
 def _list(opened: Opened, journal: Journal, *, as_json: bool) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from clew.foreign.aider_blocks import Notes, applied_edits, edits_in, split_thoughts
+from clew.foreign.aider_blocks import Notes, applied_edits, edits_in, is_declined, split_thoughts
 from clew.foreign.build import Builder
 from clew.foreign.listing import below, found
 from clew.foreign.session import ForeignSession, ForeignTranscript
@@ -196,6 +196,7 @@ class _Section:
 
     def _user(self, text: str) -> None:
         reading = read_user_text(text)
+        self._notes.testing = text.removeprefix("/test ").strip() if text.startswith("/test ") else ""
         if text.startswith(_REQUEST_COMMANDS):
             reading = UserText("typed", text)
         elif text.startswith(("/", "!")) or _ANSWERED.match(text):
@@ -220,7 +221,8 @@ class _Section:
         changed = applied_edits(note)
         for call_id, path in self._waiting:
             applied = path in changed
-            self.build.result(call_id, f"Applied edit to {path}" if applied else "not applied", is_error=not applied)
+            why = "The user declined this edit." if is_declined(note, path) else "not applied"
+            self.build.result(call_id, f"Applied edit to {path}" if applied else why, is_error=not applied)
         known = {path for _, path in self._waiting}
         for path in dict.fromkeys(changed):
             if path not in known:

@@ -22,6 +22,9 @@ _ERROR = re.compile(
 _APPLIED = re.compile(r"^Applied edit to (.+)$", re.MULTILINE)
 _TESTED = re.compile(r"^>* ?(?:Some Tests Failed|All Tests Passed)|\b\d+ (?:passed|failed)\b.* seconds", re.MULTILINE)
 _FAILED = re.compile(r"Some Tests Failed|\b[1-9]\d* failed\b")
+_ADDED = re.compile(r"^Added \d+ lines? of output to the chat", re.MULTILINE)
+_FIX_TESTS = "Attempt to fix test errors?"
+_FIX_LINT = "Attempt to fix lint errors?"
 _TEST_SCRIPT = re.compile(r"^Test Script: (.+?);?\s*$", re.MULTILINE)
 _THOUGHT = re.compile(r"<(thinking-content-\w+|think|thinking)>(.*?)(?:</\1>|\Z)", re.DOTALL)
 _MARKED_THOUGHT = re.compile(r"► \*\*THINKING\*\*(.*?)(?:-{8,}\s*)?► \*\*ANSWER\*\*", re.DOTALL)
@@ -79,11 +82,20 @@ def applied_edits(note: str) -> list[str]:
     return [path.strip() for path in _APPLIED.findall(note)] if "Applied edit to " in note else []
 
 
+def is_declined(note: str, path: str) -> bool:
+    """Whether a note says that the user did not want this file made or changed."""
+    return (
+        re.search(rf"^{re.escape(path)}\n(?:Create new file|Allow edits).*\]: *[nNdD]", note, re.MULTILINE) is not None
+    )
+
+
 class Notes:
     """Reads the lines that Aider itself wrote between the messages."""
 
     def __init__(self, build: Builder) -> None:
         self.build = build
+        self.testing = ""
+        """The test command that was just typed: only what it printed on failing is added to the chat."""
 
     def read(self, text: str) -> bool:
         """One run of notes: facts out of it, and the text kept for people. False when it tells of a broken turn."""
@@ -98,10 +110,15 @@ class Notes:
         if declined := _DECLINED.search(text):
             call = self.build.call("", "Bash", {"command": declined[1].strip()})
             self.build.result(call, "The user declined to run it.", is_error=True)
-        if _TESTED.search(text):
+        failed = _FIX_TESTS in text or bool(self.testing and _ADDED.search(text))
+        if failed or _TESTED.search(text):
             script = _TEST_SCRIPT.search(text)
-            call = self.build.call("", "Bash", {"command": script[1] if script else "aider --test"})
-            self.build.result(call, text, exit_code=int(_FAILED.search(text) is not None))
+            call = self.build.call("", "Bash", {"command": script[1] if script else self.testing or "aider --test"})
+            self.build.result(call, text, exit_code=int(failed or _FAILED.search(text) is not None))
+        self.testing = ""
+        if _FIX_LINT in text:
+            call = self.build.call("", "Bash", {"command": "aider --lint"})
+            self.build.result(call, text, exit_code=1)
         tokens = _TOKENS.search(text) if "Tokens: " in text else _OLD_TOKENS.search(text) if "tokens," in text else None
         if tokens:
             self.build.usage(Usage(input_tokens=_count(tokens[1]), output_tokens=_count(tokens[2])))

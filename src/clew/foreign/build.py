@@ -145,7 +145,8 @@ class Builder(Chain):
         """The provider or the program failed; unless it tried again, that was the end of the turn."""
         self.system("api_error", text, level="error", data={"kind": kind} if kind else None)
         if ends_turn:
-            self.turn_result("model_error", 0, error=text)
+            is_limit = any(word in kind.lower() for word in ("quota", "limit"))
+            self.turn_result("max_budget" if is_limit else "model_error", 0, error=text)
 
     def title(self, title: str, *, by_user: bool = False) -> None:
         """The session's title; the last one counts, and one by the user beats the others."""

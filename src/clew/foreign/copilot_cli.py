@@ -77,7 +77,7 @@ def _event(build: Builder, kind: str, data: Json, event: Json, started: set[str]
             text = first_str(result, "content", "detailedContent") or as_str(as_dict(data.get("error")).get("message"))
             build.result(as_str(data.get("toolCallId")), text, is_error=data.get("success") is False)
         case "session.error" | "model.call_failure":
-            build.error(first_str(data, "message", "errorMessage") or "error")
+            build.error(first_str(data, "message", "errorMessage") or "error", kind=as_str(data.get("errorType")))
         case "abort" | "session.abort":
             build.system("interrupted", first_str(data, "reason") or "interrupted")
         case "session.model_change":

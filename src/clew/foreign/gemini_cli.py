@@ -1,5 +1,6 @@
 """Gemini CLI: chats as one JSON object, and as JSONL that is updated and rewound by later lines."""
 
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,10 @@ from clew.protocol.messages import Part
 from clew.protocol.usage import Usage
 
 AGENT = "gemini_cli"
-_CANCELLED = ("Request cancelled", "User cancelled", "Operation cancelled")
+_STOPPED = re.compile(
+    r"(?:Request|User|Operation) cancelled|.*\b(?:has been halted|response stopped|session turns)\b", re.IGNORECASE
+)
+"""What the program says when it or the user ended a turn before the model did."""
 
 
 def homes(env: Mapping[str, str], user_home: Path) -> tuple[Path, ...]:
@@ -117,7 +121,7 @@ def _message(build: Builder, message: Json) -> None:
             _reply(build, message)
         case "info" | "warning":
             text = text_of_content(message.get("content"))
-            is_stop = text.startswith(_CANCELLED)
+            is_stop = _STOPPED.match(text) is not None
             build.system("interrupted" if is_stop else "informational", text, level=kind)
         case "error":
             build.error(text_of_content(message.get("content")))

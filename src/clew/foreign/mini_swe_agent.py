@@ -10,7 +10,7 @@ from clew.foreign.listing import below, entries_in, found
 from clew.foreign.session import ForeignSession, ForeignTranscript
 from clew.foreign.shapes import Json, as_dict, as_int, as_list, as_str, dicts, first_str
 from clew.foreign.source import Source
-from clew.foreign.swe_agent import task_text
+from clew.foreign.swe_agent import run_ended, task_text
 from clew.foreign.user_text import UserText
 from clew.protocol.usage import Usage
 
@@ -96,11 +96,7 @@ class _Run:
         for call_id in self._waiting:
             if status == "Submitted":
                 self.build.result(call_id, self._submission)
-        if status == "Submitted":
-            self.build.turn_result("completed", 1)
-        elif status:
-            reason = first_str(info, "exception_str") or f"The run ended with {status}."
-            self.build.error(reason, kind=status)
+        run_ended(self.build, status, first_str(info, "exception_str"))
 
     def _assistant(self, message: Json, text: str, response: Json) -> None:
         choice = next(dicts(response.get("choices")), Json())

@@ -30,7 +30,11 @@ _REPORTED_FILE = re.compile(
 )
 _SOUGHT = re.compile(r'(?:"([^"]+)"|`([^`\n]+)`)(?: in "([^"]+)")?')
 _EXIT_CODE = re.compile(r"\A(?:Error: )?Exit code:? (\d{1,3})\b")
-_FAILED = re.compile(r"\A(?:<tool_use_error>|Error: |File has not been read yet)")
+_FAILED = re.compile(
+    r"\A(?:<tool_use_error>|Error: |File has not been read yet|Permission to use |Request interrupted|"
+    r"(?:The )?user (?:doesn't|does not|did not|rejected|declined|denied|cancel+ed|aborted)\b)",
+    re.IGNORECASE,
+)
 _TODO_STATES = {"x": "completed", "X": "completed", "~": "in_progress", "-": "in_progress"}
 
 

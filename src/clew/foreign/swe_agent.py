@@ -5,12 +5,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from clew.foreign.build import Builder
-from clew.foreign.chat_messages import assistant_message, content_text
+from clew.foreign.chat_messages import arguments_of, assistant_message, content_text
 from clew.foreign.listing import below, found
 from clew.foreign.session import ForeignSession, ForeignTranscript
 from clew.foreign.shapes import Json, as_dict, as_str, dicts
 from clew.foreign.source import Source
+from clew.foreign.tool_names import translate
 from clew.foreign.user_text import UserText
+from clew.ledger.calls import EDIT_TOOLS
 
 AGENT = "swe_agent"
 _ISSUE = re.compile(r"\bISSUE:\n(.*?)\n+INSTRUCTIONS:", re.DOTALL)
@@ -18,6 +20,8 @@ _DESCRIPTION = re.compile(r"<pr_description>\s*(.*?)\s*</pr_description>", re.DO
 _CONSIDER = "Consider the following PR description:"
 _EDIT = re.compile(r"edit (\d+):(\d+)\n(.*?)\n?end_of_edit", re.DOTALL)
 _OPEN_FILE = re.compile(r"\(Open file: (?!n/a)(.+?)\)")
+_EDITED = re.compile(r"\b(?:edited|created|updated|replaced|inserted|overwritten|written)\b", re.IGNORECASE)
+_LIMITS = ("exit_cost", "exit_context", "exit_total_execution_time", "LimitsExceeded", "ContextWindow")
 _DIRECTORY = re.compile(r"\(Current directory: (.+?)\)")
 
 
@@ -51,7 +55,7 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
             run.message({"role": "user", "message_type": "observation", "content": step.get("observation")})
     if value:
         build.title(path.stem)
-    _outcome(build, as_dict(value.get("info")))
+    run_ended(build, as_str(as_dict(value.get("info")).get("exit_status")))
     return build.transcript(path, source.problems)
 
 
@@ -69,6 +73,8 @@ class _Run:
     def __init__(self, build: Builder) -> None:
         self.build = build
         self._waiting: list[str] = []
+        self._edits: set[str] = set()
+        """Calls that change a file, if what is observed then says so."""
         self._has_task = False
         self._open_file = ""
 
@@ -90,12 +96,15 @@ class _Run:
             thought = as_str(message.get("thought"))
             content = content_text(message.get("content")) or thought
             self._waiting = assistant_message(self.build, {**message, "content": content})
+            self._edits = {as_str(call.get("id")) for call in dicts(message.get("tool_calls")) if _edits(call)}
             return
         action = as_str(message.get("action")).strip()
         self.build.end_reply()
         self.build.text(as_str(message.get("thought")) or content_text(message.get("content")))
         if action:
-            self._waiting = [self.build.call("", *_action(action, self._open_file))]
+            name, arguments = _action(action, self._open_file)
+            self._waiting = [self.build.call("", name, arguments)]
+            self._edits = set(self._waiting) if name == "edit" else set()
 
     def _user(self, message: Json, text: str) -> None:
         if opened := _OPEN_FILE.search(text):
@@ -104,13 +113,17 @@ class _Run:
             self.build.meta.cwd = folder[1]
         if self._waiting:
             call_id = self._waiting.pop(0)
-            failed = message.get("role") == "user" and "Your proposed edit has introduced new syntax error" in text
-            self.build.result(call_id, text, is_error=failed)
+            self.build.result(call_id, text, is_error=call_id in self._edits and _EDITED.search(text) is None)
         elif not self._has_task:
             self._has_task = True
             self.build.user(text, reading=UserText("typed", task_text(text)))
         else:
             self.build.meta_text(text)
+
+
+def _edits(call: Json) -> bool:
+    function = as_dict(call.get("function"))
+    return translate(as_str(function.get("name")), arguments_of(function.get("arguments"))[0])[0].name in EDIT_TOOLS
 
 
 def _action(action: str, open_file: str) -> tuple[str, Json]:
@@ -123,11 +136,11 @@ def _action(action: str, open_file: str) -> tuple[str, Json]:
     return "bash", {"command": action}
 
 
-def _outcome(build: Builder, info: Json) -> None:
-    status = as_str(info.get("exit_status"))
-    if not status:
-        return
-    if status.startswith("submitted"):
+def run_ended(build: Builder, status: str, why: str = "") -> None:
+    """How a run came to its end; what was handed in because a limit was reached is not done for that."""
+    if any(limit in status for limit in _LIMITS):
+        build.turn_result("max_budget", 1, error=why or f"The run ended with {status}.")
+    elif status.lower().startswith("submitted"):
         build.turn_result("completed", 1)
-    else:
-        build.error(f"The run ended with {status}.", kind=status)
+    elif status:
+        build.error(why or f"The run ended with {status}.", kind=status)

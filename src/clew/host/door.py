@@ -13,7 +13,7 @@ from clew.host.listener import Listener
 from clew.host.lookups import SLOW, ListThem, Lookups, PreviewOne
 from clew.host.model_choice import cannot_stop_thinking
 from clew.host.permits import MODES
-from clew.host.refusal import OpRefused
+from clew.host.refusal import OpRefused, SeveralFit
 from clew.host.replay import Replay
 from clew.host.room import Effect, Room
 from clew.llm.errors import LLMError
@@ -27,6 +27,7 @@ from clew.protocol.events import (
     OpRejected,
     PermissionModeChanged,
     SessionEnded,
+    SessionsListed,
     SessionStarted,
     SnapshotTaken,
     TitleChanged,
@@ -162,7 +163,7 @@ class Door:
         session.begin()
         if room.greet:
             room.greet = False
-            session.start_recap(model=False, asked=False)
+            session.start_recap("resumed")
 
     def _started(self) -> SessionStarted:
         room = self.room
@@ -323,7 +324,8 @@ class Door:
             case RequestRecap():
                 if room.session.orienting is None:
                     raise OpRefused("recaps are off in this session")
-                return lambda: ignore(room.session.start_recap(model=op.model, asked=True))
+                occasion = "returned" if op.returned else "asked"
+                return lambda: ignore(room.session.start_recap(occasion, model=op.model))
             case ReportFocus():
                 return nothing  # heard already
             case _:
@@ -369,6 +371,8 @@ class Door:
             raise OpRefused("this front end has one session only")
         try:
             room = await self._reopen(op)
+        except SeveralFit as several:
+            return partial(self._tell, SessionsListed(op_id=op.op_id, sessions=several.rows))
         except Exception as error:  # whatever keeps it from opening is told, and nothing was closed
             raise OpRefused(str(error) or type(error).__name__) from error
 

@@ -21,6 +21,8 @@ _FAILED = {"failed", "killed", "error", "errored", "not_found", "shutdown"}
 _ENDED = _FAILED | {"completed", "finished", "done", "success", "stopped"}
 NOTICES = ("<task-notification", "<subagent_notification")
 """How a text begins that tells of an agent in the background."""
+TASK = re.compile(r"<task[-_]id>\s*([^<\s]+)")
+"""Which of them it tells of."""
 ASKED = frozenset({"TaskOutput", "AgentOutputTool", "wait", "wait_agent", "close_agent"})
 """Tools whose result tells how an agent stands."""
 

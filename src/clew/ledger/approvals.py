@@ -3,7 +3,9 @@
 import re
 from typing import Literal
 
-from clew.ledger.calls import EDIT_TOOLS, Outcome
+from msgspec.structs import replace
+
+from clew.ledger.calls import EDIT_TOOLS, READ_TOOLS, Outcome
 from clew.ledger.commands import tells_exit_code
 from clew.ledger.facts import ApprovalFact
 from clew.protocol.entries import ApprovalEntry
@@ -21,6 +23,7 @@ _REFUSED = re.compile(
             r"^\W*not allowed:",
             rf"\bpermissions?\s+(?:to|for|was|were|has|have|is|request)\b[^.\n]{{0,90}}(?:\b{_NO}|{_NOT})",
             r"\brequires?\s+(?:\w+\s+)?(?:approval|permission)",
+            r"^\W*PreToolUse\b",
         )
     ),
     re.IGNORECASE,
@@ -30,6 +33,9 @@ _CANCELLED = re.compile(
     r"^\W*(?:cancel+ed|interrupted|discarded|aborted|request (?:interrupted|cancel+ed)|operation cancel+ed)\b|"
     r"sibling tool call|parallel tool call\b.{0,80}\berrored|aborted by (?:the )?user",
     re.IGNORECASE,
+)
+_ADMITTED = re.compile(
+    rf"\b{_NO}|{_NOT}|\b(?:yourself|permission|skip\w*)\b|\bleft\b.{{0,60}}\b(?:alone|out)\b", re.IGNORECASE
 )
 _STOPPED = re.compile(
     r"(?:cancel+ed|aborted|interrupted|stopped) by (?:the )?user (?:after \d|before it (?:could )?(?:complete|finish))",
@@ -60,6 +66,11 @@ def not_run(outcome: Outcome) -> Literal["", "refused", "cancelled"]:
     return "cancelled" if _CANCELLED.search(head) else ""
 
 
+def admits_refusal(sentence: str) -> bool:
+    """Whether somebody says that something was not allowed or not done."""
+    return _ADMITTED.search(sentence) is not None
+
+
 class ApprovalsFold:
     """The last line of each request counts."""
 
@@ -77,9 +88,12 @@ class ApprovalsFold:
             if entry.reason == "interrupted":  # nobody decided: the turn ended first
                 self._facts.pop(entry.request_id, None)
                 return
+        subject = (_DONE_WITH if entry.tool in EDIT_TOOLS | READ_TOOLS else _ACCESS).sub("", entry.subject[:400])
+        if entry.decision in ("allow", "allow_always"):
+            self.let_through(entry.tool, subject)
         fact = ApprovalFact(
             tool=entry.tool,
-            subject=(_DONE_WITH if entry.tool in EDIT_TOOLS else _ACCESS).sub("", entry.subject[:400]),
+            subject=subject if subject != entry.tool else "",
             decision=entry.decision,
             reason=entry.reason[:300],
             by_rule=entry.decision == "deny" and (entry.by != "user" or entry.request_id not in self._asked),
@@ -88,6 +102,18 @@ class ApprovalsFold:
             turn=turn,
         )
         self._put(entry.request_id, fact)
+
+    def let_through(self, tool: str, subject: str) -> None:
+        """What was refused before is allowed now; of plans, the last answer counts."""
+        for key, fact in list(self._facts.items()):
+            if fact.decision == "deny" and fact.tool == tool and (tool == "plan" or fact.subject == subject):
+                del self._facts[key]
+
+    def worked(self) -> None:
+        """Something else was done."""
+        for key, fact in self._facts.items():
+            if fact.decision == "deny" and not fact.worked_since:
+                self._facts[key] = replace(fact, worked_since=True)
 
     def dropped(self, request_id: str) -> None:
         """Nobody decided, and nobody is asked any more."""

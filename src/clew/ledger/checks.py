@@ -10,7 +10,7 @@ from clew.ledger.facts import CheckResult, CommandFact
 KEPT = 20
 _ERRORS = re.compile(r"(?:Found )?(\d+) (?:errors?|problems?|issues?)\b", re.IGNORECASE)
 _CLEAN = re.compile(
-    r"All checks passed|no issues found|0 errors?\b|0 issues|0 problems|Success: no issues|BUILD SUCCESS|"
+    r"All checks passed|no issues found|(?<!\d)0 (?:errors?|issues|problems)\b|Success: no issues|BUILD SUCCESS|"
     r"Build succeeded|built in [\d.]+|"
     r"compiled successfully|Compiled successfully|Finished `?(?:dev|release|test)|✓ built|"
     r"webpack .* compiled successfully",
@@ -33,13 +33,14 @@ class ChecksFold:
         if command.background:
             return
         tail = output[-3000:]
-        found = _ERRORS.search(tail)
+        clean = max((mark.end() for mark in _CLEAN.finditer(tail)), default=0)  # what is said last counts
+        found = next(iter([*_ERRORS.finditer(tail, clean)][-1:]), None)
         count = int(found.group(1)) if found else None
         told = tells_its_end(command.command, kind)
         ok: bool | None
-        if count or _BROKEN.search(tail) or (command.failed and told):
+        if count or _BROKEN.search(tail, clean) or (command.failed and told):
             ok = False
-        elif count == 0 or _CLEAN.search(tail) or (told and command.exit_code == 0):
+        elif count == 0 or clean or (told and command.exit_code == 0):
             ok = True
         else:
             ok = None

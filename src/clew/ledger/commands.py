@@ -4,6 +4,8 @@ import re
 from collections import deque
 from typing import Literal
 
+from msgspec.structs import replace
+
 from clew.ledger.calls import Outcome, as_object
 from clew.ledger.facts import CommandFact
 
@@ -16,6 +18,9 @@ _EXIT = re.compile(
     r"returned non-zero exit status|<returncode>)\s*(-?\d{1,3})",
     re.IGNORECASE,
 )
+_RUNS_AS = re.compile(r"background (?:with ID:|as) ([\w-]+)", re.IGNORECASE)
+_ENDED = re.compile(r"<status>\s*(completed|failed|killed|stopped)")
+_ENDED_WITH = re.compile(r"<exit_code>\s*(-?\d+)|\bexit code:? (-?\d+)")
 _OPERATOR = re.compile(r"(&&|\|\||[|;\n])")
 _SEPARATOR = re.compile(r"&&|\|\||[;\n]")
 _PREFIX = re.compile(
@@ -25,19 +30,19 @@ _PREFIX = re.compile(
 
 _TEST = re.compile(
     r"\b(?:pytest|py\.test|unittest|nosetests|tox|nox|jest|vitest|mocha|ava|karma|cypress\s+run|"
-    r"playwright\s+test|go\s+test|gotestsum|"
+    r"playwright\s+test|go\s+test|gotestsum|aider\s+--test|"
     r"cargo\s+(?:nextest|test|t\b)|mvn\b.*\b(?:test|verify)|gradlew?\b.*\b(?:test|check)|ctest|rspec|phpunit|"
     r"pest|dotnet\s+test|swift\s+test|"
     r"mix\s+test|deno\s+test|bun\s+test|node\s+--test|(?:npm|pnpm|yarn|bun|make|mise|just|task|rake|hatch|pdm|"
     r"invoke|composer|sbt|lein|rails|manage\.py)"
-    r"\s+(?:run\s+|-s\s+|--silent\s+)*(?:\S*test\S*|spec)|runtests?\S*|run_tests\S*|\S*/tests?\.sh|bin/test)\b",
+    r"\s+(?:run\s+|-s\s+|--silent\s+)*(?:\S*(?:test|e2e)\S*|spec)|runtests?\S*|run_tests\S*|\S*/tests?\.sh|bin/test)\b",
     re.IGNORECASE,
 )
 _LINT = re.compile(
     r"\b(?:ruff|flake8|pylint|mypy|pyright|basedpyright|eslint|biome|oxlint|tsc|tslint|prettier|black|isort|"
     r"golangci-lint|go\s+vet|gofmt|staticcheck|"
     r"cargo\s+(?:clippy|fmt|check)|rubocop|phpstan|psalm|ktlint|detekt|swiftlint|shellcheck|hadolint|stylelint|"
-    r"dart\s+analyze|"
+    r"dart\s+analyze|aider\s+--lint|"
     r"(?:npm|pnpm|yarn|bun|make|mise|just|task)\s+(?:run\s+)?\S*(?:lint|check|fmt|format)\S*|"
     r"pre-commit\s+run|prek\s+run)\b",
     re.IGNORECASE,
@@ -51,26 +56,27 @@ _BUILD = re.compile(
     re.IGNORECASE,
 )
 _HINT_WORDS = """
-    test spec check lint build make git jest mocha ruff mypy pyright tsc vet fmt format compile cargo mvn gradle
+    test e2e spec check lint build make git jest mocha ruff mypy pyright tsc vet fmt format compile cargo mvn gradle
     ctest tox nox ava eslint prettier black docker ninja pre-commit prek clippy phpstan rubocop flake8 pylint
-    isort biome rake hatch gh hub glab webpack tsup rollup
+    isort biome rake hatch gh hub glab webpack tsup rollup phpunit pest playwright cypress karma ktlint detekt psalm
 """
 _HINTS = tuple(_HINT_WORDS.split())
 
 
 def purpose_of(command: str) -> Purpose:
     """What a command is for; the first purpose of a chain that is told counts."""
+    return purposes_of(command)[0]
+
+
+def purposes_of(command: str) -> list[Purpose]:
+    """All that a command is for: a test before a lint before a build."""
     lowered = command[:600].lower()
     if not any(hint in lowered for hint in _HINTS):
-        return "other"
+        return ["other"]
     bare = _unquoted(command[:600])
-    if _TEST.search(bare):
-        return "test"
-    if _LINT.search(bare):
-        return "lint"
-    if _BUILD.search(bare):
-        return "build"
-    return "git" if "git" in lowered or "gh " in lowered else "other"
+    patterns: dict[Purpose, re.Pattern[str]] = {"test": _TEST, "lint": _LINT, "build": _BUILD}
+    found = [purpose for purpose, pattern in patterns.items() if pattern.search(bare)]
+    return found or ["git" if "git" in lowered or "gh " in lowered else "other"]
 
 
 _QUOTED = re.compile(r"'[^']{20,}'|\"[^\"]{20,}\"|<<'?(\w+)'?.*?^\1", re.DOTALL | re.MULTILINE)
@@ -122,10 +128,11 @@ class CommandsFold:
 
     def __init__(self) -> None:
         self._recent: deque[CommandFact] = deque(maxlen=KEPT)
+        self._in_background: dict[str, tuple[CommandFact, int]] = {}
         self.count = 0
 
-    def settle(self, outcome: Outcome) -> CommandFact:
-        """A command ended or went to the background."""
+    def settle(self, outcome: Outcome, order: int = 0) -> CommandFact:
+        """A command ended or went to the background, when so many changes were made."""
         self.count += 1
         code, background = exit_code(outcome)
         failed = outcome.is_error or (code is not None and code != 0)
@@ -137,11 +144,32 @@ class CommandsFold:
             source=outcome.source,
         )
         self._recent.append(fact)
+        if background and (name := _background_id(outcome)):
+            self._in_background[name] = fact, order
         return fact
+
+    def heard(self, name: str, text: str, code: int | None = None) -> tuple[CommandFact, int] | None:
+        """What is told of a command in the background: how it ended, and what was changed when it began; None while it
+        runs."""
+        status, told = _ENDED.search(text), _ENDED_WITH.search(text)
+        if name not in self._in_background or (code is None and status is None):
+            return None
+        command, order = self._in_background.pop(name)
+        code = code if code is not None else int(told.group(1) or told.group(2)) if told else None
+        failed = bool(code) or (status is not None and status.group(1) != "completed")
+        self._recent.append(replace(command, exit_code=code, failed=failed, background=False))
+        return self._recent[-1], order
 
     def facts(self) -> tuple[CommandFact, ...]:
         """The most recent commands, oldest first."""
         return tuple(self._recent)
+
+
+def _background_id(outcome: Outcome) -> str:
+    extra = as_object(outcome.extra) or {}
+    named = (*(block.get("background_id") for block in outcome.blocks("terminal")), extra.get("backgroundTaskId"))
+    told = _RUNS_AS.search(outcome.text[:300])
+    return next((name for name in named if isinstance(name, str) and name), told.group(1) if told else "")
 
 
 def tells_exit_code(text: str) -> bool:

@@ -15,7 +15,7 @@ _TAG = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?tag\s+(?:(?:-a|-s|-f|--annotate|--si
 _PR = re.compile(r"https?://[\w.-]+/[\w.-]+/[\w./-]+/(?:pull|pulls|merge_requests)/(\d+)")
 _AIDER = re.compile(r"^Commit ([0-9a-f]{7,40}) (.+)$", re.MULTILINE)
 MESSAGE = re.compile(
-    r"git\s+commit\b.*?(?:-m|--message)[ =](?:\"\$\(cat <<'?EOF'?\n)?[\"']?(?P<subject>[^\"'\n]{3,120})"
+    r"git\s+commit\b.*?(?:-\w*m|--message)[ =](?:\"\$\(cat <<'?EOF'?\n)?[\"']?(?P<subject>[^\"'\n]{3,120})"
 )
 
 

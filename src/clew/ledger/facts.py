@@ -138,6 +138,8 @@ class ApprovalFact(Fact, frozen=True, kw_only=True):
     reason: str = ""
     by_rule: bool = False
     """A rule or a mode refused it; no person was asked."""
+    worked_since: bool = False
+    """Files were changed or commands run after it was refused."""
     request_id: RequestId = RequestId("")
 
 
@@ -156,6 +158,7 @@ class ErrorFact(Fact, frozen=True, kw_only=True):
 
     where: str
     text: str
+    is_command: bool = False
     resolved: bool = False
     resolved_by: Sources = ()
     order: int = 0

@@ -6,7 +6,7 @@ from clew.ledger.calls import EDIT_TOOLS, SHELL_TOOLS, Outcome
 from clew.ledger.commands import first_program, only_looks
 from clew.ledger.facts import ErrorFact, Ledger, Sources
 from clew.ledger.words import flat
-from clew.transcript.standing import MAY_ASK
+from clew.transcript.standing import MAY_ASK, TAKEN_BACK
 
 KEPT = 30
 _MAX_TEXT = 240
@@ -34,15 +34,20 @@ class FailuresFold:
         key = failing_thing(outcome)
         known = self._errors.get(key)
         if failed:
-            self.failed(key, outcome.text, outcome.source, turn, order)
+            is_command = outcome.name in SHELL_TOOLS
+            self.failed(key, outcome.text, outcome.source, turn, order, is_command=is_command)
         elif known and not known.resolved:
             self._errors[key] = replace(known, resolved=True, resolved_by=outcome.source)
 
-    def failed(self, where: str, text: str, source: Sources, turn: int, order: int = 0) -> None:
+    def failed(
+        self, where: str, text: str, source: Sources, turn: int, order: int = 0, *, is_command: bool = False
+    ) -> None:
         """Something went wrong."""
         self._errors.pop(where, None)
         words = flat(first_line(text))[:_MAX_TEXT]
-        self._errors[where] = ErrorFact(where=where, text=words, source=source, turn=turn, order=order)
+        self._errors[where] = ErrorFact(
+            where=where, text=words, source=source, turn=turn, order=order, is_command=is_command
+        )
         if len(self._errors) > KEPT:
             settled = next((key for key, error in self._errors.items() if error.resolved), next(iter(self._errors)))
             del self._errors[settled]
@@ -59,21 +64,23 @@ class FailuresFold:
 
 
 def left_undone(ledger: Ledger) -> bool:
-    """Nobody can say that all is done: it may have been asked, a test or check fails, a file of the last request could
-    not be written and was not since, or its last command failed and nothing was changed after it."""
-    run, errors = ledger.current_test, ledger.current_errors
-    if ledger.state_detail == MAY_ASK or (run is not None and run.ok is False) or ledger.failing_checks:
+    """Nobody can say that all is done: it may have been asked, it was refused or undone, the last test or check failed
+    (though more was changed since), an agent did not come to its end, a file of the last request could not be written
+    and was not since, or a command or a call to a server failed, did not go well later, and nothing was changed."""
+    if ledger.state_detail in (MAY_ASK, TAKEN_BACK) or ledger.refused:
+        return True
+    if any(run.ok is False for run in (*ledger.tests[-1:], *{check.kind: check for check in ledger.checks}.values())):
+        return True
+    if any(agent.status in ("stopped", "failed") and agent.turn == ledger.turn for agent in ledger.agents):
         return True
     written = {file.path for file in ledger.changed_files if file.turn == ledger.turn}
-    last = ledger.commands[-1] if ledger.commands else None
+    looked = {command.source for command in ledger.commands if only_looks(command.command)}
     return any(
         error.where.removeprefix("edit ") not in written
         if error.where.startswith("edit ")
-        else last is not None
-        and error.source == last.source
-        and error.order >= ledger.changes
-        and not only_looks(last.command)
-        for error in errors
+        else error.order >= ledger.changes and (error.is_command or error.where.startswith("mcp__"))
+        for error in ledger.current_errors
+        if error.source not in looked
     )
 
 

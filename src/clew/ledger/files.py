@@ -1,58 +1,82 @@
 """Files read, created, changed and deleted, with counted lines."""
 
 import posixpath
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from clew.ledger.calls import Outcome, as_int, as_object
 from clew.ledger.facts import FileFact
-from clew.protocol.ids import EntryId
+from clew.protocol.ids import CallId, EntryId
 
 MAX_FILES = 2000
 _MAX_SOURCES = 4
-_MAX_HISTORY = 50
+_MAX_CHANGES = 50
+_NO_CALL = CallId("")
 _PATCH_MARKS = (("*** Add File: ", "add"), ("*** Update File: ", "update"), ("*** Delete File: ", "delete"))
 
 
+class _Change(NamedTuple):
+    """What one call did to a file; old ones are told together."""
+
+    order: int
+    turn: int
+    call: CallId
+    added: int = 0
+    removed: int = 0
+    created: bool = False
+    deleted: bool = False
+    edits: int = 1
+
+
 class _File:
-    __slots__ = (
-        "added",
-        "created",
-        "deleted",
-        "edits",
-        "failed",
-        "history",
-        "order",
-        "path",
-        "reads",
-        "removed",
-        "source",
-        "turn",
-    )
+    """A file is what its changes made of it, so that some of them can be taken back."""
+
+    __slots__ = ("changes", "failed", "path", "reads", "source", "staged", "unknown_to_git")
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.reads = self.edits = self.added = self.removed = self.failed = self.order = self.turn = 0
-        self.created = self.deleted = False
+        self.reads = self.failed = 0
+        self.staged = self.unknown_to_git = False
         self.source: list[EntryId] = []
-        self.history: list[tuple[int, int, int, int, bool, bool, int]] = []
+        self.changes: list[_Change] = []
 
-    def changed(self, order: int, turn: int) -> None:
-        """Keep how the file stands after a change, to be able to go back there."""
-        self.order, self.turn = order, turn
-        self.history.append((order, self.edits, self.added, self.removed, self.created, self.deleted, turn))
-        del self.history[:-_MAX_HISTORY]
+    @property
+    def created(self) -> bool:
+        """What was there, removed and made again is no new file."""
+        return bool(self.changes) and self.changes[0].created
 
-    def at(self, order: int) -> "_File":
-        """The file as it stood after all changes up to this one."""
-        past = _File(self.path)
-        for past.order, past.edits, past.added, past.removed, past.created, past.deleted, past.turn in reversed(
-            self.history
-        ):
-            if past.order <= order:
-                past.history = [state for state in self.history if state[0] <= order]
-                past.source = self.source[:1]
-                return past
-        return _File(self.path)
+    @property
+    def order(self) -> int:
+        return self.changes[-1].order if self.changes else 0
+
+    def changed(self, change: _Change) -> None:
+        """One more change."""
+        self.changes.append(change)
+        if len(self.changes) > _MAX_CHANGES:
+            first, second, *rest = self.changes
+            together = second._replace(
+                call=_NO_CALL,
+                added=first.added + second.added,
+                removed=first.removed + second.removed,
+                created=first.created,
+                edits=first.edits + second.edits,
+            )
+            self.changes = [together, *rest]
+
+    def fact(self) -> FileFact:
+        last = self.changes[-1] if self.changes else None
+        return FileFact(
+            path=self.path,
+            reads=self.reads,
+            edits=sum(change.edits for change in self.changes),
+            created=self.created,
+            deleted=last is not None and last.deleted,
+            added=sum(change.added for change in self.changes),
+            removed=sum(change.removed for change in self.changes),
+            failed_edits=self.failed,
+            order=self.order,
+            turn=last.turn if last else 0,
+            source=tuple(self.source),
+        )
 
     def note(self, source: tuple[EntryId, ...]) -> None:
         """Keep the first and the latest entries that show this file."""
@@ -67,9 +91,12 @@ class FilesFold:
 
     def __init__(self) -> None:
         self._files: dict[str, _File] = {}
-        self._stashed: list[_File] = []
+        self._aside: list[list[tuple[_File, _Change]]] = []
+        """Taken back so that it can come again, the latest last: by a stash, by an undo."""
         self.changes = 0
         self.turn = 0
+        self.call = _NO_CALL
+        """The call whose changes are told now."""
         self.cwd = ""
 
     def read(self, path: str, source: tuple[EntryId, ...]) -> None:
@@ -125,73 +152,87 @@ class FilesFold:
         if not file:
             return
         self.changes += 1
-        file.edits += 1
-        file.added += added
-        file.removed += removed
-        file.created = file.created or created
-        file.deleted = deleted
-        file.changed(self.changes, self.turn)
+        file.changed(_Change(self.changes, self.turn, self.call, added, removed, created, deleted))
         file.note(source)
 
     def move(self, old: str, new: str, source: tuple[EntryId, ...], *, tracked: bool) -> None:
         """A shell command gave the file another name."""
-        before = self._files.get(self._known(old))
-        created = before is not None and before.created
-        lines = (before.added, before.removed) if before else (0, 0)
+        known = self._files.get(self._known(old))
+        before = known.fact() if known else None
         if tracked or before is not None:  # else nobody knows whether it was there before
             self.change(old, 0, 0, source, deleted=True)
-        self.change(new, *lines, source, created=created)
+        lines = (before.added, before.removed) if before else (0, 0)
+        if (file := self._at(new)) and not file.reads and not file.changes:
+            file.staged, file.unknown_to_git = tracked, not tracked
+        self.change(new, *lines, source, created=before is not None and before.created)
 
-    def forget_deleted(self, path: str, source: tuple[EntryId, ...]) -> None:
-        """A shell command removed the file."""
-        self.change(path, 0, 0, source, deleted=True)
+    def removed(self, path: str, source: tuple[EntryId, ...], *, sure: bool) -> None:
+        """A shell command removed the file. Not `sure`: it would not have said so if there was none."""
+        file = self._at(path)
+        if file and (sure or file.reads or file.changes):
+            self.change(path, 0, 0, source, deleted=True)
+        elif file:
+            file.staged = True  # it may have been there, and come back when git puts all back
+
+    def stage(self, paths: tuple[str, ...]) -> None:
+        """Git was told of the files at or below `paths`, or of all."""
+        for file in self._below(paths):
+            file.staged = True
 
     def put_back(
         self, paths: tuple[str, ...] = (), *, after: int = 0, known_until: int = 0, stash: bool = False
     ) -> None:
-        """Files are as they were before their changes `after` this one: those at `paths`, or all that git knows, which
-        are not those created since `known_until`."""
-        wanted = {self._known(path) for path in paths}
-        for file in [file for file in self._files.values() if file.order > after]:
-            if file.path in wanted if wanted else not file.created or file.order <= known_until:
-                if stash:
-                    self._stashed.append(file)
-                self._files[file.path] = file.at(after)
-                self.changes += 1
+        """Files are as they were before their changes `after` this one: those at or below `paths`, or all; of folders
+        those that git knows, which are not those created since `known_until`."""
+        named = {self._known(path).rstrip("/") for path in paths}
+        files = [
+            file
+            for file in self._below(paths)
+            if file.path in named
+            or file.staged
+            or file.order <= known_until
+            or not (file.created or file.unknown_to_git)
+        ]
+        gone = [(file, change) for file in files for change in file.changes if change.order > after]
+        self._take_back(gone, aside=stash)
 
-    def unstash(self) -> None:
-        """What was put away is back."""
-        for file in self._stashed:
+    def _below(self, paths: tuple[str, ...]) -> list[_File]:
+        """Files at or below `paths`; all of them for none."""
+        wanted = {self._known(path).rstrip("/") for path in paths}
+        folders = tuple(f"{folder}/" for path in wanted for folder in (path, posixpath.join(self.cwd, path)))
+        files = self._files.values()
+        return [file for file in files if not wanted or file.path in wanted or file.path.startswith(folders)]
+
+    def undone(self, calls: tuple[CallId, ...], paths: tuple[str, ...]) -> None:
+        """What these calls did to the files at `paths` was taken back; what others did to them stays."""
+        files = filter(None, (self._files.get(self._known(path)) for path in paths))
+        self._take_back([(file, change) for file in files for change in file.changes if change.call in calls])
+
+    def come_again(self) -> None:
+        """What was put aside last is there again."""
+        for file, change in self._aside.pop() if self._aside else ():
             self.changes += 1
-            file.order = self.changes
-            self._files[file.path] = file
-        self._stashed = []
+            file.changed(change._replace(order=self.changes))
+
+    def _take_back(self, gone: list[tuple[_File, _Change]], *, aside: bool = True) -> None:
+        for file, change in gone:
+            file.changes.remove(change)
+        if gone:
+            self.changes += 1
+            self._aside += [gone] if aside else []
 
     def carry(self, path: str, source: tuple[EntryId, ...], *, changed: bool) -> None:
         """The file was touched before all that was fed; how much is not known any more."""
         if path in self._files or not (file := self._at(path)):
             return
-        file.reads, file.edits = int(not changed), int(changed)
+        file.reads = int(not changed)
+        if changed:
+            file.changed(_Change(0, 0, _NO_CALL))
         file.note(source)
 
     def facts(self) -> tuple[FileFact, ...]:
         """All files in the order they were first met."""
-        return tuple(
-            FileFact(
-                path=file.path,
-                reads=file.reads,
-                edits=file.edits,
-                created=file.created,
-                deleted=file.deleted,
-                added=file.added,
-                removed=file.removed,
-                failed_edits=file.failed,
-                order=file.order,
-                turn=file.turn,
-                source=tuple(file.source),
-            )
-            for file in self._files.values()
-        )
+        return tuple(file.fact() for file in self._files.values())
 
     def _known(self, path: str) -> str:
         """The path as it was met first: from the root, or from where the session is at work."""
@@ -220,7 +261,7 @@ class FilesFold:
             return True
         known = self._files.get(path)
         return (
-            not (known and (known.reads or known.edits))
+            not (known and (known.reads or known.changes))
             and "updated" not in outcome.text[:200]
             and "overwr" not in outcome.text[:200]
         )

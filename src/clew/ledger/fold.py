@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from clew.ledger.agents import NOTICES
+from clew.ledger.agents import NOTICES, TASK
 from clew.ledger.carried import CarriedFold
 from clew.ledger.costs import CostsFold
 from clew.ledger.facts import Ledger, Limit, Recap, Said
@@ -78,12 +78,11 @@ class LedgerFold:
             self._keyed(entry)
 
     def _keyed(self, entry: Entry) -> None:
+        self._standing.feed(entry)
         if isinstance(entry, TurnResultEntry):
-            self._standing.feed(entry)
             self._costs.turn(entry)
             self._work.approvals.close_pending()
         elif isinstance(entry, ApprovalEntry):
-            self._standing.feed(entry)
             self._work.approvals.feed(entry, self._work.call_entry(entry.call_id) or self._last_id, self._requests.turn)
         elif isinstance(entry, SideQueryEntry):
             self._costs.side_query(entry)
@@ -94,7 +93,6 @@ class LedgerFold:
         elif isinstance(entry, EventEntry) and isinstance(entry.event, CompactionEnded):
             self._carried.feed(entry.event, self._positions, self._requests, self._rules, self._language, self._work)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, PlanProposed | PlanAnswered):
-            self._standing.feed(entry)
             at = self._work.call_entry(entry.event.call_id) or self._last_id
             self._work.plan_asked(entry.event, at)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, CallChanged):
@@ -103,9 +101,14 @@ class LedgerFold:
             self._restored(entry.event)
 
     def _restored(self, event: Rewound) -> None:
-        if paths := tuple(file.path for file in event.files if not file.conflict):
-            files = self._work.files
-            files.unstash() if event.direction == "redo" else files.put_back(paths, stash=True)
+        """Files or words were taken back, or came again; what the agent said last is about how it was before."""
+        self._said = None
+        if event.direction == "redo":
+            self._work.files.come_again()
+            return
+        self._work.files.undone(event.call_ids, tuple(file.path for file in event.files if not file.conflict))
+        if event.scope != "files":
+            self._requests.forget(self._prompts_after(self._positions.get(event.to, 0) if event.to else 0))
 
     def _chain(self, entry: ChainEntry) -> None:
         if self._all_side is None:
@@ -167,7 +170,8 @@ class LedgerFold:
             if isinstance(part, ToolResultPart):
                 self._work.settled(part, entry.tool_use_result, entry.uuid)
         if any(mark in words[:400] for mark in NOTICES):
-            self._work.agents.notice(words, entry.uuid)
+            named = TASK.search(words)
+            self._work.heard(named.group(1) if named else "", words, entry.uuid)
         elif words.strip() and not (is_interruption(words) or entry.is_meta or entry.is_compact_summary):
             self._prompt(words, entry, asked)
 
@@ -192,8 +196,11 @@ class LedgerFold:
         parent = self._positions.get(entry.parent_uuid)
         if parent is None or not self._prompts or self._prompts[-1][0] <= parent:
             return None
-        gone: set[str] = {prompt for position, prompt in self._prompts if position > parent}
-        self._prompts = [item for item in self._prompts if item[0] <= parent]
+        return self._prompts_after(parent)
+
+    def _prompts_after(self, position: int) -> set[str]:
+        gone: set[str] = {prompt for at, prompt in self._prompts if at > position}
+        self._prompts = [item for item in self._prompts if item[0] <= position]
         return gone
 
     def _system(self, entry: SystemEntry) -> None:
@@ -207,7 +214,6 @@ class LedgerFold:
 
     def _withdraw(self, entry: TombstoneEntry) -> None:
         targets = frozenset(entry.targets)
-        self._standing.feed(entry)
         self._work.withdraw(targets)
         if self._said and targets.intersection(self._said.source):
             self._said = None

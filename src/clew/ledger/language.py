@@ -11,9 +11,9 @@ _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`]*`|https?://\S+|\S*[/\\_.]\w+\S*", re
 _COMMON = {
     "en": "the a an and to of is in it you that for on with this are be as can not please do we i add fix make what",
     "de": "der die das und ist nicht ich du ein eine zu mit auf für den im bitte kann wir auch es sich dass wie dem",
-    "fr": "le la les et est pas je tu un une des du que pour dans avec sur ce il nous vous mais aussi ne au à ajoute",
+    "fr": "le la les l de d et est pas je tu un une des du que pour dans avec sur ce il nous vous mais ne au comment",
     "es": "el la los las y es no de que un una por para con en se lo como pero está este más hacer quiero al añade",
-    "pt": "o os as e é não um uma para com em que se por mas como isso está este mais fazer quero você pode ao do",
+    "pt": "o os as e é não um uma de à da para com em que se por mas como isso está mais fazer quero você pode ao do",
     "it": "il lo gli e è non un una per con in che si ma come questo questa più fare voglio puoi aggiungi al di",
 }
 _TABLE = {code: frozenset(words.split()) for code, words in _COMMON.items()}
@@ -66,7 +66,12 @@ def weigh(text: str) -> dict[str, float]:
     """How many characters or common words speak for each language, as a share of 20."""
     sample = _CODE.sub(" ", text[:_SAMPLE])
     words = _WORD.findall(sample.lower())[:200]
-    weights = {code: 20 * sum(word in known for word in words) / (len(words) + 5) for code, known in _TABLE.items()}
+    common = {code: [word for word in words if word in known] for code, known in _TABLE.items()}
+    weights = {
+        code: 20 * len(found) / (len(words) + 5)
+        for code, found in common.items()
+        if code == "en" or len(words) < 4 or len(set(found)) > 1  # one word of another language says little
+    }
     if not sample.isascii():
         for code, low, high in _RANGES:
             weights[code] = min(30.0, sum(low <= ord(char) <= high for char in sample) / 2)

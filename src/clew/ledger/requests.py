@@ -35,7 +35,7 @@ class RequestsFold:
     def feed(self, raw: str, source: Sources, *, at: str, question: str, rewound: set[str] | None = None) -> bool:
         """Take one message; `question` is what the agent had asked. False when nothing was asked of the agent."""
         if rewound:
-            self._forget(rewound)
+            self.forget(rewound)
         text, command = typed(raw)
         if not text and (not command or command in HOUSEKEEPING):
             return False
@@ -77,7 +77,8 @@ class RequestsFold:
             self.last = self.last or replace(earlier.last, turn=self.turn)
             self.typed_turns += earlier.typed_turns
 
-    def _forget(self, rewound: set[str]) -> None:
+    def forget(self, rewound: set[str]) -> None:
+        """These messages were taken back."""
         self._requests = [item for item in self._requests if not rewound.intersection(item.source)]
         if self.last and rewound.intersection(self.last.source):
             self.last = self._requests[-1] if self._requests else None

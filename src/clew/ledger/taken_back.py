@@ -1,17 +1,15 @@
 """What git takes back: commits that a reset or an amended one removes, files that are put back as they were."""
 
 import re
-import shlex
 from collections.abc import Iterator
-from itertools import groupby
 from typing import Literal, NamedTuple
 
 from clew.ledger.commits import CommitsFold
 from clew.ledger.facts import CommandFact
 from clew.ledger.files import FilesFold
+from clew.ledger.shell_files import simple_commands
 
-_WORDS = ("reset", "stash", "checkout", "restore")
-_BETWEEN = ";&|()\n"
+_WORDS = ("reset", "stash", "checkout", "restore", " add ")
 _BACK = re.compile(r"HEAD((?:~\d*|\^)+)$|@\{?((?:~\d*|\^)+)$")
 _STEP = re.compile(r"~(\d*)|\^")
 _HASH = re.compile(r"[0-9a-f]{7,40}$")
@@ -21,7 +19,7 @@ _WITH_VALUE = ("-C", "-c", "-s", "--source", "-m", "--message")
 class Step(NamedTuple):
     """One thing that a command takes back."""
 
-    what: Literal["commits", "files", "stash", "pop"]
+    what: Literal["commits", "files", "stash", "pop", "stage"]
     to: str = ""
     """For commits: the hash that stays, or "" with `back`, how many go."""
     back: int = 0
@@ -30,26 +28,34 @@ class Step(NamedTuple):
 
 
 def take_back(command: CommandFact, files: FilesFold, commits: CommitsFold) -> None:
-    """Forget what a command that went well took back: it is not there any more."""
+    """Forget what a command that went well took back: it is not there any more. Whatever failed in it, git was told of
+    files before."""
     if not any(word in command.command for word in _WORDS):
         return
     known = commits.order()
     for step in _steps(command.command):
-        if step.what == "commits":
+        if step.what == "stage":
+            files.stage(step.paths)
+        elif command.failed:
+            continue
+        elif step.what == "commits":
             commits.drop(step.back, step.to)
         elif step.what == "pop":
-            files.unstash()
+            files.come_again()
         else:
             files.put_back(step.paths, after=commits.order(), known_until=known, stash=step.what == "stash")
 
 
 def _steps(command: str) -> Iterator[Step]:
-    for words in _simple_commands(command):
+    for words in simple_commands(command):
         if words[:1] != ["git"]:
             continue
         plain = _without_values(words[1:])
         if plain[:1] == ["reset"]:
             yield from _reset(plain[1:])
+        elif plain[:1] == ["add"]:
+            paths = [word for word in plain[1:] if not word.startswith("-")]
+            yield Step("stage", paths=() if "." in paths else tuple(paths))
         elif plain[:1] == ["stash"]:
             how = plain[1] if len(plain) > 1 else "push"
             if how in ("push", "save") or how.startswith("-"):
@@ -62,19 +68,6 @@ def _steps(command: str) -> Iterator[Step]:
         elif plain[:1] == ["restore"] and ("--staged" not in plain or "--worktree" in plain):
             paths = [word for word in plain[1:] if not word.startswith("-")]
             yield Step("files", paths=() if "." in paths else tuple(paths))
-
-
-def _simple_commands(command: str) -> Iterator[list[str]]:
-    """The words of each command of a line; nothing where a text is written out or the quotes do not close."""
-    lexer = shlex.shlex(command, posix=True, punctuation_chars=_BETWEEN)
-    lexer.whitespace, lexer.whitespace_split, lexer.commenters = " \t\r", True, ""
-    try:
-        words = [] if "<<" in command else list(lexer)
-    except ValueError:
-        return
-    for between, part in groupby(words, key=lambda word: not set(word) - set(_BETWEEN)):
-        if not between:
-            yield list(part)
 
 
 def _without_values(words: list[str]) -> list[str]:

@@ -85,13 +85,13 @@ class TodosFold:
         if self.todos and not self.todos.worked_since:
             self.todos = replace(self.todos, worked_since=True)
 
-    def propose(self, arguments: dict[str, Any], source: Sources) -> None:
+    def propose(self, arguments: dict[str, Any], source: Sources, turn: int) -> None:
         """A plan awaits its answer."""
         plan = arguments.get("plan")
         if isinstance(plan, str) and plan:
-            self.plan = PlanFact(text=plan[:_MAX_PLAN], source=source)
+            self.plan = PlanFact(text=plan[:_MAX_PLAN], source=source, turn=turn)
 
     def settle_plan(self, outcome: Outcome, *, approved: bool | None) -> None:
         """The plan was accepted or refused; None: nobody decided."""
         if self.plan:
-            self.plan = PlanFact(text=self.plan.text, approved=approved, source=outcome.source)
+            self.plan = replace(self.plan, approved=approved, source=outcome.source)

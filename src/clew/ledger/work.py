@@ -1,19 +1,18 @@
 """What the tools did: calls paired with their results and handed to the families of facts."""
 
-import posixpath
-import re
 from typing import Any, NamedTuple
 
 from clew.ledger.agents import ASKED, AgentsFold
 from clew.ledger.approvals import ApprovalsFold, not_run
 from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SHELL_TOOLS, Outcome, tool_name
 from clew.ledger.checks import ChecksFold
-from clew.ledger.commands import CommandsFold, purpose_of
+from clew.ledger.commands import CommandsFold, first_program, purposes_of
 from clew.ledger.commits import CommitsFold
 from clew.ledger.doing import doing
-from clew.ledger.facts import Doing
+from clew.ledger.facts import CommandFact, Doing
 from clew.ledger.failures import FailuresFold
 from clew.ledger.files import FilesFold
+from clew.ledger.shell_files import moved_files, removed_files, written_files
 from clew.ledger.taken_back import take_back
 from clew.ledger.test_results import TestsFold
 from clew.ledger.todos import TodosFold, heading_of
@@ -22,10 +21,10 @@ from clew.protocol.events import PlanAnswered, PlanProposed
 from clew.protocol.ids import CallId, EntryId, SessionId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
+from clew.transcript.standing import QUESTION_TOOLS
 
 _NOWHERE = SessionId("")
-_MOVED = re.compile(r"(?:^|&&|;|\n)\s*(?:git\s+)?mv\s+(?:-\w+\s+)*([^\s&;|<>]+)\s+([^\s&;|<>]+)\s*(?=$|&&|;|\n|\|)")
-_REMOVED = re.compile(r"(?:^|&&|;|\n)\s*(?:git\s+rm|rm|del|Remove-Item)\s+((?:-\S+\s+)*)([^&;|\n]+)")
+_WRITING = (">", "tee ", "sed ")
 
 
 class _Pending(NamedTuple):
@@ -76,7 +75,7 @@ class WorkFold:
         elif name in AGENT_TOOLS:
             self.agents.started(call_id, arguments, entry, self.turn)
         elif name == "ExitPlanMode":
-            self.todos.propose(arguments, (entry,))
+            self.todos.propose(arguments, (entry,), self.turn)
 
     def plan_asked(self, event: PlanProposed | PlanAnswered, at: EntryId) -> None:
         """A plan waits for a person like any approval; only a person's no is a refusal."""
@@ -84,7 +83,7 @@ class WorkFold:
         if answered:
             self._plans[event.call_id] = event
         if answered and event.plan:
-            self.todos.propose({"plan": event.plan}, (at,) if at else ())
+            self.todos.propose({"plan": event.plan}, (at,) if at else (), self.turn)
         words = self.todos.plan.text if self.todos.plan else ""
         said = event.comment if answered else ""
         decision = "pending" if not answered else "deny" if event.decision == "keep_planning" else "allow"
@@ -139,6 +138,7 @@ class WorkFold:
         pending = self._pending.pop(part.call_id, None)
         if pending is None:
             return
+        self.files.call = part.call_id
         name = pending.name
         outcome = Outcome(name, pending.arguments, result_text(part), part.is_error, extra, pending.entry, entry)
         if self._under_way is pending:
@@ -147,9 +147,11 @@ class WorkFold:
         if why:
             self._unrun(outcome, part.call_id, refused=why == "refused")
             return
+        self.approvals.let_through(name, acted_on(outcome))
         failed = outcome.is_error
         if name in SHELL_TOOLS or name in EDIT_TOOLS:
             self.todos.worked()
+            self.approvals.worked()
         if name in SHELL_TOOLS:
             failed = self._shell(outcome)
         elif name in EDIT_TOOLS:
@@ -159,8 +161,9 @@ class WorkFold:
                 self.files.read(outcome.argument("file_path", "notebook_path", "path"), outcome.source)
         elif name in AGENT_TOOLS:
             self.agents.settle(part.call_id, outcome)
-        elif name in ASKED:
-            self.agents.notice(outcome.text, entry)
+        elif name in ASKED or name == "BashOutput":
+            code = next((block.get("exit_code") for block in outcome.blocks("terminal")), None)
+            self.heard(outcome.argument("bash_id", "task_id", "shell_id"), outcome.text, entry, code)
         elif name == "ExitPlanMode":
             self._settled_plan(outcome, part.call_id, approved=not failed)
         self.failures.settle(outcome, failed=failed, turn=self.turn, order=self.files.changes)
@@ -170,81 +173,55 @@ class WorkFold:
             self.agents.refused(call_id)
         elif outcome.name == "ExitPlanMode":
             self._settled_plan(outcome, call_id, approved=False)
-        if refused:
+        if refused and outcome.name not in QUESTION_TOOLS:  # a question that nobody answers refuses nothing
             self.approvals.refused(outcome, acted_on(outcome), call_id, self.turn)
 
     def _shell(self, outcome: Outcome) -> bool:
-        command = self.commands.settle(outcome)
+        command = self.commands.settle(outcome, self.files.changes)
+        self._touched(command, outcome)
+        self._checked(command, outcome.text, self.files.changes)
         text = command.command
-        purpose = purpose_of(text)
-        if purpose == "test":
-            self.tests.settle(command, outcome.text, self.files.changes)
-        elif purpose == "build" or purpose == "lint":
-            self.checks.settle(purpose, command, outcome.text, self.files.changes)
         if "git" in text or "gh " in text or "glab " in text:
-            self.commits.settle(command, outcome.text, self.files.changes)
-            if not command.failed:
+            squashes = text.rfind("git reset") < text.rfind("git commit")
+            if squashes:
                 take_back(command, self.files, self.commits)
-        for path, lines, created in shell_edits(text) if ">" in text or "sed " in text else ():
+            self.commits.settle(command, outcome.text, self.files.changes)
+            if not squashes:
+                take_back(command, self.files, self.commits)
+        return command.failed
+
+    def heard(self, name: str, text: str, entry: EntryId, code: int | None = None) -> None:
+        """How an agent or a command in the background stands."""
+        self.agents.notice(text, entry)
+        if ended := self.commands.heard(name, text, code):
+            command, order = ended
+            self._checked(command, text, order)
+            if command.failed:
+                where = first_program(command.command)
+                self.failures.failed(where, text, command.source, self.turn, self.files.changes, is_command=True)
+
+    def _checked(self, command: CommandFact, output: str, order: int) -> None:
+        purposes = purposes_of(command.command)
+        for purpose in purposes[:1] if command.failed else purposes:  # of a chain that failed nobody knows the rest
+            if purpose == "test":
+                self.tests.settle(command, output, order)
+            elif purpose == "build" or purpose == "lint":
+                self.checks.settle(purpose, command, output, order)
+
+    def _touched(self, command: CommandFact, outcome: Outcome) -> None:
+        """Files that the command names come before what it tests or commits."""
+        text = command.command
+        for path, lines, whole in written_files(text) if any(word in text for word in _WRITING) else ():
             if command.failed:
                 self.files.failed(path, outcome.source)
             else:
-                self.files.change(path, lines, 0, outcome.source, created=created)
-        if not command.failed and "mv " in text:
-            for old, new in moved_paths(text):
-                self.files.move(old, new, outcome.source, tracked="git mv" in text)
-        if not command.failed and ("rm " in text or "Remove-Item" in text):
-            for path in removed_paths(text):
-                self.files.forget_deleted(path, outcome.source)
-        return command.failed
-
-
-_HEREDOC = re.compile(
-    r"(?:cat|tee)\s*(?:>\s*(?P<to>[^\s<>|&;]+)\s*)?<<-?\s*['\"]?(?P<tag>\w+)['\"]?"
-    r"(?:\s*>\s*(?P<after>[^\s<>|&;]+))?[^\n]*\n"
-)
-_SED = re.compile(r"\bsed\s+(?:-[a-zA-Z]*i\S*|--in-place\S*)\s+(?:-\S+\s+)*(?:'[^']*'|\"[^\"]*\")\s+([^\s<>|&;]+)")
-
-
-def shell_edits(command: str) -> list[tuple[str, int, bool]]:
-    """Files written by here-document or edited in place: path, lines added, whether the whole file was written."""
-    found: list[tuple[str, int, bool]] = []
-    for match in _HEREDOC.finditer(command):
-        path = (match.group("to") or match.group("after") or "").strip("'\"")
-        if is_plain_path(path) and not path.startswith(("/dev/", "/tmp/")):
-            body, _, _ = command[match.end() :].partition("\n" + match.group("tag"))
-            found.append((path, body.count("\n") + 1, True))
-    plain = [path.strip("'\"") for path in _SED.findall(command)]
-    found.extend((path, 0, False) for path in plain if is_plain_path(path))
-    return found[:10]
-
-
-def is_plain_path(path: str) -> bool:
-    """A path as it is on disk, with nothing for the shell to fill in."""
-    return bool(path) and not any(char in path for char in "$*?`{}()[]~!")
-
-
-def removed_paths(command: str) -> list[str]:
-    """Files that a plain `rm` or `git rm` names; patterns and directories by recursion are not facts about files."""
-    found: list[str] = []
-    for flags, names in _REMOVED.findall(command):
-        if "--cached" in flags or "-r" in flags.lower().replace("--", ""):
-            continue
-        for name in names.split():
-            plain = name.strip("'\"")
-            if is_plain_path(plain) and not plain.startswith(("-", ">", "2>", "<", "/tmp")):
-                found.append(plain)
-    return found[:10]
-
-
-def moved_paths(command: str) -> list[tuple[str, str]]:
-    """Files that a plain `mv` or `git mv` gives another name; what goes into a folder keeps its own."""
-    found = [(old.strip("'\""), new.strip("'\"").removeprefix("./")) for old, new in _MOVED.findall(command)]
-    return [
-        (old, new + posixpath.basename(old) if new.endswith("/") else new)
-        for old, new in found[:10]
-        if is_plain_path(old) and is_plain_path(new) and (new.endswith("/") or "." in posixpath.basename(new))
-    ]
+                self.files.change(path, lines, 0, outcome.source, created=whole)
+        if command.failed:
+            return
+        for old, new in moved_files(text) if "mv " in text else ():
+            self.files.move(old, new, outcome.source, tracked="git mv" in text)
+        for path, sure in removed_files(text) if "rm " in text or "Remove-Item" in text else ():
+            self.files.removed(path, outcome.source, sure=sure)
 
 
 def acted_on(outcome: Outcome) -> str:

@@ -1,90 +1,90 @@
-"""What the facts say to a claim: test runs, checks, commits, files, refusals and the state of the session."""
+"""What the facts say to a claim: test runs, checks, commits, files, commands, refusals and the state of the session."""
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
 
-from clew.ledger.facts import Ledger, TestResult
-from clew.orient.claims import NUMBER, Claim, lowered, words_in
-from clew.orient.vocabulary import NUMBER_WORDS, WORK, is_past
+from clew.commands.deeds import file_name
+from clew.ledger.calls import EDIT_TOOLS
+from clew.ledger.facts import Ledger
+from clew.orient.claims import NUMBER, Claim, claims_in, code_in, is_denied, lowered, things
 from clew.protocol.standing import Standing
 
-_TESTS = re.compile(r"\b(?:tests?|suite|specs?|assertions?|prueba\w*|тест\w*)\b|测试|測試|テスト", re.IGNORECASE)
+_TESTS = re.compile(
+    r"\btest_|\b(?:tests?|suite|specs?|assertions?|prueba\w*|тест\w*)\b|测试|測試|テスト", re.IGNORECASE
+)
 _BUILD = re.compile(r"\b(?:builds?|built|compil\w+)\b", re.IGNORECASE)
 _LINT = re.compile(r"\b(?:lint\w*|type.?checks?|check-types|types|ruff|eslint|biome|clippy|mypy)\b", re.IGNORECASE)
-_WRONG = re.compile(r"\b(?:errors?|failures?|tests?|builds?|lint\w*)\b", re.IGNORECASE)
-_PART = re.compile(r"\b\d+ of \d+\b")
-_COUNTS = {"one": "1", "two": "2", **NUMBER_WORDS}
 _PLAIN_COMMAND = 80
 """A longer command that printed no figures may be anything that has a test in its text."""
+_PART = re.compile(r"\b\d+ of \d+\b")
 _STOPPED = (Standing.INTERRUPTED, Standing.LIMITED, Standing.FAILED)
+_LEFT = ("commit", "push", "merge", "tag", "release")
+_COMMANDS = {
+    "remove": re.compile(r"\b(?:rm|rmdir|unlink|delete|drop|prune|uninstall|clean)\b"),
+    "revert": re.compile(r"\b(?:revert|restore|reset|checkout|stash)\b"),
+}
 
 
-class About(NamedTuple):
-    """What a claim is said of."""
-
-    phrase: str
-    clause: str
-    things: Sequence[str]
-    names: Sequence[str]
-
-    @property
-    def subject(self) -> str:
-        """Where a test, a build or a check is named: the phrase, or the clause when it has no words of its own."""
-        own = self.things or self.names or any(words.search(self.phrase) for words in (_TESTS, _BUILD, _LINT))
-        return self.phrase if own else self.clause
-
-
-def decided(claim: Claim, about: About, ledger: Ledger) -> bool | None:
+def decided(claim: Claim, phrase: str, clause: str, ledger: Ledger) -> bool | None:
     """True and False where the facts decide whether it may be said; None: somebody must have said it."""
-    if claim.name in ("pass", "fail"):
-        return _result(claim, about, ledger)
-    if claim.name in ("commit", "push", "merge", "tag", "release"):
+    if claim.name in ("pass", "fail") and (verdict := _result(claim, phrase, clause, ledger)) is not None:
+        return verdict
+    if claim.name in _LEFT:
         return _left(claim, ledger)
-    if claim.name in ("run", "test") and claim.holds and _TESTS.search(about.subject):
-        return True if any(map(_is_plain, ledger.tests)) or ledger.doing else None
-    if claim.name == "fix" and claim.holds and _WRONG.search(about.phrase):
-        runs = [run.ok for run in ledger.tests], [check.ok for check in ledger.checks]
-        return True if any(False in results and results[-1] for results in runs) else None
-    if claim.name == "cancel" and claim.holds and ledger.state in _STOPPED:
+    if claim.name == "fail" and claim.holds and ledger.state in (Standing.FAILED, Standing.LIMITED):
         return True
-    if claim.name == "refuse" and claim.holds and _is_refused(about, ledger):
+    if claim.name == "stop" and claim.holds:
+        return True if ledger.state in _STOPPED else None
+    if claim.name == "refuse" and any(item.decision == "deny" for item in ledger.approvals):
         return True
-    if claim.name == "finish" and not about.things and not about.names:
-        return _PART.search(about.clause) is not None or _finished(ledger) is claim.holds
-    if claim.name in WORK and claim.holds and any(_is_only_refused(name, ledger) for name in about.names):
-        return False
+    if claim.name == "finish" and not things(phrase) and not code_in(phrase) and not _PART.search(clause):
+        return _finished(ledger) is claim.holds
+    if claim.name == "approve" and ledger.plan is not None and ledger.plan.approved:
+        return True
     return None
 
 
-def _is_only_refused(name: str, ledger: Ledger) -> bool:
-    """Nobody let this file be written, and nothing wrote it."""
-    refused = any(item.decision == "deny" and is_file(item.subject, name) for item in ledger.approvals)
-    return refused and not any(is_file(file.path, name) for file in ledger.changed_files)
+def _finished(ledger: Ledger) -> bool:
+    if ledger.state in (Standing.WORKING, Standing.WAITING, Standing.LIMITED, Standing.FAILED):
+        return False
+    run, todos = ledger.current_test, ledger.current_todos
+    return ledger.said is not None and not (run and run.ok is False) and not (todos and todos.open_items)
 
 
-def _result(claim: Claim, about: About, ledger: Ledger) -> bool | None:
+def shown(claim: Claim, ledger: Ledger) -> list[str]:
+    """The deeds of this kind that the facts show, each as the text that names what it was done to."""
+    found = [file.path for file in ledger.files if claim.name == "remove" and file.deleted]
+    if claim.name == "fail":
+        found += [f"{error.where} {error.text}" for error in ledger.errors]
+        found += [f"edit {file.path}" for file in ledger.files if file.failed_edits]
+        return found + [run.command for run in ledger.commands if run.failed]
+    words = _COMMANDS.get(claim.name) or re.compile(rf"\b{claim.name}")
+    return found + [run.command for run in ledger.commands if not run.failed and words.search(run.command)]
+
+
+def _result(claim: Claim, phrase: str, clause: str, ledger: Ledger) -> bool | None:
     good = claim.name == "pass"
-    counts = {*NUMBER.findall(about.phrase), *(_COUNTS.get(word, "") for word in words_in(about.phrase))}
-    if ledger.tests and _TESTS.search(about.clause):
+    if ledger.tests and _TESTS.search(clause):
         last = ledger.tests[-1]
-        if str(last.passed if good else last.failed) in counts:
+        if str(last.passed if good else last.failed) in NUMBER.findall(phrase):
             return True
     verdict: bool | None = None
-    if _TESTS.search(about.subject):
-        verdict = next((run.ok for run in reversed(ledger.tests) if run.ok is False or _is_plain(run)), None)
-    elif _BUILD.search(about.subject) or _LINT.search(about.subject):
-        kind = "build" if _BUILD.search(about.subject) else "lint"
+    about = phrase if _TESTS.search(phrase) or _BUILD.search(phrase) or _LINT.search(phrase) else clause
+    if _TESTS.search(about):
+        plain = (run for run in reversed(ledger.tests) if run.ok is False or run.passed or _is_plain(run.command))
+        verdict = next((run.ok for run in plain), None)
+    elif _BUILD.search(about) or _LINT.search(about):
+        kind = "build" if _BUILD.search(about) else "lint"
         verdict = next((check.ok for check in reversed(ledger.checks) if check.kind == kind), None)
     if verdict is None:
         return None
     if (verdict is good) is claim.holds:
         return True
-    return None if is_past(claim.word) and claim.holds else False
+    return None if claim.word.endswith("ed") and claim.holds else False
 
 
-def _is_plain(run: TestResult) -> bool:
-    return bool(run.passed or run.failed) or len(run.command) < _PLAIN_COMMAND
+def _is_plain(command: str) -> bool:
+    return len(command) < _PLAIN_COMMAND
 
 
 def _left(claim: Claim, ledger: Ledger) -> bool | None:
@@ -95,24 +95,6 @@ def _left(claim: Claim, ledger: Ledger) -> bool | None:
         return True if made else False if tried and tried[-1].failed else None
     current = any(item.order >= ledger.changes for item in made)
     return not (current and (claim.name != "push" or ledger.commits[-1].kind != "commit"))
-
-
-def _is_refused(about: About, ledger: Ledger) -> bool:
-    words = [*about.things, *about.names]
-    denied = [lowered(item.subject) for item in ledger.approvals if item.decision == "deny"]
-    return any(not words or any(word in subject for word in words) for subject in denied)
-
-
-def _finished(ledger: Ledger) -> bool:
-    if ledger.state in (Standing.WORKING, Standing.WAITING, Standing.LIMITED, Standing.FAILED):
-        return False
-    run, todos = ledger.current_test, ledger.current_todos
-    return ledger.said is not None and not (run and run.ok is False) and not (todos and todos.open_items)
-
-
-def is_file(path: str, name: str) -> bool:
-    """Whether a path is, or ends in, a name."""
-    return ("/" + lowered(path)).endswith("/" + lowered(name).lstrip("/.~"))
 
 
 def refused_part(phrase: str, ledger: Ledger) -> str:
@@ -130,7 +112,27 @@ def refused_part(phrase: str, ledger: Ledger) -> str:
     return ""
 
 
+def names_unwritten(sentence: str, ledger: Ledger) -> bool:
+    """It speaks of a file that the agent was not allowed to write, or failed to, as if it had."""
+    return any(name in sentence for name in _unwritten(ledger)) and not is_denied(sentence)
+
+
+def tells_unwritten(sentence: str, ledger: Ledger) -> bool:
+    """It does so, or says that something worked where writing was refused and nothing was changed."""
+    if any(name in sentence for name in _unwritten(ledger)) or ledger.changed_files or not _refused_files(ledger):
+        return names_unwritten(sentence, ledger)
+    return any(claim.name in ("work", "finish") for claim in claims_in(sentence))
+
+
+def _unwritten(ledger: Ledger) -> set[str]:
+    failed = {file_name(file.path) for file in ledger.files if file.failed_edits}
+    return (_refused_files(ledger) | failed) - {file_name(file.path) for file in ledger.changed_files}
+
+
+def _refused_files(ledger: Ledger) -> set[str]:
+    return {file_name(item.subject) for item in ledger.refused if item.tool in EDIT_TOOLS or "/" in item.subject}
+
+
 def contradicted(claims: Sequence[Claim], sentence: str, ledger: Ledger) -> bool:
     """Whether a sentence asserts what the facts deny."""
-    about = About(sentence, sentence, ("",), ())
-    return any(claim.asserted and decided(claim, about, ledger) is False for claim in claims)
+    return any(decided(claim, sentence, sentence, ledger) is False for claim in claims)

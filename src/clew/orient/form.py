@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from clew.commands.deeds import file_name, test_counts
-from clew.ledger.calls import EDIT_TOOLS
+from clew.ledger.approvals import admits_refusal
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.failures import left_undone
+from clew.ledger.todos import heading_of
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
-from clew.orient.claims import claims_in, words_in
-from clew.orient.fact_check import contradicted
-from clew.orient.vocabulary import WORK, is_negation
+from clew.orient.claims import claims_in, is_denied
+from clew.orient.fact_check import contradicted, tells_unwritten
 from clew.orient.wording import Wording, wording
 from clew.protocol.standing import Standing
 from clew.system.redact import redact
@@ -136,7 +136,7 @@ def _asked(ledger: Ledger, title: str) -> Iterator[Item]:
         branch = ledger.branch if ledger.branch not in _DEFAULT_BRANCHES else ""
         asked = " ".join(filter(None, (goal.command, branch, request_words(worded.text, 20) if worded else "")))
     plan = ledger.plan
-    heading = next((flat(line) for line in plan.text.splitlines() if line.strip()), "") if plan else ""
+    heading = flat(heading_of(plan.text)) if plan else ""
     named = next((name for name in (ledger.title, title) if is_telling(name)), "")
     if named and not same_words(named, asked):
         yield Item(field="task", text=clip(flat(named), 14), source=goal.source)
@@ -164,8 +164,7 @@ def _last_words(last: Request, ledger: Ledger) -> str:
 def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
     word = say.word(ledger.state)
     source = ledger.state_source
-    unheard = any(agent.status == "stopped" and agent.turn == ledger.turn for agent in ledger.agents)
-    if ledger.state is Standing.IDLE and not (unheard or any(_open(ledger, say)) or left_undone(ledger)):
+    if ledger.state is Standing.IDLE and not (any(_open(ledger, say)) or left_undone(ledger)):
         word = say.finished
     if ledger.state in (Standing.FAILED, Standing.LIMITED) and ledger.state_detail:
         word = f"{word}: {clip(flat(ledger.state_detail), 14)}"
@@ -205,8 +204,9 @@ def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
     ended = {True: "ok", False: "failed", None: ""}
     if run is not None and (counts := test_counts(run.passed, run.failed, run.skipped) or ended[run.ok]):
         command = flat(run.command)
+        gated = ", failed" if run.ok is False and run.passed and not run.failed else ""
         if run.passed or run.failed or word_cost(command) <= _PLAIN_COMMAND:
-            yield Item(field="changed", text=f"{clip(command, 8)}: {counts}", source=run.source)
+            yield Item(field="changed", text=f"{clip(command, 8)}: {counts}{gated}", source=run.source)
     for check in ledger.failing_checks:
         if word_cost(command := flat(check.command)) <= _PLAIN_COMMAND:
             yield Item(field="changed", text=f"{clip(command, 8)}: failed", source=check.source)
@@ -222,6 +222,9 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
         yield Item(field="open", text=clip(flat(f"{pending.tool} {pending.subject}"), 14), source=pending.source)
     if ledger.question is not None:
         yield Item(field="open", text=clip(flat(ledger.question.text), 30), source=ledger.question.source)
+    plan = ledger.plan
+    if plan is not None and plan.approved is None and plan.turn == ledger.turn and pending is None:
+        yield Item(field="open", text=clip(f"plan {heading_of(plan.text)}", 14), source=plan.source)
     todos = ledger.current_todos
     if todos is not None and todos.open_items:
         text = f"{todos.done}/{len(todos.items)} {clip(flat(todos.open_items[0].content), 12)}"
@@ -232,15 +235,8 @@ def _open(ledger: Ledger, say: Wording) -> Iterator[Item]:
         yield Item(field="open", text=text, source=running[-1].source)
 
 
-def _tells_unwritten(sentence: str, ledger: Ledger) -> bool:
-    """The agent speaks of a file that it was not allowed to write, or failed to, as if it had, or says it worked where
-    nothing was changed; then nothing it says of it can be relied on."""
-    refused = {file_name(item.subject) for item in ledger.refused if item.tool in EDIT_TOOLS or "/" in item.subject}
-    failed = {file_name(file.path) for file in ledger.files if file.failed_edits}
-    changed = {file_name(file.path) for file in ledger.changed_files}
-    if any(name in sentence for name in (refused | failed) - changed):
-        return not any(map(is_negation, words_in(sentence)))
-    return bool(refused and not changed) and any(claim.name in WORK for claim in claims_in(sentence))
+def _denies(sentence: str) -> bool:
+    return is_denied(sentence) or admits_refusal(sentence)
 
 
 def _agent(ledger: Ledger) -> Iterator[Item]:
@@ -248,10 +244,15 @@ def _agent(ledger: Ledger) -> Iterator[Item]:
     said = ledger.said
     if said is None or ledger.state not in _AT_REST:
         return
-    told = [sentence for sentence in sentences(said.text, limit=12) if word_cost(sentence) > 3]
-    if any(_tells_unwritten(sentence, ledger) for sentence in told):
+    whole = sentences(said.text, limit=12)
+    told = [item for item in whole if word_cost(item) > 3] or [item for item in whole if word_cost(item) > 1]
+    if any(tells_unwritten(sentence, ledger) and not admits_refusal(sentence) for sentence in told):
+        return
+    if any(not item.worked_since for item in ledger.refused) and not any(map(_denies, told)):
         return
     told = [sentence for sentence in told if not sentence.endswith((":", "："))] or told
     told = [sentence for sentence in told if not contradicted(claims_in(sentence), sentence, ledger)]
+    if ledger.question is not None:  # it stands under what is open
+        told = [sentence for sentence in told if not same_words(sentence, ledger.question.text)]
     if told:
         yield Item(field="agent", text=f"“{clip(' '.join(told[:3]), 40)}”", source=said.source)

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from clew.commands.deeds import file_name
 from clew.ledger.facts import Ledger, Request
 from clew.ledger.words import clip
-from clew.orient.claims import arguments
+from clew.orient.claims import code_in, lowered, things
 from clew.orient.dialog import Line, as_text, recent
-from clew.orient.evidence import Evidence
 from clew.orient.form import main_files, request_words
 from clew.orient.label_query import clean_label
 from clew.orient.side_query import Query, SideQueries
-from clew.orient.verify import objection
+from clew.orient.verify import Evidence
 from clew.system.redact import redact
 from clew.system.terminal_text import sanitize
 from clew.system.terminal_width import clip as clip_columns
@@ -33,21 +32,25 @@ _SYSTEM = (
 )
 
 
+def _about(text: str) -> frozenset[str]:
+    return things(text) | frozenset(map(lowered, code_in(text)))
+
+
 def topic_of(ledger: Ledger) -> Request | None:
     """The request that the session is about now: the first one, until two requests in a row, each more than a few
     words, have nothing in common with what it was about; then the first of these, and so on. One stray question moves
     nothing."""
     topic = ledger.goal
-    about = arguments(topic.text) if topic else frozenset[str]()
+    about = _about(topic.text) if topic else frozenset[str]()
     strange: list[Request] = []
     for request in ledger.goals:
-        words = arguments(request.text)
+        words = _about(request.text)
         if topic is None or request.kind == "reply" or len(words) < _TELLING_WORDS or words & about:
             strange = [] if words & about else strange
             continue
         strange.append(request)
         if len(strange) == _MOVED:
-            topic, about = strange[0], arguments(strange[0].text) | words
+            topic, about = strange[0], _about(strange[0].text) | words
             strange = []
     return topic
 
@@ -82,7 +85,7 @@ def next_title(ledger: Ledger) -> str:
     topic = topic_of(ledger)
     if ledger.title_by == "user" or topic is None:
         return ""
-    if ledger.title_by == "model" and (topic == ledger.goal or arguments(topic.text) & arguments(ledger.title)):
+    if ledger.title_by == "model" and (topic == ledger.goal or _about(topic.text) & _about(ledger.title)):
         return ""
     made = fact_title(ledger)
     return "" if made == ledger.title else made
@@ -111,6 +114,6 @@ async def model_title(ledger: Ledger, dialog: Sequence[Line], queries: SideQueri
         )
     )
     title = redact(clean_title(reply or ""))
-    if not title or len(title.split()) > 12 or objection(title, Evidence(ledger, dialog)):
+    if not title or len(title.split()) > 12 or Evidence(ledger, dialog).objection(title):
         return None
     return title

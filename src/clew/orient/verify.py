@@ -1,31 +1,34 @@
-"""A model's words against ledger and dialog: what neither bears out is taken out, sentence by sentence, and told."""
+"""A model's words against ledger and dialog: what they do not bear out is taken out, sentence by sentence, and told.
+
+Code decides what code can: names, numbers, results, deeds that leave a trace, states. Whether a sentence says what the
+session says is for the model that reads it over (`recap_query`).
+"""
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple, cast
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
 
 from clew.ledger.facts import Ledger
-from clew.ledger.words import clip, is_wide, word_cost
+from clew.ledger.language import LanguageFold
+from clew.ledger.words import clip, word_cost
 from clew.orient.claims import (
     NUMBER,
     PHRASES,
     Claim,
     claims_in,
     code_in,
+    is_denied,
     lowered,
-    masked,
-    names_in,
-    pairs_in,
+    proper_names,
+    roots_in,
     things,
-    words_in,
 )
-from clew.orient.clause_rules import CLAUSE_RULES
-from clew.orient.dialog import Line
-from clew.orient.evidence import Evidence, is_whole, language_of
-from clew.orient.fact_check import About, decided, refused_part
-from clew.orient.vocabulary import CLASS_OF, EMPTY, NUMBER_WORDS, TELLING, stem
+from clew.orient.dialog import Line, words_of
+from clew.orient.fact_check import decided, names_unwritten, refused_part, shown, tells_unwritten
+from clew.protocol.standing import Standing
+from clew.system.redact import MARK
 
 MAX_WORDS = 40
 _MAX_CHARS = 4_000
@@ -33,22 +36,27 @@ _MAX_CHARS = 4_000
 _TO_THE_RECAP = re.compile(
     r"^\W*(?:reply|respond|answer|say|output|print|ignore|repeat|forget|disregard)\b|\bdo not mention\b", re.IGNORECASE
 )
-_NEXT = re.compile(
-    r"\b(?:next(?: steps?| up| action)?|goal|als nächstes|nächster schritt|siguiente paso|próximo passo|"
-    r"prochaine étape)\b"
-    r"\s*(?:is\b|:|,|comes\b)|下一步",
+_WISHED = re.compile(
+    r"\W*(?:next(?: steps?| up| action)?|goal|als nächstes|nächster schritt|siguiente paso|próximo passo|"
+    r"prochaine étape)\b\s*(?:is\b|:|,|comes\b)|下一步",
     re.IGNORECASE,
 )
-_COUNTED = re.compile(rf"\b({'|'.join(NUMBER_WORDS)}) (?:\w+ )?(files|tests|commits|agents)\b", re.IGNORECASE)
-_HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,40}$")
-_OF_ALL = frozenset({"finish", "pass", "fail", "commit", "push"})
-"""Said of nothing in particular, these are said of the whole."""
-_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[\"'”)]*\s+|(?<=[。！？])")
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)\s+|(?<=[.!?][\"'”)])\s+|(?<=[。！？])")
+_STATEMENT = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？；])|;\s+|\s[—–]\s")
 _CLAUSE = re.compile(r";\s+|\s+[—–]\s+|；")
 _MARKS = re.compile(r"^\s*(?:[#>*+-]+|\d+[.)])\s+|\*\*|```\w*", re.MULTILINE)
-_OTHER_SCRIPTS = ("zh", "ja", "ko", "ru", "uk", "ar", "he", "el", "hi", "th")
-_ORDINARY = TELLING | EMPTY | CLASS_OF.keys()
-"""Words of any report: strange to no session."""
+_FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
+_COUNTS = "three four five six seven eight nine ten eleven twelve"
+_COUNTED = re.compile(rf"\b({_COUNTS.replace(' ', '|')}) (?:\w+ )?(files|tests|commits|agents)\b", re.IGNORECASE)
+_HASH = re.compile(r"(?=[a-f]*\d)[0-9a-f]{7,40}$")
+_UNTOLD = ("source", "state_source", "resolved_by", "costs", "turn", "order", "entries", "at", "last_entry_id", "recap")
+_TOPIC = 4
+"""So many longer words tell what a clause is about."""
+_WAITS = re.compile(
+    r"\b(?:wait(?:s|ing)? (?:for|on)|await(?:s|ing)) (?:your|an?|the) (?:\w+ )?(?:approval|permission|answer|decision|"
+    r"go-ahead|ok|confirmation|reply|choice|consent)"
+)
+_RUNS = re.compile(r"(?<!was )(?<!were )\b(?:is|are|still) (?:still )?running\b")
 
 
 class Dropped(NamedTuple):
@@ -66,19 +74,19 @@ class Verified(Struct, frozen=True, kw_only=True):
 
     @property
     def objection(self) -> str:
-        """What to tell the model when it is asked once more."""
+        """What to tell the model that is asked once more."""
         return "; ".join(f"{item.reason} (in: {item.text})" for item in self.dropped)
 
 
-def verify(text: str, ledger: Ledger, dialog: Sequence[Line]) -> Verified:
-    """The sentences that ledger and dialog bear out, at most 40 words of them; the rest is dropped with its reason."""
-    check = Check(Evidence(ledger, dialog))
+def verify(text: str, evidence: "Evidence", *, read_over: bool = False) -> Verified:
+    """The sentences that the evidence bears out, at most 40 words of them; the rest is dropped with its reason.
+    `read_over`: somebody found what bears them out, so that only what is refuted goes."""
+    objection = evidence.refutation if read_over else evidence.objection
     kept: list[str] = []
     dropped: list[Dropped] = []
     left = MAX_WORDS
-    plain = " ".join(_MARKS.sub(" ", text[:_MAX_CHARS]).split())
-    for sentence in filter(None, map(str.strip, _SENTENCE.split(plain))):
-        good, bad = _repaired(clip(sentence, 2 * MAX_WORDS), check)
+    for sentence in sentences_of(text):
+        good, bad = _repaired(clip(sentence, 2 * MAX_WORDS), objection)
         dropped += bad
         if good and (word_cost(good) <= left or not kept):
             kept.append(clip(good, MAX_WORDS))
@@ -86,11 +94,17 @@ def verify(text: str, ledger: Ledger, dialog: Sequence[Line]) -> Verified:
     return Verified(text=" ".join(kept), dropped=tuple(dropped))
 
 
-def _repaired(sentence: str, check: "Check") -> tuple[str, list[Dropped]]:
+def sentences_of(text: str) -> list[str]:
+    """The sentences of a recap, without marks."""
+    plain = " ".join(_MARKS.sub(" ", text[:_MAX_CHARS]).split())
+    return [sentence for sentence in map(str.strip, _SENTENCE.split(plain)) if sentence]
+
+
+def _repaired(sentence: str, objection: Callable[[str], str]) -> tuple[str, list[Dropped]]:
     """The sentence without the clauses that are not borne out."""
     clauses = [clause for clause in _CLAUSE.split(sentence) if clause.strip()]
-    wished = _NEXT.match(sentence) is not None
-    reasons = [check.objection(clause, wished=wished) for clause in clauses]
+    wished = "Next: " if _WISHED.match(sentence) else ""
+    reasons = [objection(wished + clause) for clause in clauses]
     bad = [Dropped(clause, reason) for clause, reason in zip(clauses, reasons, strict=True) if reason]
     if not bad:
         return sentence, []
@@ -98,112 +112,189 @@ def _repaired(sentence: str, check: "Check") -> tuple[str, list[Dropped]]:
     return (good[:1].upper() + good[1:] + "." if good else ""), bad
 
 
-def objection(text: str, evidence: Evidence) -> str:
-    """Why a single clause may not be shown; "" when it may."""
-    return Check(evidence).objection(text)
+class _Said(NamedTuple):
+    """One sentence of the agent's, or one deed that the facts show."""
+
+    text: str
+    roots: frozenset[str]
+    claims: Sequence[Claim]
+
+    def bears_out(self, claim: Claim, about: frozenset[str], names: Sequence[str]) -> bool:
+        """The same was said, of something of the same, and of all that is named."""
+        if not any(own.name == claim.name and own.holds == claim.holds for own in self.claims):
+            return False
+        named = all(re.search(rf"(?<![\w.-]){re.escape(name)}(?!\w)", self.text) for name in names)
+        return named and (not about or bool(names) or bool(about & self.roots))
 
 
-class Check:
-    """Goes through a recap clause by clause; "it" and "both" stand for what was spoken of before."""
+class _Told(NamedTuple):
+    """A phrase of a clause, and what it claims."""
 
-    def __init__(self, evidence: Evidence) -> None:
-        self._evidence = evidence
-        self._before: tuple[list[str], list[str]] = ([], [])
+    phrase: str
+    clause: str
+    claims: Sequence[Claim]
 
-    def objection(self, clause: str, *, wished: bool = False) -> str:
+    @property
+    def is_done(self) -> bool:
+        """Something is told as done."""
+        return any(claim.holds and claim.name not in ("refuse", "stop", "fail") for claim in self.claims)
+
+
+def _claims(clause: str) -> Iterator[_Told]:
+    before = ""
+    for phrase in () if _WISHED.match(clause) else filter(None, map(str.strip, PHRASES.split(clause))):
+        yield _Told(phrase, clause, claims_in(f"{before} {phrase}")[len(claims_in(before)) :])  # "committed and pushed"
+        before = phrase
+
+
+class Evidence:
+    """Everything a session holds. Tools' texts bear out words and names, never what was done or how it went."""
+
+    def __init__(self, ledger: Ledger, dialog: Sequence[Line]) -> None:
+        self._ledger = ledger
+        facts = [text for key, value in to_builtins(ledger).items() if key not in _UNTOLD for text in _leaves(value)]
+        spoken = [line for line in dialog if not line.by_tool]
+        self._text = lowered("\n".join([*facts, *(line.text for line in dialog)]))
+        self._roots = roots_in(self._text)
+        known = (lowered(text) for text in (*facts, *(line.text for line in spoken)))
+        self._numbers = {number for text in known for number in NUMBER.findall(text)} | _counts(ledger)
+        self._language = _language_of(line.text for line in spoken[-20:])
+        self._said: list[_Said] = []
+        for line in spoken:
+            for text in _STATEMENT.split(_FENCED.sub("\n", line.text)):
+                claims = [claim for claim in claims_in(text) if not line.by_user or claim.name == "fail"]
+                if claims or not line.by_user:  # that something fails is told by either
+                    self._said.append(_Said(lowered(text), roots_in(text), claims))
+
+    def objection(self, clause: str) -> str:
         """Why a clause may not be shown; "" when it may."""
+        return self.refutation(clause) or self.doubt(clause)
+
+    def refutation(self, clause: str) -> str:
+        """What speaks against a clause: it names what the session never does, or the facts say otherwise."""
         if _TO_THE_RECAP.search(clause):
             return "this is an order, not a recap"
-        evidence = self._evidence
-        foreign = _is_foreign(clause, evidence)
-        next_step = _NEXT.search(clause)
-        told = clause[: next_step.start()] if next_step else clause
-        wished = wished or not told.strip()
-        reason = _unknown_name(clause, evidence, foreign=foreign) or _unknown_number(clause, evidence)
-        if not reason and not foreign:
-            reason = _strange(clause, evidence, wished=wished)
-        if not wished:
-            reason = reason or self._unfounded(clause, foreign=foreign)
-        if reason or wished or foreign:
+        if MARK in clause:
+            return "it holds a secret"
+        for name in code_in(clause):
+            if not self._holds(name):
+                return f"the session does not name {name}"
+        for number in NUMBER.findall(clause):
+            if number not in self._numbers and number.lstrip("v") not in self._text:
+                return f"the session does not hold the number {number}"
+        return self._no_such_state(clause) or next((why for told in _claims(clause) if (why := self._denied(told))), "")
+
+    def doubt(self, clause: str) -> str:
+        """What code misses: nothing says it, or says it so."""
+        foreign = self._is_foreign(clause)
+        for name in () if foreign else proper_names(clause):
+            if lowered(name)[:5] not in self._roots and not self._holds(name):
+                return f"the session does not name {name}"
+        for number in NUMBER.findall(clause):
+            if not {number, number.lstrip("v")} & self._numbers:  # tools print too many of them
+                return f"nobody says the number {number}"
+        for word, noun in _COUNTED.findall(clause):
+            if str(_COUNTS.split().index(word.lower()) + 3) not in self._numbers and not self._occurs(word.lower()):
+                return f"the session does not hold {word} {noun}"
+        reason = "" if foreign else self._strange(clause)
+        if reason or _WISHED.match(clause):
             return reason
-        return next(filter(None, (rule(told, evidence) for rule in CLAUSE_RULES)), "")
+        unheard = (told for told in _claims(clause) if not self._is_heard(told, foreign=foreign))
+        return next((f"neither facts nor dialog hold: {told.phrase}" for told in unheard), "") or self._turned(clause)
 
-    def _unfounded(self, clause: str, *, foreign: bool) -> str:
-        """A claim that the facts deny, or that neither they nor anybody in the dialog make."""
-        last: Claim | None = None
-        for phrase in filter(str.strip, PHRASES.split(clause)):
-            claims = claims_in(phrase)
-            if claims and last and words_in(phrase)[:1] == [claims[0].word]:  # "to be committed and pushed"
-                claims[0] = claims[0]._replace(holds=last.holds, asserted=last.asserted)
-            last = claims[-1] if claims else last
-            about = [] if foreign else things(phrase, apart=frozenset(claim.word for claim in claims))
-            names = [lowered(name) for name in code_in(phrase) if not _HASH.match(name)]
-            own = About(phrase, clause, about, names)
-            for claim in claims:
-                if claim.asserted and (reason := self._judged(claim, own)):
-                    return reason
-            if about or names:
-                self._before = (about, names)
-        return ""
+    def _holds(self, name: str) -> bool:
+        """Whether a name occurs: as it is, or all its parts as words of their own."""
+        wanted = lowered(name).strip("`'\"./ ")
+        parts = re.findall(r"[\w.-]{2,}", wanted)
+        whole = not wanted or self._occurs(wanted)
+        return whole or (len(parts) > 1 and "/" not in wanted and all(map(self._occurs, parts)))
 
-    def _judged(self, claim: Claim, about: About) -> str:
-        evidence = self._evidence
-        if claim.name == "keep":
-            claim = claim._replace(name="remove", holds=not claim.holds)
-        if not about.things and not about.names and claim.name not in _OF_ALL:
-            about = About(about.phrase, about.clause, *self._before)
-        told_as_done = claim.holds and claim.name not in ("refuse", "cancel")
-        if told_as_done and (refused := refused_part(about.phrase, evidence.ledger)):
+    def _occurs(self, word: str) -> bool:
+        return word in self._text and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self._text) is not None
+
+    def _strange(self, clause: str) -> str:
+        """A clause must be about what the session is about: one that names nothing has words of it."""
+        about = things(clause)
+        unknown = sorted(about - self._roots)
+        if len(about) < _TOPIC or len(unknown) * 5 <= len(about) * 4 or code_in(clause):
+            return ""
+        return f"the session says nothing of {', '.join(unknown[:4])}"
+
+    def _is_foreign(self, clause: str) -> bool:
+        """Told in another language than the dialog's: names, numbers and claims can be looked up, words cannot."""
+        if not self._roots or (not self._text.isascii() and clause.isascii() and self._language[:2] not in ("", "en")):
+            return True
+        language = _language_of([clause])
+        return bool(language and self._language) and language[:2] != self._language[:2]
+
+    def _no_such_state(self, clause: str) -> str:
+        """Waiting, asking and running are states of the session."""
+        told, ledger = lowered(clause), self._ledger
+        asking = ledger.question or ledger.refused or ledger.state in (Standing.ASKING, Standing.WAITING)
+        if _WAITS.search(told) and not asking:
+            return "no approval or answer is waited for"
+        at_work = ledger.running_agents or ledger.doing or ledger.state is Standing.WORKING
+        said = ledger.said is not None and re.search(r"\brunning\b", ledger.said.text)
+        return "nothing is running" if _RUNS.search(told) and not at_work and not said else ""
+
+    def _denied(self, told: "_Told") -> str:
+        """The facts deny a claim."""
+        if told.is_done and (refused := refused_part(told.phrase, self._ledger)):
             return f"this was refused: {refused}"
-        verdict = decided(claim, about, evidence.ledger)
-        if verdict is not None:
-            return "" if verdict else f"the facts say otherwise: {about.phrase.strip()}"
-        said = evidence.heard(claim, about.things, about.names, whole=is_whole(lowered(about.phrase)))
-        if claim.holds:
-            return "" if said else f"neither facts nor dialog hold: {about.phrase.strip()}"
-        opposite = claim._replace(holds=True)
-        denied = bool(about.things or about.names) and evidence.heard(
-            opposite, about.things, about.names, last=True, enough=0.75
-        )
-        return f"the session holds what is denied: {claim.word}" if denied and not said else ""
+        if told.is_done and names_unwritten(told.phrase, self._ledger):
+            return f"this was not written: {told.phrase}"
+        wrong = any(decided(claim, told.phrase, told.clause, self._ledger) is False for claim in told.claims)
+        return f"the facts say otherwise: {told.phrase}" if wrong else ""
 
-
-def _is_foreign(clause: str, evidence: Evidence) -> bool:
-    """It is told in another language than the dialog's: names, numbers and claims can be looked up, words cannot."""
-    if evidence.language[:2] in _OTHER_SCRIPTS and clause.isascii():
+    def _is_heard(self, told: "_Told", *, foreign: bool) -> bool:
+        """The facts show each deed and result, or the agent says the same of the same. Where files were changed, how
+        the work on them is called is a matter of taste, and for a reader."""
+        if told.is_done and tells_unwritten(told.phrase, self._ledger):
+            return False
+        names = [lowered(name) for name in code_in(told.phrase) if not _HASH.match(name)]
+        about = frozenset[str]() if foreign else things(told.phrase)
+        for claim in told.claims:
+            taste = claim.name == "finish" or (claim.name == "work" and self._ledger.changed_files)
+            if claim.holds and not taste and decided(claim, *told[:2], self._ledger) is None:
+                deeds = (_Said(lowered(text), roots_in(text), [claim]) for text in shown(claim, self._ledger))
+                if not any(said.bears_out(claim, about, names) for said in (*deeds, *self._said)):
+                    return False
         return True
-    language = language_of([clause])
-    return bool(language and evidence.language) and language[:2] != evidence.language[:2]
+
+    def _turned(self, clause: str) -> str:
+        """The agent said the same words and denied them, or the other way round, and never said them so."""
+        about, denied = frozenset(root for root in roots_in(clause) if len(root) > 3), is_denied(clause)
+        same = [said for said in self._said if len(about) >= 3 and len(about - said.roots) * 10 <= len(about)]
+        return "the session says this otherwise" if same and all(is_denied(s.text) != denied for s in same) else ""
 
 
-def _unknown_name(clause: str, evidence: Evidence, *, foreign: bool) -> str:
-    for name in names_in(clause):
-        plain = name.isalpha() and name.istitle()
-        known = plain and (foreign or stem(name.casefold()) in evidence.stems)
-        if not known and not evidence.holds(name):
-            return f"the session does not name {name}"
-    return ""
+def _language_of(texts: Iterable[str]) -> str:
+    """The language of some texts; "" when there are no words to tell it by."""
+    fold = LanguageFold()
+    for text in texts:
+        fold.feed(text)
+    return fold.language(default="")
 
 
-def _unknown_number(clause: str, evidence: Evidence) -> str:
-    """A number must have been said or be a fact: tools print too many of them."""
-    for number in NUMBER.findall(clause):
-        if not {number, number.lstrip("v")} & evidence.numbers:
-            return f"the session does not hold the number {number}"
-    for word, noun in _COUNTED.findall(clause):
-        if NUMBER_WORDS[word.lower()] not in evidence.numbers and not evidence.occurs(word.lower()):
-            return f"the session does not hold {word} {noun}"
-    return ""
+def _leaves(value: object) -> Iterator[str]:
+    if isinstance(value, dict):
+        for key, item in cast("dict[str, object]", value).items():
+            if key not in _UNTOLD:
+                yield from _leaves(item)
+    elif isinstance(value, list | tuple):
+        for item in cast("list[object]", value):
+            yield from _leaves(item)
+    elif not isinstance(value, bool):
+        yield words_of(value)
 
 
-def _strange(clause: str, evidence: Evidence, *, wished: bool) -> str:
-    """A clause must be about what the session is about."""
-    wide = pairs_in(clause)
-    if len(wide) >= 4:
-        return "the session says nothing of the kind" if len(wide - evidence.pairs) * 10 > len(wide) * 8 else ""
-    words = [word for word in words_in(masked(clause)) if len(word) > 2 and "'" not in word and not is_wide(word[0])]
-    words = [word for word in words if stem(word) not in EMPTY]
-    unknown = [word for word in words if stem(word) not in evidence.stems and stem(word) not in _ORDINARY]
-    strict = not wished and (language_of([clause]) or evidence.language) in ("", "en")
-    allowed = max(len(words) // 3, 1) if strict else max(len(words) * 2 // 3, 2)
-    return f"the session says nothing of {', '.join(unknown[:4])}" if len(unknown) > allowed else ""
+def _counts(ledger: Ledger) -> set[str]:
+    """Counts that a sentence may state although no entry spells them."""
+    counts = {len(ledger.changed_files), len(ledger.commits), ledger.command_count, len(ledger.goals)}
+    counts |= {sum(not file.deleted for file in ledger.changed_files), sum(file.deleted for file in ledger.files)}
+    counts |= {len(ledger.agents), len(ledger.running_agents), ledger.user_turns, len(ledger.refused)}
+    if ledger.todos:
+        counts |= {ledger.todos.done, len(ledger.todos.items), len(ledger.todos.items) - ledger.todos.done}
+    for run in ledger.tests:
+        counts |= {run.passed or 0, run.failed or 0, (run.passed or 0) + (run.failed or 0)}
+    return {str(count) for count in counts}

@@ -174,6 +174,8 @@ class RequestRecap(OpBase, frozen=True, kw_only=True, tag="recap.request"):
 
     model: bool = False
     """Let a model write it, if one is connected."""
+    returned: bool = False
+    """A person came back after a while and asked for nothing."""
 
 
 class RunShell(OpBase, frozen=True, kw_only=True, tag="shell.run"):

@@ -12,6 +12,7 @@ from clew.protocol.entries import (
     EventEntry,
     OpaqueEntry,
     SystemEntry,
+    SystemPromptEntry,
     TombstoneEntry,
     TurnResultEntry,
     UserEntry,
@@ -70,7 +71,7 @@ class Digest(msgspec.Struct, kw_only=True, omit_defaults=True):
             self.own_title = entry.custom_title
         elif isinstance(entry, AiTitleEntry):
             self.given_title = entry.ai_title
-        elif isinstance(entry, ApprovalEntry | EventEntry | TombstoneEntry):
+        elif isinstance(entry, ApprovalEntry | EventEntry | SystemPromptEntry | TombstoneEntry):
             self.standing.feed(entry)
         elif isinstance(entry, TurnResultEntry):
             self.standing.feed(entry)

@@ -1,6 +1,6 @@
 """The tables of the index. A change of shape changes the version, and the file is built anew."""
 
-VERSION = 4
+VERSION = 5
 
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS sessions (

@@ -1,5 +1,6 @@
 """The other agents: what is particular to each format."""
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -296,3 +297,88 @@ def test_what_aider_undid_or_was_not_allowed_to_run(tmp_path: Path) -> None:
     ledger = fold(read(path).entries)
     assert [(item.subject, item.by_rule) for item in ledger.refused] == [("mypy sync.py", False)]
     assert (len(ledger.commits), ledger.state) == (1, "idle")
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "#### /test pytest -q  \n\n> Added 14 lines of output to the chat.  \n\nTwo tests fail.\n",
+        "> Attempt to fix test errors? (Y)es/(N)o [Yes]: n  \n",
+    ],
+)
+def test_aider_adds_only_the_output_of_tests_that_fail(tmp_path: Path, after: str) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    path.write_text(AIDER_NOTES + after, encoding="utf-8")
+    ledger = fold(read(path).entries)
+    assert ledger.current_test is not None
+    assert (ledger.current_test.ok, ledger.state) == (False, "idle")
+
+
+@pytest.mark.parametrize(
+    ("status", "state"),
+    [("submitted", "idle"), ("exit_cost", "limited"), ("submitted (exit_cost)", "limited"), ("exit_error", "failed")],
+)
+def test_what_swe_agent_handed_in_at_its_limit_is_not_done(tmp_path: Path, status: str, state: str) -> None:
+    path = swe_agent(tmp_path)
+    value = json.loads(path.read_text(encoding="utf-8"))
+    value["info"]["exit_status"] = status
+    assert fold(read(whole(path, value)).entries).state == state
+
+
+@pytest.mark.parametrize(
+    ("observed", "changed"),
+    [
+        ("No replacement was performed, old_str `get()` did not appear verbatim in /repo/fetch.py.", []),
+        ("The file /repo/fetch.py has been edited. Here's the result of running `cat -n` on a snippet", ["fetch.py"]),
+    ],
+)
+def test_swe_agents_edit_counts_when_the_observation_says_so(tmp_path: Path, observed: str, changed: list[str]) -> None:
+    path = swe_agent(tmp_path)
+    value = json.loads(path.read_text(encoding="utf-8"))
+    edit = {"command": "str_replace", "path": "/repo/fetch.py", "old_str": "get()", "new_str": "get(retry=3)"}
+    call = {"id": "c9", "function": {"name": "str_replace_editor", "arguments": json.dumps(edit)}}
+    value["history"] = value["history"][:3]
+    value["history"] += [
+        {"role": "assistant", "content": "", "tool_calls": [call]},
+        {"role": "tool", "content": observed},
+    ]
+    ledger = fold(read(whole(path, value)).entries)
+    assert [file.path.rsplit("/", 1)[-1] for file in ledger.changed_files] == changed
+
+
+def test_gemini_says_when_it_halted_a_turn(tmp_path: Path) -> None:
+    loop = "A potential loop was detected. The request has been halted."
+    history = [
+        {"id": "1", "type": "user", "content": GOAL},
+        {"id": "2", "type": "gemini", "content": "I started it."},
+        {"id": "3", "type": "info", "content": loop},
+    ]
+    value = {"sessionId": "s", "projectHash": "x", "startTime": "2026-01-01T00:00:00Z", "messages": history}
+    assert fold(read(whole(tmp_path / "chats" / "session-1.json", value)).entries).state == "interrupted"
+
+
+def test_lint_errors_that_aider_left_are_failing(tmp_path: Path) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    left = "> sync.py:3:2: F821 undefined name\n> Attempt to fix lint errors? (Y)es/(N)o [Yes]: n  \n"
+    path.write_text(AIDER_NOTES + left, encoding="utf-8")
+    assert [check.ok for check in fold(read(path).entries).failing_checks] == [False]
+
+
+def test_a_file_that_aider_was_not_to_make_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / ".aider.chat.history.md"
+    edit = "big.sh\n```bash\n<<<<<<< SEARCH\n=======\ndu -a\n>>>>>>> REPLACE\n```\n\n"
+    asked = "> big.sh  \n> Create new file? (Y)es/(N)o [Yes]: n  \n> Skipping edits to big.sh  \n"
+    path.write_text(AIDER_NOTES + "#### list the largest files  \n\n" + edit + asked, encoding="utf-8")
+    ledger = fold(read(path).entries)
+    assert [(item.subject, item.by_rule) for item in ledger.refused] == [("big.sh", False)]
+
+
+@pytest.mark.parametrize(("kind", "state"), [("quota", "limited"), ("network", "failed")])
+def test_copilot_says_what_kind_of_error_it_was(tmp_path: Path, kind: str, state: str) -> None:
+    events = [
+        {"type": "session.start", "data": {"sessionId": "s1", "context": {"cwd": "/p"}}, "id": "1"},
+        {"type": "user.message", "data": {"content": GOAL}, "id": "2"},
+        {"type": "session.error", "data": {"errorType": kind, "message": "No premium requests are left."}, "id": "3"},
+    ]
+    path = jsonl(tmp_path / "session-state" / "s1" / "events.jsonl", events)
+    assert fold(read(path).entries).state == state

@@ -204,3 +204,12 @@ def test_files_tests_and_commits_reach_the_ledger(tmp_path: Path) -> None:
     ]
     assert [(test.command, test.passed) for test in ledger.tests] == [("pytest -q", 3)]
     assert [found.ref for found in ledger.commits] == ["abc1234"]
+
+
+def test_a_refused_command_has_no_mark_but_its_words(tmp_path: Path) -> None:
+    words = "The user doesn't want to proceed with this tool use. The tool use was rejected. STOP what you are doing."
+    refused = use("shell", "Bash", f"`pytest -q`\n\n```\n{words}\n```")
+    fold = LedgerFold()
+    for entry in history(tmp_path, ASK, AGENT.format(1), refused).entries:
+        fold.feed(entry)
+    assert (fold.ledger().tests, [item.subject for item in fold.ledger().refused]) == ((), ["pytest -q"])

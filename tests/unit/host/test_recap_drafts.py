@@ -68,9 +68,9 @@ async def test_a_session_of_ours_is_told_once_and_kept(tmp_path: Path) -> None:
     path = written(tmp_path, talk())
     assert await desk.drafts.words(path) == WORDS
     assert desk.told[0] == FAST, "it is said before the model is asked"
-    assert [entry.purpose for entry in desk.booked] == ["session-recap"]
+    assert [entry.purpose for entry in desk.booked] == ["session-recap", "recap-reading"]
     assert await desk.drafts.words(path) == WORDS
-    assert len(desk.model.requests) == 1
+    assert len(desk.model.requests) == 2, "one to write it, one to read it over"
 
 
 @pytest.mark.parametrize(

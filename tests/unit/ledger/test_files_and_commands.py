@@ -4,7 +4,7 @@ import pytest
 
 from clew.ledger.commands import first_program, purpose_of
 from clew.ledger.files import changed_lines, patch_changes
-from clew.ledger.work import removed_paths, shell_edits
+from clew.ledger.shell_files import moved_files, removed_files, written_files
 from unit.ledger.talk import Talk
 
 
@@ -108,10 +108,36 @@ def test_a_failed_push_is_no_push() -> None:
 
 
 def test_files_written_and_removed_by_the_shell() -> None:
-    assert shell_edits("cat > src/a.py <<'EOF'\nx = 1\ny = 2\nEOF\n") == [("src/a.py", 2, True)]
-    assert shell_edits("sed -i 's/a/b/' src/b.py") == [("src/b.py", 0, False)]
-    assert removed_paths("git rm a.txt b.txt && ls") == ["a.txt", "b.txt"]
-    assert removed_paths("rm -rf build/*") == []
+    assert written_files("cat > src/a.py <<'EOF'\nx = 1\ny = 2\nEOF\n") == [("src/a.py", 2, True)]
+    assert written_files("sed -i 's/a/b/' src/b.py") == [("src/b.py", 0, False)]
+    assert removed_files("git rm a.txt b.txt && ls") == [("a.txt", True), ("b.txt", True)]
+    assert removed_files("rm -rf build/*") == []
+
+
+def test_a_redirection_writes_the_file_it_names_and_nothing_else_does() -> None:
+    command = 'mkdir -p src && echo "const a = (b) => b > 1" > src/index.js && echo dist | sudo tee -a .gitignore'
+    assert written_files(command) == [("src/index.js", 0, True), (".gitignore", 0, False)]
+    quiet = "pytest -q 2>&1 | tail -3; ls x 2> err.txt >&2; make > /dev/null; grep -n 'a > b' *.py; echo hi > $OUT"
+    assert written_files(quiet) == []
+    assert written_files("python3 - <<'EOF'\nif a > b:\n    print('it\\'s')\nEOF\necho done >> log.md") == [
+        ("log.md", 0, False)
+    ]
+    assert written_files("sed -n 3p a.py; sed -i -e s/a/b/ -e s/c/d/ 'my file.py' 2>/dev/null") == [
+        ("my file.py", 0, False)
+    ]
+    assert removed_files("sudo rm -f old.txt 2>/dev/null; rm --recursive x; git rm --cached y") == [("old.txt", False)]
+    assert written_files("echo 207 > a.txt; ls 2> b.txt") == [("a.txt", 0, True)], "a number is said, or names a stream"
+    assert moved_files("FOO=1 mv a.py b.py && git mv c.py src/ > /dev/null; mv a b c/") == [
+        ("a.py", "b.py"),
+        ("c.py", "src/c.py"),
+    ]
+
+
+def test_a_file_that_is_written_and_tested_by_one_command_is_tested() -> None:
+    talk = Talk().user("Fix it").bash("sed -i 's/a/b/' a.py && pytest -q", "3 passed in 0.1s")
+    assert talk.ledger().current_test is not None
+    talk = Talk().user("Run them").bash("pytest -q > out.txt; tail -1 out.txt", "3 passed in 0.1s")
+    assert talk.ledger().current_test is not None
 
 
 def test_a_patch_that_moves_a_file_leaves_it_under_its_new_name() -> None:

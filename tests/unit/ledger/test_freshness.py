@@ -2,6 +2,7 @@
 
 import pytest
 
+from clew.ledger.failures import left_undone
 from clew.protocol.standing import Standing
 from unit.ledger.talk import Talk
 
@@ -114,3 +115,18 @@ def test_a_call_that_nobody_allowed_was_not_under_way_when_its_process_died() ->
     assert live.state is Standing.WAITING
     assert live.doing is not None
     assert talk.approval("allow", "Bash", "rm -rf /opt/build").ledger().doing is not None
+
+
+@pytest.mark.parametrize("told", ["look", "notice"])
+def test_a_command_in_the_background_has_failed_when_that_is_told(told: str) -> None:
+    talk = Talk().user("Run them meanwhile").call("Bash", command="npm run e2e", run_in_background=True)
+    talk.result("Command running in background with ID: b7", extra={"backgroundTaskId": "b7"}).edit("/p/a.ts")
+    assert not left_undone(talk.ledger())
+    ended = "<status>failed</status>\n<exit_code>1</exit_code>\n<stdout>3 failed\n41 passed (2.1m)</stdout>"
+    if told == "look":
+        talk.call("BashOutput", bash_id="b7").result(ended)
+    else:
+        talk.user(f"<task-notification>\n<task-id>b7</task-id>\n{ended}\n</task-notification>")
+    ledger = talk.agent("The fixtures are tidy.").ledger()
+    assert [(run.passed, run.failed) for run in ledger.tests] == [(41, 3)]
+    assert (ledger.current_test, left_undone(ledger)) == (None, True), "what changed meanwhile was not tested"

@@ -4,7 +4,7 @@ import pytest
 
 from clew.orient.dialog import dialog_of
 from clew.orient.form import form_of
-from clew.orient.verify import verify
+from clew.orient.verify import Evidence, verify
 from unit.ledger.talk import Talk
 
 SHAPES = [
@@ -38,4 +38,4 @@ def test_hostile_text_is_read_in_a_moment(text: str) -> None:
     talk = Talk().user(text).agent(text).bash("pytest " + text[:3000], text).edit(text[:900], text[:5000], text[1:5000])
     ledger = talk.agent(text).user(text).agent(text).ledger()
     assert len(form_of(ledger).text) <= 4000
-    assert len(verify(text[:20_000], ledger, dialog_of(talk.entries)).text) <= 20_000
+    assert len(verify(text[:20_000], Evidence(ledger, dialog_of(talk.entries))).text) <= 20_000

@@ -23,6 +23,7 @@ REFUSALS = [
     "Bash is not allowed in plan mode",
     "PreToolUse hook blocked this call",
     "Command denied by policy",
+    "PreToolUse:Bash hook error: [python3 guard.py]: run them in the container",
 ]
 
 
@@ -116,3 +117,19 @@ def test_the_one_who_is_named_first_refused() -> None:
 def test_what_was_stopped_on_the_way_was_not_refused(words: str) -> None:
     ledger = Talk().user("Run the tests").bash("npm test", words, error=True).ledger()
     assert (ledger.refused, ledger.tests, ledger.errors) == ((), (), ())
+
+
+def test_what_was_let_through_later_is_not_told_as_refused() -> None:
+    talk = Talk().user("Plan it").call("ExitPlanMode", plan="# One").result(REFUSALS[0], error=True)
+    assert len(talk.ledger().refused) == 1
+    assert talk.call("ExitPlanMode", plan="# Two").result("User has approved your plan.").ledger().refused == ()
+    talk.bash("pytest -q", REFUSALS[0], error=True).bash("pytest -q tests", "3 passed in 0.1s")
+    assert [item.subject for item in talk.ledger().refused] == ["pytest -q"]
+    assert talk.bash("pytest -q", "9 passed in 0.1s").ledger().refused == ()
+
+
+def test_a_question_that_nobody_answers_is_no_refusal() -> None:
+    words = "The question was not answered: the user declined or nobody is there to answer."
+    talk = Talk().user("Add docs").call("AskUser", questions=[{"question": "Where?"}]).result(words, error=True)
+    ledger = talk.agent("I put them into README.md.").ledger()
+    assert (ledger.refused, ledger.state) == ((), "idle")

@@ -1,7 +1,10 @@
 """Where a session stands, what it asks, what it announced, what failed and was made good."""
 
-from clew.protocol.entries import TombstoneEntry
-from clew.protocol.ids import EntryId
+from typing import Any
+
+from clew.protocol.entries import EventEntry, SystemPromptEntry, TombstoneEntry
+from clew.protocol.events import ElicitationAnswered, ElicitationRequested
+from clew.protocol.ids import EntryId, RequestId
 from clew.protocol.usage import Usage
 from unit.ledger.talk import SESSION, Talk
 
@@ -38,6 +41,7 @@ def test_states() -> None:
     assert asked().ended("max_budget").ledger().state == "limited"
     assert asked().ended("model_error", error="connection refused").ledger().state == "failed"
     assert asked().ended("model_error", error="429 rate limit reached").ledger().state == "limited"
+    assert asked().ended("model_error", error="You've hit your limit · resets 3pm").ledger().state == "limited"
     assert asked().note("api_error", "overloaded").ledger().state == "failed"
     assert asked().note("api_error", "overloaded").agent("Here it is.").ledger().state == "idle"
 
@@ -48,6 +52,12 @@ def test_the_open_question_and_its_answer() -> None:
     assert question is not None
     assert (question.text, question.source) == ("Want me to also add it to the list command?", ("e2",))
     assert talk.user("yes").ledger().question is None
+
+
+def test_code_in_a_question_does_not_end_it() -> None:
+    ledger = asked().agent("One update has no lock.\n\nShould I add a `SELECT ... FOR UPDATE` there?").ledger()
+    assert ledger.question is not None
+    assert ledger.question.text == "Should I add a `SELECT ... FOR UPDATE` there?"
 
 
 def test_courtesies_are_no_questions() -> None:
@@ -129,3 +139,22 @@ def test_work_of_agents_in_the_same_file_counts_but_not_their_words() -> None:
     assert len(ledger.goals) == 1
     assert ledger.question is None
     assert [file.path for file in ledger.changed_files] == ["/p/side.py"]
+
+
+def test_in_our_own_log_words_are_the_last_when_the_turn_has_ended() -> None:
+    talk = Talk().add(SystemPromptEntry(session_id=SESSION, timestamp="2026-03-01T10:00:00.000Z", blocks=("x",)))
+    talk.user("Write x.md and describe it").agent("I wrote x.md and now I will")
+    assert (talk.ledger().state, live(talk)) == ("interrupted", "working")
+    assert talk.ended("completed").ledger().state == "idle"
+
+
+def test_a_server_that_asks_is_told_as_asking() -> None:
+    def event(happened: Any) -> EventEntry:
+        return EventEntry(session_id=SESSION, timestamp="2026-03-01T11:00:00.000Z", event=happened)
+
+    request = RequestId("r9")
+    talk = asked().call("mcp__people__book")
+    talk.add(event(ElicitationRequested(request_id=request, server="people", message="For whom?", schema={})))
+    assert live(talk) == "asking"
+    talk.add(event(ElicitationAnswered(request_id=request, server="people", action="decline")))
+    assert live(talk) == "working"

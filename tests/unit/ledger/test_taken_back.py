@@ -5,8 +5,10 @@ from typing import Any
 import pytest
 
 from clew.ledger.facts import Ledger
+from clew.ledger.failures import left_undone
 from clew.protocol.context_events import FileRestore, Rewound
 from clew.protocol.entries import EventEntry
+from clew.protocol.ids import CallId, EntryId
 from unit.ledger.talk import SESSION, Talk
 
 
@@ -107,12 +109,32 @@ def test_what_an_undo_put_back_is_not_changed_until_it_is_redone() -> None:
     talk.edit("/home/ann/parcels/other.py")
 
     def went(direction: Any) -> list[str]:
-        event = Rewound(direction=direction, scope="files", to=None, files=files)
+        calls = (CallId("c1"), CallId("c2"), CallId("c3")) if direction == "undo" else ()
+        event = Rewound(direction=direction, scope="files", to=None, files=files, call_ids=calls)
         talk.add(EventEntry(session_id=SESSION, timestamp="2026-03-01T11:00:00.000Z", event=event))
         return sorted(changed(talk.ledger()))
 
     assert went("undo") == ["/home/ann/parcels/other.py"], "what was left alone is as it was"
     assert went("redo") == [f"/home/ann/parcels/{name}.py" for name in ("app", "new", "other")]
+
+
+def test_an_undo_leaves_what_other_calls_did_and_takes_the_words_about_it() -> None:
+    path = "/home/ann/parcels/app.py"
+    talk = Talk().user("x = 1, please").edit(path).agent("x is 1.").user("Make it x = 2").edit(path).agent("x is 2.")
+    event = Rewound(direction="undo", scope="files", to=None, files=(FileRestore(path=path),), call_ids=(CallId("c2"),))
+    talk.add(EventEntry(session_id=SESSION, timestamp="2026-03-01T11:00:00.000Z", event=event))
+    ledger = talk.ledger()
+    assert [(file.path, file.edits) for file in ledger.changed_files] == [(path, 1)]
+    assert (ledger.said, left_undone(ledger)) == (None, True)
+
+
+def test_what_was_asked_and_taken_back_is_not_the_last_request() -> None:
+    talk = Talk().user("Set the port to 80").agent("It is 80.").user("Now use TLS as well").agent("TLS is on.")
+    event = Rewound(direction="rewind", scope="conversation", to=EntryId("e2"))
+    talk.add(EventEntry(session_id=SESSION, timestamp="2026-03-01T11:00:00.000Z", event=event))
+    ledger = talk.ledger()
+    assert ledger.last_request is not None
+    assert (ledger.last_request.text, ledger.said) == ("Set the port to 80", None)
 
 
 @pytest.mark.parametrize(
@@ -126,6 +148,12 @@ def test_a_file_that_was_moved_is_where_it_went(command: str) -> None:
     assert [(file.path, file.deleted) for file in other] == [("app.py", True), ("main.py", False)]
 
 
+def test_a_folder_is_put_back_with_what_git_knows_in_it() -> None:
+    talk = Talk().user("Try it").edit("src/a.js").edit("/home/ann/parcels/src/b.js").write("src/new.js", "x")
+    talk.edit("source.js").bash("git checkout -- src/", "")
+    assert changed(talk.ledger()) == ["src/new.js", "source.js"]
+
+
 def test_a_revert_is_a_commit() -> None:
     talk = committed().bash("git revert --no-edit HEAD", '[main 0ddba11] Revert "Set x to 2"\n 1 file changed')
     assert refs(talk.ledger()) == ["be0fe0e", "0ddba11"]
@@ -136,3 +164,43 @@ def test_what_was_committed_stays_changed_when_a_later_edit_is_thrown_away() -> 
     assert changed(talk.ledger()) == ["/home/ann/parcels/app.py"]
     assert [file.edits for file in talk.ledger().changed_files] == [1]
     assert changed(talk.bash("git reset --hard HEAD~1", "HEAD is now at 7d60764 start").ledger()) == []
+
+
+def told_files(talk: Talk) -> list[str]:
+    return [f"{file.path}{' gone' if file.deleted else ''}" for file in talk.ledger().changed_files]
+
+
+def test_what_was_there_removed_and_made_again_comes_back_as_it_was() -> None:
+    talk = Talk().user("Tidy up").bash("rm a.py", "").write("a.py", "x")
+    assert told_files(talk) == ["a.py"]
+    assert told_files(talk.bash("git reset --hard", "HEAD is now at 1a2b3c4")) == []
+
+
+def test_a_forced_removal_of_a_file_that_nobody_saw_removes_nothing_for_sure() -> None:
+    talk = Talk().user("Tidy up").bash("rm -f a.py", "")
+    assert told_files(talk.bash("rm -f a.py", "")) == []
+    assert told_files(talk.write("a.py", "x").bash("git reset --hard", "HEAD is now at 1a2b3c4")) == []
+    talk = Talk().user("Tidy up").call("Read", file_path="a.py").result("x").bash("rm -f a.py", "")
+    assert told_files(talk) == ["a.py gone"]
+
+
+def test_a_new_file_that_git_was_told_of_goes_with_a_hard_reset() -> None:
+    talk = Talk().user("Add it").write("a.py", "x").write("b.py", "x")
+    talk.bash("git add a.py && git commit -m x", "Author identity unknown", error=True)
+    assert told_files(talk.bash("git reset --hard", "HEAD is now at 1a2b3c4")) == ["b.py"]
+
+
+def test_a_new_name_is_new_to_git_unless_git_gave_it() -> None:
+    talk = Talk().user("Rename them").call("Read", file_path="a.py").result("x").bash("mv a.py b.py", "")
+    assert told_files(talk.bash("git stash", "Saved working directory and index state")) == ["b.py"]
+    talk = Talk().user("Rename them").bash("git mv a.py b.py", "")
+    assert told_files(talk.bash("git reset --hard", "HEAD is now at 1a2b3c4")) == []
+
+
+def test_commits_that_are_squashed_leave_the_one_that_holds_them() -> None:
+    talk = committed().bash(
+        "git reset --soft HEAD~1 && git commit -m 'x is 2'", "[main c0ffee1] x is 2\n 1 file changed"
+    )
+    assert refs(talk.ledger()) == ["c0ffee1"]
+    talk.bash("git commit -m 'More' && git reset --hard HEAD~1", "[main badcafe] More\n 1 file changed")
+    assert refs(talk.ledger()) == ["c0ffee1"]

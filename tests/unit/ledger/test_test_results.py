@@ -67,3 +67,25 @@ def test_builds_and_lints() -> None:
     talk = Talk().user("check it all please").bash("ruff check .", "All checks passed!")
     talk.bash("npm run build", "src/a.ts(3,1): error TS2304: Cannot find name", error=True)
     assert [(check.kind, check.ok) for check in talk.ledger().checks] == [("lint", True), ("build", False)]
+
+
+@pytest.mark.parametrize(
+    ("output", "ok"),
+    [
+        ("Found 7 errors (7 fixed, 0 remaining).\nAll checks passed!", True),
+        ("a.py:1: error: bad\nFound 10 errors in 2 files", False),
+        ("✖ 3 problems (0 errors, 3 warnings)", True),
+        ("All checks passed!\n✖ 1 problem (1 error, 0 warnings)", False),
+    ],
+)
+def test_of_a_check_that_ran_twice_the_last_word_counts(output: str, ok: bool) -> None:
+    talk = Talk().user("Tidy up").bash("ruff check --fix . ; ruff check . ; true", output)
+    assert [check.ok for check in talk.ledger().checks] == [ok]
+
+
+def test_a_chain_that_went_well_tells_of_all_that_it_is_for() -> None:
+    talk = Talk().user("Split it").bash("go build ./...", "Exit code 1\nundefined: utils", error=True).edit("main.go")
+    ledger = talk.bash("go build ./... && go test ./...", "ok  \tacme/text\t0.01s").ledger()
+    assert ([check.ok for check in ledger.checks], [run.ok for run in ledger.tests]) == ([False, True], [True])
+    ledger = Talk().user("Test it").bash("vendor/bin/phpunit", "Tests: 12, Assertions: 30, Failures: 1.").ledger()
+    assert [(run.passed, run.failed) for run in ledger.tests] == [(11, 1)]

@@ -285,14 +285,15 @@ def test_a_model_may_write_it_once_and_it_is_booked(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     words = "You are adding a --json flag in report.py; next, review and commit."
-    model = connected(monkeypatch, f"<recap>{words}</recap>")
+    model = connected(monkeypatch, *[f"<recap>{words}</recap>"] * 2)
     path = stored(home)
     for _ in range(2):
         assert run(["recap", str(path), "--llm"]) == 0
         assert capsys.readouterr().out.splitlines()[:2] == [words, "Task: Add a --json flag to the report command"]
-    assert len(model.requests) == 1, "once per session and last entry"
+    purposes = [request.purpose for request in model.requests]
+    assert purposes == ["side-query:session-recap", "side-query:recap-reading"], "once per session and last entry"
     booked = json.loads((home / "clew" / "side-queries.json").read_text())
-    assert booked["calls"] == 1
+    assert booked["calls"] == 2
     assert booked["purposes"]["session-recap"] > 0
 
 
@@ -309,9 +310,9 @@ def test_what_it_cost_is_booked_in_the_log_of_a_session_of_ours_that_nobody_writ
     rmtree(home / "clew" / "cache")
     connected(monkeypatch, "<recap>You are adding a --json flag in report.py.</recap>")
     assert run(["recap", str(path), "--llm"]) == 0
-    (booked,) = [entry for entry in load(path).entries if isinstance(entry, SideQueryEntry)]
-    assert booked.purpose == "session-recap"
-    assert booked.cost_usd
+    booked = [entry for entry in load(path).entries if isinstance(entry, SideQueryEntry)]
+    assert [entry.purpose for entry in booked] == ["session-recap", "recap-reading"]
+    assert booked[0].cost_usd
     assert path.stat().st_mtime_ns == told, "looking at a session does not make it the newest"
     assert "adding a --json flag" in capsys.readouterr().out
 

@@ -78,7 +78,7 @@ def test_a_refused_call_is_told_as_refused_and_nothing_else() -> None:
         "I did not run it."
     )
     form = form_of(talk.ledger())
-    assert form.told("state") == "finished; refused by you: Bash pytest"
+    assert form.told("state") == "idle; refused by you: Bash pytest"
     assert form.told("changed") == form.told("open") == ""
     assert "fail" not in form.text
 
@@ -333,7 +333,7 @@ def test_a_build_that_fails_is_not_finished() -> None:
     talk.agent("The build passes now.")
     assert (told(talk, "state"), told(talk, "changed"), told(talk, "agent")) == ("idle", "npm run build: failed", "")
     talk.edit("/p/cart.ts").agent("The type is right now.")
-    assert (told(talk, "state"), told(talk, "changed")) == ("finished", "cart.ts")
+    assert (told(talk, "state"), told(talk, "changed")) == ("idle", "cart.ts"), "nobody built it since"
 
 
 @pytest.mark.parametrize("command", ["git stash; pytest -q; git stash pop", "pytest -q || true", "pytest -q | tail -1"])
@@ -411,4 +411,77 @@ def test_what_is_said_of_a_file_by_its_bare_name_is_not_quoted_when_its_write_wa
     talk = Talk().user("Review it").call("Write", file_path="REVIEW.md", content="x")
     talk.approval("deny", "Write", "write REVIEW.md", by="rule").result("Not allowed.", error=True)
     talk.agent("The findings are in REVIEW.md.")
-    assert (told(talk, "agent"), told(talk, "state")) == ("", "finished; refused by a rule: Write REVIEW.md")
+    assert (told(talk, "agent"), told(talk, "state")) == ("", "idle; refused by a rule: Write REVIEW.md")
+
+
+def test_a_plan_that_nobody_answered_is_open() -> None:
+    talk = Talk().user("How would you cache it?").call("ExitPlanMode", plan="# Cache the lookups\n\n1. An LRU")
+    assert told(talk, "open") == "plan Cache the lookups"
+    assert told(talk.result("User has approved your plan.").agent("On it."), "open") == ""
+
+
+def test_tests_that_failed_and_were_not_run_again_are_not_finished() -> None:
+    talk = Talk().user("Fix it").bash("pytest -q", "Exit code 1\n1 failed in 0.1s", error=True).edit("/p/a.py")
+    talk.agent("I moved the shutdown into close.")
+    assert (told(talk, "state"), told(talk, "changed")) == ("idle", "a.py")
+    assert told(talk.bash("pytest -q", "1 passed in 0.1s").agent("It works."), "state") == "finished"
+
+
+def test_who_was_refused_last_and_says_nothing_of_it_is_not_quoted() -> None:
+    talk = Talk().user("Commit, then take it back").bash("git commit -qam 'Two'", "")
+    talk.call("Bash", command="git reset --hard HEAD~1").approval("deny", subject="git reset --hard HEAD~1", by="rule")
+    talk.result("Not run.", error=True)
+    assert told(talk.agent("I took the commit back; a.py is as it was."), "agent") == ""
+    assert told(talk.agent("The reset was blocked, so the commit stays."), "agent") != ""
+    assert told(talk.bash("git revert HEAD").agent("I reverted the commit with a new one."), "agent") != ""
+
+
+def test_a_call_to_a_server_that_failed_is_not_finished() -> None:
+    talk = Talk().user("Book a table").call("mcp__people__book").result("No such tool.", error=True)
+    assert told(talk.agent("The table is not booked."), "state") == "idle"
+
+
+def test_a_question_is_not_told_twice() -> None:
+    talk = Talk().user("Add a flag to report.py").agent("The flag is in.\n\nShall I document it in the README?")
+    form = form_of(talk.ledger())
+    assert form.told("open") == "Shall I document it in the README?"
+    assert form.told("agent") == "“The flag is in.”"
+    assert form_of(talk.user("Wait").agent("Shall I document it in the README?").ledger()).told("agent") == ""
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I'd go with S3. Tell me which one and I'll set it up.",
+        "x is 2 now. I have not run the tests again.",
+        "core.py is in place; io.py comes next.",
+        "Die README ist da. Der Commit fehlt noch.",
+        "Скрипт готов. Тесты я ещё не запускал.",
+        "脚本写好了。还没有测试。",
+    ],
+)
+def test_who_says_that_something_is_not_done_is_not_finished(words: str) -> None:
+    assert told(Talk().user("Split the module, please").edit("/p/core.py").agent(words), "state") in ("idle", "wartet")
+
+
+def test_a_courtesy_is_no_more_to_be_done() -> None:
+    words = "core.py is in place. Let me know if you have any questions."
+    assert told(Talk().user("Split the module").edit("/p/core.py").agent(words), "state") == "finished"
+
+
+def test_what_failed_and_did_not_go_well_later_is_not_finished() -> None:
+    talk = Talk().user("Install it and test it").bash("pip install -e .", "Exit code 1\nERROR", error=True)
+    talk.bash("pytest -q", "31 passed in 0.1s").agent("All 31 tests pass.")
+    assert told(talk, "state") == "idle"
+    assert told(talk.bash("pip install -e .", "ok").agent("Installed."), "state") == "finished"
+
+
+def test_an_agent_that_failed_leaves_its_work_undone() -> None:
+    talk = Talk().user("Review both").call("Task", description="Review billing").result("API error", error=True)
+    assert told(talk.agent("The auth review is clean."), "state") == "idle"
+
+
+def test_a_run_that_failed_though_its_tests_passed_is_told_as_failed() -> None:
+    printed = "Exit code 1\n26 passed in 0.9s\nFAIL Required test coverage of 100% not reached."
+    talk = Talk().user("Cover it").bash("pytest --cov-fail-under=100", printed, error=True)
+    assert told(talk, "changed") == "pytest --cov-fail-under=100: 26 passed, failed"

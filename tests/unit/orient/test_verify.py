@@ -3,7 +3,7 @@
 import pytest
 
 from clew.orient.dialog import dialog_of
-from clew.orient.verify import Verified, verify
+from clew.orient.verify import Evidence, Verified, verify
 from unit.ledger.talk import Talk
 
 
@@ -19,7 +19,7 @@ def fixed() -> Talk:
 
 def checked(text: str, talk: Talk | None = None) -> Verified:
     made = talk or fixed()
-    return verify(text, made.ledger(), dialog_of(made.entries))
+    return verify(text, Evidence(made.ledger(), dialog_of(made.entries)))
 
 
 TRUE = [
@@ -68,6 +68,11 @@ def test_what_it_does_not_is_dropped_with_its_reason(text: str, part: str) -> No
     assert found.text == ""
     assert part in found.dropped[0].reason
     assert part in found.objection
+
+
+def test_a_closing_quotation_mark_stays() -> None:
+    text = 'The agent said "The old helper is removed." You are fixing leap years in dates.py.'
+    assert checked(text).text == text
 
 
 def test_only_what_is_false_goes() -> None:
