@@ -156,6 +156,8 @@ class WorkFold:
             failed = self._shell(outcome)
         elif name in EDIT_TOOLS:
             self.files.settle(outcome)
+        elif outcome.argument("command") == "undo_edit" and not failed:
+            self.files.undo_last(outcome.argument("path"))
         elif name in READ_TOOLS:
             if not failed:
                 self.files.read(outcome.argument("file_path", "notebook_path", "path"), outcome.source)
