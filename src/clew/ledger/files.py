@@ -129,6 +129,10 @@ class FilesFold:
         added, removed = _counts(outcome)
         self.change(path, added, removed, outcome.source, created=self._creates(outcome, path))
 
+    def knows(self, path: str) -> bool:
+        """Whether the file was met before."""
+        return self._known(path) in self._files
+
     def failed(self, path: str, source: tuple[EntryId, ...]) -> None:
         """A change came to nothing, or nobody knows what it came to."""
         if file := self._at(path):

@@ -223,7 +223,8 @@ class WorkFold:
         for old, new in moved_files(text) if "mv " in text else ():
             self.files.move(old, new, outcome.source, tracked="git mv" in text)
         for path in removed_files(text) if "rm " in text or "Remove-Item" in text else ():
-            self.files.forget_deleted(path, outcome.source)
+            if self.files.knows(path) or not self.commands.named_before(path):  # else a command may have made it
+                self.files.forget_deleted(path, outcome.source)
 
 
 def acted_on(outcome: Outcome) -> str:
