@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 ARGS ?=
+# More than cores: most tests wait for a process of theirs now and then.
+WORKERS ?= 4
 
 .PHONY: run test check bench soak reference clean format
 
@@ -11,7 +13,7 @@ run: $(VENV)/.run
 	@$(BIN)/clew $(ARGS)
 
 test: $(VENV)/.dev
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -11,15 +11,14 @@ from typing import Any
 import msgspec
 import pytest
 
+from architecture.sources import MODULES, ROOT, text_of, tree_of
 from clew.config import schema
 from clew.config.environment import VARIABLES
 from clew.config.schema import Section, Settings
 from clew.config.walk import dotted
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "src" / "clew"
 PAGE = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-READERS = [path for path in sorted(SOURCE.rglob("*.py")) if path.parent.name != "config"]
+READERS = [path for path in MODULES if path.parent.name != "config"]
 SECTIONS = {name: kind for name, kind in vars(schema).items() if isinstance(kind, type) and issubclass(kind, Section)}
 
 Kind = tuple[type[Section], bool]
@@ -162,14 +161,9 @@ class Reads(ast.NodeVisitor):
 
 
 @cache
-def schema_tree() -> ast.Module:
-    return ast.parse(Path(schema.__file__).read_text(encoding="utf-8"))
-
-
-@cache
 def read_by_method(kind: type[Section], name: str) -> set[str]:
     """The fields a method of a section reads: whoever calls it reads them."""
-    for found in ast.walk(schema_tree()):
+    for found in ast.walk(tree_of(Path(schema.__file__))):
         if isinstance(found, ast.ClassDef) and found.name == kind.__name__:
             for method in found.body:
                 if isinstance(method, ast.FunctionDef) and method.name == name:
@@ -181,12 +175,11 @@ def read_by_method(kind: type[Section], name: str) -> set[str]:
 
 def reads() -> set[Read]:
     """What all of src but `config/` reads."""
-    texts = {path: path.read_text(encoding="utf-8") for path in sorted(SOURCE.rglob("*.py"))}
-    words = {path: set(re.findall(r"\w+", text)) for path, text in texts.items()}
+    words = {path: set(re.findall(r"\w+", text_of(path))) for path in MODULES}
     attributes: dict[str, Kind] = {}
     results: dict[str, Kind] = {}
-    for path in (path for path in texts if words[path] & set(SECTIONS)):  # an annotation names what it means
-        tree = ast.parse(texts[path])
+    for path in (path for path in MODULES if words[path] & set(SECTIONS)):  # an annotation names what it means
+        tree = tree_of(path)
         known = Reads(tree, {}, {})
         for node in ast.walk(tree):
             if isinstance(node, ast.AnnAssign):
@@ -201,7 +194,7 @@ def reads() -> set[Read]:
     # Whoever names neither a section nor anything that holds one reads none.
     roots = {*SECTIONS, *attributes, *results}
     near = [path for path in READERS if roots & words[path]]
-    return {read for path in near for read in Reads(ast.parse(texts[path]), attributes, results).read()}
+    return {read for path in near for read in Reads(tree_of(path), attributes, results).read()}
 
 
 @pytest.fixture(scope="module")
@@ -241,8 +234,8 @@ def test_every_variable_in_any_page_is_read_and_every_one_that_is_read_is_in_a_p
     pages = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
     named = {name for page in pages for name in variable.findall(page.read_text(encoding="utf-8"))}
     used: set[str] = set()
-    for path in sorted(SOURCE.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for path in (path for path in MODULES if "CLEW_" in text_of(path)):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.Constant) and isinstance(node.value, str) and variable.fullmatch(node.value):
                 used.add(node.value)
     assert named == used

@@ -7,9 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[2]
-SOURCE = ROOT / "src" / "clew"
-MODULES = sorted(SOURCE.rglob("*.py"))
+from architecture.sources import MODULES, ROOT, SOURCE, text_of, tree_of
+
 MAX_LINES = 400
 BAD_NAMES = re.compile(r"(Manager|Helper|Service)$")
 BAD_FILES = {"utils", "util", "common", "misc", "helpers"}
@@ -17,9 +16,8 @@ BAD_FILES = {"utils", "util", "common", "misc", "helpers"}
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(SOURCE)))
 def test_a_module_is_small_says_its_idea_and_is_well_named(path: Path) -> None:
-    text = path.read_text(encoding="utf-8")
-    assert len(text.splitlines()) <= MAX_LINES, "split it: a module owns one idea"
-    tree = ast.parse(text)
+    assert len(text_of(path).splitlines()) <= MAX_LINES, "split it: a module owns one idea"
+    tree = tree_of(path)
     assert ast.get_docstring(tree), "a module says its one idea in its docstring"
     assert path.stem not in BAD_FILES
     names = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
@@ -28,7 +26,7 @@ def test_a_module_is_small_says_its_idea_and_is_well_named(path: Path) -> None:
 
 def test_no_package_initialiser_runs_code() -> None:
     for path in SOURCE.rglob("__init__.py"):
-        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for node in tree_of(path).body:
             plain = isinstance(node, ast.Expr | ast.Import | ast.ImportFrom | ast.Assign)
             assert plain, f"{path} runs code at import"
 
@@ -39,7 +37,7 @@ def test_every_tool_has_its_words_beside_it() -> None:
 
 
 def test_the_loop_fits_on_a_screen() -> None:
-    tree = ast.parse((SOURCE / "engine" / "loop.py").read_text(encoding="utf-8"))
+    tree = tree_of(SOURCE / "engine" / "loop.py")
     (loop,) = [node for node in tree.body if isinstance(node, ast.AsyncFunctionDef) and node.name == "run_turn"]
     assert loop.end_lineno is not None
     assert loop.end_lineno - loop.lineno + 1 <= 45
@@ -78,7 +76,7 @@ def test_only_declared_packages_are_imported() -> None:
     sdk = {"mcp", "mcp_types", "anyio", "httpx2", "pydantic"}  # the extra `mcp`, with what its API is made of
     for path in MODULES:
         extra = sdk if path.is_relative_to(SOURCE / "mcp") else set[str]()
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             if isinstance(node, ast.ImportFrom) and node.level == 0 and node.module:
                 names = [node.module]

@@ -5,11 +5,14 @@ import os
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 CLEW = str(Path(sys.executable).parent / "clew")
 LIMIT_S = 60
+POLL_S = 0.005
 
 
 class Done(NamedTuple):
@@ -37,6 +40,13 @@ def with_a_terminal() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+def until(there: Callable[[], object], process: "subprocess.Popen[bytes]") -> None:
+    """Waits for what a run brings about before it ends, and leaves the machine to the run."""
+    while not there():
+        assert process.poll() is None
+        time.sleep(POLL_S)
+
+
 class Place:
     """A home and a project of their own; runs `clew` there."""
 
@@ -55,6 +65,7 @@ class Place:
             "ANTHROPIC_BASE_URL": server_url,
             "LANG": "C.UTF-8",
             "PYTHONDONTWRITEBYTECODE": "1",
+            "PYDANTIC_DISABLE_PLUGINS": "1",  # there are none, and every run with an MCP server would look for them
         }
 
     def run(

@@ -54,6 +54,8 @@ class Person:
         """Another one would end the command."""
         self._answers = answers
         self._raw = b""
+        self._read_as = (0, "")
+        """How many bytes there were when they were last read as text, and that text: asked for at every look."""
         self._turn_from = 0
         self._answered = 0
         if terminal:
@@ -78,8 +80,10 @@ class Person:
     @property
     def text(self) -> str:
         """Everything shown so far, without what moves the cursor. What is drawn over stays, as a line of its own."""
-        shown = self._raw.decode("utf-8", "replace").replace(DRAWN_OVER, "\n")
-        return ESCAPE.sub("", shown).replace("\r", "")
+        if self._read_as[0] != len(self._raw):
+            shown = self._raw.decode("utf-8", "replace").replace(DRAWN_OVER, "\n")
+            self._read_as = (len(self._raw), ESCAPE.sub("", shown).replace("\r", ""))
+        return self._read_as[1]
 
     def ready(self) -> None:
         """The command can take a prompt. A pipe takes it at any time."""

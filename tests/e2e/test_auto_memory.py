@@ -45,7 +45,17 @@ def test_with_nobody_there_nothing_is_kept_in_any_mode_and_it_is_listed(serve: S
     assert kept(place) == {}
 
 
-@pytest.mark.parametrize("mode", MODES)
+def test_in_plan_mode_nothing_is_kept_and_nobody_is_asked(serve: Serve) -> None:
+    place, _ = serve([remember(LINE), {"text": "ok"}])
+    with Driven(place, *ASK, *SUGGEST, "--allowed-tools", "Remember", "--permission-mode", "plan") as run:
+        run.say("hi")
+        (denial,) = run.result()["permission_denials"]
+        assert (denial["tool_name"], denial["reason"]) == ("Remember", "plan mode changes nothing")
+        assert not run.of("control_request")
+    assert kept(place) == {}
+
+
+@pytest.mark.parametrize("mode", [mode for mode in MODES if mode != "plan"])
 def test_the_exact_line_is_shown_kept_and_can_be_taken_out_again(serve: Serve, mode: str) -> None:
     place, _ = serve([remember(f"  {LINE} \u202e"), {"text": "ok"}])
     (place.project / "AGENTS.md").write_text("# Ours\n")

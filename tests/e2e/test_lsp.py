@@ -114,9 +114,9 @@ def test_a_server_that_misbehaves_is_one_line_and_then_off(serve: Serve, kind: s
     flags = ("--trust", "--permission-mode", "bypassPermissions", "--settings", json.dumps(odd(kind)))
     with Driven(place, *flags) as run:
         run.say("go")
-        told = run.until(lambda line: line.get("code") == "lsp")
+        run.until(lambda _: "result" in run.kinds and any(line.get("code") == "lsp" for line in run.lines))
+        (told,) = [line for line in run.lines if line.get("code") == "lsp"]
         assert told["text"] == f"no more diagnostics from odd in this session: {why}"
-        run.result()
         run.say("go on")
         assert run.result()["result"] == "on"
         assert run.end() == 0

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from e2e.command import Place
+from e2e.driver import Driven
 from fakes.effort import HANG_S
 from fakes.model_server import ModelServer
 
@@ -56,13 +57,17 @@ def test_a_server_that_connects_in_the_middle_of_a_turn_is_usable_at_the_next_st
 
 
 def test_every_call_asks_unless_a_rule_says_otherwise(tmp_path: Path) -> None:
-    with ModelServer({"replies": [], "last": {"text": "done"}}) as server:
+    """Three servers in one run: a rule that means its tool, one that is only the beginning of its name, and none."""
+    calls = [
+        {"call": "CallTool", "arguments": {"tool": f"mcp__{name}__echo", "arguments": {"text": f"to {name}"}}}
+        for name in ("meant", "nearly", "other")
+    ]
+    with ModelServer([{"calls": calls}, {"text": "done"}]) as server:
         place = Place(tmp_path, server.url)
-    for rule, runs in (("Read", False), ("mcp__raw__ec*", True), ("mcp__ra", False)):
-        with ModelServer([ECHO, {"text": "done"}]) as server:
-            env = {"ANTHROPIC_BASE_URL": server.url}
-            place.run("-p", "hi", "--mcp-config", config(raw=raw()), "--allowed-tools", rule, *WAIT, env=env)
-            assert ("echo: hi" in json.dumps(server.requests[1].body["messages"])) == runs
+        rules = ("--allowed-tools", "Read,mcp__meant__ec*,mcp__near")
+        place.run("-p", "hi", "--mcp-config", config(meant=raw(), nearly=raw(), other=raw()), *rules, *WAIT)
+        results = json.dumps(server.requests[1].body["messages"])
+    assert [name for name in ("meant", "nearly", "other") if f"echo: to {name}" in results] == ["meant"]
 
 
 def test_a_projects_server_runs_only_after_trust_and_approval(tmp_path: Path) -> None:
@@ -89,6 +94,21 @@ def test_a_projects_server_runs_only_after_trust_and_approval(tmp_path: Path) ->
         (place.project / ".mcp.json").write_text(config(theirs=raw("junk", RAW_PIDFILE=str(pidfile))))
         changed = place.run("mcp", "list", "--json")
         assert json.loads(changed.out)["servers"][0]["state"] == "unapproved"
+
+
+def test_what_a_server_offers_is_counted(tmp_path: Path) -> None:
+    with ModelServer([{"text": "done"}]) as server:
+        place = Place(tmp_path, server.url)
+        place.run("mcp", "add", "fake", "-s", "user", "--", sys.executable, str(FAKES / "mcp_server.py"))
+        (row,) = json.loads(place.run("mcp", "list", "--json").out)["servers"]
+        assert (row["prompts"], row["resources"]) == (1, 1)
+        assert ", 1 prompt, 1 resource" in place.run("mcp", "get", "fake").out
+        with Driven(place, "--mcp-wait", "20") as run:
+            run.say("hi")
+            run.result()
+            run.say("/mcp")
+            assert ", 1 prompt, 1 resource" in run.result()["result"]
+            run.end()
 
 
 def test_what_is_no_json_is_one_line_and_the_rest_works(tmp_path: Path) -> None:
@@ -139,6 +159,28 @@ def test_a_tool_answers_for_a_person(tmp_path: Path) -> None:
     assert (place.project / "yes.txt").read_text() == "yes"
     assert not (place.project / "no.txt").exists()
     assert "the word no is in it" in results
+
+
+def test_a_tool_answers_for_a_person_in_every_turn_of_a_dialogue(tmp_path: Path) -> None:
+    def write(name: str) -> dict[str, Any]:
+        return {"calls": [{"call": "Write", "arguments": {"file_path": f"{name}.txt", "content": name}}]}
+
+    done = {"text": "done"}
+    with ModelServer([write("yes"), done, write("no"), done, write("yes2"), done]) as server:
+        place = Place(tmp_path, server.url)
+        given = config(fake={"command": sys.executable, "args": [str(FAKES / "mcp_server.py")]})
+        with Driven(place, "--mcp-config", given, "--permission-prompt-tool", "mcp__fake__decide") as run:
+            run.say("one")
+            assert run.result()["subtype"] == "success"
+            run.say("two")
+            denied = run.result()
+            assert [denial["reason"] for denial in denied["permission_denials"]] == ["the word no is in it"]
+            assert run.answered("r1", "set_permission_mode", mode="dontAsk")["subtype"] == "success"
+            run.say("three")
+            assert run.result()["is_error"]
+            assert run.end() == 1
+            assert not run.of("control_request")
+    assert [path.name for path in sorted(place.project.glob("*.txt"))] == ["yes.txt"]
 
 
 def test_a_tool_that_answers_is_asked_about_what_would_run(tmp_path: Path) -> None:

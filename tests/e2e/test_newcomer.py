@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from e2e.command import CLEW, LIMIT_S, Done, Place
+from e2e.command import CLEW, LIMIT_S, Done, Place, until
 from fakes.model_server import ModelServer
 
 ANSWER = "grüße 中文 😀"
@@ -259,8 +259,7 @@ def test_a_terminal_that_closes_ends_the_run_in_order(tmp_path: Path) -> None:
     with ModelServer([{"parts": [{"text": "partial"}, {"wait": "gate"}]}]) as server:
         place = Place(tmp_path, server.url)
         process = place.start("-p", "go", "--output-format", "json")
-        while not server.requests:
-            assert process.poll() is None
+        until(lambda: server.requests, process)
         process.send_signal(signal.SIGHUP)
         out, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130

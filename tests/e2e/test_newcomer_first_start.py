@@ -1,11 +1,13 @@
 """The very first start: no key, no session, no idea. And a reader that leaves in the middle."""
 
+import os
+import pwd
 import sys
 from pathlib import Path
 
 import pytest
 
-from e2e.command import Place
+from e2e.command import CLEW, Place
 from e2e.test_plain import Person
 from fakes.model_server import ModelServer
 
@@ -74,3 +76,25 @@ def test_a_reader_that_leaves_ends_the_turn_in_the_log_too(tmp_path: Path) -> No
     kinds = [entry["type"] for entry in place.entries() if entry["type"] not in ("ai-title", "batch-label")]
     assert kinds[-3:] == ["turn-result", "last-prompt", "session-state"]
     assert len(server.requests) <= 1
+
+
+def test_who_cannot_type_clew_is_told_what_to_type(tmp_path: Path) -> None:
+    """After `make run` in a clone: every line of the page names a command that the shell would not find."""
+    place = Place(tmp_path)
+    alone = place.run(env={"ANTHROPIC_API_KEY": "", "PATH": "/usr/bin:/bin"})
+    assert f"Your shell does not find clew. Install it (README.md), or type in its place:\n    {CLEW}\n" in alone.out
+    found = place.run(env={"ANTHROPIC_API_KEY": "", "PATH": f"{Path(CLEW).parent}:/usr/bin:/bin"})
+    assert (found.code, "does not find" in found.out) == (0, False)
+
+
+@pytest.mark.parametrize("home", ["", "here"])
+def test_a_home_that_is_no_place_is_no_home(tmp_path: Path, home: str) -> None:
+    """Whoever starts it in another directory must find the same sessions, and a project never is the user's home."""
+    done = Place(tmp_path).run("config", "path", env={"HOME": home, "CLEW_HOME": ""})
+    assert done.out == os.path.join(pwd.getpwuid(os.getuid()).pw_dir, ".clew", "settings.json") + "\n"
+
+
+def test_a_command_with_two_letters_swapped_is_no_prompt(tmp_path: Path) -> None:
+    done = Place(tmp_path).run("auht")
+    assert (done.code, done.out) == (2, "")
+    assert "did you mean clew auth?" in done.err

@@ -297,6 +297,8 @@ def test_line_by_line(come: Any) -> None:
     person.type("a\r")
     person.sees("Plan accepted; edits are made without asking")
     person.sees("begun")
+    person.sees("3 steps")
+    assert not [row for row in person.rows if "failed" in row], "a plan that is sent back is an answer"
     assert "The user says: and the tests?" in last_result(server.requests[1].body)
     assert "edits are accepted without asking" in last_result(server.requests[2].body)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from e2e.command import LIMIT_S, Place
+from e2e.command import LIMIT_S, Place, until
 from fakes.model_server import ModelServer
 
 Serve = Callable[[Any], tuple[Place, ModelServer]]
@@ -124,8 +124,7 @@ def test_hl_8_resume_at_without_resume_is_refused_in_one_line(tmp_path: Path) ->
 def test_the_prompt_is_on_disk_and_private_before_the_request_arrives(serve: Serve) -> None:
     place, server = serve([{"parts": [{"wait": "gate"}, {"text": "late"}]}])
     process = place.start("-p", "keep this safe")
-    while not server.requests:
-        assert process.poll() is None
+    until(lambda: server.requests, process)
     (path,) = place.transcripts()
     assert "keep this safe" in path.read_text()
     assert path.stat().st_mode & 0o077 == 0
@@ -136,8 +135,7 @@ def test_the_prompt_is_on_disk_and_private_before_the_request_arrives(serve: Ser
 def test_ctrl_c_once_interrupts_cleanly(serve: Serve) -> None:
     place, server = serve([{"parts": [{"text": "partial"}, {"wait": "gate"}]}])
     process = place.start("-p", "go", "--output-format", "json")
-    while not server.requests:
-        assert process.poll() is None
+    until(lambda: server.requests, process)
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=LIMIT_S)
     assert process.returncode == 130

@@ -134,3 +134,10 @@ def test_a_file_that_is_no_session_is_said_to_be_none(tmp_path: Path, words: str
     assert done.code == 1
     assert "Traceback" not in done.err
     assert done.out == ""
+
+
+def test_a_session_that_begins_with_a_long_paste(tmp_path: Path) -> None:
+    place = Place(tmp_path)
+    pasted = line(1, "user", "Why does this fail?\n" + "one more line of the log\n" * 100_000)
+    path = written(place, pasted, line(2, "assistant", [{"type": "text", "text": "The disk is full."}]))
+    assert "Why does this fail?" in told(place, path)

@@ -86,12 +86,14 @@ def test_good_words_follow_the_facts_and_are_paid_for_once(tmp_path: Path) -> No
             someone = person(place, session)
             someone.sees(FACTS)
             someone.sees(words)
+            someone.type("/recap why\r")
+            someone.sees("It was shown because the session was resumed")
             someone.type("/exit\r")
             assert someone.exits() == 0
         assert len(server.requests) == 3, "the session's own, one to write it, one to read it over"
         for sent in server.requests[1:]:
             assert "cache_control" not in str(sent.body)
-            assert "thinking" not in str(sent.body)
+            assert sent.body["thinking"] == {"type": "disabled"}
 
 
 def test_a_draft_is_read_over_before_anybody_sees_it(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from e2e.command import LIMIT_S, Place
+from e2e.command import LIMIT_S, Place, until
 from fakes.model_server import ModelServer
 
 
@@ -114,8 +114,7 @@ def test_rs_9_after_a_crash_the_turn_goes_on_once_without_running_the_tool_again
     with ModelServer([read, {"parts": [{"wait": "never"}]}, {"text": "finished"}]) as server:
         place = Place(tmp_path, server.url)
         process = place.start("-p", "read the note", "--permission-mode", "bypassPermissions")
-        while len(server.requests) < 2:
-            assert process.poll() is None
+        until(lambda: len(server.requests) >= 2, process)
         process.kill()
         process.wait()
         done = place.run("-p", "-c")
@@ -135,8 +134,7 @@ def held_session(place: Place, server: ModelServer) -> "subprocess.Popen[bytes]"
     """A run that has its session open and waits for the model."""
     before = len(server.requests)
     process = place.start("-p", "hold it")
-    while len(server.requests) <= before:
-        assert process.poll() is None
+    until(lambda: len(server.requests) > before, process)
     return process
 
 

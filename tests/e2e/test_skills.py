@@ -1,6 +1,7 @@
 """Skills and custom commands through the real command: what the model gets, what people see, what ends with a turn."""
 
 import json
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,48 @@ def test_what_is_not_allowed_keeps_all_of_a_command_from_being_sent(served: tupl
     assert not (place.project / "made").exists()
 
 
+def test_nothing_of_a_command_is_run_before_all_of_it_is_allowed(served: tuple[Place, ModelServer]) -> None:
+    place, server = served
+    make = "!`touch made`"
+    for name, rest in {
+        "secret": "@~/.ssh/id_rsa",
+        "denied": "!`curl http://x`",
+        "gone": "@unreadable",
+        "late": "@made",
+    }.items():
+        command(place, name, f"First {make}, then {rest}")
+    put(place.home / ".ssh" / "id_rsa", "key")
+    put(place.project / "unreadable", "\x00" * 100)
+    rules = ("--allowed-tools", "Bash(touch made)", "--disallowed-tools", "Bash(curl *)")
+    for name in ("secret", "denied", "gone"):
+        done = place.run("-p", f"/{name}", *rules)
+        assert (done.code, (place.project / "made").exists()) == (1, False), (name, done.err)
+    done = place.run("-p", "/late", *rules, "--tools", "Read")
+    assert (done.code, "was not run. There is no tool named 'Bash'" in done.err) == (1, True), done.err
+    assert not server.requests
+    assert place.run("-p", "/late", *rules).code == 0
+    assert (place.project / "made").exists()
+    assert "then @made" in texts(server.requests[0])[1], "what is there is looked at before anything runs"
+
+
+def test_a_yes_is_asked_for_once_and_before_anything_runs(served: tuple[Place, ModelServer]) -> None:
+    place, server = served
+    command(place, "two", "!`touch one && echo 1` and !`touch two && echo 2`")
+    with Driven(place, "--permission-prompt-tool", "stdio") as run:
+        for answers in (["allow", "deny"], ["allow", "allow"]):
+            run.say("/two")
+            for answer in answers:
+                asked = run.until(is_asked("can_use_tool"))
+                assert not (place.project / "one").exists()
+                run.answer(asked, {"behavior": answer, "message": "no"})
+            result = run.result()
+        assert result["subtype"] == "success"
+        assert run.end() == 0
+    assert len(run.of("control_request")) == 4
+    assert (place.project / "two").exists()
+    assert texts(server.requests[0])[1].endswith("1 and 2")
+
+
 def test_a_program_is_asked_for_a_command_in_a_command(served: tuple[Place, ModelServer]) -> None:
     place, server = served
     command(place, "risky", "Look: !`echo asked > a.txt; cat a.txt`")
@@ -184,6 +227,22 @@ def test_files_of_a_users_skill_are_read_without_asking_once_it_is_used(tmp_path
         assert "not yours" not in told
 
 
+SENT_AS_WORDS = (
+    "there is no command or skill /go here, so it was sent as words; those of this directory are not read before it is "
+    "trusted (see --trust)"
+)
+
+
+def test_words_that_look_like_a_name_are_not_sent_in_silence(tmp_path: Path) -> None:
+    with ModelServer(LAST) as server:
+        place = Place(tmp_path, server.url)
+        sent = ["/nothing  of the\nkind", "/tmp/x.py is broken", "//review it", "/ what", "no /name"]
+        told = [place.run("-p", prompt).err for prompt in sent]
+        assert [texts(request) for request in server.requests] == [[prompt] for prompt in sent]
+        assert "no command or skill /nothing here, so it was sent as words\n" in told[0]
+        assert not [words for words in told[1:] if "sent as words" in words]
+
+
 def test_nothing_of_a_project_counts_before_trust_and_it_loosens_nothing_after(tmp_path: Path) -> None:
     with ModelServer([{"text": "as words"}, write_call("a"), {"text": "done"}]) as server:
         place = Place(tmp_path, server.url)
@@ -193,6 +252,9 @@ def test_nothing_of_a_project_counts_before_trust_and_it_loosens_nothing_after(t
         assert "is not read: the directory is not trusted" in done.out
         assert "go" not in done.lines[0]["slash_commands"]
         assert texts(server.requests[0]) == ["/go"]
+        told = [line["text"] for line in done.lines if line.get("subtype") == "notice" and line["code"] == "name"]
+        assert told == [SENT_AS_WORDS]
+        assert SENT_AS_WORDS in done.err
         assert "mine" not in json.dumps(server.requests[0].body["system"])
         done = place.run("-p", "/go", "--trust", "--output-format", "json")
         assert len(done.result["permission_denials"]) == 1
@@ -248,6 +310,35 @@ def test_a_changed_file_counts_at_its_next_use_and_new_skills_are_told(tmp_path:
         place.run("-p", "on", "--resume", run.lines[0]["session_id"])
         assert json.dumps(server.requests[3].body["system"]) == system
         assert server.requests[3].body["tools"] == server.requests[0].body["tools"]
+
+
+def test_the_first_skill_of_a_session_is_told_with_its_file(tmp_path: Path) -> None:
+    file = tmp_path / "home" / ".clew" / "skills" / "late" / "SKILL.md"
+    reads = {"calls": [{"call": "Read", "arguments": {"file_path": str(file)}}]}
+    with ModelServer([{"text": "one"}, reads, {"text": "two"}, {"text": "three"}, {"text": "four"}]) as server:
+        place = Place(tmp_path, server.url)
+        with Driven(place, "--disallowed-tools", "Skill(secret)") as run:
+            run.say("on")
+            run.result()
+            assert file == skill(place.clew_home, "late", "---\ndescription: Came late\n---\nthe late words")
+            skill(place.clew_home, "secret", "---\ndescription: Not for you\n---\nx")
+            run.say("on")
+            assert run.result()["permission_denials"] == [], "a person's own skill is read without asking"
+            shutil.rmtree(file.parent)
+            run.say("on")
+            run.result()
+            run.say("on")
+            run.result()
+            run.end()
+        told = [text for text in texts(server.requests[1]) if "There are new skills" in text]
+        assert [text for text in told if f"- late: Came late ({file})" in text]
+        assert "Not for you" not in json.dumps(server.requests[2].body)
+        assert "the late words" in json.dumps(server.requests[2].body)
+        last = texts(server.requests[4])
+        assert sum("There are new skills" in text for text in last) == 1
+        assert sum("no longer there: late" in text for text in last) == 1
+        assert server.requests[4].body["tools"] == server.requests[0].body["tools"]
+        assert server.requests[4].body["system"] == server.requests[0].body["system"]
 
 
 def test_a_broken_file_is_one_warning_and_the_others_work(served: tuple[Place, ModelServer]) -> None:

@@ -14,7 +14,7 @@ import pytest
 
 from clew.headless.command_names import SLASH_COMMANDS
 from clew.host.bundled_names import BUNDLED
-from e2e.command import CLEW, LIMIT_S, Done, Place
+from e2e.command import CLEW, LIMIT_S, Done, Place, until
 from fakes.effort import not_hanging
 from fakes.json_schema import violations
 from fakes.model_server import ModelServer
@@ -244,8 +244,7 @@ def test_a_signal_while_a_tool_runs(serve: Serve) -> None:
     call = {"call": "Bash", "arguments": {"command": "touch started; sleep 1000"}}
     place, _ = serve([{"calls": [call]}])
     process = place.start("-p", "go", *PARTIAL, "--permission-mode", "bypassPermissions")
-    while not (place.project / "started").exists():
-        assert process.poll() is None
+    until(lambda: (place.project / "started").exists(), process)
     process.send_signal(signal.SIGTERM)
     lines = checked(place, out_of(process))
     assert (process.returncode, lines[-1]["terminal_reason"]) == (130, "aborted_tools")
@@ -287,8 +286,7 @@ def test_a_signal_at_any_moment_of_the_start_ends_with_one_result_or_before_the_
     with ModelServer({"replies": [], "last": {"parts": [{"text": "mine"}, {"wait": "gate"}]}}) as server:
         place = Place(tmp_path, server.url)
         holder = place.start("-p", "go", "--session-id", "held", *STREAM)
-        while not server.requests:
-            assert holder.poll() is None
+        until(lambda: server.requests, holder)
         waiting = place.start("-p", "more", "-r", "held", "--wait", *STREAM)
         assert waiting.stderr is not None
         waiting.stderr.readline()  # it says that it waits
@@ -324,8 +322,7 @@ def closed_in_order(place: Place) -> None:
 def test_a_reader_that_never_reads_does_not_keep_a_run_that_is_told_to_end(serve: Serve) -> None:
     place, _ = serve([{"text": "a line of the answer\n" * 20_000}])
     process = place.start("-p", "go", *PARTIAL)
-    while not said_in_log(place):
-        assert process.poll() is None
+    until(lambda: said_in_log(place), process)
     process.send_signal(signal.SIGTERM)
     assert process.wait(LIMIT_S) in (0, 130)
     closed_in_order(place)
@@ -335,8 +332,7 @@ def test_a_reader_that_leaves_ends_a_run_that_says_nothing(serve: Serve) -> None
     call = {"call": "Bash", "arguments": {"command": "touch started; sleep 1000"}}
     place, server = serve([{"calls": [call]}, {"text": "never"}])
     process = place.start("-p", "go", *STREAM, "--permission-mode", "bypassPermissions")
-    while not (place.project / "started").exists():
-        assert process.poll() is None
+    until(lambda: (place.project / "started").exists(), process)
     assert process.stdout is not None
     assert process.stderr is not None
     process.stdout.close()
@@ -432,8 +428,7 @@ def test_a_signal_ends_the_waiting_for_a_title(serve: Serve) -> None:
     )
     words = "Explain what the parser does with nested brackets"
     process = place.start("-p", words, *STREAM, "--settings", settings)
-    while len(server.requests) < 2:
-        assert process.poll() is None
+    until(lambda: len(server.requests) >= 2, process)
     process.send_signal(signal.SIGTERM)
     lines = checked(place, out_of(process))
     assert (process.returncode, lines[-1]["result"]) == (0, "It counts them.")
@@ -464,8 +459,7 @@ def test_a_signal_while_a_command_asks_a_model(serve: Serve) -> None:
         place.run("-p", f"question {number}", *(["-c"] if number else []))
     before = len(server.requests)
     process = place.start("-p", "/compact", "-c", *STREAM)
-    while len(server.requests) == before:
-        assert process.poll() is None
+    until(lambda: len(server.requests) != before, process)
     process.send_signal(signal.SIGTERM)
     lines = valid(out_of(process))
     assert (process.returncode, lines[-1]["is_error"], len(of(lines, "result"))) == (130, True, 1)

@@ -58,6 +58,23 @@ async def test_a_function_of_the_program_is_a_tool(lab: MakeLab) -> None:
     assert "out of fingers" in sent
 
 
+@tool("decide", "Says yes or no", {"tool_name": str, "input": dict, "tool_use_id": str})
+async def decide(args: dict[str, Any]) -> dict[str, Any]:
+    CALLED.append({"tool_name": args["tool_name"]})
+    answer = {"behavior": "allow", "updatedInput": args["input"]} if args["input"]["a"] else {"behavior": "deny"}
+    return {"content": [{"type": "text", "text": json.dumps(answer)}]}
+
+
+async def test_a_function_of_the_program_answers_what_would_ask(lab: MakeLab) -> None:
+    here = lab([calls("add", {"a": 2, "b": 3}), calls("add", {"a": 0, "b": 1}), {"text": "five"}])
+    servers = {"calculator": create_sdk_mcp_server("calculator", tools=[add, decide])}
+    tool_name = "mcp__calculator__decide"
+    async with here.client(mcp_servers=servers, permission_prompt_tool_name=tool_name) as client:
+        assert words(await exchange(client, "what is 2 + 3?")) == "five"
+    asked = {"tool_name": "mcp__calculator__add"}
+    assert [asked, {"a": 2, "b": 3}, asked] == CALLED
+
+
 async def test_a_tool_that_is_not_allowed_is_not_called(lab: MakeLab) -> None:
     here = lab([calls("add", {"a": 2, "b": 3}), {"text": "no sum"}])
     servers = {"calculator": create_sdk_mcp_server("calculator", tools=[add])}

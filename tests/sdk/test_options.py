@@ -162,7 +162,6 @@ async def test_agents_are_mentioned_as_not_used(lab: MakeLab) -> None:
     [
         {"strict_mcp_config": True},
         {"skills": "all"},
-        {"skills": []},
         {"forward_subagent_text": True},
         {"client_app": "my-app/1.0"},
         {"enable_file_checkpointing": True},
@@ -171,13 +170,37 @@ async def test_agents_are_mentioned_as_not_used(lab: MakeLab) -> None:
         {"thinking": {"type": "adaptive"}, "model": "claude-opus-4-6"},
         {"max_thinking_tokens": 4000},
         {"extra_args": {"trust": None}},
-        {"skills": ["pdf"]},
     ],
     ids=lambda more: ",".join(f"{name}={value}" for name, value in more.items())[:40],
 )
 async def test_what_is_accepted_does_not_keep_a_run_from_its_answer(lab: MakeLab, more: dict[str, Any]) -> None:
     here = lab([{"text": "hi"}])
     assert words(await collect(query(prompt="hi", options=here.options(**more)))) == "hi"
+
+
+@pytest.mark.parametrize(
+    ("chosen", "told"), [(["pdf"], ["pdf"]), ([], []), ("all", ["ocr", "pdf"]), (None, ["ocr", "pdf"])]
+)
+async def test_only_the_skills_that_were_chosen_are_the_models(lab: MakeLab, chosen: Any, told: list[str]) -> None:
+    wants = {
+        "calls": [{"call": "Skill", "arguments": {"name": "ocr"}}, {"call": "Skill", "arguments": {"name": "pdf"}}]
+    }
+    here = lab([wants, {"text": "read"}, {"text": "read"}])
+    for name in ("ocr", "pdf"):
+        file = here.place.clew_home / "skills" / name / "SKILL.md"
+        file.parent.mkdir(parents=True)
+        file.write_text(f"---\ndescription: about {name}\n---\nthe words of {name}")
+    messages = await collect(query(prompt="hi", options=here.options(skills=chosen)))
+    assert words(messages) == "read"
+    system, results = json.dumps(here.sent(0)["system"]), json.dumps(here.sent(1)["messages"])
+    assert [name for name in ("ocr", "pdf") if f"- {name}: about" in system] == told
+    assert [name for name in ("ocr", "pdf") if f"the words of {name}" in results] == told
+    assert "no longer there" not in results
+    resumed = await collect(
+        query(prompt="again", options=here.options(skills=chosen, resume=result_of(messages).session_id))
+    )
+    assert words(resumed) == "read"
+    assert here.sent(-1)["system"] == here.sent(0)["system"]
 
 
 @pytest.mark.parametrize(
@@ -188,7 +211,7 @@ async def test_what_is_accepted_does_not_keep_a_run_from_its_answer(lab: MakeLab
         ({"plugins": [{"type": "local", "path": "/tmp"}]}, "plugin-dir"),
         ({"task_budget": {"total": 1000}}, "task-budget"),
         ({"permission_mode": "auto"}, "auto"),
-        ({"permission_prompt_tool_name": "mcp__x__y"}, "permission-prompt-tool"),
+        ({"permission_prompt_tool_name": "ask"}, "permission-prompt-tool"),
     ],
 )
 async def test_what_is_not_there_is_refused_by_its_name(lab: MakeLab, more: dict[str, Any], named: str) -> None:

@@ -4,6 +4,7 @@ Session n of a run has the seed SEED + n, so that one that fails is played again
 Sessions with an odd seed change their view in between: compaction, clearing, snips, undo, pins, recall, rewind.
 `--long 1000` makes one session of so many requests in a small window instead.
 `--headless 1000` makes so many runs of `clew -p` with random faults: one result each, no hang, no process left behind.
+`--recaps 200` makes so many sessions of random work, some of them killed, and holds their recaps against the disk.
 """
 
 import argparse
@@ -24,6 +25,7 @@ from e2e.conversation_fuzz import play
 from e2e.conversation_plan import Plan, make_plan, make_view_plan
 from e2e.headless_runs import make_run
 from e2e.headless_runs import play as play_run
+from e2e.recap_fuzz import play as play_recap
 
 NUMBERED = re.compile(r"\b(?:ask|say|fx|ink|muse)\d{3}\b|'[^']*'|\d+")
 
@@ -37,9 +39,10 @@ def main() -> int:
     parser.add_argument("--keep", action="store_true", help="leave the folders of sessions that fail")
     parser.add_argument("--long", type=int, default=0, metavar="REQUESTS", help="one long session in a small window")
     parser.add_argument("--headless", type=int, default=0, metavar="RUNS", help="runs of `clew -p` instead")
+    parser.add_argument("--recaps", type=int, default=0, metavar="SESSIONS", help="recaps against the disk instead")
     args = parser.parse_args()
-    count = args.headless or args.sessions
-    what = "runs" if args.headless else "sessions"
+    count = args.headless or args.recaps or args.sessions
+    what = "runs" if args.headless else "recaps" if args.recaps else "sessions"
     print(f"seed {args.seed}, {count} {what}, {args.jobs} at once", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="clew-soak-"))
     if args.long:
@@ -48,10 +51,13 @@ def main() -> int:
         shutil.rmtree(folder, ignore_errors=True)
         return 1 if wrong else 0
     tell, play_one = (told_run, one_run) if args.headless else (told_session, one_session)
+    if args.recaps:
+        tell, play_one = told_recap, play_recap
     started = time.monotonic()
     bad = play_all(range(args.seed, args.seed + count), args.jobs, folder, tell, play_one, keep=args.keep)
     took_s = time.monotonic() - started
     good = "have one result, and leave nothing behind" if args.headless else "go on as they were"
+    good = "say what is so" if args.recaps else good
     print(f"{count - len(bad)} of {count} {what} {good}; {took_s:.0f} s; failing seeds: {sorted(bad) or 'none'}")
     if bad and args.keep:
         print(f"kept in {folder}")
@@ -94,6 +100,10 @@ def told_session(seed: int) -> str:
 
 def one_session(seed: int, folder: Path) -> list[str]:
     return play(plan_of(seed), folder)
+
+
+def told_recap(seed: int) -> str:
+    return f"recap {seed}"
 
 
 def told_run(seed: int) -> str:

@@ -106,6 +106,13 @@ def test_a_real_terminal(terminal: Terminal) -> None:
     assert terminal.process.poll() is None
 
 
+def test_letters_that_join_others_are_text(terminal: Terminal) -> None:
+    """Within an emoji and within words of scripts that need them; anywhere else nobody would see them."""
+    terminal.until_cursor(20, 9)
+    terminal.type("👩\u200d👧 می\u200cخواهم a\u200db\r".encode())
+    assert terminal.entries(1) == ["early 👩\u200d👧 می\u200cخواهم ab"]
+
+
 def test_leaving_and_a_terminal_that_goes_away_end_the_app(terminal: Terminal, tmp_path: Path) -> None:
     terminal.until_cursor(20, 9)
     terminal.type(b"\x11")

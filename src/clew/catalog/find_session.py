@@ -2,23 +2,26 @@
 
 import os
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise, takewhile
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice, pairwise, takewhile
 from pathlib import Path
 
 import msgspec
 
-from clew.catalog.listing import OWN, Catalog, is_inside
+from clew.catalog.listing import OWN, Catalog, is_inside, project_name
 from clew.foreign import registry
+from clew.protocol.entries import SessionSourceEntry
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, SessionNotFound
 from clew.transcript.index_rows import Row
-from clew.transcript.resume import MIN_PREFIX
+from clew.transcript.reader import iterate
+from clew.transcript.resume import MIN_PREFIX, SURE_PREFIX, own_session
 from clew.transcript.store import SessionStore
 
-PRINTED_ID = 8
-"""How much of an id a list shows at least. Ours are random: nothing else begins with as much of one."""
 _LISTED = 20
+_SEARCHED = 200
+_FIRST_LINES = 4
 _CUT = ("…", "...")
 
 
@@ -59,9 +62,10 @@ def find_session(
     """The session that is meant, by whatever `clew sessions` prints of it. Raises SessionNotFound, and
     AmbiguousSession when several fit and nobody is there to choose.
 
-    In this order: a path (`FILE#ID` for one of several in a file), an id, the start of one, a title, part of a title or
-    words of one, words that were said. `agents`: only theirs; `clew` is us. `budget_s` bounds the reading of what the
-    index lacks. Without `paths` a file's name means nothing, and only what is listed can be meant."""
+    In this order: a path (`FILE#ID` for one of several in a file), an id, a title, as it is or cut; the start of an id,
+    or words of a title; words that were said; whatever else a list prints. `agents`: only theirs; `clew` is us.
+    `budget_s` bounds the reading of what the index lacks. Without `paths` a file's name means nothing, and only what is
+    listed can be meant."""
     query = query.strip()
     if not query:
         raise SessionNotFound("name a session: its id, title, words from it, or a file; `clew sessions` lists them")
@@ -71,6 +75,24 @@ def find_session(
     with Catalog(store, homes=homes, env=env) as catalog:
         waiting = catalog.refresh(agents=agents, budget_s=budget_s)
         return _Finder(catalog, query, cwd, agents or (), choose).find(waiting)
+
+
+def fitting_sessions(
+    store: SessionStore,
+    query: str,
+    cwd: Path,
+    *,
+    homes: Mapping[str, Path] | None = None,
+    env: Mapping[str, str] | None = None,
+    agents: Sequence[str] | None = None,
+    budget_s: float = 10.0,
+) -> list[FoundSession]:
+    """All that can be meant, newest first; none for an empty question."""
+    if not query.strip():
+        return []
+    with Catalog(store, homes=homes, env=env) as catalog:
+        catalog.refresh(agents=agents, budget_s=budget_s)
+        return [_found(row) for row in _Finder(catalog, query.strip(), cwd, agents or (), None).fitting()]
 
 
 class _Finder:
@@ -84,43 +106,40 @@ class _Finder:
         self._choose = choose
 
     def find(self, waiting: int) -> FoundSession:
-        """The first way of reading the question that fits anything decides."""
-        rows = self._catalog.rows(agents=self._agents)
-        by_id = [row for row in rows if row.session_id == self._query]
-        if not by_id and len(self._query) >= MIN_PREFIX:
-            by_id = [row for row in rows if row.session_id.startswith(self._query)]
-        if by_id:
-            return self._the_one(by_id)
-        wanted = plain_title(self._query)
-        titled = [(row, plain_title(row.title or row.first_prompt)) for row in rows] if wanted else []
-        if exact := [row for row, title in titled if title == wanted]:
-            ours = [row for row in exact if row.agent == OWN]
-            # A session brought from another agent has its title: the one that goes on is meant.
-            return self._the_one(self._here(ours) or ours or self._here(exact) or exact)
-        for mark in _CUT:
-            begun = wanted.removesuffix(mark).rstrip()
-            if begun != wanted and (cut := [row for row, title in titled if begun and title.startswith(begun)]):
-                return self._the_one(self._here(cut) or cut)
-        found = [row for row, title in titled if wanted in title]
-        found = found or [row for row, title in titled if all(word in title for word in wanted.split())]
-        found = found or [hit.row for hit in self._catalog.search(self._query, agents=self._agents, limit=_LISTED)]
+        """The one that fits; what fits equally is chosen from."""
+        found = self.fitting()
         if not found:
             later = f"; {waiting} sessions are not read yet, ask again for those" if waiting else ""
             hint = "`clew sessions --search TEXT` looks through all of them"
             raise SessionNotFound(f"no session fits {self._query!r}; {hint}{later}")
-        return self._the_one(self._here(found) if len(self._here(found)) == 1 else found)
+        return self._the_one(found)
 
-    def _here(self, rows: Sequence[Row]) -> list[Row]:
-        return [row for row in rows if is_inside(row.project or row.cwd, self._root)]
+    def fitting(self) -> list[Row]:
+        """The strictest way of reading the question that fits anything decides."""
+        rows = self._catalog.rows(agents=self._agents)
+        wanted = plain_title(self._query)
+        titled = [(row, plain_title(row.title or row.first_prompt)) for row in rows]
+        begun = next((wanted.removesuffix(mark).rstrip() for mark in _CUT if wanted.endswith(mark)), "")
+        return (
+            [row for row in rows if row.session_id == self._query]
+            or _going_on([row for row, title in titled if wanted and title == wanted])
+            or [row for row, title in titled if begun and title.startswith(begun)]
+            or [row for row, title in titled if self._is_part(wanted, row, title)]
+            or [hit.row for hit in self._catalog.search(self._query, agents=self._agents, limit=_SEARCHED)]
+            or [row for row in rows if _holds(wanted, _printed(row))]
+        )
+
+    def _is_part(self, wanted: str, row: Row, title: str) -> bool:
+        begins = len(self._query) >= MIN_PREFIX and row.session_id.startswith(self._query)
+        return begins or _holds(wanted, title)
 
     def _the_one(self, rows: Sequence[Row]) -> FoundSession:
         usable = [row for row in rows if not row.archived] or list(rows)
         if len(usable) == 1:
             return self._usable(usable[0])
-        here = {id(row) for row in self._here(usable)}
-        usable.sort(key=lambda row: id(row) not in here)
+        usable.sort(key=lambda row: not is_inside(row.project or row.cwd, self._root))
         if self._choose is None:
-            raise AmbiguousSession(self._query, [candidate_line(_found(row)) for row in usable[:_LISTED]], len(usable))
+            raise _ambiguous(self._query, [_found(row) for row in usable])
         chosen = self._choose(self._query, [_found(row) for row in usable[:_LISTED]])
         if chosen is None:
             raise SessionNotFound("no session was chosen")
@@ -133,10 +152,41 @@ class _Finder:
         return _found(row)
 
 
-def candidate_line(found: FoundSession) -> str:
-    """One that fits, for a person who must name one: the id first."""
-    where = " · ".join(part for part in (found.agent, found.project) if part)
-    return sanitize(f"{found.session_id}  {found.title[:60] or '(no title)'}  ({where})", one_line=True)
+def _ambiguous(query: str, fitting: Sequence[FoundSession]) -> AmbiguousSession:
+    """What fits, for a person who must name one: its id first, with its file where another one has the same id."""
+    ids = Counter(found.session_id for found in fitting)
+    lines: list[str] = []
+    for found in fitting[:_LISTED]:
+        name = found.session_id if ids[found.session_id] == 1 else f"{found.path}#{found.session_id}"
+        where = " · ".join(part for part in (found.agent, found.project) if part)
+        lines.append(sanitize(f"{name}  {found.title[:60] or '(no title)'}  ({where})", one_line=True))
+    return AmbiguousSession(query, lines, len(fitting))
+
+
+def _holds(wanted: str, text: str) -> bool:
+    return bool(wanted) and all(word in text for word in wanted.split())
+
+
+def _printed(row: Row) -> str:
+    return plain_title(f"{row.title or row.first_prompt} {project_name(row)} {row.branch} {row.session_id} {row.agent}")
+
+
+def _going_on(rows: Sequence[Row]) -> list[Row]:
+    """A session that was brought from another agent has its title: the one that goes on is meant."""
+    brought = {source for row in rows if row.agent == OWN for source in _sources(Path(row.path))}
+    return [row for row in rows if (row.agent, row.path, row.session_id) not in brought]
+
+
+def _sources(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Whose session ours was, as a list knows it: by its id, or by the name of its file. It stands at the beginning."""
+    try:
+        for located in islice(iterate(path), _FIRST_LINES):
+            if isinstance(located.entry, SessionSourceEntry) and located.entry.agent != OWN:
+                source = located.entry
+                yield source.agent, source.path, source.source_session
+                yield source.agent, source.path, Path(source.path).stem
+    except OSError:
+        return
 
 
 def plain_title(text: str) -> str:
@@ -149,7 +199,7 @@ def short_ids(ids: Sequence[str]) -> dict[str, str]:
     ordered = sorted(set(ids))
     shared = [_common(first, second) for first, second in pairwise(ordered)]
     before, after = [0, *shared], [*shared, 0]
-    return {name: name[: max(PRINTED_ID, before[number] + 1, after[number] + 1)] for number, name in enumerate(ordered)}
+    return {name: name[: max(SURE_PREFIX, before[at] + 1, after[at] + 1)] for at, name in enumerate(ordered)}
 
 
 def _common(first: str, second: str) -> int:
@@ -169,15 +219,9 @@ def _found(row: Row) -> FoundSession:
 
 
 def _own_by_id(store: SessionStore, query: str) -> FoundSession | None:
-    """A whole id of ours, or as much of one as no other session can share: found without the index."""
-    if not query.isascii() or not all(letter.isalnum() or letter in "-_" for letter in query):
-        return None
-    fitting = [path for path in store.sessions() if path.stem.startswith(query)]
-    whole = [path for path in fitting if path.stem == query]
-    if whole or (len(fitting) == 1 and len(query) >= PRINTED_ID):
-        path = (whole or fitting)[0]
-        return FoundSession(agent=OWN, path=path, session_id=path.stem)
-    return None
+    """Found without the index."""
+    path = own_session(store, query)
+    return FoundSession(agent=OWN, path=path, session_id=path.stem) if path is not None else None
 
 
 def _by_path(query: str, cwd: Path, store: SessionStore, choose: Choose | None) -> FoundSession | None:
@@ -222,7 +266,7 @@ def _of_path(path: Path, session_id: str, store: SessionStore, choose: Choose | 
         return held[0] if held else FoundSession(agent=agent, path=path, session_id="")
     held.sort(key=lambda found: found.changed_s, reverse=True)
     if choose is None and session_id:
-        raise AmbiguousSession(session_id, [candidate_line(found) for found in held[:_LISTED]], len(held))
+        raise _ambiguous(session_id, held)
     if choose is None:
         note = f"{path.name} holds {len(held)} sessions; this is the newest. Name another as {path}#ID or by its id"
         return msgspec.structs.replace(held[0], note=note)

@@ -171,7 +171,8 @@ class Catalog:
                 source, title=meta.title or source.title, cwd=meta.cwd or source.cwd, project=meta.cwd or source.cwd
             )
             problems = sum(problem.kind != "unfinished" for problem in transcript.problems)
-            ingest_entries(self._index, updated, transcript.entries, problems=problems)
+            own_id = transcript.session_id
+            ingest_entries(self._index, updated, transcript.entries, own_id=own_id, problems=problems)
             yield source
 
     def _sources(

@@ -197,8 +197,8 @@ def check_formats(parser: OneLineParser, args: argparse.Namespace) -> None:
     tool = args.permission_prompt_tool
     if tool not in (None, "stdio") and not MCP_TOOL.fullmatch(tool):
         parser.error(f"--permission-prompt-tool {tool}: it is stdio, or mcp__SERVER__TOOL")
-    if tool not in (None, "stdio") and (streams_in or not is_headless(args)):
-        parser.error("--permission-prompt-tool with an MCP tool goes with -p and a prompt as text")
+    if tool not in (None, "stdio") and not is_headless(args):
+        parser.error("--permission-prompt-tool with an MCP tool goes with -p or --input-format stream-json")
     if tool == "stdio" and not streams_in:
         parser.error("--permission-prompt-tool stdio needs --input-format stream-json")
     if not is_headless(args) and (lacks := lacks_print(args)):

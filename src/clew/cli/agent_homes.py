@@ -54,7 +54,7 @@ def foreign_settings() -> Foreign:
 def named_session(query: str, homes: dict[str, Path]) -> FoundSession:
     """A session by path, id, title or words; on a terminal the user chooses among several. Raises TranscriptError; a
     path that is not there is called one."""
-    agents = None if foreign_settings().enabled else [OWN]
+    agents = chosen_agents("all")
     try:
         return find_session(SessionStore(clew_home()), query, here(), homes=homes, agents=agents, choose=chooser())
     except SessionNotFound as error:

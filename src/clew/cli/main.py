@@ -43,6 +43,8 @@ class Command(Protocol):
 def run(argv: list[str]) -> int:
     """Run a command line and return its exit code. A closed pipe ends quietly, Ctrl-C with 130."""
     streams.prepare()
+    if not os.path.isabs(os.environ.get("HOME", "/")):
+        del os.environ["HOME"]  # it would be a directory of whatever project this is; the system knows the user's
     try:
         try:
             return dispatch(argv)
@@ -105,4 +107,5 @@ def misspelt(word: str) -> str:
         return ""
     from difflib import get_close_matches  # only for a lone word that is no command
 
-    return next(iter(get_close_matches(word.lower(), COMMANDS, n=1, cutoff=0.8)), "")
+    swapped = next((name for name in COMMANDS if sorted(name) == sorted(word.lower())), "")
+    return swapped or next(iter(get_close_matches(word.lower(), COMMANDS, n=1, cutoff=0.8)), "")

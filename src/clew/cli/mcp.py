@@ -5,6 +5,7 @@ import asyncio
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -20,6 +21,7 @@ from clew.llm.connect import key_variables
 from clew.mcp.approvals import McpApprovals
 from clew.mcp.definitions import BadDefinition, document_of, read_server, shape_of
 from clew.mcp.files import Places, change_servers, find_servers, parsed, read_document
+from clew.mcp.offers import count_offers
 from clew.mcp.ports import Surroundings
 from clew.mcp.sdk import saved_sign_in
 from clew.mcp.servers import McpServers
@@ -265,6 +267,9 @@ async def _asked(places: Places, *, only: str = "") -> tuple[tuple[McpServerRow,
     try:
         servers.begin()
         await servers.settled(LIST_LIMIT_S)
+        asked = asyncio.gather(*(count_offers(server) for server in servers.servers.values()))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asked, LIST_LIMIT_S)
         return servers.rows(), (*servers.problems, *servers.found.notes)
     finally:
         await servers.close()

@@ -1,16 +1,20 @@
 """`clew --resume` without a name: the recent sessions with their recaps, and a number to choose by."""
 
+import os
 import sys
 import time
 from pathlib import Path
 
 from clew.catalog.find_session import FoundSession
+from clew.cli.agent_homes import chosen_agents, chosen_homes
 from clew.cli.recap import age_words
 from clew.orient.board import Found, recent
 from clew.orient.recap_query import WrittenRecaps
 from clew.orient.report import RecapCache, Report
 from clew.orient.side_query import Stamp
-from clew.system.terminal_text import clip, sanitize
+from clew.plain.wrap import wrap
+from clew.system.terminal_text import sanitize
+from clew.system.terminal_width import clip
 from clew.transcript.errors import SessionNotFound
 
 SHOWN = 12
@@ -18,14 +22,10 @@ LOOK_BACK_S = 90 * 86_400.0
 COLUMNS = 100
 
 
-def pick_session(home: Path) -> Path:
-    """The file of the session that was picked."""
-    return pick_recent(home).path
-
-
 def pick_recent(home: Path) -> FoundSession:
     """Ask which session to go on with, ours or another agent's. Raises SessionNotFound when none is chosen."""
-    found = recent(home, since_s=time.time() - LOOK_BACK_S, limit=SHOWN).found
+    since_s = time.time() - LOOK_BACK_S
+    found = recent(home, since_s=since_s, agents=chosen_agents("all"), homes=chosen_homes([]), limit=SHOWN).found
     if not found:
         raise SessionNotFound("there is no session to go on with yet")
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
@@ -33,8 +33,9 @@ def pick_recent(home: Path) -> FoundSession:
             "name the session to resume: its id, title, words from it, or a file; `clew sessions` lists them"
         )
     cache, written = RecapCache(home), WrittenRecaps(home)
+    columns = min(os.get_terminal_size(sys.stderr.fileno()).columns or COLUMNS, COLUMNS)
     for number, session in enumerate(found, 1):
-        for line in row(number, session, report_of(cache, session), written):
+        for line in row(number, session, report_of(cache, session), written, columns=columns):
             sys.stderr.write(f"{line}\n")
     while True:
         sys.stderr.write(f"Go on with which? [1-{len(found)}, Enter for none] ")
@@ -57,8 +58,11 @@ def report_of(cache: RecapCache, session: Found) -> Report | None:
         return None
 
 
-def row(number: int, session: Found, report: Report | None, written: WrittenRecaps) -> tuple[str, str]:
-    """Two lines: what it is, and where it stands; in the words a model wrote for it on leaving, where there are any."""
+def row(
+    number: int, session: Found, report: Report | None, written: WrittenRecaps, *, columns: int = COLUMNS
+) -> tuple[str, ...]:
+    """What it is, and where it stands in two lines at most; in the words a model wrote for it on leaving, where there
+    are any."""
     age = age_words(max(0.0, time.time() - session.mtime))
     project = Path(report.project).name if report is not None and report.project else ""
     title = (report.title or report.goal) if report is not None else ""
@@ -68,4 +72,6 @@ def row(number: int, session: Found, report: Report | None, written: WrittenReca
     if report is not None:
         kept = written.get(Stamp(report.form.session_id, report.form.last_entry_id))
         text = (kept.text if kept else "") or report.form.standing or report.text
-    return clip(sanitize(head, one_line=True), COLUMNS), clip(f"    {sanitize(text, one_line=True)}", COLUMNS)
+    told = wrap(f"    {sanitize(text, one_line=True)}", columns, hang="    ").split("\n")
+    cut = [*told[:1], clip(" ".join([told[1], *map(str.strip, told[2:])]), columns)] if told[1:] else told
+    return (clip(sanitize(head, one_line=True), columns), *cut)

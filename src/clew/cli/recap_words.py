@@ -22,6 +22,7 @@ from clew.protocol.entries import SideQueryEntry
 from clew.protocol.ids import SessionId
 from clew.system.debug_log import DebugLog, debug_log_path
 from clew.system.home import clew_home
+from clew.system.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
 from clew.transcript.store import SessionStore
 from clew.transcript.writer import TranscriptWriter
@@ -73,7 +74,10 @@ async def _written(
         timeout_s=settings.side_queries.timeout_s,
     )
     try:
-        return await write_recap(session.ledger, report.form, session.dialog, queries, goal_only=choice.goal_only)
+        written = await write_recap(session.ledger, report.form, session.dialog, queries, goal_only=choice.goal_only)
+        if written is None and queries.why_none:
+            print(f"clew recap: {sanitize(queries.why_none, one_line=True)}; shown from facts", file=sys.stderr)
+        return written
     finally:
         await model.close()
         for entry in booked:

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from clew.catalog.find_session import PRINTED_ID, find_session, short_ids
+from clew.catalog.find_session import find_session, short_ids
 from clew.catalog.listing import OWN, Catalog, project_name
 from clew.cli.agent_flags import positive
 from clew.cli.agent_homes import chosen_agents, chosen_homes, here
@@ -20,6 +20,7 @@ from clew.system.terminal_text import clip, display_width, sanitize
 from clew.transcript.archive import archive_session, restore_session, session_size, sizes, trash_session
 from clew.transcript.errors import TranscriptError
 from clew.transcript.index_rows import Hit, Row
+from clew.transcript.resume import SURE_PREFIX
 from clew.transcript.store import SessionStore
 
 HELP = "list and search sessions, clew's and other agents'"
@@ -196,7 +197,7 @@ def row_line(row: Row, names: Mapping[str, str], *, width: int) -> str:
     state = "archived" if row.archived else row.state or "unread"
     where = f"{project_name(row)}{f' ({row.branch})' if row.branch else ''}"
     turns = f"{row.turns:>3} {'turn' if row.turns == 1 else 'turns':<5}"
-    tail = f"  {turns}  {cost:>7}  {human_size(row.size):>7}  {name:<{PRINTED_ID}}  {row.agent}"
+    tail = f"  {turns}  {cost:>7}  {human_size(row.size):>7}  {name:<{SURE_PREFIX}}  {row.agent}"
     head = f"{age(row.activity):>4}  {state:<11}  "
     place = clip(sanitize(where, one_line=True), 28)
     room = max(12, width - len(head) - len(tail) - display_width(place) - 2)

@@ -52,6 +52,7 @@ async def converse(args: argparse.Namespace, client: Client, settings: Settings)
         replay_prompts=args.replay_user_messages,
         session_state=os.environ.get(READS_SESSION_STATE, "") in ("1", "true"),
         ask_program=args.permission_prompt_tool == "stdio",
+        tool_answers=args.permission_prompt_tool not in (None, "stdio"),
         approval_timeout_s=settings.headless.approval_timeout_s,
     )
     return await run_dialogue(client, options, stdin=sys.stdin.fileno(), out=sys.stdout, err=sys.stderr)

@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import shlex
+import shutil
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -33,6 +35,7 @@ WITHOUT = (
     ("clew doctor", "what works here, and what is enforced"),
     ("clew --help", "everything else"),
 )
+NOT_FOUND = "Your shell does not find clew. Install it (README.md), or type in its place:"
 
 
 def welcome(workspace: Workspace, why: str) -> int:
@@ -116,6 +119,15 @@ def without_a_model() -> Iterator[str]:
     yield strong("Works without a model")
     for command, what in WITHOUT:
         yield f"  {command:<14} {what}"
+    if shutil.which("clew") is None:
+        yield from (f"  {row}" for row in wrap(NOT_FOUND, columns() - 2).split("\n"))
+        yield f"    {own_name()}"
+
+
+def own_name() -> str:
+    """What was started, as it could be typed from anywhere."""
+    started = os.path.abspath(sys.argv[0])
+    return shlex.quote(started) if os.path.basename(started) == "clew" else f"{shlex.quote(sys.executable)} -m clew"
 
 
 def listed(lead: str, names: Sequence[str]) -> Iterator[str]:

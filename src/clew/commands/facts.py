@@ -87,9 +87,11 @@ def _changed(event: Event | EventBase, facts: SessionFacts) -> SessionFacts:
             return facts
 
 
+OCCASIONS = {"asked": "you asked for it", "resumed": "the session was resumed", "returned": "you came back"}
+
+
 def _recapped(event: RecapReady, facts: SessionFacts) -> SessionFacts:
-    greeted = facts.resumed and not facts.recap_why
-    why = "It was shown because the session was resumed." if greeted else "It was shown because you asked for it."
+    why = f"It was shown because {OCCASIONS[event.occasion]}."
     return replace(facts, recap_source=event.source, recap_why=f"{why} {event.why}" if event.why else why)
 
 

@@ -1,6 +1,7 @@
 """/mcp: which MCP servers there are and how they stand; approving those of a project, connecting anew, off and on."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
+from clew.commands.figures import count
 from clew.protocol.events import McpServersListed
 from clew.protocol.mcp_events import McpKind, McpScope, McpServerRow, McpState
 from clew.protocol.ops import ApproveMcp, ListMcp, LogInMcp, LogOutMcp, ReconnectMcp, ToggleMcp
@@ -58,7 +59,9 @@ def standing(row: McpServerRow) -> str:
     """How it stands, on one line."""
     words = STATES[row.state]
     if row.state == "ready":
-        words += f", {len(row.tools)} tool{'' if len(row.tools) == 1 else 's'}"
+        words += f", {count(len(row.tools), 'tool')}"
+        words += f", {count(row.prompts, 'prompt')}" if row.prompts else ""
+        words += f", {count(row.resources, 'resource')}" if row.resources else ""
     if row.version:
         words += f" ({row.version})"
     return f"{words}: {row.detail}" if row.detail else words

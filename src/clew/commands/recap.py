@@ -8,15 +8,15 @@ ABOUT = CommandHelp(
     usage="/recap [why | --llm]",
     summary="Where you are: task, state, what changed, what is open.",
     details=(
-        "  why: explain the last decision to show a recap or not.",
+        "  why: why the last one was shown, who wrote it, and what of a model's words was left out.",
         "  --llm: let a model write it, checked against the session, also where recap.model is off.",
     ),
     aliases=("away", "catchup"),
 )
 
 NONE_YET = (
-    "No recap was shown yet. This front end shows one when a session is resumed and when you ask; "
-    "it does not watch whether you are away."
+    "No recap was shown yet: one is shown when a session is resumed, when you ask, and when you come back "
+    "after recap.awayMinutes to a session of three prompts or more."
 )
 
 

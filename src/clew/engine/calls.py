@@ -11,10 +11,11 @@ from msgspec.structs import replace
 
 from clew.engine.abort import settle
 from clew.engine.channel import EventChannel
-from clew.engine.gate import Gate
+from clew.engine.gate import Gate, Permit
 from clew.engine.ports import UNCHANGED, CallChange, CallHook, ToolHost
 from clew.engine.result_budget import ResultBudget, result_part
 from clew.engine.turnstile import Ticket, Turnstile
+from clew.permissions.access import Access, ToolAccess
 from clew.protocol.events import CallChanged, ToolEnded, ToolProgress, ToolStarted
 from clew.protocol.ids import EntryId, new_entry_id
 from clew.protocol.meant_calls import meant_call
@@ -38,6 +39,8 @@ class Slot(Struct, eq=False):
     call: ToolCallPart
     entry_id: EntryId
     tool: Tool[Any] | None
+    through: str = ""
+    """The tool by which the model called it; empty: directly."""
     task: "asyncio.Task[None] | None" = None
     result: ToolResultPart | None = None
     result_entry: EntryId | None = None
@@ -50,6 +53,10 @@ class Slot(Struct, eq=False):
     """What its run came to; hooks may still look at it."""
     said: CallChange = UNCHANGED
     """What hooks think of it."""
+    params: Struct | None = None
+    """Its input, once it was decided about ahead of its run."""
+    answered: bool = False
+    """Somebody said yes to it then."""
     duration_ms: int = 0
 
     @contextmanager
@@ -81,14 +88,31 @@ class Calls:
 
     def reserve(self, call: ToolCallPart, entry_id: EntryId) -> Slot:
         """A place for a call that is about to be announced: from here on it is the call that it stands for."""
-        call = meant_call(call)
-        slot = Slot(call=call, entry_id=entry_id, tool=self._tools.find(call.name))
+        meant = meant_call(call)
+        through = call.name if meant.name != call.name else ""
+        slot = Slot(call=meant, entry_id=entry_id, tool=self._tools.find(meant.name), through=through)
         self.slots.append(slot)
         return slot
 
     def start(self, slot: Slot) -> None:
         """Run a call whose announcement is on disk."""
         slot.task = asyncio.create_task(self._run(slot, self._turnstile.ticket()))
+
+    async def consider(self, slot: Slot) -> None:
+        """Decide about a call ahead of its run: hooks look at it, and whoever must be asked is asked. One that is
+        refused has its result then."""
+        params, refusal = await self._prepare(slot)
+        if slot.tool is not None and refusal is None:
+            try:
+                params, permit = await self._admitted(slot, slot.tool, params, self._context(slot))
+                refusal = ToolResult(text=permit.message, is_error=True) if not permit.allowed else None
+                slot.params, slot.refused, slot.answered = params, not permit.allowed, permit.answered
+            except BadArguments as error:
+                refusal = ToolResult(text=str(error), is_error=True)
+            except Exception as error:  # a hook's or tool's bug is a result, never the end of the turn
+                refusal = ToolResult(text=f"{slot.call.name} was not run: {describe(error)}", is_error=True)
+        if slot.tool is None or refusal is not None:
+            await self._finish(slot, refusal or ToolResult(text="", is_error=True))
 
     async def drain(self) -> None:
         """Until every call has its result."""
@@ -118,7 +142,7 @@ class Calls:
     async def _run(self, slot: Slot, ticket: Ticket) -> None:
         tool = None
         try:
-            params, refusal = await self._prepare(slot)
+            params, refusal = await self._prepare(slot) if slot.params is None else (slot.params, None)
             tool = slot.tool
             if tool is None or refusal is not None:
                 await self._finish(slot, refusal or ToolResult(text="", is_error=True))
@@ -183,12 +207,10 @@ class Calls:
     async def _attempt(self, slot: Slot, tool: Tool[Any], params: Struct, ticket: Ticket) -> ToolResult:
         context = self._context(slot)
         try:
-            permit = await self._gate.admit(slot.call, tool.accesses(params, context), slot.said)
-            if permit.arguments is not None and permit.arguments != slot.call.arguments:
-                params = await self._changed(slot, tool, permit.arguments)
-                if not is_safe(tool, params):
-                    await ticket.alone()
-                permit = await self._gate.admit_changed(slot.call, tool.accesses(params, context))
+            decoded = params
+            params, permit = await self._admitted(slot, tool, params, context)
+            if params is not decoded and not is_safe(tool, params):
+                await ticket.alone()
             if not permit.allowed:
                 slot.refused = True
                 return ToolResult(text=permit.message, is_error=True)
@@ -209,6 +231,19 @@ class Calls:
             return ToolResult(text=f"{slot.call.name} failed: {describe(error)}", is_error=True)
         finally:
             slot.running = False
+
+    async def _admitted(
+        self, slot: Slot, tool: Tool[Any], params: Struct, context: ToolContext
+    ) -> tuple[Struct, Permit]:
+        """Whether it may run, and with which input: whoever allowed it may have given another. Raises BadArguments."""
+        accesses = touched(slot, tool, params, context)
+        if slot.answered:
+            return params, await self._gate.admit_answered(slot.call, accesses)
+        permit = await self._gate.admit(slot.call, accesses, slot.said)
+        if permit.arguments is not None and permit.arguments != slot.call.arguments:
+            params = await self._changed(slot, tool, permit.arguments)
+            permit = await self._gate.admit_answered(slot.call, touched(slot, tool, params, context))
+        return params, permit
 
     async def _within(
         self, hooks: tuple[CallHook, ...], slot: Slot, tool: Tool[Any], params: Struct, context: ToolContext
@@ -273,6 +308,13 @@ class Calls:
             refused=slot.refused,
         )
         await self._channel.emit(ended)
+
+
+def touched(slot: Slot, tool: Tool[Any], params: Struct, context: ToolContext) -> tuple[Access, ...]:
+    """What a call touches. The way by which it was called counts too: a rule may forbid it, none allows anything by
+    it."""
+    own = tool.accesses(params, context)
+    return (*own, ToolAccess(tool=slot.through, read_only=True)) if slot.through else own
 
 
 def cancelled(reason: CancelReason) -> ToolResult:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from clew.engine.abort import Abort
 from clew.engine.channel import EventChannel
 from clew.engine.ports import UNCHANGED, CallChange, ToolHost
-from clew.permissions.access import Access, FetchAccess, FileAccess, MemoryAccess, ShellAccess, Verdict
+from clew.permissions.access import Access, FetchAccess, FileAccess, MemoryAccess, ShellAccess, ToolAccess, Verdict
 from clew.protocol.asking import RuleScope
 from clew.protocol.events import (
     ApprovalDecision,
@@ -96,6 +96,8 @@ class Permit(Struct, frozen=True, kw_only=True):
     """Proven to change nothing."""
     arguments: dict[str, Any] | None = None
     """What whoever answered wants it to run with instead."""
+    answered: bool = False
+    """Somebody who may said yes to exactly this: it is not asked again, whatever is changed meanwhile."""
 
 
 class Gate:
@@ -128,15 +130,16 @@ class Gate:
             return await self._denied(call, subject, verdict)
         if said.leaning == "allow" and not await self._host.only_a_person(accesses):
             await self._resolve(call, subject, "allow", by="hook", reason=said.reason, rule=said.hook)
-            return Permit(allowed=True, reads_only=verdict.reads_only)
+            return Permit(allowed=True, reads_only=verdict.reads_only, answered=True)
         return await self._ask(call, subject, verdict, accesses, said)
 
-    async def admit_changed(self, call: ToolCallPart, accesses: tuple[Access, ...]) -> Permit:
-        """The same call with the input that whoever allowed it gave: that is answered too, unless it is denied."""
+    async def admit_answered(self, call: ToolCallPart, accesses: tuple[Access, ...]) -> Permit:
+        """A call that somebody has said yes to, be it with an input that they gave: it is not asked again, but it may
+        be denied."""
         verdict = await self._host.judge(accesses)
         if verdict.decision == "deny":
             return await self._denied(call, exact_text(call, accesses), verdict)
-        return Permit(allowed=True, reads_only=verdict.reads_only)
+        return Permit(allowed=True, reads_only=verdict.reads_only, answered=True)
 
     async def _denied(self, call: ToolCallPart, subject: str, verdict: Verdict) -> Permit:
         await self._resolve(call, subject, "deny", by="rule", reason=verdict.why, rule=verdict.rule)
@@ -220,7 +223,7 @@ class Gate:
         if answer.decision == "allow_always":
             self._host.remember(rules, scope=scope)
             self._pending.reconsider()
-        return Permit(allowed=True, reads_only=verdict.reads_only, arguments=answer.arguments)
+        return Permit(allowed=True, reads_only=verdict.reads_only, arguments=answer.arguments, answered=True)
 
     async def _resolve(
         self,
@@ -346,6 +349,6 @@ def exact_text(call: ToolCallPart, accesses: tuple[Access, ...]) -> str:
                 lines.append(url)
             case MemoryAccess(line=line, path=path):
                 lines.append(f"{path}\n{line}")
-            case _:
-                lines.append(call.name)
+            case ToolAccess(tool=name):
+                lines += [name] if name == call.name else []  # the way by which it was called is no part of it
     return "\n".join(lines)

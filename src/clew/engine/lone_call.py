@@ -2,13 +2,14 @@
 decide about it. Its result goes to whoever asked."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Any
 
 from msgspec import Struct
 
 from clew.engine.abort import Abort
-from clew.engine.calls import Calls
+from clew.engine.calls import Calls, Slot
 from clew.engine.channel import EventChannel
 from clew.engine.gate import Gate, PendingAnswers
 from clew.engine.ports import ToolHost
@@ -31,6 +32,37 @@ class LoneResult(Struct, frozen=True, kw_only=True):
     """A rule, a hook or a person did not let it run; `text` says why."""
 
 
+class LoneCall:
+    """One of them: decided about, then run, or left."""
+
+    def __init__(self, calls: Calls, slot: Slot) -> None:
+        self._calls = calls
+        self._slot = slot
+
+    async def consider(self) -> LoneResult | None:
+        """Whether it may run; if not, why. Nothing has run then."""
+        await self._calls.consider(self._slot)
+        return self._result()
+
+    async def run(self) -> LoneResult:
+        """Run it to its end. Cancelled, it leaves nothing running and nobody asked."""
+        try:
+            self._calls.start(self._slot)
+            await self._calls.drain()
+        except asyncio.CancelledError:
+            await self._calls.cancel("interrupted", answer=False)
+            raise
+        result = self._result()
+        assert result is not None
+        return result
+
+    def _result(self) -> LoneResult | None:
+        slot = self._slot
+        if slot.result is None:
+            return None
+        return LoneResult(text=result_text(slot.result), is_error=slot.result.is_error, refused=slot.refused)
+
+
 class LoneCalls:
     """Makes such calls for one agent."""
 
@@ -43,8 +75,9 @@ class LoneCalls:
         self._pending = pending
         self._publish = publish
 
-    async def call(self, name: str, arguments: dict[str, Any], abort: Abort) -> LoneResult:
-        """Run it to its end. Cancelled, it leaves nothing running and nobody asked."""
+    @asynccontextmanager
+    async def opened(self, name: str, arguments: dict[str, Any], abort: Abort) -> AsyncGenerator[LoneCall]:
+        """A call that may be made while this is open. Stopped, it leaves nobody asked."""
         channel = EventChannel()
         gate = Gate(host=self._host, pending=self._pending, channel=channel, abort=abort)
         budget = ResultBudget(self._host.results_dir)
@@ -54,16 +87,13 @@ class LoneCalls:
             ToolCallPart(id=CallId(f"own_{new_uuid()}"), name=name, arguments=arguments), new_entry_id()
         )
         try:
-            calls.start(slot)
-            await calls.drain()
+            yield LoneCall(calls, slot)
         except asyncio.CancelledError:
-            await calls.cancel("interrupted", answer=False)
+            await gate.withdraw_open()
             raise
         finally:
             channel.close()
             await telling
-        assert slot.result is not None
-        return LoneResult(text=result_text(slot.result), is_error=slot.result.is_error, refused=slot.refused)
 
     async def _tell(self, channel: EventChannel) -> None:
         async for event in channel.drain():

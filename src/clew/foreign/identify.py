@@ -9,6 +9,7 @@ from clew.foreign.shapes import Json, as_dict, as_str
 from clew.foreign.source import BOM, Source
 
 _HEAD_BYTES = 256 * 1024
+_PASTE_BYTES = 4 * 1024 * 1024
 _MAX_RECORDS = 40
 _CLEW_TYPES = {"turn-result", "batch-label", "side-query", "session-source", "approval", "content-replacement"}
 _CLAUDE_TYPES = {"user", "assistant", "system", "attachment", "progress", "tool_use", "tool_result"}
@@ -40,7 +41,10 @@ class Sample:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.name = path.name
-        self.head = Source(path).head(_HEAD_BYTES).removeprefix(BOM)
+        source = Source(path)
+        self.head = source.head(_HEAD_BYTES).removeprefix(BOM)
+        if path.suffix == ".jsonl" and b"\n" not in self.head:  # a session that begins with a long paste
+            self.head = source.head(_PASTE_BYTES).removeprefix(BOM)
         self.text = self.head.decode("utf-8", "replace")
         self.records = _records(self.head)
 

@@ -55,6 +55,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import EntryId
 from clew.protocol.ops import (
+    ChooseSkills,
     DeliverMcpMessage,
     Interrupt,
     ListMcp,
@@ -165,6 +166,8 @@ class ControlRequests:
         if vain := {hook.moment for hook in hooks if hook.blocks_on_failure and hook.moment not in MOMENTS}:
             raise Refused(f"hooks that must block are for moments that never come: {', '.join(sorted(vain))}")
         registered = await self._ops.ask(RegisterHooks(hooks=hooks)) if hooks else None
+        if wanted.skills is not None:
+            await self._ops.ask(ChooseSkills(names=wanted.skills))
         models = await self._ops.ask(ListModels(), ModelsListed)
         notes = unused(wanted)
         for note in notes:
@@ -259,8 +262,6 @@ def unused(wanted: InitializeRequest) -> tuple[str, ...]:
         notes.append(f"hooks for moments that never come yet: {', '.join(vain)}")
     if wanted.agents:
         notes.append(f"agents are not used yet: {', '.join(wanted.agents)}")
-    if wanted.skills:
-        notes.append("skills are not chosen by name: all that are found here are offered to the model")
     if wanted.exclude_dynamic_sections:
         notes.append("excludeDynamicSections is not used: the system prompt holds what is true of this place")
     if wanted.system_prompt_snapshot is False:

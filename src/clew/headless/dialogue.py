@@ -25,7 +25,7 @@ from clew.protocol.client import Client
 from clew.protocol.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, UserLine
 from clew.protocol.events import Envelope, Event, OpRejected, PromptAccepted, SessionEnded, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, EntryId, OpId, new_uuid
-from clew.protocol.invocable_ops import use_of
+from clew.protocol.invocable_ops import use_or_words
 from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
 from clew.protocol.stream import InitLine, InputErrorLine, ResultLine, StateLine, StreamLine
 from clew.streaming.lines import StreamLines, names_of
@@ -47,6 +47,8 @@ class DialogueOptions(Struct, frozen=True, kw_only=True):
     """The program wants to know when no further turn is due."""
     ask_program: bool = False
     """What would ask a person is put to the program; else it is denied and listed."""
+    tool_answers: bool = False
+    """A tool of the user's answers what would ask a person."""
     approval_timeout_s: float | None = None
 
 
@@ -80,6 +82,7 @@ class Dialogue:
             self._channel,
             self._ops,
             ask=options.ask_program,
+            tool_answers=options.tool_answers,
             timeout_s=options.approval_timeout_s,
             complain=self._printer.error,
         )
@@ -230,7 +233,7 @@ class Dialogue:
 
     def _op_of(self, given: Given, op_id: OpId) -> Op:
         """What the program said, as words or as a slash name that somebody brought."""
-        used = use_of(given.typed, self.facts.invocables)
+        used = use_or_words(given.typed, self.facts.invocables)
         if used is not None:
             return replace(used, prompt_id=given.prompt_id, op_id=op_id)
         return SubmitPrompt(content=given.content, prompt_id=given.prompt_id, op_id=op_id)

@@ -59,6 +59,7 @@ class PermissionAsking:
         ops: OpAnswers,
         *,
         ask: bool,
+        tool_answers: bool = False,
         timeout_s: float | None,
         complain: Callable[[str], None],
     ) -> None:
@@ -66,8 +67,9 @@ class PermissionAsking:
         self._channel = channel
         self._ops = ops
         self._wants = ask
-        self.ask = ask
-        """Whether the program is asked now; never one that did not want it."""
+        self._tool_answers = tool_answers
+        self.ask = ask or tool_answers
+        """Whether anybody is asked now; never a program that did not want it."""
         self._timeout_s = timeout_s
         self._complain = complain
         self._calls: dict[CallId, Json] = {}
@@ -83,7 +85,9 @@ class PermissionAsking:
             case CallChanged():
                 self._calls[event.call_id] = event.arguments  # what is judged, and would run
             case ApprovalRequested() | QuestionAsked() | ElicitationRequested() | PlanProposed():
-                if not (self._wants and self.ask and self._channel.open):
+                if isinstance(event, ApprovalRequested) and self._tool_answers and self.ask:
+                    pass  # the host asks the tool
+                elif not (self._wants and self.ask and self._channel.open):
                     await answer_for_nobody(self._client, event)
                 elif isinstance(event, ApprovalRequested):
                     self._start(event.request_id, self._approve(event, agent))

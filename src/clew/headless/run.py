@@ -23,7 +23,7 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, OpId
-from clew.protocol.invocable_ops import use_of
+from clew.protocol.invocable_ops import use_or_words
 from clew.protocol.ops import (
     AnswerApproval,
     AnswerElicitation,
@@ -34,9 +34,10 @@ from clew.protocol.ops import (
     Interrupt,
     SubmitPrompt,
 )
+from clew.protocol.refused_calls import ALL_REFUSED
 from clew.protocol.stream import StreamLine
 from clew.streaming.lines import StreamLines, init_without_session
-from clew.streaming.outcome import ALL_REFUSED, Outcome, failed_result
+from clew.streaming.outcome import Outcome, failed_result
 
 OutputFormat = Literal["text", "json", "stream-json"]
 NAMED_DENIALS = 3
@@ -135,7 +136,7 @@ class OneShot:
                 pass
 
     async def _ask(self, started: SessionStarted) -> None:
-        used = use_of(self._prompt, started.invocables)
+        used = use_or_words(self._prompt, started.invocables)
         if used is not None:
             await self._client.submit(replace(used, op_id=ASKED))
         elif self._prompt:

@@ -72,6 +72,8 @@ class Brought:
     """What is wrong, and does not keep the session from starting."""
     ops: tuple[type[Op], ...] = ()
     """The ops that `understood` answers."""
+    unread: str = ""
+    """Why a name that somebody uses may be unknown; empty: nothing is kept from being one."""
     names_changed: Changed = staticmethod(nobody)
     """To be called when `invocables` answers something else than before; set before `attach`."""
 
@@ -86,6 +88,9 @@ class Brought:
     def invocables(self) -> tuple[InvocableRow, ...]:
         """The slash names it brings, now. Nothing may be waited for."""
         return ()
+
+    def choose_skills(self, names: tuple[str, ...]) -> None:
+        """Only these are for the model."""
 
     def expansion(self, row: InvocableRow, arguments: str) -> Expand:
         """What makes one of these names into words for the model, in the turn that it joins. Raises OpRefused for what

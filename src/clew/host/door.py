@@ -7,13 +7,13 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from clew.engine.turn import Prompt
 from clew.host.hook_ops import HookOp, hook_effect
+from clew.host.invocables import as_said
 from clew.host.listener import Listener
 from clew.host.lookups import SLOW, ListThem, Lookups, PreviewOne
 from clew.host.model_choice import cannot_stop_thinking
 from clew.host.permits import MODES
-from clew.host.refusal import OpRefused
+from clew.host.refusal import OpRefused, SeveralFit
 from clew.host.replay import Replay
 from clew.host.room import Effect, Room
 from clew.llm.errors import LLMError
@@ -27,11 +27,12 @@ from clew.protocol.events import (
     OpRejected,
     PermissionModeChanged,
     SessionEnded,
+    SessionsListed,
     SessionStarted,
     SnapshotTaken,
     TitleChanged,
 )
-from clew.protocol.ids import MAIN_AGENT, PromptId, new_uuid
+from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import (
     AnswerApproval,
     AnswerPlan,
@@ -162,7 +163,7 @@ class Door:
         session.begin()
         if room.greet:
             room.greet = False
-            session.start_recap(model=False, asked=False)
+            session.start_recap("resumed")
 
     def _started(self) -> SessionStarted:
         room = self.room
@@ -198,13 +199,7 @@ class Door:
             case SubmitPrompt():
                 if session.lost:
                     raise OpRefused(f"nothing was sent: {session.lost}")
-                named = (part.mentioned(op.content) for part in self.room.brought)
-                prompt = Prompt(
-                    content=op.content,
-                    origin=op.origin,
-                    prompt_id=op.prompt_id or PromptId(new_uuid()),
-                    expand=next((expand for expand in named if expand is not None), None),
-                )
+                prompt = as_said(op.content, self.room.brought, prompt_id=op.prompt_id, origin=op.origin)
                 return partial(session.main.submit, prompt)
             case ContinueTurn():
                 if self.room.go_on is None or session.main.working:
@@ -329,7 +324,8 @@ class Door:
             case RequestRecap():
                 if room.session.orienting is None:
                     raise OpRefused("recaps are off in this session")
-                return lambda: ignore(room.session.start_recap(model=op.model, asked=True))
+                occasion = "returned" if op.returned else "asked"
+                return lambda: ignore(room.session.start_recap(occasion, model=op.model))
             case ReportFocus():
                 return nothing  # heard already
             case _:
@@ -375,6 +371,8 @@ class Door:
             raise OpRefused("this front end has one session only")
         try:
             room = await self._reopen(op)
+        except SeveralFit as several:
+            return partial(self._tell, SessionsListed(op_id=op.op_id, sessions=several.rows))
         except Exception as error:  # whatever keeps it from opening is told, and nothing was closed
             raise OpRefused(str(error) or type(error).__name__) from error
 

@@ -13,6 +13,7 @@ from clew.protocol.ops import AnswerElicitation
 from clew.system.terminal_text import sanitize
 
 MAX_MESSAGE_CHARS = 4_000
+MAX_MESSAGE_LINES = 60
 MAX_SCHEMA_BYTES = 32_768
 MAX_URL_CHARS = 4_096
 MAX_OPEN = 20
@@ -118,8 +119,10 @@ def _withdrawn(request_id: RequestId) -> AnswerElicitation:
 
 
 def _bounded(message: str) -> str:
-    text = sanitize(message)
-    return text if len(text) <= MAX_MESSAGE_CHARS else f"{text[:MAX_MESSAGE_CHARS]}… (cut)"
+    lines = sanitize(message).split("\n")
+    text = "\n".join(lines[:MAX_MESSAGE_LINES])
+    whole = len(text) <= MAX_MESSAGE_CHARS and len(lines) <= MAX_MESSAGE_LINES
+    return text if whole else f"{text[:MAX_MESSAGE_CHARS]}… (cut)"
 
 
 def _checked_url(url: str) -> str:
@@ -129,8 +132,8 @@ def _checked_url(url: str) -> str:
     front, _, rest = url.partition("://")
     if front.lower() not in ("https", "http") or not rest or len(url) > MAX_URL_CHARS or not url.isascii():
         raise CannotAsk("this is not an address of the web")
-    if any(letter <= " " or letter == "\x7f" for letter in url):
-        raise CannotAsk("the address holds blanks or control characters")
+    if any(letter <= " " or letter in "\x7f\\" for letter in url):  # a browser reads a backslash as a slash
+        raise CannotAsk("the address holds blanks, backslashes or control characters")
     return url
 
 

@@ -10,8 +10,9 @@ from clew.host.brought import Brought
 from clew.host.refusal import OpRefused
 from clew.host.room import Effect
 from clew.host.session import Session
+from clew.protocol.events import PromptOrigin
 from clew.protocol.ids import PromptId, new_uuid
-from clew.protocol.invocable_ops import InvocableOp, ListInvocables, UseInvocable
+from clew.protocol.invocable_ops import ChooseSkills, InvocableOp, ListInvocables, UseInvocable
 from clew.protocol.invocables import (
     InvocableLevel,
     InvocableRow,
@@ -20,6 +21,7 @@ from clew.protocol.invocables import (
     meant,
     typed_words,
 )
+from clew.protocol.messages import Part
 from clew.protocol.reserved_names import RESERVED_NAMES
 
 LEVELS: tuple[InvocableLevel, ...] = ("project", "user", "plugin", "server", "bundled")
@@ -82,10 +84,19 @@ class Invocables:
         match op:
             case ListInvocables():
                 return partial(session.publish, self._listed(op))
+            case ChooseSkills():
+                return partial(self._choose, op.names)
             case UseInvocable():
                 if session.lost:
                     raise OpRefused(f"nothing was sent: {session.lost}")
-                return partial(session.main.submit, self._prompt(op))
+                prompt = self._prompt(op)
+                if prompt is None:
+                    return partial(self._say_words, session, op)
+                return partial(session.main.submit, prompt)
+
+    def _choose(self, names: tuple[str, ...]) -> None:
+        for part in self._parts:
+            part.choose_skills(names)
 
     def _listed(self, op: ListInvocables) -> InvocablesListed:
         rows = self._looked()
@@ -97,18 +108,41 @@ class Invocables:
             problems=tuple(problems),
         )
 
-    def _prompt(self, op: UseInvocable) -> Prompt:
-        if len(op.arguments) > MAX_ARGUMENT_CHARS:
-            raise OpRefused(f"more than {MAX_ARGUMENT_CHARS:,} characters are no arguments; put them into a file")
+    def _say_words(self, session: Session, op: UseInvocable) -> None:
+        """Somebody meant a name, or words that look like one: they are sent, and not silently."""
+        why = "; ".join(part.unread for part in self._parts if part.unread)
+        told = f"there is no command or skill /{op.name} here, so it was sent as words{f'; {why}' if why else ''}"
+        session.notice("warning", told, code="name")
+        session.main.submit(as_said(op.words, self._parts, prompt_id=op.prompt_id))
+
+    def _prompt(self, op: UseInvocable) -> Prompt | None:
+        """What the name stands for; None where its words are to be sent. Raises OpRefused."""
         row = meant(op.name, self._looked())
+        if row is None and op.words:
+            return None
         if row is None:
             raise OpRefused(f"there is no command or skill /{op.name}")
+        if len(op.arguments) > MAX_ARGUMENT_CHARS:
+            raise OpRefused(f"more than {MAX_ARGUMENT_CHARS:,} characters are no arguments; put them into a file")
         part = next(part for part in self._parts if any(_same(row, other) for other in part.invocables()))
         return Prompt(
             content=typed_words(op.name, op.arguments),
             prompt_id=op.prompt_id or PromptId(new_uuid()),
             expand=part.expansion(row, op.arguments),
         )
+
+
+def as_said(
+    content: str | tuple[Part, ...], parts: Sequence[Brought], *, prompt_id: PromptId, origin: PromptOrigin = "user"
+) -> Prompt:
+    """A prompt of words, with what it names of the things that somebody brought."""
+    named = (part.mentioned(content) for part in parts)
+    return Prompt(
+        content=content,
+        origin=origin,
+        prompt_id=prompt_id or PromptId(new_uuid()),
+        expand=next((expand for expand in named if expand is not None), None),
+    )
 
 
 def _rank(row: InvocableRow) -> tuple[int, int]:

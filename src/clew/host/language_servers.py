@@ -139,7 +139,7 @@ class LanguageServers(Brought):
     async def _tell_late(self, edit: _Edit, looking: "asyncio.Task[str]") -> None:
         lines = await looking
         if lines and self._newest.get(edit.path) is looking:
-            path = os.path.relpath(edit.path, self._workspace.root)
+            path = sanitize(os.path.relpath(edit.path, self._workspace.root), one_line=True)
             self._joined.reminders.add(LATE.format(server=edit.server.name, path=path, lines=lines))
 
     async def _look(self, edit: _Edit, text: str) -> str:

@@ -71,10 +71,12 @@ class McpOffers:
             return
         try:
             if "prompts" in connection.facts.offers:
-                self._prompts[server.name] = await prompts_of(connection)
+                self._prompts[server.name] = found = await prompts_of(connection)
+                server.prompts = len(found)
                 self._names_changed()
             if "resources" in connection.facts.offers:
-                self._resources[server.name] = await resources_of(connection)
+                self._resources[server.name] = resources = await resources_of(connection)
+                server.resources = len(resources)
         except ServerError:
             return  # what was known counts on; the state of the server tells what is wrong
 
@@ -88,10 +90,6 @@ class McpOffers:
         for task in self._reading:
             task.cancel()
         await asyncio.gather(*self._reading, return_exceptions=True)
-
-    def counts(self, server: str) -> tuple[int, int]:
-        """How many prompts and resources are known of a server."""
-        return len(self._prompts.get(server, ())), len(self._resources.get(server, ()))
 
     # Prompts: slash names of people.
 

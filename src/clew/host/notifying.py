@@ -26,6 +26,7 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import RequestId, new_uuid
+from clew.protocol.refused_calls import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
 
 Asked = ApprovalRequested | PlanProposed | QuestionAsked | ElicitationRequested
 Answered = ApprovalResolved | PlanAnswered | QuestionAnswered | ElicitationAnswered
@@ -64,6 +65,7 @@ class Notifying:
         self._timers: dict[RequestId, asyncio.TimerHandle] = {}
         """What nobody has answered or was told of yet."""
         self._ended_turn = 0
+        self._refusals = RefusedCalls()
         self._closed = False
         self._told_failure = False
 
@@ -79,6 +81,7 @@ class Notifying:
 
     def hear_main(self, event: Event) -> None:
         """An event of the main agent: its turns are what people wait for."""
+        self._refusals.feed(event)
         if isinstance(event, TurnEnded) and event.turn > self._ended_turn:
             self._ended_turn = event.turn
             self._guarded(lambda: self._ended(event))
@@ -115,7 +118,10 @@ class Notifying:
             timer.cancel()
 
     def _ended(self, event: TurnEnded) -> None:
-        """A turn is not the end while input waits, and its end is no news to who looks or has hardly looked away."""
+        """A turn is not the end while input waits, and its end is no news to who looks or has hardly looked away. Where
+        nobody was there to allow anything, having done nothing is no answer."""
+        if self._headless and self._refusals.undid(event):
+            event = replace(event, reason=ALL_REFUSED, error=ALL_REFUSED_WORDS)
         if event.reason == "completed":
             short = not self._headless and event.duration_ms < self._min_turn_ms
             if short or self._session.journal.main.state.queued:

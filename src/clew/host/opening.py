@@ -44,6 +44,7 @@ from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
 from clew.host.small_window import is_small, small_words
 from clew.host.structured import output_parts
+from clew.host.switching import another
 from clew.host.tool_search import tool_search
 from clew.host.toolbox import Toolbox, open_toolbox
 from clew.host.typed_shell import TypedShells
@@ -101,20 +102,19 @@ def open_door(request: SessionRequest) -> Door:
     listed: dict[str, SessionRow] = {}
 
     async def reopen(op: SwitchSession) -> Room:
-        wanted = replace(request, newest=False, resume=op.resume or None, fork=op.fork, session_id="", resume_at="")
-        return await asyncio.to_thread(open_room, wanted, door)
+        return await asyncio.to_thread(open_room, another(request, op), door)
 
     async def sessions(query: str, limit: int) -> tuple[SessionRow, ...]:
         from clew.host.session_rows import session_rows  # the board is loaded only where it is shown
 
-        rows = await asyncio.to_thread(session_rows, request, query, limit)
+        rows = await asyncio.to_thread(session_rows, workspace_of(request), query, limit)
         listed.update({row.session_id: row for row in rows})
         return rows
 
     async def preview(session_id: str) -> tuple[str, ...]:
         from clew.host.session_preview import session_preview  # as above
 
-        return await asyncio.to_thread(session_preview, request, session_id, listed.get(session_id))
+        return await asyncio.to_thread(session_preview, workspace_of(request), session_id, listed.get(session_id))
 
     door = Door(reopen=reopen, sessions=sessions, preview=preview)
     door.enter(open_room(request, door))

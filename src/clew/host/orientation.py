@@ -11,11 +11,11 @@ from msgspec.structs import replace
 from clew.host.recap_drafts import RecapDrafts
 from clew.llm.model import Model
 from clew.orient.away import MIN_NEW_PROMPTS, MIN_PROMPTS
-from clew.orient.label_query import NewestBatch, is_large, model_label
+from clew.orient.label_query import is_large, model_label
 from clew.orient.labels import Settled, batch_label
 from clew.orient.narrator import Narrator, Told
 from clew.orient.recap_query import Choice, Used
-from clew.orient.side_query import SideQueries
+from clew.orient.side_query import SideQueries, Stamp
 from clew.orient.titles import next_title
 from clew.protocol.entries import Entry, SessionSourceEntry
 from clew.protocol.events import (
@@ -83,7 +83,7 @@ class SessionOrientation:
         self._settings = settings
         self._queries = queries
         self._publish = publish
-        self._newest_batch = NewestBatch()
+        self._newest_batch: tuple[CallId, ...] = ()
         self._calls: dict[CallId, ToolCallPart] = {}
         self._ended: dict[CallId, ToolEnded] = {}
         self._intent = ""
@@ -147,7 +147,10 @@ class SessionOrientation:
         if written is not None and written.source == "model":
             yield _ready(written, written.why)
         elif written is not None and written.why:
+            # Whoever asked is told; where nobody did, the facts are enough and `/recap why` tells.
             yield Notice(level="info", text=written.why, code="recap-why")
+            if model:
+                yield Notice(level="info", text=written.why, code="recap")
 
     async def words_for(self, path: Path) -> str:
         """Another session in a list, as a model tells it; nothing where recaps are not written unasked."""
@@ -209,6 +212,10 @@ class SessionOrientation:
         if words := self._first_time(model):
             self._publish(Notice(level="info", text=words, code="recap-model"))
 
+    def batch(self) -> Stamp:
+        """What a label made now would be about. It may come while the turn goes on, but not onto a newer batch."""
+        return Stamp(self._narrator.key().session_id, " ".join(self._newest_batch))
+
     def _label(self) -> Sequence[Event]:
         batch = [
             Settled(call, ended.result, ended.display)
@@ -220,7 +227,7 @@ class SessionOrientation:
         if not batch or self._settings.labels == "off":
             return ()
         call_ids = tuple(item.call.id for item in batch)
-        self._newest_batch.opened(call_ids)
+        self._newest_batch = call_ids
         if self._settings.labels == "model" and self._queries is not None and is_large(batch):
             self._start(self._better_label(batch, intent, self._queries))
         label = batch_label(batch)
@@ -228,8 +235,7 @@ class SessionOrientation:
 
     async def _better_label(self, batch: Sequence[Settled], intent: str, queries: SideQueries) -> None:
         call_ids = tuple(item.call.id for item in batch)
-        label = await model_label(batch, intent, queries)
-        if label and self._newest_batch.accepts(call_ids):
+        if label := await model_label(batch, intent, queries):
             self._publish(BatchLabelled(call_ids=call_ids, label=label, source="model"))
 
     def _retitle(self, *, with_model: bool) -> Sequence[Event]:

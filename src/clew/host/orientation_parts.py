@@ -89,12 +89,11 @@ def load_orientation(
         )
 
     by_request = chosen(Used(main, own=True), asked=True)
-    queries = asking(fast)
     # Without a fast model a recap that is asked for may go to the main one; labels and titles never do.
     writer = connect_named(by_request.model) if fast is None and by_request.model else None
     narrator = Narrator(
         project=workspace.root.name,
-        queries=queries if writer is None else asking(writer),
+        queries=asking(writer or fast),
         log=log,
         goal_only=by_request.goal_only,
         memory=lambda: memory[:MAX_MEMORY_CHARS],
@@ -108,14 +107,14 @@ def load_orientation(
     )
     drafts = RecapDrafts(
         WrittenRecaps(workspace.home),
-        lambda key: asking(fast, lambda: key),
+        lambda key: asking(writer or fast, lambda: key),
         automatic=chosen,
         before=lambda name: orientation.tell_first(name),
     )
     orientation = SessionOrientation(
         narrator,
         wanted,
-        queries=queries,
+        queries=asking(fast, lambda: orientation.batch()),
         publish=session.publish,
         automatic=chosen,
         first_time=lambda name: first_words(workspace, name),
@@ -133,8 +132,11 @@ def first_words(workspace: Workspace, model: str) -> str:
     with suppress(OSError):  # a home that cannot be written is told again
         private_dir(mark.parent)
         replace_private(mark, b"")
-    cap = workspace.settings.side_queries.daily_cap_usd
-    return f'recaps are also written by {model}, for at most ${cap:g} a day; "recap": {{"model": "off"}} ends that'
+    settings = workspace.settings
+    price = (
+        "" if is_local(model, settings.providers) else f", for at most ${settings.side_queries.daily_cap_usd:g} a day"
+    )
+    return f'recaps are also written by {model}{price}; "recap": {{"model": "off"}} ends that'
 
 
 def side_model(

@@ -137,11 +137,20 @@ def named(request: SessionRequest, workspace: Workspace, store: SessionStore) ->
     own = own_session(store, wanted)
     if own is not None:
         return replace(request, resume=str(own))
-    if is_archived(wanted, store):
-        raise SessionNotFound(f"session {wanted} is archived; bring it back with `clew sessions restore {wanted}`")
-    from clew.catalog.find_session import find_session  # the index and the readers of other agents are loaded only here
+    # The index and the readers of other agents are loaded only here.
+    from clew.catalog.agent_places import agent_places
+    from clew.catalog.find_session import find_session
 
-    found = find_session(store, wanted, request.cwd, env=request.env, choose=request.choose)
+    places = agent_places(workspace.settings.foreign)
+    found = find_session(
+        store,
+        wanted,
+        request.cwd,
+        homes=places.homes,
+        env=request.env,
+        agents=places.agents,
+        choose=request.choose,
+    )
     if found.note:
         request.tell("info", found.note)
     if found.is_ours:
@@ -164,12 +173,6 @@ def own_place(source: Path, workspace: Workspace, store: SessionStore) -> Path:
     where = record.root if record is not None else next(iter(spoken), "another directory")
     words = f"session {source.stem} belongs to {where}, which is not there; go on here in a copy with --fork-session"
     raise TranscriptError(words)
-
-
-def is_archived(query: str, store: SessionStore) -> bool:
-    """Whether this is the id, or the start of one, of a session that was put away."""
-    wanted = query.strip()
-    return len(wanted) >= 4 and any(path.name.startswith(wanted) for path in store.home.glob("archive/*/*.jsonl.gz"))
 
 
 def is_ours(path: Path, store: SessionStore) -> bool:

@@ -188,7 +188,7 @@ class Planning(Brought, Middleware):
             self._over = True
             return ToolResult(text="Nobody is there to accept the plan: it stands as the result. Plan mode stays on.")
         said = f" The user says: {answered.comment}" if answered.comment.strip() else ""
-        return problem(f"The user did not approve the plan: plan mode stays on.{said}")
+        return ToolResult(text=f"The user did not approve the plan: plan mode stays on.{said}")  # an answer, no failure
 
     def _set_mode(self, mode: str) -> None:
         self._permits.set_mode(mode)

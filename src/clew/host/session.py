@@ -26,6 +26,7 @@ from clew.protocol.events import (
     ToolEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, new_entry_id
+from clew.protocol.session_words import Occasion
 from clew.transcript.stamp import utc_now
 
 HAND_OVER_POLL_S = 1.0
@@ -145,12 +146,15 @@ class Session:
         """A model that was replaced; a request may still be under way there, so it is closed at the end."""
         self._retired.append(model)
 
-    def start_recap(self, *, model: bool, asked: bool) -> bool:
+    def start_recap(self, occasion: Occasion, *, model: bool = False) -> bool:
         """Tell where things stand; False when this session has no words for it."""
+        asked = occasion == "asked"
         if self.orienting is None:
             return False
-        if self._recap is None or self._recap.done():
-            self._recap = asyncio.create_task(self._tell(self.orienting, model=model, asked=asked))
+        if asked and self._recap is not None:
+            self._recap.cancel()  # whoever asks sees the facts at once; what a model is writing goes on and serves both
+        if asked or self._recap is None or self._recap.done():
+            self._recap = asyncio.create_task(self._tell(self.orienting, occasion, model=model))
         return True
 
     async def close(self, reason: EndReason = "closed") -> None:
@@ -195,11 +199,11 @@ class Session:
         used = [model for runner in self.runners.values() for model in (runner.agent.own_model, runner.agent.fallback)]
         return [model for model in (*used, *self._retired) if model is not None]
 
-    async def _tell(self, orienting: Orienting, *, model: bool, asked: bool) -> None:
+    async def _tell(self, orienting: Orienting, occasion: Occasion, *, model: bool) -> None:
         async for told in orienting.recap(model=model):
             if isinstance(told, RecapReady):
-                self.publish(self._placed(told))
-            elif asked or not isinstance(told, Notice) or told.code != "recap":
+                self.publish(self._placed(replace(told, occasion=occasion)))
+            elif occasion == "asked" or not isinstance(told, Notice) or told.code != "recap":
                 self.publish(told)
 
     def _placed(self, recap: RecapReady) -> RecapReady:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from clew.catalog.agent_places import agent_places
 from clew.catalog.find_session import FoundSession, find_session
 from clew.catalog.opening import open_found
 from clew.host.refusal import OpRefused
-from clew.host.request import SessionRequest
+from clew.host.workspace import Workspace
 from clew.protocol.events import Durable, PartCompleted, PromptAccepted, SessionRow
 from clew.protocol.messages import TextPart, text_of
-from clew.system.home import clew_home
 from clew.transcript.errors import TranscriptError
 from clew.transcript.retelling import events_of
 from clew.transcript.scrollback import Scrollback
@@ -25,11 +25,11 @@ MAX_LINE_CHARS = 400
 FIND_BUDGET_S = 2.0
 
 
-def session_preview(request: SessionRequest, session_id: str, row: SessionRow | None = None) -> tuple[str, ...]:
+def session_preview(workspace: Workspace, session_id: str, row: SessionRow | None = None) -> tuple[str, ...]:
     """Blocks. `row`: what a list said of it, so that it need not be looked for. Raises OpRefused when there is no such
     session, or it is too long to be looked into quickly."""
     try:
-        found = _listed(row) if row is not None and row.path else _found(request, session_id)
+        found = _listed(row) if row is not None and row.path else _found(workspace, session_id)
         events = tuple(_events(found))
     except TranscriptError as error:
         raise OpRefused(str(error)) from error
@@ -42,9 +42,17 @@ def _listed(row: SessionRow) -> FoundSession:
     return FoundSession(agent=row.agent, path=Path(row.path), session_id=row.session_id, title=row.title)
 
 
-def _found(request: SessionRequest, session_id: str) -> FoundSession:
-    store = SessionStore(clew_home(request.env))
-    return find_session(store, session_id, request.cwd, env=request.env, budget_s=FIND_BUDGET_S)
+def _found(workspace: Workspace, session_id: str) -> FoundSession:
+    places = agent_places(workspace.settings.foreign)
+    return find_session(
+        SessionStore(workspace.home),
+        session_id,
+        workspace.cwd,
+        homes=places.homes,
+        env=workspace.env,
+        agents=places.agents,
+        budget_s=FIND_BUDGET_S,
+    )
 
 
 def _events(found: FoundSession) -> Iterator[Durable]:

@@ -7,12 +7,14 @@ from clew.engine.turn import Expand
 from clew.host.brought import Brought, Joined, Place
 from clew.host.bundled_names import BUNDLED
 from clew.host.prompt_bytes import stored_block
+from clew.host.skill_news import SkillNews
 from clew.protocol.invocables import InvocableRow
 
 if TYPE_CHECKING:
     from clew.host.skill_room import SkillRoom
 
 MAX_WARNINGS = 5
+UNREAD = "those of this directory are not read before it is trusted (see --trust)"
 SKILLS_HEADING = "# Skills"
 """How the block of the system prompt begins; `skills/skill_words.py` has the same."""
 
@@ -24,17 +26,20 @@ class SkillPart(Brought):
         self._place = place
         self._room: SkillRoom | None = None
         self._joined: Joined | None = None
+        self._chosen: tuple[str, ...] | None = None
+        self.middlewares = (SkillNews(self._news),)
         began = stored_block(place.past.entries, SKILLS_HEADING)
         if began or any(True for _ in folders(self._around)):
             room = self._loaded()
             room.begin(began)
-            self.tools, self.words, self.middlewares = room.tools, room.words, room.middlewares
+            self.tools, self.words = room.tools, room.words
             problems = room.problems
             self.warnings = problems[:MAX_WARNINGS]
             if len(problems) > MAX_WARNINGS:
                 more = f"{len(problems) - MAX_WARNINGS} more files of skills and commands are not used"
                 self.warnings += (f"{more}; /skills and /commands list them",)
         self.notes = self._unread()
+        self.unread = UNREAD if self.notes else ""
 
     @property
     def _around(self) -> Around:
@@ -62,6 +67,8 @@ class SkillPart(Brought):
             self._room = SkillRoom(self._place, lambda: self._around)
             if self._joined is not None:
                 self._room.attach(self._joined, self.names_changed)
+            if self._chosen is not None:
+                self._room.choose(self._chosen)
         return self._room
 
     def attach(self, joined: Joined) -> None:
@@ -74,6 +81,16 @@ class SkillPart(Brought):
         """A folder that was made meanwhile counts too."""
         if self._room is not None or any(True for _ in folders(self._around)):
             self._loaded().refresh()
+
+    def _news(self) -> str:
+        self.refresh()
+        return self._room.news() if self._room is not None else ""
+
+    def choose_skills(self, names: tuple[str, ...]) -> None:
+        """Only these are for the model."""
+        self._chosen = names
+        if self._room is not None:
+            self._room.choose(names)
 
     @property
     def name_problems(self) -> tuple[str, ...]:

@@ -1,17 +1,19 @@
 """Skills and commands at work: what was found, what the model is told of it, and what using one does."""
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import Callable
 from typing import Any
+
+from msgspec.structs import replace
 
 from clew.config.skill_places import Around, folders
 from clew.engine.lone_call import LoneCalls
-from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Expand, Expansion, Turn
 from clew.host.brought import Changed, Joined, Place
 from clew.host.expanding import Expander
 from clew.host.lending import Lending
 from clew.host.model_choice import connector
 from clew.host.refusal import OpRefused
+from clew.permissions.access import ToolAccess
 from clew.protocol.events import CompactionEnded, Event
 from clew.protocol.invocables import InvocableRow, typed_words
 from clew.skills.definitions import Definition, Problem, read_body
@@ -42,14 +44,13 @@ class SkillRoom:
         self._changed: Changed = lambda: None
         self.tools: tuple[Tool[Any], ...] = ()
         self.words = ""
-        self.middlewares: tuple[Middleware, ...] = ()
+        self._chosen: frozenset[str] | None = None
         self._look()
 
     def begin(self, began: str) -> None:
         """Decide once what the model is told from the first request on. `began`: what it was told when a session that
         goes on now began; those bytes stay, and what changed since is told in its place."""
-        skills = usable(self._found.definitions)
-        self.middlewares = (SkillNews(self.news),)
+        skills = self._for_model()
         if not skills and not began:
             self._known = set()
             return
@@ -79,6 +80,27 @@ class SkillRoom:
         """All that was found; what is bundled is named elsewhere."""
         return tuple(definition.row() for definition in self._found.definitions)
 
+    def choose(self, names: tuple[str, ...]) -> None:
+        """Only these are for the model. What it was not sent yet no longer tells of others."""
+        self._chosen = frozenset(names)
+        if self._joined is None or not self.words or self._joined.agent.conversation.messages():
+            return  # what was sent stays: `news` tells what is gone
+        chosen = list(self._for_model().values())
+        words, log = block(chosen), self._joined.session.journal.main
+        agent, stored = self._joined.agent, self._joined.agent.conversation.system_prompt
+        agent.system = tuple(words if one == self.words else one for one in agent.system)
+        self.words, self._announced = words, Announced()
+        self._announced.add(chosen)
+        if stored is not None:
+            log.keep(replace(stored, blocks=agent.system, **log.stamp.keyed()))
+
+    def _for_model(self) -> dict[str, Definition]:
+        """What the model may use, by name."""
+        found = usable(self._found.definitions)
+        if self._chosen is None:
+            return found
+        return {name: one for name, one in found.items() if name in self._chosen}
+
     def refresh(self) -> None:
         """Look again."""
         before = self._found
@@ -88,15 +110,27 @@ class SkillRoom:
 
     def news(self) -> str:
         """What the model should know of skills that came or went since it was told."""
-        self.refresh()
-        skills = usable(self._found.definitions)
-        if not self.tools:
-            return ""
+        by_tool = self._joined is not None and self._joined.toolbox.tools.is_told(Skill.name)
+        skills = self._for_model() if by_tool else self._readable(self._for_model())
         added = [one for name, one in skills.items() if name not in self._known and name not in self._announced]
         gone = self._announced.gone(skills)
         self._known = set(skills)
         self._announced.add(added)
-        return delta(added, gone)
+        return delta(added, gone, by_file=not by_tool)
+
+    def _readable(self, skills: dict[str, Definition]) -> dict[str, Definition]:
+        """Those that may be read without the tool, which came too late for this session's list: what a rule keeps the
+        tool from is not told. A user's own files can be read without asking, as when one is used."""
+        if self._joined is None:
+            return {}
+        permits = self._joined.toolbox.permits
+        found: dict[str, Definition] = {}
+        for name, one in skills.items():
+            if permits.judge((ToolAccess(tool=Skill.name, read_only=True, subject=name),)).decision == "allow":
+                found[name] = one
+                if one.folder.level in ("user", "plugin") and name not in self._announced:
+                    permits.remember((read_rule(one.home),), kept=False)
+        return found
 
     def expansion(self, row: InvocableRow, arguments: str) -> Expand:
         """What a name stands for, made when it joins. Raises OpRefused for what is wrong now."""
@@ -133,7 +167,7 @@ class SkillRoom:
 
     def _usable_now(self) -> dict[str, Definition]:
         self.refresh()
-        return usable(self._found.definitions)
+        return self._for_model()
 
     def _used_by_model(self, definition: Definition, arguments: str) -> str:
         """A skill's words for the model that asked for it. Files and commands in it are the model's to look at."""
@@ -168,18 +202,8 @@ class SkillRoom:
                 f"[{definition.name} was in use before the summary; read it again with {how} if its words matter.]"
             )
         self._in_use.clear()
-
-
-class SkillNews(Middleware):
-    """Tells the model, before the first request of a turn, which skills came or went."""
-
-    def __init__(self, news: Callable[[], str]) -> None:
-        self._news = news
-
-    async def before_step(self, turn: Turn) -> AsyncGenerator[Event]:
-        """Once for each turn."""
-        if turn.steps == 0 and (words := self._news()):
-            yield turn.accept(words)
+        if not self.tools:  # there is no other way to learn of them again
+            self._known, self._announced = set(), Announced()
 
 
 def heading(definition: Definition) -> str:

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from clew import __version__
 from clew.host.room import Room
+from clew.orient.daily_cap import DailyCap
 from clew.protocol.lookup_events import StatusRow
 
 
@@ -25,6 +26,7 @@ def _rows(room: Room) -> Iterator[tuple[str, str]]:
     yield from _place(room)
     yield "Sandbox", _sandbox(room)
     yield "Window", _window(room)
+    yield "Side queries", _side_queries(room)
     yield "Transcript", str(room.transcript) if room.transcript is not None else "not kept on disk"
     yield "Saved rules", room.permits.saved_in
     yield "Version", __version__
@@ -47,6 +49,13 @@ def _sandbox(room: Room) -> str:
     held = sandbox.status.label if sandbox.enforced else "commands are not held"
     network = "with network" if sandbox.network else "no network"
     return "; ".join(part for part in (f"{held}, {network}" if sandbox.enforced else held, sandbox.why_not) if part)
+
+
+def _side_queries(room: Room) -> str:
+    if room.workspace is None:
+        return ""
+    wanted = room.workspace.settings.side_queries
+    return DailyCap(room.workspace.home, wanted.daily_cap_usd).told() if wanted.enabled else "off"
 
 
 def _window(room: Room) -> str:

@@ -30,17 +30,19 @@ class _Change(NamedTuple):
 class _File:
     """A file is what its changes made of it, so that some of them can be taken back."""
 
-    __slots__ = ("changes", "failed", "path", "reads", "source")
+    __slots__ = ("changes", "failed", "path", "reads", "source", "staged", "unknown_to_git")
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.reads = self.failed = 0
+        self.staged = self.unknown_to_git = False
         self.source: list[EntryId] = []
         self.changes: list[_Change] = []
 
     @property
     def created(self) -> bool:
-        return any(change.created for change in self.changes)
+        """What was there, removed and made again is no new file."""
+        return bool(self.changes) and self.changes[0].created
 
     @property
     def order(self) -> int:
@@ -55,7 +57,7 @@ class _File:
                 call=_NO_CALL,
                 added=first.added + second.added,
                 removed=first.removed + second.removed,
-                created=first.created or second.created,
+                created=first.created,
                 edits=first.edits + second.edits,
             )
             self.changes = [together, *rest]
@@ -129,10 +131,6 @@ class FilesFold:
         added, removed = _counts(outcome)
         self.change(path, added, removed, outcome.source, created=self._creates(outcome, path))
 
-    def knows(self, path: str) -> bool:
-        """Whether the file was met before."""
-        return self._known(path) in self._files
-
     def failed(self, path: str, source: tuple[EntryId, ...]) -> None:
         """A change came to nothing, or nobody knows what it came to."""
         if file := self._at(path):
@@ -164,27 +162,46 @@ class FilesFold:
         if tracked or before is not None:  # else nobody knows whether it was there before
             self.change(old, 0, 0, source, deleted=True)
         lines = (before.added, before.removed) if before else (0, 0)
+        if (file := self._at(new)) and not file.reads and not file.changes:
+            file.staged, file.unknown_to_git = tracked, not tracked
         self.change(new, *lines, source, created=before is not None and before.created)
 
-    def forget_deleted(self, path: str, source: tuple[EntryId, ...]) -> None:
-        """A shell command removed the file."""
-        self.change(path, 0, 0, source, deleted=True)
+    def removed(self, path: str, source: tuple[EntryId, ...], *, sure: bool) -> None:
+        """A shell command removed the file. Not `sure`: it would not have said so if there was none."""
+        file = self._at(path)
+        if file and (sure or file.reads or file.changes):
+            self.change(path, 0, 0, source, deleted=True)
+        elif file:
+            file.staged = True  # it may have been there, and come back when git puts all back
+
+    def stage(self, paths: tuple[str, ...]) -> None:
+        """Git was told of the files at or below `paths`, or of all."""
+        for file in self._below(paths):
+            file.staged = True
 
     def put_back(
         self, paths: tuple[str, ...] = (), *, after: int = 0, known_until: int = 0, stash: bool = False
     ) -> None:
         """Files are as they were before their changes `after` this one: those at or below `paths`, or all; of folders
         those that git knows, which are not those created since `known_until`."""
-        wanted = {self._known(path).rstrip("/") for path in paths}
-        folders = tuple(f"{folder}/" for path in wanted for folder in (path, posixpath.join(self.cwd, path)))
+        named = {self._known(path).rstrip("/") for path in paths}
         files = [
             file
-            for file in self._files.values()
-            if file.path in wanted
-            or ((not wanted or file.path.startswith(folders)) and (not file.created or file.order <= known_until))
+            for file in self._below(paths)
+            if file.path in named
+            or file.staged
+            or file.order <= known_until
+            or not (file.created or file.unknown_to_git)
         ]
         gone = [(file, change) for file in files for change in file.changes if change.order > after]
         self._take_back(gone, aside=stash)
+
+    def _below(self, paths: tuple[str, ...]) -> list[_File]:
+        """Files at or below `paths`; all of them for none."""
+        wanted = {self._known(path).rstrip("/") for path in paths}
+        folders = tuple(f"{folder}/" for path in wanted for folder in (path, posixpath.join(self.cwd, path)))
+        files = self._files.values()
+        return [file for file in files if not wanted or file.path in wanted or file.path.startswith(folders)]
 
     def undone(self, calls: tuple[CallId, ...], paths: tuple[str, ...]) -> None:
         """What these calls did to the files at `paths` was taken back; what others did to them stays."""

@@ -49,7 +49,7 @@ def written_files(command: str) -> list[Written]:
     for words in simple_commands(command):
         lines = bodies.pop(0) if bodies and any(word.startswith("<<") for word in words) else 0
         for before, arrow, path in zip(["", *words], words, words[1:], strict=False):
-            if arrow in (">", ">>") and not before.isdigit():
+            if arrow in (">", ">>") and not (before.isdigit() and f"{before}{arrow}" in command):
                 found.append(Written(path, lines, arrow == ">"))
         if words[0] == "tee":
             found += [Written(path, lines, "-a" not in words) for path in _arguments(words)]
@@ -59,15 +59,19 @@ def written_files(command: str) -> list[Written]:
     return [file for file in found if is_plain_path(file.path) and not file.path.startswith(("/dev/", "/tmp/"))][:_MOST]
 
 
-def removed_files(command: str) -> list[str]:
-    """Files that a plain `rm` or `git rm` names; patterns and directories by recursion are not facts about files."""
-    found: list[str] = []
+def removed_files(command: str) -> list[tuple[str, bool]]:
+    """Files that a plain `rm` or `git rm` names, and whether they were there for sure: `rm -f` says nothing of one that
+    was not. Patterns and directories by recursion are not facts about files."""
+    found: list[tuple[str, bool]] = []
     for words in simple_commands(command):
-        plain = words[1:] if words[:2] == ["git", "rm"] else words
+        by_git = words[:2] == ["git", "rm"]
+        plain = words[1:] if by_git else words
         flags = [word for word in plain if word.startswith("-")]
         is_recursive = any("r" in flag.lower().lstrip("-")[:3] for flag in flags if flag != "--force")
+        sure = by_git or not any(flag in ("--force", "-Force") or "f" in flag[1:3] for flag in flags)
         if plain[0] in _REMOVING and not is_recursive and "--cached" not in flags:
-            found += [path for path in _arguments(plain) if is_plain_path(path) and not path.startswith("/tmp")]
+            named = [path for path in _arguments(plain) if is_plain_path(path) and not path.startswith("/tmp")]
+            found += [(path, sure) for path in named]
     return found[:_MOST]
 
 

@@ -9,7 +9,7 @@ from clew.ledger.facts import CommandFact
 from clew.ledger.files import FilesFold
 from clew.ledger.shell_files import simple_commands
 
-_WORDS = ("reset", "stash", "checkout", "restore", "switch", "branch")
+_WORDS = ("reset", "stash", "checkout", "restore", "switch", "branch", " add ")
 _BACK = re.compile(r"HEAD((?:~\d*|\^)+)$|@\{?((?:~\d*|\^)+)$")
 _STEP = re.compile(r"~(\d*)|\^")
 _HASH = re.compile(r"[0-9a-f]{7,40}$")
@@ -19,7 +19,7 @@ _WITH_VALUE = ("-C", "-c", "-s", "--source", "-m", "--message")
 class Step(NamedTuple):
     """One thing that a command takes back."""
 
-    what: Literal["commits", "branch", "files", "stash", "pop"]
+    what: Literal["commits", "branch", "files", "stash", "pop", "stage"]
     to: str = ""
     """For commits: the hash that stays, or "" with `back`, how many go; else the branch that goes."""
     back: int = 0
@@ -28,12 +28,17 @@ class Step(NamedTuple):
 
 
 def take_back(command: CommandFact, files: FilesFold, commits: CommitsFold) -> None:
-    """Forget what a command that went well took back: it is not there any more."""
+    """Forget what a command that went well took back: it is not there any more. Whatever failed in it, git was told of
+    files before."""
     if not any(word in command.command for word in _WORDS):
         return
     known = commits.order()
     for step in _steps(command.command):
-        if step.what == "commits":
+        if step.what == "stage":
+            files.stage(step.paths)
+        elif command.failed:
+            continue
+        elif step.what == "commits":
             commits.drop(step.back, step.to)
         elif step.what == "branch":
             commits.drop_branch(step.to)
@@ -50,6 +55,9 @@ def _steps(command: str) -> Iterator[Step]:
         plain = _without_values(words[1:])
         if plain[:1] == ["reset"]:
             yield from _reset(plain[1:])
+        elif plain[:1] == ["add"]:
+            paths = [word for word in plain[1:] if not word.startswith("-")]
+            yield Step("stage", paths=() if "." in paths else tuple(paths))
         elif plain[:1] == ["stash"]:
             how = plain[1] if len(plain) > 1 else "push"
             if how in ("push", "save") or how.startswith("-"):

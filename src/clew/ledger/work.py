@@ -185,10 +185,10 @@ class WorkFold:
         text = command.command
         if "git" in text or "gh " in text or "glab " in text:
             squashes = text.rfind("git reset") < text.rfind("git commit")
-            if squashes and not command.failed:
+            if squashes:
                 take_back(command, self.files, self.commits)
             self.commits.settle(command, outcome.text, self.files.changes)
-            if not squashes and not command.failed:
+            if not squashes:
                 take_back(command, self.files, self.commits)
         return command.failed
 
@@ -222,9 +222,9 @@ class WorkFold:
             return
         for old, new in moved_files(text) if "mv " in text else ():
             self.files.move(old, new, outcome.source, tracked="git mv" in text)
-        for path in removed_files(text) if "rm " in text or "Remove-Item" in text else ():
-            if self.files.knows(path) or not self.commands.named_before(path):  # else a command may have made it
-                self.files.forget_deleted(path, outcome.source)
+        for path, sure in removed_files(text) if "rm " in text or "Remove-Item" in text else ():
+            made = "git rm" not in text and self.commands.named_before(path)  # or it may have been, by a command
+            self.files.removed(path, outcome.source, sure=sure and not made)
 
 
 def acted_on(outcome: Outcome) -> str:

@@ -51,3 +51,8 @@ class ModelRequest(Struct, frozen=True, kw_only=True):
     def is_one_shot(self) -> bool:
         """A side query: no thinking, and no cache marks, because nothing follows it."""
         return self.purpose.startswith("side-query:")
+
+    @property
+    def is_silent(self) -> bool:
+        """Not to think, or as little as the model can. It must be told: most think where nothing is said."""
+        return self.is_one_shot or self.thinking.mode == "disabled"

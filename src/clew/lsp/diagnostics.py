@@ -10,6 +10,7 @@ from clew.system.terminal_text import clip, sanitize
 
 MAX_READ = 2_000
 MAX_TOLD = 10
+MAX_PLACE = 1_000_000_000
 MAX_MESSAGE_CHARS = 240
 SEVERITIES = {1: "error", 2: "warning", 3: "info", 4: "hint"}
 TOLD = (1, 2)
@@ -50,12 +51,12 @@ def _read(item: object) -> Diagnostic | None:
     fields = cast("dict[str, Any]", item)
     try:
         start = fields["range"]["start"]
-        line, column = int(start["line"]) + 1, int(start["character"]) + 1
+        line, column = _place(start["line"]), _place(start["character"])
     except (KeyError, TypeError, ValueError):
         return None
     severity = fields.get("severity", 1)
     message = fields.get("message")
-    if severity not in SEVERITIES or not isinstance(message, str):
+    if not isinstance(severity, int) or severity not in SEVERITIES or not isinstance(message, str):
         return None
     code = fields.get("code")
     return Diagnostic(
@@ -65,6 +66,13 @@ def _read(item: object) -> Diagnostic | None:
         message=clip(sanitize(message[:4_000], one_line=True), MAX_MESSAGE_CHARS),
         code=sanitize(code, one_line=True)[:60] if isinstance(code, str) else "",
     )
+
+
+def _place(number: object) -> int:
+    """A line or column as people count them. Raises ValueError."""
+    if not isinstance(number, int | float) or not 0 <= number < MAX_PLACE:
+        raise ValueError("no place in a file")
+    return int(number) + 1
 
 
 def new_ones(before: Iterable[Diagnostic], after: Iterable[Diagnostic]) -> list[Diagnostic]:

@@ -15,6 +15,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from clew import __version__
+from clew.mcp.call_clocks import CallClocks
 from clew.mcp.definitions import Definition
 from clew.mcp.guarded_stream import GuardedStream
 from clew.mcp.http_transport import Seen, http_streams
@@ -54,8 +55,10 @@ class SdkConnection:
         closed: asyncio.Event,
         words: Callable[[BaseException], ServerError],
         misshapen: Callable[[], list[OfferedTool]],
+        clocks: CallClocks,
     ) -> None:
         self.client = client
+        self._clocks = clocks
         self._misshapen = misshapen
         self.closed = closed
         self._words = words
@@ -85,13 +88,13 @@ class SdkConnection:
     async def call(
         self, tool: str, arguments: Mapping[str, Any], *, progress: Callable[[str], None], limit_s: float
     ) -> CallOutcome:
-        loop, show = asyncio.get_running_loop(), progress
+        show = progress
 
         async def called() -> types.CallToolResult:
-            async with asyncio.timeout(limit_s) as clock:
+            async with self._clocks.limit(limit_s) as lives:
 
                 async def heard(progress: float, total: float | None, message: str | None) -> None:
-                    clock.reschedule(loop.time() + limit_s)
+                    lives()
                     show(progress_words(progress, total, message))
 
                 return await self.client.call_tool(tool, dict(arguments), FOR_EVER_S, heard)
@@ -103,7 +106,7 @@ class SdkConnection:
 
     async def ask(self, request: Callable[[Any], Awaitable[Any]], *, limit_s: float = ANSWER_S) -> Any:
         async def asked() -> Any:
-            async with asyncio.timeout(limit_s):
+            async with self._clocks.limit(limit_s):
                 return await request(self.client)
 
         try:
@@ -146,7 +149,7 @@ async def open_connection(
     server: Definition, around: Surroundings, heard: Heard, starter: ProcessStarter
 ) -> AsyncGenerator[SdkConnection]:
     """Connect; when this is left, nothing of the server is left either. Raises ServerError."""
-    closed, seen = asyncio.Event(), Seen()
+    closed, seen, clocks = asyncio.Event(), Seen(), CallClocks()
     pipes: list[Pipes] = []
     guards: list[GuardedStream] = []
 
@@ -165,11 +168,11 @@ async def open_connection(
             read_timeout_seconds=ANSWER_S,
             list_roots_callback=roots_of(around),
             logging_callback=log_of(server, around),
-            elicitation_callback=elicitation_of(server, around),
+            elicitation_callback=elicitation_of(server, around, clocks),
             client_info=types.Implementation(name="clew", version=__version__),
             cache=None,
         ) as client:
-            connection = SdkConnection(client, closed, words, lambda: guards[-1].misshapen)
+            connection = SdkConnection(client, closed, words, lambda: guards[-1].misshapen, clocks)
             async with anyio.create_task_group() as tasks:
                 tasks.start_soon(follow_changes, client, heard)
                 try:

@@ -27,7 +27,8 @@ class Seen:
 
 
 class BoundedBody(httpx2.AsyncByteStream):
-    """A body that is cut off where it would be too long. Streams of events have bounds for each event."""
+    """A body that is cut off where it would be too long. Streams of events that were asked for have bounds for each
+    event."""
 
     def __init__(self, body: httpx2.AsyncByteStream, max_bytes: int) -> None:
         self._body = body
@@ -50,8 +51,9 @@ def http_client(headers: dict[str, str], auth: httpx2.Auth | None, seen: Seen) -
 
     async def look(response: httpx2.Response) -> None:
         seen.status = response.status_code
-        kind = response.headers.get("content-type", "").lower()
-        if not kind.startswith("text/event-stream") and isinstance(response.stream, httpx2.AsyncByteStream):
+        wanted = "text/event-stream" in response.request.headers.get("accept", "") and response.is_success
+        streams = wanted and response.headers.get("content-type", "").lower().startswith("text/event-stream")
+        if not streams and isinstance(response.stream, httpx2.AsyncByteStream):
             response.stream = BoundedBody(response.stream, MAX_MESSAGE_BYTES)
 
     return httpx2.AsyncClient(

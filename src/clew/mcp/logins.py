@@ -18,6 +18,9 @@ from clew.system.redact import register_secrets
 
 FILE_NAME = "mcp-logins.json"
 MAX_BYTES = 2_000_000
+MAX_LOGIN_BYTES = 64_000
+"""Of one login."""
+MAX_LOGINS = 30
 Json = dict[str, Any]
 
 
@@ -43,6 +46,10 @@ class _Kept(Struct, kw_only=True):
     logins: dict[str, Login] = field(default_factory=dict[str, Login])
 
 
+class UnkeepableLogin(OSError):
+    """What a server gave is too long to be kept beside the logins of others."""
+
+
 class UnreadableLogins(OSError):
     """The file is there and cannot be used; it is left as it is."""
 
@@ -61,13 +68,18 @@ class LoginStore:
         return found
 
     def keep(self, server: Definition, **changed: Any) -> Login:
-        """Write down what is new of it. Raises OSError."""
+        """Write down what is new of it. Raises OSError, UnkeepableLogin among them; then nothing was changed."""
         with locked(self.path, private=True):
             kept = self._read()
             key = key_of(server)
             login = replace(kept.logins.get(key) or Login(server=server.name, url=server.url), **changed)
             register_secrets(_secrets(login))
+            if len(msgspec.json.encode(login)) > MAX_LOGIN_BYTES:
+                raise UnkeepableLogin(f"what {server.name} gave is too long to be kept")
+            kept.logins.pop(key, None)
             kept.logins[key] = login
+            for oldest in list(kept.logins)[:-MAX_LOGINS]:
+                del kept.logins[oldest]
             self._write(kept)
         return login
 

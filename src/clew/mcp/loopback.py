@@ -12,6 +12,7 @@ PATH = "/callback"
 MAX_REQUEST_BYTES = 16_384
 READ_S = 10.0
 MAX_AT_ONCE = 8
+MAX_FIELDS = 50
 HEADERS = (
     "Content-Type: text/plain; charset=utf-8",
     "Content-Security-Policy: default-src 'none'; frame-ancestors 'none'",
@@ -74,9 +75,13 @@ class Loopback:
         return await asyncio.shield(self._answer)
 
     def offer(self, target: str) -> bool:
-        """An address that the browser was sent to; whether it is the end of this login."""
-        parts = urlsplit(target)
-        given = {name: values[0] for name, values in parse_qs(parts.query, keep_blank_values=True).items()}
+        """An address that the browser was sent to; whether it is the end of this login. Any web page may send one."""
+        try:
+            parts = urlsplit(target)
+            found = parse_qs(parts.query, keep_blank_values=True, max_num_fields=MAX_FIELDS)
+        except ValueError:
+            return False
+        given = {name: values[0] for name, values in found.items()}
         state = given.get("state", "")
         if parts.path != PATH or not self._state or not hmac.compare_digest(state.encode(), self._state.encode()):
             return False

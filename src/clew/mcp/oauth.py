@@ -3,6 +3,7 @@
 import secrets
 from collections.abc import AsyncGenerator, Callable
 from typing import Any
+from urllib.parse import urlsplit
 
 import anyio
 import anyio.to_thread
@@ -16,7 +17,19 @@ from clew.mcp.logins import Login, LoginStore, expiry_of
 
 CLIENT_NAME = "clew"
 UNAUTHORIZED = 401
+HERE = ("127.0.0.1", "localhost", "::1")
 UNUSED_REDIRECT = "http://127.0.0.1/callback"
+
+
+def is_safe_endpoint(url: str, server_url: str) -> bool:
+    """Whether a login may go to an address that a server named: encrypted, or on this machine where the server is here
+    too. A server elsewhere must not make us ask what is on this machine."""
+    try:
+        to, of = urlsplit(url), urlsplit(server_url)
+        here = to.hostname in HERE and of.hostname in HERE
+    except ValueError:
+        return False
+    return to.scheme == "https" or (to.scheme == "http" and here)
 
 
 class LoginStorage:

@@ -1,10 +1,12 @@
 """Signing in to a server: registered, sent to a browser by a person's hand, and back by way of 127.0.0.1."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
+import httpx2
 from mcp.client.auth import OAuthClientProvider, OAuthFlowError
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata
 from msgspec.structs import replace
@@ -14,7 +16,7 @@ from clew.mcp.connection import first_of, open_connection
 from clew.mcp.definitions import Definition
 from clew.mcp.logins import LoginStore
 from clew.mcp.loopback import Loopback
-from clew.mcp.oauth import CLIENT_NAME, LoginStorage
+from clew.mcp.oauth import CLIENT_NAME, LoginStorage, is_safe_endpoint
 from clew.mcp.ports import Listing, ServerError, Surroundings
 from clew.system.process import ProcessStarter
 from clew.system.terminal_text import sanitize
@@ -52,8 +54,11 @@ async def _through(
 
     async def redirect(url: str) -> None:
         went.append(url)
-        loopback.expect(parse_qs(urlsplit(url).query).get("state", [""])[0])
-        if not await show(checked(url), loopback):
+        loopback.expect(parse_qs(urlsplit(url).query).get("state", [""])[-1])  # ours is behind what the server wrote
+        known = provider.context.oauth_metadata
+        if known is not None:
+            safe(str(known.token_endpoint), server)  # before anybody goes anywhere
+        if not await show(checked(url, server), loopback):
             raise LoginFailed("you did not go there")
 
     async def come_back() -> AuthorizationCodeResult:
@@ -75,8 +80,9 @@ async def _through(
         redirect_uris=[AnyUrl(loopback.address)],
         scope=_text(server, "scopes") or _text(server, "scope") or None,
     )
-    provider = OAuthClientProvider(
-        server.url,
+    provider = LoginFlow(
+        server,
+        failed,
         metadata,
         LoginStorage(store, server, given=given_client(server, loopback.address)),
         lambda url: noted(redirect, url),
@@ -112,13 +118,53 @@ def unheard(_listing: Listing) -> None:
     """One look is enough."""
 
 
-def checked(url: str) -> str:
-    """The address of the login, if it is one that a person can be sent to: encrypted, or on this machine. Raises
-    LoginFailed."""
-    parts = urlsplit(url)
-    here = parts.hostname in ("127.0.0.1", "localhost", "::1")
-    if parts.scheme != "https" and not (parts.scheme == "http" and here):
-        raise LoginFailed("the server sends people to an address that is not encrypted")
+class LoginFlow(OAuthClientProvider):
+    """The SDK's way through a login, with every request on it looked at before it leaves."""
+
+    def __init__(
+        self,
+        server: Definition,
+        failed: list[LoginFailed],
+        metadata: OAuthClientMetadata,
+        storage: LoginStorage,
+        redirect: Callable[[str], Awaitable[None]],
+        come_back: Callable[[], Awaitable[AuthorizationCodeResult]],
+    ) -> None:
+        """`failed`: where our own words go, whatever the SDK makes of them on the way up."""
+        super().__init__(server.url, metadata, storage, redirect, come_back)
+        self._server = server
+        self._failed = failed
+
+    async def _auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        async with aclosing(super()._auth_flow(request)) as flow:
+            wanted = await anext(flow)
+            while True:
+                if wanted is not request:
+                    self._look_at(str(wanted.url))
+                response = yield wanted
+                try:
+                    wanted = await flow.asend(response)
+                except StopAsyncIteration:
+                    return
+
+    def _look_at(self, url: str) -> None:
+        try:
+            safe(url, self._server)
+        except LoginFailed as error:
+            self._failed.append(error)
+            raise OAuthFlowError(str(error)) from error
+
+
+def safe(url: str, server: Definition) -> None:
+    """Raises LoginFailed for an address of a login that is neither encrypted nor, with its server, on this machine."""
+    if not is_safe_endpoint(url, server.url):
+        shown = sanitize(url, one_line=True)[:100]
+        raise LoginFailed(f"the server sends the login to an address that is not encrypted: {shown}")
+
+
+def checked(url: str, server: Definition) -> str:
+    """The address of the login, if it is one that a person can be sent to. Raises LoginFailed."""
+    safe(url, server)
     if len(url) > MAX_URL_CHARS or not url.isascii() or any(letter <= " " or letter == "\x7f" for letter in url):
         raise LoginFailed("the server sends people to something that is no address")
     return url

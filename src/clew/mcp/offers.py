@@ -1,11 +1,13 @@
 """What a server offers beside tools: prompts for people, and resources to list and read. All of it bounded."""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from msgspec import Struct
 
 from clew.mcp.ports import CallOutcome, Connection, ServerError
+from clew.mcp.server import Server
 
 MAX_PAGES = 20
 MAX_PROMPTS = 200
@@ -51,6 +53,16 @@ async def prompts_of(connection: Connection) -> tuple[OfferedPrompt, ...]:
         words = (one.description or one.title or "")[:MAX_WORDS_CHARS]
         found.append(OfferedPrompt(name=one.name[:MAX_WORDS_CHARS], description=words, arguments=arguments))
     return tuple(found)
+
+
+async def count_offers(server: Server) -> None:
+    """Ask a server that is connected how much it offers beside tools; what it does not answer stays as it was."""
+    connection = server.connection
+    with suppress(ServerError):
+        if connection is not None and "prompts" in connection.facts.offers:
+            server.prompts = len(await prompts_of(connection))
+        if connection is not None and "resources" in connection.facts.offers:
+            server.resources = len(await resources_of(connection))
 
 
 async def resources_of(connection: Connection) -> tuple[OfferedResource, ...]:

@@ -53,6 +53,8 @@ class Server:
         self.detail = ""
         self.connection: Connection | None = None
         self.tools: tuple[McpTool, ...] = ()
+        self.prompts = self.resources = 0
+        """How many of each it offers, as far as somebody has asked it."""
         self.listed = False
         """Its tools were listed in this session."""
         self._around = around

@@ -5,6 +5,7 @@ from typing import Any
 
 import mcp_types as types
 
+from clew.mcp.call_clocks import CallClocks
 from clew.mcp.definitions import Definition
 from clew.mcp.ports import Surroundings
 
@@ -32,13 +33,14 @@ def log_of(server: Definition, around: Surroundings) -> Any:
     return log
 
 
-def elicitation_of(server: Definition, around: Surroundings) -> Any:
-    """How a server asks a person; None: it cannot, and is told so."""
+def elicitation_of(server: Definition, around: Surroundings, clocks: CallClocks) -> Any:
+    """How a server asks a person, whose time is not the server's; None: it cannot, and is told so."""
     ask = around.elicit
     if ask is None:
         return None
 
     async def elicited(context: Any, params: types.ElicitRequestParams) -> Any:
-        return await ask(server.name, params)
+        with clocks.person():
+            return await ask(server.name, params)
 
     return elicited

@@ -134,6 +134,8 @@ class McpServers:
             digest=definition.digest,
             detail=server.detail,
             tools=tuple(tool.offered.name for tool in server.tools),
+            prompts=server.prompts if facts is not None else 0,
+            resources=server.resources if facts is not None else 0,
             version=f"{facts.title} {facts.version}".strip() if facts is not None else "",
         )
 

@@ -24,7 +24,6 @@ class Away(Struct, frozen=True, kw_only=True):
     seen_s: float | None = None
     owed: bool = False
     """The person came back while the agent worked: the recap waits for the end of the turn."""
-    why: str = "Nobody was away yet."
 
     def prompted(self) -> "Away":
         """The person sent a prompt."""
@@ -53,29 +52,19 @@ def noticed(state: Away, sign: Sign, at_s: float, *, unsent: bool = False, away_
     """The person left or is here; whether to show a recap now. `unsent`: words stand in the input line."""
     if sign == "left":
         since = at_s if state.left_s is None else state.left_s
-        return replace(state, reports_focus=True, left_s=since, why="You left; waiting for your return."), False
+        return replace(state, reports_focus=True, left_s=since), False
     since = state.left_s
     if since is None and sign == "typed" and not state.reports_focus:
         since = state.seen_s
     state = replace(state, reports_focus=state.reports_focus or sign == "back", seen_s=at_s, left_s=None)
-    if since is None:
+    if since is None or at_s - since < away_s:
         return state, False
-    if at_s - since < away_s:
-        return state, False
-    state = replace(state, why=f"You were away {at_s - since:.0f} s.")
     if state.working:
-        return replace(state, owed=True, why=f"{state.why} The agent still works; the recap waits."), False
+        return replace(state, owed=True), False
     return _decide(state, unsent=unsent)
 
 
 def _decide(state: Away, *, unsent: bool) -> tuple[Away, bool]:
-    reason = ""
-    if state.prompts < MIN_PROMPTS:
-        reason = f"the session has {state.prompts} of the {MIN_PROMPTS} prompts a recap needs"
-    elif state.since_recap < MIN_NEW_PROMPTS:
-        reason = f"only {state.since_recap} of {MIN_NEW_PROMPTS} new prompts since the last one"
-    elif unsent:
-        reason = "unsent words stand in the input line"
-    if reason:
-        return replace(state, owed=False, why=f"No recap: {reason}."), False
+    if state.prompts < MIN_PROMPTS or state.since_recap < MIN_NEW_PROMPTS or unsent:
+        return replace(state, owed=False), False
     return state.shown(), True

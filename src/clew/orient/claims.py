@@ -122,10 +122,9 @@ def code_in(text: str) -> list[str]:
     return [name for name in dict.fromkeys([*quoted, *files, *code]) if name.strip()]
 
 
-def names_in(text: str) -> list[str]:
-    """All that must occur as it stands, proper names included."""
-    proper = [name for name in _PROPER.findall(_QUOTED.sub(" ", text)) if name.casefold() not in _COMMON]
-    return [*code_in(text), *proper]
+def proper_names(text: str) -> list[str]:
+    """Capitalised words inside a sentence that are no common ones."""
+    return [name for name in _PROPER.findall(_QUOTED.sub(" ", text)) if name.casefold() not in _COMMON]
 
 
 def _masked(text: str) -> str:

@@ -112,15 +112,25 @@ def refused_part(phrase: str, ledger: Ledger) -> str:
     return ""
 
 
+def names_unwritten(sentence: str, ledger: Ledger) -> bool:
+    """It speaks of a file that the agent was not allowed to write, or failed to, as if it had."""
+    return any(name in sentence for name in _unwritten(ledger)) and not is_denied(sentence)
+
+
 def tells_unwritten(sentence: str, ledger: Ledger) -> bool:
-    """It speaks of a file that the agent was not allowed to write, or failed to, as if it had, or says that something
-    worked where nothing was changed."""
-    refused = {file_name(item.subject) for item in ledger.refused if item.tool in EDIT_TOOLS or "/" in item.subject}
+    """It does so, or says that something worked where writing was refused and nothing was changed."""
+    if any(name in sentence for name in _unwritten(ledger)) or ledger.changed_files or not _refused_files(ledger):
+        return names_unwritten(sentence, ledger)
+    return any(claim.name in ("work", "finish") for claim in claims_in(sentence))
+
+
+def _unwritten(ledger: Ledger) -> set[str]:
     failed = {file_name(file.path) for file in ledger.files if file.failed_edits}
-    changed = {file_name(file.path) for file in ledger.changed_files}
-    if any(name in sentence for name in (refused | failed) - changed):
-        return not is_denied(sentence)
-    return bool(refused and not changed) and any(claim.name in ("work", "finish") for claim in claims_in(sentence))
+    return (_refused_files(ledger) | failed) - {file_name(file.path) for file in ledger.changed_files}
+
+
+def _refused_files(ledger: Ledger) -> set[str]:
+    return {file_name(item.subject) for item in ledger.refused if item.tool in EDIT_TOOLS or "/" in item.subject}
 
 
 def contradicted(claims: Sequence[Claim], sentence: str, ledger: Ledger) -> bool:

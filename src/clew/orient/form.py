@@ -252,5 +252,7 @@ def _agent(ledger: Ledger) -> Iterator[Item]:
         return
     told = [sentence for sentence in told if not sentence.endswith((":", "："))] or told
     told = [sentence for sentence in told if not contradicted(claims_in(sentence), sentence, ledger)]
+    if ledger.question is not None:  # it stands under what is open
+        told = [sentence for sentence in told if not same_words(sentence, ledger.question.text)]
     if told:
         yield Item(field="agent", text=f"“{clip(' '.join(told[:3]), 40)}”", source=said.source)

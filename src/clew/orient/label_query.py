@@ -9,7 +9,6 @@ import msgspec
 from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, tool_name
 from clew.orient.labels import Settled
 from clew.orient.side_query import Query, SideQueries
-from clew.protocol.ids import CallId
 from clew.protocol.messages import result_text
 from clew.system.redact import redact
 from clew.system.terminal_text import sanitize
@@ -29,15 +28,16 @@ _SYSTEM = (
 )
 _BULLET = re.compile(r"^\s*(?:[-*•·]|\d{1,2}[.)])\s+")
 _EMPHASIS = re.compile(r"(?<!\S)(?:(\*{1,3})(?=\S)(.+?)(?<=\S)\1(?=[\s.,:;!?]|$)|(_{1,3})(?=\S)(.+?)(?<=\S)\3(?=\s|$))")
-_QUOTES = "\"'`“”‘’«»「」『』"
+_PAIRS = dict(zip("\"'`“‘«「『", "\"'`”’»」』", strict=True))
+_OPENED = {last: first for first, last in _PAIRS.items()}
+_MAX_QUOTES = 10
 _PREFIX = re.compile(
     r"^(?:label|summary|title|result|output|标签|标题|摘要|结果|输出|標籤|標題|結果|輸出|ラベル|要約)\s*[:：]\s*",
     re.IGNORECASE,
 )
 _REFUSAL = re.compile(
-    r"^(?:(?:\w+\s+){0,2}\w*(?:error|exception|failure)\s*[:：]|(?:api\s+)?request failed|i\s+can(?:no|['’])t\b|"
-    r"i\s+cannot\b|"
-    r"unable to\b|failed to generate|(?:i['’]?m\s+|i\s+am\s+)?(?:sorry\b|unable\b)|"
+    r"^(?:(?:\w+\s+){0,2}\w*(?:error|exception|failure)\s*[:：]|i\s+can(?:no|['’])t\b|unable to\b|"
+    r"(?:(?:api\s+)?request failed|failed to generate|sorry)\s*(?:[,.!:：]|$)|i['’]?\s?a?m\s+(?:sorry|unable)\b|"
     r"抱歉|对不起|對不起|(?:我)?(?:无法|無法|不能)|请求失败|請求失敗|错误[:：]|錯誤[:：]|申し訳|できません)",
     re.IGNORECASE,
 )
@@ -116,24 +116,15 @@ def clean_label(reply: str) -> str:
 
 
 def _unquoted(text: str) -> str:
-    for _ in range(10):
-        if not text or (text[0] not in _QUOTES and text[-1] not in _QUOTES):
+    """Without the quotes around it, and without one that lost its partner; `code` within it stays whole."""
+    for _ in range(_MAX_QUOTES):
+        first, last = text[:1], text[-1:]
+        if first in _PAIRS and last == _PAIRS[first] and not set(text[1:-1]) & {first, last}:
+            text = text[1:-1].strip()
+        elif first in _PAIRS and _PAIRS[first] not in text[1:]:
+            text = text[1:].strip()
+        elif last in _OPENED and _OPENED[last] not in text[:-1]:
+            text = text[:-1].strip()
+        else:
             break
-        text = text.strip() if text.strip() != text else text.removeprefix(text[0] if text[0] in _QUOTES else "")
-        text = text[:-1] if text and text[-1] in _QUOTES else text
-    return text.strip()
-
-
-class NewestBatch:
-    """Attaches labels by call ids and lets none come late onto a newer batch."""
-
-    def __init__(self) -> None:
-        self._newest: tuple[CallId, ...] = ()
-
-    def opened(self, call_ids: Sequence[CallId]) -> None:
-        """A batch is on the screen."""
-        self._newest = tuple(call_ids)
-
-    def accepts(self, call_ids: Sequence[CallId]) -> bool:
-        """Whether a label for these calls may still be shown."""
-        return bool(call_ids) and tuple(call_ids) == self._newest
+    return text

@@ -100,8 +100,14 @@ class Narrator:
             source=source,
             key=Stamp(form.session_id, form.last_entry_id),
             form=form,
-            why=written.why() if written else "",
+            why=written.why() if written else self._why_none(form) if with_model else "",
         )
+
+    def _why_none(self, form: Form) -> str:
+        reason = self._queries.why_none if self._queries is not None else "no model is connected"
+        if self.key() != (form.session_id, form.last_entry_id):
+            reason = "the session went on meanwhile"
+        return f"No model wrote it: {reason}."
 
     async def _words(self, ledger: Ledger, form: Form) -> Written | None:
         """Asked once per session and last entry."""
@@ -112,7 +118,7 @@ class Narrator:
             if self._asking is None or self._asking[0] != key or self._asking[1].done():
                 self._asking = (key, asyncio.ensure_future(self._ask(ledger, form, self._queries)))
             await asyncio.shield(self._asking[1])
-        return self._written
+        return self._written if self.key() == key else None
 
     async def _ask(self, ledger: Ledger, form: Form, queries: SideQueries) -> None:
         lines = self._dialog.lines()

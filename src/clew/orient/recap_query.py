@@ -81,11 +81,11 @@ def choose(
     """Which model writes the recap of a session.
 
     One that was asked for may go to any connected model, the fast one first. An automatic one is for our own sessions
-    only, goes to the provider that the session used, and never to the main model.
+    only, goes to the provider that the session used, and never to the main model unless that is local and it is on.
     """
     if setting == "off" and not asked:
         return Choice("", reason="recap.model is off")
-    name = fast or (main if asked else "")
+    name = fast or (main if asked or (setting == "on" and is_local(main)) else "")
     if not name:
         return Choice("", reason="no model is connected" if asked else "there is no fast model")
     local = is_local(name)

@@ -12,6 +12,8 @@ _LAST = 30
 """So many commands, files and errors."""
 _WORDS = 30
 _LINE_CHARS = 200
+_ENDING = 10
+"""How the last output ended is often how it all ended."""
 
 
 def record_of(ledger: Ledger, text: str, dialog: Sequence[Line]) -> str:
@@ -21,13 +23,14 @@ def record_of(ledger: Ledger, text: str, dialog: Sequence[Line]) -> str:
 
 
 def _shown(text: str, dialog: Sequence[Line]) -> str:
-    """The lines of what tools were given and gave that share most with a text, in their order."""
+    """The lines of what tools were given and gave that share most with a text, and the last ones, in their order."""
     wanted = {root for root in roots_in(text) if len(root) > 3} | {*NUMBER.findall(text)}
     lines = dict.fromkeys(line.strip() for shown in dialog if shown.by_tool for line in shown.text.splitlines())
     shares = [len(wanted & (roots_in(line) | {*NUMBER.findall(line)})) for line in lines]
     least = max([1, *sorted(shares)[-_LAST:][:1]])
-    found = [line for line, share in zip(lines, shares, strict=True) if share >= least]
-    return "\n".join(line[:_LINE_CHARS] for line in found[-_LAST:])
+    found = [line for line, share in zip(lines, shares, strict=True) if share >= least][-_LAST:]
+    found += [line for line in [*lines][-_ENDING:] if line not in found]
+    return "\n".join(line[:_LINE_CHARS] for line in found)
 
 
 def _done(ledger: Ledger) -> Iterator[str]:

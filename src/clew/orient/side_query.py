@@ -16,6 +16,8 @@ from clew.system.clock import Clock, SystemClock, iso_utc
 from clew.system.redact import redact
 
 _CUT = "\n[…]\n"
+THOUGHT_TOKENS = 2_048
+"""What a model that cannot be kept from thinking may spend before its first word: thoughts count as output."""
 
 
 class Stamp(NamedTuple):
@@ -59,6 +61,8 @@ class SideQueries:
         self._timeout_s = timeout_s
         self._clock = clock or SystemClock()
         self._running: dict[str, tuple[Stamp, asyncio.Task[Reply]]] = {}
+        self.why_none = "there is too little to tell"
+        """Why there is no answer; nothing was asked yet."""
 
     @property
     def available(self) -> bool:
@@ -75,7 +79,7 @@ class SideQueries:
         request = ModelRequest(
             system=(query.system,),
             messages=(UserMessage(content=_bounded(redact(query.text), model.side_query_chars)),),
-            max_output_tokens=query.max_output_tokens,
+            max_output_tokens=query.max_output_tokens + (THOUGHT_TOKENS if model.thinks == "always" else 0),
             temperature=query.temperature,
             purpose=f"side-query:{query.purpose}",
         )
@@ -88,12 +92,15 @@ class SideQueries:
             task.cancel()
             return self._failed(query, model, stamp, f"timeout after {timeout_s:g} s")
         except asyncio.CancelledError:
+            self._failed(query, model, stamp, "aborted")
             if task.cancelled() and not _is_cancelling():
-                return self._failed(query, model, stamp, "aborted")
+                return None
             task.cancel()
             raise
         except LLMError as error:
-            return self._failed(query, model, stamp, f"{type(error).__name__}: {error}")
+            self._failed(query, model, stamp, f"{type(error).__name__}: {error}")
+            self.why_none = str(error)
+            return None
         finally:
             if self._running.get(query.purpose) == (stamp, task):
                 del self._running[query.purpose]
@@ -153,6 +160,7 @@ class SideQueries:
         return self._none(query, reason)
 
     def _none(self, query: Query, reason: str) -> None:
+        self.why_none = reason
         self._log(f"side query {query.purpose}: {reason}")
 
 

@@ -21,12 +21,12 @@ from clew.orient.claims import (
     code_in,
     is_denied,
     lowered,
-    names_in,
+    proper_names,
     roots_in,
     things,
 )
 from clew.orient.dialog import Line, words_of
-from clew.orient.fact_check import decided, refused_part, shown, tells_unwritten
+from clew.orient.fact_check import decided, names_unwritten, refused_part, shown, tells_unwritten
 from clew.protocol.standing import Standing
 from clew.system.redact import MARK
 
@@ -41,7 +41,7 @@ _WISHED = re.compile(
     r"prochaine étape)\b\s*(?:is\b|:|,|comes\b)|下一步",
     re.IGNORECASE,
 )
-_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)[\"'”)]*\s+|(?<=[。！？])")
+_SENTENCE = re.compile(r"(?<=[.!?])(?<!e\.g\.)(?<!i\.e\.)\s+|(?<=[.!?][\"'”)])\s+|(?<=[。！？])")
 _STATEMENT = re.compile(r"(?<=[.!?])\s+|\n+|(?<=[。！？；])|;\s+|\s[—–]\s")
 _CLAUSE = re.compile(r";\s+|\s+[—–]\s+|；")
 _MARKS = re.compile(r"^\s*(?:[#>*+-]+|\d+[.)])\s+|\*\*|```\w*", re.MULTILINE)
@@ -134,6 +134,11 @@ class _Told(NamedTuple):
     clause: str
     claims: Sequence[Claim]
 
+    @property
+    def is_done(self) -> bool:
+        """Something is told as done."""
+        return any(claim.holds and claim.name not in ("refuse", "stop", "fail") for claim in self.claims)
+
 
 def _claims(clause: str) -> Iterator[_Told]:
     before = ""
@@ -171,25 +176,26 @@ class Evidence:
             return "this is an order, not a recap"
         if MARK in clause:
             return "it holds a secret"
-        for name in names_in(clause):
-            plain = name.isalpha() and name.istitle()
-            known = plain and (lowered(name)[:5] in self._roots or self._is_foreign(clause))
-            if not known and not self._holds(name):
+        for name in code_in(clause):
+            if not self._holds(name):
                 return f"the session does not name {name}"
         for number in NUMBER.findall(clause):
-            if not {number, number.lstrip("v")} & self._numbers and not self._occurs(number):
+            if number not in self._numbers and number.lstrip("v") not in self._text:
                 return f"the session does not hold the number {number}"
         return self._no_such_state(clause) or next((why for told in _claims(clause) if (why := self._denied(told))), "")
 
     def doubt(self, clause: str) -> str:
         """What code misses: nothing says it, or says it so."""
+        foreign = self._is_foreign(clause)
+        for name in () if foreign else proper_names(clause):
+            if lowered(name)[:5] not in self._roots and not self._holds(name):
+                return f"the session does not name {name}"
         for number in NUMBER.findall(clause):
             if not {number, number.lstrip("v")} & self._numbers:  # tools print too many of them
                 return f"nobody says the number {number}"
         for word, noun in _COUNTED.findall(clause):
             if str(_COUNTS.split().index(word.lower()) + 3) not in self._numbers and not self._occurs(word.lower()):
                 return f"the session does not hold {word} {noun}"
-        foreign = self._is_foreign(clause)
         reason = "" if foreign else self._strange(clause)
         if reason or _WISHED.match(clause):
             return reason
@@ -233,10 +239,9 @@ class Evidence:
 
     def _denied(self, told: "_Told") -> str:
         """The facts deny a claim."""
-        done = any(claim.holds and claim.name not in ("refuse", "stop", "fail") for claim in told.claims)
-        if done and (refused := refused_part(told.phrase, self._ledger)):
+        if told.is_done and (refused := refused_part(told.phrase, self._ledger)):
             return f"this was refused: {refused}"
-        if done and tells_unwritten(told.phrase, self._ledger):
+        if told.is_done and names_unwritten(told.phrase, self._ledger):
             return f"this was not written: {told.phrase}"
         wrong = any(decided(claim, told.phrase, told.clause, self._ledger) is False for claim in told.claims)
         return f"the facts say otherwise: {told.phrase}" if wrong else ""
@@ -244,6 +249,8 @@ class Evidence:
     def _is_heard(self, told: "_Told", *, foreign: bool) -> bool:
         """The facts show each deed and result, or the agent says the same of the same. Where files were changed, how
         the work on them is called is a matter of taste, and for a reader."""
+        if told.is_done and tells_unwritten(told.phrase, self._ledger):
+            return False
         names = [lowered(name) for name in code_in(told.phrase) if not _HASH.match(name)]
         about = frozenset[str]() if foreign else things(told.phrase)
         for claim in told.claims:

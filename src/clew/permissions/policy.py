@@ -72,7 +72,7 @@ def _planning(access: Access, policy: Policy, verdict: Verdict) -> Verdict:
             denials = tuple(rule for rule in policy.rules if rule.effect == "deny")
             proven = _shell(access, replace(policy, rules=denials, trusted=True))
             return proven if proven.decision == "deny" else verdict
-        case FileAccess(op="write" | "delete") | ToolAccess(read_only=False):
+        case FileAccess(op="write" | "delete") | ToolAccess(read_only=False) | MemoryAccess():
             return Verdict(decision="deny", why="plan mode changes nothing", rule="mode plan")
         case _:
             return verdict

@@ -3,10 +3,13 @@
 from clew.plain.dialog import Reply, Shown, quoted
 from clew.presentation.elicitation_text import (
     SECRET_CARE,
+    TITLE_COLUMNS,
     cares,
     heading_of,
+    label_of,
     one_line,
     server_name,
+    told_of,
     value_words,
     wanted_of,
 )
@@ -103,9 +106,9 @@ class ElicitationDialog:
         place = f"{self._at + 1} of {len(self._fields)}: " if len(self._fields) > 1 else ""
         lines = [Shown(f"{place}{heading_of(field)}", "bold")]
         if field.description:
-            lines.append(Shown(f"  {one_line(field.description)}"))
+            lines += quoted(told_of(field))
         for number, choice in enumerate(field.choices, start=1):
-            lines.append(Shown(f"  {number}. {one_line(choice.label)}"))
+            lines.append(Shown(f"  {number}. {label_of(choice)}"))
         if field.looks_secret:
             lines.append(Shown(SECRET_CARE, "warning"))
         return tuple(lines)
@@ -115,5 +118,6 @@ class ElicitationDialog:
             return ()
         lines = [Shown(f"{server_name(self._request)} would get:", "bold")]
         for field in self._fields:
-            lines.append(Shown(f"  {one_line(field.name)}: {value_words(field, self._values.get(field.name))}"))
+            name, value = one_line(field.name, columns=TITLE_COLUMNS), self._values.get(field.name)
+            lines.append(Shown(f"  {name}: {value_words(field, value)}"))
         return tuple(lines)

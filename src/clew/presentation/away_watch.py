@@ -57,4 +57,4 @@ class AwayWatch:
     def _reveal(self, away: Away, show: bool) -> None:
         self._away = away
         if show:
-            self._send(RequestRecap())
+            self._send(RequestRecap(returned=True))

@@ -10,7 +10,7 @@ from clew.presentation.call_line import call_line
 from clew.presentation.passages import BatchPassage, CallShown
 from clew.presentation.rows import Row, Span, clipped, preformatted, said, spread
 from clew.protocol.display import DiffBlock, TodoBlock
-from clew.system.terminal_text import sanitize
+from clew.system.terminal_text import clip, sanitize
 
 LEVELS: dict[str, int] = {"labels": 0, "calls": 1, "full": 2}
 DONE, RUNNING, FAILED, REFUSED, WAITING = "● ", "◐ ", "✗ ", "⊘ ", "? "
@@ -18,6 +18,8 @@ LIVE_LINES = 4
 """Of what a running command prints."""
 FAILED_LINES = 6
 MIN_COLUMNS = 12
+FIGURE_COLUMNS = 10
+"""Beside a label: how long it took, and whether it is open."""
 
 
 def batch_rows(
@@ -71,7 +73,10 @@ def _mark(calls: Sequence[CallShown]) -> tuple[str, str]:
 def _label_row(batch: BatchPassage, columns: int, *, opened: bool) -> Row:
     calls = batch.calls
     if batch.label:
-        words = sanitize(batch.label, one_line=True)
+        tools = f" · {count(len(calls), 'tool')}" if len(calls) > 1 else ""
+        words = (
+            clip(sanitize(batch.label, one_line=True), max(columns - len(tools) - FIGURE_COLUMNS, MIN_COLUMNS)) + tools
+        )
     elif len(calls) == 1:
         words = call_line(calls[0], columns)
     else:
@@ -89,7 +94,7 @@ def _combined(calls: Sequence[CallShown], columns: int) -> str:
     if going:
         first = sanitize(named_call(going[0].call), one_line=True)
         parts = [*parts, first if len(going) == 1 else f"{first} and {len(going) - 1} more"]
-    return fitted(parts, columns - 10) if parts else count(len(calls), "call")
+    return fitted(parts, columns - FIGURE_COLUMNS) if parts else count(len(calls), "call")
 
 
 def _call_row(shown: CallShown, columns: int) -> Row:

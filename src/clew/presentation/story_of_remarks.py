@@ -102,10 +102,21 @@ def _(event: ShellEnded, story: Story, at: str) -> Story:
 
 @fold.register
 def _(event: RecapReady, story: Story, at: str) -> Story:
-    return added(
-        story,
-        lambda key: RecapPassage(key=key, at=at, text=event.text, away=event.away, by_model=event.source == "model"),
-    )
+    def made(key: str) -> RecapPassage:
+        return RecapPassage(key=key, at=at, text=event.text, away=event.away, by_model=event.source == "model")
+
+    told = added(story, made)
+    return told if story.now else replace(told, past=before_recap(story.past, told.now))
+
+
+def before_recap(past: tuple[Passage, ...], now: tuple[Passage, ...]) -> tuple[Passage, ...]:
+    """The past without the recaps it ends with, when who comes back is told the same now."""
+    end = len(past)
+    while end and isinstance(past[end - 1], RecapPassage):
+        end -= 1
+    told = {passage.text for passage in now if isinstance(passage, RecapPassage)}
+    again = any(isinstance(passage, RecapPassage) and passage.text in told for passage in past[end:])
+    return past[:end] if again else past
 
 
 def _noted(story: Story, text: str, at: str, level: Level = "info", *, minor: bool = False) -> Story:

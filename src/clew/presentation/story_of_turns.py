@@ -70,7 +70,7 @@ ENDINGS = {
     "empty_answer": "No answer",
     "text_call": "No answer",
     "repeating": "Stopped",
-    "not_sent": "Nothing was sent",
+    "not_sent": "",  # the words that follow say it
 }
 
 

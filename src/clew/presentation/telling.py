@@ -17,6 +17,7 @@ from clew.presentation.passages import (
     PromptPassage,
 )
 from clew.presentation.story import Story, added, fold, settled
+from clew.presentation.story_of_remarks import before_recap
 from clew.presentation.story_of_turns import ended_call
 from clew.protocol.events import (
     ApprovalRequested,
@@ -117,6 +118,8 @@ def _(event: HistoryLoaded, story: Story, at: str) -> Story:
         cut = next((at for at, item in enumerate(events) if _entry_of(item) == story.first_live), len(events))
         events = events[:cut]
     joined = retold((*events, *story.head), story.facts.cwd)
+    if not story.past:
+        joined = before_recap(joined, story.now)
     behind = len(retold(story.head, story.facts.cwd))
     read = [item.event for item in events if isinstance(item.event, Rewound)]
     now = tuple(item for item in story.now if not (isinstance(item, AnswerPassage) and item.event in read))

@@ -1,10 +1,12 @@
 """A flat JSON schema as the fields of a form: what may be typed or chosen for each, and what does not fit."""
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, cast
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 FieldKind = Literal["text", "number", "integer", "boolean", "choice", "choices"]
 Value = str | int | float | bool | list[str]
@@ -52,6 +54,7 @@ class FormField(Struct, frozen=True, kw_only=True):
     choices: tuple[FieldChoice, ...] = ()
     default: Value | None = None
     format: str = ""
+    """One of those that are known here; what else a server calls a format means nothing."""
     least: float | None = None
     """The smallest number, the shortest text, or the fewest choices."""
     most: float | None = None
@@ -72,7 +75,7 @@ def fields_of(schema: Mapping[str, Any]) -> tuple[FormField, ...]:
     if len(known) > MAX_FIELDS:
         raise UnusableForm(f"it has more than {MAX_FIELDS} fields")
     wanted = schema.get("required")
-    required = set(cast("list[Any]", wanted)) if isinstance(wanted, list) else set[Any]()
+    required = cast("list[Any]", wanted) if isinstance(wanted, list) else []
     return tuple(_field(name, one, required=name in required) for name, one in known.items())
 
 
@@ -100,14 +103,15 @@ def _field(name: str, schema: Any, *, required: bool) -> FormField:
         description=_text(given.get("description")),
         required=required,
         choices=choices,
-        format=_text(given.get("format")),
+        format=name_of_format if (name_of_format := _text(given.get("format"))) in _FORMATS else "",
         least=_number(given.get(low)),
         most=_number(given.get(high)),
     )
     default = given.get("default")
-    if default is None or problem_with(field, default):
+    unseen = kind == "text" and isinstance(default, str) and not default.isprintable()  # it is shown to be edited
+    if default is None or unseen or problem_with(field, default):
         return field
-    return FormField(**{**{key: getattr(field, key) for key in field.__struct_fields__}, "default": default})
+    return replace(field, default=default)
 
 
 def _kind(name: str, schema: Mapping[str, Any]) -> tuple[FieldKind, tuple[FieldChoice, ...]]:
@@ -119,7 +123,7 @@ def _kind(name: str, schema: Mapping[str, Any]) -> tuple[FieldKind, tuple[FieldC
             return "choices", choices
     elif form == "boolean":
         return "boolean", ()
-    elif form in _NUMBERS:
+    elif isinstance(form, str) and form in _NUMBERS:
         return _NUMBERS[form], ()
     elif form == "string":
         choices = _choices(schema)
@@ -133,8 +137,7 @@ def _choices(schema: Mapping[str, Any]) -> tuple[FieldChoice, ...]:
         options = [cast("dict[str, Any]", one) for one in cast("list[Any]", titled) if isinstance(one, dict)]
         pairs = [(one.get("const"), one.get("title")) for one in options]
     else:
-        values = cast("list[Any]", schema.get("enum") or [])
-        names = cast("list[Any]", schema.get("enumNames") or [])
+        values, names = _list(schema.get("enum")), _list(schema.get("enumNames"))
         pairs = [(value, names[at] if at < len(names) else None) for at, value in enumerate(values)]
     found = tuple(
         FieldChoice(value=value, label=_text(label) or value) for value, label in pairs if isinstance(value, str)
@@ -216,7 +219,8 @@ def problem_with_all(fields: Sequence[FormField], values: Mapping[str, Any]) -> 
 
 def _number_problem(field: FormField, value: Any) -> str:
     whole = field.kind == "integer"
-    if isinstance(value, bool) or not isinstance(value, int if whole else (int, float)) or value != value:
+    is_number = isinstance(value, int if whole else (int, float)) and not isinstance(value, bool)
+    if not is_number or (isinstance(value, float) and not math.isfinite(value)):
         return "A whole number." if whole else "A number."
     if field.least is not None and value < field.least:
         return f"At least {field.least:g}."
@@ -254,4 +258,13 @@ def _text(value: Any) -> str:
 
 
 def _number(value: Any) -> float | None:
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else None
+    if not isinstance(value, int | float) or isinstance(value, bool):
+        return None
+    try:
+        return float(value) if math.isfinite(value) else None
+    except OverflowError:
+        return None
+
+
+def _list(value: Any) -> list[Any]:
+    return cast("list[Any]", value) if isinstance(value, list) else []

@@ -8,7 +8,7 @@ from clew.protocol.asking import ApprovalDecision, ElicitationAction, PlanDecisi
 from clew.protocol.context_events import RewindScope
 from clew.protocol.hook_ops import AnswerHookCall, ApproveHooks, CallbackHook, ListHooks, RegisterHooks
 from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId, PromptId, RequestId
-from clew.protocol.invocable_ops import InvocableOp, ListInvocables, UseInvocable
+from clew.protocol.invocable_ops import ChooseSkills, InvocableOp, ListInvocables, UseInvocable
 from clew.protocol.lookup_ops import (
     AllowRule,
     ExportSession,
@@ -174,6 +174,8 @@ class RequestRecap(OpBase, frozen=True, kw_only=True, tag="recap.request"):
 
     model: bool = False
     """Let a model write it, if one is connected."""
+    returned: bool = False
+    """A person came back after a while and asked for nothing."""
 
 
 class RunShell(OpBase, frozen=True, kw_only=True, tag="shell.run"):
@@ -333,6 +335,7 @@ __all__ = [
     "ApproveMcp",
     "CallbackHook",
     "CheckPlan",
+    "ChooseSkills",
     "ClearContext",
     "Close",
     "Compact",

@@ -25,6 +25,9 @@ class TitleChanged(DurableEvent, frozen=True, kw_only=True, tag="title.changed")
     source: Literal["user", "facts", "model"]
 
 
+Occasion = Literal["asked", "resumed", "returned"]
+
+
 class RecapReady(DurableEvent, frozen=True, kw_only=True, tag="recap.ready"):
     """Where you are, in one or two sentences."""
 
@@ -38,6 +41,8 @@ class RecapReady(DurableEvent, frozen=True, kw_only=True, tag="recap.ready"):
     source: WordSource = "facts"
     why: str = ""
     """Where its words came from: what a model said that was left out, or why none was asked."""
+    occasion: Occasion = "asked"
+    """Why it is shown: somebody wants it, the session was opened again, or a person came back to it."""
 
 
 class SideQueryBooked(DurableEvent, frozen=True, kw_only=True, tag="side_query.booked"):

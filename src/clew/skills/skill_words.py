@@ -10,9 +10,12 @@ HEADING = "# Skills"
 INTRODUCTION = (
     "Instructions for particular tasks. When one fits what you are asked, read it with the Skill tool before you begin."
 )
+NONE = "None of them is for you in this session."
 MAX_WORDS_BYTES = 1_500
 MAX_LINE_CHARS = 220
 MAX_FOUND = 5
+MAX_BY_FILE = 5
+"""So many are told with their files: as a whole no longer than the list."""
 MAX_ANNOUNCED, KEPT_ANNOUNCED = 500, 400
 _ITEM = re.compile(r"^- ([^:\s]+(?::[^:\s]+)*):(?: |$)", re.MULTILINE)
 _MORE = "and {} more: call Skill with a search"
@@ -29,6 +32,8 @@ def usable(definitions: Iterable[Definition]) -> dict[str, Definition]:
 
 def block(definitions: Sequence[Definition]) -> str:
     """The words of the system prompt: names and descriptions, within a bound."""
+    if not definitions:
+        return f"{HEADING}\n{NONE}"
     lines = [HEADING, INTRODUCTION]
     left = MAX_WORDS_BYTES - sum(len(line.encode()) + 1 for line in lines) - len(_MORE.format(1000))
     for at, definition in enumerate(definitions):
@@ -79,10 +84,15 @@ class Announced:
         return gone
 
 
-def delta(added: Sequence[Definition], gone: Sequence[str]) -> str:
-    """What changed, in words for the model, as bounded as the list is."""
+def delta(added: Sequence[Definition], gone: Sequence[str], *, by_file: bool = False) -> str:
+    """What changed, in words for the model, as bounded as the list is. `by_file`: there is no tool to read one with."""
     lines: list[str] = []
-    if added:
+    if added and by_file:
+        lines += ["[There are new skills. When one fits what you are asked, read its file before you begin:"]
+        lines += [f"{told(one)} ({one.path})" for one in added[:MAX_BY_FILE]]
+        lines += [f"and {len(added) - MAX_BY_FILE} more beside them"] if len(added) > MAX_BY_FILE else []
+        lines[-1] += "]"
+    elif added:
         lines += ["[There are new skills:", *block(added).split("\n")[2:]]
         lines[-1] += "]"
     if gone:

@@ -25,6 +25,7 @@ from clew.protocol.events import (
 from clew.protocol.ids import CallId, EntryId, MessageId, new_uuid
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import Json, TextPart, ToolCallPart, arguments_of
+from clew.protocol.refused_calls import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
 from clew.protocol.stream import Denial, ModelTotals, ResultLine, ResultSubtype, SideTotals
 from clew.protocol.tally import ModelUse, Tally
 
@@ -34,7 +35,6 @@ SUBTYPES: dict[str, ResultSubtype] = {
     "max_budget": "error_max_budget_usd",
     "no_structured_output": "error_max_structured_output_retries",
 }
-ALL_REFUSED = "all_calls_refused"
 TERMINAL_REASONS = {"model_error": "api_error", "stopped_by_hook": "stop_hook_prevented"}
 """Where readers know another word for why no further request was made."""
 STRUCTURED_OUTPUT_TOOL = "StructuredOutput"
@@ -54,6 +54,7 @@ class Outcome:
         self.failure = ""
         """What kept the run from going on, where no turn could tell it."""
         self._models: dict[str, tuple[int, int]] = {}
+        self._refusals = RefusedCalls()
         self._turn()
 
     def _turn(self) -> None:
@@ -63,8 +64,6 @@ class Outcome:
         self._before = self.tally
         self._answer: dict[EntryId, str] = {}
         self._inputs: dict[CallId, Json] = {}
-        self._calls = 0
-        self._refused = 0
         self._whole: MessageId | None = None
         self._stop_reason = ""
         self._aborted = "aborted_streaming"
@@ -74,6 +73,7 @@ class Outcome:
     def feed(self, event: Event) -> None:
         """Take one event."""
         self.tally = self.tally.after(event)
+        self._refusals.feed(event)
         match event:
             case SessionStarted():
                 self.session_id = event.session_id
@@ -117,8 +117,6 @@ class Outcome:
 
     def _settle(self, event: ToolEnded) -> None:
         self._answer.clear()  # the words before a call are no answer
-        self._calls += 1
-        self._refused += event.refused
         if event.name == STRUCTURED_OUTPUT_TOOL and not event.result.is_error:
             self.structured_output = self._inputs.get(event.result.call_id, {})
 
@@ -135,8 +133,7 @@ class Outcome:
         """How the run ended, in one word."""
         if self.failure or self.ended is None:
             return "error"
-        all_refused = self._calls > 0 and self._refused == self._calls
-        return ALL_REFUSED if self.ended.reason == "completed" and all_refused else self.ended.reason
+        return ALL_REFUSED if self._refusals.undid(self.ended) else self.ended.reason
 
     @property
     def terminal_reason(self) -> str:
@@ -158,7 +155,7 @@ class Outcome:
         if self.failure or self.ended is None:
             return self.failure or "the session ended before the turn did"
         if self.reason == ALL_REFUSED:
-            return "no call of this run was allowed, so nothing was done"
+            return ALL_REFUSED_WORDS
         if self.reason == "completed":
             return ""
         return self.ended.error or {"interrupted": "interrupted"}.get(self.reason, f"stopped: {self.reason}")

@@ -36,10 +36,13 @@ def ingest_file(index: SessionIndex, source: SourceFile) -> None:
     index.put(source, digest, found, start=start, offset=offset, state=digest.state())
 
 
-def ingest_entries(index: SessionIndex, source: SourceFile, entries: Iterable[Entry], *, problems: int = 0) -> None:
-    """Record a session that was read as a whole."""
+def ingest_entries(
+    index: SessionIndex, source: SourceFile, entries: Iterable[Entry], *, own_id: str = "", problems: int = 0
+) -> None:
+    """Record a session that was read as a whole. `own_id`: what its agent calls it, which finds it like a title where
+    the list knows it by the name of its file."""
     digest = Digest(problems=problems)
-    found: list[Document] = []
+    found = [Document(role="title", text=own_id)] if own_id != source.session_id else []
     for entry in entries:
         found.extend(_taken(entry, digest))
     index.put(source, digest, found, start=0, offset=source.size, state=digest.state())

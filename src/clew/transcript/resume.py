@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, UserEntry
-from clew.transcript.errors import AmbiguousSession, SessionNotFound, UnknownEntry
+from clew.transcript.errors import SessionNotFound, UnknownEntry
 from clew.transcript.lease import holder_of
 from clew.transcript.links import result_calls, uuid_of
 from clew.transcript.reader import Loaded
@@ -16,6 +16,8 @@ Identity = Callable[[Path], str]
 """The repository of a directory as `<first commit>:<path inside>`; empty when there is none or it must not be asked."""
 
 MIN_PREFIX = 4
+SURE_PREFIX = 8
+"""How much of an id a list shows at least. Ours are random: nothing else begins with as much of one."""
 
 
 def newest_session(store: SessionStore, cwd: Path, *, identity: Identity | None = None) -> Path:
@@ -34,18 +36,13 @@ def newest_session(store: SessionStore, cwd: Path, *, identity: Identity | None 
 
 
 def own_session(store: SessionStore, query: str) -> Path | None:
-    """The session of ours with this id, or whose id begins so; None when there is none. Raises AmbiguousSession."""
+    """The session of ours with this id, or with the only one that begins with so much; None: look further."""
     if not query or not query.isascii() or not all(letter.isalnum() or letter in "-_" for letter in query):
         return None
-    fitting: list[Path] = []
-    for path in store.sessions():
-        if path.stem == query:
-            return path
-        if len(query) >= MIN_PREFIX and path.stem.startswith(query):
-            fitting.append(path)
-    if len(fitting) > 1:
-        raise AmbiguousSession(query, [f"{path.stem}  ({path.parent.name})" for path in fitting])
-    return fitting[0] if fitting else None
+    fitting = [path for path in store.sessions() if path.stem.startswith(query)]
+    whole = [path for path in fitting if path.stem == query]
+    sure = whole or (fitting if len(query) >= SURE_PREFIX else [])
+    return sure[0] if len(sure) == 1 else None
 
 
 def resume_at(loaded: Loaded, entry_id: str, *, drops_turn: str | None = None) -> Loaded:

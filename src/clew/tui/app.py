@@ -223,6 +223,8 @@ class ClewApp(App[int], inherit_bindings=False):
         """Every key shows that somebody is there, whichever widget takes it."""
         if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
             self.presence.sign("typed", time.monotonic())
+            if self.focused is None or (self.focused is self.transcript and not self.transcript.reading):
+                self.bottom.take_focus()  # no key is without an owner
         if isinstance(event, events.Resize) and isinstance(self._driver, TerminalDriver):
             event = self._driver.resized(event)
         await super().on_event(event)
@@ -238,8 +240,6 @@ class ClewApp(App[int], inherit_bindings=False):
             event.stop()
             event.prevent_default()
             self._do(action)
-        elif self.transcript.has_focus and not self.transcript.reading:
-            self._to_prompt()
 
     def _do(self, action: str) -> None:
         match action:

@@ -6,7 +6,7 @@ from clew.commands.base import CommandContext, CommandResult
 from clew.commands.registry import run_command
 from clew.composing.meaning import CommandLine
 from clew.composing.typed_input import TypedInput, op_of
-from clew.protocol.ops import ListModels, ListSessions, Op, Rewind
+from clew.protocol.ops import ListModels, ListSessions, Op, Rewind, SwitchSession
 from clew.tui.conversation import Conversation
 
 MAX_SESSIONS = 50
@@ -55,12 +55,15 @@ class Commanding:
         if result.lines and not result.ends:
             self._conversation.remark(result.lines, is_error=result.is_error, command=line.strip())
         for op in result.ops:
-            if not argument.strip() and (isinstance(op, PICKERS) or _lists_prompts(op)):
+            if _opens_picker(op, argument.strip()):
                 self._conversation.send_for_picker(op)
             else:
                 self._conversation.send(op)
         self._effect(result)
 
 
-def _lists_prompts(op: Op) -> bool:
-    return isinstance(op, Rewind) and op.preview and not op.to
+def _opens_picker(op: Op, argument: str) -> bool:
+    """Whether the answer is, or may be, a choice. Several sessions may fit one name."""
+    if argument:
+        return isinstance(op, SwitchSession)
+    return isinstance(op, PICKERS) or (isinstance(op, Rewind) and op.preview and not op.to)

@@ -16,6 +16,7 @@ from clew.protocol.events import (
     FilesFound,
     HistoryLoaded,
     OpAccepted,
+    OpRejected,
     Rewound,
     SessionPreviewed,
     SessionStarted,
@@ -89,7 +90,8 @@ class Conversation:
         asked = op_id in self._for_pickers
         if asked and not isinstance(event, OpAccepted):
             self._for_pickers.discard(op_id)
-        if not (asked or isinstance(event, QUIET) or op_id.startswith(DIALOG)):
+        opened = asked and not isinstance(event, OpRejected)
+        if not (opened or isinstance(event, QUIET) or op_id.startswith(DIALOG)):
             self.story = told(envelope, self.story)
         if isinstance(event, SessionStarted | Rewound):
             self._loading = ""

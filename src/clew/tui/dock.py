@@ -14,6 +14,7 @@ from clew.protocol.ops import Op
 from clew.protocol.state import Waiting
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
+from clew.tui.key_order import Typed, focus_now, hand_over
 from clew.tui.prompt_panel import PromptPanel
 
 ASKED_BY_STATE = (ApprovalRequested, QuestionAsked, ElicitationRequested, PlanProposed)
@@ -78,36 +79,43 @@ class Dock(Vertical):
 
     def open(self, dialog: Dialog) -> None:
         """Show a dialog in place of the prompt; what was being asked is asked again after it."""
-        self._remove()
+        late = self._remove()
         dialog.action_of = lambda key: self._keymap.action((dialog.context,), (key,))
         self.dialog = dialog
         self.panel.display = False
         self.mount(dialog)
+        self.take_focus()
+        hand_over(late, dialog)
 
     def close(self) -> None:
-        """Back to the prompt, or to what waited behind a dialog that asked nothing."""
+        """Back to the prompt, or to what waited behind a dialog that asked nothing; with what was typed since."""
         if self.dialog is None:
             return
         asked = self._request
         if asked:
             self._done.add(asked)
-        self._remove()
+        late = self._remove()
         self.panel.display = True
-        self.panel.prompt.focus()
+        self.take_focus()
         if not asked:
             self.advance(self._story)
+        hand_over(late, self.dialog or self.panel.prompt)
 
-    def _remove(self) -> None:
+    def _remove(self) -> list[Typed]:
+        """No dialog any more; what was typed too late for it."""
+        late: list[Typed] = []
         if self.dialog is not None:
+            late = self.dialog.leave_keys()
             self.dialog.remove()
         self.dialog, self._request = None, ""
+        return late
 
     def take_focus(self) -> None:
         """Keys go to the dialog that is open, else to the prompt."""
         if self.dialog is not None:
             self.dialog.take_focus()
         else:
-            self.panel.prompt.focus()
+            focus_now(self.panel.prompt)
 
     def refuse(self, *, stop: bool) -> bool:
         """Close the dialog as a no; whether there was one."""

@@ -15,6 +15,7 @@ from textual.strip import Strip
 from textual.widgets import TextArea
 
 from clew.composing.pasted import Pastes, is_showable
+from clew.system.unicode_marks import JOINABLE, JOINERS, SELECTORS
 from clew.tui.owning_app import app_of
 
 BAR = "▌"
@@ -156,6 +157,12 @@ class EditArea(TextArea, inherit_bindings=False):
     def replace_range(self, text: str, start: Location, end: Location) -> None:
         """Put text in the place of a range; the caret goes to its end."""
         self._replace_via_keyboard(text, start, end)
+
+    def joins(self, character: str | None) -> bool:
+        """Whether this would join the letter before the caret with the next: in an emoji, in Persian, in Hindi."""
+        row, column = self.cursor_location
+        before = self.document.get_line(row)[:column][-1:]
+        return bool(character) and character in JOINERS and bool(JOINABLE.match(before) or before in (*SELECTORS,))
 
     def put(self, text: str) -> None:
         """Insert at the caret, over the selection."""

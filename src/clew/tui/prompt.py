@@ -160,7 +160,11 @@ class Prompt(EditArea):
         self.completing.files(query, paths)
 
     async def _on_key(self, event: events.Key) -> None:
-        if self.press(event.key, event.character if event.is_printable else None):
+        joiner = event.character or "" if self.joins(event.character) else ""
+        used = self.press(event.key, event.character if event.is_printable else joiner or None)
+        if joiner and not used:  # Textual would take it for a key without text
+            self.put(joiner)
+        if joiner or used:
             event.stop()
             event.prevent_default()
 

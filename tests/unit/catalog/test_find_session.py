@@ -171,6 +171,16 @@ def test_one_of_ours_goes_before_the_session_it_was_brought_from(home: Path) -> 
         "timestamp": "2026-01-01T00:00:00.000Z",
     }
     path.write_text(json.dumps(titled) + "\n")
+    with pytest.raises(AmbiguousSession):
+        find(title, home)  # ours, and not known to come from there
+    source = SessionSourceEntry(
+        session_id=SessionId("beefbeef-0000"),
+        timestamp="2026-01-01T00:00:00.000Z",
+        agent="claude_code",
+        source_session=CLAUDE,
+        path=str(home / ".claude" / "projects" / "-home-sam-fetcher" / f"{CLAUDE}.jsonl"),
+    )
+    path.write_text(msgspec.json.encode(source).decode() + "\n" + json.dumps(titled) + "\n")
     assert find(title, home).session_id == "beefbeef-0000"
 
 

@@ -188,7 +188,7 @@ def test_recap_asks_and_explains() -> None:
     for name in ("recap", "away", "catchup"):
         assert run(f"/{name}").ops == (RequestRecap(),)
     assert run("/recap --llm").ops == (RequestRecap(model=True),)
-    assert run("/recap why").lines[0].startswith("No recap was shown yet.")
+    assert run("/recap why").lines[0].startswith("No recap was shown yet:")
     assert run("/recap why", recap_why="2 of 3 turns since the last.").lines == ("2 of 3 turns since the last.",)
     assert run("/recap why", SessionState(recap="Fixing x."), recap_source="model", recap_why="You asked.").lines == (
         "The last recap was written by a model, checked against the session: Fixing x.",

@@ -137,6 +137,27 @@ async def test_a_run_without_a_person_tells_every_end() -> None:
         assert told(front) == ["done"]
 
 
+async def denied(front: Front) -> None:
+    asked: ApprovalRequested = await front.until(ApprovalRequested)
+    await front.submit(AnswerApproval(request_id=asked.request_id, decision="deny", by="nobody"))
+
+
+@pytest.mark.parametrize("headless", [True, False])
+async def test_a_run_whose_calls_were_all_refused_has_failed_where_nobody_could_allow_one(headless: bool) -> None:
+    script = (Call("Shell", {"name": "x"}), Say("understood"), Say("hello"))
+    async with notified(*script, headless=headless, **asking()) as front:
+        await front.submit(ReportFocus(focused=False))
+        await front.submit(SubmitPrompt(content="go"))
+        await denied(front)
+        await front.until(TurnEnded)
+        await settled()
+        ends = [notice for notice in front.of(Notified) if notice.kind != "needs_approval"]
+        assert [notice.kind for notice in ends] == ["failed" if headless else "done"]
+        assert ("no call of this run was allowed" in ends[0].text) is headless
+        await a_turn(front)
+        assert told(front)[-1] == "done"
+
+
 async def test_an_interrupt_is_no_news() -> None:
     reached = asyncio.Event()
     async with notified(ReplyOf([Wait(asyncio.Event(), reached)])) as front:

@@ -80,7 +80,7 @@ class Office:
         ("openai/gpt-5-mini", "auto", True, "openai/gpt-5-mini"),
         ("ollama/small", "auto", False, ""),
         ("ollama/small", "auto", True, "ollama/small"),
-        ("ollama/small", "on", False, "ollama/small"),
+        ("ollama/small", "on", False, ""),
         ("none", "auto", False, ""),
         ("none", "auto", True, MAIN),
     ],

@@ -14,6 +14,7 @@ from clew.presentation.passages import BatchPassage
 from clew.presentation.telling import retold
 from clew.protocol.events import (
     ApprovalRequested,
+    ApprovalResolved,
     CallChanged,
     CompactionEnded,
     CompactionUndone,
@@ -134,6 +135,40 @@ async def test_ts_5_a_deny_rule_for_the_tool_refuses_it(place: LateLab) -> None:
         assert ended.refused
         assert ended.name == SEND
         assert tools[0].ran == []
+
+
+@pytest.mark.parametrize("rule", [CALL_TOOL, "mcp__slack", "mcp__slack__*", "*"])
+async def test_a_deny_rule_for_the_way_or_for_the_server_refuses_it_too(place: LateLab, rule: str) -> None:
+    tools = slack()
+    place.user({}, permissions={"deny": [rule], "allow": [SEND]}, **FREE)
+    async with late_session(place, through(SEND, text="hi"), Say("ok"), tools=tools):
+        await place.say()
+        ended: ToolEnded = place.front.of(ToolEnded)[0]
+        assert ended.refused
+        assert ended.name == SEND
+        assert place.front.of(ApprovalResolved)[0].rule == rule
+        assert tools[0].ran == []
+
+
+async def test_an_ask_rule_for_the_way_asks_and_no_allow_rule_for_it_allows(place: LateLab) -> None:
+    tools = slack()
+    place.user({}, permissions={"ask": [CALL_TOOL], "allow": [SEND]})
+    async with late_session(place, through(SEND, text="hi"), Say("ok"), tools=tools):
+        turn = asyncio.create_task(place.say())
+        asked: ApprovalRequested = await place.front.until(ApprovalRequested)
+        assert (asked.tool, asked.subject) == (SEND, SEND)
+        await place.front.submit(AnswerApproval(request_id=asked.request_id, decision="deny"))
+        await turn
+        assert tools[0].ran == []
+
+
+async def test_an_allow_rule_for_the_way_allows_nothing(place: LateLab) -> None:
+    place.user({}, permissions={"allow": [CALL_TOOL]})
+    async with late_session(place, through(SEND, text="hi"), Say("ok"), tools=slack()):
+        turn = asyncio.create_task(place.say())
+        asked: ApprovalRequested = await place.front.until(ApprovalRequested)
+        await place.front.submit(AnswerApproval(request_id=asked.request_id, decision="deny"))
+        await turn
 
 
 async def test_a_plan_changes_nothing_through_a_proxy_either(place: LateLab) -> None:

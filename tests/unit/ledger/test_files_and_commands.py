@@ -110,7 +110,7 @@ def test_a_failed_push_is_no_push() -> None:
 def test_files_written_and_removed_by_the_shell() -> None:
     assert written_files("cat > src/a.py <<'EOF'\nx = 1\ny = 2\nEOF\n") == [("src/a.py", 2, True)]
     assert written_files("sed -i 's/a/b/' src/b.py") == [("src/b.py", 0, False)]
-    assert removed_files("git rm a.txt b.txt && ls") == ["a.txt", "b.txt"]
+    assert removed_files("git rm a.txt b.txt && ls") == [("a.txt", True), ("b.txt", True)]
     assert removed_files("rm -rf build/*") == []
 
 
@@ -125,7 +125,8 @@ def test_a_redirection_writes_the_file_it_names_and_nothing_else_does() -> None:
     assert written_files("sed -n 3p a.py; sed -i -e s/a/b/ -e s/c/d/ 'my file.py' 2>/dev/null") == [
         ("my file.py", 0, False)
     ]
-    assert removed_files("sudo rm -f old.txt 2>/dev/null; rm --recursive x; git rm --cached y") == ["old.txt"]
+    assert removed_files("sudo rm -f old.txt 2>/dev/null; rm --recursive x; git rm --cached y") == [("old.txt", False)]
+    assert written_files("echo 207 > a.txt; ls 2> b.txt") == [("a.txt", 0, True)], "a number is said, or names a stream"
     assert moved_files("FOO=1 mv a.py b.py && git mv c.py src/ > /dev/null; mv a b c/") == [
         ("a.py", "b.py"),
         ("c.py", "src/c.py"),

@@ -166,6 +166,37 @@ def test_what_was_committed_stays_changed_when_a_later_edit_is_thrown_away() -> 
     assert changed(talk.bash("git reset --hard HEAD~1", "HEAD is now at 7d60764 start").ledger()) == []
 
 
+def told_files(talk: Talk) -> list[str]:
+    return [f"{file.path}{' gone' if file.deleted else ''}" for file in talk.ledger().changed_files]
+
+
+def test_what_was_there_removed_and_made_again_comes_back_as_it_was() -> None:
+    talk = Talk().user("Tidy up").bash("rm a.py", "").write("a.py", "x")
+    assert told_files(talk) == ["a.py"]
+    assert told_files(talk.bash("git reset --hard", "HEAD is now at 1a2b3c4")) == []
+
+
+def test_a_forced_removal_of_a_file_that_nobody_saw_removes_nothing_for_sure() -> None:
+    talk = Talk().user("Tidy up").bash("rm -f a.py", "")
+    assert told_files(talk.bash("rm -f a.py", "")) == []
+    assert told_files(talk.write("a.py", "x").bash("git reset --hard", "HEAD is now at 1a2b3c4")) == []
+    talk = Talk().user("Tidy up").call("Read", file_path="a.py").result("x").bash("rm -f a.py", "")
+    assert told_files(talk) == ["a.py gone"]
+
+
+def test_a_new_file_that_git_was_told_of_goes_with_a_hard_reset() -> None:
+    talk = Talk().user("Add it").write("a.py", "x").write("b.py", "x")
+    talk.bash("git add a.py && git commit -m x", "Author identity unknown", error=True)
+    assert told_files(talk.bash("git reset --hard", "HEAD is now at 1a2b3c4")) == ["b.py"]
+
+
+def test_a_new_name_is_new_to_git_unless_git_gave_it() -> None:
+    talk = Talk().user("Rename them").call("Read", file_path="a.py").result("x").bash("mv a.py b.py", "")
+    assert told_files(talk.bash("git stash", "Saved working directory and index state")) == ["b.py"]
+    talk = Talk().user("Rename them").bash("git mv a.py b.py", "")
+    assert told_files(talk.bash("git reset --hard", "HEAD is now at 1a2b3c4")) == []
+
+
 def test_commits_that_are_squashed_leave_the_one_that_holds_them() -> None:
     talk = committed().bash(
         "git reset --soft HEAD~1 && git commit -m 'x is 2'", "[main c0ffee1] x is 2\n 1 file changed"

@@ -20,21 +20,18 @@ def idle(prompts: int = 3, since: int = 3) -> Away:
 
 
 def test_three_prompts_and_seven_seconds_away_show_one_recap() -> None:
-    state, shown = play(idle(), ("left", 1.0), ("back", 8.0))
+    _, shown = play(idle(), ("left", 1.0), ("back", 8.0))
     assert shown == 1
-    assert "away 7 s" in state.why
 
 
 def test_two_prompts_are_too_few() -> None:
-    state, shown = play(idle(prompts=2), ("left", 1.0), ("back", 8.0))
+    _, shown = play(idle(prompts=2), ("left", 1.0), ("back", 8.0))
     assert shown == 0
-    assert "2 of the 3 prompts" in state.why
 
 
 def test_one_new_prompt_after_a_recap_is_too_few() -> None:
-    state, shown = play(idle(prompts=9, since=1), ("left", 1.0), ("back", 8.0))
+    _, shown = play(idle(prompts=9, since=1), ("left", 1.0), ("back", 8.0))
     assert shown == 0
-    assert "only 1 of 2 new prompts" in state.why
 
 
 def test_a_recap_shown_counts_anew() -> None:
@@ -58,16 +55,14 @@ def test_leaving_twice_counts_from_the_first() -> None:
 def test_back_while_the_agent_works_waits_for_the_end_of_the_turn() -> None:
     state, shown = play(idle().began(), ("left", 1.0), ("back", 8.0))
     assert shown == 0
-    assert "waits" in state.why
     assert ended(state, unsent=False)[1]
     assert not ended(state, unsent=True)[1]
     assert not ended(idle().began(), unsent=False)[1]
 
 
 def test_unsent_words_are_not_disturbed() -> None:
-    state, shown = play(idle(), ("left", 1.0), ("back", 8.0), unsent=True)
+    _, shown = play(idle(), ("left", 1.0), ("back", 8.0), unsent=True)
     assert shown == 0
-    assert "unsent" in state.why
 
 
 def test_another_session_forgets_the_absence() -> None:

@@ -441,6 +441,14 @@ def test_a_call_to_a_server_that_failed_is_not_finished() -> None:
     assert told(talk.agent("The table is not booked."), "state") == "idle"
 
 
+def test_a_question_is_not_told_twice() -> None:
+    talk = Talk().user("Add a flag to report.py").agent("The flag is in.\n\nShall I document it in the README?")
+    form = form_of(talk.ledger())
+    assert form.told("open") == "Shall I document it in the README?"
+    assert form.told("agent") == "“The flag is in.”"
+    assert form_of(talk.user("Wait").agent("Shall I document it in the README?").ledger()).told("agent") == ""
+
+
 @pytest.mark.parametrize(
     "words",
     [

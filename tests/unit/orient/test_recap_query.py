@@ -1,11 +1,12 @@
 """Recaps in a model's words: who is asked, one retry that names the objection, nothing false shown, once per key."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
 from clew.llm.errors import Overloaded
-from clew.llm.scripted import Fail, Say, ScriptedModel
+from clew.llm.scripted import Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.orient.dialog import dialog_of
 from clew.orient.form import form_of
 from clew.orient.narrator import Narrator
@@ -157,6 +158,22 @@ async def test_the_narrator_asks_once_per_last_entry_also_across_processes(tmp_p
     assert kept.get(Stamp(*narrator.key())) is None
 
 
+async def test_words_about_a_session_that_went_on_meanwhile_are_dropped(tmp_path: Path) -> None:
+    writing, on = asyncio.Event(), asyncio.Event()
+    second = ReplyOf([Wait(on, reached=writing), Say(f"<recap>{GOOD}</recap>")])
+    model = ScriptedModel([Say(f"<recap>{GOOD}</recap>"), second])
+    narrator = Narrator(queries=Desk(tmp_path, model).queries, log=[].append)
+    for entry in fixed().entries:
+        narrator.feed(entry)
+    telling = asyncio.ensure_future(narrator.tell(with_model=True))
+    await writing.wait()
+    narrator.feed(fixed().user("Now the docs").entries[-1])
+    on.set()
+    told = await telling
+    assert told is not None
+    assert (told.source, told.why) == ("facts", "No model wrote it: the session went on meanwhile.")
+
+
 @pytest.mark.parametrize(
     ("reply", "expected"),
     [
@@ -202,6 +219,8 @@ def chosen(
         (chosen("on", fast="ollama/x", session_model="ollama/x"), "ollama/x"),
         (chosen("on", fast="ollama/x", session_model="ollama/x", own=False), ""),
         (chosen("on", fast="ollama/x"), ""),
+        (chosen("on", fast="", main="ollama/x", session_model="ollama/x"), "ollama/x"),
+        (chosen(fast="", main="ollama/x", session_model="ollama/x"), ""),
         (chosen(fast="ollama/x", asked=True), "ollama/x"),
     ],
 )

@@ -8,7 +8,7 @@ from clew.llm.model import Model
 from clew.llm.scripted import Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.orient.daily_cap import DailyCap
 from clew.orient.dialog import MAX_MESSAGES, dialog_of, recent
-from clew.orient.side_query import Query, SideQueries, Stamp
+from clew.orient.side_query import THOUGHT_TOKENS, Query, SideQueries, Stamp
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.messages import text_of
 from clew.system.clock import ManualClock
@@ -62,6 +62,12 @@ async def test_the_request_is_small_and_the_reply_is_booked(tmp_path: Path) -> N
         ("session-recap", "ok", "s1")
     ]
     assert desk.cap.calls() == 1
+
+
+async def test_a_model_that_always_thinks_has_room_for_thoughts_and_words(tmp_path: Path) -> None:
+    model = ScriptedModel([Say("words")], thinks="always")
+    await Desk(tmp_path, model).queries.ask(QUERY)
+    assert model.requests[0].max_output_tokens == 300 + THOUGHT_TOKENS
 
 
 async def test_secrets_do_not_leave(tmp_path: Path) -> None:
@@ -132,6 +138,17 @@ async def test_single_flight_and_abort_of_stale_keys(tmp_path: Path) -> None:
     assert await desk.queries.ask(QUERY) == "two"
     assert await asking is None
     assert not gate.is_set()
+
+
+async def test_what_is_given_up_on_the_way_was_sent_all_the_same_and_is_booked(tmp_path: Path) -> None:
+    reached = asyncio.Event()
+    desk = Desk(tmp_path, ScriptedModel([ReplyOf([Wait(asyncio.Event(), reached=reached), Say("late")])]))
+    asking = asyncio.ensure_future(desk.queries.ask(QUERY))
+    await reached.wait()
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    assert asking.cancelled()
+    assert [(entry.outcome, entry.cost_usd) for entry in desk.booked] == [("aborted", None)]
 
 
 async def test_abort_keeps_what_is_about_the_current_key(tmp_path: Path) -> None:

@@ -70,6 +70,11 @@ def test_what_it_does_not_is_dropped_with_its_reason(text: str, part: str) -> No
     assert part in found.objection
 
 
+def test_a_closing_quotation_mark_stays() -> None:
+    text = 'The agent said "The old helper is removed." You are fixing leap years in dates.py.'
+    assert checked(text).text == text
+
+
 def test_only_what_is_false_goes() -> None:
     found = checked("You fixed leap years in dates.py; the server in Oslo was rebooted. All 14 tests pass.")
     assert found.text == "You fixed leap years in dates.py. All 14 tests pass."

@@ -454,11 +454,11 @@ async def test_a_pause_in_typing_brings_a_recap_after_three_prompts_and_two_new_
             stage.client.push(accepted, *turn(number, *says(f"answer {number}")))
             await stage.shows(f"  answer {number}\n--")
             await stage.settled()
-            if RequestRecap() in stage.ops:
+            if RequestRecap(returned=True) in stage.ops:
                 stage.client.push(RecapReady(text="Recap words."))
-        asked = [stage.ops.index(op) for op in stage.ops if op == RequestRecap()]
+        asked = [stage.ops.index(op) for op in stage.ops if op == RequestRecap(returned=True)]
         assert stage.ops.index(SubmitPrompt(content="prompt 4")) == asked[0] + 1, "three prompts, then somebody is back"
-        assert stage.ops.count(RequestRecap()) == 1, "no second one before two new prompts"
+        assert stage.ops.count(RequestRecap(returned=True)) == 1, "no second one before two new prompts"
 
 
 async def test_without_an_away_time_a_recap_is_only_shown_when_asked_for() -> None:
@@ -468,7 +468,7 @@ async def test_without_an_away_time_a_recap_is_only_shown_when_asked_for() -> No
             accepted = PromptAccepted(entry_id=EntryId(f"p{number}"), parent_id=None, content="x")
             stage.client.push(accepted, *turn(number, *says(f"answer {number}")))
             await stage.shows(f"  answer {number}\n--")
-        assert RequestRecap() not in stage.ops
+        assert not any(isinstance(op, RequestRecap) for op in stage.ops)
 
 
 async def test_a_long_group_of_calls_is_summed_up_under_it() -> None:

@@ -12,12 +12,13 @@ from clew.presentation.passages import (
     Passage,
     PromptPassage,
     ReasoningPassage,
+    RecapPassage,
     TurnPassage,
     WordsPassage,
 )
 from clew.presentation.story import Story
 from clew.presentation.telling import told, trimmed
-from clew.protocol.events import Envelope, Event, HistoryLoaded, SessionStarted
+from clew.protocol.events import Envelope, Event, HistoryLoaded, RecapReady, Recorded, SessionStarted
 from clew.protocol.ids import EntryId, OpId
 from clew.transcript.scrollback import Scrollback
 from engine.harness import SESSION
@@ -120,3 +121,15 @@ def test_a_page_of_an_unknown_place_changes_nothing() -> None:
     story = told(envelope(HistoryLoaded(op_id=OpId("x"), events=(), before=None)), story)
     assert story.whole
     assert story.passages == ()
+
+
+@pytest.mark.parametrize("history_first", [True, False])
+def test_who_comes_back_is_not_told_twice_what_the_log_ends_with(*, history_first: bool) -> None:
+    log = (RecapReady(text="facts", entry_id=EntryId("r1")), RecapReady(text="words", entry_id=EntryId("r2")))
+    page = HistoryLoaded(op_id=OpId("x"), events=tuple(Recorded(at=AT, event=event) for event in log), before=None)
+    now = (RecapReady(text="facts"), RecapReady(text="words"))
+    story = Story()
+    for event in (started(resumed=True), *((page, *now) if history_first else (*now, page)), RecapReady(text="words")):
+        story = told(envelope(event), story)
+    shown = [passage.text for passage in story.passages if isinstance(passage, RecapPassage)]
+    assert shown == ["facts", "words", "words"], "once on return, and once more for who asks"

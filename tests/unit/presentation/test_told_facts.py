@@ -3,6 +3,8 @@
 from functools import reduce
 from typing import Literal
 
+from msgspec.structs import replace
+
 from clew.presentation.story import Story
 from clew.presentation.telling import told
 from clew.protocol.display import DiffBlock, TerminalBlock
@@ -132,6 +134,8 @@ def test_title_and_recap_are_remembered_with_the_reason() -> None:
         "It was shown because you asked for it.",
     )
     resumed = type(STARTED)(**{**{name: getattr(STARTED, name) for name in STARTED.__struct_fields__}, "resumed": True})
-    assert "resumed" in folded(resumed, RecapReady(text="r")).facts.recap_why
-    assert "asked" in folded(resumed, RecapReady(text="r"), RecapReady(text="s")).facts.recap_why
+    shown = RecapReady(text="r", occasion="resumed")
+    assert "resumed" in folded(resumed, shown, replace(shown, text="s", source="model")).facts.recap_why
+    assert "came back" in folded(resumed, shown, RecapReady(text="s", occasion="returned")).facts.recap_why
+    assert "asked" in folded(resumed, shown, RecapReady(text="s")).facts.recap_why
     assert folded(STARTED, RecapReady(text="r", why="No model.")).facts.recap_why.endswith(" No model.")

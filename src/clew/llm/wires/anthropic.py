@@ -62,10 +62,12 @@ def _thinking(request: ModelRequest, target: Target, history: Sequence[Message])
     config: Json = {}
     fields: Json = {}
     if profile.thinking == "adaptive":
-        if request.thinking.mode == "disabled" and not profile.always_thinks:
+        if request.is_silent and not profile.always_thinks:
             fields["thinking"] = {"type": "disabled"}  # without the field, newer models think
             effort = "high" if effort in ("xhigh", "max") else effort  # the most that goes with it
-        elif not request.is_one_shot:
+        elif request.is_one_shot:
+            effort = effort or profile.clamp_effort("low")
+        else:
             fields["thinking"] = {"type": "adaptive", "display": "summarized" if request.thinking.shown else "omitted"}
         if effort is not None:
             config["effort"] = effort
@@ -83,7 +85,7 @@ def _thinking(request: ModelRequest, target: Target, history: Sequence[Message])
 def _budget(request: ModelRequest, target: Target, effort: str | None) -> int:
     """Tokens for a model that takes a number; 0: none. It thinks only when it is asked to."""
     wanted = request.thinking
-    if wanted.mode == "disabled":
+    if request.is_silent:
         return 0
     if wanted.budget_tokens:
         return min(max(wanted.budget_tokens, MIN_BUDGET), _cap(request, target) - MIN_BUDGET)

@@ -44,6 +44,8 @@ NO_SIGNATURE = "skip_thought_signature_validator"
 BUDGETS = {"low": 2_048, "medium": 8_192, "high": 24_576}
 MAX_BUDGET = 24_576
 """The most that every model with budgets takes."""
+MIN_BUDGET = 128
+"""The least that a model takes which always thinks; it refuses 0."""
 STOP_REASONS = {
     "STOP": "end_turn",
     "MAX_TOKENS": "max_tokens",
@@ -88,11 +90,11 @@ def _config(request: ModelRequest, target: Target) -> Json:
     effort = profile.clamp_effort(request.level)
     if profile.thinking in ("level", "budget"):
         wanted = request.thinking
-        least_of_all = request.is_one_shot or wanted.mode == "disabled"
-        thinking: Json = {"includeThoughts": wanted.shown and not least_of_all}
-        if least_of_all:
+        thinking: Json = {"includeThoughts": wanted.shown and not request.is_silent}
+        if request.is_silent:
             least = profile.efforts[0] if profile.efforts else "low"
-            thinking |= {"thinkingLevel": least} if profile.thinking == "level" else {"thinkingBudget": 0}
+            budget = MIN_BUDGET if profile.always_thinks else 0
+            thinking |= {"thinkingLevel": least} if profile.thinking == "level" else {"thinkingBudget": budget}
         elif wanted.budget_tokens and profile.thinking == "budget":
             thinking["thinkingBudget"] = min(wanted.budget_tokens, MAX_BUDGET)
         elif effort is not None and profile.thinking == "level":

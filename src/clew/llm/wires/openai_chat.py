@@ -59,10 +59,9 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
 def _effort(request: ModelRequest, target: Target) -> Json:
     """Effort in this server's words. Levels the model does not take are clamped; without levels, only a switch."""
     profile, style = target.profile, target.quirks.effort_style
-    silent = request.thinking.mode == "disabled"
-    if silent and target.thinks == "if asked" and style in ("reasoning", "reasoning_effort"):
+    if request.is_silent and target.thinks == "if asked" and style in ("reasoning", "reasoning_effort"):
         return {"reasoning": {"effort": "none"}} if style == "reasoning" else {"reasoning_effort": "none"}
-    if (request.is_one_shot or silent) and profile.thinking != "none":
+    if request.is_silent and profile.thinking != "none":
         switches: Json = {"thinking": {"type": "disabled"}, "enable_thinking": False}
         least = profile.efforts[0] if profile.efforts else None
         if style in switches:

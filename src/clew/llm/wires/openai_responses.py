@@ -79,13 +79,12 @@ def encode(request: ModelRequest, target: Target, *, stream: bool) -> HttpReques
 
 def _reasoning(request: ModelRequest, target: Target) -> Json:
     wanted: Json = {}
-    silent = request.thinking.mode == "disabled"
-    effort = "low" if request.is_one_shot or silent else request.level
-    if silent and not target.profile.always_thinks:
+    effort = "low" if request.is_silent else request.level
+    if request.is_silent and not target.profile.always_thinks:
         wanted["effort"] = "none"
     elif (level := target.profile.clamp_effort(effort)) is not None:
         wanted["effort"] = level
-    if target.quirks.reasoning_summary and request.thinking.shown and not (request.is_one_shot or silent):
+    if target.quirks.reasoning_summary and request.thinking.shown and not request.is_silent:
         wanted["summary"] = target.quirks.reasoning_summary
     return {"reasoning": wanted} if wanted else {}
 

@@ -16,6 +16,7 @@ from clew.protocol.ops import Op
 from clew.tui.dialogs.frame import Frame
 from clew.tui.dialogs.options import NOWHERE, Options
 from clew.tui.dialogs.quiet import QuietTime
+from clew.tui.key_order import Typed, focus_now, waiting_keys
 
 QUIET_S = 0.3
 
@@ -80,16 +81,20 @@ class Dialog(Frame):
         super().__init__()
         self.action_of: Callable[[str], str | None] = self.usual_keys().get
         """What a key means here; the App may put the user's own keys in."""
+        self.field.first = self._take_key
         self._quiet = QuietTime(quiet_s, over=self._listen)
         self._overtyped = False
         self._over = False
+        self._late: list[Typed] = []
+        """What was typed after the decision."""
+        self._seen: Typed | None = None
         self._asked = 0
         self._text = ""
         """What the field held when it was last looked at."""
 
     def on_mount(self) -> None:
         """Open: nothing counts until it has been still for a moment."""
-        self.focus()
+        focus_now(self)
         self._quiet.begin()
         self.options.live = not self.quiet
         self.begin()
@@ -166,13 +171,13 @@ class Dialog(Frame):
         self.field.cursor_position = len(value)
         self.field.display = True
         if not self.quiet:
-            self.field.focus()
+            focus_now(self.field, self)
 
     def close_field(self) -> None:
         """Nothing to type any more."""
         if self.field.display:
             self.field.display = False
-            self.focus()
+            focus_now(self, self.field)
 
     @property
     def quiet(self) -> bool:
@@ -190,26 +195,43 @@ class Dialog(Frame):
             return
         self.options.live = True
         if self.field.display and self.has_focus:
-            self.field.focus()
+            focus_now(self.field, self)
         if self._overtyped:
             self.say("What you typed as this opened did not count.")
         self.redraw()
 
-    def on_key(self, event: events.Key) -> None:
-        if self.quiet:
-            event.stop()
-            event.prevent_default()
-            self._note_overtyped(event.character if event.is_printable else "")
-            return
-        self.unsay()
-        if self.press(event):
+    async def on_key(self, event: events.Key) -> None:
+        await self._keep(event)
+
+    async def on_paste(self, event: events.Paste) -> None:
+        await self._keep(event)
+
+    async def _keep(self, event: Typed) -> None:
+        if event is not self._seen and await self._take_key(event):
             event.stop()
             event.prevent_default()
 
-    def on_paste(self, event: events.Paste) -> None:
+    async def _take_key(self, event: Typed) -> bool:
+        """What was typed here or in the field, one after the other; whether it meant something."""
+        self._seen = event
+        is_key = isinstance(event, events.Key)
+        if self._over:
+            self._late.append(event)
+            return True
         if self.quiet:
-            event.stop()
-            self._note_overtyped(event.text)
+            self._note_overtyped(event.text if not is_key else event.character if event.is_printable else "")
+            return True
+        if is_key:
+            self.unsay()
+            if self.press(event):
+                return True
+        taken = self.writing and await self.field.write(event)
+        self._read_field()
+        return taken
+
+    def leave_keys(self) -> list[Typed]:
+        """What was typed and is not for this dialog any more."""
+        return [*self._late, *waiting_keys(self), *waiting_keys(self.field)]
 
     def _note_overtyped(self, text: str | None) -> None:
         self._overtyped = True
@@ -289,7 +311,7 @@ class Dialog(Frame):
 
     def take_focus(self) -> None:
         """Keys come here, or to the field where something is typed."""
-        (self.field if self.writing else self).focus()
+        focus_now(self.field if self.writing else self, self, self.field)
 
     def on_click(self, event: events.Click) -> None:
         self.take_focus()
@@ -298,6 +320,10 @@ class Dialog(Frame):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
-        if event.value != self._text:
-            self._text = event.value
-            self.typed(event.value)
+        self._read_field()
+
+    def _read_field(self) -> None:
+        """What is shown fits what was typed, before the next key is looked at."""
+        if self.field.display and self.field.value != self._text:
+            self._text = self.field.value
+            self.typed(self._text)

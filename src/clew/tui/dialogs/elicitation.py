@@ -6,10 +6,13 @@ from textual import events
 
 from clew.presentation.elicitation_text import (
     SECRET_CARE,
+    TITLE_COLUMNS,
     cares,
     heading_of,
+    label_of,
     one_line,
     server_name,
+    told_of,
     value_words,
     wanted_of,
 )
@@ -78,7 +81,7 @@ class ElicitationDialog(Dialog):
     def _field_rows(self, field: FormField, columns: int) -> list[Row]:
         rows = wrapped((Span(heading_of(field), "bold"), Span(f"  {wanted_of(field)}", "dim")), columns)
         if field.description:
-            rows += wrapped((Span(one_line(field.description)),), columns)
+            rows += preformatted([(Span(told_of(field)),)], columns, indent=BAR)
         if field.looks_secret:
             rows += wrapped((Span(SECRET_CARE, "warning"),), columns, hang=(Span("  "),))
         return rows
@@ -87,7 +90,8 @@ class ElicitationDialog(Dialog):
         rows: list[Row] = []
         for field in self._fields:
             value = value_words(field, self._values.get(field.name))
-            rows += wrapped((Span(f"{one_line(field.name)}: ", "dim"), Span(value)), columns, hang=(Span("  "),))
+            name = one_line(field.name, columns=TITLE_COLUMNS)
+            rows += wrapped((Span(f"{name}: ", "dim"), Span(value)), columns, hang=(Span("  "),))
         return rows
 
     def hint(self) -> str:
@@ -126,7 +130,7 @@ class ElicitationDialog(Dialog):
 
     def _choices(self, field: FormField) -> list[Option]:
         given = self._values.get(field.name)
-        pairs = [(one.value, one_line(one.label)) for one in field.choices] or [("yes", "Yes"), ("no", "No")]
+        pairs = [(one.value, label_of(one)) for one in field.choices] or [("yes", "Yes"), ("no", "No")]
         found: list[Option] = []
         for at, (value, label) in enumerate(pairs):
             if field.kind == "choices":

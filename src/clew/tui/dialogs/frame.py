@@ -5,12 +5,12 @@ from collections.abc import Sequence
 from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.widget import Widget
-from textual.widgets import Input
 
 from clew.presentation.rows import Row, Span, clipped, spread, width_of, wrapped
 from clew.tui.dialogs.layout import WIDE, DialogLayout, Part, rows_allowed
 from clew.tui.dialogs.options import Options
 from clew.tui.dialogs.row_view import RowView
+from clew.tui.key_order import LineField
 
 RULE = "─"
 MIN_BODY = 3
@@ -33,7 +33,7 @@ class Frame(Widget, can_focus=True):
         self._heading = RowView(lambda columns: [self._heading_row(columns)], classes="heading")
         self.body = RowView(self.body_rows, classes="body")
         self.divider = RowView(self._divider_rows, classes="divider")
-        self.field = Input(compact=True, select_on_focus=False, classes="field")
+        self.field = LineField(compact=True, select_on_focus=False, classes="field")
         self.options = Options(classes="options")
         self.aside = RowView(classes="aside")
         self._gap = RowView(lambda columns: [()], classes="gap")

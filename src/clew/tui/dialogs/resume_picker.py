@@ -164,7 +164,9 @@ class ResumePicker(Picker):
         return next((row for row in self._sessions if row.session_id == self.options.value), None)
 
     def chosen(self, place: int) -> None:
-        self.finish(SwitchSession(resume=self.options.items[place].value))
+        row = self._sessions[place]
+        alone = sum(other.session_id == row.session_id for other in self._sessions) == 1
+        self.finish(SwitchSession(resume=row.session_id if alone else f"{row.path}#{row.session_id}"))
 
     def _preview_rows(self, columns: int) -> list[Row]:
         """Behind a line of its own, so that nobody takes it for the list."""
