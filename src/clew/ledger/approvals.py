@@ -23,7 +23,7 @@ _REFUSED = re.compile(
             r"^\W*not allowed:",
             rf"\bpermissions?\s+(?:to|for|was|were|has|have|is|request)\b[^.\n]{{0,90}}(?:\b{_NO}|{_NOT})",
             r"\brequires?\s+(?:\w+\s+)?(?:approval|permission)",
-            r"^\W*PreToolUse\b",
+            r"^\W*(?:PreToolUse\b|permission to use\b[^\n]{0,280}\b(?:has been|was|is) denied)",
         )
     ),
     re.IGNORECASE,

@@ -148,6 +148,12 @@ class CommandsFold:
             self._in_background[name] = fact, order
         return fact
 
+    def named_before(self, path: str) -> bool:
+        """Whether a command before the last one that did more than look around names the file."""
+        name = re.compile(rf"(?<![\w.-]){re.escape(path.rsplit('/', 1)[-1])}(?![\w-]|\.\w)")
+        earlier = list(self._recent)[:-1]
+        return any(name.search(fact.command) and not only_looks(fact.command) for fact in earlier)
+
     def heard(self, name: str, text: str, code: int | None = None) -> tuple[CommandFact, int] | None:
         """What is told of a command in the background: how it ended, and what was changed when it began; None while it
         runs."""

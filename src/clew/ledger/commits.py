@@ -66,6 +66,10 @@ class CommitsFold:
         gone = made[len(made) - min(count, len(made)) :]
         self._facts = [fact for fact in self._facts if fact not in gone]
 
+    def drop_branch(self, name: str) -> None:
+        """A branch was deleted with what was committed there."""
+        self._facts = [fact for fact in self._facts if fact.kind != "commit" or fact.branch != name]
+
     def _commits(self, command: CommandFact, text: str, order: int) -> None:
         if "--amend" in command.command and not command.failed:
             self.drop(1)

@@ -208,6 +208,11 @@ class FilesFold:
         files = filter(None, (self._files.get(self._known(path)) for path in paths))
         self._take_back([(file, change) for file in files for change in file.changes if change.call in calls])
 
+    def undo_last(self, path: str) -> None:
+        """The latest change of a file was taken back by the tool that made it."""
+        file = self._files.get(self._known(path))
+        self._take_back([(file, file.changes[-1])] if file and file.changes else [], aside=False)
+
     def come_again(self) -> None:
         """What was put aside last is there again."""
         for file, change in self._aside.pop() if self._aside else ():

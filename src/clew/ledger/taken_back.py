@@ -9,7 +9,7 @@ from clew.ledger.facts import CommandFact
 from clew.ledger.files import FilesFold
 from clew.ledger.shell_files import simple_commands
 
-_WORDS = ("reset", "stash", "checkout", "restore", " add ")
+_WORDS = ("reset", "stash", "checkout", "restore", "switch", "branch", " add ")
 _BACK = re.compile(r"HEAD((?:~\d*|\^)+)$|@\{?((?:~\d*|\^)+)$")
 _STEP = re.compile(r"~(\d*)|\^")
 _HASH = re.compile(r"[0-9a-f]{7,40}$")
@@ -19,9 +19,9 @@ _WITH_VALUE = ("-C", "-c", "-s", "--source", "-m", "--message")
 class Step(NamedTuple):
     """One thing that a command takes back."""
 
-    what: Literal["commits", "files", "stash", "pop", "stage"]
+    what: Literal["commits", "branch", "files", "stash", "pop", "stage"]
     to: str = ""
-    """For commits: the hash that stays, or "" with `back`, how many go."""
+    """For commits: the hash that stays, or "" with `back`, how many go; else the branch that goes."""
     back: int = 0
     paths: tuple[str, ...] = ()
     """For files; none means all that git knows."""
@@ -40,6 +40,8 @@ def take_back(command: CommandFact, files: FilesFold, commits: CommitsFold) -> N
             continue
         elif step.what == "commits":
             commits.drop(step.back, step.to)
+        elif step.what == "branch":
+            commits.drop_branch(step.to)
         elif step.what == "pop":
             files.come_again()
         else:
@@ -62,6 +64,10 @@ def _steps(command: str) -> Iterator[Step]:
                 yield Step("stash")
             elif how in ("pop", "apply"):
                 yield Step("pop")
+        elif plain[:1] == ["branch"] and "-D" in plain:
+            yield from (Step("branch", to=name) for name in plain[1:] if not name.startswith("-"))
+        elif plain[:1] in (["checkout"], ["switch"]) and {"-f", "--force", "--discard-changes"} & set(plain):
+            yield Step("files")
         elif plain[:1] == ["checkout"] and ("--" in plain or plain[1:] == ["."]):
             paths = plain[plain.index("--") + 1 :] if "--" in plain else ["."]
             yield Step("files", paths=() if "." in paths else tuple(paths))

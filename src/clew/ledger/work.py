@@ -156,6 +156,8 @@ class WorkFold:
             failed = self._shell(outcome)
         elif name in EDIT_TOOLS:
             self.files.settle(outcome)
+        elif outcome.argument("command") == "undo_edit" and not failed:
+            self.files.undo_last(outcome.argument("path"))
         elif name in READ_TOOLS:
             if not failed:
                 self.files.read(outcome.argument("file_path", "notebook_path", "path"), outcome.source)
@@ -221,7 +223,8 @@ class WorkFold:
         for old, new in moved_files(text) if "mv " in text else ():
             self.files.move(old, new, outcome.source, tracked="git mv" in text)
         for path, sure in removed_files(text) if "rm " in text or "Remove-Item" in text else ():
-            self.files.removed(path, outcome.source, sure=sure)
+            made = "git rm" not in text and self.commands.named_before(path)  # or it may have been, by a command
+            self.files.removed(path, outcome.source, sure=sure and not made)
 
 
 def acted_on(outcome: Outcome) -> str:

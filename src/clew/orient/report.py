@@ -15,7 +15,7 @@ from clew.orient.load import LoadedSession, is_held, load_session
 from clew.system.home import private_dir
 from clew.system.redact import redact
 
-_FORMAT = "7"
+_FORMAT = "8"
 
 
 class Report(Struct, frozen=True, kw_only=True):

@@ -130,3 +130,10 @@ def test_a_command_in_the_background_has_failed_when_that_is_told(told: str) -> 
     ledger = talk.agent("The fixtures are tidy.").ledger()
     assert [(run.passed, run.failed) for run in ledger.tests] == [(41, 3)]
     assert (ledger.current_test, left_undone(ledger)) == (None, True), "what changed meanwhile was not tested"
+
+
+def test_what_a_command_may_have_made_is_not_told_as_deleted() -> None:
+    talk = asked().bash("gcc -O2 bench.c -o bench && ./bench", "3.4 ns").bash("rm bench", "")
+    assert talk.ledger().changed_files == ()
+    ledger = asked().bash("cat notes.txt", "old").bash("rm notes.txt", "").ledger()
+    assert [(file.path, file.deleted) for file in ledger.changed_files] == [("notes.txt", True)]

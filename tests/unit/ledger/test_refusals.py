@@ -23,6 +23,7 @@ REFUSALS = [
     "Bash is not allowed in plan mode",
     "PreToolUse hook blocked this call",
     "Command denied by policy",
+    "Permission to use Bash with command aws s3 cp dist.zip s3://acme/releases has been denied.",
     "PreToolUse:Bash hook error: [python3 guard.py]: run them in the container",
 ]
 

@@ -204,3 +204,23 @@ def test_commits_that_are_squashed_leave_the_one_that_holds_them() -> None:
     assert refs(talk.ledger()) == ["c0ffee1"]
     talk.bash("git commit -m 'More' && git reset --hard HEAD~1", "[main badcafe] More\n 1 file changed")
     assert refs(talk.ledger()) == ["c0ffee1"]
+
+
+@pytest.mark.parametrize(
+    "command", ["git switch -f main", "git checkout --force main", "git switch --discard-changes x"]
+)
+def test_a_forced_switch_throws_away_what_was_not_committed(command: str) -> None:
+    talk = committed().bash("rm package-lock.json", "").bash(command, "Switched to branch 'main'")
+    assert changed(talk.ledger()) == ["/home/ann/parcels/app.py"]
+
+
+def test_commits_go_with_their_branch() -> None:
+    talk = Talk().user("Try it").edit("a.py").bash("git commit -am Try", "[try 1234567] Try\n 1 file changed")
+    assert refs(talk.bash("git switch main && git branch -D try", "Deleted branch try").ledger()) == []
+
+
+def test_an_editor_that_undoes_takes_back_its_last_change() -> None:
+    talk = Talk().user("Fix it").edit("cache.py").edit("cache.py")
+    for left in (1, 0):
+        talk.call("str_replace_editor", command="undo_edit", path="cache.py").result("Last edit undone successfully.")
+        assert sum(file.edits for file in talk.ledger().changed_files) == left
