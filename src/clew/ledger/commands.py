@@ -76,7 +76,8 @@ def purposes_of(command: str) -> list[Purpose]:
     bare = _unquoted(command[:600])
     patterns: dict[Purpose, re.Pattern[str]] = {"test": _TEST, "lint": _LINT, "build": _BUILD}
     found = [purpose for purpose, pattern in patterns.items() if pattern.search(bare)]
-    return found or ["git" if "git" in lowered or "gh " in lowered else "other"]
+    other: Purpose = "git" if "git" in lowered or "gh " in lowered else "other"
+    return found or [other]
 
 
 _QUOTED = re.compile(r"'[^']{20,}'|\"[^\"]{20,}\"|<<'?(\w+)'?.*?^\1", re.DOTALL | re.MULTILINE)
