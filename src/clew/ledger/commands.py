@@ -75,7 +75,7 @@ def purposes_of(command: str) -> list[Purpose]:
         return ["other"]
     bare = _unquoted(command[:600])
     patterns: dict[Purpose, re.Pattern[str]] = {"test": _TEST, "lint": _LINT, "build": _BUILD}
-    found = [purpose for purpose, pattern in patterns.items() if pattern.search(bare)]
+    found: list[Purpose] = [purpose for purpose, pattern in patterns.items() if pattern.search(bare)]
     other: Purpose = "git" if "git" in lowered or "gh " in lowered else "other"
     return found or [other]
 
