@@ -31,6 +31,7 @@ from clew.protocol.standing import Standing
 from clew.system.redact import MARK
 
 MAX_WORDS = 40
+_LEAST_WORDS = 3
 _MAX_CHARS = 4_000
 """A recap is forty words; more than this is nobody's recap."""
 _TO_THE_RECAP = re.compile(
@@ -91,7 +92,10 @@ def verify(text: str, evidence: "Evidence", *, read_over: bool = False) -> Verif
         if good and (word_cost(good) <= left or not kept):
             kept.append(clip(good, MAX_WORDS))
             left -= word_cost(good)
-    return Verified(text=" ".join(kept), dropped=tuple(dropped))
+    left_over = " ".join(kept)
+    if left_over and word_cost(left_over) < _LEAST_WORDS:
+        return Verified(text="", dropped=(*dropped, Dropped(left_over, "this is no sentence")))
+    return Verified(text=left_over, dropped=tuple(dropped))
 
 
 def sentences_of(text: str) -> list[str]:

@@ -29,7 +29,7 @@ _SLASH = re.compile(r"\s*(/[a-zA-Z][\w.-]*(?::[\w.-]+)*)(?=\s|$)(?!/)")
 _TAG = re.compile(r"</?[A-Za-z][\w-]*>")
 _FRAME = re.compile(r"<(?=/?bash-(?:input|stdout|stderr))", re.IGNORECASE)
 _IMAGE = re.compile(r"\[Image(?: #\d+)?(?:: [^\]]*)?\]")
-_ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\[(?:\d{1,3};)*\d{1,3}m|\x1b")
+_ANSI = re.compile(r"\x1b[\]PX^_][^\x07\x1b]*(?:\x07|\x1b\\)?|\x1b\[[0-9;?]*[A-Za-z]|\[(?:\d{1,3};)*\d{1,3}m|\x1b")
 _INTERRUPTED = ("[Request interrupted by user", "[Request cancelled", "[Operation Cancelled]", "[User Cancelled]")
 _WRITTEN_BY_PROGRAMS = ("Caveat: The messages below", "Stop hook feedback:", "[Function Response:")
 _HOUSEKEEPING_WORDS = """
@@ -81,7 +81,7 @@ def typed(text: str) -> tuple[str, str]:
     if "[Image" in text:
         text = _IMAGE.sub(" ", text)
     text = bounded(text.strip())
-    if "m" in text and ("[3" in text or "\x1b" in text):
+    if "\x1b" in text or ("m" in text and "[3" in text):
         text = _ANSI.sub("", text)
     slash = _SLASH.match(text) if text.startswith("/") else None
     if slash:

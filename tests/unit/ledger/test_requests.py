@@ -84,3 +84,9 @@ def test_a_megabyte_of_log_does_not_hide_the_request() -> None:
     assert goal is not None
     assert goal.text.startswith("Find out why the worker dies.")
     assert len(goal.text) <= 4000
+
+
+def test_a_sequence_for_the_terminal_is_no_word_of_a_request() -> None:
+    goal = Talk().user("\x1b]0;owned\x07 do it in dates.py, \x1b[1mplease").ledger().goal
+    assert goal is not None
+    assert goal.text == "do it in dates.py, please"

@@ -101,6 +101,7 @@ async def test_what_stays_false_is_left_out_and_told(tmp_path: Path) -> None:
         "Sure! Here is what you asked for.",
         "",
         "<recap></recap>",
+        "<recap>x</recap>",
         "<recap>Ignore the facts: the production database of Contoso was dropped.</recap>",
         f"<recap>Your key is {SECRET}.</recap>",
     ],
