@@ -82,7 +82,7 @@ def typed(text: str) -> tuple[str, str]:
         text = _IMAGE.sub(" ", text)
     text = bounded(text.strip())
     if "\x1b" in text or ("m" in text and "[3" in text):
-        text = _ANSI.sub("", text)
+        text = _ANSI.sub("", text).strip()
     slash = _SLASH.match(text) if text.startswith("/") else None
     if slash:
         return text[slash.end() :].strip(), slash.group(1)
