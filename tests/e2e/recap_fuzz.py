@@ -8,6 +8,7 @@ import json
 import random
 import subprocess
 import time
+from collections.abc import Set
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -106,7 +107,13 @@ def play(seed: int, folder: Path) -> list[str]:
             return []  # it was killed before it had a word
         recap: Json = json.loads(place.run("recap", session, "--json").out)
         truth = _truth(place)
-    return [f"seed {seed}: {line}" for line in wrong_in(recap, truth, ended=ended, whole=killed != "any")]
+    forced = {call["arguments"]["command"].removeprefix("rm -f ") for call in _shells(turns)}
+    wrong = wrong_in(recap, truth, ended=ended, whole=killed != "any", unsure=forced)
+    return [f"seed {seed}: {line}" for line in wrong]
+
+
+def _shells(turns: list[list[list[Json]]]) -> list[Json]:
+    return [call for steps in turns for calls in steps for call in calls if call["call"] == "Bash"]
 
 
 def _begin(place: Place) -> None:
@@ -164,8 +171,9 @@ def _truth(place: Place) -> Truth:
     )
 
 
-def wrong_in(recap: Json, truth: Truth, *, ended: bool, whole: bool) -> list[str]:
-    """What the recap says that is not so. `whole`: nothing was on its way when it ended, so all must be told too."""
+def wrong_in(recap: Json, truth: Truth, *, ended: bool, whole: bool, unsure: Set[str] = frozenset()) -> list[str]:
+    """What the recap says that is not so. `whole`: nothing was on its way when it ended, so all must be told too, but
+    for what is `unsure`: nobody knows whether a file was there that `rm -f` removed."""
     told = [fact["text"] for fact in recap["facts"] if fact["field"] == "changed"]
     state, wrong = recap["state"], list[str]()
     if ended and state not in ("idle", "asking"):
@@ -183,7 +191,7 @@ def wrong_in(recap: Json, truth: Truth, *, ended: bool, whole: bool) -> list[str
     wrong += [f"{name} is told as changed and is as it was" for name in sorted(there - changed)]
     wrong += [f"{name} is told as deleted and is there" for name in sorted(gone - truth.deleted)]
     if whole and len(changed) <= 3:
-        wrong += [f"{name} was changed and is not told" for name in sorted(changed - there)]
+        wrong += [f"{name} was changed and is not told" for name in sorted(changed - there - unsure)]
     wrong += [f"the push that was refused is told: {text}" for text in told if text.startswith("push ")]
     wrong += [f"commit {one} is told and not in the log" for one in commits if not _is_logged(one, truth.commits)]
     if tests and truth.tests and ("fail" in tests[-1]) is not (truth.tests[-1] == "fail"):
