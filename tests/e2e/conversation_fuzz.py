@@ -28,6 +28,7 @@ LAST = "ask999 and what now"
 EFFECT_WAIT_S = 3.0
 """How long a cut waits for the commands before it. Their trace tells whether they ran, so either way is right."""
 SAID = re.compile(r"say\d{3}")
+PROMPT = re.compile(rb"ask\d{3}")
 RECORD = b"You keep the record of a coding session"
 CHANGES = (
     b'"subtype":"compact_boundary"',
@@ -60,6 +61,8 @@ class Play:
         self.starts: list[int] = []
         """How many requests had been made when each live process began."""
         self.asked: list[tuple[str, bool]] = []
+        self.interrupted: list[tuple[str, int]] = []
+        """Prompts whose turn was interrupted, and how many replies were asked for until it was over."""
         """The prompts in their order, and whether each must be in the conversation."""
         self.changes: list[int] = []
         """How many changes of view the log told of when each of these requests came."""
@@ -202,6 +205,7 @@ class Play:
         if person.interrupts > interrupts and not turn.queued:
             for delivery in self.live()[before:]:
                 delivery.disturbed = True
+            self.interrupted.append((turn.prompt, len(self.live())))
         person.forget_interrupt()
         return person
 
@@ -236,6 +240,14 @@ class Play:
             delivery.disturbed = True
         return newest
 
+    def disturb_late(self) -> None:
+        """On a busy machine a request is met by the server only when the turn that sent it was interrupted and is over:
+        nobody was there to take the reply."""
+        for prompt, since in self.interrupted:
+            for delivery in self.live()[since:]:
+                if PROMPT.findall(delivery.request.raw)[-1:] == [prompt.split()[0].encode()]:
+                    delivery.disturbed = True
+
     def kill(self, person: Person, turn: Turn, before: int) -> Person:
         """SIGKILL; what was typed and had not joined was only in memory."""
         self.disturb(before)
@@ -269,6 +281,7 @@ class Play:
         self.person.say(LAST)
         self.person.wait(lambda: len(self.live()) > before, "a request of the live process")
         last = {"live": self.live()[before], **{name: self.server.of(name)[0] for name in ways if self.server.of(name)}}
+        self.disturb_late()
         self.going = Going(
             dialect=self.plan.dialect,
             last={name: delivery.request.body for name, delivery in last.items()},
