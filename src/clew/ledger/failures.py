@@ -70,7 +70,7 @@ def left_undone(ledger: Ledger) -> bool:
     go well later, and nothing was changed. Talk after that work does not settle it."""
     since = min(ledger.turn, ledger.work_turn)
     refused = any(item.decision == "deny" and item.turn >= since for item in ledger.approvals)
-    if ledger.state_detail in (MAY_ASK, TAKEN_BACK) or refused or _red(ledger.tests):
+    if ledger.state_detail in (MAY_ASK, TAKEN_BACK) or refused or red_left(ledger.tests):
         return True
     if any(check.ok is False for check in {check.kind: check for check in ledger.checks}.values()):
         return True
@@ -87,7 +87,7 @@ def left_undone(ledger: Ledger) -> bool:
     )
 
 
-def _red(runs: tuple[TestResult, ...]) -> bool:
+def red_left(runs: tuple[TestResult, ...]) -> bool:
     """Whether a run failed that no later one speaks about."""
     return any(run.ok is False and not any(map(run.settled, runs[at + 1 :])) for at, run in enumerate(runs))
 

@@ -46,7 +46,9 @@ def test_gemini_labels_what_a_command_printed(tmp_path: Path) -> None:
     call = {"id": "s1", "name": name, "args": {"command": "git commit -m 'Enable pricing'"}, "status": "success"}
     first, reply = gemini_messages()
     ran = {**reply, "toolCalls": [call | {"result": [{"functionResponse": {"name": name, "response": told}}]}]}
-    path = whole(tmp_path / "chats" / "session-1.json", {"sessionId": "x", "projectHash": "a", "messages": [first, ran]})
+    path = whole(
+        tmp_path / "chats" / "session-1.json", {"sessionId": "x", "projectHash": "a", "messages": [first, ran]}
+    )
     assert [commit.ref for commit in fold(read(path).entries).commits] == ["2222bbb"]
 
 
