@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from clew.catalog.listing import OWN
+from clew.catalog.found_session import OWN
 from clew.config.schema import Foreign
 from clew.foreign.registry import READERS, agent_name
 

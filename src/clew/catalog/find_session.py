@@ -9,7 +9,8 @@ from pathlib import Path
 
 import msgspec
 
-from clew.catalog.listing import OWN, Catalog, is_inside, project_name
+from clew.catalog.found_session import OWN, FoundSession
+from clew.catalog.listing import Catalog, is_inside, project_name
 from clew.foreign import registry
 from clew.protocol.entries import SessionSourceEntry
 from clew.system.terminal_text import sanitize
@@ -23,24 +24,6 @@ _LISTED = 20
 _SEARCHED = 200
 _FIRST_LINES = 4
 _CUT = ("…", "...")
-
-
-class FoundSession(msgspec.Struct, frozen=True, kw_only=True):
-    """One session on disk. A file may hold several: `path` and `session_id` together name it."""
-
-    agent: str
-    path: Path
-    session_id: str
-    title: str = ""
-    project: str = ""
-    changed_s: float = 0.0
-    note: str = ""
-    """One line for a person, when the choice was not theirs alone."""
-
-    @property
-    def is_ours(self) -> bool:
-        """Whether it can be gone on with in place; every other one is only read."""
-        return self.agent == OWN
 
 
 Choose = Callable[[str, Sequence[FoundSession]], FoundSession | None]

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from clew.catalog.found_session import OWN
 from clew.foreign import registry
 from clew.foreign.session import ForeignSession
 from clew.transcript.archive import archived_id
@@ -18,7 +19,6 @@ from clew.transcript.ingest import ingest_entries, ingest_file
 from clew.transcript.lease import holder_of, lock_path
 from clew.transcript.store import SessionStore, read_project, session_files
 
-OWN = "clew"
 _DAY_S = 86_400.0
 _QUICK_BYTES = 64 * 1024 * 1024
 _BATCH_BYTES = 16 * 1024 * 1024

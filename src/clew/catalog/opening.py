@@ -5,8 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from clew.catalog.find_session import FoundSession
-from clew.catalog.listing import OWN
+from clew.catalog.found_session import OWN, FoundSession
 from clew.foreign import registry
 from clew.protocol.entries import Entry
 from clew.transcript.chain import Chain, build_chain

@@ -3,8 +3,8 @@
 import os
 from pathlib import Path
 
-from clew.catalog.find_session import FoundSession, find_session
-from clew.catalog.listing import OWN
+from clew.catalog.find_session import find_session
+from clew.catalog.found_session import OWN, FoundSession
 from clew.cli.choose_session import chooser
 from clew.config.load import load_settings
 from clew.config.schema import Foreign

@@ -5,7 +5,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from clew.catalog.find_session import Choose, FoundSession
+from clew.catalog.find_session import Choose
+from clew.catalog.found_session import FoundSession
 from clew.system.terminal_text import clip, sanitize
 
 _COLUMNS = 100

@@ -5,10 +5,10 @@ import sys
 import time
 from pathlib import Path
 
-from clew.catalog.find_session import FoundSession
+from clew.catalog.found_session import FoundSession
+from clew.catalog.recent import recent
 from clew.cli.agent_homes import chosen_agents, chosen_homes
 from clew.cli.recap import age_words
-from clew.orient.board import Found, recent
 from clew.orient.recap_query import WrittenRecaps
 from clew.orient.report import RecapCache, Report
 from clew.orient.side_query import Stamp
@@ -44,13 +44,10 @@ def pick_recent(home: Path) -> FoundSession:
         if not answer:
             raise SessionNotFound("no session was chosen")
         if answer.isascii() and answer.isdigit() and 1 <= int(answer) <= len(found):
-            chosen = found[int(answer) - 1]
-            return FoundSession(
-                agent=chosen.agent, path=chosen.path, session_id=chosen.session_id, changed_s=chosen.mtime
-            )
+            return found[int(answer) - 1]
 
 
-def report_of(cache: RecapCache, session: Found) -> Report | None:
+def report_of(cache: RecapCache, session: FoundSession) -> Report | None:
     """The recap, if the file can be read."""
     try:
         return cache.report(session.path, agent=session.agent, session_id=session.session_id)
@@ -59,11 +56,11 @@ def report_of(cache: RecapCache, session: Found) -> Report | None:
 
 
 def row(
-    number: int, session: Found, report: Report | None, written: WrittenRecaps, *, columns: int = COLUMNS
+    number: int, session: FoundSession, report: Report | None, written: WrittenRecaps, *, columns: int = COLUMNS
 ) -> tuple[str, ...]:
     """What it is, and where it stands in two lines at most; in the words a model wrote for it on leaving, where there
     are any."""
-    age = age_words(max(0.0, time.time() - session.mtime))
+    age = age_words(max(0.0, time.time() - session.changed_s))
     project = Path(report.project).name if report is not None and report.project else ""
     title = (report.title or report.goal) if report is not None else ""
     where = " · ".join(part for part in (session.agent, project, age) if part)

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import msgspec
 
+from clew.catalog.recent import MAX_ROWS, recent
 from clew.cli.agent_homes import chosen_agents, chosen_homes, named_session
-from clew.orient.board import MAX_ROWS, recent, rows
+from clew.orient.board import rows
 from clew.orient.report import RecapCache, Report, age_of, recap_object
 from clew.orient.wording import wording
 from clew.system.home import clew_home

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
-from clew.catalog.listing import OWN
+from clew.catalog.found_session import OWN
 from clew.config.load import load_settings
 from clew.config.schema import Settings
 from clew.host.workspace import with_saved_keys

@@ -19,7 +19,7 @@ from clew.system.git import find_project_root
 from clew.system.home import clew_home
 
 if TYPE_CHECKING:
-    from clew.catalog.find_session import FoundSession
+    from clew.catalog.found_session import FoundSession
 
 
 def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:

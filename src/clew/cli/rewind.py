@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from clew.catalog.listing import OWN
+from clew.catalog.found_session import OWN
 from clew.catalog.opening import Opened, open_found
 from clew.cli.agent_homes import chosen_homes, named_session
 from clew.protocol.context_events import FileRestore, Rewound

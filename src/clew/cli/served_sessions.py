@@ -8,14 +8,16 @@ from typing import Annotated, Any, NamedTuple
 
 from msgspec import Meta, Struct
 
-from clew.catalog.find_session import FoundSession, find_session, short_ids
-from clew.catalog.listing import OWN, Catalog, project_name
+from clew.catalog.find_session import find_session, short_ids
+from clew.catalog.found_session import OWN, FoundSession
+from clew.catalog.listing import Catalog, project_name
 from clew.catalog.opening import open_found
+from clew.catalog.recent import recent
 from clew.cli import ledger as ledger_words
 from clew.cli import show as show_words
 from clew.cli.agent_homes import chosen_agents, chosen_homes, here
 from clew.cli.recap import age_s, age_words
-from clew.orient.board import recent, rows
+from clew.orient.board import rows
 from clew.orient.load import load_session
 from clew.orient.report import RecapCache, Report, age_of
 from clew.orient.wording import wording

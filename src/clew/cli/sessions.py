@@ -11,7 +11,8 @@ from typing import Any
 import msgspec
 
 from clew.catalog.find_session import find_session, short_ids
-from clew.catalog.listing import OWN, Catalog, project_name
+from clew.catalog.found_session import OWN
+from clew.catalog.listing import Catalog, project_name
 from clew.cli.agent_flags import positive
 from clew.cli.agent_homes import chosen_agents, chosen_homes, here
 from clew.cli.choose_session import chooser

@@ -11,12 +11,13 @@ from itertools import islice
 from pathlib import Path
 
 from clew import __version__
+from clew.catalog.recent import recent
 from clew.cli.agent_homes import chosen_agents, chosen_homes
 from clew.cli.recap import age_words
 from clew.host.workspace import Workspace
 from clew.llm.connect import ProviderStatus, configured_providers
 from clew.llm.probe import LocalServer, local_servers
-from clew.orient.board import recent, rows
+from clew.orient.board import rows
 from clew.orient.report import RecapCache, Report, age_of
 from clew.plain.wrap import wrap
 from clew.system.home import clew_home

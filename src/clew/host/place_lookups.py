@@ -5,8 +5,7 @@ import os
 from pathlib import Path
 
 from clew.catalog.exporting import SUFFIXES, write_export
-from clew.catalog.find_session import FoundSession
-from clew.catalog.listing import OWN
+from clew.catalog.found_session import OWN, FoundSession
 from clew.catalog.opening import Opened, open_found
 from clew.config.edit import typed_value, write_value
 from clew.config.errors import SettingsError

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 from pathlib import Path
 
-from clew.catalog.listing import OWN
+from clew.catalog.found_session import OWN
 from clew.orient.away import MIN_PROMPTS
 from clew.orient.form import form_of
 from clew.orient.load import is_held, load_own

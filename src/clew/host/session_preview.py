@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from clew.catalog.agent_places import agent_places
-from clew.catalog.find_session import FoundSession, find_session
+from clew.catalog.find_session import find_session
+from clew.catalog.found_session import FoundSession
 from clew.catalog.opening import open_found
 from clew.host.refusal import OpRefused
 from clew.host.workspace import Workspace

@@ -6,9 +6,10 @@ from itertools import islice
 from pathlib import Path
 
 from clew.catalog.agent_places import agent_places
-from clew.catalog.find_session import FoundSession, fitting_sessions
+from clew.catalog.find_session import fitting_sessions
+from clew.catalog.found_session import FoundSession
+from clew.catalog.recent import recent
 from clew.host.workspace import Workspace
-from clew.orient.board import Found, recent
 from clew.orient.recap_query import WrittenRecaps
 from clew.orient.report import RecapCache, Report
 from clew.orient.side_query import Stamp
@@ -54,18 +55,10 @@ def _long_ago(workspace: Workspace, query: str) -> list[FoundSession]:
 
 def candidate_rows(workspace: Workspace, candidates: Iterable[FoundSession]) -> tuple[SessionRow, ...]:
     """Several that a person may have meant, in the same form."""
-    return tuple(
-        _rows(
-            workspace.home,
-            (
-                Found(agent=one.agent, path=one.path, session_id=one.session_id, mtime=one.changed_s, size=0)
-                for one in candidates
-            ),
-        )
-    )
+    return tuple(_rows(workspace.home, candidates))
 
 
-def _rows(home: Path, sessions: Iterable[Found]) -> Iterator[SessionRow]:
+def _rows(home: Path, sessions: Iterable[FoundSession]) -> Iterator[SessionRow]:
     cache, written, now_s = RecapCache(home), WrittenRecaps(home), time.time()
     for found in sessions:
         try:
@@ -78,7 +71,7 @@ def _rows(home: Path, sessions: Iterable[Found]) -> Iterator[SessionRow]:
             title=report.title or report.goal,
             project=Path(report.project).name if report.project else "",
             path=str(found.path),
-            age_s=max(0.0, now_s - found.mtime),
+            age_s=max(0.0, now_s - found.changed_s),
             state=report.form.state.value,
             recap=words_of(report, written),
         )

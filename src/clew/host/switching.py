@@ -12,7 +12,7 @@ from clew.host.workspace import workspace_of
 from clew.protocol.ops import SwitchSession
 
 if TYPE_CHECKING:
-    from clew.catalog.find_session import FoundSession
+    from clew.catalog.found_session import FoundSession
 
 
 def another(request: SessionRequest, op: SwitchSession) -> SessionRequest:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from clew.catalog.listing import OWN
+from clew.catalog.found_session import OWN
 from clew.foreign.registry import identify, read
 from clew.foreign.session import ForeignTranscript
 from clew.ledger.facts import Ledger

@@ -9,7 +9,7 @@ import msgspec
 from msgspec import Struct
 
 from clew import __version__
-from clew.catalog.listing import OWN
+from clew.catalog.found_session import OWN
 from clew.orient.form import Form, form_of
 from clew.orient.load import LoadedSession, is_held, load_session
 from clew.system.home import private_dir

@@ -12,7 +12,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from clew.catalog.find_session import FoundSession, find_session, short_ids
+from clew.catalog.find_session import find_session, short_ids
+from clew.catalog.found_session import FoundSession
 from clew.catalog.listing import Catalog
 from clew.cli import choose_session as choosing
 from clew.cli import recap_words

@@ -10,14 +10,16 @@ from shutil import rmtree
 import msgspec
 import pytest
 
+from clew.catalog.found_session import FoundSession
 from clew.catalog.listing import Catalog
+from clew.catalog.recent import recent
 from clew.cli import recap_words
 from clew.cli.main import run
 from clew.cli.recap import age_s, age_words
 from clew.ledger.fold import fold
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient import report as report_module
-from clew.orient.board import Found, recent, rows
+from clew.orient.board import rows
 from clew.orient.load import load_session, seconds_of
 from clew.orient.narrator import Narrator
 from clew.orient.recap_query import Choice
@@ -104,7 +106,7 @@ def test_all_agents_newest_first_with_a_cap(home: Path) -> None:
     env = {"HOME": str(home)}
     board = recent(home / "clew", since_s=0, env=env, limit=3)
     assert (len(board.found), board.left_out) == (3, 1)
-    times = [item.mtime for item in board.found]
+    times = [item.changed_s for item in board.found]
     assert times == sorted(times, reverse=True)
     assert {item.agent for item in recent(home / "clew", since_s=0, env=env).found} == {"clew", "claude_code"}
     assert [item.agent for item in recent(home / "clew", since_s=0, agents=["clew"], env=env).found] == ["clew"]
@@ -268,7 +270,7 @@ async def test_the_narrator_tells_the_recap_and_what_happened_since_somebody_lef
 
 def test_a_file_too_large_for_the_list_is_named(home: Path) -> None:
     path = home / "big.jsonl"
-    found = Found(agent="codex", path=path, session_id="big", mtime=5.0, size=500_000_000)
+    found = FoundSession(agent="codex", path=path, session_id="big", changed_s=5.0, size=500_000_000)
     report = next(rows([found], RecapCache(home / "clew")))
     assert "500 MB, not read" in report.text
     assert str(path) in report.text

@@ -250,7 +250,7 @@ async def test_a_break_in_the_middle_is_told_and_commands_ask(world: World, monk
     assert not (await world.run("true")).is_error
     plan = world.sandbox.plan
     monkeypatch.setattr(
-        world.sandbox, "plan", lambda *a, **k: {**plan(*a, **k), "tmp": "/nonexistent/x", "bwrap": "/none"}
+        world.sandbox, "plan", lambda *a, **k: {**plan(*a, **k), "tmp": "/proc/nonexistent/x", "bwrap": "/none"}
     )
     result = await world.run("touch src/ran")
     if world.kind == "landlock":
