@@ -150,9 +150,7 @@ class _Told(NamedTuple):
 def _claims(clause: str) -> Iterator[_Told]:
     before = ""
     for phrase in () if _WISHED.match(clause) else filter(None, map(str.strip, PHRASES.split(clause))):
-        yield _Told(
-            phrase, clause, claims_in(f"{before} {phrase}")[len(claims_in(before)) :]
-        )  # "committed and pushed"
+        yield _Told(phrase, clause, claims_in(f"{before} {phrase}")[len(claims_in(before)) :])  # "committed and pushed"
         before = phrase
 
 
