@@ -186,9 +186,7 @@ def token_usage(tokens: Json) -> Usage:
 
 def _result(build: Builder, call_id: str, call: Json) -> None:
     status = as_str(call.get("status"))
-    pieces = [
-        response_text(as_dict(part.get("functionResponse")).get("response")) for part in dicts(call.get("result"))
-    ]
+    pieces = [response_text(as_dict(part.get("functionResponse"))) for part in dicts(call.get("result"))]
     text = "\n".join(piece for piece in pieces if piece)
     if not text and isinstance(call.get("result"), str):
         text = call["result"]

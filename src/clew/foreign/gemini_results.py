@@ -8,21 +8,23 @@ from clew.foreign.patches import count_diff
 from clew.foreign.shapes import Json, as_dict, as_str, first_str
 from clew.protocol.display import DiffBlock
 
+_SHELL = "run_shell_command"
+_LABEL = re.compile(r"^Output: ", re.MULTILINE)
+"""Stands before the first line that a command printed and is none of it."""
 _EXIT = re.compile(r"^Exit Code: (-?\d+)", re.MULTILINE)
 
 
-def response_text(response: Any) -> str:
-    """The words of a function response."""
-    if isinstance(response, str):
-        return response
-    body = as_dict(response)
-    return first_str(body, "output", "error", "content", "result")
+def response_text(part: Json) -> str:
+    """The words of a `functionResponse` part."""
+    response = part.get("response")
+    text = as_str(response) or first_str(as_dict(response), "output", "error", "content", "result")
+    return _LABEL.sub("Output:\n", text, count=1) if part.get("name") == _SHELL else text
 
 
 def function_response(build: Builder, response: Json, *, status: str = "", display: Any = None) -> None:
     """One `functionResponse` part as the result of its call."""
     body = as_dict(response.get("response"))
-    text = response_text(body)
+    text = response_text(response)
     failed = status in ("error", "cancelled") or ("error" in body and "output" not in body)
     call_id = first_str(response, "id", "name")
     build.result(call_id, text, is_error=failed, exit_code=exit_code_of(text), diffs=diff_blocks(display))

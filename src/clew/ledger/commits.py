@@ -13,6 +13,8 @@ _PUSHED = re.compile(
 _NEW_TAG = re.compile(r"^\s*\*\s*\[new tag\]\s+(\S+)\s+->", re.MULTILINE)
 _TAG = re.compile(r"\bgit\s+(?:-C\s+\S+\s+)?tag\s+(?:(?:-a|-s|-f|--annotate|--sign)\s+)*([\w./+-]+)")
 _PR = re.compile(r"https?://[\w.-]+/[\w.-]+/[\w./-]+/(?:pull|pulls|merge_requests)/(\d+)")
+_CLOSED = re.compile(r"\b(?:pr|mr) close (?:\S+/)?(\d+)\b")
+_MERGED = re.compile(r"\bgit\s+(?:merge|rebase)\s+(?:-\S+\s+)*([\w./+-]+)")
 _AIDER = re.compile(r"^Commit ([0-9a-f]{7,40}) (.+)$", re.MULTILINE)
 MESSAGE = re.compile(
     r"git\s+commit\b.*?(?:-\w*m|--message)[ =](?:\"\$\(cat <<'?EOF'?\n)?[\"']?(?P<subject>[^\"'\n]{3,120})"
@@ -24,6 +26,7 @@ class CommitsFold:
 
     def __init__(self) -> None:
         self._facts: list[CommitFact] = []
+        self._merged: set[str] = set()
 
     def settle(self, command: CommandFact, output: str, order: int) -> None:
         """Take what a git or forge command reported."""
@@ -42,6 +45,10 @@ class CommitsFold:
             named = _TAG.search(command.command)
             if named and not named.group(1).startswith("-"):
                 self._add(CommitFact(kind="tag", ref=named.group(1), order=order, source=source))
+        if not command.failed:
+            self._merged.update(_MERGED.findall(command.command))
+            closed = {"#" + number for number in _CLOSED.findall(command.command)}
+            self._facts = [fact for fact in self._facts if fact.kind != "pr" or fact.ref not in closed]
         if "pr create" in command.command or "mr create" in command.command:
             opened = _PR.search(text)
             if opened:
@@ -66,9 +73,14 @@ class CommitsFold:
         gone = made[len(made) - min(count, len(made)) :]
         self._facts = [fact for fact in self._facts if fact not in gone]
 
-    def drop_branch(self, name: str) -> None:
-        """A branch was deleted with what was committed there."""
-        self._facts = [fact for fact in self._facts if fact.kind != "commit" or fact.branch != name]
+    def drop_branch(self, name: str) -> bool:
+        """A branch was deleted, with what was committed there unless it was pushed or merged before."""
+        kept = [fact for fact in self._facts if fact.kind != "commit" or fact.branch != name]
+        if name in self._merged or any(fact.kind == "push" and fact.branch == name for fact in kept):
+            return False
+        gone = len(kept) < len(self._facts)
+        self._facts = kept
+        return gone
 
     def _commits(self, command: CommandFact, text: str, order: int) -> None:
         if "--amend" in command.command and not command.failed:

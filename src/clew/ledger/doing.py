@@ -1,6 +1,5 @@
 """What an agent was in the middle of: the call that has no result, in a few words."""
 
-import re
 from typing import Any
 
 from clew.ledger.calls import EDIT_TOOLS, SHELL_TOOLS
@@ -9,7 +8,6 @@ from clew.ledger.facts import Doing, Sources
 from clew.ledger.words import flat
 
 _MAX_CHARS = 160
-_LOOKING = re.compile(r"^\s*(?:cd|echo|printf|export|set|sleep|true|#)\b")
 _SUBJECTS = ("file_path", "notebook_path", "path", "url", "pattern", "query", "description", "prompt", "skill")
 
 
@@ -26,14 +24,11 @@ def doing(name: str, arguments: dict[str, Any], source: Sources) -> Doing:
 
 
 def shell_words(command: str) -> str:
-    """The part of a command line that matters: a commit by its subject, else the last part that does something."""
+    """A commit by its subject, else the command line: nobody knows which of its parts was under way."""
     told = MESSAGE.search(command)
     if told:
         return f"git commit: {told.group('subject').strip()}"
-    head = command.strip().split("<<", 1)[0]
-    parts = [part.strip() for part in re.split(r"&&|;|\n", head) if part.strip()]
-    useful = [part for part in parts if not _LOOKING.match(part)] or parts or [command.strip()]
-    return useful[-1].split(" | ", 1)[0].replace("`", "'")[:_MAX_CHARS].strip()
+    return flat(command.split("<<", 1)[0]).replace("`", "'")[:_MAX_CHARS].strip()
 
 
 def _text(arguments: dict[str, Any], *names: str) -> str:

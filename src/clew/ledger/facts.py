@@ -78,6 +78,19 @@ class TestResult(Fact, frozen=True, kw_only=True):
     order: int = 0
     """Position among changes: a run with a lower order than the last change is out of date."""
 
+    @property
+    def total(self) -> int | None:
+        """How many tests ran; None when that was not told."""
+        return None if self.passed is None else self.passed + (self.failed or 0)
+
+    def settled(self, later: "TestResult") -> bool:
+        """Whether a later run speaks about the same tests: the same command, or at least as many of the same runner.
+        Once files changed any runner's will do."""
+        if self.command == later.command:
+            return True
+        enough = self.total is None or later.total is None or later.total >= self.total
+        return enough and (self.runner == later.runner or later.order > self.order)
+
 
 class CheckResult(Fact, frozen=True, kw_only=True):
     """A build, lint or type check."""
@@ -227,6 +240,8 @@ class Ledger(Struct, frozen=True, kw_only=True):
     state_detail: str = ""
     turn: int = 0
     """The request under way or answered last; facts of earlier turns may be out of date."""
+    work_turn: int = 0
+    """The last request for which something was run, changed or refused: talk alone settles nothing."""
     goal: Request | None = None
     """The session's task as the user put it first."""
     goals: tuple[Request, ...] = ()
@@ -268,6 +283,13 @@ class Ledger(Struct, frozen=True, kw_only=True):
         """The last test run, unless files changed after it."""
         run = self.tests[-1] if self.tests else None
         return run if run and run.order >= self.changes else None
+
+    @property
+    def current_tests(self) -> tuple[TestResult, ...]:
+        """The last test run and the red ones of the same files that no later run speaks about."""
+        runs = [run for run in self.tests if run.order >= self.changes]
+        red = [run for at, run in enumerate(runs[:-1]) if run.ok is False and not any(map(run.settled, runs[at + 1 :]))]
+        return (*red, *runs[-1:])
 
     @property
     def failing_checks(self) -> tuple[CheckResult, ...]:

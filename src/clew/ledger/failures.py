@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from clew.ledger.calls import EDIT_TOOLS, SHELL_TOOLS, Outcome
 from clew.ledger.commands import first_program, only_looks
-from clew.ledger.facts import ErrorFact, Ledger, Sources
+from clew.ledger.facts import ErrorFact, Ledger, Sources, TestResult
 from clew.ledger.words import flat
 from clew.transcript.standing import MAY_ASK, TAKEN_BACK
 
@@ -65,23 +65,31 @@ class FailuresFold:
 
 def left_undone(ledger: Ledger) -> bool:
     """Nobody can say that all is done: it may have been asked, it was refused or undone, the last test or check failed
-    (though more was changed since), an agent did not come to its end, a file of the last request could not be written
-    and was not since, or a command or a call to a server failed, did not go well later, and nothing was changed."""
-    if ledger.state_detail in (MAY_ASK, TAKEN_BACK) or ledger.refused:
+    (though more was changed since), a red run was followed by smaller ones only, an agent did not come to its end, a
+    file of the last request could not be written and was not since, or a command or a call to a server failed, did not
+    go well later, and nothing was changed. Talk after that work does not settle it."""
+    since = min(ledger.turn, ledger.work_turn)
+    refused = any(item.decision == "deny" and item.turn >= since for item in ledger.approvals)
+    if ledger.state_detail in (MAY_ASK, TAKEN_BACK) or refused or red_left(ledger.tests):
         return True
-    if any(run.ok is False for run in (*ledger.tests[-1:], *{check.kind: check for check in ledger.checks}.values())):
+    if any(check.ok is False for check in {check.kind: check for check in ledger.checks}.values()):
         return True
     if any(agent.status in ("stopped", "failed") and agent.turn == ledger.turn for agent in ledger.agents):
         return True
-    written = {file.path for file in ledger.changed_files if file.turn == ledger.turn}
+    written = {file.path for file in ledger.changed_files if file.turn >= since}
     looked = {command.source for command in ledger.commands if only_looks(command.command)}
     return any(
         error.where.removeprefix("edit ") not in written
         if error.where.startswith("edit ")
         else error.order >= ledger.changes and (error.is_command or error.where.startswith("mcp__"))
-        for error in ledger.current_errors
-        if error.source not in looked
+        for error in ledger.errors
+        if not error.resolved and error.turn >= since and error.source not in looked
     )
+
+
+def red_left(runs: tuple[TestResult, ...]) -> bool:
+    """Whether a run failed that no later one speaks about."""
+    return any(run.ok is False and not any(map(run.settled, runs[at + 1 :])) for at, run in enumerate(runs))
 
 
 def first_line(text: str) -> str:

@@ -257,6 +257,7 @@ class LedgerFold:
             state_source=source,
             state_detail=standing.detail,
             turn=self._requests.turn,
+            work_turn=work.worked,
             goal=self._requests.first(),
             goals=self._requests.all(),
             last_request=self._requests.last,

@@ -41,7 +41,8 @@ def take_back(command: CommandFact, files: FilesFold, commits: CommitsFold) -> N
         elif step.what == "commits":
             commits.drop(step.back, step.to)
         elif step.what == "branch":
-            commits.drop_branch(step.to)
+            if commits.drop_branch(step.to):
+                files.put_back(after=commits.order(), known_until=known)
         elif step.what == "pop":
             files.come_again()
         else:

@@ -47,6 +47,7 @@ class WorkFold:
         self.agents = AgentsFold()
         self.failures = FailuresFold()
         self.turn = 0
+        self.worked = 0
         self._pending: dict[CallId, _Pending] = {}
         self._plans: dict[CallId, PlanAnswered] = {}
         self._under_way: _Pending | None = None
@@ -143,6 +144,8 @@ class WorkFold:
         outcome = Outcome(name, pending.arguments, result_text(part), part.is_error, extra, pending.entry, entry)
         if self._under_way is pending:
             self._under_way = None
+        if name in SHELL_TOOLS or name in EDIT_TOOLS or name in AGENT_TOOLS or name.startswith("mcp__"):
+            self.worked = self.turn
         why = "refused" if self.approvals.denied(part.call_id) else not_run(outcome)
         if why:
             self._unrun(outcome, part.call_id, refused=why == "refused")

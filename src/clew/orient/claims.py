@@ -1,6 +1,7 @@
 """What a sentence names, and what it says has happened: deeds and results that leave a trace, told or denied."""
 
 import re
+from itertools import pairwise
 from typing import NamedTuple
 
 NUMBER = re.compile(r"(?<![A-Za-z0-9_.#-])(?:v?\d+(?:[.,:]\d+)*|\d+(?:x\d+|[a-z]{1,3}))(?![A-Za-z0-9_])")
@@ -86,6 +87,8 @@ _WISH_WORDS = """
     waits waiting todo zu würde soll sollte kann muss wenn ob pour doit peut si para puede debe
 """
 _WISHES = _CONDITIONS | frozenset(_WISH_WORDS.split())
+_NO_VERB = frozenset({"§", "all", "the", "a", "an"})
+"""Before these "to" tells a direction, and what is so behind it is not wished for."""
 _FINITE_WORDS = "is are was were has have had 's 've ist sind wurde wurden hat est sont fue foi está"
 _FINITE = frozenset(_FINITE_WORDS.split())
 _PLAIN = frozenset({"pass", "fail", "done", "complete", "green", "clean", "red", "broken"})
@@ -182,6 +185,8 @@ def _claim_at(tokens: list[str], at: int) -> Claim | None:
         return None
     end = max((index for index in range(at) if tokens[index] in ".;!?—–"), default=-1)
     before = tokens[max(end + 1, at - _REACH) : at]
+    if token in _PLAIN:
+        before = [word for word, after in pairwise([*before, token]) if word != "to" or after not in _NO_VERB]
     if _UNDONE.search(" ".join(before)):
         return Claim(name, token, holds=False)
     finite = max((index for index, word in enumerate(before) if word in _FINITE), default=-1)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from clew.commands.deeds import file_name
 from clew.ledger.calls import EDIT_TOOLS
 from clew.ledger.facts import Ledger
+from clew.ledger.failures import red_left
 from clew.orient.claims import NUMBER, Claim, claims_in, code_in, is_denied, lowered, things
 from clew.protocol.standing import Standing
 
@@ -71,8 +72,12 @@ def _result(claim: Claim, phrase: str, clause: str, ledger: Ledger) -> bool | No
     verdict: bool | None = None
     about = phrase if _TESTS.search(phrase) or _BUILD.search(phrase) or _LINT.search(phrase) else clause
     if _TESTS.search(about):
+        if len({run.ok for run in ledger.current_tests}) > 1:  # one suite is red and another is not
+            return True if claim.name == "fail" and claim.holds else None
         plain = (run for run in reversed(ledger.tests) if run.ok is False or run.passed or _is_plain(run.command))
         verdict = next((run.ok for run in plain), None)
+        if verdict and good and red_left(ledger.tests):  # a smaller run is green
+            return None
     elif _BUILD.search(about) or _LINT.search(about):
         kind = "build" if _BUILD.search(about) else "lint"
         verdict = next((check.ok for check in reversed(ledger.checks) if check.kind == kind), None)

@@ -24,6 +24,8 @@ _LONG = 1500
 """Characters from which a request is mostly pasted material: its first and its last sentence tell what is wanted."""
 _FILES = 3
 _COMMITS = 2
+_RUNS = 2
+_ENDED = {True: "ok", False: "failed", None: ""}
 _PLAIN_COMMAND = 10
 """A longer command that printed no figures may be anything that has a test in its text."""
 _AT_REST = (Standing.IDLE, Standing.ASKING)
@@ -200,12 +202,11 @@ def _changed(ledger: Ledger, say: Wording) -> Iterator[Item]:
             shown = ", ".join(file_name(file.path) for file in named[:_FILES])
             source = tuple(entry for file in named[:_FILES] for entry in file.source)
             yield Item(field="changed", text=f"{shown}{more}{after}", source=source)
-    run = ledger.current_test
-    ended = {True: "ok", False: "failed", None: ""}
-    if run is not None and (counts := test_counts(run.passed, run.failed, run.skipped) or ended[run.ok]):
+    for run in ledger.current_tests[-_RUNS:]:
+        counts = test_counts(run.passed, run.failed, run.skipped) or _ENDED[run.ok]
         command = flat(run.command)
         gated = ", failed" if run.ok is False and run.passed and not run.failed else ""
-        if run.passed or run.failed or word_cost(command) <= _PLAIN_COMMAND:
+        if counts and (run.passed or run.failed or word_cost(command) <= _PLAIN_COMMAND):
             yield Item(field="changed", text=f"{clip(command, 8)}: {counts}{gated}", source=run.source)
     for check in ledger.failing_checks:
         if word_cost(command := flat(check.command)) <= _PLAIN_COMMAND:

@@ -15,7 +15,7 @@ from clew.orient.load import LoadedSession, is_held, load_session
 from clew.system.home import private_dir
 from clew.system.redact import redact
 
-_FORMAT = "8"
+_FORMAT = "9"
 
 
 class Report(Struct, frozen=True, kw_only=True):

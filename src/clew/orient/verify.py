@@ -11,6 +11,7 @@ from typing import NamedTuple, cast
 from msgspec import Struct, to_builtins
 
 from clew.ledger.facts import Ledger
+from clew.ledger.failures import red_left
 from clew.ledger.language import LanguageFold
 from clew.ledger.words import clip, word_cost
 from clew.orient.claims import (
@@ -35,7 +36,8 @@ _LEAST_WORDS = 3
 _MAX_CHARS = 4_000
 """A recap is forty words; more than this is nobody's recap."""
 _TO_THE_RECAP = re.compile(
-    r"^\W*(?:reply|respond|answer|say|output|print|ignore|repeat|forget|disregard)\b|\bdo not mention\b", re.IGNORECASE
+    r"^\W*(?:system:\s*)?(?:reply|respond|answer|say|output|print|ignore|repeat|forget|disregard)\b|\bdo not mention\b",
+    re.IGNORECASE,
 )
 _WISHED = re.compile(
     r"\W*(?:next(?: steps?| up| action)?|goal|als nächstes|nächster schritt|siguiente paso|próximo passo|"
@@ -57,6 +59,7 @@ _WAITS = re.compile(
     r"\b(?:wait(?:s|ing)? (?:for|on)|await(?:s|ing)) (?:your|an?|the) (?:\w+ )?(?:approval|permission|answer|decision|"
     r"go-ahead|ok|confirmation|reply|choice|consent)"
 )
+_ALL_DONE = re.compile(r"\bnothing (?:(?:else|more) )?(?:is|remains) (?:left|open|pending|outstanding)\b")
 _RUNS = re.compile(r"(?<!was )(?<!were )\b(?:is|are|still) (?:still )?running\b")
 
 
@@ -86,7 +89,7 @@ def verify(text: str, evidence: "Evidence", *, read_over: bool = False) -> Verif
     kept: list[str] = []
     dropped: list[Dropped] = []
     left = MAX_WORDS
-    for sentence in sentences_of(text):
+    for sentence in dict.fromkeys(sentences_of(text)):
         good, bad = _repaired(clip(sentence, 2 * MAX_WORDS), objection)
         dropped += bad
         if good and (word_cost(good) <= left or not kept):
@@ -237,6 +240,9 @@ class Evidence:
         asking = ledger.question or ledger.refused or ledger.state in (Standing.ASKING, Standing.WAITING)
         if _WAITS.search(told) and not asking:
             return "no approval or answer is waited for"
+        todos = ledger.current_todos
+        if _ALL_DONE.search(told) and (ledger.question or red_left(ledger.tests) or (todos and todos.open_items)):
+            return "something is open"
         at_work = ledger.running_agents or ledger.doing or ledger.state is Standing.WORKING
         said = ledger.said is not None and re.search(r"\brunning\b", ledger.said.text)
         return "nothing is running" if _RUNS.search(told) and not at_work and not said else ""

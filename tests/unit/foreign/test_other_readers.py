@@ -40,6 +40,18 @@ def test_gemini_json(tmp_path: Path) -> None:
     assert usages == [Usage(input_tokens=30, output_tokens=10, cache_read_input_tokens=20)]
 
 
+def test_gemini_labels_what_a_command_printed(tmp_path: Path) -> None:
+    told = {"output": "Output: [main 2222bbb] Enable pricing\n 1 file changed\nProcess Group PGID: 7"}
+    name = "run_shell_command"
+    call = {"id": "s1", "name": name, "args": {"command": "git commit -m 'Enable pricing'"}, "status": "success"}
+    first, reply = gemini_messages()
+    ran = {**reply, "toolCalls": [call | {"result": [{"functionResponse": {"name": name, "response": told}}]}]}
+    path = whole(
+        tmp_path / "chats" / "session-1.json", {"sessionId": "x", "projectHash": "a", "messages": [first, ran]}
+    )
+    assert [commit.ref for commit in fold(read(path).entries).commits] == ["2222bbb"]
+
+
 def test_gemini_lines_grow_and_are_rewound(tmp_path: Path) -> None:
     transcript = read(gemini_jsonl(tmp_path))
     assert prompts(transcript) == [GOAL]

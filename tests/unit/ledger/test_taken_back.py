@@ -224,3 +224,32 @@ def test_an_editor_that_undoes_takes_back_its_last_change() -> None:
     for left in (1, 0):
         talk.call("str_replace_editor", command="undo_edit", path="cache.py").result("Last edit undone successfully.")
         assert sum(file.edits for file in talk.ledger().changed_files) == left
+
+
+def test_a_deleted_branch_takes_its_files_along() -> None:
+    talk = Talk().user("Try pino on a branch").edit("/home/ann/parcels/log.ts")
+    talk.bash("git commit -am 'Try pino'", "[try 3c3c3c3] Try pino\n 1 file changed")
+    ledger = talk.bash("git checkout main && git branch -D try", "Deleted branch try (was 3c3c3c3).").ledger()
+    assert (refs(ledger), changed(ledger)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("command", "output"),
+    [
+        ("git push -u origin try", "To github.com:a/b.git\n * [new branch]      try -> try"),
+        ("git checkout main && git merge try", "Updating 1a2b3c4..3c3c3c3\nFast-forward\n log.ts | 2 +-"),
+    ],
+)
+def test_what_was_pushed_or_merged_outlives_its_branch(command: str, output: str) -> None:
+    talk = Talk().user("Try pino on a branch").edit("/home/ann/parcels/log.ts")
+    talk.bash("git commit -am 'Try pino'", "[try 3c3c3c3] Try pino\n 1 file changed").bash(command, output)
+    ledger = talk.bash("git checkout main && git branch -D try", "Deleted branch try (was 3c3c3c3).").ledger()
+    assert "3c3c3c3" in refs(ledger)
+    assert changed(ledger) == ["/home/ann/parcels/log.ts"]
+
+
+def test_a_closed_pull_request_is_not_told_as_made() -> None:
+    talk = Talk().user("Open a PR").bash("gh pr create --fill", "https://github.com/acme/gw/pull/12")
+    assert refs(talk.ledger()) == ["#12"]
+    assert refs(talk.bash("gh pr close 11", "✓ Closed pull request acme/gw#11 (Old)").ledger()) == ["#12"]
+    assert refs(talk.bash("gh pr close 12", "✓ Closed pull request acme/gw#12 (Docs)").ledger()) == []
