@@ -120,7 +120,7 @@ def code_in(text: str) -> list[str]:
     rest = _QUOTED.sub(" ", text)
     files = [name.rstrip("./") for name in _FILE.findall(rest) if name.casefold() not in _COMMON]
     for file in files:
-        rest = rest.replace(file, " ")
+        rest = rest.replace(file, "§")
     code = ["".join(found.groups("")) for found in _CODE.finditer(rest)]
     return [name for name in dict.fromkeys([*quoted, *files, *code]) if name.strip()]
 

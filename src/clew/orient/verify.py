@@ -96,7 +96,7 @@ def verify(text: str, evidence: "Evidence", *, read_over: bool = False) -> Verif
             kept.append(clip(good, MAX_WORDS))
             left -= word_cost(good)
     left_over = " ".join(kept)
-    if left_over and (word_cost(left_over) < _LEAST_WORDS or evidence.is_alien(left_over)):
+    if left_over and (word_cost(left_over) < _LEAST_WORDS or (not read_over and evidence.is_alien(left_over))):
         return Verified(text="", dropped=(*dropped, Dropped(left_over, "this is no recap of the session")))
     return Verified(text=left_over, dropped=tuple(dropped))
 
