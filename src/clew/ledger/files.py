@@ -161,6 +161,8 @@ class FilesFold:
         before = known.fact() if known else None
         if tracked or before is not None:  # else nobody knows whether it was there before
             self.change(old, 0, 0, source, deleted=True)
+        elif file := self._at(old):
+            file.staged = True  # what is made in its place may be put back by git
         lines = (before.added, before.removed) if before else (0, 0)
         if (file := self._at(new)) and not file.reads and not file.changes:
             file.staged, file.unknown_to_git = tracked, not tracked

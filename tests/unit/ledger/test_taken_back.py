@@ -253,3 +253,9 @@ def test_a_closed_pull_request_is_not_told_as_made() -> None:
     assert refs(talk.ledger()) == ["#12"]
     assert refs(talk.bash("gh pr close 11", "✓ Closed pull request acme/gw#11 (Old)").ledger()) == ["#12"]
     assert refs(talk.bash("gh pr close 12", "✓ Closed pull request acme/gw#12 (Docs)").ledger()) == []
+
+
+def test_a_file_made_in_the_place_of_one_that_was_moved_away_is_put_back_too() -> None:
+    talk = Talk().user("Start it anew").bash("mv notes.txt old_notes.txt", "").write("notes.txt", "x")
+    assert "notes.txt" in told_files(talk)
+    assert told_files(talk.bash("git stash", "Saved working directory and index state")) == ["old_notes.txt"]
