@@ -12,7 +12,7 @@ import msgspec
 from clew.prompts.system_prompt import prompt_text
 from clew.protocol import stream, stream_content
 from clew.protocol.control import ControlLine
-from clew.protocol.events import Envelope
+from clew.protocol.events import Envelope, Event
 from clew.protocol.ops import Op
 from clew.protocol.stream import SCHEMA_VERSION, ResultLine, StreamLine
 from clew.tools.registry import builtin_tools
@@ -39,8 +39,8 @@ def test_tool_specs_are_pinned(tmp_path: Path) -> None:
 
 def test_the_protocol_is_pinned() -> None:
     """What front ends in other languages read and write, as JSON Schema."""
-    (envelope, op), components = msgspec.json.schema_components([Envelope, Op])
-    schema = {"$defs": components, "event": envelope, "op": op}
+    (envelope, event, op), components = msgspec.json.schema_components([Envelope, Event, Op])
+    schema = {"$defs": components, "envelope": envelope, "event": event, "op": op}
     now = msgspec.json.format(msgspec.json.encode(schema, order="sorted"), indent=1) + b"\n"
     pinned = DOCS / "protocol.schema.json"
     if os.environ.get("CLEW_UPDATE_SNAPSHOTS"):

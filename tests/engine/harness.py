@@ -221,7 +221,7 @@ class Stage:
             agent=self.agent,
             abort=self.abort,
             spent=lambda: self.log.state.tally,
-            waited_s=lambda: self.pending.waited_s,
+            waited_s=lambda: self.pending.waited_s(self.agent.id),
             inbox=self.inbox,
             look=self.look,
         )

@@ -27,7 +27,7 @@ _COLOURS = {
     "waiting": "33",
     "working": "36",
     "interrupted": "35",
-    "limited": "31",
+    "suspended": "31",
     "failed": "31",
 }
 

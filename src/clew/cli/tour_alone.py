@@ -46,7 +46,7 @@ class Walker:
     async def walk(self) -> None:
         """Until the session ends."""
         async for envelope in self._client.events():
-            self._facts = facts_after(envelope.event, self._facts)
+            self._facts = facts_after(envelope, self._facts)
             for op in self._answer(envelope.event):
                 await self._client.submit(op)
 

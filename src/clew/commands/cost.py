@@ -16,7 +16,7 @@ ABOUT = CommandHelp(
 
 def cost_lines(facts: SessionFacts) -> Iterator[str]:
     """The sum first."""
-    tally, meter = facts.state.tally, facts.state.meter
+    tally, meter = facts.state.spent, facts.state.meter
     yield f"Cost: {total_cost(tally.models)}"
     yield from model_lines(tally.models)
     if tally.side:

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from clew.commands.base import SessionFacts
 from clew.protocol.events import (
     EffortChanged,
-    Event,
+    Envelope,
     EventBase,
     HooksListed,
     McpServersChanged,
@@ -22,6 +22,7 @@ from clew.protocol.events import (
     SnapshotTaken,
     ThemeChanged,
 )
+from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.invocables import InvocablesChanged
 from clew.protocol.messages import TextPart
 from clew.protocol.state import after
@@ -30,13 +31,15 @@ MAX_ANSWERS = 20
 MAX_ANSWER_CHARS = 1_000_000
 
 
-def facts_after(event: Event | EventBase, facts: SessionFacts) -> SessionFacts:
-    """The facts after an event of the main agent."""
+def facts_after(envelope: Envelope, facts: SessionFacts) -> SessionFacts:
+    """The facts after an event. Of agents beside the main one only the state counts: what they ask, do and cost."""
+    event = envelope.event
     if isinstance(event, SessionStarted):
         return _begun(event)
     if isinstance(event, SnapshotTaken):
         return replace(facts, state=event.state)
-    return _changed(event, replace(facts, state=after(event, facts.state)))
+    facts = replace(facts, state=after(envelope, facts.state))
+    return _changed(event, facts) if envelope.agent == MAIN_AGENT else facts
 
 
 def _begun(event: SessionStarted) -> SessionFacts:
@@ -55,7 +58,7 @@ def _begun(event: SessionStarted) -> SessionFacts:
     )
 
 
-def _changed(event: Event | EventBase, facts: SessionFacts) -> SessionFacts:
+def _changed(event: EventBase, facts: SessionFacts) -> SessionFacts:
     match event:
         case ModelChanged():
             return replace(facts, model=event.model)

@@ -19,7 +19,7 @@ MAX_COMMAND_CHARS = 60
 def would_end(state: SessionState) -> Iterator[str]:
     """What a front end that leaves now cuts off, one line each."""
     if state.working:
-        yield "the running turn" + (f" ({count(len(state.waiting), 'question')} open)" if state.waiting else "")
+        yield "the running turn" + (f" ({count(len(state.asks), 'question')} open)" if state.asks else "")
     if state.queued:
         yield f"{count(len(state.queued), 'prompt')} not sent yet"
     for typed in state.typed:

@@ -47,7 +47,7 @@ def _listed(title: str, rows: list[str]) -> Iterator[str]:
 
 def stats_lines(facts: SessionFacts) -> Iterator[str]:
     """The whole view."""
-    state, tally = facts.state, facts.state.tally
+    state, tally = facts.state, facts.state.spent
     yield f"{count(state.turns, 'turn')}, {count(state.steps, 'step')}, {duration(tally.work_ms)} of work"
     failed = f", {state.failed_calls:,} failed" if state.failed_calls else ""
     yield f"{count(state.calls, 'tool call')}{failed}, {count(state.commands, 'command')} run"

@@ -54,7 +54,7 @@ class Attempt:
         self._conversation = agent.conversation
         self._abort = abort
         self._channel = EventChannel()
-        gate = Gate(host=host, pending=pending, channel=self._channel, abort=abort)
+        gate = Gate(host=host, pending=pending, channel=self._channel, abort=abort, agent=agent.id)
         budget = ResultBudget(host.results_dir)
         self.calls = Calls(tools=agent.tools, host=host, gate=gate, channel=self._channel, budget=budget)
         self.model = agent.model

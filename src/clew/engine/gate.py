@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,46 +23,54 @@ from clew.protocol.events import (
     QuestionAsked,
     Refuser,
 )
-from clew.protocol.ids import CallId, RequestId, new_uuid
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId, new_uuid
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.ops import AnswerApproval, AnswerElicitation, AnswerPlan, AnswerQuestion
+from clew.protocol.ops import AnswerApproval, AnswerOp, AnswerPlan, AnswerQuestion
 from clew.tools.base import PlanProposal
 
-Answer = AnswerApproval | AnswerQuestion | AnswerElicitation | AnswerPlan
 ASKS_NOBODY = "Not run: it needs a person's leave, and nobody can answer in this run."
 INTERRUPTED = "Not run: the turn was stopped before anybody decided."
 HOOK_ASKS = "a hook wants you to decide"
 
 
+class _Open(NamedTuple):
+    kind: type[AnswerOp]
+    agent: AgentId
+    answer: "asyncio.Future[AnswerOp]"
+
+
 class PendingAnswers:
-    """Open requests. Ids are random and single-use, so text in a transcript or a mailbox cannot answer one."""
+    """The open asks of all agents of a session. Ids are random and single-use, so text in a transcript or a mailbox
+    cannot answer one; an answer must also name the agent that asks."""
 
     def __init__(self) -> None:
-        self._open: dict[RequestId, tuple[type[Answer], asyncio.Future[Answer]]] = {}
-        self._since_s = 0.0
-        self._waited_s = 0.0
+        self._open: dict[RequestId, _Open] = {}
+        self._since_s: dict[AgentId, float] = {}
+        """Since when an agent waits for anybody."""
+        self._waited_s: dict[AgentId, float] = {}
         self._judged_anew: asyncio.Future[None] | None = None
 
-    def open(self, request_id: RequestId, kind: type[Answer]) -> "asyncio.Future[Answer]":
+    def open(
+        self, request_id: RequestId, kind: type[AnswerOp], agent: AgentId = MAIN_AGENT
+    ) -> "asyncio.Future[AnswerOp]":
         """Start to wait for an answer of this kind, before the event that asks is shown."""
-        if not self._open:
-            self._since_s = time.monotonic()
-        future: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
-        self._open[request_id] = (kind, future)
-        return future
+        self._since_s.setdefault(agent, time.monotonic())
+        answer: asyncio.Future[AnswerOp] = asyncio.get_running_loop().create_future()
+        self._open[request_id] = _Open(kind, agent, answer)
+        return answer
 
-    def waits_for(self, answer: Answer) -> bool:
-        """Whether something of its kind waits under its id."""
-        kind, future = self._open.get(answer.request_id, (None, None))
-        return kind is type(answer) and future is not None and not future.done()
+    def waits_for(self, op: AnswerOp) -> bool:
+        """Whether its agent waits for something of its kind under its id."""
+        known = self._open.get(op.request_id)
+        return known is not None and known[:2] == (type(op), op.agent) and not known.answer.done()
 
-    def settle(self, answer: Answer) -> bool:
+    def settle(self, op: AnswerOp) -> bool:
         """Deliver an answer; False when nothing of its kind waits under that id."""
-        if not self.waits_for(answer):
+        if not self.waits_for(op):
             return False
-        _, future = self._open[answer.request_id]
-        self.forget(answer.request_id)
-        future.set_result(answer)
+        waiting = self._open[op.request_id].answer
+        self.forget(op.request_id)
+        waiting.set_result(op)
         return True
 
     def changed(self) -> "asyncio.Future[None]":
@@ -78,13 +86,16 @@ class PendingAnswers:
 
     def forget(self, request_id: RequestId) -> None:
         """The call is gone; a late answer is ignored."""
-        if self._open.pop(request_id, None) is not None and not self._open:
-            self._waited_s += time.monotonic() - self._since_s
+        known = self._open.pop(request_id, None)
+        if known is not None and not any(other.agent == known.agent for other in self._open.values()):
+            waited_s = time.monotonic() - self._since_s.pop(known.agent)
+            self._waited_s[known.agent] = self._waited_s.get(known.agent, 0.0) + waited_s
 
-    @property
-    def waited_s(self) -> float:
-        """How long somebody was waited for, in all; overlapping waits count once."""
-        return self._waited_s + (time.monotonic() - self._since_s if self._open else 0.0)
+    def waited_s(self, agent: AgentId) -> float:
+        """How long this agent waited for somebody, in all; overlapping waits count once."""
+        since_s = self._since_s.get(agent)
+        now_s = 0.0 if since_s is None else time.monotonic() - since_s
+        return self._waited_s.get(agent, 0.0) + now_s
 
 
 class Permit(Struct, frozen=True, kw_only=True):
@@ -103,8 +114,17 @@ class Permit(Struct, frozen=True, kw_only=True):
 class Gate:
     """Asks at most once per call. The answer is recorded before it takes effect."""
 
-    def __init__(self, *, host: ToolHost, pending: PendingAnswers, channel: EventChannel, abort: Abort) -> None:
+    def __init__(
+        self,
+        *,
+        host: ToolHost,
+        pending: PendingAnswers,
+        channel: EventChannel,
+        abort: Abort,
+        agent: AgentId = MAIN_AGENT,
+    ) -> None:
         self._host = host
+        self._agent = agent
         self._pending = pending
         self._channel = channel
         self._abort = abort
@@ -115,7 +135,7 @@ class Gate:
     @property
     def waited_s(self) -> float:
         """How long people were waited for so far."""
-        return self._pending.waited_s
+        return self._pending.waited_s(self._agent)
 
     async def admit(self, call: ToolCallPart, accesses: tuple[Access, ...], said: CallChange = UNCHANGED) -> Permit:
         """Judge the real target with the real input. `said`: what hooks think of it."""
@@ -166,7 +186,7 @@ class Gate:
             why=verdict.why,
             offers=verdict.offers,
         )
-        waiting = self._pending.open(asked.request_id, AnswerApproval)
+        waiting = self._pending.open(asked.request_id, AnswerApproval, self._agent)
         self._approvals[asked.request_id] = asked
         try:
             await self._channel.emit(asked)
@@ -186,7 +206,7 @@ class Gate:
         )
 
     async def _answered(
-        self, waiting: "asyncio.Future[Answer]", accesses: tuple[Access, ...], said: CallChange
+        self, waiting: "asyncio.Future[AnswerOp]", accesses: tuple[Access, ...], said: CallChange
     ) -> AnswerApproval | Verdict:
         """The answer; or the verdict, when rules that changed meanwhile settle it. An answer that is there counts."""
         while True:
@@ -254,7 +274,7 @@ class Gate:
     async def question(self, call: ToolCallPart, questions: tuple[Question, ...]) -> tuple[tuple[str, ...], ...] | None:
         """Put questions to the user; None when they decline or nobody is there. Both sides are in the log."""
         request_id = RequestId(new_uuid())
-        waiting = self._pending.open(request_id, AnswerQuestion)
+        waiting = self._pending.open(request_id, AnswerQuestion, self._agent)
         self._questions[request_id] = call.id
         try:
             await self._channel.emit(QuestionAsked(request_id=request_id, call_id=call.id, questions=questions))
@@ -278,7 +298,7 @@ class Gate:
             path=proposed.path,
             mode_after=proposed.mode_after,
         )
-        waiting = self._pending.open(asked.request_id, AnswerPlan)
+        waiting = self._pending.open(asked.request_id, AnswerPlan, self._agent)
         self._plans[asked.request_id] = call.id
         try:
             await self._channel.emit(asked)

@@ -14,12 +14,12 @@ from clew.engine.channel import EventChannel
 from clew.engine.gate import Gate, PendingAnswers
 from clew.engine.ports import ToolHost
 from clew.engine.result_budget import ResultBudget
-from clew.protocol.events import ApprovalRequested, ApprovalResolved, Event, QuestionAnswered, QuestionAsked
-from clew.protocol.ids import CallId, new_entry_id, new_uuid
+from clew.protocol.events import Answered, Ask, Event
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, new_entry_id, new_uuid
 from clew.protocol.messages import ToolCallPart, result_text
 from clew.tools.toolset import ToolSet
 
-TOLD = (ApprovalRequested, ApprovalResolved, QuestionAsked, QuestionAnswered)
+TOLD = (Ask, Answered)
 """Its announcement and its result are no part of the conversation; what people decided about it is in the log."""
 
 
@@ -67,19 +67,26 @@ class LoneCalls:
     """Makes such calls for one agent."""
 
     def __init__(
-        self, *, tools: ToolSet, host: ToolHost, pending: PendingAnswers, publish: Callable[[Event], None]
+        self,
+        *,
+        tools: ToolSet,
+        host: ToolHost,
+        pending: PendingAnswers,
+        publish: Callable[[Event], None],
+        agent: AgentId = MAIN_AGENT,
     ) -> None:
         """`publish` returns when the event is recorded."""
         self._tools = tools
         self._host = host
         self._pending = pending
         self._publish = publish
+        self._agent = agent
 
     @asynccontextmanager
     async def opened(self, name: str, arguments: dict[str, Any], abort: Abort) -> AsyncGenerator[LoneCall]:
         """A call that may be made while this is open. Stopped, it leaves nobody asked."""
         channel = EventChannel()
-        gate = Gate(host=self._host, pending=self._pending, channel=channel, abort=abort)
+        gate = Gate(host=self._host, pending=self._pending, channel=channel, abort=abort, agent=self._agent)
         budget = ResultBudget(self._host.results_dir)
         calls = Calls(tools=self._tools, host=self._host, gate=gate, channel=channel, budget=budget)
         telling = asyncio.create_task(self._tell(channel))

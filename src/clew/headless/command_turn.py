@@ -9,6 +9,7 @@ from clew.headless.commands import ENDS, CommandRun, command_result
 from clew.protocol.client import Client
 from clew.protocol.events import (
     EffortChanged,
+    Envelope,
     Event,
     EventBase,
     ModelChanged,
@@ -63,10 +64,10 @@ class CommandTurn:
         """Ask what is first."""
         await self._run.begin(facts, client)
 
-    async def take(self, event: Event, client: Client) -> None:
+    async def take(self, envelope: Envelope, client: Client) -> None:
         """Follow the session, and ask what is next."""
-        await self._run.take(event, client)
-        self._run.lines += changed(event)
+        await self._run.take(envelope, client)
+        self._run.lines += changed(envelope.event)
 
     def result(self, outcome: Outcome) -> ResultLine:
         """What was answered, and what the run has spent so far; of earlier turns nothing else."""

@@ -24,6 +24,7 @@ from clew.protocol.events import (
     CompactionUndone,
     ContextMeasured,
     DiffShown,
+    Envelope,
     Event,
     EventBase,
     HooksListed,
@@ -155,9 +156,10 @@ class CommandRun:
         self.error = ""
         self.over = False
 
-    async def take(self, event: Event, client: Client) -> None:
+    async def take(self, envelope: Envelope, client: Client) -> None:
         """Follow the session, and ask what is next."""
-        self._facts = facts_after(event, self._facts)
+        event = envelope.event
+        self._facts = facts_after(envelope, self._facts)
         match event:
             case SnapshotTaken() if not self._started:
                 await self.begin(self._facts, client)
@@ -263,7 +265,7 @@ async def follow(
             if envelope.agent != MAIN_AGENT:
                 continue
             outcome.feed(envelope.event)
-            await running.take(envelope.event, client)
+            await running.take(envelope, client)
             if running.over:
                 break
     finally:

@@ -23,7 +23,7 @@ from clew.headless.stdin_lines import Line, StdinLines
 from clew.headless.stopping import INTERRUPTED_CODE, Stopping, interrupts
 from clew.protocol.client import Client
 from clew.protocol.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, UserLine
-from clew.protocol.events import Envelope, Event, OpRejected, PromptAccepted, SessionEnded, SessionStarted, TurnEnded
+from clew.protocol.events import Envelope, OpRejected, PromptAccepted, SessionEnded, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, EntryId, OpId, new_uuid
 from clew.protocol.invocable_ops import use_or_words
 from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
@@ -241,8 +241,8 @@ class Dialogue:
     async def _take(self, envelope: Envelope) -> None:
         event = envelope.event
         main = envelope.agent == MAIN_AGENT
+        self.facts = facts_after(envelope, self.facts)
         if main:
-            self.facts = facts_after(event, self.facts)
             self._outcome.feed(event)
         for line in self._lines.lines(envelope):
             if isinstance(line, InitLine):
@@ -255,7 +255,7 @@ class Dialogue:
         if main:
             self._printer.diagnose(event, verbose=False)  # the stream tells the program all of it
             self._ops.take(event)
-            await self._follow(event)
+            await self._follow(envelope)
 
     def _tell(self, line: StreamLine) -> None:
         """What comes after a result, such as a title, waits for a moment: when the program hangs up at once, or says
@@ -275,7 +275,8 @@ class Dialogue:
         for line in lines if self._listening else ():
             self._printer.put(line)
 
-    async def _follow(self, event: Event) -> None:
+    async def _follow(self, envelope: Envelope) -> None:
+        event = envelope.event
         match event:
             case SessionStarted() if not self.started.is_set():
                 self.first_model = event.model
@@ -292,7 +293,7 @@ class Dialogue:
             case _:
                 pass
         if self._command is not None:
-            await self._command.take(event, self._client)
+            await self._command.take(envelope, self._client)
             await self._command_over()
 
     async def _command_over(self) -> None:

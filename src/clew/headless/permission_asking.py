@@ -23,24 +23,22 @@ from clew.protocol.control import (
     PermissionUpdate,
 )
 from clew.protocol.events import (
+    Answered,
     ApprovalRequested,
-    ApprovalResolved,
+    Ask,
     CallChanged,
-    ElicitationAnswered,
     ElicitationRequested,
     Envelope,
     PartCompleted,
-    PlanAnswered,
     PlanProposed,
     Question,
-    QuestionAnswered,
     QuestionAsked,
     TurnEnded,
 )
-from clew.protocol.ids import MAIN_AGENT, CallId, RequestId
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.ops import AnswerApproval, AnswerElicitation, AnswerPlan, AnswerQuestion
+from clew.protocol.ops import AnswerApproval, AnswerElicitation, AnswerOp, AnswerPlan, AnswerQuestion
 
 QUESTION_TOOL = "AskUserQuestion"
 """The name under which programs expect questions with choices."""
@@ -72,37 +70,49 @@ class PermissionAsking:
         """Whether anybody is asked now; never a program that did not want it."""
         self._timeout_s = timeout_s
         self._complain = complain
-        self._calls: dict[CallId, Json] = {}
+        self._calls: dict[tuple[AgentId, CallId], Json] = {}
+        """What each agent's calls would run with: two agents may use one id for two calls."""
         self._open: dict[RequestId, asyncio.Task[None]] = {}
 
     async def take(self, envelope: Envelope) -> None:
         """Follow the calls; ask, or take a question back that was settled otherwise."""
-        event = envelope.event
-        agent = "" if envelope.agent == MAIN_AGENT else envelope.agent
+        event, agent = envelope.event, envelope.agent
         match event:
             case PartCompleted(part=ToolCallPart() as call):
-                self._calls[call.id] = meant_call(call).arguments
+                self._calls[agent, call.id] = meant_call(call).arguments
             case CallChanged():
-                self._calls[event.call_id] = event.arguments  # what is judged, and would run
-            case ApprovalRequested() | QuestionAsked() | ElicitationRequested() | PlanProposed():
+                self._calls[agent, event.call_id] = event.arguments  # what is judged, and would run
+            case Ask():
                 if isinstance(event, ApprovalRequested) and self._tool_answers and self.ask:
-                    pass  # the host asks the tool
-                elif not (self._wants and self.ask and self._channel.open):
-                    await answer_for_nobody(self._client, event)
-                elif isinstance(event, ApprovalRequested):
-                    self._start(event.request_id, self._approve(event, agent))
-                elif isinstance(event, PlanProposed):
-                    self._start(event.request_id, self._plan(event, agent))
-                elif isinstance(event, QuestionAsked):
-                    self._start(event.request_id, self._question(event, agent))
-                else:
-                    self._start(event.request_id, self._elicit(event))
-            case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered() | PlanAnswered():
+                    return  # the host asks the tool
+                await self._put(event, agent)
+            case Answered():
                 self._withdraw(event.request_id)
-            case TurnEnded() if envelope.agent == MAIN_AGENT:
-                self._calls.clear()
+            case TurnEnded():
+                self._calls = {key: given for key, given in self._calls.items() if key[0] != agent}
             case _:
                 pass
+
+    async def _put(self, ask: Ask, agent: AgentId) -> None:
+        """Ask the program, or answer for nobody: also what this channel has no words for."""
+        asking: Coroutine[Any, Any, None] | None = None
+        if self._wants and self.ask and self._channel.open:
+            match ask:
+                case ApprovalRequested():
+                    given = self._calls.get((agent, ask.call_id)) or ask.input()
+                    asking = self._approve(ask, given, agent)
+                case PlanProposed():
+                    asking = self._plan(ask, agent)
+                case QuestionAsked():
+                    asking = self._question(ask, agent)
+                case ElicitationRequested():
+                    asking = self._elicit(ask, agent)
+                case _:
+                    pass
+        if asking is None:
+            await answer_for_nobody(self._client, ask, agent)
+        else:
+            self._start(ask.request_id, asking)
 
     def close(self) -> None:
         """The session is over."""
@@ -118,24 +128,25 @@ class PermissionAsking:
         if task is not None:
             task.cancel()
 
-    async def _approve(self, event: ApprovalRequested, agent: str) -> None:
-        given = self._calls.get(event.call_id) or event.input()
+    async def _approve(self, event: ApprovalRequested, given: Json, agent: AgentId) -> None:
         try:
-            answer: PermissionAnswer = await self._answer(permission_request(event, given, agent), PermissionAnswer)
+            answer: PermissionAnswer = await self._answer(
+                permission_request(event, given, named(agent)), PermissionAnswer
+            )
         except NotAnswered as none:
             reason = f"{none}. {NOBODY}"
             op = AnswerApproval(request_id=event.request_id, decision="deny", reason=reason, by="nobody")
         else:
             op = approval_of(event, answer, given, self._complain)
-        await self._submit(op)
+        await self._submit(replace(op, agent=agent))
 
-    async def _question(self, event: QuestionAsked, agent: str) -> None:
+    async def _question(self, event: QuestionAsked, agent: AgentId) -> None:
         asked = PermissionRequest(
             tool_name=QUESTION_TOOL,
             input={"questions": [question_data(question) for question in event.questions]},
             tool_use_id=event.call_id,
             display_name="Question",
-            agent_id=agent or None,
+            agent_id=named(agent) or None,
         )
         op = AnswerQuestion(request_id=event.request_id, answers=(), declined=True)
         try:
@@ -146,16 +157,16 @@ class PermissionAsking:
         else:
             if isinstance(answer, AllowAnswer) and (answers := answers_of(event.questions, answer.updated_input or {})):
                 op = replace(op, answers=answers, declined=False)
-        await self._submit(op)
+        await self._submit(replace(op, agent=agent))
 
-    async def _plan(self, event: PlanProposed, agent: str) -> None:
+    async def _plan(self, event: PlanProposed, agent: AgentId) -> None:
         asked = PermissionRequest(
             tool_name=PLAN_TOOL,
             input={"plan": event.plan, "planFilePath": event.path},
             tool_use_id=event.call_id,
             title="clew has a plan to accept",
             display_name="Plan",
-            agent_id=agent or None,
+            agent_id=named(agent) or None,
         )
         op = AnswerPlan(request_id=event.request_id, decision="keep_planning", by="nobody")
         try:
@@ -164,9 +175,9 @@ class PermissionAsking:
             self._complain(f"a plan was not answered: {none}")
         else:
             op = plan_answer(event, answer, self._complain)
-        await self._submit(op)
+        await self._submit(replace(op, agent=agent))
 
-    async def _elicit(self, event: ElicitationRequested) -> None:
+    async def _elicit(self, event: ElicitationRequested, agent: AgentId) -> None:
         """A server's question; what does not fit is a no, so that the server does not wait for ever."""
         op = AnswerElicitation(request_id=event.request_id, action="decline")
         try:
@@ -177,7 +188,7 @@ class PermissionAsking:
         else:
             values = (answer.content or {}) if answer.action == "accept" else {}
             op = replace(op, action=answer.action, values=values)
-        await self._submit(op)
+        await self._submit(replace(op, agent=agent))
 
     async def _answer(self, request: PermissionRequest | ElicitationRequest, kind: Any) -> Any:
         """What the program said. Raises NotAnswered."""
@@ -191,7 +202,7 @@ class PermissionAsking:
         except msgspec.ValidationError as error:
             raise NotAnswered(f"the program's answer was not understood: {error}") from error
 
-    async def _submit(self, op: AnswerApproval | AnswerQuestion | AnswerElicitation | AnswerPlan) -> None:
+    async def _submit(self, op: AnswerOp) -> None:
         """A mode there is not, or values that do not fit, must not keep anybody waiting."""
         try:
             await (await self._ops.ask(op))
@@ -201,6 +212,11 @@ class PermissionAsking:
                 await self._submit(replace(op, mode=""))
             elif isinstance(op, AnswerElicitation) and op.action == "accept":
                 await self._submit(replace(op, action="decline", values={}))
+
+
+def named(agent: AgentId) -> str:
+    """How a program knows an agent: the main one by no name."""
+    return "" if agent == MAIN_AGENT else agent
 
 
 def elicitation_request(event: ElicitationRequested) -> ElicitationRequest:

@@ -11,29 +11,10 @@ from clew.headless.printer import Printer
 from clew.headless.stopping import Stopping, interrupts
 from clew.headless.writer import encoded
 from clew.protocol.client import Client
-from clew.protocol.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    ElicitationRequested,
-    Event,
-    OpRejected,
-    PlanProposed,
-    QuestionAsked,
-    SessionStarted,
-    TurnEnded,
-)
-from clew.protocol.ids import MAIN_AGENT, OpId
+from clew.protocol.events import ApprovalRequested, ApprovalResolved, Ask, Event, OpRejected, SessionStarted, TurnEnded
+from clew.protocol.ids import MAIN_AGENT, AgentId, OpId
 from clew.protocol.invocable_ops import use_or_words
-from clew.protocol.ops import (
-    AnswerApproval,
-    AnswerElicitation,
-    AnswerPlan,
-    AnswerQuestion,
-    Close,
-    ContinueTurn,
-    Interrupt,
-    SubmitPrompt,
-)
+from clew.protocol.ops import Close, ContinueTurn, Interrupt, SubmitPrompt, declined, to_agent
 from clew.protocol.refused_calls import ALL_REFUSED
 from clew.protocol.stream import StreamLine
 from clew.streaming.lines import StreamLines, init_without_session
@@ -111,7 +92,7 @@ class OneShot:
             async for envelope in self._client.events():
                 event = envelope.event
                 if not (self._options.tool_answers and isinstance(event, ApprovalRequested)):
-                    await answer_for_nobody(self._client, event)
+                    await answer_for_nobody(self._client, event, envelope.agent)
                 for line in self._lines.lines(envelope) if self._lines is not None else ():
                     await self._printer.write(line)
                 if envelope.agent == MAIN_AGENT:
@@ -169,21 +150,10 @@ def stream_lines(options: HeadlessOptions) -> StreamLines:
     )
 
 
-async def answer_for_nobody(client: Client, event: Event) -> None:
+async def answer_for_nobody(client: Client, event: Event, agent: AgentId = MAIN_AGENT) -> None:
     """What would ask is denied, listed in the result, and the run goes on."""
-    match event:
-        case ApprovalRequested():
-            await client.submit(
-                AnswerApproval(request_id=event.request_id, decision="deny", reason=NOBODY, by="nobody")
-            )
-        case QuestionAsked():
-            await client.submit(AnswerQuestion(request_id=event.request_id, answers=(), declined=True, by="nobody"))
-        case ElicitationRequested():
-            await client.submit(AnswerElicitation(request_id=event.request_id, action="decline", by="nobody"))
-        case PlanProposed():
-            await client.submit(AnswerPlan(request_id=event.request_id, decision="keep_planning", by="nobody"))
-        case _:
-            pass
+    if isinstance(event, Ask):
+        await client.submit(to_agent(declined(event, reason=NOBODY, by="nobody"), agent))
 
 
 async def report(outcome: Outcome, output_format: OutputFormat, printer: Printer, *, for_people: bool) -> None:

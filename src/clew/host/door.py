@@ -35,6 +35,7 @@ from clew.protocol.events import (
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import (
     AnswerApproval,
+    AnswerOp,
     AnswerPlan,
     AnswerQuestion,
     Close,
@@ -63,6 +64,8 @@ from clew.protocol.ops import (
 
 LAST_ANSWERS_S = 5.0
 EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
+FOR_ANY_AGENT = (SubmitPrompt, WithdrawPrompt, Interrupt, AnswerOp)
+"""Ops that agents beside the main one take too."""
 NOT_WHILE_RESTORING = (SubmitPrompt, UseInvocable, ContinueTurn, SwitchSession, Undo, Redo, Rewind)
 Reopen = Callable[[SwitchSession], Awaitable[Room]]
 
@@ -100,8 +103,8 @@ class Door:
 
     def deliver(self, envelope: Envelope) -> None:
         """What a session published goes to everybody who listens."""
-        if envelope.agent == MAIN_AGENT and self._room is not None:
-            self._replay.take(envelope, self._room.session.journal.main.state)
+        if self._room is not None:
+            self._replay.take(envelope, self._room.session.journal.log(envelope.agent).state)
         for listener in list(self._listeners):
             listener.put(envelope)
         if isinstance(envelope.event, SessionEnded) and envelope.event.reason != "switched":
@@ -195,18 +198,23 @@ class Door:
     async def _understood(self, op: Op) -> Effect:
         """Check an op without doing it. Raises OpRefused."""
         session = self.room.session
+        runner = session.runners.get(op.agent)
+        if runner is None:
+            raise OpRefused(f"there is no agent {op.agent!r} in this session")
+        if op.agent != MAIN_AGENT and not isinstance(op, FOR_ANY_AGENT):
+            raise OpRefused(f"this is for the main agent only, not for {op.agent!r}")
         match op:
             case SubmitPrompt():
                 if session.lost:
                     raise OpRefused(f"nothing was sent: {session.lost}")
                 prompt = as_said(op.content, self.room.brought, prompt_id=op.prompt_id, origin=op.origin)
-                return partial(session.main.submit, prompt)
+                return partial(runner.submit, prompt)
             case ContinueTurn():
                 if self.room.go_on is None or session.main.working:
                     raise OpRefused("the session ended in order, so there is nothing to go on with; give a prompt")
                 return partial(session.main.submit, self.room.go_on)
             case WithdrawPrompt():
-                if not session.main.withdraw(op.prompt_id):
+                if not runner.withdraw(op.prompt_id):
                     raise OpRefused("it has joined the conversation already")
                 return nothing
             case Interrupt():

@@ -6,13 +6,10 @@ import msgspec
 
 from clew.protocol.entries import KnownEntry, LastPromptEntry, SessionStateEntry
 from clew.protocol.events import (
-    ApprovalResolved,
+    Answered,
     CompactionEnded,
-    ElicitationAnswered,
     Event,
-    PlanAnswered,
     PromptAccepted,
-    QuestionAnswered,
     Rewound,
     ShellEnded,
     ToolEnded,
@@ -20,7 +17,7 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId
-from clew.protocol.state import SessionState, after
+from clew.protocol.state import AgentState, SessionState, agent_after, session_state
 from clew.transcript.conversation import Conversation
 from clew.transcript.errors import LeaseLost
 from clew.transcript.recording import entries_of
@@ -40,13 +37,13 @@ class AgentLog:
         sink: TranscriptSink,
         stamp: Stamp,
         *,
-        state: SessionState | None = None,
+        state: AgentState | None = None,
         place: Callable[[], Place] | None = None,
     ) -> None:
         """`place` tells where the agent is now; entries follow it."""
         self.conversation = conversation
         self.stamp = stamp
-        self.state = state or SessionState()
+        self.state: AgentState = state or AgentState()
         self._sink = sink
         self._place = place
 
@@ -57,7 +54,7 @@ class AgentLog:
         prompt = self.conversation.system_prompt if hides_the_past(event) else None
         for entry in entries_of(event, self.stamp):
             self.conversation.append(entry)
-        self.state = after(event, self.state)
+        self.state = agent_after(event, self.state)
         if prompt is not None:
             self.keep(msgspec.structs.replace(prompt, **self.stamp.keyed()))
         if isinstance(event, TurnEnded) or hides_the_past(event):
@@ -97,6 +94,12 @@ class Journal:
     def open(self, agent: AgentId, log: AgentLog) -> None:
         """One more agent, with a transcript of its own."""
         self._logs[agent] = log
+
+    @property
+    def state(self) -> SessionState:
+        """The states of all agents as one."""
+        others = {agent: log.state for agent, log in self._logs.items() if agent != MAIN_AGENT}
+        return session_state(self.main.state, others)
 
     def log(self, agent: AgentId) -> AgentLog:
         """The transcript of an agent."""
@@ -139,7 +142,7 @@ def must_be_synced(event: Event) -> bool:
             return not event.hidden
         case ToolStarted():
             return event.effectful
-        case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered() | PlanAnswered():
+        case Answered():
             return True
         case TurnEnded() | Rewound() | ShellEnded():
             return True

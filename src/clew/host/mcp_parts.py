@@ -83,7 +83,7 @@ class McpParts(Brought):
         if name := self._place.request.permission_tool:
             from clew.host.mcp_permission import PermissionTool  # few runs have one
 
-            session.subscribe(PermissionTool(name, servers, session).hear, every_agent=True)
+            session.subscribe_to_all(PermissionTool(name, servers, session).hear)
 
     def introduced(self, started: SessionStarted) -> SessionStarted:
         return replace(started, servers=self.servers.rows()) if self.servers is not None else started

@@ -4,9 +4,11 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any, cast
 
+from msgspec.structs import replace
+
 from clew.host.session import Session
-from clew.protocol.events import ApprovalRequested, ApprovalResolved, CallChanged, Event, Notice, PartCompleted
-from clew.protocol.ids import CallId, RequestId
+from clew.protocol.events import ApprovalRequested, ApprovalResolved, CallChanged, Envelope, Notice, PartCompleted
+from clew.protocol.ids import AgentId, CallId, RequestId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval
@@ -27,35 +29,37 @@ class PermissionTool:
         self._name = name
         self._servers = servers
         self._session = session
-        self._calls: dict[CallId, Json] = {}
+        self._calls: dict[tuple[AgentId, CallId], Json] = {}
         self._open: dict[RequestId, asyncio.Task[None]] = {}
 
-    def hear(self, event: Event) -> None:
+    def hear(self, envelope: Envelope) -> None:
         """Follow the calls; ask, or take a question back that was settled otherwise."""
+        event, agent = envelope.event, envelope.agent
         match event:
             case PartCompleted(part=ToolCallPart() as call):
-                self._calls[call.id] = meant_call(call).arguments
+                self._calls[agent, call.id] = meant_call(call).arguments
             case CallChanged():
-                self._calls[event.call_id] = event.arguments
+                self._calls[agent, event.call_id] = event.arguments
             case ApprovalRequested():
-                task = self._open[event.request_id] = asyncio.get_running_loop().create_task(self._decide(event))
+                deciding = self._decide(event, agent)
+                task = self._open[event.request_id] = asyncio.get_running_loop().create_task(deciding)
                 task.add_done_callback(lambda _: self._open.pop(event.request_id, None))
             case ApprovalResolved():
-                self._calls.pop(event.call_id, None)
+                self._calls.pop((agent, event.call_id), None)
                 if event.request_id in self._open and not self._open[event.request_id].done():
                     self._open[event.request_id].cancel()
             case _:
                 pass
 
-    async def _decide(self, event: ApprovalRequested) -> None:
-        given = self._calls.get(event.call_id) or event.input()
+    async def _decide(self, event: ApprovalRequested, agent: AgentId) -> None:
+        given = self._calls.get((agent, event.call_id)) or event.input()
         try:
             answer = await self._asked(event, given)
         except (TimeoutError, ValueError, LookupError) as error:
             words = f"{self._name} gave no answer ({error or type(error).__name__}), so it is a no"
             self._session.publish(Notice(level="warning", text=words, code="mcp"))
             answer = AnswerApproval(request_id=event.request_id, decision="deny", reason=words, by="nobody")
-        self._session.pending.settle(answer)
+        self._session.pending.settle(replace(answer, agent=agent))
 
     async def _asked(self, event: ApprovalRequested, given: Json) -> AnswerApproval:
         """Raises TimeoutError, LookupError where there is no such tool, or ValueError for an answer that makes no

@@ -2,6 +2,7 @@
 
 from clew.protocol.events import (
     ApprovalRequested,
+    Ask,
     ElicitationRequested,
     Event,
     Notified,
@@ -36,6 +37,8 @@ def notice_of(event: Event, title: str = "") -> Notified | None:
         case ElicitationRequested():
             text = f"{safe_line(event.server)} asks: {safe_line(event.message)}"
             return Notified(kind="asks", text=text, title=title)
+        case Ask():
+            return Notified(kind="asks", text=f"An answer is needed{about}", title=title)
         case TurnEnded(reason="completed"):
             return Notified(kind="done", text=f"Done{about}", title=title)
         case TurnEnded() if event.reason in OWN_DOING:

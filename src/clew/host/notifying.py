@@ -13,23 +13,15 @@ from clew.host.notices import notice_of
 from clew.host.session import EndReason, Session
 from clew.host.workspace import Workspace
 from clew.protocol.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    ElicitationAnswered,
-    ElicitationRequested,
+    Answered,
+    Ask,
+    Envelope,
     Event,
     Notified,
-    PlanAnswered,
-    PlanProposed,
-    QuestionAnswered,
-    QuestionAsked,
     TurnEnded,
 )
 from clew.protocol.ids import RequestId, new_uuid
 from clew.protocol.refused_calls import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
-
-Asked = ApprovalRequested | PlanProposed | QuestionAsked | ElicitationRequested
-Answered = ApprovalResolved | PlanAnswered | QuestionAnswered | ElicitationAnswered
 
 
 class Sender(Protocol):
@@ -69,12 +61,13 @@ class Notifying:
         self._closed = False
         self._told_failure = False
 
-    def hear_any(self, event: Event) -> None:
+    def hear_any(self, envelope: Envelope) -> None:
         """An event of any agent: somebody must answer whoever asks."""
+        event = envelope.event
         match event:
-            case ApprovalRequested() | PlanProposed() | QuestionAsked() | ElicitationRequested():
+            case Ask():
                 self._guarded(lambda: self._asked(event))
-            case ApprovalResolved() | PlanAnswered() | QuestionAnswered() | ElicitationAnswered():
+            case Answered():
                 self._answered(event.request_id)
             case _:
                 pass
@@ -97,7 +90,7 @@ class Notifying:
         if self._sender is not None:
             await self._sender.close()
 
-    def _asked(self, event: Asked) -> None:
+    def _asked(self, event: Ask) -> None:
         """At once to who looks away; else when nobody answers. A run without a person has a program that may."""
         if event.request_id in self._known:
             return
@@ -108,7 +101,7 @@ class Notifying:
         else:
             self._tell(event)
 
-    def _unanswered(self, event: Asked) -> None:
+    def _unanswered(self, event: Ask) -> None:
         del self._timers[event.request_id]
         self._guarded(lambda: self._tell(event))
 
@@ -174,7 +167,7 @@ def start_notifying(
     attention = Attention(pause_s=settings.unanswered_s, headless=headless)
     sender = webhook(lambda text: session.notice("warning", text, code="webhook")) if webhook is not None else None
     notifying = Notifying(session, attention, settings, headless=headless, sender=sender)
-    session.subscribe(notifying.hear_any, every_agent=True)
+    session.subscribe_to_all(notifying.hear_any)
     session.subscribe(notifying.hear_main)
     session.beside.append(notifying.close)
     session.on_leave.append(notifying.leave)

@@ -11,7 +11,7 @@ from clew.host.request import SessionRequest, Tell
 from clew.host.workspace import Workspace
 from clew.protocol.entries import ChainEntry, Entry, SessionStateEntry
 from clew.protocol.ids import EntryId, SessionId, new_uuid
-from clew.protocol.state import SessionState, after
+from clew.protocol.state import AgentState, agent_after
 from clew.system.git import find_project_root
 from clew.transcript.errors import SessionBusy, SessionNotFound, TranscriptError
 from clew.transcript.fork import Fork, fork_session
@@ -84,17 +84,17 @@ class Past(Struct, kw_only=True):
         spoken = (entry.cwd for entry in reversed(self.chain or ()) if isinstance(entry, ChainEntry) and entry.cwd)
         return next(spoken, "")
 
-    def state(self) -> SessionState:
+    def state(self) -> AgentState:
         """The fold over the whole session: its last figures, and what happened since."""
         known = next((at for at in range(len(self.entries) - 1, -1, -1) if is_state(self.entries[at])), None)
-        state, rest = SessionState(), self.entries
+        state, rest = AgentState(), self.entries
         if known is not None:
             entry = self.entries[known]
             assert isinstance(entry, SessionStateEntry)
             state, rest = entry.state, self.entries[known + 1 :]
         for entry in rest:
             for event in events_of(entry):
-                state = after(event, state)
+                state = agent_after(event, state)
         return state.figures()
 
 

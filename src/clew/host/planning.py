@@ -18,7 +18,7 @@ from clew.protocol.events import Event, PermissionModeChanged, PlanAnswered, Pla
 from clew.protocol.ids import OpId
 from clew.protocol.lookup_events import PlanStanding
 from clew.protocol.ops import CheckPlan, Op
-from clew.protocol.state import SessionState
+from clew.protocol.state import AgentState
 from clew.tools.base import PlanProposal, ToolResult
 from clew.tools.paths import problem
 from clew.transcript.store import plan_path
@@ -98,7 +98,7 @@ class Planning(Brought, Middleware):
         return self.file.text() if self.planning or self.standing == "accepted" else ""
 
     @property
-    def _state(self) -> SessionState:
+    def _state(self) -> AgentState:
         return self._joined.session.journal.main.state
 
     def _hear(self, event: Event) -> None:

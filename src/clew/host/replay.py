@@ -18,19 +18,41 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.state import SessionState
+from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.state import AgentState, SessionState, session_state
 
 
 class Replay:
-    """`state` is the fold before the events kept here, so that folding them gives the state of now."""
+    """What a front end that joins in the middle is told: the states of all agents, and the running step of each."""
 
-    def __init__(self, state: SessionState | None = None) -> None:
-        self.state = state or SessionState()
+    def __init__(self, main: AgentState | None = None) -> None:
+        self._agents: dict[AgentId, AgentReplay] = {MAIN_AGENT: AgentReplay(main)}
+
+    @property
+    def state(self) -> SessionState:
+        """The fold before the events kept here, so that folding them gives the state of now."""
+        children = {agent: kept.state for agent, kept in self._agents.items() if agent != MAIN_AGENT}
+        return session_state(self._agents[MAIN_AGENT].state, children)
+
+    def take(self, envelope: Envelope, now: AgentState) -> None:
+        """One more event; `now` is its agent's state with it."""
+        self._agents.setdefault(envelope.agent, AgentReplay()).take(envelope, now)
+
+    def envelopes(self) -> list[Envelope]:
+        """The running steps of all agents, in the order in which things happened."""
+        return sorted((kept for agent in self._agents.values() for kept in agent.envelopes()), key=lambda one: one.seq)
+
+
+class AgentReplay:
+    """One agent's. `state` is the fold before the events kept here."""
+
+    def __init__(self, state: AgentState | None = None) -> None:
+        self.state: AgentState = state or AgentState()
         self._now = self.state
         self._kept: list[Envelope] = []
         self._turn: Envelope | None = None
 
-    def take(self, envelope: Envelope, now: SessionState) -> None:
+    def take(self, envelope: Envelope, now: AgentState) -> None:
         """One more event; `now` is the fold with it."""
         before, self._now = self._now, now
         match envelope.event:

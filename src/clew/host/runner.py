@@ -158,7 +158,7 @@ class AgentRunner:
             agent=self.agent,
             abort=abort,
             spent=self._spent,
-            waited_s=lambda: self._steps.pending.waited_s,
+            waited_s=lambda: self._steps.pending.waited_s(self.agent.id),
             inbox=self._inbox,
             aside=lambda: self._asides.popleft() if self._asides else None,
             look=self.look,

@@ -72,7 +72,7 @@ class Session:
         self._recap: asyncio.Task[None] | None = None
         self._retired: list[Model] = []
         self._subscribers: list[Callable[[Event], None]] = []
-        self._of_every_agent: list[Callable[[Event], None]] = []
+        self._of_every_agent: list[Callable[[Envelope], None]] = []
         self._place = (journal.main.stamp.cwd, journal.main.stamp.git_branch)
         self._seq = 0
         self.lost = ""
@@ -90,9 +90,13 @@ class Session:
         if log is not None:
             self.journal.open(runner.agent.id, log)
 
-    def subscribe(self, subscriber: Callable[[Event], None], *, every_agent: bool = False) -> None:
-        """Be told of the main agent's events, or of every agent's, after they were recorded and delivered."""
-        (self._of_every_agent if every_agent else self._subscribers).append(subscriber)
+    def subscribe(self, subscriber: Callable[[Event], None]) -> None:
+        """Be told of the main agent's events, after they were recorded and delivered."""
+        self._subscribers.append(subscriber)
+
+    def subscribe_to_all(self, subscriber: Callable[[Envelope], None]) -> None:
+        """Be told of every agent's events, each with its agent."""
+        self._of_every_agent.append(subscriber)
 
     def publisher(self, agent: AgentId) -> Callable[[Event], None]:
         """What an agent's runner publishes with."""
@@ -103,9 +107,10 @@ class Session:
         if self.closed and not isinstance(event, SessionEnded):
             return
         self.journal.record(agent, event)
-        self._deliver(self.envelope(event, agent=agent))
+        envelope = self.envelope(event, agent=agent)
+        self._deliver(envelope)
         for subscriber in self._of_every_agent:
-            subscriber(event)
+            subscriber(envelope)
         if agent != MAIN_AGENT:
             return
         if self.orienting is not None:

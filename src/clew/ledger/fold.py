@@ -234,7 +234,7 @@ class LedgerFold:
         work, standing = self._work, self._standing
         state = standing.state(held=held)
         source = (standing.source,) if standing.source else ()
-        limit = Limit(kind="limit", text=standing.detail, source=source) if state is Standing.LIMITED else None
+        limit = Limit(kind="limit", text=standing.detail, source=source) if state is Standing.SUSPENDED else None
         question = None
         if standing.question:
             question = Said(text=standing.question, source=(standing.asked_in,), turn=self._requests.turn)

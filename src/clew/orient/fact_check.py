@@ -18,7 +18,7 @@ _LINT = re.compile(r"\b(?:lint\w*|type.?checks?|check-types|types|ruff|eslint|bi
 _PLAIN_COMMAND = 80
 """A longer command that printed no figures may be anything that has a test in its text."""
 _PART = re.compile(r"\b\d+ of \d+\b")
-_STOPPED = (Standing.INTERRUPTED, Standing.LIMITED, Standing.FAILED)
+_STOPPED = (Standing.INTERRUPTED, Standing.SUSPENDED, Standing.FAILED)
 _LEFT = ("commit", "push", "merge", "tag", "release")
 _COMMANDS = {
     "remove": re.compile(r"\b(?:rm|rmdir|unlink|delete|drop|prune|uninstall|clean)\b"),
@@ -32,7 +32,7 @@ def decided(claim: Claim, phrase: str, clause: str, ledger: Ledger) -> bool | No
         return verdict
     if claim.name in _LEFT:
         return _left(claim, ledger)
-    if claim.name == "fail" and claim.holds and ledger.state in (Standing.FAILED, Standing.LIMITED):
+    if claim.name == "fail" and claim.holds and ledger.state in (Standing.FAILED, Standing.SUSPENDED):
         return True
     if claim.name == "stop" and claim.holds:
         return True if ledger.state in _STOPPED else None
@@ -46,7 +46,7 @@ def decided(claim: Claim, phrase: str, clause: str, ledger: Ledger) -> bool | No
 
 
 def _finished(ledger: Ledger) -> bool:
-    if ledger.state in (Standing.WORKING, Standing.WAITING, Standing.LIMITED, Standing.FAILED):
+    if ledger.state in (Standing.WORKING, Standing.WAITING, Standing.SUSPENDED, Standing.FAILED):
         return False
     run, todos = ledger.current_test, ledger.current_todos
     return ledger.said is not None and not (run and run.ok is False) and not (todos and todos.open_items)

@@ -168,7 +168,7 @@ def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
     source = ledger.state_source
     if ledger.state is Standing.IDLE and not (any(_open(ledger, say)) or left_undone(ledger)):
         word = say.finished
-    if ledger.state in (Standing.FAILED, Standing.LIMITED) and ledger.state_detail:
+    if ledger.state in (Standing.FAILED, Standing.SUSPENDED) and ledger.state_detail:
         word = f"{word}: {clip(flat(ledger.state_detail), 14)}"
     elif ledger.doing is not None:
         word = f"{word}: {clip(ledger.doing.text, 12)}"

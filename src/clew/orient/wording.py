@@ -26,7 +26,7 @@ class Wording(NamedTuple):
     asking: str
     idle: str
     interrupted: str
-    limited: str
+    suspended: str
     failed: str
 
     def word(self, state: Standing) -> str:

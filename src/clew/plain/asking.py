@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from clew.plain.approval import ApprovalDialog
-from clew.plain.dialog import Dialog, Shown
+from clew.plain.dialog import Dialog, Reply, Shown
 from clew.plain.editor import Editor
 from clew.plain.elicitation import ElicitationDialog
 from clew.plain.plan import PlanDialog
@@ -13,12 +13,38 @@ from clew.plain.question import QuestionDialog
 from clew.plain.screen import Screen
 from clew.plain.terminal import Terminal
 from clew.presentation.story import Story
-from clew.protocol.events import ApprovalRequested, ElicitationRequested, PlanProposed, QuestionAsked
-from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.ops import Answerer, Op
+from clew.protocol.events import ApprovalRequested, Ask, ElicitationRequested, PlanProposed, QuestionAsked
+from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.ops import Answerer, Op, declined, kind_of, to_agent
+from clew.protocol.state import OpenAsk
 
 NOBODY = "The input has ended."
-Asked = ApprovalRequested | QuestionAsked | ElicitationRequested | PlanProposed | AskedOffer
+
+
+class UnknownAsk:
+    """An ask that this front end has no dialog for: it is named, and a line declines it."""
+
+    prompt = "Enter declines it: "
+
+    def __init__(self, ask: Ask) -> None:
+        self._ask = ask
+
+    @property
+    def request_id(self) -> str:
+        """The id of the request it answers."""
+        return self._ask.request_id
+
+    def opening(self) -> tuple[Shown, ...]:
+        """What to show first."""
+        return (Shown(f"clew asks for something that is not known here ({kind_of(self._ask)}).", "warning"),)
+
+    def reply(self, typed: str) -> Reply:
+        """Any line declines."""
+        return Reply(op=declined(self._ask), over=True)
+
+    def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> Op | None:
+        """The same without a line."""
+        return declined(self._ask, reason=reason, by=by)
 
 
 class Asking:
@@ -46,6 +72,8 @@ class Asking:
         self._wake = wake
         """Called when a quiet time may be over."""
         self._dialog: Dialog | None = None
+        self._agent = MAIN_AGENT
+        """Who asks."""
         self._done: set[str] = set()
         """Requests, and hooks and servers by their digests, that are not asked about again."""
         self._guarded = False
@@ -70,16 +98,19 @@ class Asking:
 
     def follow(self, story: Story) -> None:
         """Open, keep or drop the dialog, as the open requests say."""
-        waiting: list[Asked] = [item for item in story.facts.state.waiting if item.request_id not in self._done]
-        if self._terminal.interactive:
-            waiting += self._offers(story)
+        asks = [item for item in story.facts.state.asks if item.ask.request_id not in self._done]
+        offers = self._offers(story) if self._terminal.interactive else []
         if self._dialog is not None:
-            if any(item.request_id == self._dialog.request_id for item in waiting):
+            known = {*(item.ask.request_id for item in asks), *(offer.request_id for offer in offers)}
+            if self._dialog.request_id in known:
                 return
             self._close(decided=False)
             self._screen.line("(no longer asked)", "dim")
-        if waiting:
-            self._open(waiting[0], story, behind=len(waiting) - 1)
+        behind = len(asks) + len(offers) - 1
+        if asks:
+            self._open(dialog_of(asks[0], story, behind=behind), asks[0].agent)
+        elif offers:
+            self._open(offers[0])
         elif self._draft:
             self._editor.set(self._draft)
             self._draft = ""
@@ -112,9 +143,10 @@ class Asking:
         self._show(reply.lines)
         if reply.op is None and not reply.over:
             return False
+        agent = self._agent
         self._close()
         if reply.op is not None:
-            self._send(reply.op)
+            self._send(to_agent(reply.op, agent))
         return True
 
     def decline(self, words: str, reason: str, *, stop: bool, by: Answerer = "user") -> bool:
@@ -124,30 +156,21 @@ class Asking:
         op = self._dialog.decline(reason, stop=stop, by=by)
         self._screen.close_input()
         self._screen.line(words if op is not None else "Not now.", "warning")
+        agent = self._agent
         self._close()
         if op is not None:
-            self._send(op)
+            self._send(to_agent(op, agent))
         return op is not None
 
     def give_up(self, story: Story) -> None:
         """The turn is being stopped: nothing that waits now is asked any more."""
         self._done.update(item.request_id for item in story.facts.state.waiting)
 
-    def _open(self, request: Asked, story: Story, *, behind: int) -> None:
+    def _open(self, dialog: Dialog, agent: AgentId = MAIN_AGENT) -> None:
+        self._agent = agent
         self._screen.hide_input()
         self._draft = self._editor.take() or self._draft
-        if isinstance(request, ApprovalRequested):
-            call = story.call(request.call_id)
-            who = story.askers.get(request.request_id, MAIN_AGENT)
-            self._dialog = ApprovalDialog(request, call, model=story.facts.model, waiting=behind, agent=who)
-        elif isinstance(request, QuestionAsked):
-            self._dialog = QuestionDialog(request)
-        elif isinstance(request, ElicitationRequested):
-            self._dialog = ElicitationDialog(request)
-        elif isinstance(request, PlanProposed):
-            self._dialog = PlanDialog(request)
-        else:
-            self._dialog = request
+        self._dialog = dialog
         self._show(self._dialog.opening())
         self._terminal.keys(raw=True)
         self._terminal.discard_input()
@@ -174,3 +197,19 @@ class Asking:
     def _show(self, lines: tuple[Shown, ...]) -> None:
         for shown in lines:
             self._screen.line(shown.text, shown.style, hang=shown.hang)
+
+
+def dialog_of(item: OpenAsk, story: Story, *, behind: int) -> Dialog:
+    """What a person is shown of an open ask. One of a kind that is not known here can only be declined."""
+    match item.ask:
+        case ApprovalRequested() as ask:
+            call = story.asked_call(item)
+            return ApprovalDialog(ask, call, model=story.facts.model, waiting=behind, agent=item.agent)
+        case QuestionAsked() as ask:
+            return QuestionDialog(ask)
+        case ElicitationRequested() as ask:
+            return ElicitationDialog(ask)
+        case PlanProposed() as ask:
+            return PlanDialog(ask)
+        case ask:
+            return UnknownAsk(ask)

@@ -23,14 +23,12 @@ from clew.presentation.story import Story
 from clew.presentation.telling import retold
 from clew.protocol.events import (
     ApprovalRequested,
-    ElicitationRequested,
+    Ask,
     Envelope,
     HistoryLoaded,
-    PlanProposed,
     PromptAccepted,
     PromptQueued,
     PromptWithdrawn,
-    QuestionAsked,
     ReplyWithdrawn,
 )
 from clew.protocol.ids import MAIN_AGENT, CallId, PromptId
@@ -73,10 +71,10 @@ class Renderer:
         """One event, with the story before and after it."""
         event = envelope.event
         if isinstance(event, ApprovalRequested):
-            call = after.call(event.call_id)
+            call = after.call(event.call_id, envelope.agent)
             if call is not None and changes_of(call):
                 self._looked_at.add(event.call_id)
-        if isinstance(event, ApprovalRequested | QuestionAsked | ElicitationRequested | PlanProposed):
+        if isinstance(event, Ask):
             self._flow.finish()
         if envelope.agent == MAIN_AGENT:
             if isinstance(event, ReplyWithdrawn) and self._flow.withdraw(event.reply_id):

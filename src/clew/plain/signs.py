@@ -129,7 +129,7 @@ def _(event: ApprovalResolved, telling: Telling) -> Iterator[Shown]:
     if event.saved_in:
         yield Shown(f"Saved in {one_line(event.saved_in)}; /permissions remove takes it back.", "dim", hang="  ")
     elif event.by == "rule" and any(
-        asked.request_id == event.request_id for asked in telling.story.facts.state.waiting
+        asked.ask.request_id == event.request_id for asked in telling.story.facts.state.asks
     ):
         yield Shown(f"No longer asked: {event.decision} ({one_line(event.reason)})", "dim", hang="  ")
 

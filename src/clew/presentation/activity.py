@@ -9,22 +9,17 @@ from msgspec.structs import replace
 
 from clew.commands.deeds import subject_of
 from clew.protocol.events import (
-    ApprovalRequested,
-    ApprovalResolved,
+    Answered,
     ArgumentsDelta,
+    Ask,
     AttemptEnded,
     CompactionEnded,
     CompactionFailed,
     CompactionStarted,
-    ElicitationAnswered,
-    ElicitationRequested,
+    Envelope,
     EventBase,
     HookAwaited,
     HookRan,
-    PlanAnswered,
-    PlanProposed,
-    QuestionAnswered,
-    QuestionAsked,
     ReasoningDelta,
     ReplyAwaited,
     RetryScheduled,
@@ -38,7 +33,7 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.ids import CallId, RequestId
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId
 from clew.protocol.tools import CALL_TOOL
 
 Doing = Literal[
@@ -72,7 +67,8 @@ class Activity(Struct, frozen=True, kw_only=True):
     running: tuple[tuple[CallId, str], ...] = ()
     shells: tuple[tuple[RequestId, str], ...] = ()
     """Commands the person typed; told while nothing else goes on."""
-    asks: int = 0
+    asks: tuple[tuple[AgentId, RequestId], ...] = ()
+    """What any agent waits for a person to answer."""
     hooks: tuple[str, ...] = ()
     """Hooks that take their time."""
 
@@ -97,8 +93,16 @@ def seconds(at: str) -> float:
         return 0.0
 
 
-def activity_after(event: EventBase, at: str, activity: Activity) -> Activity:
-    """What goes on after this event of the main agent."""
+def activity_after(envelope: Envelope, activity: Activity) -> Activity:
+    """What goes on after this event. Of agents beside the main one only what they ask is part of it."""
+    event, agent, at = envelope.event, envelope.agent, envelope.at
+    if isinstance(event, Ask):
+        return _asked(activity, (agent, event.request_id), at)
+    if isinstance(event, Answered):
+        return _answered(activity, {(agent, event.request_id)}, at)
+    if agent != MAIN_AGENT:
+        own = {ask for ask in activity.asks if ask[0] == agent}
+        return _answered(activity, own, at) if isinstance(event, TurnEnded) else activity
     return _fold(event, activity, at)
 
 
@@ -119,24 +123,35 @@ def _fold(event: EventBase, activity: Activity, at: str) -> Activity:
 @_fold.register
 def _(event: TurnStarted, activity: Activity, at: str) -> Activity:
     began = seconds(at)
-    begun = Activity(doing="waiting", since_s=began, turn_since_s=began, shells=activity.shells, hooks=activity.hooks)
+    begun = replace(_others(activity), doing="waiting", since_s=began, turn_since_s=began, hooks=activity.hooks)
+    if begun.asks:
+        return _now(begun, "asking", at)
     return _now(begun, "hook", at, begun.hooks[-1]) if begun.hooks else begun
 
 
 @_fold.register
 def _(event: TurnEnded, activity: Activity, at: str) -> Activity:
-    return _at_rest(activity.shells, at)
+    return _at_rest(activity, at)
 
 
-def _at_rest(shells: tuple[tuple[RequestId, str], ...], at: str) -> Activity:
-    """No turn runs; a command of the person may."""
-    return _now(Activity(shells=shells), "running", at, shells[-1][1]) if shells else Activity()
+def _others(activity: Activity) -> Activity:
+    """What a turn of the main agent neither begins nor ends: typed commands, and what other agents ask."""
+    asks = tuple(ask for ask in activity.asks if ask[0] != MAIN_AGENT)
+    return Activity(shells=activity.shells, asks=asks, asked_s=activity.asked_s if asks else 0.0)
+
+
+def _at_rest(activity: Activity, at: str) -> Activity:
+    """No turn of the main agent runs; a command of the person may, and another agent may ask."""
+    rest = _others(activity)
+    if rest.asks:
+        return _now(rest, "asking", at)
+    return _now(rest, "running", at, rest.shells[-1][1]) if rest.shells else Activity()
 
 
 @_fold.register
 def _(event: ShellStarted, activity: Activity, at: str) -> Activity:
     activity = replace(activity, shells=(*activity.shells, (event.request_id, event.command)))
-    return activity if activity.doing != "idle" else _at_rest(activity.shells, at)
+    return activity if activity.doing != "idle" else _at_rest(activity, at)
 
 
 @_fold.register
@@ -144,7 +159,7 @@ def _(event: ShellEnded, activity: Activity, at: str) -> Activity:
     shells = tuple(item for item in activity.shells if item[0] != event.request_id)
     if activity.turn_since_s or activity.doing == "compacting":
         return replace(activity, shells=shells)
-    return _at_rest(shells, at)
+    return _at_rest(replace(activity, shells=shells), at)
 
 
 @_fold.register
@@ -227,34 +242,22 @@ def _(event: RetryScheduled, activity: Activity, at: str) -> Activity:
     return _now(activity, "retrying", at, what, until_s=seconds(at) + event.delay_s)
 
 
-@_fold.register(ApprovalRequested)
-@_fold.register(QuestionAsked)
-@_fold.register(ElicitationRequested)
-@_fold.register(PlanProposed)
-def _(
-    event: ApprovalRequested | QuestionAsked | ElicitationRequested | PlanProposed, activity: Activity, at: str
-) -> Activity:
-    asked = activity.asked_s or seconds(at)
-    return _now(replace(activity, asks=activity.asks + 1, asked_s=asked), "asking", at)
-
-
-@_fold.register(ApprovalResolved)
-@_fold.register(QuestionAnswered)
-@_fold.register(ElicitationAnswered)
-@_fold.register(PlanAnswered)
-def _(
-    event: ApprovalResolved | QuestionAnswered | ElicitationAnswered | PlanAnswered, activity: Activity, at: str
-) -> Activity:
-    if not activity.asks:
+def _asked(activity: Activity, ask: tuple[AgentId, RequestId], at: str) -> Activity:
+    if ask in activity.asks:
         return activity
-    asks = activity.asks - 1
-    if asks:
-        return replace(activity, asks=asks)
+    since = activity.asked_s or seconds(at)
+    return _now(replace(activity, asks=(*activity.asks, ask), asked_s=since), "asking", at)
+
+
+def _answered(activity: Activity, settled: set[tuple[AgentId, RequestId]], at: str) -> Activity:
+    left = tuple(ask for ask in activity.asks if ask not in settled)
+    if left or len(left) == len(activity.asks):
+        return replace(activity, asks=left)
     waited = activity.waited_s + max(seconds(at) - activity.asked_s, 0.0)
-    activity = replace(activity, asks=0, asked_s=0.0, waited_s=waited)
+    activity = replace(activity, asks=(), asked_s=0.0, waited_s=waited)
     if activity.running:
         return _now(activity, "running", at, activity.running[-1][1])
-    return _now(activity, "waiting", at)
+    return _now(activity, "waiting", at) if activity.turn_since_s else _at_rest(activity, at)
 
 
 @_fold.register
@@ -272,4 +275,4 @@ def _(event: SectionKept, activity: Activity, at: str) -> Activity:
 def _(event: CompactionEnded | CompactionFailed, activity: Activity, at: str) -> Activity:
     if activity.doing != "compacting":
         return activity
-    return _now(activity, "waiting", at) if activity.turn_since_s else _at_rest(activity.shells, at)
+    return _now(activity, "waiting", at) if activity.turn_since_s else _at_rest(activity, at)

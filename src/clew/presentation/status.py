@@ -102,7 +102,7 @@ def _meter(facts: SessionFacts, columns: int) -> str:
 
 
 def _spent(facts: SessionFacts) -> str:
-    spent = facts.state.tally.cost_usd
+    spent = facts.state.spent.cost_usd
     return money(spent) if spent else ""
 
 

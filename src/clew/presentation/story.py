@@ -10,9 +10,10 @@ from clew.commands.base import SessionFacts
 from clew.presentation.activity import Activity
 from clew.presentation.passages import BatchPassage, CallShown, Passage
 from clew.protocol.events import EventBase, HookRow, Recorded
-from clew.protocol.ids import AgentId, CallId, EntryId, RequestId
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId
 from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.messages import ToolCallPart
+from clew.protocol.state import OpenAsk
 
 LATE = 60
 """So far back a passage may still change: labels come after the turn, withdrawn replies before the next."""
@@ -33,8 +34,8 @@ class Story(Struct, frozen=True, kw_only=True):
     """Hooks that wait for a person to look at them."""
     offered_servers: tuple[McpServerRow, ...] = ()
     """MCP servers of the project that do."""
-    askers: dict[RequestId, AgentId] = {}
-    """Which child agent asked."""
+    child_calls: dict[tuple[AgentId, CallId], ToolCallPart] = {}
+    """Calls of agents beside the main one that have not ended. Two agents may use one id for two calls."""
     older: EntryId | None = None
     """Where the history that is not loaded yet ends."""
     whole: bool = True
@@ -63,14 +64,21 @@ class Story(Struct, frozen=True, kw_only=True):
         state = self.facts.state
         return state.working or state.compacting or bool(state.typed)
 
-    def call(self, call_id: CallId) -> ToolCallPart | None:
-        """The call of this id, if it was announced lately."""
+    def call(self, call_id: CallId, agent: AgentId = MAIN_AGENT) -> ToolCallPart | None:
+        """The agent's call of this id, if it was announced lately."""
+        if agent != MAIN_AGENT:
+            return self.child_calls.get((agent, call_id))
         for passage in reversed(self.past[-LATE:] + self.now):
             if isinstance(passage, BatchPassage):
                 for shown in passage.calls:
                     if shown.call.id == call_id:
                         return shown.call
         return None
+
+    def asked_call(self, asked: OpenAsk) -> ToolCallPart | None:
+        """The call that an open ask is about, of the agent that asks."""
+        call_id: CallId | None = getattr(asked.ask, "call_id", None)
+        return self.call(call_id, asked.agent) if call_id is not None else None
 
 
 def added(story: Story, make: Callable[[str], Passage]) -> Story:

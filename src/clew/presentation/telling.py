@@ -20,41 +20,31 @@ from clew.presentation.story import Story, added, fold, settled
 from clew.presentation.story_of_remarks import before_recap
 from clew.presentation.story_of_turns import ended_call
 from clew.protocol.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    ElicitationAnswered,
-    ElicitationRequested,
+    CallChanged,
     Envelope,
     HistoryLoaded,
-    PlanAnswered,
-    PlanProposed,
+    PartCompleted,
     PromptAccepted,
-    QuestionAnswered,
-    QuestionAsked,
     Recorded,
     Rewound,
     SessionStarted,
     ToolEnded,
+    TurnEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, EntryId
+from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart
 
 TELLERS = (story_of_turns, story_of_remarks)
 """Loaded here, so that whoever tells has them all."""
-ASKED = ApprovalRequested | QuestionAsked | ElicitationRequested | PlanProposed
-ASKS = ASKED | ApprovalResolved | QuestionAnswered | ElicitationAnswered | PlanAnswered
 
 
 def told(envelope: Envelope, story: Story) -> Story:
     """The story after this event. Of child agents only what they ask for and what their calls came to is told."""
     event = envelope.event
+    story = replace(story, facts=facts_after(envelope, story.facts), activity=activity_after(envelope, story.activity))
     if envelope.agent != MAIN_AGENT:
         return _of_child(envelope, story)
-    story = replace(
-        story,
-        facts=facts_after(event, story.facts),
-        activity=activity_after(event, envelope.at, story.activity),
-    )
     if isinstance(event, Rewound) and event.scope != "files":  # what is left is read from the log again
         story = replace(story, past=(), now=(), older=None, whole=False, head=(), first_live=EntryId(""))
     entry_id = getattr(event, "entry_id", "")
@@ -64,21 +54,24 @@ def told(envelope: Envelope, story: Story) -> Story:
 
 
 def _of_child(envelope: Envelope, story: Story) -> Story:
-    event = envelope.event
-    if isinstance(event, ASKED):
-        story = replace(story, askers={**story.askers, event.request_id: envelope.agent})
-    if isinstance(event, ASKS):
-        return replace(
-            story,
-            facts=facts_after(event, story.facts),
-            activity=activity_after(event, envelope.at, story.activity),
-        )
-    if isinstance(event, ToolEnded):
-        call = ToolCallPart(id=event.result.call_id, name=event.name, arguments={})
-        done = tuple(call_deeds(event, None, story.facts.cwd))
-        shown = ended_call(CallShown(call=call, agent=envelope.agent), event, done)
-        return added(story, lambda key: BatchPassage(key=key, calls=(shown,), at=envelope.at))
-    return story
+    agent, event, calls = envelope.agent, envelope.event, story.child_calls
+    match event:
+        case PartCompleted(part=ToolCallPart() as call):
+            return replace(story, child_calls={**calls, (agent, call.id): meant_call(call)})
+        case CallChanged() if (known := calls.get((agent, event.call_id))) is not None:
+            changed = replace(known, arguments=event.arguments)
+            return replace(story, child_calls={**calls, (agent, event.call_id): changed})
+        case ToolEnded():
+            call_id = event.result.call_id
+            call = calls.get((agent, call_id)) or ToolCallPart(id=call_id, name=event.name, arguments={})
+            done = tuple(call_deeds(event, call, story.facts.cwd))
+            shown = ended_call(CallShown(call=call, agent=agent), event, done)
+            story = replace(story, child_calls={key: call for key, call in calls.items() if key != (agent, call_id)})
+            return added(story, lambda key: BatchPassage(key=key, calls=(shown,), at=envelope.at))
+        case TurnEnded():
+            return replace(story, child_calls={key: call for key, call in calls.items() if key[0] != agent})
+        case _:
+            return story
 
 
 def retold(events: tuple[Recorded, ...], cwd: str = "") -> tuple[Passage, ...]:

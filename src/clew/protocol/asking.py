@@ -1,11 +1,16 @@
-"""Events that wait for a person, and the answers. Asked by an event with an id, answered by an op with that id."""
+"""Asks: events that wait for a person, and the events that say how each was answered.
 
-from typing import Any, Literal
+An ask has an id and is answered by an op with that id (`AnswerOp`), once. A new kind of ask derives from `Ask`, its
+outcome from `Answered`: whoever only counts, shows or clears what is open needs no change.
+"""
+
+from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
 from clew.protocol.event_base import DurableEvent
 from clew.protocol.ids import CallId, RequestId
+from clew.protocol.standing import Standing
 
 ApprovalDecision = Literal["allow", "allow_always", "deny"]
 PlanDecision = Literal["accept", "accept_edits", "keep_planning"]
@@ -29,10 +34,24 @@ class RuleOffer(Struct, frozen=True, kw_only=True):
     """Where and how long it would hold."""
 
 
-class ApprovalRequested(DurableEvent, frozen=True, kw_only=True, tag="approval.requested"):
-    """A call waits for a person. Answer with `AnswerApproval` and this id; until then the call does not run."""
+class Ask(DurableEvent, frozen=True, kw_only=True):
+    """Something waits for a person. Exactly one `Answered` with this id follows, from the same agent."""
+
+    standing: ClassVar[Standing] = Standing.ASKING
+    """How an agent stands while this is open."""
+    request_id: RequestId
+
+
+class Answered(DurableEvent, frozen=True, kw_only=True):
+    """An ask is settled: the answer is on disk and now takes effect. Subclasses say what was decided, and by whom."""
 
     request_id: RequestId
+
+
+class ApprovalRequested(Ask, frozen=True, kw_only=True, tag="approval.requested"):
+    """A call waits for a person. Answer with `AnswerApproval` and this id; until then the call does not run."""
+
+    standing: ClassVar[Standing] = Standing.WAITING
     call_id: CallId
     tool: str
     subject: str
@@ -50,11 +69,10 @@ class ApprovalRequested(DurableEvent, frozen=True, kw_only=True, tag="approval.r
         return {"file_path": path} if verb == "read" and self.tool == "Read" else {}
 
 
-class ApprovalResolved(DurableEvent, frozen=True, kw_only=True, tag="approval.resolved"):
+class ApprovalResolved(Answered, frozen=True, kw_only=True, tag="approval.resolved"):
     """The answer is on disk and now takes effect. Exactly one per ApprovalRequested; alone when a rule denied or a hook
     decided."""
 
-    request_id: RequestId
     call_id: CallId
     tool: str
     subject: str
@@ -85,28 +103,25 @@ class Question(Struct, frozen=True, kw_only=True, omit_defaults=True):
     header: str = ""
 
 
-class QuestionAsked(DurableEvent, frozen=True, kw_only=True, tag="question.asked"):
+class QuestionAsked(Ask, frozen=True, kw_only=True, tag="question.asked"):
     """The model asks. Answer with `AnswerQuestion` and this id."""
 
-    request_id: RequestId
     call_id: CallId
     questions: tuple[Question, ...]
 
 
-class QuestionAnswered(DurableEvent, frozen=True, kw_only=True, tag="question.answered"):
+class QuestionAnswered(Answered, frozen=True, kw_only=True, tag="question.answered"):
     """The answer is on disk. Exactly one per QuestionAsked, also when nobody answered."""
 
-    request_id: RequestId
     call_id: CallId
     answers: tuple[tuple[str, ...], ...] = ()
     declined: bool = False
     by: Refuser = "user"
 
 
-class PlanProposed(DurableEvent, frozen=True, kw_only=True, tag="plan.proposed"):
+class PlanProposed(Ask, frozen=True, kw_only=True, tag="plan.proposed"):
     """The model wants to leave plan mode with this plan. Answer with `AnswerPlan` and this id."""
 
-    request_id: RequestId
     call_id: CallId
     plan: str
     path: str = ""
@@ -115,10 +130,9 @@ class PlanProposed(DurableEvent, frozen=True, kw_only=True, tag="plan.proposed")
     """The permission mode that comes back when it is simply accepted."""
 
 
-class PlanAnswered(DurableEvent, frozen=True, kw_only=True, tag="plan.answered"):
+class PlanAnswered(Answered, frozen=True, kw_only=True, tag="plan.answered"):
     """What was said to the plan, on disk before it takes effect. Exactly one per PlanProposed."""
 
-    request_id: RequestId
     call_id: CallId
     decision: PlanDecision
     comment: str = ""
@@ -129,11 +143,10 @@ class PlanAnswered(DurableEvent, frozen=True, kw_only=True, tag="plan.answered")
     by: Refuser = "user"
 
 
-class ElicitationRequested(DurableEvent, frozen=True, kw_only=True, tag="elicitation.requested"):
+class ElicitationRequested(Ask, frozen=True, kw_only=True, tag="elicitation.requested"):
     """A server the user brought asks for values of this shape, or to go to an address. Answer with `AnswerElicitation`
     and this id."""
 
-    request_id: RequestId
     server: str
     message: str
     schema: dict[str, Any]
@@ -144,10 +157,9 @@ class ElicitationRequested(DurableEvent, frozen=True, kw_only=True, tag="elicita
     """The call during which it asks, where that is known."""
 
 
-class ElicitationAnswered(DurableEvent, frozen=True, kw_only=True, tag="elicitation.answered"):
+class ElicitationAnswered(Answered, frozen=True, kw_only=True, tag="elicitation.answered"):
     """What the server was told; the values themselves are not kept."""
 
-    request_id: RequestId
     server: str
     action: ElicitationAction
     by: Refuser = "user"

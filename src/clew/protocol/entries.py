@@ -12,7 +12,7 @@ from clew.protocol.display import Block
 from clew.protocol.events import Durable, PromptOrigin, Refuser
 from clew.protocol.ids import AgentId, CallId, EntryId, RequestId, SessionId
 from clew.protocol.messages import AssistantMessage, UserMessage
-from clew.protocol.state import SessionState
+from clew.protocol.state import AgentState
 from clew.protocol.tools import ToolSpec
 from clew.protocol.usage import Usage
 
@@ -219,7 +219,7 @@ class SystemPromptEntry(EntryBase, frozen=True, kw_only=True, tag="system-prompt
 class SessionStateEntry(EntryBase, frozen=True, kw_only=True, tag="session-state"):
     """The figures of the session up to here, so that a reader of the tail knows them. Derived; the log is the truth."""
 
-    state: SessionState
+    state: AgentState
 
 
 class EventEntry(EntryBase, frozen=True, kw_only=True, tag="event"):

@@ -9,6 +9,8 @@ for a step that was interrupted or failed); then exactly one TurnEnded. A listen
 live events, never durable ones.
 """
 
+from typing import TYPE_CHECKING
+
 from msgspec import Struct
 
 from clew.protocol.agent_events import (
@@ -21,9 +23,11 @@ from clew.protocol.agent_events import (
     ToolsChanged,
 )
 from clew.protocol.asking import (
+    Answered,
     ApprovalDecision,
     ApprovalRequested,
     ApprovalResolved,
+    Ask,
     Choice,
     ElicitationAnswered,
     ElicitationRequested,
@@ -51,6 +55,7 @@ from clew.protocol.context_events import (
     SectionKept,
     ViewTrimmed,
 )
+from clew.protocol.envelope import Envelope
 from clew.protocol.event_base import DurableEvent, EventBase, LiveEvent
 from clew.protocol.hook_events import (
     HookAwaited,
@@ -61,8 +66,7 @@ from clew.protocol.hook_events import (
     HooksListed,
     HooksOffered,
 )
-from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, OpId, SessionId
-from clew.protocol.invocables import InvocableEvent
+from clew.protocol.ids import EntryId, OpId
 from clew.protocol.lookup_events import (
     ChecksShown,
     DiffShown,
@@ -71,7 +75,6 @@ from clew.protocol.lookup_events import (
     MemoryListed,
     ModelRow,
     ModelsListed,
-    PlaceAnswer,
     PlanOpened,
     PlanShown,
     RuleRow,
@@ -82,7 +85,7 @@ from clew.protocol.lookup_events import (
     SessionsListed,
     StatusShown,
 )
-from clew.protocol.mcp_events import McpEvent, McpServersChanged, McpServersListed, McpServersOffered
+from clew.protocol.mcp_events import McpServersChanged, McpServersListed, McpServersOffered
 from clew.protocol.session_events import (
     EffortChanged,
     ModelChanged,
@@ -143,44 +146,12 @@ from clew.protocol.turn_events import (
     TurnEndReason,
     TurnStarted,
 )
+from clew.protocol.unions import union_of
 
-Durable = (
-    PromptAccepted
-    | PartCompleted
-    | ReplyWithdrawn
-    | AttemptEnded
-    | CallChanged
-    | ToolEnded
-    | ResultReplaced
-    | ApprovalRequested
-    | ApprovalResolved
-    | QuestionAsked
-    | QuestionAnswered
-    | PlanProposed
-    | PlanAnswered
-    | ElicitationRequested
-    | ElicitationAnswered
-    | TurnEnded
-    | BatchLabelled
-    | TitleChanged
-    | RecapReady
-    | SideQueryBooked
-    | ModelChanged
-    | PermissionModeChanged
-    | ShellEnded
-    | CompactionEnded
-    | CompactionUndone
-    | SectionKept
-    | ViewTrimmed
-    | RangeSnipped
-    | ItemPinned
-    | ItemsRecalled
-    | Rewound
-    | AgentStarted
-    | AgentEnded
-    | TaskStarted
-    | TaskEnded
-)
+if TYPE_CHECKING:
+    Durable = DurableEvent
+else:
+    Durable = union_of(DurableEvent)
 
 
 class Recorded(Struct, frozen=True, kw_only=True):
@@ -199,90 +170,22 @@ class HistoryLoaded(LiveEvent, frozen=True, kw_only=True, tag="history.loaded"):
     before: EntryId | None
 
 
-Live = (
-    SessionStarted
-    | SnapshotTaken
-    | TurnStarted
-    | PromptOffered
-    | PromptQueued
-    | PromptWithdrawn
-    | StepStarted
-    | ReplyAwaited
-    | ReplyBegan
-    | ReplyReceived
-    | StructuredOutputReady
-    | TextDelta
-    | ReasoningDelta
-    | ArgumentsDelta
-    | ToolStarted
-    | ToolProgress
-    | RetryScheduled
-    | Notice
-    | StepEnded
-    | Notified
-    | CostThresholdReached
-    | OpAccepted
-    | OpRejected
-    | EffortChanged
-    | SandboxChanged
-    | PlaceChanged
-    | ModelsListed
-    | RulesListed
-    | SessionsListed
-    | SessionPreviewed
-    | FilesFound
-    | PlaceAnswer
-    | ShellStarted
-    | ShellProgress
-    | ShellsChanged
-    | ShellsListed
-    | ShellShown
-    | ThemeChanged
-    | HistoryLoaded
-    | ContextMeasured
-    | ColdReturn
-    | ReceiptShown
-    | CompactionStarted
-    | CompactionFailed
-    | RewindPreviewed
-    | AgentChanged
-    | TaskChanged
-    | ToolsChanged
-    | McpEvent
-    | HookAwaited
-    | HookRan
-    | HookCalled
-    | HookCallWithdrawn
-    | HooksOffered
-    | HooksListed
-    | InvocableEvent
-    | SessionEnded
-)
-Event = Live | Durable
-
-
-class Envelope(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """An event with its place: one sequence per session, over all its agents."""
-
-    seq: int
-    """Counts up within one process; a listener sees gaps only where live events were merged or dropped."""
-    at: str
-    """ISO 8601, UTC, milliseconds, with a final Z."""
-    session_id: SessionId
-    event: Event
-    agent: AgentId = MAIN_AGENT
-    parent_call: CallId | None = None
-    """The call that started this agent; None for the main one."""
+if TYPE_CHECKING:
+    Event = EventBase
+else:
+    Event = union_of(EventBase)
 
 
 __all__ = [
     "AgentChanged",
     "AgentEnded",
     "AgentStarted",
+    "Answered",
     "ApprovalDecision",
     "ApprovalRequested",
     "ApprovalResolved",
     "ArgumentsDelta",
+    "Ask",
     "AttemptEnded",
     "AttemptOutcome",
     "BatchLabelled",
@@ -317,7 +220,6 @@ __all__ = [
     "ItemPinned",
     "ItemsRecalled",
     "LineRemembered",
-    "Live",
     "LiveEvent",
     "McpServersChanged",
     "McpServersListed",

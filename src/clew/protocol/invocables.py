@@ -58,9 +58,6 @@ class InvocablesListed(LiveEvent, frozen=True, kw_only=True, tag="invocables.lis
     """Files that could not be understood, a line each."""
 
 
-InvocableEvent = InvocablesChanged | InvocablesListed
-
-
 def typed_words(name: str, arguments: str) -> str:
     """What a person typed to use it."""
     return f"/{name} {arguments}".rstrip() if arguments.strip() else f"/{name}"

@@ -201,9 +201,3 @@ class ChecksShown(LiveEvent, frozen=True, kw_only=True, tag="checks.shown"):
 
     op_id: OpId
     checks: tuple[CheckRow, ...]
-
-
-PlaceAnswer = (
-    LineRemembered | MemoryListed | PlanShown | PlanOpened | DiffShown | SessionExported | StatusShown | ChecksShown
-)
-"""What is told about the place of a session to whoever asked."""

@@ -77,6 +77,3 @@ class McpServersOffered(LiveEvent, frozen=True, kw_only=True, tag="mcp.offered")
     """Servers of the project that are not approved: they do not run until `ApproveMcp` names them."""
 
     servers: tuple[McpServerRow, ...]
-
-
-McpEvent = McpServersChanged | McpServersListed | McpServersOffered | McpMessageSent | McpMessageWithdrawn

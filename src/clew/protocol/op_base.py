@@ -2,7 +2,7 @@
 
 from msgspec import Struct
 
-from clew.protocol.ids import OpId
+from clew.protocol.ids import MAIN_AGENT, AgentId, OpId
 
 
 class OpBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="op"):
@@ -10,3 +10,5 @@ class OpBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="o
 
     op_id: OpId = OpId("")
     """Chosen by the sender. OpAccepted or OpRejected with this id is the first answer; empty: only what follows."""
+    agent: AgentId = MAIN_AGENT
+    """Which agent of the session it is for. An agent that there is not rejects it; so does one that cannot do it."""

@@ -1,13 +1,21 @@
 """Ops: what a front end asks of the engine. Imperative, plain data."""
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING
 
-from msgspec import field
-
-from clew.protocol.asking import ApprovalDecision, ElicitationAction, PlanDecision
+from clew.protocol.answer_ops import (
+    AnswerApproval,
+    AnswerElicitation,
+    Answerer,
+    AnswerOp,
+    AnswerPlan,
+    AnswerQuestion,
+    declined,
+    kind_of,
+    to_agent,
+)
 from clew.protocol.context_events import RewindScope
 from clew.protocol.hook_ops import AnswerHookCall, ApproveHooks, CallbackHook, ListHooks, RegisterHooks
-from clew.protocol.ids import MAIN_AGENT, AgentId, EntryId, PromptId, RequestId
+from clew.protocol.ids import EntryId, PromptId
 from clew.protocol.invocable_ops import ChooseSkills, InvocableOp, ListInvocables, UseInvocable
 from clew.protocol.lookup_ops import (
     AllowRule,
@@ -47,9 +55,7 @@ from clew.protocol.mcp_ops import (
 from clew.protocol.messages import Part
 from clew.protocol.op_base import OpBase
 from clew.protocol.turn_events import PromptOrigin
-
-Answerer = Literal["user", "nobody"]
-"""`nobody`: the front end answers because no person can; the model is told so, not that the user said it."""
+from clew.protocol.unions import union_of
 
 
 class SubmitPrompt(OpBase, frozen=True, kw_only=True, tag="prompt.submit"):
@@ -75,68 +81,9 @@ class Interrupt(OpBase, frozen=True, kw_only=True, tag="interrupt"):
     """Stop the running turn, also one that was only just asked for: calls settle, TurnEnded follows with reason
     `interrupted`. When idle, nothing."""
 
-    agent: AgentId = MAIN_AGENT
-
-
-class AnswerApproval(OpBase, frozen=True, kw_only=True, tag="approval.answer"):
-    """Decide an ApprovalRequested by its id; an unknown or settled id is rejected."""
-
-    request_id: RequestId
-    decision: ApprovalDecision
-    reason: str = ""
-    """With `deny`: told to the model."""
-    rules: tuple[str, ...] = ()
-    """With `allow_always`: the offered rules to save, verbatim."""
-    scope: Literal["", "session"] = ""
-    """With `allow_always`. `session`: the rules hold until this session ends and nothing is written; empty: as each
-    was offered."""
-    mode: str = ""
-    """With an allowing decision: the permission mode from now on, in the same moment. What else waits and is allowed
-    by it is not asked again."""
-    stop: bool = False
-    """With `deny`: end the turn as well."""
-    arguments: dict[str, Any] | None = None
-    """With an allowing decision: run it with these instead. They are judged too: what is denied stays so."""
-    by: Answerer = "user"
-
-
-class AnswerQuestion(OpBase, frozen=True, kw_only=True, tag="question.answer"):
-    """Answer a QuestionAsked: one tuple of chosen labels or free text per question."""
-
-    request_id: RequestId
-    answers: tuple[tuple[str, ...], ...]
-    declined: bool = False
-    by: Answerer = "user"
-
-
-class AnswerPlan(OpBase, frozen=True, kw_only=True, tag="plan.answer"):
-    """Say what becomes of a proposed plan."""
-
-    request_id: RequestId
-    decision: PlanDecision
-    comment: str = ""
-    """With `keep_planning`: what is missing, in the words of whoever answers."""
-    plan: str = ""
-    """With an accepting decision: this text counts instead. Empty: what stands in the plan's file."""
-    mode: str = ""
-    """With `accept`: go on in this permission mode instead of the one from before."""
-    stop: bool = False
-    """With `keep_planning`: end the turn as well."""
-    by: Answerer = "user"
-
 
 class CheckPlan(OpBase, frozen=True, kw_only=True, tag="plan.check"):
     """Have the work so far held against the plan: a prompt that goes through it item by item."""
-
-
-class AnswerElicitation(OpBase, frozen=True, kw_only=True, tag="elicitation.answer"):
-    """Give a server the values it asked for, or not."""
-
-    request_id: RequestId
-    action: ElicitationAction
-    values: dict[str, Any] = field(default_factory=dict[str, Any])
-    """With `accept` of a form: what fits its schema, field by field."""
-    by: Answerer = "user"
 
 
 class SetModel(OpBase, frozen=True, kw_only=True, tag="model.set"):
@@ -274,51 +221,11 @@ class Close(OpBase, frozen=True, kw_only=True, tag="close"):
     """End the session: interrupt what runs, write everything, then SessionEnded."""
 
 
-Op = (
-    SubmitPrompt
-    | WithdrawPrompt
-    | ContinueTurn
-    | Interrupt
-    | AnswerApproval
-    | AnswerQuestion
-    | AnswerPlan
-    | CheckPlan
-    | AnswerElicitation
-    | AnswerHookCall
-    | RegisterHooks
-    | ListHooks
-    | ApproveHooks
-    | ListMcp
-    | ApproveMcp
-    | ReconnectMcp
-    | ToggleMcp
-    | LogInMcp
-    | LogOutMcp
-    | AnswerMcpMessage
-    | DeliverMcpMessage
-    | ReportFocus
-    | SetModel
-    | SetEffort
-    | SetPermissionMode
-    | SetTitle
-    | RequestRecap
-    | RunShell
-    | RequestContext
-    | Compact
-    | ClearContext
-    | Snip
-    | UndoCompact
-    | RequestReceipt
-    | Pin
-    | Recall
-    | Rewind
-    | Undo
-    | Redo
-    | SwitchSession
-    | Close
-    | InvocableOp
-    | Lookup
-)
+if TYPE_CHECKING:
+    Op = OpBase
+else:
+    Op = union_of(OpBase)
+
 WindowOp = Compact | ClearContext | Snip | UndoCompact | RequestReceipt | Pin | Recall | RequestContext
 """Ops about what the model sees."""
 
@@ -328,6 +235,7 @@ __all__ = [
     "AnswerElicitation",
     "AnswerHookCall",
     "AnswerMcpMessage",
+    "AnswerOp",
     "AnswerPlan",
     "AnswerQuestion",
     "Answerer",
@@ -396,4 +304,7 @@ __all__ = [
     "UseInvocable",
     "WindowOp",
     "WithdrawPrompt",
+    "declined",
+    "kind_of",
+    "to_agent",
 ]

@@ -1,19 +1,21 @@
-"""What is known of a session from its events: one pure fold, for the host's snapshot and for every front end."""
+"""What is known of a session and its agents from their events: one pure fold, for the host and for every front end.
+
+`after` takes the envelope, because an event means something only with its agent: the end of one agent's turn closes no
+ask of another agent.
+"""
 
 from functools import singledispatch
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.protocol.asking import (
-    ApprovalRequested,
+    Answered,
     ApprovalResolved,
-    ElicitationAnswered,
-    ElicitationRequested,
+    Ask,
     PlanAnswered,
     PlanProposed,
-    QuestionAnswered,
-    QuestionAsked,
 )
 from clew.protocol.context_events import (
     CompactionEnded,
@@ -23,11 +25,14 @@ from clew.protocol.context_events import (
     ItemPinned,
 )
 from clew.protocol.display import DiffBlock, TerminalBlock, TodoBlock, TodoItem
+from clew.protocol.envelope import Envelope
 from clew.protocol.event_base import EventBase
+from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.lookup_events import PlanStanding
 from clew.protocol.messages import text_of
 from clew.protocol.session_words import PermissionModeChanged, RecapReady, TitleChanged
 from clew.protocol.shell_events import ShellEnded, ShellRow, ShellsChanged, ShellStarted
+from clew.protocol.standing import Standing, standing_after
 from clew.protocol.tally import Tally
 from clew.protocol.turn_events import (
     PromptAccepted,
@@ -38,8 +43,14 @@ from clew.protocol.turn_events import (
     TurnEnded,
     TurnStarted,
 )
+from clew.protocol.unions import union_of
 
-Waiting = ApprovalRequested | QuestionAsked | PlanProposed | ElicitationRequested
+if TYPE_CHECKING:
+    AnyAsk = Ask
+else:
+    AnyAsk = union_of(Ask)
+
+S = TypeVar("S", bound="AgentState")
 MAX_FILES = 500
 MAX_DENIALS = 100
 MAX_PROMPT_CHARS = 500
@@ -54,8 +65,8 @@ class FileChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
     created: bool = False
 
 
-class SessionState(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The fold. What a front end that joins late must know; figures cover the whole session, resumes included."""
+class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """The fold over one agent's events; figures cover its whole log, resumes included."""
 
     title: str = ""
     title_by_user: bool = False
@@ -86,7 +97,7 @@ class SessionState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     working: bool = False
     compacting: bool = False
     """The view is being made smaller, between turns or within one."""
-    waiting: tuple[Waiting, ...] = ()
+    waiting: tuple[AnyAsk, ...] = ()
     """What a person must answer, oldest first."""
     queued: tuple[PromptQueued, ...] = ()
     """Input that has not joined yet."""
@@ -97,50 +108,114 @@ class SessionState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     meter: ContextMeasured | None = None
     """How full the window was when it was last measured."""
 
-    def figures(self) -> "SessionState":
+    @property
+    def standing(self) -> Standing:
+        """How the agent stands now. What is asked comes first: nothing goes on without an answer."""
+        if self.waiting:
+            return self.waiting[0].standing
+        if self.working or self.compacting or self.queued:
+            return Standing.WORKING
+        return standing_after(self.last_reason)
+
+    def figures(self) -> "AgentState":
         """Without what holds only while a process runs: this part is kept in the log."""
         return replace(self, working=False, compacting=False, waiting=(), queued=(), typed=(), shells=(), meter=None)
 
 
-def after(event: EventBase, state: SessionState) -> SessionState:
-    """The state after this event of the main agent. Events that change nothing return an equal state."""
-    return _fold(event, replace(state, tally=state.tally.after(event)))
+class OpenAsk(NamedTuple):
+    """An ask with the agent that waits for its answer."""
+
+    agent: AgentId
+    ask: Ask
+
+
+class SessionState(AgentState, frozen=True, kw_only=True):
+    """The state of the main agent, and of every other one by its id. What a front end that joins late must know."""
+
+    agents: dict[AgentId, AgentState] = {}
+    """The agents beside the main one that did anything in this process."""
+
+    def of(self, agent: AgentId) -> AgentState:
+        """One agent's state."""
+        return self if agent == MAIN_AGENT else self.agents.get(agent, AgentState())
+
+    @property
+    def asks(self) -> tuple[OpenAsk, ...]:
+        """What a person must answer, whoever asks: the main agent's first, each agent's oldest first."""
+        children = (OpenAsk(agent, ask) for agent, state in self.agents.items() for ask in state.waiting)
+        return (*(OpenAsk(MAIN_AGENT, ask) for ask in self.waiting), *children)
+
+    @property
+    def spent(self) -> Tally:
+        """What all agents used, in sum."""
+        return sum((state.tally for state in self.agents.values()), self.tally)
+
+    @property
+    def session_standing(self) -> Standing:
+        """How the session stands: what any agent asks comes first, then what any agent does."""
+        if asks := self.asks:
+            return asks[0].ask.standing
+        if any(state.standing.open for state in self.agents.values()):
+            return Standing.WORKING
+        return self.standing
+
+
+def session_state(main: AgentState, agents: dict[AgentId, AgentState] | None = None) -> SessionState:
+    """The states of all agents as one."""
+    fields = {name: getattr(main, name) for name in AgentState.__struct_fields__}
+    return SessionState(**fields, agents=agents or {})
+
+
+def after(envelope: Envelope, state: SessionState) -> SessionState:
+    """The state after this event of its agent. Events that change nothing return an equal state."""
+    if envelope.agent == MAIN_AGENT:
+        return agent_after(envelope.event, state)
+    known = state.agents.get(envelope.agent, AgentState())
+    now = agent_after(envelope.event, known)
+    return state if now is known else replace(state, agents={**state.agents, envelope.agent: now})
+
+
+def agent_after(event: EventBase, state: S) -> S:
+    """The same for the state of the agent that the event is about."""
+    tally = state.tally.after(event)
+    return _fold(event, state if tally is state.tally else replace(state, tally=tally))
 
 
 @singledispatch
-def _fold(event: EventBase, state: SessionState) -> SessionState:
+def _fold(event: EventBase, state: Any) -> Any:
+    """`replace` keeps the class of a state, so what comes in as a session's comes out as one."""
     return state
 
 
 @_fold.register
-def _(event: TurnStarted, state: SessionState) -> SessionState:
+def _(event: TurnStarted, state: AgentState) -> AgentState:
     return replace(state, working=True)
 
 
 @_fold.register
-def _(event: StepStarted, state: SessionState) -> SessionState:
+def _(event: StepStarted, state: AgentState) -> AgentState:
     return replace(state, steps=state.steps + 1)
 
 
 @_fold.register
-def _(event: PromptQueued, state: SessionState) -> SessionState:
+def _(event: PromptQueued, state: AgentState) -> AgentState:
     return replace(state, queued=(*state.queued, event))
 
 
 @_fold.register
-def _(event: PromptWithdrawn, state: SessionState) -> SessionState:
+def _(event: PromptWithdrawn, state: AgentState) -> AgentState:
     return replace(state, queued=tuple(item for item in state.queued if item.prompt_id != event.prompt_id))
 
 
 @_fold.register
-def _(event: PromptAccepted, state: SessionState) -> SessionState:
+def _(event: PromptAccepted, state: AgentState) -> AgentState:
     queued = tuple(item for item in state.queued if item.prompt_id != event.prompt_id)
     last = state.last_prompt if event.hidden else text_of(event.content)[:MAX_PROMPT_CHARS]
     return replace(state, queued=queued, last_prompt=last)
 
 
 @_fold.register
-def _(event: ToolEnded, state: SessionState) -> SessionState:
+def _(event: ToolEnded, state: AgentState) -> AgentState:
     files, todos, ran = state.files, state.todos, 0
     for block in event.display:
         if isinstance(block, DiffBlock) and not event.result.is_error:
@@ -171,15 +246,12 @@ def with_change(files: tuple[FileChange, ...], block: DiffBlock) -> tuple[FileCh
 
 
 @_fold.register
-def _(event: TurnEnded, state: SessionState) -> SessionState:
+def _(event: TurnEnded, state: AgentState) -> AgentState:
     return replace(state, working=False, compacting=False, turns=state.turns + 1, waiting=(), last_reason=event.reason)
 
 
-@_fold.register(ApprovalRequested)
-@_fold.register(QuestionAsked)
-@_fold.register(PlanProposed)
-@_fold.register(ElicitationRequested)
-def _(event: Waiting, state: SessionState) -> SessionState:
+@_fold.register
+def _(event: Ask, state: AgentState) -> AgentState:
     if any(known.request_id == event.request_id for known in state.waiting):
         return state
     if isinstance(event, PlanProposed):
@@ -187,26 +259,25 @@ def _(event: Waiting, state: SessionState) -> SessionState:
     return replace(state, waiting=(*state.waiting, event))
 
 
-@_fold.register(QuestionAnswered)
-@_fold.register(ElicitationAnswered)
-def _(event: QuestionAnswered | ElicitationAnswered, state: SessionState) -> SessionState:
+@_fold.register
+def _(event: Answered, state: AgentState) -> AgentState:
     return _without(state, event.request_id)
 
 
 @_fold.register
-def _(event: PlanAnswered, state: SessionState) -> SessionState:
+def _(event: PlanAnswered, state: AgentState) -> AgentState:
     sent_back: PlanStanding = "sent_back" if event.by == "user" else "proposed"
     standing = sent_back if event.decision == "keep_planning" else "accepted"
     return _without(replace(state, plan=standing), event.request_id)
 
 
 @_fold.register
-def _(event: PermissionModeChanged, state: SessionState) -> SessionState:
+def _(event: PermissionModeChanged, state: AgentState) -> AgentState:
     return replace(state, permission_mode=event.mode)
 
 
 @_fold.register
-def _(event: ApprovalResolved, state: SessionState) -> SessionState:
+def _(event: ApprovalResolved, state: AgentState) -> AgentState:
     state = _without(state, event.request_id)
     if event.decision == "deny":
         return replace(state, denials=(*state.denials, f"{event.tool}: {event.subject}")[-MAX_DENIALS:])
@@ -215,55 +286,55 @@ def _(event: ApprovalResolved, state: SessionState) -> SessionState:
     return state
 
 
-def _without(state: SessionState, request_id: str) -> SessionState:
+def _without(state: AgentState, request_id: str) -> AgentState:
     return replace(state, waiting=tuple(item for item in state.waiting if item.request_id != request_id))
 
 
 @_fold.register
-def _(event: TitleChanged, state: SessionState) -> SessionState:
+def _(event: TitleChanged, state: AgentState) -> AgentState:
     if state.title_by_user and event.source != "user":
         return state
     return replace(state, title=event.title, title_by_user=event.source == "user")
 
 
 @_fold.register
-def _(event: RecapReady, state: SessionState) -> SessionState:
+def _(event: RecapReady, state: AgentState) -> AgentState:
     return replace(state, recap=event.text)
 
 
 @_fold.register
-def _(event: ContextMeasured, state: SessionState) -> SessionState:
+def _(event: ContextMeasured, state: AgentState) -> AgentState:
     return replace(state, meter=replace(event, shares=(), largest=()))
 
 
 @_fold.register
-def _(event: CompactionStarted, state: SessionState) -> SessionState:
+def _(event: CompactionStarted, state: AgentState) -> AgentState:
     return replace(state, compacting=True)
 
 
 @_fold.register(CompactionEnded)
 @_fold.register(CompactionFailed)
-def _(event: CompactionEnded | CompactionFailed, state: SessionState) -> SessionState:
+def _(event: CompactionEnded | CompactionFailed, state: AgentState) -> AgentState:
     return replace(state, compacting=False)
 
 
 @_fold.register
-def _(event: ItemPinned, state: SessionState) -> SessionState:
+def _(event: ItemPinned, state: AgentState) -> AgentState:
     others = tuple(pin for pin in state.pins if pin.target != event.target)
     return replace(state, pins=(*others, event) if event.pinned else others)
 
 
 @_fold.register
-def _(event: ShellStarted, state: SessionState) -> SessionState:
+def _(event: ShellStarted, state: AgentState) -> AgentState:
     return replace(state, typed=(*state.typed, event))
 
 
 @_fold.register
-def _(event: ShellEnded, state: SessionState) -> SessionState:
+def _(event: ShellEnded, state: AgentState) -> AgentState:
     others = tuple(item for item in state.typed if item.request_id != event.request_id)
     return replace(state, typed=others, commands=state.commands + 1)
 
 
 @_fold.register
-def _(event: ShellsChanged, state: SessionState) -> SessionState:
+def _(event: ShellsChanged, state: AgentState) -> AgentState:
     return replace(state, shells=event.running)

@@ -1,5 +1,8 @@
 """The one cost counter: every request of the conversation and beside it, folded from events. All others show it."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -55,6 +58,15 @@ class Tally(Struct, frozen=True, kw_only=True, omit_defaults=True):
             case _:
                 return self
 
+    def __add__(self, other: "Tally") -> "Tally":
+        """The sums of two agents, model by model and purpose by purpose."""
+        return Tally(
+            models=_summed(self.models, other.models, lambda use: use.model),
+            side=_summed(self.side, other.side, lambda use: use.purpose),
+            api_ms=self.api_ms + other.api_ms,
+            work_ms=self.work_ms + other.work_ms,
+        )
+
     @property
     def usage(self) -> Usage:
         """All tokens of the conversation."""
@@ -75,6 +87,26 @@ class Tally(Struct, frozen=True, kw_only=True, omit_defaults=True):
     def unpriced(self) -> int:
         """Requests of the conversation whose cost nobody knows."""
         return sum(use.unpriced for use in self.models)
+
+
+U = TypeVar("U", ModelUse, SideUse)
+
+
+def _summed(one: tuple[U, ...], two: tuple[U, ...], key: Callable[[U], str]) -> tuple[U, ...]:
+    rows = {key(use): use for use in one}
+    for use in two:
+        known = rows.get(key(use))
+        rows[key(use)] = use if known is None else _added(known, use)
+    return tuple(rows.values())
+
+
+def _added(one: U, two: U) -> U:
+    counted = {
+        name: getattr(one, name) + getattr(two, name)
+        for name in one.__struct_fields__
+        if name not in ("model", "purpose")
+    }
+    return replace(one, **counted)
 
 
 def _with_attempt(models: tuple[ModelUse, ...], event: AttemptEnded) -> tuple[ModelUse, ...]:

@@ -10,22 +10,21 @@ from msgspec.structs import replace
 
 from clew.protocol.client import Client
 from clew.protocol.events import (
+    Answered,
     ApprovalRequested,
-    ApprovalResolved,
+    Ask,
     CallChanged,
-    ElicitationAnswered,
     ElicitationRequested,
-    Event,
+    Envelope,
     HookCalled,
     HookCallWithdrawn,
     PartCompleted,
-    PlanAnswered,
     PlanProposed,
-    QuestionAnswered,
     QuestionAsked,
+    TurnEnded,
 )
 from clew.protocol.form_fields import fields_of, problem_with_all
-from clew.protocol.ids import CallId, RequestId
+from clew.protocol.ids import AgentId, CallId, RequestId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, arguments_of
 from clew.protocol.ops import (
@@ -37,6 +36,8 @@ from clew.protocol.ops import (
     AnswerQuestion,
     CallbackHook,
     Op,
+    declined,
+    to_agent,
 )
 from clew.sdk.options import Allow, Decision, Elicitation, HookCallback, Options, ToolRequest
 
@@ -53,7 +54,7 @@ class Callbacks:
         self._options = options
         self._client = client
         self._open: dict[RequestId, asyncio.Task[None]] = {}
-        self._inputs: dict[CallId, dict[str, Any]] = {}
+        self._inputs: dict[tuple[AgentId, CallId], dict[str, Any]] = {}
         self._hooks: dict[str, HookCallback] = {}
         self.registered: tuple[CallbackHook, ...] = tuple(self._register())
 
@@ -74,24 +75,30 @@ class Callbacks:
                 )
         return found
 
-    def hear(self, event: Event) -> None:
+    def hear(self, envelope: Envelope) -> None:
         """Ask whoever is concerned; returns at once."""
+        event, agent = envelope.event, envelope.agent
         match event:
             case PartCompleted(part=ToolCallPart() as call):
-                self._inputs[call.id] = arguments_of(meant_call(call))
+                self._inputs[agent, call.id] = arguments_of(meant_call(call))
             case CallChanged():
-                self._inputs[event.call_id] = event.arguments  # what it would run with now
+                self._inputs[agent, event.call_id] = event.arguments  # what it would run with now
+            case TurnEnded():
+                self._inputs = {key: given for key, given in self._inputs.items() if key[0] != agent}
             case ApprovalRequested():
-                self._ask(event.request_id, partial(self._decide, event))
+                given = self._inputs.get((agent, event.call_id)) or event.input()
+                self._ask(event.request_id, partial(self._decide, event, given), agent)
             case QuestionAsked():
-                self._ask(event.request_id, partial(self._answer, event))
+                self._ask(event.request_id, partial(self._answer, event), agent)
             case ElicitationRequested():
-                self._ask(event.request_id, partial(self._elicit, event))
+                self._ask(event.request_id, partial(self._elicit, event), agent)
             case PlanProposed():
-                self._ask(event.request_id, partial(self._plan, event))
+                self._ask(event.request_id, partial(self._plan, event), agent)
             case HookCalled():
-                self._ask(event.request_id, partial(self._hook, event))
-            case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered() | PlanAnswered() | HookCallWithdrawn():
+                self._ask(event.request_id, partial(self._hook, event), agent)
+            case Ask():  # a kind that programs have no function for
+                self._ask(event.request_id, partial(self._decline, event), agent)
+            case Answered() | HookCallWithdrawn():
                 if (task := self._open.pop(event.request_id, None)) is not None:
                     task.cancel()
             case _:
@@ -105,18 +112,21 @@ class Callbacks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
 
-    def _ask(self, request: RequestId, answering: Callable[[], Awaitable[Op]]) -> None:
+    def _ask(self, request: RequestId, answering: Callable[[], Awaitable[Op]], agent: AgentId) -> None:
         async def run() -> None:
             op = await answering()
             self._open.pop(request, None)  # from here on it is no longer ours to cancel
-            await self._client.submit(op)
+            await self._client.submit(to_agent(op, agent))
 
         self._open[request] = asyncio.create_task(run())
 
-    async def _decide(self, event: ApprovalRequested) -> Op:
+    async def _decline(self, ask: Ask) -> Op:
+        return declined(ask, reason=NOBODY, by="nobody")
+
+    async def _decide(self, event: ApprovalRequested, given: Mapping[str, Any]) -> Op:
         asked = ToolRequest(
             tool=event.tool,
-            arguments=dict(self._inputs.get(event.call_id) or event.input()),
+            arguments=dict(given),
             subject=event.subject,
             why=event.why,
             call_id=event.call_id,

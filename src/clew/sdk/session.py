@@ -201,12 +201,12 @@ class Session:
         for line in self._stream.lines(envelope):
             self._lines.put_nowait(line)
         if self._callbacks is not None:
-            self._callbacks.hear(event)
+            self._callbacks.hear(envelope)
+        if (state := self._activity.after(envelope)) is not None:
+            self._idle = state == "idle"
         if envelope.agent != MAIN_AGENT:
             return
         self._outcome.feed(event)
-        if (state := self._activity.after(event)) is not None:
-            self._idle = state == "idle"
         match event:
             case SessionStarted():
                 self.id = event.session_id

@@ -10,14 +10,13 @@ from msgspec import UNSET
 from clew import __version__
 from clew.protocol.entries import ResultDetails
 from clew.protocol.events import (
-    ApprovalRequested,
     ArgumentsDelta,
+    Ask,
     AttemptEnded,
     BatchLabelled,
     CompactionEnded,
     CompactionFailed,
     CompactionStarted,
-    ElicitationRequested,
     Envelope,
     HookCalled,
     HookRan,
@@ -25,9 +24,7 @@ from clew.protocol.events import (
     Notice,
     PartCompleted,
     PermissionModeChanged,
-    PlanProposed,
     PromptAccepted,
-    QuestionAsked,
     ReasoningDelta,
     RecapReady,
     ReplyBegan,
@@ -79,7 +76,7 @@ SERVER_STATES: dict[McpState, str] = {
     "off": "disabled",
 }
 """Our states in the words that programs know."""
-ASKS = (ApprovalRequested, QuestionAsked, PlanProposed, ElicitationRequested, HookCalled)
+ASKS = (Ask, HookCalled)
 """What a host may pass on as a request of its own: the call that it is about must have been told by then."""
 PROGRESS_EVERY_S = 10.0
 
@@ -119,7 +116,7 @@ class StreamLines:
         self._asks = () if nobody_is_asked else ASKS
         self._slash_commands = slash_commands
         self._replies: dict[AgentId, ReplyLines] = {}
-        self._running: dict[CallId, tuple[str, str, float]] = {}
+        self._running: dict[tuple[AgentId, CallId], tuple[str, str, float]] = {}
         """Name and start of calls that run, and for how long when it was last told."""
 
     def lines(self, envelope: Envelope) -> Iterator[StreamLine]:
@@ -154,7 +151,7 @@ class StreamLines:
                 if envelope.agent == MAIN_AGENT:
                     yield from self._about_the_session(envelope)
                     yield from self._remarks(envelope)
-                    yield from self._state(envelope)
+                yield from self._state(envelope)
 
     def _replies_of(self, envelope: Envelope) -> ReplyLines:
         known = self._replies.get(envelope.agent)
@@ -177,11 +174,11 @@ class StreamLines:
         event, session, parent = envelope.event, envelope.session_id, envelope.parent_call
         match event:
             case ToolStarted():
-                self._running[event.call.id] = (event.call.name, envelope.at, 0.0)
+                self._running[envelope.agent, event.call.id] = (event.call.name, envelope.at, 0.0)
             case ToolProgress():
                 yield from self._progress(envelope, event)
             case ToolEnded():
-                self._running.pop(event.result.call_id, None)
+                self._running.pop((envelope.agent, event.result.call_id), None)
                 yield UserLine(
                     session_id=session,
                     uuid=event.entry_id,
@@ -206,11 +203,11 @@ class StreamLines:
                 pass
 
     def _progress(self, envelope: Envelope, event: ToolProgress) -> Iterator[ToolProgressLine]:
-        name, started, told_s = self._running.get(event.call_id, ("", envelope.at, 0.0))
+        name, started, told_s = self._running.get((envelope.agent, event.call_id), ("", envelope.at, 0.0))
         elapsed_s = _seconds(started, envelope.at)
         if not self._partial and elapsed_s - told_s < PROGRESS_EVERY_S:
             return
-        self._running[event.call_id] = (name, started, elapsed_s)
+        self._running[envelope.agent, event.call_id] = (name, started, elapsed_s)
         yield ToolProgressLine(
             session_id=envelope.session_id,
             uuid=new_uuid(),
@@ -312,7 +309,7 @@ class StreamLines:
                 pass
 
     def _state(self, envelope: Envelope) -> Iterator[StreamLine]:
-        changed = self._activity.after(envelope.event) if self._activity is not None else None
+        changed = self._activity.after(envelope) if self._activity is not None else None
         if changed is not None:
             yield StateLine(session_id=envelope.session_id, uuid=new_uuid(), state=changed)
 

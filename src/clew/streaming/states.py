@@ -1,57 +1,33 @@
-"""Whether a session works, waits for somebody, or rests: what a host needs to know when it may hang up."""
+"""Whether a session works, waits for somebody, or rests, in the words of stream-json: what tells a host when it may
+hang up."""
 
-from clew.protocol.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    ElicitationAnswered,
-    ElicitationRequested,
-    Event,
-    PlanAnswered,
-    PlanProposed,
-    PromptAccepted,
-    PromptQueued,
-    PromptWithdrawn,
-    QuestionAnswered,
-    QuestionAsked,
-    TurnEnded,
-    TurnStarted,
-)
-from clew.protocol.ids import PromptId, RequestId
+from clew.protocol.events import Envelope, SnapshotTaken
+from clew.protocol.state import SessionState, after
 from clew.protocol.stream import SessionActivity
 
 
 class ActivityFold:
-    """Tells each change once. It rests only when nothing waits to be taken up."""
+    """Follows the state of the session and tells each change of its word once."""
 
     def __init__(self) -> None:
+        self._state = SessionState()
         self._now: SessionActivity = "idle"
-        self._in_turn = False
-        self._asked: set[RequestId] = set()
-        self._queued: set[PromptId] = set()
 
-    def after(self, event: Event) -> SessionActivity | None:
-        """The new state, if this event changed it."""
-        match event:
-            case PromptQueued():
-                self._queued.add(event.prompt_id)
-            case PromptAccepted():
-                self._queued.discard(event.prompt_id)
-            case PromptWithdrawn():
-                self._queued.discard(event.prompt_id)
-            case TurnStarted():
-                self._in_turn = True
-            case TurnEnded():
-                self._in_turn = False
-                self._asked.clear()
-            case ApprovalRequested() | QuestionAsked() | ElicitationRequested() | PlanProposed():
-                self._asked.add(event.request_id)
-            case ApprovalResolved() | QuestionAnswered() | ElicitationAnswered() | PlanAnswered():
-                self._asked.discard(event.request_id)
-            case _:
-                return None
-        state: SessionActivity = "running" if self._in_turn or self._queued else "idle"
-        state = "requires_action" if self._asked else state
-        if state == self._now:
+    def after(self, envelope: Envelope) -> SessionActivity | None:
+        """The new word, if this event changed it."""
+        if isinstance(envelope.event, SnapshotTaken):
             return None
-        self._now = state
-        return state
+        self._state = after(envelope, self._state)
+        word = activity_of(self._state)
+        if word == self._now:
+            return None
+        self._now = word
+        return word
+
+
+def activity_of(state: SessionState) -> SessionActivity:
+    """It rests only when no agent works or asks and nothing waits to be taken up."""
+    if state.asks:
+        return "requires_action"
+    working = any(agent.working or agent.queued for agent in (state, *state.agents.values()))
+    return "running" if working else "idle"

@@ -1,6 +1,6 @@
 """Events into entries: the one mapping from what is told to what is kept. Pure; `retelling` is its inverse."""
 
-from typing import Any, cast
+from typing import Any
 
 import msgspec
 
@@ -28,7 +28,6 @@ from clew.protocol.events import (
     AttemptEnded,
     BatchLabelled,
     CompactionEnded,
-    Durable,
     DurableEvent,
     Event,
     PartCompleted,
@@ -252,4 +251,4 @@ def _keyed(event: DurableEvent, stamp: Stamp) -> KnownEntry:
         case PermissionModeChanged():
             return ModeEntry(permission_mode=event.mode, **stamp.keyed())
         case _:
-            return EventEntry(event=cast("Durable", event), **stamp.keyed())
+            return EventEntry(event=event, **stamp.keyed())

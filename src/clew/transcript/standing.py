@@ -21,7 +21,7 @@ from clew.protocol.events import Durable, ElicitationAnswered, ElicitationReques
 from clew.protocol.ids import EntryId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
-from clew.protocol.standing import Standing
+from clew.protocol.standing import LIMITS, STOPS, Standing
 from clew.transcript.typed_text import is_interruption, is_prompt
 
 QUESTION_TOOLS = frozenset({"AskUserQuestion", "AskUser"})
@@ -32,8 +32,6 @@ MAY_ASK = "may ask"
 tell of what is not done, or not yet."""
 TAKEN_BACK = "taken back"
 """Detail of a state: something was undone since, or brought back."""
-_LIMITS = frozenset({"max_turns", "max_budget", "output_limit", "prompt_too_long"})
-_STOPS = frozenset({"interrupted", "stopped_by_denial"})
 _QUOTA = re.compile(
     r"usage limit|rate.?limit|hit your \w*\s?limit|quota|limit (?:reached|exceeded)|too many requests|\b429\b|"
     r"credit balance|insufficient (?:credit|balance|funds|quota)|out of credits",
@@ -41,7 +39,7 @@ _QUOTA = re.compile(
 )
 _ENDINGS = {
     "interrupted": Standing.INTERRUPTED,
-    "limited": Standing.LIMITED,
+    "limited": Standing.SUSPENDED,
     "failed": Standing.FAILED,
 }
 _MAX_CHARS = 300
@@ -158,9 +156,9 @@ class StandingFold(Struct, kw_only=True, omit_defaults=True):
     def _ended(self, entry: TurnResultEntry) -> None:
         self.pending = []
         self.in_turn = False
-        if entry.reason in _STOPS:
+        if entry.reason in STOPS:
             self._set("interrupted", entry.reason, self.source)
-        elif entry.reason in _LIMITS:
+        elif entry.reason in LIMITS:
             self._set("limited", entry.error[:_MAX_CHARS] or entry.reason, self.source)
         elif entry.reason == "model_error":
             self._fail(entry.error or "model error", self.source)

@@ -8,17 +8,14 @@ from textual.containers import Vertical
 
 from clew.composing.keymap import Keymap
 from clew.presentation.story import Story
-from clew.protocol.events import ApprovalRequested, ElicitationRequested, Event, PlanProposed, QuestionAsked
+from clew.protocol.events import Ask, Event
 from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.ops import Op
-from clew.protocol.state import Waiting
+from clew.protocol.ops import Op, to_agent
+from clew.protocol.state import OpenAsk
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
 from clew.tui.key_order import Typed, focus_now, hand_over
 from clew.tui.prompt_panel import PromptPanel
-
-ASKED_BY_STATE = (ApprovalRequested, QuestionAsked, ElicitationRequested, PlanProposed)
-"""Events whose open ones are part of the state: they are asked again by whoever joins late."""
 
 
 class Dock(Vertical):
@@ -31,6 +28,8 @@ class Dock(Vertical):
         self._keymap = keymap
         self.dialog: Dialog | None = None
         self._request = ""
+        self._agent = MAIN_AGENT
+        """Who asked what is open."""
         self._done: set[str] = set()
         self._next: deque[Event] = deque()
         self._story = Story()
@@ -53,7 +52,7 @@ class Dock(Vertical):
             if self.dialog.settled_by(event) or (self._request and self._request not in _open_ids(story)):
                 self.close()
         taken = False
-        if opens(event, asked=asked) and not isinstance(event, ASKED_BY_STATE):
+        if opens(event, asked=asked) and not isinstance(event, Ask):  # open asks are part of the state
             self._next.append(event)
             taken = asked
         self.advance(story)
@@ -63,19 +62,18 @@ class Dock(Vertical):
         """Ask what is to be asked next, if nothing is being asked."""
         if self.dialog is not None:
             return
-        waiting = [item for item in story.facts.state.waiting if item.request_id not in self._done]
-        known = [item for item in waiting if opens(item)]
+        waiting = [item for item in story.facts.state.asks if item.ask.request_id not in self._done]
+        known = [item for item in waiting if opens(item.ask)]
         if known:
             self._ask(known[0], story, behind=len(known) - 1)
         elif self._next:
             self.open(dialog_for(self._next.popleft(), DialogContext(facts=story.facts)))
 
-    def _ask(self, item: Waiting, story: Story, *, behind: int) -> None:
-        call = story.call(item.call_id) if isinstance(item, ApprovalRequested) else None
-        agent = story.askers.get(item.request_id, MAIN_AGENT)
-        context = DialogContext(facts=story.facts, call=call, agent=agent, waiting=behind)
-        self.open(dialog_for(item, context))
-        self._request = item.request_id
+    def _ask(self, item: OpenAsk, story: Story, *, behind: int) -> None:
+        call = story.asked_call(item)
+        context = DialogContext(facts=story.facts, call=call, agent=item.agent, waiting=behind)
+        self.open(dialog_for(item.ask, context))
+        self._request, self._agent = item.ask.request_id, item.agent
 
     def open(self, dialog: Dialog) -> None:
         """Show a dialog in place of the prompt; what was being asked is asked again after it."""
@@ -107,7 +105,7 @@ class Dock(Vertical):
         if self.dialog is not None:
             late = self.dialog.leave_keys()
             self.dialog.remove()
-        self.dialog, self._request = None, ""
+        self.dialog, self._request, self._agent = None, "", MAIN_AGENT
         return late
 
     def take_focus(self) -> None:
@@ -122,7 +120,7 @@ class Dock(Vertical):
         if self.dialog is None:
             return False
         for op in self.dialog.refusal(stop=stop):
-            self._send(op)
+            self._send(to_agent(op, self._agent))
         self.close()
         return True
 
@@ -133,9 +131,10 @@ class Dock(Vertical):
     def on_dialog_answered(self, event: Dialog.Answered) -> None:
         """Decided."""
         event.stop()
+        agent = self._agent
         self.close()
         for op in event.ops:
-            self._send(op)
+            self._send(to_agent(op, agent))
 
     def on_dialog_dismissed(self, event: Dialog.Dismissed) -> None:
         """Not decided: what waits for an answer is refused, the rest is let be."""
@@ -158,4 +157,4 @@ class Dock(Vertical):
 
 
 def _open_ids(story: Story) -> set[str]:
-    return {item.request_id for item in story.facts.state.waiting}
+    return {item.ask.request_id for item in story.facts.state.asks}

@@ -55,13 +55,13 @@ class Presence:
     def show(self, story: Story) -> None:
         """The terminal's title and progress mark."""
         state = story.facts.state
-        mark = "? " if state.waiting else "… " if state.working else ""
+        mark = "? " if state.asks else "… " if state.working else ""
         name = state.title or story.facts.cwd.rstrip("/").rpartition("/")[2]
         title = f"{mark}clew · {clip(sanitize(name, one_line=True), MAX_TITLE)}"
         if title != self._titled:
             self._titled = title
             self._write(f"\x1b]2;{title}\x07")
-        progress = "4;0" if state.waiting else "3;0" if state.working else "0;0"
+        progress = "4;0" if state.asks else "3;0" if state.working else "0;0"
         if progress != (self._progress or "0;0"):
             self._progress = progress
             self._write(f"\x1b]9;4;{progress}\x07")

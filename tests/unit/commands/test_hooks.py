@@ -10,6 +10,7 @@ from clew.protocol.events import HookRan, HookRow, HooksListed
 from clew.protocol.hook_events import HookState
 from clew.protocol.ids import OpId
 from clew.protocol.ops import ApproveHooks, ListHooks
+from fakes.envelopes import sent
 
 
 def row(digest: str, state: HookState, command: str = "./check.sh") -> HookRow:
@@ -32,7 +33,7 @@ LISTED = HooksListed(
 
 
 def run(text: str, *, listed: bool = True) -> CommandResult:
-    facts = facts_after(LISTED, SessionFacts()) if listed else SessionFacts()
+    facts = facts_after(sent(LISTED), SessionFacts()) if listed else SessionFacts()
     return run_command(text, CommandContext(facts=facts))
 
 

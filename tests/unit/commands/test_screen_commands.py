@@ -51,6 +51,7 @@ from clew.protocol.ops import (
 from clew.protocol.state import SessionState
 from clew.protocol.tally import ModelUse, SideUse, Tally
 from clew.protocol.turn_events import PromptQueued
+from fakes.envelopes import sent
 from unit.commands.test_commands import run
 
 ASKED = OpId("1")
@@ -298,7 +299,7 @@ def test_facts_follow_the_events() -> None:
         may_bypass=True,
     )
     for event in (started, EffortChanged(effort="max"), ThemeChanged(theme="terminal")):
-        facts = facts_after(event, facts)
+        facts = facts_after(sent(event), facts)
     assert (facts.effort, facts.may_bypass, facts.permission_mode, facts.theme) == ("max", True, "plan", "terminal")
 
 
@@ -317,5 +318,5 @@ def test_the_last_words_before_the_next_prompt_are_the_answer() -> None:
     asked = PromptAccepted(entry_id=EntryId("e"), parent_id=None, content="q")
     facts = SessionFacts()
     for event in (asked, said("I look first."), said("It is 7."), asked, said(" "), said("And 8.")):
-        facts = facts_after(event, facts)
+        facts = facts_after(sent(event), facts)
     assert facts.answers == ("It is 7.", "And 8.")

@@ -328,7 +328,12 @@ def test_aider_adds_only_the_output_of_tests_that_fail(tmp_path: Path, after: st
 
 @pytest.mark.parametrize(
     ("status", "state"),
-    [("submitted", "idle"), ("exit_cost", "limited"), ("submitted (exit_cost)", "limited"), ("exit_error", "failed")],
+    [
+        ("submitted", "idle"),
+        ("exit_cost", "suspended"),
+        ("submitted (exit_cost)", "suspended"),
+        ("exit_error", "failed"),
+    ],
 )
 def test_what_swe_agent_handed_in_at_its_limit_is_not_done(tmp_path: Path, status: str, state: str) -> None:
     path = swe_agent(tmp_path)
@@ -385,7 +390,7 @@ def test_a_file_that_aider_was_not_to_make_is_refused(tmp_path: Path) -> None:
     assert [(item.subject, item.by_rule) for item in ledger.refused] == [("big.sh", False)]
 
 
-@pytest.mark.parametrize(("kind", "state"), [("quota", "limited"), ("network", "failed")])
+@pytest.mark.parametrize(("kind", "state"), [("quota", "suspended"), ("network", "failed")])
 def test_copilot_says_what_kind_of_error_it_was(tmp_path: Path, kind: str, state: str) -> None:
     events = [
         {"type": "session.start", "data": {"sessionId": "s1", "context": {"cwd": "/p"}}, "id": "1"},

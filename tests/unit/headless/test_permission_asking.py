@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
 from clew.headless.op_answers import OpAnswers
@@ -118,6 +119,20 @@ async def test_the_program_is_told_what_would_run_and_why_it_is_asked() -> None:
         },
     ]
     lab.asking.close()
+
+
+async def test_a_childs_call_of_the_same_id_is_asked_about_with_its_own_input() -> None:
+    lab = Lab()
+    childs = msgspec.structs.replace(
+        CALL, part=msgspec.structs.replace(CALL.part, arguments={"command": "rm -rf build"})
+    )
+    await lab.take(CALL)
+    await lab.asking.take(told(childs, "helper"))
+    await lab.asking.take(told(ASKED, "helper"))
+    asked = await lab.asked()
+    assert (asked["input"], asked["agent_id"]) == ({"command": "rm -rf build"}, "helper")
+    answer = await lab.answer({"behavior": "allow", "updatedInput": {"command": "rm -rf build"}})
+    assert (answer.agent, answer.arguments) == ("helper", None)
 
 
 async def test_the_program_is_asked_about_the_input_that_would_run() -> None:

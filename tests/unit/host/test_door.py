@@ -37,7 +37,7 @@ from clew.protocol.events import (
     ToolStarted,
     TurnEnded,
 )
-from clew.protocol.ids import MAIN_AGENT, MessageId, OpId, PromptId, RequestId, SessionId
+from clew.protocol.ids import MessageId, OpId, PromptId, RequestId, SessionId
 from clew.protocol.ops import (
     AnswerApproval,
     Close,
@@ -187,8 +187,8 @@ def folded(seen: list[Envelope]) -> SessionState:
     for envelope in seen:
         if isinstance(envelope.event, SnapshotTaken):
             state = envelope.event.state
-        elif envelope.agent == MAIN_AGENT:
-            state = after(envelope.event, state)
+        else:
+            state = after(envelope, state)
     return state
 
 

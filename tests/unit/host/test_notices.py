@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from clew.host.notices import LIMITS, MAX_CHARS, OWN_DOING, notice_of
 from clew.protocol.events import (
     ApprovalRequested,
+    Ask,
     ElicitationRequested,
     Notified,
     PlanProposed,
@@ -19,12 +20,12 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import CallId, RequestId
-from clew.protocol.state import Waiting
 from clew.protocol.turn_events import TurnEndReason
+from clew.protocol.unions import leaves
 
 REQUEST, CALL = RequestId("0f0f-request"), CallId("0e0e-call")
 KEY = "sk-ant-api03-" + "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z" * 2
-ASKS: list[Waiting] = [
+ASKS: list[Ask] = [
     ApprovalRequested(request_id=REQUEST, call_id=CALL, tool="Bash", subject="git push", why="no rule"),
     QuestionAsked(request_id=REQUEST, call_id=CALL, questions=(Question(question="Which port?"),)),
     QuestionAsked(request_id=REQUEST, call_id=CALL, questions=()),
@@ -38,7 +39,7 @@ def end(reason: typing.Any, **more: typing.Any) -> TurnEnded:
 
 
 def test_whatever_waits_for_a_person_is_a_notice() -> None:
-    assert {type(event) for event in ASKS} == set(typing.get_args(Waiting))
+    assert {type(event) for event in ASKS} == set(leaves(Ask))
     for event in ASKS:
         notice = notice_of(event, "Parcels")
         assert notice is not None
@@ -47,7 +48,7 @@ def test_whatever_waits_for_a_person_is_a_notice() -> None:
 
 
 @pytest.mark.parametrize("event", ASKS, ids=lambda event: type(event).__name__)
-def test_nothing_in_a_notice_could_answer(event: Waiting) -> None:
+def test_nothing_in_a_notice_could_answer(event: Ask) -> None:
     told = msgspec.json.encode(notice_of(event)).decode()
     assert REQUEST not in told
     assert CALL not in told

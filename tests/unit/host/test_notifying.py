@@ -234,7 +234,7 @@ async def test_an_agent_below_is_heard_when_it_asks_and_not_when_it_ends(tmp_pat
         notice: Notified = await front.until(Notified)
         assert notice.kind == "needs_approval"
         request: ApprovalRequested = await front.until(ApprovalRequested, agent=CHILD)
-        await front.submit(AnswerApproval(request_id=request.request_id, decision="allow"))
+        await front.submit(AnswerApproval(agent=CHILD, request_id=request.request_id, decision="allow"))
         await front.until(TurnEnded, agent=CHILD)
         await settled()
         assert told(front) == ["needs_approval"]

@@ -102,7 +102,7 @@ async def test_what_it_asks_reaches_the_person_and_the_answer_reaches_it(tmp_pat
         add_child(front, model, path, host=TestHost(verdict=asks("ShellAccess")))
         say_to_child(front, "run it")
         asked = await front.until(ApprovalRequested, agent=CHILD)
-        await front.submit(AnswerApproval(request_id=asked.request_id, decision="allow"))
+        await front.submit(AnswerApproval(agent=CHILD, request_id=asked.request_id, decision="allow"))
         assert (await front.until(TurnEnded, agent=CHILD)).reason == "completed"
 
 

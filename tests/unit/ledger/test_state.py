@@ -38,10 +38,10 @@ def test_states() -> None:
     )
     assert asked().user("[Request interrupted by user]").ledger().state == "interrupted"
     assert asked().agent("x y z").ended("interrupted").ledger().state == "interrupted"
-    assert asked().ended("max_budget").ledger().state == "limited"
+    assert asked().ended("max_budget").ledger().state == "suspended"
     assert asked().ended("model_error", error="connection refused").ledger().state == "failed"
-    assert asked().ended("model_error", error="429 rate limit reached").ledger().state == "limited"
-    assert asked().ended("model_error", error="You've hit your limit · resets 3pm").ledger().state == "limited"
+    assert asked().ended("model_error", error="429 rate limit reached").ledger().state == "suspended"
+    assert asked().ended("model_error", error="You've hit your limit · resets 3pm").ledger().state == "suspended"
     assert asked().note("api_error", "overloaded").ledger().state == "failed"
     assert asked().note("api_error", "overloaded").agent("Here it is.").ledger().state == "idle"
 

@@ -85,8 +85,8 @@ def test_turns_of_other_agents_are_not_ours() -> None:
 
 def test_what_another_agent_asks_waits_for_the_person_too() -> None:
     state = told(sent(asks(1), agent=AgentId("h")), folded(STARTED, TurnStarted(turn=1)))
-    assert state.facts.state.waiting == (asks(1),)
-    assert state.askers == {"q1": "h"}
+    assert state.facts.state.waiting == ()
+    assert state.facts.state.asks == ((AgentId("h"), asks(1)),)
 
 
 def resolved(decision: Literal["allow", "allow_always", "deny"], rule: str = "") -> ApprovalResolved:

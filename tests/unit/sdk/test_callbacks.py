@@ -7,18 +7,21 @@ from typing import Any
 import pytest
 
 from clew.protocol.events import (
+    ApprovalRequested,
     Envelope,
     Event,
     HookCalled,
     HookCallWithdrawn,
     OpAccepted,
     OpRejected,
+    PartCompleted,
     SessionEnded,
     SessionStarted,
 )
-from clew.protocol.ids import CallId, RequestId, SessionId
-from clew.protocol.ops import AnswerHookCall, Close, Op, RegisterHooks
-from clew.sdk import Hook, NotOpened, Options, Session
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, MessageId, RequestId, SessionId
+from clew.protocol.messages import ToolCallPart
+from clew.protocol.ops import AnswerApproval, AnswerHookCall, AnswerOp, Close, Op, RegisterHooks
+from clew.sdk import Allow, Hook, NotOpened, Options, Session, ToolRequest
 
 STARTED = SessionStarted(
     session_id=SessionId("s"), cwd="/", model="m", permission_mode="default", tools=(), version="0", resumed=False
@@ -31,12 +34,12 @@ class FakeClient:
     def __init__(self, *, refuse_hooks: str = "") -> None:
         self.ops: list[Op] = []
         self.answered = asyncio.Event()
-        self._events: asyncio.Queue[Event | None] = asyncio.Queue()
+        self._events: asyncio.Queue[tuple[Event, AgentId] | None] = asyncio.Queue()
         self._refuse_hooks = refuse_hooks
         self.say(STARTED)
 
-    def say(self, event: Event) -> None:
-        self._events.put_nowait(event)
+    def say(self, event: Event, agent: AgentId = MAIN_AGENT) -> None:
+        self._events.put_nowait((event, agent))
 
     async def submit(self, op: Op) -> None:
         self.ops.append(op)
@@ -44,7 +47,7 @@ class FakeClient:
             self.say(OpRejected(op_id=op.op_id, op="hooks.register", reason=self._refuse_hooks))
         elif op.op_id:
             self.say(OpAccepted(op_id=op.op_id))
-        if isinstance(op, AnswerHookCall):
+        if isinstance(op, AnswerHookCall | AnswerOp):
             self.answered.set()
         if isinstance(op, Close):
             self.say(SessionEnded(reason="closed"))
@@ -52,9 +55,11 @@ class FakeClient:
 
     async def events(self) -> AsyncIterator[Envelope]:
         number = 0
-        while (event := await self._events.get()) is not None:
+        while (said := await self._events.get()) is not None:
             number += 1
-            yield Envelope(seq=number, at="2026-01-31T00:00:00.000Z", session_id=SessionId("s"), event=event)
+            event, agent = said
+            at = "2026-01-31T00:00:00.000Z"
+            yield Envelope(seq=number, at=at, session_id=SessionId("s"), event=event, agent=agent)
 
 
 def opened_with(monkeypatch: pytest.MonkeyPatch, client: FakeClient) -> None:
@@ -154,3 +159,34 @@ async def test_a_session_that_breaks_off_says_why(monkeypatch: pytest.MonkeyPatc
         with pytest.raises(Exception, match="ZeroDivisionError"):
             async for _ in session.messages():
                 pass
+
+
+def called(command: str) -> PartCompleted:
+    call = ToolCallPart(id=CallId("call_0"), name="Bash", arguments={"command": command})
+    return PartCompleted(
+        entry_id=EntryId("e"), parent_id=None, reply_id=MessageId("m"), part_number=0, model="m", part=call
+    )
+
+
+async def test_a_childs_call_of_the_same_id_is_asked_about_with_its_own_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[ToolRequest] = []
+
+    async def decide(request: ToolRequest) -> Allow:
+        asked.append(request)
+        return Allow()
+
+    client, helper = FakeClient(), AgentId("helper")
+    opened_with(monkeypatch, client)
+    async with Session(Options(can_use_tool=decide)):
+        client.say(called("make test"))
+        client.say(called("rm -rf build"), helper)
+        client.say(
+            ApprovalRequested(
+                request_id=RequestId("r"), call_id=CallId("call_0"), tool="Bash", subject="rm -rf build", why=""
+            ),
+            helper,
+        )
+        await client.answered.wait()
+    (answer,) = [op for op in client.ops if isinstance(op, AnswerApproval)]
+    assert answer.agent == helper
+    assert asked[0].arguments == {"command": "rm -rf build"}

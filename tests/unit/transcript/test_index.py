@@ -317,7 +317,7 @@ def test_states(store: SessionStore) -> None:
     assert state() == "asking"
     script.user("yes")
     ended("max_budget")
-    assert state() == "limited"
+    assert state() == "suspended"
     script.user("more")
     ended("model_error")
     assert state() == "failed"
