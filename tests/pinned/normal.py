@@ -25,10 +25,11 @@ PATTERNS = (
     (re.compile(r"\b127\.0\.0\.1:\d+"), "127.0.0.1:<port>"),
     (re.compile(rf"\bclew/{re.escape(__version__)}"), "clew/<version>"),
 )
-MEASURED = {"duration_api_ms", "duration_ms", "pid", "retry_delay_ms"}
-"""Keys that are always written, whose value is a measure of this run."""
+MEASURED = {"duration_api_ms", "duration_ms", "pid", "preTokens", "retry_delay_ms", "tokens_after", "tokens_before"}
+"""Keys that are always written, whose value is a measure of this run or an estimate over its paths."""
 LEFT_OUT = {"api_ms", "durationMs", "waitedMs", "waited_ms", "work_ms"}
 """Measures that are not written at all when they are zero, which a fast machine makes them."""
+ASIDE = {"ai-title", "batch-label", "control_response", "tool_use_summary"}
 VERSIONS = {"version", "clew_version"}
 
 
@@ -81,9 +82,21 @@ def shown(document: Any) -> str:
     return json.dumps(document, indent=1, ensure_ascii=False).replace("\\n", "\\n\n")
 
 
+def in_order(documents: Iterable[Json]) -> list[Json]:
+    """The documents with those at the end that are written beside the turn: their place among the others is nobody's
+    promise and a matter of a moment. Labels and titles are made by a task of their own; a control request is answered
+    while the turn goes on."""
+    return sorted(documents, key=is_aside)
+
+
+def is_aside(document: Json) -> bool:
+    kind = document["type"]
+    return kind in ASIDE or (kind == "system" and document.get("subtype") == "title")
+
+
 def all_shown(documents: Iterable[Json]) -> str:
     """Documents one after another, each below its type, with no numbers: one more moves nothing but itself."""
-    return "\n".join(f"--- {one['type']}\n{shown(one)}" for one in documents)
+    return "\n".join(f"--- {one['type']}{' (beside)' * is_aside(one)}\n{shown(one)}" for one in documents)
 
 
 def same(name: str, now: str) -> None:

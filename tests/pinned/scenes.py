@@ -42,10 +42,10 @@ def call(tool: str, /, **arguments: Any) -> Json:
     return {"calls": [{"call": tool, "arguments": arguments}]}
 
 
-def held(reply: Json) -> Json:
-    """The reply, whose end waits for the gate `end`: what its tool does comes before it, however fast the machine is.
+def held(reply: Json, gate: str = "end") -> Json:
+    """The reply, whose end waits for a gate: what its tool does comes before it, however fast the machine is.
     Without it a tool that ends while its reply still ends has its line on either side."""
-    return {"parts": [*reply.get("parts", []), *reply["calls"], {"wait": "end"}]}
+    return {"parts": [*reply.get("parts", []), *reply["calls"], {"wait": gate}]}
 
 
 def is_user(line: Json) -> bool:
@@ -55,6 +55,13 @@ def is_user(line: Json) -> bool:
 def is_text(line: Json) -> bool:
     """A piece of an answer."""
     return line["type"] == "stream_event" and line["event"].get("delta", {}).get("type") == "text_delta"
+
+
+def titled_result(run: Driven) -> None:
+    """The end of the first turn. Its title comes a moment after the result, or not at all when the program leaves
+    before: it is waited for."""
+    run.result()
+    run.until(lambda line: line.get("subtype") == "title")
 
 
 def answer(run: Driven, respond: Callable[[Json], Json]) -> None:

@@ -8,24 +8,27 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-
 from bench.screen_terminal import ScreenTerminal
+
 from e2e.command import CLEW, Place
 from e2e.driver import Driven
-from pinned.normal import Json, Normal, all_shown, same
-from pinned.scenes import ASK, PARTIAL, PLAN, QUESTION, allow, answer, blue, call, deny, is_text, scene
+from pinned.normal import Json, Normal, all_shown, is_aside, same
+from pinned.scenes import ASK, PARTIAL, PLAN, QUESTION, allow, answer, blue, call, deny, is_text, scene, titled_result
 
 FAKES = Path(__file__).parents[1] / "fakes"
 STREAM = ("--output-format", "stream-json")
 LONG = "words " * 1_500
-SUMMARY = "# What was done\n## Done\n" + "\n".join(f"- Explained question{number} with some words" for number in range(4))
+SUMMARY = "# What was done\n## Done\n" + "\n".join(
+    f"- Explained question{number} with some words" for number in range(4)
+)
 
 
 def pinned(place: Place, name: str, **names: str) -> list[Json]:
     """Compares the only transcript; its entries as they are shown."""
     (path,) = place.transcripts()
     normal = Normal(place, **names)
-    entries: list[Json] = [normal.document(line) for line in path.read_text(encoding="utf-8").splitlines()]
+    written = sorted(path.read_text(encoding="utf-8").splitlines(), key=lambda line: is_aside(json.loads(line)))
+    entries: list[Json] = [normal.document(line) for line in written]
     for entry in entries:
         if entry["type"] == "system-prompt":  # its words are in the pins of first requests
             words = "\n\n".join(entry["blocks"])
@@ -40,7 +43,7 @@ def driven(place: Place, prompt: str, *flags: str, code: int = 0) -> Iterator[Dr
     with Driven(place, *flags) as run:
         run.say(prompt)
         yield run
-        run.result()
+        titled_result(run)
         assert run.end() == code, run.errors
 
 
@@ -131,6 +134,7 @@ def test_a_command_that_a_person_typed(tmp_path: Path) -> None:
             terminal.type("what was that?\r")
             terminal.shows("Fine.")
             terminal.shows("-- ")
+            terminal.until(lambda _: "ai-title" in place.transcripts()[0].read_text())
             terminal.type("\x04")
             assert terminal.wait() == 0
         pinned(place, "typed-command")
