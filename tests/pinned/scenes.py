@@ -22,9 +22,12 @@ QUESTION = {
 def new_place(folder: Path, server: ModelServer) -> Place:
     """A home and a project that look the same on every machine."""
     place = Place(folder, server.url)
-    # The project's root is here, also when the tests run below a repository; git itself finds nothing in it to tell.
-    (place.project / ".git").mkdir()
-    (place.project / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    # The project's root is here, also when the tests run below a repository. A pointer, because git itself refuses one
+    # that leads to nothing whole, and looks further up from a folder: what it would count is the machine's.
+    hollow = place.home / "hollow.git"
+    hollow.mkdir()
+    (hollow / "HEAD").write_text("ref: refs/heads/main\n")
+    (place.project / ".git").write_text(f"gitdir: {hollow}\n")
     (place.project / "a.txt").write_text("alpha\nbeta\n")
     place.env |= {"CLEW_SANDBOX": "off"}  # which sandbox there is, and whether, is the machine's
     return place
