@@ -75,6 +75,10 @@ sys.argv = ["clew", "-p", "hi"]
 from clew.cli.entry import main
 main()
 """
+MAX_MODULES_OF_A_TURN = 312
+"""How many modules of clew, packages included, `clew -p` loads for one turn with a Read. A change may only lower it."""
+LOADED_BY_READ = {"ctypes", "difflib"}
+"""What one Read needs of the heavy ones."""
 METER = {"contents", "window_meter", "meter", "slimming", "thresholds"}
 """What of compaction every run needs."""
 
@@ -116,6 +120,28 @@ def test_a_run_that_needs_no_room_never_loads_what_makes_it(tmp_path: Path) -> N
     compaction = {name.rsplit(".", 1)[1] for name in modules if name.startswith("clew.engine.compaction.")}
     assert compaction <= METER
     assert not {name for name in modules if name.startswith(("clew.ledger", "clew.host.window."))}
+
+
+def test_a_turn_with_a_read_loads_no_more_modules_than_it_did(tmp_path: Path) -> None:
+    read = {"calls": [{"call": "Read", "arguments": {"file_path": "a.txt"}}]}
+    with ModelServer([read, {"text": "hi"}]) as server:
+        place = Place(tmp_path, server.url)
+        (place.project / "a.txt").write_text("alpha\n")
+        place.env["CLEW_SANDBOX"] = "off"  # each kind of sandbox has modules of its own
+        done = subprocess.run(
+            [sys.executable, "-c", AFTER_ALL],
+            capture_output=True,
+            text=True,
+            cwd=place.project,
+            env=place.env,
+            check=True,
+        )
+        assert "alpha" in json.dumps(server.requests[1].body["messages"])
+    modules = set(json.loads(done.stderr.partition("MODULES ")[2]))
+    heavy = (modules & HEAVY) - LOADED_BY_READ
+    assert not heavy, f"loaded for one Read: {sorted(heavy)}"
+    ours = sorted(name for name in modules if name.split(".")[0] == "clew")
+    assert len(ours) <= MAX_MODULES_OF_A_TURN, f"{len(ours)} modules: {ours}"
 
 
 MANY = REPORT.replace('["clew", "-p", "hi"]', '["clew", "-p", "hi", "--mcp-config", CONFIG]')
