@@ -30,6 +30,7 @@ from clew.protocol.state import SessionState
 from clew.tui.app import ClewApp
 from clew.tui.options import ScreenOptions
 from fakes.loop_clock import LoopClock
+from fakes.no_lookups import NoLookups
 
 SESSION = SessionId("11111111-2222-4333-8444-555555555555")
 MOST_PAUSES = 200
@@ -38,7 +39,7 @@ AT = "2026-11-16T08:00:00.000Z"
 PATCH = "@@ -1,3 +1,3 @@\n def heaviest(parcels):\n-    best = 0\n+    best = None\n     return best"
 
 
-class PlayedClient:
+class PlayedClient(NoLookups):
     """Tells what the test says, and remembers what was asked of it."""
 
     def __init__(self) -> None:

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Callable
 from msgspec.structs import replace
 
 from clew.cli.tour_script import Stop, TourScript
-from clew.protocol.client import Client
+from clew.protocol.client import A, Client
 from clew.protocol.display import DiffBlock, TerminalBlock
 from clew.protocol.events import (
     ApprovalRequested,
@@ -28,6 +28,7 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import SessionId
+from clew.protocol.lookup_base import Lookup
 from clew.protocol.ops import Op, SubmitPrompt
 from clew.system.terminal_text import sanitize
 
@@ -181,6 +182,10 @@ class GuidedClient:
     async def submit(self, op: Op) -> None:
         """As the session takes it."""
         await self._client.submit(self._guide.meant(op))
+
+    async def look_up(self, lookup: Lookup[A]) -> A:
+        """As the session answers it."""
+        return await self._client.look_up(lookup)
 
     def events(self) -> AsyncIterator[Envelope]:
         """All events of the session, with the guide's."""

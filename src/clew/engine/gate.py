@@ -30,6 +30,8 @@ from clew.tools.base import PlanProposal
 
 ASKS_NOBODY = "Not run: it needs a person's leave, and nobody can answer in this run."
 INTERRUPTED = "Not run: the turn was stopped before anybody decided."
+FIRST_FRONT_END = "the front end it was opened in"
+MAX_SETTLED = 500
 HOOK_ASKS = "a hook wants you to decide"
 
 
@@ -48,6 +50,7 @@ class PendingAnswers:
         self._since_s: dict[AgentId, float] = {}
         """Since when an agent waits for anybody."""
         self._waited_s: dict[AgentId, float] = {}
+        self._settled: dict[RequestId, str] = {}
         self._judged_anew: asyncio.Future[None] | None = None
 
     def open(
@@ -70,8 +73,15 @@ class PendingAnswers:
             return False
         waiting = self._open[op.request_id].answer
         self.forget(op.request_id)
+        self._settled[op.request_id] = op.via or FIRST_FRONT_END
+        while len(self._settled) > MAX_SETTLED:
+            self._settled.pop(next(iter(self._settled)))
         waiting.set_result(op)
         return True
+
+    def settled_by(self, request_id: RequestId) -> str:
+        """The front end that answered, for people; empty when nobody did, or long ago."""
+        return self._settled.get(request_id, "")
 
     def changed(self) -> "asyncio.Future[None]":
         """Done as soon as the rules or the mode are no longer those of now."""
@@ -235,6 +245,7 @@ class Gate:
             rule="; ".join(rules),
             request_id=answer.request_id,
             scope=scope if saved else "",
+            via=answer.via,
         )
         if answer.decision == "deny":
             if answer.stop:
@@ -256,6 +267,7 @@ class Gate:
         rule: str = "",
         request_id: str = "",
         scope: RuleScope | Literal[""] = "",
+        via: str = "",
     ) -> None:
         resolved = ApprovalResolved(
             request_id=RequestId(request_id or new_uuid()),
@@ -268,6 +280,7 @@ class Gate:
             rule=rule,
             scope=scope,
             saved_in=self._host.saved_in(scope) if scope else "",
+            via=via,
         )
         await self._channel.emit(resolved)
 
@@ -284,7 +297,12 @@ class Gate:
         assert isinstance(answer, AnswerQuestion)
         del self._questions[request_id]
         answered = QuestionAnswered(
-            request_id=request_id, call_id=call.id, answers=answer.answers, declined=answer.declined, by=answer.by
+            request_id=request_id,
+            call_id=call.id,
+            answers=answer.answers,
+            declined=answer.declined,
+            by=answer.by,
+            via=answer.via,
         )
         await self._channel.emit(answered)
         return None if answer.declined else answer.answers
@@ -317,6 +335,7 @@ class Gate:
             plan=counts if counts.strip() and counts != proposed.plan else "",
             mode=answer.mode,
             by=answer.by,
+            via=answer.via,
         )
         await self._channel.emit(answered)
         if kept and answer.stop:

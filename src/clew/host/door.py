@@ -7,32 +7,28 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from clew.host.hook_ops import HookOp, hook_effect
+from clew.host.connection import Connection
 from clew.host.invocables import as_said
 from clew.host.listener import Listener
 from clew.host.lookups import SLOW, ListThem, Lookups, PreviewOne
-from clew.host.model_choice import cannot_stop_thinking
-from clew.host.permits import MODES
+from clew.host.op_effects import OpEffects, nothing
 from clew.host.refusal import OpRefused, SeveralFit
 from clew.host.replay import Replay
 from clew.host.room import Effect, Room
-from clew.llm.errors import LLMError
-from clew.llm.model import Model
+from clew.host.runner import AgentRunner
 from clew.protocol.events import (
-    EffortChanged,
     Envelope,
     Event,
-    ModelChanged,
+    GuestsChanged,
     OpAccepted,
     OpRejected,
-    PermissionModeChanged,
     SessionEnded,
     SessionsListed,
     SessionStarted,
     SnapshotTaken,
-    TitleChanged,
 )
 from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
 from clew.protocol.ops import (
     AnswerApproval,
     AnswerOp,
@@ -42,18 +38,9 @@ from clew.protocol.ops import (
     ContinueTurn,
     FindFiles,
     Interrupt,
-    InvocableOp,
-    Lookup,
     Op,
     Redo,
-    ReportFocus,
-    RequestRecap,
     Rewind,
-    RunShell,
-    SetEffort,
-    SetModel,
-    SetPermissionMode,
-    SetTitle,
     SubmitPrompt,
     SwitchSession,
     Undo,
@@ -61,9 +48,9 @@ from clew.protocol.ops import (
     WindowOp,
     WithdrawPrompt,
 )
+from clew.protocol.rights import Rights
 
 LAST_ANSWERS_S = 5.0
-EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
 FOR_ANY_AGENT = (SubmitPrompt, WithdrawPrompt, Interrupt, AnswerOp)
 """Ops that agents beside the main one take too."""
 NOT_WHILE_RESTORING = (SubmitPrompt, UseInvocable, ContinueTurn, SwitchSession, Undo, Redo, Rewind)
@@ -71,19 +58,21 @@ Reopen = Callable[[SwitchSession], Awaitable[Room]]
 
 
 class Door:
-    """The Client of front ends. The session behind it can be exchanged; whoever listens goes on listening."""
+    """What the connections of one session meet at: their ops come in, what happens goes out to all of them.
+
+    The session behind it can be exchanged by the one who opened it; guests stay with theirs, which ends for them.
+    """
 
     def __init__(
         self, *, reopen: Reopen | None = None, sessions: ListThem | None = None, preview: PreviewOne | None = None
     ) -> None:
         self._reopen = reopen
-        self._lookups = Lookups(self._tell, sessions=sessions, preview=preview)
+        self._lookups = Lookups(sessions=sessions, preview=preview)
         self._looking: set[asyncio.Task[None]] = set()
         self._room: Room | None = None
-        self._listeners: set[Listener] = set()
+        self._connections: list[Connection] = []
         self._replay = Replay()
         self._ended = False
-        self._restoring = False
         self._leaving = False
         self.offered: set[str] = set()
         """Hooks and servers that a person was shown in this process, by their digests."""
@@ -97,63 +86,88 @@ class Door:
     def enter(self, room: Room) -> None:
         """Put a session behind the door; listeners hear of it."""
         self._room = room
+        self._effects = OpEffects(room, self._lookups)
         self._replay = Replay(room.session.journal.main.state)
-        for listener in self._listeners:
-            self._introduce(listener)
+        for connection in self._connections:
+            connection.each_listener(self.introduce)
 
     def deliver(self, envelope: Envelope) -> None:
         """What a session published goes to everybody who listens."""
         if self._room is not None:
             self._replay.take(envelope, self._room.session.journal.log(envelope.agent).state)
-        for listener in list(self._listeners):
-            listener.put(envelope)
-        if isinstance(envelope.event, SessionEnded) and envelope.event.reason != "switched":
-            self._end()
+        for connection in list(self._connections):
+            connection.hear(envelope)
+        if isinstance(envelope.event, SessionEnded):
+            self._end(guests_only=envelope.event.reason == "switched")
 
-    def events(self) -> Listener:
-        """Everything from now on; ends after SessionEnded."""
-        listener = Listener(self._listeners.discard)
-        if self._ended:
-            listener.end()
-            return listener
-        self._introduce(listener)
-        self._listeners.add(listener)
-        return listener
+    def connect(self, rights: Rights = Rights.DRIVE, *, name: str = "", guest: bool = False) -> Connection:
+        """One more front end at the session."""
+        connection = Connection(self, rights, name=name, guest=guest)
+        if not self._ended:
+            self._connections.append(connection)
+            self._tell_guests(guest=guest)
+        return connection
 
-    async def submit(self, op: Op) -> None:
-        """Take an op; what comes of it is told by events. After the end nothing is taken."""
-        if self._ended:
-            return
+    def left(self, connection: Connection) -> None:
+        """A front end is gone; the session and the others go on."""
+        if connection in self._connections:
+            self._connections.remove(connection)
+            self._tell_guests(guest=connection.guest)
+
+    def _tell_guests(self, *, guest: bool) -> None:
+        if guest and self._room is not None and not self._ended:
+            self._tell(GuestsChanged(guests=self.guests))
+
+    @property
+    def guests(self) -> tuple[str, ...]:
+        """Who else is at the session, for people."""
+        return tuple(connection.name for connection in self._connections if connection.guest)
+
+    @property
+    def ended(self) -> bool:
+        """The session is over, and no other took its place."""
+        return self._ended
+
+    def envelope(self, event: Event) -> Envelope:
+        """An event with its place in the sequence."""
+        return self.room.session.envelope(event)
+
+    async def answer(self, lookup: Lookup[Any]) -> Answer:
+        """Look something up for a connection. Raises LookupRefused."""
+        raise LookupRefused(f"nothing here answers {lookup.__struct_config__.tag}")
+
+    async def take(self, op: Op, asker: Connection) -> None:
+        """Do what a connection with the rights for it asks."""
         self.room.attention.heard(op)
         if isinstance(op, SLOW):
-            task = asyncio.create_task(self._process(op), name=type(op).__name__)
+            task = asyncio.create_task(self._process(op, asker), name=type(op).__name__)
             self._looking.add(task)
             task.add_done_callback(self._looking.discard)
             return
-        await self._process(op)
+        await self._process(op, asker)
 
-    async def _process(self, op: Op) -> None:
+    async def _process(self, op: Op, asker: Connection) -> None:
         try:
             self._check_restoring(op)
-            effect = await self._understood(op)
+            effect = await self._understood(op, asker)
         except OpRefused as refused:
             tag = str(op.__struct_config__.tag)
-            self._tell(OpRejected(op_id=op.op_id, op=tag, reason=str(refused)))
+            asker.tell(OpRejected(op_id=op.op_id, op=tag, reason=str(refused)))
             return
         if op.op_id:
-            self._tell(OpAccepted(op_id=op.op_id))
+            asker.tell(OpAccepted(op_id=op.op_id))
         done = effect()
         if done is not None:
             await done
 
     def _check_restoring(self, op: Op) -> None:
-        if self._restoring and isinstance(op, NOT_WHILE_RESTORING):
+        if self._effects.restoring and isinstance(op, NOT_WHILE_RESTORING):
             raise OpRefused("files are being restored; send it again when that is done")
 
     def _tell(self, event: Event) -> None:
         self.room.session.publish(event)
 
-    def _introduce(self, listener: Listener) -> None:
+    def introduce(self, listener: Listener) -> None:
         """Who joins, early or late, learns where things stand and hears the running step from its beginning."""
         room, session = self.room, self.room.session
         for event in (self._started(), self._snapshot()):
@@ -188,21 +202,20 @@ class Door:
     def _snapshot(self) -> SnapshotTaken:
         return SnapshotTaken(state=self._replay.state, last_entry_id=self.room.session.journal.main.conversation.leaf)
 
-    def _end(self) -> None:
+    def _end(self, *, guests_only: bool) -> None:
+        for connection in list(self._connections):
+            if connection.guest or not guests_only:
+                connection.end()
+        if guests_only:
+            self._connections = [connection for connection in self._connections if not connection.guest]
+            return
         self._ended = True
         for task in self._looking:
             task.cancel()
-        for listener in list(self._listeners):
-            listener.end()
 
-    async def _understood(self, op: Op) -> Effect:
+    async def _understood(self, op: Op, asker: Connection) -> Effect:
         """Check an op without doing it. Raises OpRefused."""
-        session = self.room.session
-        runner = session.runners.get(op.agent)
-        if runner is None:
-            raise OpRefused(f"there is no agent {op.agent!r} in this session")
-        if op.agent != MAIN_AGENT and not isinstance(op, FOR_ANY_AGENT):
-            raise OpRefused(f"this is for the main agent only, not for {op.agent!r}")
+        session, runner = self.room.session, self._addressed(op)
         match op:
             case SubmitPrompt():
                 if session.lost:
@@ -220,15 +233,24 @@ class Door:
             case Interrupt():
                 return partial(self._interrupt, op)
             case AnswerApproval() | AnswerQuestion() | AnswerPlan():
-                return self._answered(op)
+                return self._effects.answered(op)
             case Close():
                 return self._close
             case SwitchSession():
-                return await self._switch(op)
+                return await self._switch(op, asker)
             case _ if isinstance(op, WindowOp | Undo | Redo | Rewind):
-                return await self._about_the_past(op)
+                return await self._effects.about_the_past(op)
             case _:
-                return await self._about_the_place(op)
+                return await self._effects.about_the_place(op, asker)
+
+    def _addressed(self, op: Op) -> AgentRunner:
+        """The agent that an op is for. Raises OpRefused."""
+        runner = self.room.session.runners.get(op.agent)
+        if runner is None:
+            raise OpRefused(f"there is no agent {op.agent!r} in this session")
+        if op.agent != MAIN_AGENT and not isinstance(op, FOR_ANY_AGENT):
+            raise OpRefused(f"this is for the main agent only, not for {op.agent!r}")
+        return runner
 
     async def _close(self) -> None:
         """Who asked and leaves at once, as a pipe does, still gets the answer, if it takes no longer than a moment."""
@@ -250,137 +272,16 @@ class Door:
         for task in self._looking if self._leaving else ():
             task.cancel()
 
-    def _answered(self, op: AnswerApproval | AnswerQuestion | AnswerPlan) -> Effect:
-        """With an approval the mode may change in the same moment: it is in force before the call goes on."""
-        pending, permits = self.room.session.pending, self.room.permits
-        mode = op.mode if isinstance(op, AnswerApproval) else ""
-        if not pending.waits_for(op):
-            raise OpRefused("nothing waits for this answer any more")
-        if isinstance(op, AnswerPlan) and op.mode and op.mode not in MODES:
-            raise OpRefused(f"there is no permission mode {op.mode!r}; modes are {', '.join(MODES)}")
-        if not mode:
-            pending.settle(op)
-            return nothing
-        if isinstance(op, AnswerApproval) and op.decision == "deny":
-            raise OpRefused("a no changes no permission mode")
-        try:
-            permits.set_mode(mode)
-        except ValueError as error:
-            raise OpRefused(str(error)) from error
-        self._tell(PermissionModeChanged(mode=mode))
-        pending.settle(op)
-        pending.reconsider()
-        return nothing
-
-    async def _about_the_past(self, op: WindowOp | Undo | Redo | Rewind) -> Effect:
-        """What the model still sees of it, and going back in it."""
-        if self.room.session.lost:
-            raise OpRefused(f"nothing was changed: {self.room.session.lost}")
-        if isinstance(op, Undo | Redo | Rewind):
-            return await self._taken_back(op)
-        if self.room.window is None:
-            raise OpRefused("the window of this session cannot be changed")
-        return await self.room.window().understood(op)
-
-    async def _about_the_place(self, op: Op) -> Effect:
-        """Questions, a person's own commands, and what is in force."""
-        if isinstance(op, Lookup):
-            return await self._lookups.understood(op, self.room)
-        if isinstance(op, HookOp):
-            return await hook_effect(op, self.room, self._tell)
-        if isinstance(op, InvocableOp):
-            if self.room.invocables is None:
-                raise OpRefused("this session has no commands or skills of the user's")
-            return self.room.invocables.understood(op)
-        for part in self.room.brought:
-            if isinstance(op, part.ops):
-                return await part.understood(op)
-        if not isinstance(op, RunShell):
-            return self._changed(op)
-        if self.room.typed is None:
-            raise OpRefused("commands cannot be run in this session")
-        return self.room.typed.understood(op.command)
-
-    def _changed(self, op: Op) -> Effect:
-        """Ops that change what is in force."""
-        room = self.room
-        agent = room.session.main.agent
-        match op:
-            case SetModel():
-                try:
-                    model = room.connect(op.model)
-                except LLMError as error:
-                    raise OpRefused(str(error)) from error
-                if agent.thinking.mode == "disabled" and model.thinks == "always":
-                    raise OpRefused(cannot_stop_thinking(model))
-                return lambda: self._use(model)
-            case SetEffort():
-                if op.effort not in EFFORTS:
-                    raise OpRefused(f"there is no effort {op.effort!r}; efforts are {', '.join(EFFORTS[1:])}")
-                agent.effort = op.effort or None
-                return lambda: self._tell(EffortChanged(effort=op.effort))
-            case SetPermissionMode():
-                try:
-                    room.permits.set_mode(op.mode)
-                except ValueError as error:
-                    raise OpRefused(str(error)) from error
-                return lambda: self._in_mode(op.mode)
-            case SetTitle():
-                if not op.title.strip():
-                    raise OpRefused("the title is empty")
-                return lambda: self._tell(TitleChanged(title=op.title, source="user"))
-            case RequestRecap():
-                if room.session.orienting is None:
-                    raise OpRefused("recaps are off in this session")
-                occasion = "returned" if op.returned else "asked"
-                return lambda: ignore(room.session.start_recap(occasion, model=op.model))
-            case ReportFocus():
-                return nothing  # heard already
-            case _:
-                raise OpRefused("this is not built yet")
-
-    def _in_mode(self, mode: str) -> None:
-        self._tell(PermissionModeChanged(mode=mode))
-        self.room.session.pending.reconsider()
-
-    def _use(self, model: Model) -> None:
-        session = self.room.session
-        session.retire(session.main.agent.own_model)
-        session.main.agent.model = model
-        self._tell(ModelChanged(model=model.name, reason="user"))
-
-    async def _taken_back(self, op: Undo | Redo | Rewind) -> Effect:
-        """Only between turns: nobody else changes files or the conversation meanwhile."""
-        room = self.room
-        if room.undo is None:
-            raise OpRefused("this session is not kept, so there is nothing to go back to")
-        if room.session.main.working:
-            raise OpRefused("the agent is at work: interrupt it first, or wait until the turn ends")
-        from clew.host.rewinding import way_back  # undo is loaded only where it is used
-
-        self._restoring = True
-        try:
-            back = await way_back(op, room.session, room.undo)
-        except BaseException:
-            self._restoring = False
-            raise
-
-        async def go() -> None:
-            try:
-                await back()
-            finally:
-                self._restoring = False
-
-        return go
-
-    async def _switch(self, op: SwitchSession) -> Effect:
+    async def _switch(self, op: SwitchSession, asker: Connection) -> Effect:
         """The other session is opened first: when that fails, this one stays."""
+        if asker.guest:
+            raise OpRefused("this front end is attached to one session; leave it to go on with another")
         if self._reopen is None:
             raise OpRefused("this front end has one session only")
         try:
             room = await self._reopen(op)
         except SeveralFit as several:
-            return partial(self._tell, SessionsListed(op_id=op.op_id, sessions=several.rows))
+            return partial(asker.tell, SessionsListed(op_id=op.op_id, sessions=several.rows))
         except Exception as error:  # whatever keeps it from opening is told, and nothing was closed
             raise OpRefused(str(error) or type(error).__name__) from error
 
@@ -389,11 +290,3 @@ class Door:
             self.enter(room)
 
         return change
-
-
-def nothing() -> None:
-    """The op was done by being understood."""
-
-
-def ignore(_: Any) -> None:
-    """For calls whose answer does not matter here."""

@@ -3,7 +3,7 @@
 import msgspec
 from msgspec import Struct
 
-from clew.host.refusal import OpRefused
+from clew.host.refusal import OpRefused, too_late
 from clew.host.room import Effect
 from clew.host.session import Session
 from clew.protocol.events import ElicitationAnswered, ElicitationRequested, Event, Refuser, TurnEnded
@@ -83,7 +83,7 @@ class Eliciting:
         """What an answer means. Raises OpRefused for one that comes late or does not fit."""
         session, waits = self._session, self._open.get(op.request_id)
         if session is None or waits is None or not session.pending.waits_for(op):
-            raise OpRefused("nothing waits for this answer any more")
+            raise OpRefused(too_late(session.pending, op) if session is not None else "there is no session")
         if op.action == "accept" and (problem := problem_with_all(waits.fields, op.values)):
             raise OpRefused(f"the answer does not fit: {problem}")
         self._tell(op.request_id, op)
@@ -109,7 +109,11 @@ class Eliciting:
         waits = self._open.pop(request_id, None)
         if waits is not None and self._session is not None:
             told = ElicitationAnswered(
-                request_id=request_id, server=waits.asked.server, action=answer.action, by=by or answer.by
+                request_id=request_id,
+                server=waits.asked.server,
+                action=answer.action,
+                by=by or answer.by,
+                via=answer.via,
             )
             self._session.publish(told)
 

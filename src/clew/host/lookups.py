@@ -28,7 +28,7 @@ from clew.protocol.ops import (
     ListRules,
     ListSessions,
     LoadHistory,
-    Lookup,
+    LookupOp,
     PreviewSession,
     ReconnectMcp,
     RemoveRule,
@@ -64,23 +64,21 @@ class Lookups:
 
     def __init__(
         self,
-        tell: Callable[[Event], None],
         *,
         sessions: ListThem | None = None,
         preview: PreviewOne | None = None,
     ) -> None:
-        self._tell = tell
         self._sessions = sessions
         self._preview = preview
         self._own: dict[str, Path] = {}
         """The files of our own sessions that were listed."""
 
-    async def understood(self, op: Lookup, room: Room) -> Effect:
-        """Look it up. Raises OpRefused."""
+    async def understood(self, op: LookupOp, room: Room, tell: Callable[[Event], None]) -> Effect:
+        """Look it up; `tell` reaches the one who asked. Raises OpRefused."""
         event = await self._answer(op, room)
-        return lambda: self._tell(event)
+        return lambda: tell(event)
 
-    async def _answer(self, op: Lookup, room: Room) -> Event:
+    async def _answer(self, op: LookupOp, room: Room) -> Event:
         match op:
             case LoadHistory():
                 return await _history(op, room)

@@ -94,7 +94,7 @@ def unread(workspace: Workspace) -> list[str]:
 def open_session(request: SessionRequest) -> Client:
     """A client for the session that is asked for. Raises SettingsError, TranscriptError, LLMError or NoModel, and then
     nothing was written."""
-    return open_door(request)
+    return open_door(request).connect()
 
 
 def open_door(request: SessionRequest) -> Door:

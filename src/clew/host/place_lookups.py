@@ -36,7 +36,7 @@ from clew.protocol.ops import (
     ForgetLine,
     ListMemory,
     ListShells,
-    Lookup,
+    LookupOp,
     OpenPlan,
     Remember,
     RequestStatus,
@@ -56,7 +56,7 @@ THEME_KEY = ("screen", "theme")
 MAX_NAME_CHARS = 60
 
 
-async def place_answer(op: Lookup, room: Room) -> Event:
+async def place_answer(op: LookupOp, room: Room) -> Event:
     """The answer to one of these questions. Raises OpRefused."""
     match op:
         case ListShells() | ShowShell() | StopShell():
@@ -77,7 +77,7 @@ async def place_answer(op: Lookup, room: Room) -> Event:
             return await _with_workspace(op, room, room.workspace)
 
 
-async def _with_workspace(op: Lookup, room: Room, workspace: Workspace) -> Event:
+async def _with_workspace(op: LookupOp, room: Room, workspace: Workspace) -> Event:
     match op:
         case Remember():
             return _remember(op, room, workspace)

@@ -1,6 +1,8 @@
 """An op that is not done."""
 
+from clew.engine.gate import PendingAnswers
 from clew.protocol.lookup_events import SessionRow
+from clew.protocol.ops import AnswerOp
 
 
 class OpRefused(Exception):
@@ -13,3 +15,9 @@ class SeveralFit(Exception):
     def __init__(self, rows: tuple[SessionRow, ...]) -> None:
         super().__init__(f"{len(rows)} sessions fit")
         self.rows = rows
+
+
+def too_late(pending: PendingAnswers, op: AnswerOp) -> str:
+    """Why an answer is not taken: who was first, where that is known."""
+    first = pending.settled_by(op.request_id)
+    return f"it was answered already, by {first}" if first else "nothing waits for this answer any more"

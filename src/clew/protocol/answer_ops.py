@@ -17,6 +17,7 @@ from clew.protocol.asking import (
 )
 from clew.protocol.ids import AgentId, RequestId
 from clew.protocol.op_base import OpBase
+from clew.protocol.rights import Rights
 from clew.protocol.unions import leaves
 
 Answerer = Literal["user", "nobody"]
@@ -26,10 +27,13 @@ Answerer = Literal["user", "nobody"]
 class AnswerOp(OpBase, frozen=True, kw_only=True):
     """Answers the ask with this id. Rejected where nothing of its kind waits under the id any more."""
 
+    needs: ClassVar[Rights] = Rights.ANSWER
     settles: ClassVar[type[Ask]] = Ask
     """The kind of ask it is for."""
     request_id: RequestId
     by: Answerer = "user"
+    via: str = ""
+    """The front end that answers, where it is not the one the session was opened in. Set by the host."""
 
     @classmethod
     def no(cls, request_id: RequestId, *, reason: str, by: Answerer) -> Self:

@@ -46,6 +46,8 @@ class Answered(DurableEvent, frozen=True, kw_only=True):
     """An ask is settled: the answer is on disk and now takes effect. Subclasses say what was decided, and by whom."""
 
     request_id: RequestId
+    via: str = ""
+    """The front end that answered, where it is not the one the session was opened in."""
 
 
 class ApprovalRequested(Ask, frozen=True, kw_only=True, tag="approval.requested"):

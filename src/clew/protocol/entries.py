@@ -153,6 +153,8 @@ class ApprovalEntry(EntryBase, frozen=True, kw_only=True, tag="approval"):
     scope: Literal["", "session", "project", "user"] = ""
     """Where what was saved holds."""
     saved_in: str = ""
+    via: str = ""
+    """The front end that answered, where it is not the one the session was opened in."""
 
 
 class TurnResultEntry(EntryBase, frozen=True, kw_only=True, tag="turn-result"):

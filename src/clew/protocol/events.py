@@ -88,6 +88,7 @@ from clew.protocol.lookup_events import (
 from clew.protocol.mcp_events import McpServersChanged, McpServersListed, McpServersOffered
 from clew.protocol.session_events import (
     EffortChanged,
+    GuestsChanged,
     ModelChanged,
     OpAccepted,
     OpRejected,
@@ -209,6 +210,7 @@ __all__ = [
     "Event",
     "EventBase",
     "FilesFound",
+    "GuestsChanged",
     "HistoryLoaded",
     "HookAwaited",
     "HookCallWithdrawn",

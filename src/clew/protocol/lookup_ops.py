@@ -133,7 +133,7 @@ class SetTheme(OpBase, frozen=True, kw_only=True, tag="theme.set"):
     theme: str
 
 
-Lookup = (
+LookupOp = (
     LoadHistory
     | ListModels
     | ListRules

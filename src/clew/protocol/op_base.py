@@ -1,12 +1,18 @@
 """What all ops have in common."""
 
+from typing import ClassVar
+
 from msgspec import Struct
 
 from clew.protocol.ids import MAIN_AGENT, AgentId, OpId
+from clew.protocol.rights import Rights
 
 
 class OpBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="op"):
     """Every op is answered by events, never by a return value."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+    """What a connection must be allowed for it."""
 
     op_id: OpId = OpId("")
     """Chosen by the sender. OpAccepted or OpRejected with this id is the first answer; empty: only what follows."""

@@ -1,6 +1,6 @@
 """Ops: what a front end asks of the engine. Imperative, plain data."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from clew.protocol.answer_ops import (
     AnswerApproval,
@@ -28,7 +28,7 @@ from clew.protocol.lookup_ops import (
     ListSessions,
     ListShells,
     LoadHistory,
-    Lookup,
+    LookupOp,
     OpenPlan,
     PreviewSession,
     Remember,
@@ -54,6 +54,7 @@ from clew.protocol.mcp_ops import (
 )
 from clew.protocol.messages import Part
 from clew.protocol.op_base import OpBase
+from clew.protocol.rights import Rights
 from clew.protocol.turn_events import PromptOrigin
 from clew.protocol.unions import union_of
 
@@ -106,6 +107,8 @@ class SetPermissionMode(OpBase, frozen=True, kw_only=True, tag="permission_mode.
 
 class ReportFocus(OpBase, frozen=True, kw_only=True, tag="focus.report"):
     """The person looks at this front end, or looks away; who never says so is taken to look."""
+
+    needs: ClassVar[Rights] = Rights.WATCH
 
     focused: bool
 
@@ -217,8 +220,14 @@ class SwitchSession(OpBase, frozen=True, kw_only=True, tag="session.switch"):
     fork: bool = False
 
 
+class Leave(OpBase, frozen=True, kw_only=True, tag="leave"):
+    """End this connection; the session and everybody else at it go on."""
+
+    needs: ClassVar[Rights] = Rights.WATCH
+
+
 class Close(OpBase, frozen=True, kw_only=True, tag="close"):
-    """End the session: interrupt what runs, write everything, then SessionEnded."""
+    """End the session for everybody: interrupt what runs, write everything, then SessionEnded."""
 
 
 if TYPE_CHECKING:
@@ -254,6 +263,7 @@ __all__ = [
     "ForgetLine",
     "Interrupt",
     "InvocableOp",
+    "Leave",
     "ListHooks",
     "ListInvocables",
     "ListMcp",
@@ -265,7 +275,7 @@ __all__ = [
     "LoadHistory",
     "LogInMcp",
     "LogOutMcp",
-    "Lookup",
+    "LookupOp",
     "Op",
     "OpBase",
     "OpenPlan",

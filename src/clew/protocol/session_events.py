@@ -97,6 +97,13 @@ class ThemeChanged(LiveEvent, frozen=True, kw_only=True, tag="theme.changed"):
     """The settings file that keeps it; empty: it holds for this session only."""
 
 
+class GuestsChanged(LiveEvent, frozen=True, kw_only=True, tag="guests.changed"):
+    """A front end of another process came to the session, or left it: these are there now."""
+
+    guests: tuple[str, ...]
+    """Who they are, for people."""
+
+
 class SessionEnded(LiveEvent, frozen=True, kw_only=True, tag="session.ended"):
     """Last event; the stream ends after it."""
 

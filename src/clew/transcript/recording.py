@@ -230,6 +230,7 @@ def _keyed(event: DurableEvent, stamp: Stamp) -> KnownEntry:
                 rule=event.rule if resolved else "",
                 scope=event.scope if resolved else "",
                 saved_in=event.saved_in if resolved else "",
+                via=event.via if resolved else "",
                 **stamp.keyed(),
             )
         case BatchLabelled():

@@ -233,6 +233,7 @@ def _approval_of(entry: ApprovalEntry) -> ApprovalRequested | ApprovalResolved:
         rule=entry.rule,
         scope=entry.scope,
         saved_in=entry.saved_in,
+        via=entry.via,
     )
 
 

@@ -27,6 +27,7 @@ from clew.protocol.ids import CallId, EntryId, RequestId, SessionId
 from clew.protocol.messages import ToolResultPart
 from clew.protocol.ops import Op, SubmitPrompt
 from clew.protocol.state import SessionState
+from fakes.no_lookups import NoLookups
 
 SCRIPT = load_script()
 STATE = SnapshotTaken(state=SessionState())
@@ -76,7 +77,7 @@ def ended(*, exit_code: int | None = None) -> ToolEnded:
     )
 
 
-class Played:
+class Played(NoLookups):
     """A client that tells these events and takes every op."""
 
     def __init__(self, *events: Event) -> None:

@@ -20,9 +20,10 @@ from clew.protocol.control_answers import AnswerBase
 from clew.protocol.events import Envelope, Event, OpAccepted, OpRejected
 from clew.protocol.ids import AgentId, SessionId
 from clew.protocol.ops import Op
+from fakes.no_lookups import NoLookups
 
 
-class WrittenSession:
+class WrittenSession(NoLookups):
     """A Client that writes ops down. `answer` says what each is answered by."""
 
     def __init__(self, answer: Callable[[Op], list[Event]] | None = None) -> None:

@@ -25,6 +25,7 @@ from clew.protocol.entries import Entry
 from clew.protocol.events import Envelope, Event, ModelRow, SessionStarted
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.ops import Close, Op
+from clew.protocol.rights import Rights
 from clew.tools.base import Tool
 from clew.tools.toolset import ToolSet
 from clew.transcript.conversation import Conversation
@@ -47,11 +48,12 @@ async def two_models() -> tuple[ModelRow, ...]:
 class Front:
     """A front end that remembers what it saw and can wait for a kind of event."""
 
-    def __init__(self, door: Door) -> None:
+    def __init__(self, door: Door, rights: Rights = Rights.DRIVE, *, name: str = "", guest: bool = False) -> None:
         self.door = door
+        self.client = door.connect(rights, name=name, guest=guest)
         self.seen: list[Envelope] = []
         self._arrived = asyncio.Condition()
-        self._events = door.events()
+        self._events = self.client.events()
         self.task = asyncio.create_task(self._listen())
 
     async def _listen(self) -> None:
@@ -61,7 +63,7 @@ class Front:
                 self._arrived.notify_all()
 
     async def submit(self, op: Op) -> None:
-        await self.door.submit(op)
+        await self.client.submit(op)
 
     async def until(self, kind: type[Any], count: int = 1, *, agent: AgentId = MAIN_AGENT) -> Any:
         """The count-th event of a kind, once it has come."""

@@ -115,7 +115,7 @@ async def test_an_answer_to_the_wrong_address_is_refused(tmp_path: Path, agent: 
     path = tmp_path / f"{SESSION}.jsonl"
     async with session_with(ScriptedModel([Say("x")]), path=path) as front:
         asked = await child_asks(front, path)
-        given = {"answers": ()} if kind is AnswerQuestion else {"decision": "allow"}
+        given: dict[str, Any] = {"answers": ()} if kind is AnswerQuestion else {"decision": "allow"}
         await front.submit(kind(op_id=OpId("o"), agent=AgentId(agent), request_id=asked.request_id, **given))
         refused: OpRejected = await front.until(OpRejected)
         assert refused.op_id == "o"

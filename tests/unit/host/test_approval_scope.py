@@ -148,7 +148,7 @@ async def test_an_answer_with_a_mode_there_is_not_changes_nothing(tmp_path: Path
         await place.front.submit(answer(request, decision="deny"))
         await place.front.until(TurnEnded)
         stale = answer(request, decision="allow", mode="bypassPermissions")
-        assert "nothing waits" in await place.refused(stale)
+        assert "answered already" in await place.refused(stale)
         assert place.door.room.permits.policy.mode == "default"
 
 

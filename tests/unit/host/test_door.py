@@ -71,7 +71,7 @@ async def test_the_first_events_tell_where_things_stand_and_the_last_is_the_end(
 
 
 async def test_listening_begins_with_the_call_and_ends_after_close() -> None:
-    door = furnished(ScriptedModel([Say("hi")]))
+    door = furnished(ScriptedModel([Say("hi")])).connect()
     events = door.events()
     await door.submit(SubmitPrompt(content="hello"))
     await door.submit(Close())
@@ -254,11 +254,11 @@ async def test_texts_that_grow_side_by_side_lose_nothing_however_slow_the_reader
 
 
 async def test_a_reader_that_stops_listening_is_forgotten() -> None:
-    door = furnished(ScriptedModel([Say("hi")]))
-    listener = door.events()
+    client = furnished(ScriptedModel([Say("hi")])).connect()
+    listener = client.events()
     await listener.aclose()
-    assert not door._listeners
-    await door.submit(Close())
+    assert not client._listeners
+    await client.submit(Close())
 
 
 async def test_history_is_loaded_from_the_end_page_by_page(tmp_path: Path) -> None:

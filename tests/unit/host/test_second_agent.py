@@ -113,7 +113,7 @@ async def test_a_headless_run_ends_with_the_main_agents_turn_and_prints_its_word
     front = Front(door)
     add_child(front, ScriptedModel([Say("not the answer")]), path)
     out, err = io.StringIO(), io.StringIO()
-    run = asyncio.create_task(run_headless(door, "question", HeadlessOptions(), out=out, err=err))
+    run = asyncio.create_task(run_headless(door.connect(), "question", HeadlessOptions(), out=out, err=err))
     await reached.wait()
     say_to_child(front, "go")
     await front.until(TurnEnded, agent=CHILD)

@@ -25,6 +25,7 @@ from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, MessageId, R
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.ops import Close, Op
 from fakes.effort import HANG_S
+from fakes.no_lookups import NoLookups
 
 STARTED = SessionStarted(
     session_id=SessionId("s-1"),
@@ -41,7 +42,7 @@ def sent(event: Event, *, agent: AgentId = MAIN_AGENT) -> Envelope:
     return Envelope(seq=1, at="2026-11-16T08:00:00.000Z", session_id=SessionId("s-1"), event=event, agent=agent)
 
 
-class ScriptedClient:
+class ScriptedClient(NoLookups):
     """Events are pushed by the test; ops are recorded. Close is answered by SessionEnded, as the host does."""
 
     def __init__(self, react: Callable[["ScriptedClient", Op], None] | None = None) -> None:

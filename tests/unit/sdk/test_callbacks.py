@@ -22,13 +22,14 @@ from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, MessageId, R
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, AnswerHookCall, AnswerOp, Close, Op, RegisterHooks
 from clew.sdk import Allow, Hook, NotOpened, Options, Session, ToolRequest
+from fakes.no_lookups import NoLookups
 
 STARTED = SessionStarted(
     session_id=SessionId("s"), cwd="/", model="m", permission_mode="default", tools=(), version="0", resumed=False
 )
 
 
-class FakeClient:
+class FakeClient(NoLookups):
     """A session that takes every op and says what a test wants."""
 
     def __init__(self, *, refuse_hooks: str = "") -> None:
