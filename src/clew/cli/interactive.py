@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import Generator, Mapping
@@ -13,8 +14,9 @@ from clew.cli.request import picked, request_of
 from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.config.schema import Settings
+from clew.host.hub import Hub, NoSuchSession
 from clew.host.model_choice import NoModel, chosen_model, connector
-from clew.host.opening import open_session
+from clew.host.opening import open_door
 from clew.host.past import resolve
 from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace, remember_trust, workspace_of
@@ -52,9 +54,16 @@ def run_interactive(args: argparse.Namespace) -> int:
 
 async def converse(args: argparse.Namespace, request: SessionRequest, settings: Settings) -> int:
     """Open the session and talk until it ends."""
-    client = open_session(request)
+    hub = Hub(open_door)
+    session = hub.open(request)
+    client = hub.connect(session)
     settled()
-    return await talk(client, request, settings, plain=args.plain, prompt=args.prompt or "", verbose=args.verbose)
+    code = await talk(client, request, settings, plain=args.plain, prompt=args.prompt or "", verbose=args.verbose)
+    with contextlib.suppress(NoSuchSession):  # the screen may have gone on with another session, and closed that
+        if guests := hub.guests(session):
+            say(f"the session goes on here for {', '.join(guests)}; Ctrl-C closes it for all")
+            await hub.linger(session)
+    return code
 
 
 async def talk(

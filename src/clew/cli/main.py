@@ -15,6 +15,8 @@ COMMANDS = {
     "show": "a session as readable text",
     "export": "a session in another format",
     "ledger": "the facts of a session, with their sources",
+    "attach": "the screen of a session that runs in another terminal",
+    "answer": "what a session waits for, and your answer to it",
     "rewind": "files of a session back to an earlier moment",
     "auth": "the ways to a model, and the one in use",
     "config": "read and change settings",

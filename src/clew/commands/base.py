@@ -27,6 +27,10 @@ class SessionFacts(Struct, frozen=True, kw_only=True):
     resumed: bool = False
     kept: bool = True
     """The session is on disk, so it can be continued."""
+    attached: bool = False
+    """It lives in another process: leaving it ends nothing."""
+    guests: tuple[str, ...] = ()
+    """Front ends of other processes that are at this session."""
     state: SessionState = SessionState()
     models: tuple[str, ...] = ()
     """The models that were listed last."""

@@ -7,6 +7,7 @@ from clew.protocol.events import (
     EffortChanged,
     Envelope,
     EventBase,
+    GuestsChanged,
     HooksListed,
     McpServersChanged,
     McpServersListed,
@@ -54,6 +55,7 @@ def _begun(event: SessionStarted) -> SessionFacts:
         version=event.version,
         resumed=event.resumed,
         kept=event.kept,
+        attached=event.attached,
         invocables=event.invocables,
     )
 
@@ -70,6 +72,8 @@ def _changed(event: EventBase, facts: SessionFacts) -> SessionFacts:
             return replace(facts, servers=event.servers)
         case InvocablesChanged():
             return replace(facts, invocables=event.invocables)
+        case GuestsChanged():
+            return replace(facts, guests=event.guests)
         case EffortChanged():
             return replace(facts, effort=event.effort)
         case PermissionModeChanged():

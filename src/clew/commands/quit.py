@@ -2,22 +2,30 @@
 
 from collections.abc import Iterator
 
-from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
+from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_error
 from clew.commands.figures import count, duration
-from clew.protocol.state import SessionState
+from clew.protocol.ops import Leave
 
 ABOUT = CommandHelp(
     name="quit",
-    usage="/quit [now]",
+    usage="/quit [now|leave]",
     summary="End the session; clew -c continues it.",
-    details=("What still runs is named first; /quit once more, or /quit now, ends it too.",),
+    details=(
+        "What still runs is named first; /quit once more, or /quit now, ends it too.",
+        "/quit leave: leave it running for others who are attached to it (clew attach).",
+    ),
     aliases=("exit", "q"),
 )
 MAX_COMMAND_CHARS = 60
 
 
-def would_end(state: SessionState) -> Iterator[str]:
+def would_end(facts: SessionFacts) -> Iterator[str]:
     """What a front end that leaves now cuts off, one line each."""
+    state = facts.state
+    if facts.attached:
+        return
+    for guest in facts.guests:
+        yield f"the session for {guest}, who is attached"
     if state.working:
         yield "the running turn" + (f" ({count(len(state.asks), 'question')} open)" if state.asks else "")
     if state.queued:
@@ -36,12 +44,20 @@ def _short(command: str) -> str:
 def run(context: CommandContext, argument: str) -> CommandResult:
     """Ask the front end to close, or to ask once more."""
     wanted = argument.strip().lower()
-    if wanted not in ("", "now"):
+    if wanted not in ("", "now", "leave"):
         return usage_error(ABOUT, f"Not understood: {wanted}")
-    ends = tuple(would_end(context.facts.state))
+    if wanted == "leave" and not (context.facts.guests or context.facts.attached):
+        return CommandResult(
+            lines=("Nobody else is at this session, so leaving it would end it: /quit.",), is_error=True
+        )
+    if wanted == "leave":
+        return CommandResult(ops=(Leave(),))
+    ends = tuple(would_end(context.facts))
     if not ends or wanted == "now" or context.again:
         return CommandResult(leave=True)
-    lines = ("Leaving now would end:", *(f"  {line}" for line in ends), "/quit once more leaves. The session is kept.")
+    stay = " /quit leave leaves it running for those who are attached." if context.facts.guests else ""
+    last = f"/quit once more closes it.{stay} The session is kept."
+    lines = ("Leaving now would end:", *(f"  {line}" for line in ends), last)
     return CommandResult(lines=lines, ends=ends)
 
 

@@ -56,6 +56,11 @@ class Listener(AsyncIterator[Envelope]):
         self._queue.append(envelope)
         self._arrived.set()
 
+    @property
+    def waiting(self) -> int:
+        """How many events wait to be read."""
+        return len(self._queue)
+
     def end(self) -> None:
         """Nothing comes any more; what is queued is still given."""
         self._ended = True

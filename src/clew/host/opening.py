@@ -43,6 +43,7 @@ from clew.host.runner import AgentRunner
 from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
 from clew.host.small_window import is_small, small_words
+from clew.host.socket_life import SocketLife
 from clew.host.structured import output_parts
 from clew.host.switching import another
 from clew.host.tool_search import tool_search
@@ -60,6 +61,7 @@ from clew.protocol.events import Notice, SessionRow, SessionStarted, ShellsChang
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import SwitchSession
 from clew.system.clock import SystemClock
+from clew.system.peers import SessionMark
 from clew.transcript.conversation import Conversation
 from clew.transcript.interruption import CONTINUE_PROMPT
 from clew.transcript.stamp import Stamp
@@ -200,6 +202,10 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         part.attach(Joined(session=session, toolbox=toolbox, agent=agent, reminders=reminders))
     typed = beside(session, toolbox)
     voice.session = session
+    SessionMark.put()
+    session.at_end.append(SessionMark.take_away)
+    if isinstance(past.sink, TranscriptWriter):
+        SocketLife(door, session, past.sink, workspace.env, workspace.home, headless=request.headless)
     notes = [Notice(level="warning", text=text, code="settings") for text in workspace.loaded.warnings]
     notes += [Notice(level="warning", text=text, code="log") for text in past.notes]
     notes += [Notice(level="warning", text=text, code="brought") for part in brought for text in part.warnings]

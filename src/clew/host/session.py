@@ -66,6 +66,8 @@ class Session:
         self.on_leave: list[Callable[[EndReason], Awaitable[None]]] = []
         """What is done when the agents have stopped and the session is about to end. All at once: each has its own
         limit, and whoever leaves waits for the longest of them, not for their sum."""
+        self.at_end: list[Callable[[], Awaitable[None]]] = []
+        """What is done when the end was told and the session is still ours."""
         self._parents: dict[AgentId, CallId | None] = {}
         self._watch: asyncio.Task[None] | None = None
         self._leaving: asyncio.Task[None] | None = None
@@ -183,6 +185,8 @@ class Session:
         unsaved = self.journal.main.unsaved()
         self.closed = True
         self.publish(SessionEnded(reason=reason, unsaved=unsaved))
+        for end in self.at_end:
+            await end()
         for model in {id(model): model for model in self._models()}.values():
             await model.close()
         if self._on_close is not None:

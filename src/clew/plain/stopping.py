@@ -47,6 +47,7 @@ class Stopping:
         self._last_ctrl_c = self._last_escape = float("-inf")
         self._closed_at: float | None = None
         self.code = 0
+        self._told_of_guests = False
         self.abandoned = False
         """The person did not want to wait for the end."""
         self.interrupted = False
@@ -60,6 +61,12 @@ class Stopping:
     def close(self, code: int) -> None:
         """Ask the session to end, once; SessionEnded, the timeout or another Ctrl-C then ends the front end."""
         if self.closing:
+            return
+        if self._interactive and self._story().facts.guests and not self._told_of_guests:
+            self._told_of_guests = True
+            self._screen.line(
+                "Others are attached: /quit leave leaves it running, once more closes it for all.", "warning"
+            )
             return
         self._send(Close())
         self._closed_at = asyncio.get_running_loop().time()

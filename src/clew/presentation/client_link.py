@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope
-from clew.protocol.ops import Close, Op
+from clew.protocol.ops import Close, Leave, Op
 
 
 class ClientLink:
@@ -62,7 +62,7 @@ class ClientLink:
             while not done:
                 op = await self._outbox.get()
                 await self._client.submit(op)
-                done = isinstance(op, Close)
+                done = isinstance(op, Close | Leave)
         finally:
             if not done:
                 self._on_end()

@@ -24,6 +24,8 @@ class SessionStarted(LiveEvent, frozen=True, kw_only=True, tag="session.started"
     """True when earlier history was loaded."""
     kept: bool = True
     """The session is on disk, so it can be continued."""
+    attached: bool = False
+    """It lives in another process: leaving it ends nothing."""
     branch: str = ""
     effort: str = ""
     may_bypass: bool = False

@@ -57,6 +57,12 @@ class Lease:
         """Whoever holds the session now, for people."""
         return _holder_name(self._path)
 
+    def announce(self, *, socket: str = "", no_socket: str = "") -> None:
+        """Write down where the session can be reached, or why it cannot."""
+        if self.held():
+            self.owner = msgspec.structs.replace(self.owner, socket=socket, no_socket=no_socket)
+            _write_owner(self._fd, self.owner)
+
     def release(self) -> None:
         """Let go. The lock file goes away, if it is still ours."""
         if self._fd < 0:

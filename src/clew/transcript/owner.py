@@ -19,6 +19,10 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What it is, for people: "clew in ~/src/app"."""
     background: bool = False
     """Nobody sits in front of it; `--continue` passes over its session."""
+    socket: str = ""
+    """Where the session can be reached by other processes; empty: nowhere."""
+    no_socket: str = ""
+    """Why it cannot."""
 
     def __str__(self) -> str:
         what = self.name or "another clew"

@@ -147,6 +147,18 @@ class TranscriptWriter:
             asking = self._lease.requested_by()
             return "" if asking is None or asking.token == self._lease.owner.token else str(asking)
 
+    @property
+    def leased(self) -> bool:
+        """Whether the session is on disk and this process has the right to write it."""
+        with self._lock:
+            return self._lease is not None and not self._lost
+
+    def announce(self, *, socket: str = "", no_socket: str = "") -> None:
+        """Write into the lease where the session can be reached, or why it cannot."""
+        with self._lock:
+            if self._lease is not None and not self._lost:
+                self._lease.announce(socket=socket, no_socket=no_socket)
+
     def close(self) -> None:
         """Write and sync what can be, then release the session. Idempotent."""
         with self._lock:

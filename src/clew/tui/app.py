@@ -383,7 +383,7 @@ class ClewApp(App[int], inherit_bindings=False):
         if result.copy:
             self.copy_words(result.copy)
         if result.ends:
-            self.bottom.open(dialog_named("quit", result.ends))
+            self.stopping.ask_to_quit(result.ends)
         if result.leave:
             self.stopping.close(0)
 

@@ -1,11 +1,13 @@
 """Esc, Ctrl-C and quitting: the gentlest thing first, and always a way out."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
+from clew.commands.quit import would_end
 from clew.composing.ctrl_c import Situation, meaning_of
 from clew.protocol.ops import Close, Interrupt
 from clew.tui.conversation import Conversation
+from clew.tui.dialogs.registry import dialog_named
 from clew.tui.dock import Dock
 
 STUCK_S = 1.0
@@ -84,7 +86,8 @@ class Stopping:
             case "abandon":
                 self._leave(EXIT_INTERRUPTED)
             case "quit":
-                self.close(EXIT_INTERRUPTED)
+                if not self._ask_first():
+                    self.close(EXIT_INTERRUPTED)
             case "deny":
                 self._dock.refuse(stop=True)
                 self._dock.give_up(self._conversation.story)
@@ -103,8 +106,19 @@ class Stopping:
         """Quit when nothing is typed and nothing runs."""
         if self._conversation.story.working:
             self._hint("the agent still works: Esc interrupts it")
-        else:
+        elif not self._ask_first():
             self.close(0)
+
+    def ask_to_quit(self, ends: Sequence[str]) -> None:
+        """Name what quitting would end, and let the person choose."""
+        self._dock.open(dialog_named("quit", ends, bool(self._conversation.story.facts.guests)))
+
+    def _ask_first(self) -> bool:
+        """Ask whether to close for all where others are attached; false where nobody is."""
+        facts = self._conversation.story.facts
+        if facts.guests:
+            self.ask_to_quit(tuple(would_end(facts)))
+        return bool(facts.guests)
 
     def close(self, code: int) -> None:
         """End the session in order; SessionEnded, or the end of the wait, then ends the screen."""

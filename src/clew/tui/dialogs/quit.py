@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from clew.presentation.rows import Row, Span, wrapped
-from clew.protocol.ops import Close
+from clew.protocol.ops import Close, Leave
 from clew.system.terminal_text import sanitize
 from clew.tui.dialogs.base import QUIET_S
 from clew.tui.dialogs.choice import ChoiceDialog, Way
@@ -11,9 +11,9 @@ from clew.tui.dialogs.choice import ChoiceDialog, Way
 MAX_ENDED = 8
 
 
-def made_of(ends: Sequence[str], *, kept: bool = True) -> "QuitDialog":
-    """For the registry."""
-    return QuitDialog(ends, kept=kept)
+def made_of(ends: Sequence[str], attended: bool = False, *, kept: bool = True) -> "QuitDialog":
+    """For the registry. `attended`: front ends of other processes are at the session."""
+    return QuitDialog(ends, attended=attended, kept=kept)
 
 
 class QuitDialog(ChoiceDialog):
@@ -22,8 +22,14 @@ class QuitDialog(ChoiceDialog):
     heading = "Quit?"
     escape = "Esc stays"
 
-    def __init__(self, ends: Sequence[str], *, kept: bool = True, quiet_s: float = QUIET_S) -> None:
-        ways = (Way(key="q", label="Quit", ops=(Close(),)), Way(key="s", label="Stay"))
+    def __init__(
+        self, ends: Sequence[str], *, attended: bool = False, kept: bool = True, quiet_s: float = QUIET_S
+    ) -> None:
+        ways = (
+            *((Way(key="l", label="Leave it running for the others", ops=(Leave(),)),) if attended else ()),
+            Way(key="q", label="Close it for all" if attended else "Quit", ops=(Close(),)),
+            Way(key="s", label="Stay"),
+        )
         super().__init__(ways, quiet_s=quiet_s)
         self._ends = tuple(ends)
         self._kept = kept
