@@ -121,12 +121,13 @@ class Asking:
             raise ValueError(f"several requests begin with {words[0]!r}")
         if len(words) > 1 and _is_id(words[0]):  # gone: the session says who answered
             return AnswerApproval(op_id=OP_ID, request_id=RequestId(words[0]), decision="deny", reason=why)
-        if not self.open:
+        waiting = list(self.open)
+        if not waiting:
             raise NotReached("nothing waits for an answer")
-        if len(self.open) > 1:
-            lines = "; ".join(self.line(item) for item in self.open)
-            raise ValueError(f"{len(self.open)} things wait: name one by the start of its id: {lines}")
-        return self._answering(self.open[0], words, why)
+        if len(waiting) > 1:
+            lines = "; ".join(self.line(item) for item in waiting)
+            raise ValueError(f"{len(waiting)} things wait: name one by the start of its id: {lines}")
+        return self._answering(waiting[0], words, why)
 
     def _answering(self, item: OpenAsk, words: Sequence[str], why: str) -> Op:
         op = op_for(item.ask, words, why)

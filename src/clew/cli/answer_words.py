@@ -7,7 +7,7 @@ import msgspec
 from msgspec.structs import replace
 
 from clew.presentation.approval_text import one_line
-from clew.protocol.events import ApprovalRequested, Ask, ElicitationRequested, PlanProposed, QuestionAsked
+from clew.protocol.events import ApprovalRequested, Ask, ElicitationRequested, PlanProposed, Question, QuestionAsked
 from clew.protocol.form_fields import fields_of
 from clew.protocol.ids import MAIN_AGENT, OpId
 from clew.protocol.messages import ToolCallPart
@@ -38,10 +38,8 @@ def _about(ask: Ask, call: ToolCallPart | None) -> str:
             given = _json(call.arguments if call is not None else ask.input())
             return f"approval  {one_line(ask.tool)}  {one_line(ask.subject)}  {given}  ({one_line(ask.why)})"
         case QuestionAsked():
-            asked = [
-                f"{item.question} [{' | '.join(choice.label for choice in item.choices)}]" for item in ask.questions
-            ]
-            return f"question  {one_line('; '.join(asked))}"
+            asked = "; ".join(f"{item.question} [{_labels(item)}]" for item in ask.questions)
+            return f"question  {one_line(asked)}"
         case PlanProposed():
             return f"plan  {one_line(ask.plan)}"
         case ElicitationRequested():
@@ -49,6 +47,10 @@ def _about(ask: Ask, call: ToolCallPart | None) -> str:
             return f"form  {one_line(ask.server)}: {one_line(ask.message)} [{one_line(what)}]"
         case _:
             return kind_of(ask)
+
+
+def _labels(question: Question) -> str:
+    return " | ".join(choice.label for choice in question.choices)
 
 
 def _json(value: dict[str, Any]) -> str:

@@ -40,6 +40,8 @@ def facts_after(envelope: Envelope, facts: SessionFacts) -> SessionFacts:
     if isinstance(event, SnapshotTaken):
         return replace(facts, state=event.state)
     facts = replace(facts, state=after(envelope, facts.state))
+    if isinstance(event, GuestsChanged):
+        return replace(facts, guests=event.guests)
     return _changed(event, facts) if envelope.agent == MAIN_AGENT else facts
 
 
@@ -72,8 +74,6 @@ def _changed(event: EventBase, facts: SessionFacts) -> SessionFacts:
             return replace(facts, servers=event.servers)
         case InvocablesChanged():
             return replace(facts, invocables=event.invocables)
-        case GuestsChanged():
-            return replace(facts, guests=event.guests)
         case EffortChanged():
             return replace(facts, effort=event.effort)
         case PermissionModeChanged():

@@ -47,9 +47,8 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     if wanted not in ("", "now", "leave"):
         return usage_error(ABOUT, f"Not understood: {wanted}")
     if wanted == "leave" and not (context.facts.guests or context.facts.attached):
-        return CommandResult(
-            lines=("Nobody else is at this session, so leaving it would end it: /quit.",), is_error=True
-        )
+        alone = "Nobody else is at this session, so leaving it would end it: /quit does."
+        return CommandResult(lines=(alone,), is_error=True)
     if wanted == "leave":
         return CommandResult(ops=(Leave(),))
     ends = tuple(would_end(context.facts))

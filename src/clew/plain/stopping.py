@@ -64,9 +64,8 @@ class Stopping:
             return
         if self._interactive and self._story().facts.guests and not self._told_of_guests:
             self._told_of_guests = True
-            self._screen.line(
-                "Others are attached: /quit leave leaves it running, once more closes it for all.", "warning"
-            )
+            words = "Others are attached: /quit leave leaves it running, once more closes it for all."
+            self._screen.line(words, "warning")
             return
         self._send(Close())
         self._closed_at = asyncio.get_running_loop().time()
