@@ -61,7 +61,7 @@ NOT_THERE = {
     "share": "Sharing is not there; /export writes the session to a file.",
     "bug": "There is no /bug: /export writes the session to a file that you can attach to a report.",
     "update": "There is no /update: update clew with what installed it; /version tells which one runs.",
-    "vim": "There is no /vim.",
+    "vim": "There is no /vim: `clew config set screen.vim true` edits the prompt with vim's keys.",
     "ide": "There is no connection to an editor yet.",
     "workflow": "Workflows are not there yet.",
     "voice": "Speech is not there.",

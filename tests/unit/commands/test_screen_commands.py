@@ -235,7 +235,7 @@ def test_a_long_diff_is_cut_with_a_count() -> None:
     ],
 )
 def test_a_word_of_another_agent_finds_what_means_the_same(typed: str, meant: str) -> None:
-    result = run(typed)
+    result = run(typed, invocables=BUNDLED)
     assert result.is_error
     assert meant in result.lines[0]
 
