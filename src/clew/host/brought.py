@@ -89,6 +89,13 @@ class Brought:
         """The slash names it brings, now. Nothing may be waited for."""
         return ()
 
+    def may_bring(self, name: str) -> bool:
+        """Whether a name that is not there may still come, from somebody who is connecting."""
+        return False
+
+    async def names_settled(self) -> None:
+        """Wait until whoever may still bring names has told them, but not for ever."""
+
     def choose_skills(self, names: tuple[str, ...]) -> None:
         """Only these are for the model."""
 

@@ -122,12 +122,16 @@ class Door:
         if self._ended:
             return
         self.room.attention.heard(op)
-        if isinstance(op, SLOW):
+        if isinstance(op, SLOW) or self._awaits_name(op):
             task = asyncio.create_task(self._process(op), name=type(op).__name__)
             self._looking.add(task)
             task.add_done_callback(self._looking.discard)
             return
         await self._process(op)
+
+    def _awaits_name(self, op: Op) -> bool:
+        invocables = self.room.invocables
+        return isinstance(op, InvocableOp) and invocables is not None and invocables.must_wait(op)
 
     async def _process(self, op: Op) -> None:
         try:
@@ -283,6 +287,7 @@ class Door:
         if isinstance(op, InvocableOp):
             if self.room.invocables is None:
                 raise OpRefused("this session has no commands or skills of the user's")
+            await self.room.invocables.settle(op)
             return self.room.invocables.understood(op)
         for part in self.room.brought:
             if isinstance(op, part.ops):

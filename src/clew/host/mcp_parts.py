@@ -10,7 +10,7 @@ from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Content, Expand, Turn
 from clew.host.brought import Brought, Joined, Place
 from clew.host.mcp_asks import McpAsks
-from clew.host.mcp_offers import McpOffers
+from clew.host.mcp_offers import PROMPT_PREFIX, McpOffers
 from clew.host.refusal import OpRefused
 from clew.host.room import Effect
 from clew.host.session import Session
@@ -122,6 +122,18 @@ class McpParts(Brought):
     def invocables(self) -> tuple[InvocableRow, ...]:
         """The prompts of servers."""
         return self.offers.rows()
+
+    def may_bring(self, name: str) -> bool:
+        """Whether it can be a prompt of a server."""
+        return self.servers is not None and name.casefold().startswith(PROMPT_PREFIX)
+
+    async def names_settled(self) -> None:
+        """Servers connect, and tell their prompts."""
+        if self.servers is not None:
+            limit_s = max(LISTED_WITHIN_S, self._place.request.mcp_wait_s)
+            self.begin()
+            await self.servers.settled(limit_s)
+            await self.offers.settled(limit_s)
 
     def expansion(self, row: InvocableRow, arguments: str) -> Expand:
         """What the server makes of its prompt."""
