@@ -7,7 +7,7 @@ COMMANDS_MEANT = {
     "new": "start begin fresh restart new-session newchat",
     "resume": "continue load open switch restore-session attach",
     "sessions": "history chats list ls threads conversations recent log logs",
-    "fork": "branch duplicate clone split copy-session",
+    "branch": "duplicate clone split copy-session",
     "rewind": "checkpoint checkpoints revert rollback restore back goto jump time-travel",
     "undo": "u discard",
     "redo": "reapply",

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from clew.commands import (
     bashes,
+    branch,
     clear,
     commands,
     compact,
@@ -50,6 +51,7 @@ from clew.commands.invoking import helps_of, invoked
 COMMANDS: tuple[Command, ...] = (
     help_command.COMMAND,
     bashes.COMMAND,
+    branch.COMMAND,
     clear.COMMAND,
     commands.COMMAND,
     compact.COMMAND,

@@ -226,6 +226,9 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     if oriented:
         orient(session, workspace, past, connect_named, memory, log, watched=not request.headless)
     session.ahead = parts.snapshots(lambda: side_model(workspace, agent.model.name, connect_named, log))
+    if found.branched and isinstance(past.sink, TranscriptWriter):
+        past.sink.write_seed()  # the last thing that can fail: whoever asked for it stays in the session they are in
+        notes.append(note(f'this is "{past.state().title}"; the session it was copied from stays as it is'))
     cold = [event for event in (parts.cold_return(),) if event is not None and not request.headless]
     return Room(
         session=session,

@@ -201,7 +201,12 @@ def open_past(request: SessionRequest, workspace: Workspace) -> Past:
     if request.resume_at:
         loaded = resume_at(loaded, request.resume_at, drops_turn=request.drops_turn)
     if request.fork:
-        fork = fork_session(loaded, new_id(request), timestamp=utc_now())
+        title = ""
+        if request.branched:
+            from clew.host.branching import title_of_branch  # the index is loaded only here
+
+            title = title_of_branch(loaded, store)
+        fork = fork_session(loaded, new_id(request), timestamp=utc_now(), title=title)
         return started_from(fork, request, workspace, store, notes=notes_of(loaded))
     return resumed(loaded, source, request)
 

@@ -46,6 +46,8 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """With `resume_at`: the prompt whose turn is all that may be cut off; None: that is not looked at."""
     fork: bool = False
     """Go on in a copy."""
+    branched: bool = False
+    """The copy is a branch: it has a title of its own and is on disk at once."""
     session_id: str = ""
     """For a new session; empty: a random one."""
     persist: bool = True

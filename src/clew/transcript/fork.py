@@ -1,6 +1,7 @@
 """A session that goes on in a copy: same words, a new id, the source untouched."""
 
 import os
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from clew.protocol.entries import (
     SessionSourceEntry,
     SystemEntry,
     SystemPromptEntry,
+    TurnResultEntry,
 )
 from clew.protocol.events import (
     CallChanged,
@@ -34,12 +36,15 @@ from clew.protocol.ids import EntryId, SessionId
 from clew.transcript.chain import build_chain
 from clew.transcript.codec import decode, encode, seal
 from clew.transcript.files import open_read
+from clew.transcript.interruption import counts
 from clew.transcript.links import is_boundary, parent_of, uuid_of
 from clew.transcript.reader import Loaded
 
 SHAPING = (CallChanged, CompactionEnded, CompactionUndone, ItemPinned, PlanAnswered, SectionKept, ViewTrimmed)
 """Events that the view, the next compaction, or the facts about a copied call are made from."""
 
+MAX_BASE_CHARS = 60
+_BRANCHED = re.compile(r" ?\(Branch(?: \d+)?\)$")
 _fields: msgspec.json.Decoder[dict[str, msgspec.Raw]] = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -75,6 +80,7 @@ def fork_session(loaded: Loaded, new_id: SessionId, *, timestamp: str, title: st
     finally:
         os.close(fd)
     lines.extend(spoken[uuid] for uuid in kept.order)
+    lines.extend(encode(ended) for ended in _last_result(loaded, new_id))
     if title:
         lines.append(encode(CustomTitleEntry(session_id=new_id, timestamp=timestamp, custom_title=title)))
     entries = tuple(_entries(lines))
@@ -83,13 +89,29 @@ def fork_session(loaded: Loaded, new_id: SessionId, *, timestamp: str, title: st
 
 
 def branch_title(title: str, taken: Collection[str]) -> str:
-    """`Fix login (Branch)`, then `(Branch 2)`: never a title that exists."""
-    base = title or "Untitled"
+    """`Fix login (Branch)`, then `(Branch 2)`, also for the branch of a branch: never a title that exists."""
+    base = _BRANCHED.sub("", " ".join(title.split())) or "Untitled"
+    if len(base) > MAX_BASE_CHARS:
+        base = f"{base[: MAX_BASE_CHARS - 1].rstrip()}…"  # a list that is narrow must not cut off what differs
     name, number = f"{base} (Branch)", 1
     while name in taken:
         number += 1
         name = f"{base} (Branch {number})"
     return name
+
+
+def _last_result(loaded: Loaded, new_id: SessionId) -> tuple[TurnResultEntry, ...]:
+    """How the last turn that goes along ended, without what it cost, which stays in the books of the source; none when
+    it was cut off."""
+    last = next((entry for entry in reversed(loaded.chain) if counts(entry)), None)
+    at = next((place for place, entry in enumerate(loaded.entries) if entry is last or entry == last), None)
+    for entry in loaded.entries[at + 1 :] if at is not None else ():
+        if isinstance(entry, TurnResultEntry):
+            spent = {"cost_usd": None, "usage": None, "duration_ms": 0, "waited_ms": 0, "steps": 0}
+            return (msgspec.structs.replace(entry, session_id=new_id, **spent),)
+        if counts(entry):
+            break
+    return ()
 
 
 class _Copied:
