@@ -50,6 +50,7 @@ def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:
         tools=tools_of(args.tools),
         mcp_config=tuple(args.mcp_config),
         strict_mcp=args.strict_mcp_config,
+        bare=args.bare,
         mcp_wait_s=args.mcp_wait,
         permission_tool=args.permission_prompt_tool if args.permission_prompt_tool not in (None, "stdio") else "",
         json_schema=args.json_schema,

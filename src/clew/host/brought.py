@@ -134,7 +134,8 @@ def brought_to(place: Place) -> tuple[Brought, ...]:
     from clew.host.planning import Planning
     from clew.host.skill_part import SkillPart
 
-    found: list[Brought] = [SkillPart(place), McpParts(place), Planning(place)]
+    skills: list[Brought] = [] if place.request.bare else [SkillPart(place)]
+    found: list[Brought] = [*skills, McpParts(place), Planning(place)]
     lsp = place.workspace.settings.lsp.mode
     if place.workspace.trusted and (lsp == "on" or (lsp == "auto" and not place.request.headless)):
         from clew.host.language_servers import LanguageServers

@@ -310,7 +310,7 @@ def may_have_servers(place: Place) -> bool:
     request, workspace = place.request, place.workspace
     if request.mcp_config:
         return True
-    if request.strict_mcp:
+    if request.strict_mcp or request.bare:
         return False
     kept = SessionStore(workspace.home).project_dir(workspace.root)
     files = [(workspace.home / "mcp.json", "user"), (kept / "mcp.json", "local")]
@@ -330,7 +330,7 @@ def places_of(place: Place) -> Any:
         trusted=workspace.trusted,
         sources=frozenset(workspace.sources),
         given=place.request.mcp_config,
-        strict=place.request.strict_mcp,
+        strict=place.request.strict_mcp or place.request.bare,
     )
 
 

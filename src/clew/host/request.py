@@ -68,6 +68,9 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """MCP servers for this session only: files, or JSON."""
     strict_mcp: bool = False
     """No other MCP servers than those."""
+    bare: bool = False
+    """Nothing that files bring besides settings and permissions: no memory files, skills, commands, hooks, MCP or
+    language servers, and no model calls besides the conversation."""
     mcp_wait_s: float = 0.0
     """How long the first request waits for MCP servers; 0: not at all."""
     permission_tool: str = ""
