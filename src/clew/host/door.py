@@ -19,7 +19,6 @@ from clew.host.room import Effect, Room
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
 from clew.protocol.events import (
-    EffortChanged,
     Envelope,
     Event,
     ModelChanged,
@@ -62,7 +61,6 @@ from clew.protocol.ops import (
 )
 
 LAST_ANSWERS_S = 5.0
-EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
 NOT_WHILE_RESTORING = (SubmitPrompt, UseInvocable, ContinueTurn, SwitchSession, Undo, Redo, Rewind)
 Reopen = Callable[[SwitchSession], Awaitable[Room]]
 
@@ -312,10 +310,9 @@ class Door:
                     raise OpRefused(cannot_stop_thinking(model))
                 return lambda: self._use(model)
             case SetEffort():
-                if op.effort not in EFFORTS:
-                    raise OpRefused(f"there is no effort {op.effort!r}; efforts are {', '.join(EFFORTS[1:])}")
-                agent.effort = op.effort or None
-                return lambda: self._tell(EffortChanged(effort=op.effort))
+                from clew.host.kept_choices import choose_effort  # settings are written only here
+
+                return partial(self._tell, choose_effort(op, agent, room.workspace))
             case SetPermissionMode():
                 try:
                     room.permits.set_mode(op.mode)

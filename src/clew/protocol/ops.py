@@ -146,9 +146,12 @@ class SetModel(OpBase, frozen=True, kw_only=True, tag="model.set"):
 
 
 class SetEffort(OpBase, frozen=True, kw_only=True, tag="effort.set"):
-    """Ask for more or less thinking from the next request on; empty: the model's own default."""
+    """Ask for more or less thinking from the next request on; empty: the model's own default. Answered by
+    EffortChanged."""
 
     effort: str
+    keep: bool = False
+    """Also in later sessions: it is written to the user's settings."""
 
 
 class SetPermissionMode(OpBase, frozen=True, kw_only=True, tag="permission_mode.set"):

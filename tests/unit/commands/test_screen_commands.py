@@ -70,7 +70,7 @@ ASKED = OpId("1")
         ("/doctor", RunChecks()),
         ("/theme light", SetTheme(theme="clew-light")),
         ("/theme terminal", SetTheme(theme="terminal")),
-        ("/effort HIGH", SetEffort(effort="high")),
+        ("/effort HIGH", SetEffort(effort="high", keep=True)),
         ("/mode plan", SetPermissionMode(mode="plan")),
         ("/mode acceptedits", SetPermissionMode(mode="acceptEdits")),
         ("/mode next", SetPermissionMode(mode="acceptEdits")),
@@ -96,7 +96,7 @@ def test_what_makes_no_sense_asks_for_nothing(typed: str) -> None:
 
 def test_effort_and_mode_say_what_is_in_force() -> None:
     assert "auto" in run("/effort").lines[0]
-    assert run("/effort auto").ops == ()
+    assert run("/effort auto").ops == run("/effort unset").ops == (SetEffort(effort="", keep=True),)
     assert run("/effort auto", effort="max").ops == (SetEffort(effort=""),)
     assert run("/mode").lines[0].startswith("Mode: default (asks")
     assert run("/mode default").ops == ()
