@@ -33,6 +33,7 @@ def request_of(args: argparse.Namespace, *, headless: bool) -> SessionRequest:
         settings=args.settings,
         flags=flags_of(args),
         headless=headless,
+        entrypoint=("stream" if args.input_format == "stream-json" else "print") if headless else "terminal",
         labelled=args.output_format == "stream-json",
         newest=args.continue_,
         resume=args.resume,

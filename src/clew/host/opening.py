@@ -36,7 +36,7 @@ from clew.host.model_choice import (
 )
 from clew.host.notifying import start_notifying, webhook_of
 from clew.host.orientation_parts import debug_log, orient, side_model
-from clew.host.past import Past, moved_words, note_project, open_past, resolve
+from clew.host.past import Past, moved_words, new_origin, note_project, open_past, resolve
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
 from clew.host.runner import AgentRunner
@@ -209,6 +209,8 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     told += [small_words(model, chosen=request.tools is not None)] if small else []
     notes += [note(text) for text in (*unread(workspace), *memory.notes, *told, prompt.note) if text]
     offered = hooks.hooking.introduction()
+    for origin in new_origin(found, past):
+        session.journal.main.keep(origin)
     if prompt.keep:
         session.journal.main.keep(
             SystemPromptEntry(

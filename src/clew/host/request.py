@@ -9,6 +9,7 @@ from msgspec import Struct
 from clew.config.load import ALL_SOURCES, Scope
 from clew.llm.model import Model
 from clew.llm.request import Thinking
+from clew.protocol.entries import Entrypoint
 
 Tell = Callable[[Literal["info", "warning", "error"], str], None]
 """Words for a person while there is no session yet that could publish them."""
@@ -29,6 +30,8 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """Settings under their dotted keys that beat all files."""
     headless: bool = False
     """Nobody is there to answer."""
+    entrypoint: Entrypoint = "terminal"
+    """Who asks: a person at a terminal, a script, or a program."""
     labelled: bool = False
     """Whoever reads the events of a run that nobody watches wants its batches labelled."""
     newest: bool = False

@@ -97,7 +97,7 @@ def test_what_makes_no_sense_asks_for_nothing(typed: str) -> None:
 def test_effort_and_mode_say_what_is_in_force() -> None:
     assert "auto" in run("/effort").lines[0]
     assert run("/effort auto").ops == run("/effort unset").ops == (SetEffort(effort="", keep=True),)
-    assert run("/effort auto", effort="max").ops == (SetEffort(effort=""),)
+    assert run("/effort auto", effort="max").ops == (SetEffort(effort="", keep=True),)
     assert run("/mode").lines[0].startswith("Mode: default (asks")
     assert run("/mode default").ops == ()
 
