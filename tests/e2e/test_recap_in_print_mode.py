@@ -30,3 +30,13 @@ def test_recap_of_a_session_that_has_just_begun_says_so(tmp_path: Path) -> None:
         assert done.out.strip()
         assert server.requests == []
         assert place.transcripts() == []
+
+
+def test_no_minutes_away_are_the_default_and_keep_nobody_from_starting(tmp_path: Path) -> None:
+    with ModelServer([{"text": "Yes."}]) as server:
+        place = Place(tmp_path, server.url)
+        place.clew_home.mkdir()
+        (place.clew_home / "settings.json").write_text('{"recap": {"awayMinutes": 0}}')
+        done = place.run("-p", "hi")
+        assert (done.code, done.out) == (0, "Yes.\n"), done.err
+        assert place.run("config", "get", "recap.awayMinutes").out.strip() in ("5", "5.0")

@@ -29,7 +29,7 @@ from clew.protocol.events import (
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.ops import ApproveMcp, ListMcp, Op, ReconnectMcp, ToggleMcp
-from clew.system.debug_log import DebugLog, debug_log_path
+from clew.system.debug_log import open_debug_log
 from clew.system.environment import tool_environment
 from clew.tools.base import Tool
 from clew.transcript.store import SessionStore
@@ -188,7 +188,7 @@ class McpParts(Brought):
 
         place, past = self._place.workspace, self._place.past
         keys = key_variables(place.settings.providers)
-        log = DebugLog(debug_log_path(place.home, past.session_id) if past.path is not None else None)
+        log = open_debug_log(place.home, past.session_id, enabled=past.path is not None and place.settings.debug_log)
         return McpServers(
             places_of(self._place),
             self.asks.around(

@@ -146,12 +146,10 @@ class SetModel(OpBase, frozen=True, kw_only=True, tag="model.set"):
 
 
 class SetEffort(OpBase, frozen=True, kw_only=True, tag="effort.set"):
-    """Ask for more or less thinking from the next request on; empty: the model's own default. Answered by
-    EffortChanged."""
+    """Ask for this much thinking from now on; empty: the model's own default. `keep` writes it to the settings."""
 
     effort: str
     keep: bool = False
-    """Also in later sessions: it is written to the user's settings."""
 
 
 class SetPermissionMode(OpBase, frozen=True, kw_only=True, tag="permission_mode.set"):
