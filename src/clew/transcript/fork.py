@@ -79,8 +79,11 @@ def fork_session(loaded: Loaded, new_id: SessionId, *, timestamp: str, title: st
                     spoken[uuid] = line
     finally:
         os.close(fd)
-    lines.extend(spoken[uuid] for uuid in kept.order)
-    lines.extend(encode(ended) for ended in _last_result(loaded, new_id))
+    last, ended = _last_result(loaded, new_id)
+    for uuid in kept.order:
+        lines.append(spoken[uuid])
+        if ended is not None and uuid == last:
+            lines.append(encode(ended))
     if title:
         lines.append(encode(CustomTitleEntry(session_id=new_id, timestamp=timestamp, custom_title=title)))
     entries = tuple(_entries(lines))
@@ -100,18 +103,18 @@ def branch_title(title: str, taken: Collection[str]) -> str:
     return name
 
 
-def _last_result(loaded: Loaded, new_id: SessionId) -> tuple[TurnResultEntry, ...]:
-    """How the last turn that goes along ended, without what it cost, which stays in the books of the source; none when
-    it was cut off."""
+def _last_result(loaded: Loaded, new_id: SessionId) -> tuple[EntryId | None, TurnResultEntry | None]:
+    """The last entry of the last turn that goes along, and how that turn ended; None when it was cut off. What it cost
+    stays in the books of the source."""
     last = next((entry for entry in reversed(loaded.chain) if counts(entry)), None)
     at = next((place for place, entry in enumerate(loaded.entries) if entry is last or entry == last), None)
-    for entry in loaded.entries[at + 1 :] if at is not None else ():
+    for entry in loaded.entries[at + 1 :] if last is not None and at is not None else ():
         if isinstance(entry, TurnResultEntry):
-            spent = {"cost_usd": None, "usage": None, "duration_ms": 0, "waited_ms": 0, "steps": 0}
-            return (msgspec.structs.replace(entry, session_id=new_id, **spent),)
+            ended = msgspec.structs.replace(entry, session_id=new_id, cost_usd=None, usage=None)
+            return uuid_of(last) if last is not None else None, ended
         if counts(entry):
             break
-    return ()
+    return None, None
 
 
 class _Copied:
