@@ -37,6 +37,19 @@ def test_a_prompt_is_a_slash_name_with_arguments(tmp_path: Path, labs: list[Lab]
     assert len(lab.model.requests) == 2, "what does not fit is not sent"
 
 
+def test_a_prompt_of_a_server_is_found_by_a_run_that_begins_with_it(tmp_path: Path, labs: list[Lab]) -> None:
+    labs.append(lab := Lab(tmp_path, [{"text": "planned"}]))
+    done = lab.place.run("-p", '/mcp__people__evening "the old harbour" 4')
+    assert (done.code, done.out) == (0, "planned\n"), done.err
+    assert "Plan an evening at the old harbour for 4 people." in said(lab, 0)
+    done = lab.place.run("-p", "/mcp__people__evening --help")
+    assert (done.code, done.out.splitlines()[0]) == (0, "Usage: /mcp__people__evening <place> [guests]"), done.out
+    done = lab.place.run("-p", "/mcp__people__morning")
+    assert done.code == 2
+    assert "Unknown command /mcp__people__morning" in done.err
+    assert len(lab.model.requests) == 1
+
+
 def test_a_mentioned_resource_is_read_framed_and_bounded(tmp_path: Path, labs: list[Lab]) -> None:
     labs.append(lab := Lab(tmp_path, [{"text": "one"}, {"text": "two"}, {"text": "three"}, {"text": "four"}]))
     with Driven(lab.place, *RULE) as run:

@@ -55,7 +55,7 @@ def test_a_fork_shows_what_it_was_copied_from(come: Any) -> None:
     person.sees(READY)
     person.type("alpha\r")
     person.sees("fine")
-    person.type("/fork \r")
+    person.type("/branch\r")
     person.sees("recap:")  # told when a session is come back to, so it is the copy's screen
     person.sees("▌ alpha")
     person.sees("fine")

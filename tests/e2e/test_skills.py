@@ -227,20 +227,62 @@ def test_files_of_a_users_skill_are_read_without_asking_once_it_is_used(tmp_path
         assert "not yours" not in told
 
 
-SENT_AS_WORDS = (
-    "there is no command or skill /go here, so it was sent as words; those of this directory are not read before it is "
-    "trusted (see --trust)"
-)
-
-
-def test_words_that_look_like_a_name_are_not_sent_in_silence(tmp_path: Path) -> None:
+def test_a_name_that_nobody_brought_is_answered_and_never_sent(tmp_path: Path) -> None:
     with ModelServer(LAST) as server:
         place = Place(tmp_path, server.url)
-        sent = ["/nothing  of the\nkind", "/tmp/x.py is broken", "//review it", "/ what", "no /name"]
-        told = [place.run("-p", prompt).err for prompt in sent]
-        assert [texts(request) for request in server.requests] == [[prompt] for prompt in sent]
-        assert "no command or skill /nothing here, so it was sent as words\n" in told[0]
-        assert not [words for words in told[1:] if "sent as words" in words]
+        done = place.run("-p", "/nothing  of the\nkind")
+        assert (done.code, done.out) == (2, "")
+        assert "Unknown command /nothing" in done.err
+        assert "type it twice: //nothing" in done.err
+        for typed, meant in (("/comit", "/commit"), ("/setup", "/init"), ("/changes now", "/diff")):
+            done = place.run("-p", typed)
+            assert done.code == 2
+            assert f"Did you mean {meant}?" in done.err
+        done = place.run("-p", "/nothing", "--output-format", "json")
+        assert (done.code, done.result["is_error"], done.result["num_turns"]) == (2, True, 0)
+        assert "Unknown command /nothing" in done.result["error"]
+        assert server.requests == []
+        assert place.transcripts() == []
+
+
+def test_words_that_only_begin_with_a_slash_are_sent(tmp_path: Path) -> None:
+    with ModelServer(LAST) as server:
+        place = Place(tmp_path, server.url)
+        said = {
+            "/tmp/x.py is broken": "/tmp/x.py is broken",
+            "//review it": "/review it",
+            "// a comment": "// a comment",
+            "/ what": "/ what",
+            "no /name": "no /name",
+        }
+        for prompt in said:
+            assert place.run("-p", prompt).code == 0
+        assert [texts(request) for request in server.requests] == [[words] for words in said.values()]
+
+
+def test_help_of_a_skill_is_shown_and_runs_nothing(tmp_path: Path) -> None:
+    with ModelServer(LAST) as server:
+        place = Place(tmp_path, server.url)
+        skill(place.clew_home, "pdf", "---\ndescription: Makes a PDF\nargument-hint: FILE\n---\nMake it.")
+        for arguments in ("--help", "-h"):
+            done = place.run("-p", f"/pdf {arguments}")
+            assert (done.code, done.out.splitlines()[0]) == (0, "Usage: /pdf FILE")
+            assert "Makes a PDF" in done.out
+        assert "Usage: /review" in place.run("-p", "/review --help", "--output-format", "json").result["result"]
+        assert server.requests == []
+        assert place.transcripts() == []
+
+
+def test_a_program_that_sends_an_unknown_name_gets_an_error_and_no_model_does(tmp_path: Path) -> None:
+    with ModelServer(LAST) as server:
+        place = Place(tmp_path, server.url)
+        with Driven(place) as run:
+            run.say("/nothing at all")
+            result = run.result()
+            run.end()
+        assert result["is_error"]
+        assert "there is no command or skill /nothing here, so nothing was sent" in result["error"]
+        assert server.requests == []
 
 
 def test_nothing_of_a_project_counts_before_trust_and_it_loosens_nothing_after(tmp_path: Path) -> None:
@@ -251,10 +293,10 @@ def test_nothing_of_a_project_counts_before_trust_and_it_loosens_nothing_after(t
         done = place.run("-p", "/go", "--output-format", "stream-json", "--verbose")
         assert "is not read: the directory is not trusted" in done.out
         assert "go" not in done.lines[0]["slash_commands"]
-        assert texts(server.requests[0]) == ["/go"]
-        told = [line["text"] for line in done.lines if line.get("subtype") == "notice" and line["code"] == "name"]
-        assert told == [SENT_AS_WORDS]
-        assert SENT_AS_WORDS in done.err
+        assert done.code == 2
+        assert "those of this directory are not read before it is trusted" in done.err
+        assert server.requests == []
+        place.run("-p", "hi")
         assert "mine" not in json.dumps(server.requests[0].body["system"])
         done = place.run("-p", "/go", "--trust", "--output-format", "json")
         assert len(done.result["permission_denials"]) == 1

@@ -11,6 +11,7 @@ from clew.cli.agent_checks import check, is_headless, lacks_print
 from clew.cli.agent_flags import add_all
 from clew.cli.main import COMMANDS
 from clew.cli.parser import OneLineParser
+from clew.cli.reserved import RESERVED
 
 
 def parse(argv: list[str]) -> argparse.Namespace:
@@ -30,6 +31,8 @@ def parse(argv: list[str]) -> argparse.Namespace:
     )
     add_all(parser)
     args = parser.parse_args(list(bound(parser.one_value_options(), argv)))
+    if args.print_prompt is None and args.prompt in {*COMMANDS, *RESERVED} and "--" not in argv:
+        parser.error(f"put the command first: clew {args.prompt} ... (as a prompt: clew -p {args.prompt})")
     check(parser, args)
     return args
 

@@ -75,6 +75,9 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--append-system-prompt-file", metavar="FILE")
     group.add_argument("--settings", metavar="FILE|JSON", help="one more layer of settings")
     group.add_argument(
+        "--bare", action="store_true", help="no memory files, skills, hooks, servers or side queries in this session"
+    )
+    group.add_argument(
         "--setting-sources", metavar="LIST", help="whose files are read: user, project, local; empty: nobody's"
     )
 

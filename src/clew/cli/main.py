@@ -8,6 +8,7 @@ from typing import Protocol, cast
 
 from clew.cli import streams
 from clew.cli.parser import OneLineParser
+from clew.cli.reserved import RESERVED
 
 COMMANDS = {
     "recap": "where did I leave off: one session, or all",
@@ -88,6 +89,9 @@ def dispatch(argv: list[str]) -> int:
     """A subcommand by its name, else the agent itself. Modules are loaded for the chosen way only."""
     if argv == ["version"] or (argv[:1] == ["help"] and set(argv[1:]) <= set(COMMANDS)):
         argv = [*argv[1:2], f"--{argv[0]}"]  # what people try first; as prompts they would cost money
+    if refusal := reserved(argv):
+        sys.stderr.write(f"clew: {refusal}\n")
+        return 2
     if argv and argv[0] in COMMANDS:
         command = cast(Command, import_module(f"clew.cli.{argv[0]}"))
         parser = OneLineParser(f"clew {argv[0]}", description=command.HELP)
@@ -101,6 +105,12 @@ def dispatch(argv: list[str]) -> int:
     from clew.cli import agent
 
     return agent.run(agent.parse(argv))
+
+
+def reserved(argv: list[str]) -> str:
+    """What to say of a sub-command that is reserved and not there, also where somebody asks for its help."""
+    word = argv[1] if argv[:1] == ["help"] and len(argv) == 2 else (argv or [""])[0]
+    return RESERVED.get(word.lower(), "")
 
 
 def misspelt(word: str) -> str:

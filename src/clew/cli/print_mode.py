@@ -6,6 +6,8 @@ import os
 import signal
 import sys
 
+from msgspec.structs import replace
+
 from clew.cli.agent import settled
 from clew.cli.request import picked, request_of
 from clew.cli.voice import say
@@ -17,6 +19,7 @@ from clew.host.model_choice import NoModel
 from clew.host.opening import open_session
 from clew.llm.errors import LLMError, UnknownModel
 from clew.protocol.client import Client
+from clew.protocol.invocable_ops import looks_like_name, words_said
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, TranscriptError
 
@@ -39,12 +42,20 @@ def run_print(args: argparse.Namespace, prompt: str) -> int:
             hear_no_signals()
 
     try:
-        return asyncio.run(whole(open_session(picked(request_of(args, headless=True)))))
+        request = picked(request_of(args, headless=True))
+        if asks_recap(prompt):
+            request = replace(request, labelled=True)  # recaps come from the same part as labels
+        return asyncio.run(whole(open_session(request)))
     except BaseException as error:
         hear_no_signals()
         if not begun:
             print_unstarted(args.output_format, words_for(error), out=sys.stdout)
         return ended_by(error)
+
+
+def asks_recap(prompt: str) -> bool:
+    """Whether the prompt is /recap or another name of it."""
+    return looks_like_name(prompt) and prompt.split()[0].lower() in ("/recap", "/away", "/catchup")
 
 
 def words_for(error: BaseException) -> str:
@@ -85,6 +96,7 @@ async def converse(args: argparse.Namespace, client: Client, prompt: str) -> int
         session_state=os.environ.get(READS_SESSION_STATE) == "1",
         slash_commands=SLASH_COMMANDS,
     )
+    name = None
     if prompt.startswith("/"):
         from clew.commands.registry import known_command  # most prompts are none
 
@@ -92,7 +104,10 @@ async def converse(args: argparse.Namespace, client: Client, prompt: str) -> int
             from clew.headless.commands import run_slash_command
 
             return await run_slash_command(client, prompt, options, out=sys.stdout, err=sys.stderr)
-    return await run_headless(client, prompt, options, out=sys.stdout, err=sys.stderr)
+        from clew.headless.slash_name import SlashName
+
+        name = SlashName(prompt) if looks_like_name(prompt) else None
+    return await run_headless(client, words_said(prompt), options, name=name, out=sys.stdout, err=sys.stderr)
 
 
 def failed(text: str, code: int) -> int:

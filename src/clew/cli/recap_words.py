@@ -20,7 +20,7 @@ from clew.orient.report import Report
 from clew.orient.side_query import SideQueries, Stamp
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.ids import SessionId
-from clew.system.debug_log import DebugLog, debug_log_path
+from clew.system.debug_log import DebugLog, open_debug_log
 from clew.system.home import clew_home
 from clew.system.terminal_text import sanitize
 from clew.transcript.errors import TranscriptError
@@ -45,14 +45,19 @@ async def model_words(report: Report) -> str:
         if written is not None:
             kept.put(written)
     if written is not None and written.dropped:
-        DebugLog(debug_log_path(home, report.session or "recap")).write("recap", written.why())
+        log_of(report, settings, home).write("recap", written.why())
     return written.text if written is not None else ""
+
+
+def log_of(report: Report, settings: Settings, home: Path) -> DebugLog:
+    """Where what a model was not believed is kept."""
+    return open_debug_log(home, report.session or "recap", enabled=settings.debug_log)
 
 
 async def _written(
     report: Report, settings: Settings, choice: Choice, home: Path, env: Mapping[str, str]
 ) -> Written | None:
-    log = DebugLog(debug_log_path(home, report.session or "recap"))
+    log = log_of(report, settings, home)
     try:
         model = connect(choice.model, providers=settings.providers, env=env, retry=RetryPolicy(max_attempts=1))
     except LLMError as error:

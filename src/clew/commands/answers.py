@@ -6,6 +6,7 @@ from clew.commands import (
     bashes,
     diff,
     doctor,
+    effort,
     export,
     hooks,
     invoking,
@@ -32,6 +33,7 @@ from clew.protocol.events import (
     CompactionUndone,
     ContextMeasured,
     DiffShown,
+    EffortChanged,
     Event,
     HooksListed,
     ItemPinned,
@@ -84,9 +86,9 @@ AboutThePlace = (
     | McpServersListed
     | StatusShown
     | ChecksShown
-    | ThemeChanged
 )
-ANSWERS = Listing | AboutTheWindow | AboutThePlace
+Choice = ThemeChanged | EffortChanged
+ANSWERS = Listing | AboutTheWindow | AboutThePlace | Choice
 WHY = {
     "idle": " after a long pause",
     "size": "",
@@ -113,6 +115,10 @@ def answer_lines(event: Event, facts: SessionFacts, columns: int = 80) -> Iterab
             return receipt_details(event.receipt)
         case InvocablesListed():
             return invoking.listing(event)
+        case ThemeChanged():
+            return (theme.changed_line(event),)
+        case EffortChanged():
+            return (effort.changed_line(event),)
         case _ if isinstance(event, AboutThePlace):
             return place_lines(event, facts.cwd)
         case _:
@@ -146,8 +152,6 @@ def place_lines(event: AboutThePlace, cwd: str) -> Iterable[str]:
             return status.status_lines(event)
         case ChecksShown():
             return doctor.check_lines(event)
-        case ThemeChanged():
-            return (theme.changed_line(event),)
 
 
 def window_lines(event: Event, facts: SessionFacts, columns: int) -> Iterable[str]:

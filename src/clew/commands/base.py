@@ -76,6 +76,8 @@ class CommandContext(Struct, frozen=True, kw_only=True):
     """Every command there is; filled in by the registry."""
     keys: tuple[KeyHelp, ...] = ()
     """The keys of the front end."""
+    theme: str = ""
+    """The colours of the front end, where it has any."""
     again: bool = False
     """The same command was the last thing typed: a question it asked is answered with yes."""
 

@@ -1,22 +1,20 @@
-"""/fork: go on in a copy."""
+"""/fork: reserved for an agent that works from a copy of the conversation; until then it names /branch."""
 
-from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.ops import SwitchSession
+from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult
 
 ABOUT = CommandHelp(
     name="fork",
-    usage="/fork",
-    summary="Go on in a copy of this session; this one stays as it is.",
+    usage="/fork DIRECTIVE",
+    summary="Not built yet: it will let an agent work beside this session. /branch goes on in a copy.",
 )
 
 
 def run(context: CommandContext, argument: str) -> CommandResult:
-    """The answer is the start of the other session, or a line that says why not."""
-    if argument.strip():
-        return usage_error(ABOUT, "/fork takes no argument.")
-    if not context.facts.kept or not context.facts.state.turns:
-        return CommandResult(lines=("There is nothing to copy yet.",), is_error=True)
-    return CommandResult(ops=(SwitchSession(resume=context.facts.session_id, fork=True),))
+    """Nothing is done."""
+    return CommandResult(
+        lines=("/fork is not built yet, and nothing was done. /branch goes on in a copy of this session.",),
+        is_error=True,
+    )
 
 
 COMMAND = Command(help=ABOUT, run=run)

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from clew.commands import (
     bashes,
+    branch,
     clear,
     commands,
     compact,
@@ -50,6 +51,7 @@ from clew.commands.invoking import helps_of, invoked
 COMMANDS: tuple[Command, ...] = (
     help_command.COMMAND,
     bashes.COMMAND,
+    branch.COMMAND,
     clear.COMMAND,
     commands.COMMAND,
     compact.COMMAND,
@@ -114,24 +116,29 @@ def as_prompt(text: str) -> str:
     return text[1:] if text.startswith("//") else text
 
 
-def suggestions(name: str) -> tuple[str, ...]:
+def suggestions(name: str, facts: SessionFacts | None = None) -> tuple[str, ...]:
     """The commands that are meant: of the same intent, else those whose name was begun, else a single slip of the
-    fingers. At most three."""
-    if meant := meant_by(name):
+    fingers. At most three, and only such as can be typed in this session."""
+    own = {known: command.help.name for known, command in BY_NAME.items()}
+    known_names = {**{about.name.lower(): about.name for about in helps_of(facts or SessionFacts())}, **own}
+    meant = meant_by(name)
+    if meant in known_names:
         return (meant,)
-    begun = [known for known in BY_NAME if len(name) > 1 and known.startswith(name)]
-    typos = [known for known in BY_NAME if len(name) > 2 and known[0] == name[0] and one_edit(name, known)]
+    begun = [known for known in known_names if len(name) > 1 and known.startswith(name)]
+    typos = [known for known in known_names if len(name) > 2 and known[0] == name[0] and one_edit(name, known)]
     swapped = [known for known in typos if sorted(known) == sorted(name)]
     found: dict[str, None] = {}
     for known in swapped or (*typos, *begun):
-        found.setdefault(BY_NAME[known].help.name)
+        found.setdefault(known_names[known])
     return tuple(found)[:3]
 
 
-def _unknown(name: str) -> CommandResult:
+def unknown(name: str, facts: SessionFacts) -> CommandResult:
+    """The answer to a name that is none: what is meant by it, or that it is not there."""
     word = name.lower()
-    honest = "" if meant_by(word) else not_there(word)
-    near = () if honest else suggestions(word)
+    near = suggestions(word, facts)
+    honest = "" if meant_by(word) in near else not_there(word)
+    near = () if honest else near
     meant = "Did you mean " + " or ".join(f"/{known}" for known in near) + "? " if near else ""
     first = honest or f"Unknown command /{name}. {meant}"
     return CommandResult(
@@ -149,7 +156,7 @@ def run_command(text: str, about: CommandContext) -> CommandResult:
     rest = text.partition("\n")[2]
     command = BY_NAME.get(name.lower())
     if command is None:
-        return invoked(text, about.facts) or _unknown(name)
+        return invoked(text, about.facts) or unknown(name, about.facts)
     if "--help" in argument.split() or argument.strip() == "-h":
         return CommandResult(lines=usage_lines(command.help))
     full = replace(about, catalogue=catalogue(about.facts))

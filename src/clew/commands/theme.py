@@ -20,14 +20,18 @@ ABOUT = CommandHelp(
 
 def changed_line(event: ThemeChanged) -> str:
     """What ThemeChanged says."""
-    return f"Theme: {event.theme}" + (f" (saved in {event.saved_in})" if event.saved_in else "")
+    where = (
+        f"saved in {event.saved_in}" if event.saved_in else "for this session only: your settings are not read in it"
+    )
+    return f"Theme: {event.theme} ({where})"
 
 
 def run(context: CommandContext, argument: str) -> CommandResult:
     """The answer is an event that front ends with colours follow."""
     wanted = argument.strip().lower()
     if not wanted:
-        rows = (f"  {name}: {meaning}" for name, meaning in THEMES.items())
+        used = context.theme or context.facts.theme
+        rows = (f"{'*' if name == used else ' '} {name}: {meaning}" for name, meaning in THEMES.items())
         return CommandResult(lines=("Themes:", *rows, "/theme NAME uses one."))
     fitting = [name for name in THEMES if wanted in (name, name.removeprefix("clew-"))]
     if not fitting:

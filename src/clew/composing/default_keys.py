@@ -69,7 +69,7 @@ ACTIONS: dict[str, dict[str, str]] = {
     },
     "completion": {
         "accept": "take the marked row",
-        "accept_or_send": "take the marked row; a finished command is sent",
+        "accept_or_send": "take the marked row; a finished or unknown command is sent and answered",
         "next": "the row below",
         "previous": "the row above",
         "page_down": "rows below",

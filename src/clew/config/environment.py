@@ -48,6 +48,7 @@ VARIABLES: dict[str, tuple[KeyPath, Callable[[KeyPath, str], Any]]] = {
     "CLEW_FOREIGN_SESSIONS": (("foreign", "enabled"), _switch),
     "CLEW_TOOL_SEARCH": (("toolSearch",), _word),
     "CLEW_MEMORY_FILES": (("memory", "enabled"), _switch),
+    "CLEW_DEBUG_LOG": (("debugLog",), _switch),
 }
 
 

@@ -3,6 +3,7 @@
 from typing import Annotated, Literal
 
 from msgspec import Meta, Struct, field
+from msgspec.structs import force_setattr
 
 Effort = Literal["low", "medium", "high", "xhigh", "max"]
 PermissionMode = Literal["default", "plan", "acceptEdits", "bypassPermissions"]
@@ -17,6 +18,9 @@ Text = Annotated[str, Meta(min_length=1)]
 ToolSearchMode = Annotated[str, Meta(pattern=r"^(on|off|auto|auto:(100|[1-9]?[0-9]))$")]
 Argv = Annotated[tuple[Text, ...], Meta(extra={"whole": True})]
 """A program and its arguments. A later layer replaces it: lists of this kind do not add up."""
+
+
+AWAY_MINUTES = 5.0
 
 
 class Section(Struct, frozen=True, kw_only=True, rename="camel", forbid_unknown_fields=True):
@@ -92,12 +96,16 @@ class Recap(Section, frozen=True, kw_only=True):
     """ "Where was I": from facts, in a model's words where the user wants that."""
 
     enabled: bool = True
-    away_minutes: Annotated[float, Meta(gt=0, lt=1e6)] = 5.0
-    """Who types again after so long is told where things stand."""
+    away_minutes: Annotated[float, Meta(ge=0, lt=1e6)] = AWAY_MINUTES
+    """Who types again after so long is told where things stand; 0: the default. `enabled` is the switch."""
     model: Literal["auto", "on", "off"] = "auto"
     """auto: the fast model writes automatic recaps, a local one only what is asked for; on: a local one too."""
     share_with_model: bool = False
     """Offer the recap to the main model as context."""
+
+    def __post_init__(self) -> None:
+        if not self.away_minutes:
+            force_setattr(self, "away_minutes", AWAY_MINUTES)
 
 
 class Summaries(Section, frozen=True, kw_only=True):
@@ -299,5 +307,7 @@ class Settings(Section, frozen=True, kw_only=True):
     than 10 % of the window, auto:N for another share."""
     hooks: dict[str, tuple[HookGroup, ...]] = field(default_factory=dict[str, tuple[HookGroup, ...]])
     """Commands that run at set moments, by moment. Only the user's own: a project's are approved one by one."""
+    debug_log: bool = True
+    """Keep a log of what side queries and MCP servers say, for who looks for a fault."""
     disable_all_hooks: bool = False
     """No hook runs, wherever it is written."""

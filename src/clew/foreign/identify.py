@@ -11,7 +11,15 @@ from clew.foreign.source import BOM, Source
 _HEAD_BYTES = 256 * 1024
 _PASTE_BYTES = 4 * 1024 * 1024
 _MAX_RECORDS = 40
-_CLEW_TYPES = {"turn-result", "batch-label", "side-query", "session-source", "approval", "content-replacement"}
+_CLEW_TYPES = {
+    "turn-result",
+    "batch-label",
+    "side-query",
+    "session-source",
+    "session-origin",
+    "approval",
+    "content-replacement",
+}
 _CLAUDE_TYPES = {"user", "assistant", "system", "attachment", "progress", "tool_use", "tool_result"}
 _CLAUDE_KEYED = {
     "summary",

@@ -8,7 +8,6 @@ from clew.headless.command_names import SLASH_COMMANDS
 from clew.headless.commands import ENDS, CommandRun, command_result
 from clew.protocol.client import Client
 from clew.protocol.events import (
-    EffortChanged,
     Envelope,
     Event,
     EventBase,
@@ -17,7 +16,7 @@ from clew.protocol.events import (
     ShellShown,
     ShellsListed,
 )
-from clew.protocol.ops import ListShells, Op, SetEffort, SetModel, SetPermissionMode, ShowShell, StopShell
+from clew.protocol.ops import ListShells, Op, SetModel, SetPermissionMode, ShowShell, StopShell
 from clew.protocol.stream import ResultLine
 from clew.protocol.usage import Usage
 from clew.streaming.outcome import Outcome
@@ -25,7 +24,6 @@ from clew.streaming.outcome import Outcome
 ENDS_HERE: dict[type[Op], tuple[type[EventBase], ...]] = {
     **ENDS,
     SetModel: (ModelChanged,),
-    SetEffort: (EffortChanged,),
     SetPermissionMode: (PermissionModeChanged,),
     ListShells: (ShellsListed,),
     ShowShell: (ShellShown,),
@@ -41,8 +39,6 @@ def changed(event: Event) -> tuple[str, ...]:
     match event:
         case ModelChanged():
             return (f"The model is {event.model} from now on.",)
-        case EffortChanged():
-            return (f"The effort is {event.effort or 'as the model likes'} from now on.",)
         case PermissionModeChanged():
             return (f"The permission mode is {event.mode} from now on.",)
         case _:

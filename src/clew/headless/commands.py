@@ -6,7 +6,6 @@ from typing import Any, TextIO
 
 import msgspec
 from msgspec import UNSET
-from msgspec.structs import replace
 
 from clew.commands.answers import answer_lines
 from clew.commands.base import CommandContext, SessionFacts
@@ -24,6 +23,7 @@ from clew.protocol.events import (
     CompactionUndone,
     ContextMeasured,
     DiffShown,
+    EffortChanged,
     Envelope,
     Event,
     EventBase,
@@ -86,6 +86,7 @@ from clew.protocol.ops import (
     RequestStatus,
     Rewind,
     RunChecks,
+    SetEffort,
     SetTheme,
     SetTitle,
     ShowDiff,
@@ -96,7 +97,7 @@ from clew.protocol.ops import (
     UndoCompact,
 )
 from clew.protocol.stream import ResultLine
-from clew.streaming.outcome import Outcome
+from clew.streaming.outcome import Outcome, told_result
 
 ENDS: dict[type[Op], tuple[type[EventBase], ...]] = {
     RequestContext: (ContextMeasured,),
@@ -131,6 +132,7 @@ ENDS: dict[type[Op], tuple[type[EventBase], ...]] = {
     RequestStatus: (StatusShown,),
     RunChecks: (ChecksShown,),
     SetTheme: (ThemeChanged,),
+    SetEffort: (EffortChanged,),
     PreviewSession: (SessionPreviewed,),
     Undo: (Rewound, RewindPreviewed),
     Redo: (Rewound, RewindPreviewed),
@@ -275,14 +277,6 @@ async def follow(
 
 def command_result(running: CommandRun, outcome: Outcome) -> ResultLine:
     """The result of a command: what it said, and what it cost if it asked a model."""
-    outcome.failure = running.error
-    return replace(
-        outcome.result(context=running.data.get("context", UNSET)),
-        subtype="error_during_execution" if running.error else "success",
-        is_error=bool(running.error),
-        result="\n".join(running.lines),
-        stop_reason=None,
-        terminal_reason="error" if running.error else "completed",
-        errors=(running.error,) if running.error else (),
-        error=running.error or UNSET,
+    return told_result(
+        outcome, "\n".join(running.lines), error=running.error, context=running.data.get("context", UNSET)
     )

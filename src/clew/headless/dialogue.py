@@ -25,7 +25,7 @@ from clew.protocol.client import Client
 from clew.protocol.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, UserLine
 from clew.protocol.events import Envelope, OpRejected, PromptAccepted, SessionEnded, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, EntryId, OpId, new_uuid
-from clew.protocol.invocable_ops import use_or_words
+from clew.protocol.invocable_ops import use_or_refusal, words_said
 from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
 from clew.protocol.stream import InitLine, InputErrorLine, ResultLine, StateLine, StreamLine
 from clew.streaming.lines import StreamLines, names_of
@@ -233,10 +233,11 @@ class Dialogue:
 
     def _op_of(self, given: Given, op_id: OpId) -> Op:
         """What the program said, as words or as a slash name that somebody brought."""
-        used = use_or_words(given.typed, self.facts.invocables)
+        used = use_or_refusal(given.typed, self.facts.invocables)
         if used is not None:
             return replace(used, prompt_id=given.prompt_id, op_id=op_id)
-        return SubmitPrompt(content=given.content, prompt_id=given.prompt_id, op_id=op_id)
+        content = words_said(given.content) if isinstance(given.content, str) else given.content
+        return SubmitPrompt(content=content, prompt_id=given.prompt_id, op_id=op_id)
 
     async def _take(self, envelope: Envelope) -> None:
         event = envelope.event

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from typing import Literal, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -13,12 +13,24 @@ from clew.headless.writer import encoded
 from clew.protocol.client import Client
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Ask, Event, OpRejected, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, AgentId, OpId
-from clew.protocol.invocable_ops import use_or_words
-from clew.protocol.ops import Close, ContinueTurn, Interrupt, SubmitPrompt, declined, to_agent
+from clew.protocol.invocables import InvocablesListed
+from clew.protocol.ops import (
+    Close,
+    ContinueTurn,
+    Interrupt,
+    Op,
+    SubmitPrompt,
+    UseInvocable,
+    declined,
+    to_agent,
+)
 from clew.protocol.refused_calls import ALL_REFUSED
 from clew.protocol.stream import StreamLine
 from clew.streaming.lines import StreamLines, init_without_session
-from clew.streaming.outcome import Outcome, failed_result
+from clew.streaming.outcome import Outcome, failed_result, told_result
+
+if TYPE_CHECKING:
+    from clew.headless.slash_name import SlashName
 
 OutputFormat = Literal["text", "json", "stream-json"]
 NAMED_DENIALS = 3
@@ -45,12 +57,21 @@ class HeadlessOptions(Struct, frozen=True, kw_only=True):
     slash_commands: tuple[str, ...] = ()
 
 
-async def run_headless(client: Client, prompt: str, options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
-    """Send the prompt, or go on with a turn that was cut off, and print exactly one result, whatever happens. Returns
-    the exit code; raises what kept stdout from being written."""
+async def run_headless(
+    client: Client,
+    prompt: str,
+    options: HeadlessOptions,
+    *,
+    name: "SlashName | None" = None,
+    out: TextIO,
+    err: TextIO,
+) -> int:
+    """Send the prompt, or go on with a turn that was cut off, and print exactly one result, whatever happens. `name`:
+    the prompt is this slash name, and is never sent as words. Returns the exit code; raises what kept stdout from being
+    written."""
     printer = Printer(out, err, watched=options.output_format == "stream-json")
     with interrupts(client) as stopping:
-        run = OneShot(client, prompt, options, printer, stopping)
+        run = OneShot(client, prompt, options, printer, stopping, name)
         failed: Exception | None = None
         try:
             await run.follow()
@@ -58,13 +79,18 @@ async def run_headless(client: Client, prompt: str, options: HeadlessOptions, *,
             failed = error
             run.outcome.failure = f"internal error: {type(error).__name__}: {error}"
         try:
-            await report(run.outcome, options.output_format, printer, for_people=failed is None)
+            if run.told and failed is None:
+                await tell(run.outcome, run.told, options.output_format, printer)
+            else:
+                await report(run.outcome, options.output_format, printer, for_people=failed is None)
         finally:
             await told(printer, stopping)
     if failed is not None:
         raise failed
     if printer.output.error is not None:
         raise printer.output.error
+    if run.told:
+        return 0
     return 2 if run.refused else run.outcome.exit_code
 
 
@@ -72,10 +98,17 @@ class OneShot:
     """The run: events in, lines out."""
 
     def __init__(
-        self, client: Client, prompt: str, options: HeadlessOptions, printer: Printer, stopping: Stopping
+        self,
+        client: Client,
+        prompt: str,
+        options: HeadlessOptions,
+        printer: Printer,
+        stopping: Stopping,
+        name: "SlashName | None" = None,
     ) -> None:
         self._client = client
         self._prompt = prompt
+        self._name = name
         self._options = options
         self._printer = printer
         self._stopping = stopping
@@ -83,6 +116,8 @@ class OneShot:
         self.outcome = Outcome()
         self.refused = False
         """The session did not take the prompt."""
+        self.told = ""
+        """Help for a slash name, which was asked for in place of a turn."""
         self._lines = stream_lines(options) if options.output_format == "stream-json" else None
 
     async def follow(self) -> None:
@@ -107,25 +142,49 @@ class OneShot:
         match event:
             case SessionStarted():
                 await self._ask(event)
+            case InvocablesListed(op_id=op_id) if op_id == ASKED:
+                await self._found(event)
             case OpRejected(op_id=op_id) if op_id == ASKED:
-                self.refused = True
-                self.outcome.failure = event.reason
-                self._close()
+                self._refuse(event.reason)
             case TurnEnded():
                 self._close()
             case _:
                 pass
 
     async def _ask(self, started: SessionStarted) -> None:
-        used = use_or_words(self._prompt, started.invocables)
-        if used is not None:
-            await self._client.submit(replace(used, op_id=ASKED))
-        elif self._prompt:
-            await self._client.submit(SubmitPrompt(content=self._prompt, op_id=ASKED))
+        if self._name is not None:
+            known = self._name.known(started.invocables)
+            await (self._use(known) if known is not None else self._client.submit(self._name.question(ASKED)))
+            return
+        await self._begin(
+            SubmitPrompt(content=self._prompt, op_id=ASKED) if self._prompt else ContinueTurn(op_id=ASKED)
+        )
+
+    async def _found(self, listed: InvocablesListed) -> None:
+        """Who was waited for has told its names."""
+        assert self._name is not None
+        known = self._name.known(listed.invocables)
+        if known is None:
+            self._refuse(self._name.refusal(listed))
         else:
-            await self._client.submit(ContinueTurn(op_id=ASKED))
+            await self._use(known)
+
+    async def _use(self, known: UseInvocable | str) -> None:
+        if isinstance(known, str):
+            self.told = known
+            self._close()
+        else:
+            await self._begin(replace(known, op_id=ASKED))
+
+    async def _begin(self, op: Op) -> None:
+        await self._client.submit(op)
         if self._stopping.wanted.is_set():  # a signal that came when there was nothing to interrupt yet
             await self._client.submit(Interrupt())
+
+    def _refuse(self, reason: str) -> None:
+        self.refused = True
+        self.outcome.failure = reason
+        self._close()
 
     async def _close_without_reader(self) -> None:
         await self._printer.output.closed.wait()
@@ -170,6 +229,14 @@ async def report(outcome: Outcome, output_format: OutputFormat, printer: Printer
         printer.error(denied(unasked))
     if outcome.error and not (unasked and output_format == "text" and outcome.reason == ALL_REFUSED):
         printer.error(outcome.error)
+
+
+async def tell(outcome: Outcome, text: str, output_format: OutputFormat, printer: Printer) -> None:
+    """Words of ours as the one result."""
+    if output_format == "text":
+        printer.text(text)
+    else:
+        await printer.write(told_result(outcome, text))
 
 
 async def told(printer: Printer, stopping: Stopping) -> None:

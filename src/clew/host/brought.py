@@ -89,6 +89,13 @@ class Brought:
         """The slash names it brings, now. Nothing may be waited for."""
         return ()
 
+    def may_bring(self, name: str) -> bool:
+        """Whether a name that is not there may still come, from somebody who is connecting."""
+        return False
+
+    async def names_settled(self) -> None:
+        """Wait until whoever may still bring names has told them, but not for ever."""
+
     def choose_skills(self, names: tuple[str, ...]) -> None:
         """Only these are for the model."""
 
@@ -127,7 +134,8 @@ def brought_to(place: Place) -> tuple[Brought, ...]:
     from clew.host.planning import Planning
     from clew.host.skill_part import SkillPart
 
-    found: list[Brought] = [SkillPart(place), McpParts(place), Planning(place)]
+    skills: list[Brought] = [] if place.request.bare else [SkillPart(place)]
+    found: list[Brought] = [*skills, McpParts(place), Planning(place)]
     lsp = place.workspace.settings.lsp.mode
     if place.workspace.trusted and (lsp == "on" or (lsp == "auto" and not place.request.headless)):
         from clew.host.language_servers import LanguageServers

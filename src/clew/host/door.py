@@ -38,6 +38,7 @@ from clew.protocol.ops import (
     ContinueTurn,
     FindFiles,
     Interrupt,
+    InvocableOp,
     Op,
     Redo,
     Rewind,
@@ -139,12 +140,16 @@ class Door:
     async def take(self, op: Op, asker: Connection) -> None:
         """Do what a connection with the rights for it asks."""
         self.room.attention.heard(op)
-        if isinstance(op, SLOW):
+        if isinstance(op, SLOW) or self._awaits_name(op):
             task = asyncio.create_task(self._process(op, asker), name=type(op).__name__)
             self._looking.add(task)
             task.add_done_callback(self._looking.discard)
             return
         await self._process(op, asker)
+
+    def _awaits_name(self, op: Op) -> bool:
+        invocables = self.room.invocables
+        return isinstance(op, InvocableOp) and invocables is not None and invocables.must_wait(op)
 
     async def _process(self, op: Op, asker: Connection) -> None:
         try:

@@ -77,6 +77,17 @@ class Invocables:
             self._told = usable
             self._session.publish(InvocablesChanged(invocables=usable))
 
+    def must_wait(self, op: InvocableOp) -> bool:
+        """Whether the name that an op is about is not there and may still come."""
+        name = "" if isinstance(op, ChooseSkills) else op.name
+        return bool(name) and meant(name, self.rows()) is None and any(part.may_bring(name) for part in self._parts)
+
+    async def settle(self, op: InvocableOp) -> None:
+        """Wait for whoever may still bring the name that an op is about."""
+        if self.must_wait(op):
+            for part in self._parts:
+                await part.names_settled()
+
     def understood(self, op: InvocableOp) -> Effect:
         """What an op means. Raises OpRefused."""
         assert self._session is not None
@@ -89,10 +100,7 @@ class Invocables:
             case UseInvocable():
                 if session.lost:
                     raise OpRefused(f"nothing was sent: {session.lost}")
-                prompt = self._prompt(op)
-                if prompt is None:
-                    return partial(self._say_words, session, op)
-                return partial(session.main.submit, prompt)
+                return partial(session.main.submit, self._prompt(op))
 
     def _choose(self, names: tuple[str, ...]) -> None:
         for part in self._parts:
@@ -101,6 +109,8 @@ class Invocables:
     def _listed(self, op: ListInvocables) -> InvocablesListed:
         rows = self._looked()
         problems = [line for part in self._parts for line in part.name_problems]
+        if op.name:
+            problems = list(self._unread)
         return InvocablesListed(
             op_id=op.op_id,
             kinds=op.kinds,
@@ -108,20 +118,16 @@ class Invocables:
             problems=tuple(problems),
         )
 
-    def _say_words(self, session: Session, op: UseInvocable) -> None:
-        """Somebody meant a name, or words that look like one: they are sent, and not silently."""
-        why = "; ".join(part.unread for part in self._parts if part.unread)
-        told = f"there is no command or skill /{op.name} here, so it was sent as words{f'; {why}' if why else ''}"
-        session.notice("warning", told, code="name")
-        session.main.submit(as_said(op.words, self._parts, prompt_id=op.prompt_id))
+    @property
+    def _unread(self) -> tuple[str, ...]:
+        return tuple(part.unread for part in self._parts if part.unread)
 
-    def _prompt(self, op: UseInvocable) -> Prompt | None:
-        """What the name stands for; None where its words are to be sent. Raises OpRefused."""
+    def _prompt(self, op: UseInvocable) -> Prompt:
+        """What the name stands for. Raises OpRefused."""
         row = meant(op.name, self._looked())
-        if row is None and op.words:
-            return None
         if row is None:
-            raise OpRefused(f"there is no command or skill /{op.name}")
+            why = "; ".join((f"there is no command or skill /{op.name} here, so nothing was sent", *self._unread))
+            raise OpRefused(f"{why}. For words that start with a slash, begin with two: //{op.name}")
         if len(op.arguments) > MAX_ARGUMENT_CHARS:
             raise OpRefused(f"more than {MAX_ARGUMENT_CHARS:,} characters are no arguments; put them into a file")
         part = next(part for part in self._parts if any(_same(row, other) for other in part.invocables()))

@@ -179,9 +179,12 @@ class McpOffers:
         return framed(f"The user mentions @{server}:{uri}, a resource of the MCP server {server}. It holds:", outcome)
 
 
+PROMPT_PREFIX = "mcp__"
+
+
 def prompt_name(server: str, prompt: str) -> str:
     """`mcp__server__prompt`, as it is typed."""
-    return f"mcp__{server}__{re.sub(r'[^A-Za-z0-9_.:-]', '_', prompt)[:64]}"
+    return f"{PROMPT_PREFIX}{server}__{re.sub(r'[^A-Za-z0-9_.:-]', '_', prompt)[:64]}"
 
 
 def given_arguments(prompt: "OfferedPrompt", typed: str) -> dict[str, str]:

@@ -10,7 +10,7 @@ from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Content, Expand, Turn
 from clew.host.brought import Brought, Joined, Place
 from clew.host.mcp_asks import McpAsks
-from clew.host.mcp_offers import McpOffers
+from clew.host.mcp_offers import PROMPT_PREFIX, McpOffers
 from clew.host.refusal import OpRefused
 from clew.host.room import Effect
 from clew.host.session import Session
@@ -29,7 +29,7 @@ from clew.protocol.events import (
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.ops import ApproveMcp, ListMcp, Op, ReconnectMcp, ToggleMcp
-from clew.system.debug_log import DebugLog, debug_log_path
+from clew.system.debug_log import open_debug_log
 from clew.system.environment import tool_environment
 from clew.tools.base import Tool
 from clew.transcript.store import SessionStore
@@ -123,6 +123,18 @@ class McpParts(Brought):
         """The prompts of servers."""
         return self.offers.rows()
 
+    def may_bring(self, name: str) -> bool:
+        """Whether it can be a prompt of a server."""
+        return self.servers is not None and name.casefold().startswith(PROMPT_PREFIX)
+
+    async def names_settled(self) -> None:
+        """Servers connect, and tell their prompts."""
+        if self.servers is not None:
+            limit_s = max(LISTED_WITHIN_S, self._place.request.mcp_wait_s)
+            self.begin()
+            await self.servers.settled(limit_s)
+            await self.offers.settled(limit_s)
+
     def expansion(self, row: InvocableRow, arguments: str) -> Expand:
         """What the server makes of its prompt."""
         assert self.servers is not None
@@ -176,7 +188,7 @@ class McpParts(Brought):
 
         place, past = self._place.workspace, self._place.past
         keys = key_variables(place.settings.providers)
-        log = DebugLog(debug_log_path(place.home, past.session_id) if past.path is not None else None)
+        log = open_debug_log(place.home, past.session_id, enabled=past.path is not None and place.settings.debug_log)
         return McpServers(
             places_of(self._place),
             self.asks.around(
@@ -298,7 +310,7 @@ def may_have_servers(place: Place) -> bool:
     request, workspace = place.request, place.workspace
     if request.mcp_config:
         return True
-    if request.strict_mcp:
+    if request.strict_mcp or request.bare:
         return False
     kept = SessionStore(workspace.home).project_dir(workspace.root)
     files = [(workspace.home / "mcp.json", "user"), (kept / "mcp.json", "local")]
@@ -318,7 +330,7 @@ def places_of(place: Place) -> Any:
         trusted=workspace.trusted,
         sources=frozenset(workspace.sources),
         given=place.request.mcp_config,
-        strict=place.request.strict_mcp,
+        strict=place.request.strict_mcp or place.request.bare,
     )
 
 

@@ -1,5 +1,6 @@
 """What each op means for the session behind the door: checked first, done afterwards."""
 
+from functools import partial
 from typing import Any
 
 from clew.host.connection import Connection
@@ -11,7 +12,7 @@ from clew.host.refusal import OpRefused, too_late
 from clew.host.room import Effect, Room
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
-from clew.protocol.events import EffortChanged, ModelChanged, PermissionModeChanged, TitleChanged
+from clew.protocol.events import ModelChanged, PermissionModeChanged, TitleChanged
 from clew.protocol.ops import (
     AnswerApproval,
     AnswerPlan,
@@ -31,8 +32,6 @@ from clew.protocol.ops import (
     Undo,
     WindowOp,
 )
-
-EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
 
 
 class OpEffects:
@@ -85,6 +84,7 @@ class OpEffects:
         if isinstance(op, InvocableOp):
             if self._room.invocables is None:
                 raise OpRefused("this session has no commands or skills of the user's")
+            await self._room.invocables.settle(op)
             return self._room.invocables.understood(op)
         for part in self._room.brought:
             if isinstance(op, part.ops):
@@ -109,10 +109,9 @@ class OpEffects:
                     raise OpRefused(cannot_stop_thinking(model))
                 return lambda: self._use(model)
             case SetEffort():
-                if op.effort not in EFFORTS:
-                    raise OpRefused(f"there is no effort {op.effort!r}; efforts are {', '.join(EFFORTS[1:])}")
-                agent.effort = op.effort or None
-                return lambda: self._room.session.publish(EffortChanged(effort=op.effort))
+                from clew.host.kept_choices import choose_effort  # settings are written only here
+
+                return partial(room.session.publish, choose_effort(op, agent, room.workspace))
             case SetPermissionMode():
                 try:
                     room.permits.set_mode(op.mode)

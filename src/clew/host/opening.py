@@ -36,7 +36,7 @@ from clew.host.model_choice import (
 )
 from clew.host.notifying import start_notifying, webhook_of
 from clew.host.orientation_parts import debug_log, orient, side_model
-from clew.host.past import Past, moved_words, note_project, open_past, resolve
+from clew.host.past import Past, moved_words, new_origin, note_project, open_past, resolve
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
 from clew.host.runner import AgentRunner
@@ -215,6 +215,8 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     told += [small_words(model, chosen=request.tools is not None)] if small else []
     notes += [note(text) for text in (*unread(workspace), *memory.notes, *told, prompt.note) if text]
     offered = hooks.hooking.introduction()
+    for origin in new_origin(found, past):
+        session.journal.main.keep(origin)
     if prompt.keep:
         session.journal.main.keep(
             SystemPromptEntry(
@@ -232,6 +234,9 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     if oriented:
         orient(session, workspace, past, connect_named, memory, log, watched=not request.headless)
     session.ahead = parts.snapshots(lambda: side_model(workspace, agent.model.name, connect_named, log))
+    if found.branched and isinstance(past.sink, TranscriptWriter):
+        past.sink.write_seed()  # the last thing that can fail: whoever asked for it stays in the session they are in
+        notes.append(note(f'this is "{past.state().title}"; the session it was copied from stays as it is'))
     cold = [event for event in (parts.cold_return(),) if event is not None and not request.headless]
     return Room(
         session=session,

@@ -13,7 +13,7 @@ from clew.llm.model import Model
 from clew.prompts.memory import Memory
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.events import SideQueryBooked
-from clew.system.debug_log import DebugLog
+from clew.system.debug_log import open_debug_log
 from clew.system.private_files import private_dir, replace_private
 
 MAX_MEMORY_CHARS = 4_000
@@ -25,13 +25,9 @@ EARLY = 0.8
 
 def debug_log(workspace: Workspace, past: Past) -> Callable[[str], None]:
     """Where orientation says what nobody needs to see; nothing for a session that keeps nothing."""
-    debug = DebugLog(workspace.home / "debug" / f"{past.session_id}.log")
-
-    def log(text: str) -> None:
-        if past.path is not None:
-            debug.write("orient", text)
-
-    return log
+    kept = past.path is not None and workspace.settings.debug_log
+    debug = open_debug_log(workspace.home, past.session_id, enabled=kept)
+    return lambda text: debug.write("orient", text)
 
 
 def load_orientation(

@@ -9,14 +9,16 @@ from msgspec.structs import replace
 
 from clew.host.request import SessionRequest, Tell
 from clew.host.workspace import Workspace
-from clew.protocol.entries import ChainEntry, Entry, SessionStateEntry
+from clew.protocol.entries import ChainEntry, Entry, SessionOriginEntry, SessionStateEntry
 from clew.protocol.ids import EntryId, SessionId, new_uuid
 from clew.protocol.state import AgentState, agent_after
 from clew.system.git import find_project_root
+from clew.transcript.codec import encode
 from clew.transcript.errors import SessionBusy, SessionNotFound, TranscriptError
 from clew.transcript.fork import Fork, fork_session
 from clew.transcript.interruption import Interruption, interruption
 from clew.transcript.lease import Lease, acquire, holder_of, take_over
+from clew.transcript.origin import is_conversation
 from clew.transcript.problems import describe
 from clew.transcript.reader import Loaded, iterate, load
 from clew.transcript.resume import newest_session, own_session, resume_at
@@ -201,7 +203,12 @@ def open_past(request: SessionRequest, workspace: Workspace) -> Past:
     if request.resume_at:
         loaded = resume_at(loaded, request.resume_at, drops_turn=request.drops_turn)
     if request.fork:
-        fork = fork_session(loaded, new_id(request), timestamp=utc_now())
+        title = ""
+        if request.branched:
+            from clew.host.branching import title_of_branch  # the index is loaded only here
+
+            title = title_of_branch(loaded, store)
+        fork = fork_session(loaded, new_id(request), timestamp=utc_now(), title=title)
         return started_from(fork, request, workspace, store, notes=notes_of(loaded))
     return resumed(loaded, source, request)
 
@@ -222,6 +229,19 @@ def new_past(request: SessionRequest, workspace: Workspace, store: SessionStore)
     return Past(session_id=session_id, sink=TranscriptWriter(path, session_id, notify=request.tell), path=path)
 
 
+def origin_of(request: SessionRequest, session_id: SessionId) -> SessionOriginEntry:
+    """Who goes on from here."""
+    return SessionOriginEntry(session_id=session_id, timestamp=utc_now(), entrypoint=request.entrypoint)
+
+
+def new_origin(request: SessionRequest, past: Past) -> tuple[SessionOriginEntry, ...]:
+    """What the log has to say of who works in it: that a run begins, or that a person goes on with one."""
+    if request.entrypoint != "terminal":
+        return () if past.resumed else (origin_of(request, past.session_id),)
+    goes_on = past.path is not None and past.path.exists() and not is_conversation(past.path)
+    return (origin_of(request, past.session_id),) if goes_on else ()
+
+
 def started_from(
     fork: Fork, request: SessionRequest, workspace: Workspace, store: SessionStore, *, notes: tuple[str, ...] = ()
 ) -> Past:
@@ -229,7 +249,9 @@ def started_from(
     path = store.session_path(workspace.root, fork.session_id)
     sink: TranscriptSink = NullWriter()
     if request.persist:
-        sink = TranscriptWriter(path, fork.session_id, notify=request.tell, seed=fork.lines)
+        first, *rest = fork.lines  # names the source
+        origin = [] if request.entrypoint == "terminal" else [encode(origin_of(request, fork.session_id))]
+        sink = TranscriptWriter(path, fork.session_id, notify=request.tell, seed=(first, *origin, *rest))
     return Past(
         session_id=fork.session_id,
         sink=sink,

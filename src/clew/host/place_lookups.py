@@ -7,11 +7,8 @@ from pathlib import Path
 from clew.catalog.exporting import SUFFIXES, write_export
 from clew.catalog.found_session import OWN, FoundSession
 from clew.catalog.opening import Opened, open_found
-from clew.config.edit import typed_value, write_value
-from clew.config.errors import SettingsError
-from clew.config.load import settings_path
-from clew.config.walk import type_at
 from clew.host.background_shells import about_shells
+from clew.host.kept_choices import keep_choice
 from clew.host.memory_files import add_line, adds_to, project_memory, remove_line
 from clew.host.planning import Planning
 from clew.host.refusal import OpRefused
@@ -152,16 +149,7 @@ def _memory(op: ListMemory, workspace: Workspace) -> MemoryListed:
 
 
 def _theme(op: SetTheme, workspace: Workspace) -> ThemeChanged:
-    if type_at(THEME_KEY) is None:
-        return ThemeChanged(theme=op.theme)
-    file = settings_path("user", home=workspace.home, project_root=None)
-    try:
-        write_value(file, THEME_KEY, typed_value(THEME_KEY, op.theme))
-    except SettingsError as error:
-        raise OpRefused(str(error)) from error
-    except OSError as error:
-        raise OpRefused(f"{file} cannot be written: {error.strerror}") from error
-    return ThemeChanged(theme=op.theme, saved_in=str(file))
+    return ThemeChanged(theme=op.theme, saved_in=keep_choice(workspace, THEME_KEY, op.theme))
 
 
 def _checks(workspace: Workspace) -> tuple[CheckRow, ...]:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from clew.config.load import ALL_SOURCES, Scope
 from clew.llm.model import Model
 from clew.llm.request import Thinking
+from clew.protocol.entries import Entrypoint
 
 Tell = Callable[[Literal["info", "warning", "error"], str], None]
 """Words for a person while there is no session yet that could publish them."""
@@ -29,6 +30,8 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """Settings under their dotted keys that beat all files."""
     headless: bool = False
     """Nobody is there to answer."""
+    entrypoint: Entrypoint = "terminal"
+    """Who asks: a person at a terminal, a script, or a program."""
     labelled: bool = False
     """Whoever reads the events of a run that nobody watches wants its batches labelled."""
     newest: bool = False
@@ -46,6 +49,8 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """With `resume_at`: the prompt whose turn is all that may be cut off; None: that is not looked at."""
     fork: bool = False
     """Go on in a copy."""
+    branched: bool = False
+    """The copy is a branch: it has a title of its own and is on disk at once."""
     session_id: str = ""
     """For a new session; empty: a random one."""
     persist: bool = True
@@ -66,6 +71,9 @@ class SessionRequest(Struct, frozen=True, kw_only=True):
     """MCP servers for this session only: files, or JSON."""
     strict_mcp: bool = False
     """No other MCP servers than those."""
+    bare: bool = False
+    """Nothing that files bring besides settings and permissions: no memory files, skills, commands, hooks, MCP or
+    language servers, and no model calls besides the conversation."""
     mcp_wait_s: float = 0.0
     """How long the first request waits for MCP servers; 0: not at all."""
     permission_tool: str = ""

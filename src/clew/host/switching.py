@@ -28,6 +28,7 @@ def another(request: SessionRequest, op: SwitchSession) -> SessionRequest:
         resume_at="",
         drops_turn=None,
         fork=op.fork,
+        branched=op.fork,
         session_id="",
         take_over=False,
         wait=False,

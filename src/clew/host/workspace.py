@@ -90,13 +90,23 @@ def open_workspace(
     )
 
 
+BARE_FLAGS: dict[str, Any] = {
+    "memory.enabled": False,
+    "disableAllHooks": True,
+    "lsp.mode": "off",
+    "sideQueries.enabled": False,
+}
+"""What a bare session switches off by settings; skills and MCP servers, which have no switch, are left out by
+`host/brought.py` and `host/mcp_parts.py`."""
+
+
 def workspace_of(request: SessionRequest, cwd: Path | None = None) -> Workspace:
     """Where a session that is asked for would work: at its own place, or at `cwd`. Raises SettingsError."""
     return open_workspace(
         cwd or request.cwd,
         request.env,
         settings=request.settings,
-        flags=request.flags,
+        flags={**request.flags, **(BARE_FLAGS if request.bare else {})},
         sources=request.sources,
     )
 

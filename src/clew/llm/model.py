@@ -59,6 +59,10 @@ class Model(Protocol):
         """Ask for the reply in one piece; same errors, same retry."""
         ...
 
+    def sent_effort(self, effort: str | None) -> str | None:
+        """The effort that a request for this one carries: the nearest that the model takes; None: none."""
+        ...
+
     def history(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """The messages as this model is sent them: repaired, and without reasoning that it may not see."""
         ...

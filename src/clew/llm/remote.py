@@ -86,6 +86,9 @@ class RemoteModel:
     def lifts_text_calls(self) -> bool:
         return self.target.quirks.text_calls
 
+    def sent_effort(self, effort: str | None) -> str | None:
+        return self.target.profile.clamp_effort(effort)
+
     def history(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         return history_for(messages, self.target)
 

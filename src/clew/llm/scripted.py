@@ -216,6 +216,9 @@ class ScriptedModel:
             raise reply.error
         yield ReplyDone(stop_reason=_stop_reason(reply, parts), usage=reply.usage, model=self.name)
 
+    def sent_effort(self, effort: str | None) -> str | None:
+        return effort
+
     def history(self, messages: tuple[Message, ...]) -> tuple[Message, ...]:
         """Valid for a request; reasoning only of its own."""
         return valid_history(messages, keeps=self._wrote)

@@ -47,7 +47,10 @@ class Completing:
             rows = command_rows(self._asked.query, self._commands())
             # Commands that are only for something of that name are told where no name begins like it.
             named = tuple(row for row in rows if row.text.startswith(f"/{self._asked.query.lower()}"))
-            self._offer(self._asked, named or rows)
+            if named:
+                self._offer(self._asked, named)
+            else:
+                self._list(self._asked, rows)  # another command than the one typed is seen before it is taken
         else:
             self._ask_files(self._asked.query)
 
@@ -69,12 +72,16 @@ class Completing:
             self._take(wanted, rows[0])
         elif len(shared) > len(typed) and shared.lower().startswith(typed.lower()):
             self._replace(*self._place(wanted), shared)
-        elif rows:
-            self._rows, self._at, self._range = rows, -1, self._place(wanted)
-            self._left_as = (self._editor.text, self._editor.cursor)
-            self._show([*map(_listed, rows[:MAX_LISTED]), *_more(len(rows) - MAX_LISTED)])
         else:
+            self._list(wanted, rows)
+
+    def _list(self, wanted: Wanted, rows: tuple[Candidate, ...]) -> None:
+        if not rows:
             self._show([Shown("(nothing fits)", "dim")])
+            return
+        self._rows, self._at, self._range = rows, -1, self._place(wanted)
+        self._left_as = (self._editor.text, self._editor.cursor)
+        self._show([*map(_listed, rows[:MAX_LISTED]), *_more(len(rows) - MAX_LISTED)])
 
     def _next(self) -> None:
         """The next one of the list in place of the one before."""

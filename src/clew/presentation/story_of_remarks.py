@@ -62,6 +62,7 @@ from clew.protocol.events import (
     ShellsListed,
     ShellStarted,
     StatusShown,
+    ThemeChanged,
     TitleChanged,
     ViewTrimmed,
 )
@@ -154,11 +155,6 @@ def _(event: PlanAnswered, story: Story, at: str) -> Story:
 
 
 @fold.register
-def _(event: EffortChanged, story: Story, at: str) -> Story:
-    return _noted(story, f"Effort: {event.effort or 'as the model likes'}", at, minor=True)
-
-
-@fold.register
 def _(event: TitleChanged, story: Story, at: str) -> Story:
     return _noted(story, f"Title: {event.title}", at, minor=True) if event.source == "user" else story
 
@@ -218,6 +214,8 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(PlanShown)
 @fold.register(SessionExported)
 @fold.register(StatusShown)
+@fold.register(EffortChanged)
+@fold.register(ThemeChanged)
 @fold.register(ChecksShown)
 @fold.register(ShellsListed)
 @fold.register(ShellShown)

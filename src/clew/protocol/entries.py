@@ -198,6 +198,18 @@ class SessionSourceEntry(EntryBase, frozen=True, kw_only=True, tag="session-sour
     at: str = ""
 
 
+Entrypoint = Literal["terminal", "print", "stream", "sdk"]
+"""`terminal`: a person on the screen or line by line. `print`: `clew -p`. `stream`: a program over stdin and stdout.
+`sdk`: a Python program."""
+
+
+class SessionOriginEntry(EntryBase, frozen=True, kw_only=True, tag="session-origin"):
+    """How the session began, in its first lines, unless a person began it; and that a person went on with such a run.
+    A log without this line is a person's conversation."""
+
+    entrypoint: Entrypoint
+
+
 class ModeEntry(EntryBase, frozen=True, kw_only=True, tag="permission-mode"):
     """The permission mode in force. For people to read; a resumed file never sets rights."""
 
@@ -264,6 +276,7 @@ KnownEntry = (
     | SideQueryEntry
     | ContentReplacementEntry
     | SessionSourceEntry
+    | SessionOriginEntry
     | ModeEntry
     | SystemPromptEntry
     | SessionStateEntry

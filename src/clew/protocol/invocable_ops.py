@@ -2,8 +2,6 @@
 
 import re
 
-from msgspec.structs import replace
-
 from clew.protocol.ids import PromptId
 from clew.protocol.invocables import InvocableKind, InvocableRow, meant
 from clew.protocol.op_base import OpBase
@@ -14,13 +12,11 @@ NAME = re.compile(r"\w[\w.:-]*")
 
 class UseInvocable(OpBase, frozen=True, kw_only=True, tag="invocable.use"):
     """Say what this name stands for. What was typed joins as the prompt, what it stands for joins hidden behind it.
-    Rejected when there is no such name, unless there are `words`; otherwise the same events follow as for
-    `SubmitPrompt`."""
+    Rejected when there is no such name, also after servers that may still bring it were waited for; otherwise the same
+    events follow as for `SubmitPrompt`."""
 
     name: str
     arguments: str = ""
-    words: str = ""
-    """The prompt to submit where there is no such name, which is told."""
     prompt_id: PromptId = PromptId("")
 
 
@@ -28,6 +24,8 @@ class ListInvocables(OpBase, frozen=True, kw_only=True, tag="invocables.list"):
     """Ask what there is; answered by InvocablesListed."""
 
     kinds: tuple[InvocableKind, ...] = ("command", "skill", "prompt")
+    name: str = ""
+    """Somebody looks for this name: answered once whoever may still bring it was waited for."""
 
 
 class ChooseSkills(OpBase, frozen=True, kw_only=True, tag="skills.choose"):
@@ -46,13 +44,21 @@ def use_of(text: str, rows: tuple[InvocableRow, ...]) -> UseInvocable | None:
     return used if used is not None and (meant(used.name, rows) is not None or _by_level(used.name)) else None
 
 
-def use_or_words(text: str, rows: tuple[InvocableRow, ...]) -> UseInvocable | None:
-    """The same for a front end whose prompts may begin with a slash: what looks like a name and is none is sent as it
-    is, but not without a word. None for every other text."""
+def use_or_refusal(text: str, rows: tuple[InvocableRow, ...]) -> UseInvocable | None:
+    """The same for a front end that knows no commands: whatever looks like a name is used as one, and the host refuses
+    a name that nobody brought. None for every other text, which is words."""
+    return _named(text) if use_of(text, rows) is not None or looks_like_name(text) else None
+
+
+def looks_like_name(text: str) -> bool:
+    """Whether a text begins with a slash and what can be a name; a path cannot."""
     used = _named(text)
-    if used is None or use_of(text, rows) is not None:
-        return used
-    return replace(used, words=text) if NAME.fullmatch(used.name) else None
+    return used is not None and NAME.fullmatch(used.name) is not None
+
+
+def words_said(text: str) -> str:
+    """The words to send of a text that is no slash name: of two slashes before what can be a name, one is dropped."""
+    return text[1:] if text.startswith("//") and looks_like_name(text[1:]) else text
 
 
 def _named(text: str) -> UseInvocable | None:

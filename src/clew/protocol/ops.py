@@ -94,9 +94,10 @@ class SetModel(OpBase, frozen=True, kw_only=True, tag="model.set"):
 
 
 class SetEffort(OpBase, frozen=True, kw_only=True, tag="effort.set"):
-    """Ask for more or less thinking from the next request on; empty: the model's own default."""
+    """Ask for this much thinking from now on; empty: the model's own default. `keep` writes it to the settings."""
 
     effort: str
+    keep: bool = False
 
 
 class SetPermissionMode(OpBase, frozen=True, kw_only=True, tag="permission_mode.set"):

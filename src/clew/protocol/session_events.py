@@ -74,6 +74,12 @@ class EffortChanged(LiveEvent, frozen=True, kw_only=True, tag="effort.changed"):
     """Later requests ask for this much thinking; empty: the model's own default."""
 
     effort: str
+    saved: str = ""
+    """What later sessions begin with, where that was changed; empty: the model's own default."""
+    saved_in: str = ""
+    """The settings file that keeps it; empty: it holds for this session only."""
+    note: str = ""
+    """What else a person should know: what counts more, or what the model is really sent."""
 
 
 class SandboxChanged(LiveEvent, frozen=True, kw_only=True, tag="sandbox.changed"):

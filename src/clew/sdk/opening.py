@@ -54,6 +54,7 @@ def request_of(options: Options) -> "SessionRequest":
         settings=settings_of(options),
         flags=flags_of(options),
         headless=True,
+        entrypoint="sdk",
         labelled=options.labels,
         newest=options.continue_newest,
         resume=options.resume or None,

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope, OpAccepted, OpRejected, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, OpId, PromptId, new_uuid
-from clew.protocol.invocable_ops import use_or_words
+from clew.protocol.invocable_ops import use_or_refusal, words_said
 from clew.protocol.invocables import InvocableRow, InvocablesChanged
 from clew.protocol.messages import Part
 from clew.protocol.ops import Close, Interrupt, Op, RegisterHooks, SetModel, SetPermissionMode, SubmitPrompt
@@ -97,12 +97,12 @@ class Session:
 
     async def send(self, prompt: Prompt) -> None:
         """Ask. While a turn runs the words join it at its next step; then both have one result. Raises Refused."""
-        used = use_or_words(prompt, self._invocables) if isinstance(prompt, str) else None
+        used = use_or_refusal(prompt, self._invocables) if isinstance(prompt, str) else None
         prompt_id = PromptId(new_uuid())
         await self._do(
             replace(used, prompt_id=prompt_id)
             if used is not None
-            else SubmitPrompt(content=prompt, prompt_id=prompt_id)
+            else SubmitPrompt(content=words_said(prompt) if isinstance(prompt, str) else prompt, prompt_id=prompt_id)
         )
 
     async def messages(self) -> AsyncGenerator[StreamLine]:

@@ -218,3 +218,18 @@ def failed_result(error: str, *, session_id: str = "") -> ResultLine:
     outcome = Outcome()
     outcome.session_id, outcome.failure = session_id, error
     return outcome.result()
+
+
+def told_result(outcome: Outcome, text: str, *, error: str = "", context: Any = UNSET) -> ResultLine:
+    """The result of a run that was answered without a turn: what was said, and what it cost if a model was asked."""
+    outcome.failure = error
+    return msgspec.structs.replace(
+        outcome.result(context=context),
+        subtype="error_during_execution" if error else "success",
+        is_error=bool(error),
+        result=text,
+        stop_reason=None,
+        terminal_reason="error" if error else "completed",
+        errors=(error,) if error else (),
+        error=error or UNSET,
+    )

@@ -1,6 +1,7 @@
 """A small append-only log for what users need not see: redacted, private, bounded."""
 
 import os
+import threading
 from pathlib import Path
 
 from clew.system.clock import Clock, SystemClock, iso_utc
@@ -10,6 +11,8 @@ from clew.system.redact import redact
 MAX_BYTES = 2_000_000
 MAX_LINE_CHARS = 8_000
 SCANNED_CHARS = 4 * MAX_LINE_CHARS
+LATEST = "latest"
+"""A link to the log that was written last."""
 
 
 class DebugLog:
@@ -50,8 +53,33 @@ class DebugLog:
             # One older half is kept: the newest lines are the ones somebody will look for.
             os.replace(path, path.with_suffix(".old.log"))
             self._append(path, line)
+        else:
+            point_to(path)
+
+
+def point_to(path: Path) -> None:
+    """Let the link `latest` beside a log name it, whole at every moment. Anything else of that name is left alone.
+    Raises OSError."""
+    link = path.with_name(LATEST)
+    try:
+        if os.readlink(link) == path.name:
+            return
+    except FileNotFoundError:
+        pass
+    fresh = path.with_name(f".{LATEST}-{os.getpid()}-{threading.get_ident()}")
+    os.symlink(path.name, fresh)
+    try:
+        os.replace(fresh, link)
+    except OSError:
+        os.unlink(fresh)
+        raise
 
 
 def debug_log_path(home: Path, session_id: str) -> Path:
     """Where the log of a session lies."""
     return home / "debug" / f"{session_id}.log"
+
+
+def open_debug_log(home: Path, session_id: str, *, enabled: bool) -> DebugLog:
+    """The log of a session; switched off, or of a session that keeps nothing, it writes nothing."""
+    return DebugLog(debug_log_path(home, session_id) if enabled else None)

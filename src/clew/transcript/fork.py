@@ -1,6 +1,7 @@
 """A session that goes on in a copy: same words, a new id, the source untouched."""
 
 import os
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from clew.protocol.entries import (
     SessionSourceEntry,
     SystemEntry,
     SystemPromptEntry,
+    TurnResultEntry,
 )
 from clew.protocol.events import (
     CallChanged,
@@ -34,12 +36,15 @@ from clew.protocol.ids import EntryId, SessionId
 from clew.transcript.chain import build_chain
 from clew.transcript.codec import decode, encode, seal
 from clew.transcript.files import open_read
+from clew.transcript.interruption import counts
 from clew.transcript.links import is_boundary, parent_of, uuid_of
 from clew.transcript.reader import Loaded
 
 SHAPING = (CallChanged, CompactionEnded, CompactionUndone, ItemPinned, PlanAnswered, SectionKept, ViewTrimmed)
 """Events that the view, the next compaction, or the facts about a copied call are made from."""
 
+MAX_BASE_CHARS = 60
+_BRANCHED = re.compile(r" ?\(Branch(?: \d+)?\)$")
 _fields: msgspec.json.Decoder[dict[str, msgspec.Raw]] = msgspec.json.Decoder(dict[str, msgspec.Raw])
 
 
@@ -74,7 +79,11 @@ def fork_session(loaded: Loaded, new_id: SessionId, *, timestamp: str, title: st
                     spoken[uuid] = line
     finally:
         os.close(fd)
-    lines.extend(spoken[uuid] for uuid in kept.order)
+    last, ended = _last_result(loaded, new_id)
+    for uuid in kept.order:
+        lines.append(spoken[uuid])
+        if ended is not None and uuid == last:
+            lines.append(encode(ended))
     if title:
         lines.append(encode(CustomTitleEntry(session_id=new_id, timestamp=timestamp, custom_title=title)))
     entries = tuple(_entries(lines))
@@ -83,13 +92,29 @@ def fork_session(loaded: Loaded, new_id: SessionId, *, timestamp: str, title: st
 
 
 def branch_title(title: str, taken: Collection[str]) -> str:
-    """`Fix login (Branch)`, then `(Branch 2)`: never a title that exists."""
-    base = title or "Untitled"
+    """`Fix login (Branch)`, then `(Branch 2)`, also for the branch of a branch: never a title that exists."""
+    base = _BRANCHED.sub("", " ".join(title.split())) or "Untitled"
+    if len(base) > MAX_BASE_CHARS:
+        base = f"{base[: MAX_BASE_CHARS - 1].rstrip()}…"  # a list that is narrow must not cut off what differs
     name, number = f"{base} (Branch)", 1
     while name in taken:
         number += 1
         name = f"{base} (Branch {number})"
     return name
+
+
+def _last_result(loaded: Loaded, new_id: SessionId) -> tuple[EntryId | None, TurnResultEntry | None]:
+    """The last entry of the last turn that goes along, and how that turn ended; None when it was cut off. What it cost
+    stays in the books of the source."""
+    last = next((entry for entry in reversed(loaded.chain) if counts(entry)), None)
+    at = next((place for place, entry in enumerate(loaded.entries) if entry is last or entry == last), None)
+    for entry in loaded.entries[at + 1 :] if last is not None and at is not None else ():
+        if isinstance(entry, TurnResultEntry):
+            ended = msgspec.structs.replace(entry, session_id=new_id, cost_usd=None, usage=None)
+            return uuid_of(last) if last is not None else None, ended
+        if counts(entry):
+            break
+    return None, None
 
 
 class _Copied:

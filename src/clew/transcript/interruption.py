@@ -26,7 +26,7 @@ def interruption(
     A turn whose result was recorded after its last entry ended in order, also when the user stopped it.
     `ending_tools` are tools after which a turn may rightly end.
     """
-    last = next((entry for entry in reversed(chain) if _counts(entry)), None)
+    last = next((entry for entry in reversed(chain) if counts(entry)), None)
     if last is None or _turn_recorded(entries, last):
         return "none"
     if isinstance(last, AttachmentEntry):
@@ -41,7 +41,8 @@ def interruption(
     return "none" if last.is_meta else "prompt"
 
 
-def _counts(entry: Entry) -> bool:
+def counts(entry: Entry) -> bool:
+    """Whether an entry tells how the conversation stands: something was asked, said or done."""
     if isinstance(entry, AssistantEntry):
         return not entry.is_api_error_message
     # A command the user typed waits for no answer: what stands before it tells.

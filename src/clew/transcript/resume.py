@@ -9,6 +9,7 @@ from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, UserEntry
 from clew.transcript.errors import SessionNotFound, UnknownEntry
 from clew.transcript.lease import holder_of
 from clew.transcript.links import result_calls, uuid_of
+from clew.transcript.origin import is_conversation
 from clew.transcript.reader import Loaded
 from clew.transcript.store import SessionStore, sessions_in
 
@@ -21,17 +22,24 @@ SURE_PREFIX = 8
 
 
 def newest_session(store: SessionStore, cwd: Path, *, identity: Identity | None = None) -> Path:
-    """`--continue`: the session of this project that was written last. Raises SessionNotFound.
+    """`--continue`: the conversation of this project that was written last, and a run of a script or a program only
+    where there is no conversation. Raises SessionNotFound.
 
     Sessions of the same repository under another path count too (moved, renamed, a worktree). Sessions that a
     background process is writing right now are passed over.
     """
     own = list(sessions_in(store.project_dir(cwd)))
     candidates = own or [path for folder in _project_dirs(store, cwd, identity)[1:] for path in sessions_in(folder)]
+    run: Path | None = None
     for path in sorted(candidates, key=_written_at, reverse=True):
         holder = holder_of(path)
-        if holder is None or not holder.background:
+        if holder is not None and holder.background:
+            continue
+        if is_conversation(path):
             return path
+        run = run or path
+    if run is not None:
+        return run
     raise SessionNotFound(f"no session to continue in {cwd}; see `clew sessions`, or start one with `clew`")
 
 

@@ -119,6 +119,17 @@ class TranscriptWriter:
             self._materialised = True
             return self._drain()
 
+    def write_seed(self) -> None:
+        """Write what a copy starts with now, before its first prompt. Raises OSError or TranscriptError; then there is
+        no file."""
+        with self._lock:
+            try:
+                self._open()
+            except BaseException:
+                self._let_go()
+                raise
+            self._materialised = True
+
     def sync(self) -> bool:
         """Retry what waits, then force it to disk."""
         with self._lock:

@@ -372,7 +372,7 @@ class ClewApp(App[int], inherit_bindings=False):
         self.drawing.hint(f"copied {count(text.count(chr(10)) + 1, 'line')}")
 
     def _command_context(self) -> CommandContext:
-        return CommandContext(facts=self.conversation.story.facts, keys=self._keys())
+        return CommandContext(facts=self.conversation.story.facts, keys=self._keys(), theme=self.theme)
 
     def _keys(self) -> tuple[KeyHelp, ...]:
         rows = self.keymap.rows()

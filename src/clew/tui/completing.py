@@ -24,6 +24,8 @@ class Completing:
         self._ask_files = ask_files
         self._wanted: Wanted | None = None
         self._closed_at: tuple[int, str, int] | None = None
+        self._gone_to = False
+        """The marked row was chosen by key, for the word as it stands."""
 
     @property
     def is_open(self) -> bool:
@@ -34,6 +36,7 @@ class Completing:
         """The text changed: look at what stands before the caret now. Costs one line, whatever the text."""
         wanted = self._at_caret()
         self._wanted = wanted
+        self._gone_to = False
         if wanted is None or self._place(wanted) == self._closed_at:
             self._closed_at = None if wanted is None else self._closed_at
             self._list.close()
@@ -69,16 +72,23 @@ class Completing:
         self._wanted = None
         self._list.close()
 
-    def is_whole(self) -> bool:
-        """A command's name stands there already: Enter sends it."""
-        wanted = self._wanted
+    def is_answered(self) -> bool:
+        """Whether Enter sends the command as it was typed: it is whole, or nothing that is listed begins with it.
+
+        A row that only fits by what it is for would be another command than the one that was typed. Who wants it goes
+        to it by key, or takes it with Tab.
+        """
+        wanted, row = self._wanted, self._list.choice
         if wanted is None or wanted.kind != "command":
             return False
         typed = wanted.query.lower()
-        return any(typed == about.name or typed in about.aliases for about in self._commands())
+        if any(typed == about.name or typed in about.aliases for about in self._commands()):
+            return True
+        return not self._gone_to and (row is None or not row.text.lower().startswith(f"/{typed}"))
 
     def step(self, count: int, *, around: bool = True) -> None:
         """Mark another row."""
+        self._gone_to = True
         self._list.step(count, around=around)
 
     def accept(self, index: int | None = None) -> bool:

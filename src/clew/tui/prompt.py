@@ -236,7 +236,7 @@ class Prompt(EditArea):
             case "accept":
                 return self.completing.accept()
             case "accept_or_send":
-                return not self.completing.is_whole() and self.completing.accept()
+                return not self.completing.is_answered() and self.completing.accept()
             case "next" | "previous":
                 self.completing.step(1 if action == "next" else -1)
             case "page_down" | "page_up":

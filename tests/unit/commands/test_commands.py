@@ -57,8 +57,8 @@ def test_every_command_has_help_and_help_changes_nothing(name: str, flag: str) -
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command.help.name)
 def test_an_argument_without_sense_prints_usage_and_does_nothing(command: Command) -> None:
     name = command.help.name
-    if name in ("sessions", "pin", "diff"):
-        return  # any words are a filter, or something to pin
+    if name in ("sessions", "pin", "diff", "fork"):
+        return  # any words are a filter, something to pin, or a directive that nobody takes yet
     odd = {
         "title": "/title " + "x" * 300,
         "model": "/model a b c",
@@ -203,8 +203,12 @@ def test_other_sessions_are_listed_and_switched_to() -> None:
     assert "No session fits." in sessions.listing(())
     assert run("/resume login bug").ops == (SwitchSession(resume="login bug"),)
     assert run("/new").ops == (SwitchSession(),)
-    assert run("/fork").ops == (SwitchSession(resume="s-1", fork=True),)
-    assert run("/fork", SessionState()).is_error
+    assert run("/branch").ops == (SwitchSession(resume="s-1", fork=True),)
+    assert run("/branch", SessionState()).is_error
+    named = run("/fork look at the tests")
+    assert named.is_error
+    assert "/branch" in named.lines[0]
+    assert not named.ops
 
 
 def test_version() -> None:

@@ -71,7 +71,7 @@ ASKED = OpId("1")
         ("/doctor", RunChecks()),
         ("/theme light", SetTheme(theme="clew-light")),
         ("/theme terminal", SetTheme(theme="terminal")),
-        ("/effort HIGH", SetEffort(effort="high")),
+        ("/effort HIGH", SetEffort(effort="high", keep=True)),
         ("/mode plan", SetPermissionMode(mode="plan")),
         ("/mode acceptedits", SetPermissionMode(mode="acceptEdits")),
         ("/mode next", SetPermissionMode(mode="acceptEdits")),
@@ -97,8 +97,8 @@ def test_what_makes_no_sense_asks_for_nothing(typed: str) -> None:
 
 def test_effort_and_mode_say_what_is_in_force() -> None:
     assert "auto" in run("/effort").lines[0]
-    assert run("/effort auto").ops == ()
-    assert run("/effort auto", effort="max").ops == (SetEffort(effort=""),)
+    assert run("/effort auto").ops == run("/effort unset").ops == (SetEffort(effort="", keep=True),)
+    assert run("/effort auto", effort="max").ops == (SetEffort(effort="", keep=True),)
     assert run("/mode").lines[0].startswith("Mode: default (asks")
     assert run("/mode default").ops == ()
 
@@ -236,7 +236,7 @@ def test_a_long_diff_is_cut_with_a_count() -> None:
     ],
 )
 def test_a_word_of_another_agent_finds_what_means_the_same(typed: str, meant: str) -> None:
-    result = run(typed)
+    result = run(typed, invocables=BUNDLED)
     assert result.is_error
     assert meant in result.lines[0]
 

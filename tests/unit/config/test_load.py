@@ -137,3 +137,13 @@ def test_hooks_of_user_and_argument_add_up_and_those_given_stay_apart(layers: La
     path.write_text(json.dumps({"hooks": given}))
     assert layers.load(settings_arg=str(path)).given_hooks == given
     assert layers.load(settings_arg='{"disableAllHooks": true}').settings.disable_all_hooks
+
+
+def test_no_minutes_away_are_the_default(layers: Layers) -> None:
+    layers.user('{"recap": {"awayMinutes": 0}}')
+    assert layers.load().settings.recap.away_minutes == Settings().recap.away_minutes == 5
+    layers.user('{"recap": {"awayMinutes": 0.5}}')
+    assert layers.load().settings.recap.away_minutes == 0.5
+    layers.user('{"recap": {"awayMinutes": -1}}')
+    with pytest.raises(SettingsError, match="awayMinutes"):
+        layers.load()

@@ -48,7 +48,7 @@ def test_long_lines_and_long_files_are_bounded(tmp_path: Path) -> None:
     for number in range(600):
         log.write("n", f"{number} " + "z" * (MAX_LINE_CHARS - 100))
     files = sorted(file.name for file in tmp_path.iterdir())
-    assert files == ["s1.log", "s1.old.log"]
+    assert files == ["latest", "s1.log", "s1.old.log"]
     assert all(file.stat().st_size <= MAX_BYTES for file in tmp_path.iterdir())
     assert path.read_text().splitlines()[-1].split()[2] == "599"
 

@@ -481,6 +481,23 @@ def test_a_seed_appears_with_the_first_prompt_and_whole(path: Path) -> None:
     assert [found.entry for found in iterate(path)] == script.entries
 
 
+def test_a_seed_that_is_written_at_once_is_there_before_a_prompt_or_not_at_all(path: Path, tmp_path: Path) -> None:
+    script = Script()
+    script.user("copied")
+    sink = open_writer(path, seed=script.lines())
+    sink.write_seed()
+    assert [found.entry for found in iterate(path)] == script.entries
+    script.user("new")
+    sink.append(script.entries[1])
+    sink.close()
+    assert [found.entry for found in iterate(path)] == script.entries
+    (tmp_path / "no folder").write_text("a file")
+    nowhere = tmp_path / "no folder" / "x.jsonl"
+    with pytest.raises((NotADirectoryError, FileExistsError)):
+        open_writer(nowhere, seed=script.lines()).write_seed()
+    assert (tmp_path / "no folder").read_text() == "a file"
+
+
 def test_lines_of_two_sessions_do_not_mix(tmp_path: Path) -> None:
     """E05 in small: two writers in one directory."""
     names = [SessionId("one"), SessionId("two")]
