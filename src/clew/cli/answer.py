@@ -13,7 +13,7 @@ from clew.presentation.story import Story
 from clew.presentation.telling import told
 from clew.protocol.events import Envelope, OpAccepted, OpRejected, SnapshotTaken
 from clew.protocol.ids import OpId, RequestId
-from clew.protocol.ops import AnswerApproval, Op, to_agent
+from clew.protocol.ops import AnswerApproval, Op, Sync, to_agent
 from clew.protocol.rights import Rights
 from clew.protocol.state import OpenAsk
 from clew.system.terminal_text import sanitize
@@ -21,8 +21,7 @@ from clew.transcript.errors import TranscriptError
 
 HELP = "what a session waits for, and your answer to it"
 OP_ID = OpId("answer")
-SETTLE_S = 0.2
-"""After the state was told: what a running step asked follows at once."""
+KNOWN = OpId("known")
 MIN_PREFIX = 4
 
 
@@ -80,13 +79,9 @@ class Asking:
         async for envelope in self._events:
             self._take(envelope)
             if isinstance(envelope.event, SnapshotTaken):
-                break
-        try:
-            async with asyncio.timeout(SETTLE_S):
-                async for envelope in self._events:
-                    self._take(envelope)
-        except TimeoutError:
-            self._events = self._client.events()
+                await self._client.submit(Sync(op_id=KNOWN))
+            if isinstance(envelope.event, OpAccepted) and envelope.event.op_id == KNOWN:
+                return
 
     def _take(self, envelope: Envelope) -> None:
         self._story = told(envelope, self._story)

@@ -6,9 +6,9 @@ from typing import Any, Protocol, TypeVar
 from msgspec.structs import replace
 
 from clew.host.listener import Listener
-from clew.protocol.events import Envelope, Event, OpRejected
+from clew.protocol.events import Envelope, Event, OpAccepted, OpRejected
 from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
-from clew.protocol.ops import AnswerOp, Leave, Op
+from clew.protocol.ops import AnswerOp, Leave, Op, Sync
 from clew.protocol.rights import Rights
 
 A = TypeVar("A", bound=Answer)
@@ -63,6 +63,8 @@ class Connection:
             return
         if isinstance(op, Leave):
             self.leave()
+        elif isinstance(op, Sync):
+            self.tell(OpAccepted(op_id=op.op_id))
         elif op.needs > self.rights:
             self._refuse(op)
         else:

@@ -190,8 +190,10 @@ class Door:
     def _started(self) -> SessionStarted:
         room = self.room
         agent, stamp = room.session.main.agent, room.session.journal.main.stamp
+        leaf = room.session.journal.main.conversation.leaf
         started = replace(
             room.session.started,
+            resumed=room.session.started.resumed or leaf is not None,  # for who joins late there is a past
             model=agent.own_model.name,
             effort=agent.own_effort or "",
             invocables=room.invocables.usable() if room.invocables is not None else (),

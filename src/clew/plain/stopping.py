@@ -62,7 +62,8 @@ class Stopping:
         """Ask the session to end, once; SessionEnded, the timeout or another Ctrl-C then ends the front end."""
         if self.closing:
             return
-        if self._interactive and self._story().facts.guests and not self._told_of_guests:
+        facts = self._story().facts
+        if self._interactive and facts.guests and not (facts.attached or self._told_of_guests):
             self._told_of_guests = True
             words = "Others are attached: /quit leave leaves it running, once more closes it for all."
             self._screen.line(words, "warning")

@@ -221,6 +221,12 @@ class SwitchSession(OpBase, frozen=True, kw_only=True, tag="session.switch"):
     fork: bool = False
 
 
+class Sync(OpBase, frozen=True, kw_only=True, tag="sync"):
+    """Nothing but a mark: its OpAccepted comes after everything that was told to this connection before."""
+
+    needs: ClassVar[Rights] = Rights.WATCH
+
+
 class Leave(OpBase, frozen=True, kw_only=True, tag="leave"):
     """End this connection; the session and everybody else at it go on."""
 
@@ -309,6 +315,7 @@ __all__ = [
     "StopShell",
     "SubmitPrompt",
     "SwitchSession",
+    "Sync",
     "ToggleMcp",
     "Undo",
     "UndoCompact",

@@ -116,9 +116,10 @@ class Stopping:
     def _ask_first(self) -> bool:
         """Ask whether to close for all where others are attached; false where nobody is."""
         facts = self._conversation.story.facts
-        if facts.guests:
-            self.ask_to_quit(tuple(would_end(facts)))
-        return bool(facts.guests)
+        if not facts.guests or facts.attached:
+            return False
+        self.ask_to_quit(tuple(would_end(facts)))
+        return True
 
     def close(self, code: int) -> None:
         """End the session in order; SessionEnded, or the end of the wait, then ends the screen."""
