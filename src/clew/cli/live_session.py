@@ -1,13 +1,16 @@
 """Finding and reaching a session that lives in another process, for `clew attach` and `clew answer`."""
 
+import contextlib
 import os
+from pathlib import Path
 
 from clew.catalog.found_session import OWN, FoundSession
 from clew.cli.agent_homes import chosen_homes, named_session
-from clew.host.remote_client import NotReached, RemoteClient, reach
+from clew.host.remote_client import NotReached, RemoteClient, reach, remove_dead
 from clew.protocol.rights import Rights
 from clew.system.peers import has_peer_credentials, session_above
-from clew.transcript.lease import holder_of
+from clew.transcript.lease import holder_of, lock_path
+from clew.transcript.owner import read_owner
 
 __all__ = ["NotReached", "live_session", "reach_session", "refused_here"]
 
@@ -35,5 +38,14 @@ async def reach_session(found: FoundSession, rights: Rights, name: str) -> Remot
     """Connect to it. Raises NotReached, which names the way on for a session that nobody runs."""
     owner = holder_of(found.path)
     if owner is None:
+        forget_dead_socket(found.path)
         raise NotReached(f"no process runs it now; clew -r {found.session_id} goes on with it")
     return await reach(owner, rights, name)
+
+
+def forget_dead_socket(transcript: Path) -> None:
+    """Remove the socket that the last, dead owner of a session left behind."""
+    with contextlib.suppress(OSError):
+        owner = read_owner(lock_path(transcript).read_bytes())
+        if owner is not None:
+            remove_dead(owner)

@@ -43,6 +43,7 @@ from clew.protocol.wire import (
 from clew.system.peers import Peer, has_peer_credentials, peer_of, session_above
 from clew.system.private_files import private_dir
 from clew.system.terminal_text import sanitize
+from clew.transcript.owner import process_start
 
 HELLO_S = 10.0
 STALLED_S = 5.0
@@ -74,6 +75,7 @@ class SocketServer:
             raise NoSocket("this system does not tell who connects to a socket")
         try:
             private_dir(self.path.parent)
+            remove_dead(self.path.parent)
             listening = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
                 with contextlib.suppress(FileNotFoundError):
@@ -150,6 +152,15 @@ class SocketServer:
         return Welcome(wire=WIRE_VERSION, version=__version__, session_id=session_id)
 
 
+def remove_dead(folder: Path) -> None:
+    """Remove the sockets of processes that are gone; their names end with the process number."""
+    for path in folder.glob("*-*.sock"):
+        number = path.stem.rpartition("-")[2]
+        if number.isdecimal() and not process_start(int(number)):
+            with contextlib.suppress(OSError):
+                os.unlink(path)
+
+
 def refusal_of(peer: Peer | None) -> str:
     """Why this process is not let in; empty: it is."""
     if peer is None:
@@ -173,13 +184,15 @@ class Guest:
         self._writing = asyncio.Lock()
         self._listener: Listener | None = None
         self._tasks: set[asyncio.Task[None]] = set()
-        self._looking = 0
+        self._looking: set[asyncio.Task[None]] = set()
 
     async def run(self) -> None:
-        """Until either side ends it."""
+        """Until either side ends it. Who says no more still gets the answers that are under way."""
         try:
             while line := await self._next():
                 await self._take(line)
+            if self._looking:
+                await asyncio.wait(self._looking, timeout=FAREWELL_S)
         finally:
             self._connection.leave()
             for task in list(self._tasks):
@@ -203,30 +216,30 @@ class Guest:
                 else:
                     self._start(self._connection.submit(op))
             case LookUp():
-                if self._looking >= MAX_LOOKUPS:
+                if len(self._looking) >= MAX_LOOKUPS:
                     await self._send(NotFound(id=frame.id, reason="too many lookups at once"))
                 else:
-                    self._start(self._look_up(frame))
+                    task = self._start(self._look_up(frame))
+                    self._looking.add(task)
+                    task.add_done_callback(self._looking.discard)
             case Listen() if self._listener is None:
                 self._listener = self._connection.events()
                 self._start(self._tell(self._listener))
             case _:
                 raise BadFrame("a second hello, or a second listen")
 
-    def _start(self, work: Coroutine[Any, Any, None]) -> None:
+    def _start(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def _look_up(self, frame: LookUp) -> None:
-        self._looking += 1
         try:
             lookup = lookup_of(frame)
             await self._send(answer_frame(frame.id, await self._connection.look_up(lookup)))
         except (LookupRefused, BadFrame) as refused:
             await self._send(NotFound(id=frame.id, reason=str(refused)))
-        finally:
-            self._looking -= 1
 
     async def _tell(self, listener: Listener) -> None:
         try:

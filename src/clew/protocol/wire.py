@@ -115,6 +115,8 @@ class _Union:
 
     def decode(self, raw: bytes | Raw) -> Any:
         known = len(leaves(self._base))
+        if not known:
+            raise BadFrame("there are none of these yet")
         if self._decoder is None or known != self._known:
             self._known, self._decoder = known, msgspec.json.Decoder(union_of(self._base))
         try:
