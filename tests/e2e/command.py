@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 CLEW = str(Path(sys.executable).parent / "clew")
-LIMIT_S = 60
+LIMIT_S = 300
+"""Only a run that hangs takes that long, on any machine."""
 POLL_S = 0.005
 
 

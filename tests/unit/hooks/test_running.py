@@ -18,7 +18,12 @@ from fakes.effort import HANG_S
 
 from .conftest import Files
 
-ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "ANTHROPIC_API_KEY": "sk-ant-canary", "SECRET_TOKEN": "s"}
+ENV = {
+    "PATH": os.environ["PATH"],
+    "HOME": "/proc/nonexistent",
+    "ANTHROPIC_API_KEY": "sk-ant-canary",
+    "SECRET_TOKEN": "s",
+}
 
 
 @pytest.fixture
@@ -182,13 +187,13 @@ async def test_cancelled_it_leaves_nothing_behind(bench: Bench, files: Files) ->
 
 async def test_what_cannot_be_started_is_a_failure(bench: Bench, runner: HookRunner, files: Files) -> None:
     answer = await runner.run(
-        files.hook("true", scope="user"), {}, cwd="/nonexistent/dir", env=ENV, project_root=str(files.root)
+        files.hook("true", scope="user"), {}, cwd="/proc/nonexistent/dir", env=ENV, project_root=str(files.root)
     )
     assert (answer.outcome, answer.leaning) == ("failed", "")
     assert "could not be started" in answer.detail
     answer = await bench("true", {"bad": object()})
     assert answer.outcome == "failed"
-    answer = await bench("/nonexistent/program")
+    answer = await bench("/proc/nonexistent/program")
     assert (answer.outcome, "127" in answer.detail) == ("failed", True)
 
 

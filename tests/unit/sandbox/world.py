@@ -54,7 +54,7 @@ KINDS = {
 
 def git(*words: str, cwd: Path) -> None:
     """Our own git, with nothing of the user's."""
-    env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
+    env = {"PATH": os.environ["PATH"], "HOME": "/proc/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
     env |= {f"GIT_{who}_{what}": "x@y" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     subprocess.run(["git", *words], cwd=cwd, env=env, check=True, capture_output=True)
 

@@ -133,6 +133,7 @@ def plan(tmp_path: Path) -> Plan:
         "mask_file": "/w/masks/file",
         "mask_dir": "/w/masks/directory",
         "tmp": "/tmp/clew-x",
+        "kept": ["/tmp/tools"],
         "network": False,
         "bwrap": "/usr/bin/bwrap",
     }
@@ -143,6 +144,7 @@ def test_bubblewrap_arguments_in_order(plan: Plan, tmp_path: Path):
     text = " ".join(line)
     order = [
         "--ro-bind / /",
+        "--ro-bind-try /tmp/tools /tmp/tools",
         "--bind /w/s /w/s",
         "--bind /w/s/.git",
         "--ro-bind-try /w/s/.git/config",
