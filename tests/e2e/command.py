@@ -10,9 +10,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fakes.effort import HANG_S
+
 CLEW = str(Path(sys.executable).parent / "clew")
-LIMIT_S = 300
-"""Only a run that hangs takes that long, on any machine."""
+LIMIT_S = HANG_S
 POLL_S = 0.005
 
 

@@ -112,7 +112,7 @@ class World:
         self._calls = 0
 
     async def run(
-        self, command: str, *, timeout: int = 20_000, background: bool = False, **variables: str
+        self, command: str, *, timeout: int = 300_000, background: bool = False, **variables: str
     ) -> ToolResult:
         """As the dispatcher does. Variables are set in the command itself."""
         self._calls += 1
