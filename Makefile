@@ -6,14 +6,23 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 ARGS ?=
 # One more than two cores: tests wait for processes of theirs now and then.
 WORKERS ?= 3
+SLOW := unit/sandbox unit/system unit/undo unit/hooks
 
-.PHONY: run test check bench soak reference clean format
+.PHONY: run test quick corpus check bench soak reference clean format
 
 run: $(VENV)/.run
 	@$(BIN)/clew $(ARGS)
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
+
+# About a minute: what needs neither a terminal, nor a sandbox, nor hundreds of processes.
+quick: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal tests/architecture tests/unit tests/engine $(SLOW:%=--ignore=tests/%) $(ARGS)
+
+# What the suite leaves out of its long lists of cases: every probe in every other kind of sandbox.
+corpus: $(VENV)/.dev
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m corpus $(ARGS)
 
 check: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -32,7 +41,7 @@ soak: $(VENV)/.dev
 	PYTHONPATH=tests $(BIN)/python -m soak $(ARGS)
 
 reference: $(VENV)/.dev
-	CLEW_REFERENCE=1 $(BIN)/python -m pytest tests/reference $(ARGS)
+	CLEW_REFERENCE=1 $(BIN)/python -m pytest tests/reference tests/e2e/test_clients.py $(ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache .import_linter_cache .hypothesis
