@@ -99,10 +99,10 @@ def test_a_file_may_be_stdin_and_no_stdin_at_all_is_its_end(serve: Serve) -> Non
     line = json.dumps({"type": "user", "message": {"role": "user", "content": "hi"}})
     (place.project / "in.jsonl").write_text(line + "\n")
     flags = "--output-format stream-json --input-format stream-json"
-    from_file = place.run("-c", f"exec clew {flags} < in.jsonl", command="/bin/sh", env=with_clew())
+    from_file = place.run_anew("-c", f"exec clew {flags} < in.jsonl", command="/bin/sh", env=with_clew())
     assert [line["type"] for line in from_file.lines][-1] == "result"
     assert from_file.code == 0
-    closed = place.run("-c", f"exec clew {flags} <&-", command="/bin/sh", env=with_clew())
+    closed = place.run_anew("-c", f"exec clew {flags} <&-", command="/bin/sh", env=with_clew())
     assert (closed.code, [line["type"] for line in closed.lines]) == (0, ["system"])
 
 

@@ -57,7 +57,7 @@ def remembered(place: Place, **changes: object) -> None:
 
 
 def broken_session(place: Place, server: ModelServer, command: str) -> tuple[Done, list[str]]:
-    done = place.run("-p", "go", "--trust", "--output-format", "json", command=command)
+    done = place.run_anew("-p", "go", "--trust", "--output-format", "json", command=command)
     return done, [json.dumps(request.body["messages"][-1]) for request in server.requests[-2:]]
 
 
@@ -86,7 +86,7 @@ def test_without_namespaces_from_the_start_landlock_alone_holds(tmp_path: Path) 
         place = Place(tmp_path, server.url)
         (place.project / "there").mkdir()
         (place.project / ".env").write_text("TOKEN=CANARY-77")
-        done = place.run("-p", "go", "--trust", "--output-format", "json", command=wrapper(tmp_path))
+        done = place.run_anew("-p", "go", "--trust", "--output-format", "json", command=wrapper(tmp_path))
         told = json.dumps(server.requests[1].body["messages"][-1])
     assert done.result["permission_denials"] == []
     assert (place.project / "there" / "new").exists()
