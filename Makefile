@@ -6,7 +6,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 ARGS ?=
 # One more than two cores: tests wait for processes of theirs now and then.
 WORKERS ?= 3
-SLOW := unit/sandbox unit/system unit/undo unit/hooks
+# What make quick leaves out: it starts many processes, or plays thousands of cases.
+SLOW := unit/sandbox unit/system unit/undo unit/hooks unit/mcp unit/permissions/redteam unit/permissions/test_scenes.py \
+	unit/permissions/test_own_corpus.py unit/foreign/test_damage.py unit/ledger/test_hostile_text.py \
+	unit/orient/test_told_sessions.py unit/transcript/test_corruption.py unit/host/test_tool_search.py \
+	unit/host/test_hooking.py unit/tools/test_bash.py unit/tools/test_web.py unit/tools/test_git_hostile.py \
+	unit/tools/test_sandbox_commands.py unit/tools/test_search_tools.py engine/compaction/test_probes.py
 
 .PHONY: run test quick corpus check bench soak reference clean format
 

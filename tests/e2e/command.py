@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from e2e.zygote import zygote
 from fakes.effort import HANG_S
+from fakes.model_server import ModelServer
 
 CLEW = str(Path(sys.executable).parent / "clew")
 LIMIT_S = HANG_S
@@ -118,3 +119,7 @@ class Place:
         """The lines of the only transcript."""
         (path,) = self.transcripts()
         return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+Serve = Callable[[Any], tuple[Place, ModelServer]]
+"""Makes a place whose model plays a script: the fixture `serve`."""

@@ -8,32 +8,15 @@ import signal
 import subprocess
 import termios
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.command import CLEW, Place
+from e2e.command import CLEW, Serve
 from e2e.driver import FLAGS, Driven, Json, is_asked, is_result
 from fakes.effort import HANG_S
-from fakes.model_server import ModelServer
-
-Serve = Callable[..., tuple[Place, ModelServer]]
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    servers: list[ModelServer] = []
-
-    def start(script: Any) -> tuple[Place, ModelServer]:
-        server = ModelServer(script).__enter__()
-        servers.append(server)
-        return Place(tmp_path, server.url), server
-
-    yield start
-    for server in servers:
-        server.__exit__()
 
 
 def write_call(name: str, content: str = "x") -> Json:

@@ -4,33 +4,15 @@ import json
 import os
 import random
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.command import LIMIT_S, Place
+from e2e.command import LIMIT_S, Place, Serve
 from fakes.model_server import ModelServer
 
-Serve = Callable[[Any], tuple[Place, ModelServer]]
 SEEDS = range(int(os.environ.get("CLEW_HOOK_SEEDS", "4")))
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    """A place whose model plays a script."""
-    servers: list[ModelServer] = []
-
-    def start(script: Any) -> tuple[Place, ModelServer]:
-        server = ModelServer(script)
-        server.__enter__()
-        servers.append(server)
-        return Place(tmp_path, server.url), server
-
-    yield start
-    for server in servers:
-        server.__exit__()
 
 
 def defined(place: Place, hooks: dict[str, str], *, where: str = "user", matcher: str = "", **more: Any) -> None:

@@ -8,11 +8,10 @@ from typing import Any
 
 import pytest
 
-from e2e.command import Done, Place
+from e2e.command import Done, Place, Serve
 from e2e.driver import Driven
-from e2e.test_dialogue import Serve, bash, serve, write_call
+from e2e.test_dialogue import bash, write_call
 
-__all__ = ["serve"]
 BIN = str(Path(sys.executable).parent)
 ODD = Path(__file__).resolve().parents[1] / "fakes" / "language_server.py"
 

@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +13,13 @@ import pytest
 
 from clew.headless.command_names import SLASH_COMMANDS
 from clew.host.bundled_names import BUNDLED
-from e2e.command import CLEW, LIMIT_S, Done, Place, until
+from e2e.command import CLEW, LIMIT_S, Done, Place, Serve, until
 from fakes.effort import not_hanging
 from fakes.json_schema import violations
 from fakes.model_server import ModelServer
 from fakes.stream_reader import problems
 
 Json = dict[str, Any]
-Serve = Callable[[Any], tuple[Place, ModelServer]]
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "stream-json.schema.json").read_text())
 STREAM = ("--output-format", "stream-json")
 PARTIAL = (*STREAM, "--include-partial-messages")
@@ -34,22 +32,6 @@ BUSY = {
     ],
     "usage": {"input": 30, "output": 20},
 }
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    """A place whose model plays a script."""
-    servers: list[ModelServer] = []
-
-    def start(script: Any) -> tuple[Place, ModelServer]:
-        server = ModelServer(script)
-        server.__enter__()
-        servers.append(server)
-        return Place(tmp_path, server.url), server
-
-    yield start
-    for server in servers:
-        server.__exit__()
 
 
 def valid(lines: list[Json]) -> list[Json]:
