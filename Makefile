@@ -3,6 +3,10 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+# Python 3.11 reads this file in the locale's encoding: by a relative path it also starts where LC_ALL is C and the clone's
+# own path has other letters than ASCII has.
+SOURCE_BESIDE = @for file in $(VENV)/lib/python3*/site-packages/_*clew.pth; do \
+	if [ -f "$$file" ]; then echo ../../../../src > "$$file"; fi; done
 ARGS ?=
 # One more than two cores: tests wait for processes of theirs now and then.
 WORKERS ?= 3
@@ -58,9 +62,11 @@ $(BIN)/python:
 
 $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) install -c constraints.txt -e '.[mcp]'
+	$(SOURCE_BESIDE)
 	@touch $@
 
 # claude-agent-sdk from its source: the wheel brings a program of 160 MB that is never run here.
 $(VENV)/.dev: $(BIN)/python pyproject.toml constraints.txt
 	$(PIP) install -c constraints.txt --no-binary claude-agent-sdk -e '.[dev]'
+	$(SOURCE_BESIDE)
 	@touch $@ $(VENV)/.run
