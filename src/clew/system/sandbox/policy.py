@@ -12,7 +12,7 @@ from clew.system.guarded_names import PROTECTED_PAIRS
 from clew.system.redact import redact
 from clew.system.sandbox.git_places import named_by_config
 from clew.system.sandbox.hidden import hidden_places, names_in, outermost, sockets_of_others
-from clew.system.sandbox.kept import kept_places
+from clew.system.sandbox.kept import REPLACED, kept_places
 from clew.system.sandbox.plan import Guarded, Plan, has_mounts
 from clew.system.sandbox.tree import Tree, redirectors
 
@@ -88,17 +88,14 @@ class Sandbox:
     def tmp(self) -> str:
         """The session's own temporary directory, made when first needed, and again when a cleaner took it."""
         if not self._tmp or not os.path.isdir(self._tmp):
-            path = os.path.join(os.path.realpath("/tmp"), f"clew-{os.getuid()}-{os.urandom(8).hex()}")
-            os.mkdir(path, 0o700)
-            self._tmp = path
+            self._tmp = private_directory()
         return self._tmp
 
     @property
     def masks(self) -> str:
         """A private directory beside it: what stands in place of hidden files. Commands cannot write there."""
         if not self._masks or not os.path.isdir(os.path.join(self._masks, "directory")):
-            path = os.path.join(os.path.realpath("/tmp"), f"clew-{os.getuid()}-{os.urandom(8).hex()}-masks")
-            os.mkdir(path, 0o700)
+            path = private_directory("-masks")
             os.mkdir(os.path.join(path, "directory"), 0)
             os.close(os.open(os.path.join(path, "file"), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0))
             self._masks = path
@@ -192,6 +189,18 @@ class Sandbox:
             if path:
                 remove_tree(path)
         self._tmp = self._masks = ""
+
+
+def private_directory(suffix: str = "") -> str:
+    """A new directory of this session in /tmp, or, where nothing can be made there, elsewhere. Raises OSError."""
+    name = f"clew-{os.getuid()}-{os.urandom(8).hex()}{suffix}"
+    places = [*REPLACED, os.environ.get("TMPDIR", "")]
+    for place in filter(os.path.isabs, places):
+        path = os.path.join(os.path.realpath(place), name)
+        with contextlib.suppress(OSError):
+            os.mkdir(path, 0o700)
+            return path
+    raise OSError("there is no place for temporary files: neither /tmp nor /var/tmp nor $TMPDIR can be written")
 
 
 _NAMES_GIT = re.compile(r"\b(?:git|gh|glab|jj|sl|pre-commit|lefthook|husky)\b")
