@@ -44,6 +44,18 @@ def test_no_package_initialiser_runs_code() -> None:
     ] == []
 
 
+def test_no_group_of_an_expression_is_possessive() -> None:
+    """Python before 3.11.5 loses its way in such a group when it holds a choice, and finds what is not there."""
+    possessive = re.compile(r"(?<![\\(])\)[*+?]\+")
+    texts = {
+        f"{told(path)}:{node.lineno}": node.value
+        for path in MODULES
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    }
+    assert [place for place, text in texts.items() if possessive.search(text)] == []
+
+
 def test_every_tool_has_its_words_beside_it() -> None:
     assert [words.name for words in (SOURCE / "tools").glob("*.md") if not words.with_suffix(".py").exists()] == []
 

@@ -1,6 +1,7 @@
 """The sandbox breaks in the middle of a session: nothing runs unheld, it is told, and commands ask from then on."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from clew.system.sandbox.status import probe_now
 from e2e.command import CLEW, Done, Place
 from fakes.model_server import ModelServer
 
-WITHOUT_NAMESPACES = f"""#!{sys.executable}
+WITHOUT_NAMESPACES = f"""
 import ctypes, os, struct, sys
 from clew.system.sandbox import kernel, seccomp
 special = seccomp.SPECIAL[kernel.MACHINE]
@@ -42,7 +43,9 @@ def calls(*commands: str) -> list[Any]:
 
 def wrapper(tmp_path: Path) -> str:
     path = tmp_path / "clew-without-namespaces"
-    path.write_text(WITHOUT_NAMESPACES)
+    script = path.with_suffix(".py")
+    script.write_text(WITHOUT_NAMESPACES)
+    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(script))} "$@"\n')
     path.chmod(0o755)
     return str(path)
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
@@ -152,10 +153,11 @@ def test_a_directory_that_is_gone_and_one_whose_name_is_no_text(serve: Serve, ho
     """Programs wait for a result wherever they are started."""
     place, _ = serve({"replies": [], "last": {"text": "hi"}})
     prompt = json.dumps({"type": "user", "message": {"role": "user", "content": "hi"}})
-    gone = place.run_anew("-c", f"mkdir gone; cd gone; rmdir ../gone; exec {CLEW} {how}", command="sh")
+    clew = shlex.quote(CLEW)
+    gone = place.run_anew("-c", f"mkdir gone; cd gone; rmdir ../gone; exec {clew} {how}", command="sh")
     (first, last) = valid(gone.lines)
     assert (gone.code, first["subtype"], first["cwd"], last["is_error"]) == (2, "init", "", True)
-    odd = place.run_anew("-c", f"d=$(printf 'pr\\377'); mkdir $d; cd $d; echo '{prompt}' | {CLEW} {how}", command="sh")
+    odd = place.run_anew("-c", f"d=$(printf 'pr\\377'); mkdir $d; cd $d; echo '{prompt}' | {clew} {how}", command="sh")
     assert (odd.code, odd.err) == (0, "")
     assert [line["type"] for line in odd.lines][-1] == "result"
 

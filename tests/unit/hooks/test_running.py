@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -55,7 +56,7 @@ def bench(files: Files, runner: HookRunner) -> Bench:
 def python(text: str) -> str:
     """A command that runs some lines of Python."""
     quoted = text.replace("'", "'\"'\"'")
-    return f"{sys.executable} -S -c '{quoted}'"
+    return f"{shlex.quote(sys.executable)} -S -c '{quoted}'"
 
 
 def came(path: Path) -> None:
