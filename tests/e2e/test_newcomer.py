@@ -91,6 +91,10 @@ def test_a_prompt_that_is_not_text_is_refused(place: Place) -> None:
 def test_a_directory_that_is_gone(place: Place, command: str) -> None:
     done = shell(place, f"mkdir gone; cd gone; rmdir ../gone; {command} </dev/null")
     assert done.code == 2
+    # In a clone whose path has a space, the installed script is started by a shell, which has a word of its own.
+    done = done._replace(
+        err="".join(line for line in done.err.splitlines(True) if not line.startswith("sh: 0: getcwd"))
+    )
     one_line(done, "directory", "does not exist")
 
 
