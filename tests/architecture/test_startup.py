@@ -56,6 +56,7 @@ HEAVY = {
     "pathspec",
     "pydantic",
     "pypdf",
+    "re2",
     "rich",
     "shutil",
     "sqlite3",

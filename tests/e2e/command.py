@@ -10,8 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from e2e.zygote import zygote
+from fakes.effort import HANG_S
+from fakes.model_server import ModelServer
+
 CLEW = str(Path(sys.executable).parent / "clew")
-LIMIT_S = 60
+LIMIT_S = HANG_S
 POLL_S = 0.005
 
 
@@ -68,10 +72,20 @@ class Place:
             "PYDANTIC_DISABLE_PLUGINS": "1",  # there are none, and every run with an MCP server would look for them
         }
 
-    def run(
+    def run(self, *args: str, stdin: str | bytes | None = None, env: dict[str, str] | None = None) -> Done:
+        """To the end, within a bound: a fork of a process that has loaded clew, or, with settings for an interpreter
+        that starts, the installed command."""
+        if env is not None and any(name.startswith("PYTHON") for name in env):
+            return self.run_anew(*args, stdin=stdin, env=env)
+        data = stdin.encode() if isinstance(stdin, str) else stdin
+        whole = {**self.env, **(env or {})}
+        code, out, err = zygote().run([CLEW, *args], env=whole, cwd=str(self.project), stdin=data, within_s=LIMIT_S)
+        return Done(code, out.decode(), err.decode())
+
+    def run_anew(
         self, *args: str, stdin: str | bytes | None = None, env: dict[str, str] | None = None, command: str = CLEW
     ) -> Done:
-        """To the end, within a bound."""
+        """To the end, within a bound: the installed command, or another one, from its first byte."""
         data = stdin.encode() if isinstance(stdin, str) else stdin
         process = subprocess.run(
             [command, *args],
@@ -105,3 +119,7 @@ class Place:
         """The lines of the only transcript."""
         (path,) = self.transcripts()
         return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+Serve = Callable[[Any], tuple[Place, ModelServer]]
+"""Makes a place whose model plays a script: the fixture `serve`."""

@@ -14,7 +14,9 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-WAIT_S = 40.0
+from fakes.effort import HANG_S
+
+WAIT_S = HANG_S
 """Ends a hung wait; nothing is ever measured by it."""
 POLL_S = 0.01
 ESCAPE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from e2e.command import CLEW, Place, with_a_terminal
+from fakes.effort import HANG_S
 from fakes.fault_script import FaultServer
 from fakes.fault_script import Place as Point
 from fakes.json_schema import violations
@@ -22,8 +23,7 @@ from fakes.model_server import Recorded
 from fakes.stream_reader import problems
 
 Json = dict[str, Any]
-HANG_S = 90.0
-GONE_S = 10.0
+GONE_S = 60.0
 POLL_S = 0.01
 SCHEMA: Json = json.loads((Path(__file__).parents[2] / "docs" / "stream-json.schema.json").read_text())
 CODES = (0, 1, 2, 130)

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from e2e.command import CLEW, Place, with_a_terminal
+from fakes.effort import HANG_S
 from fakes.fault_script import FaultServer
 from fakes.fault_script import Place as Point
 from fakes.model_server import Recorded
 
 Json = dict[str, Any]
-HANG_S = 60.0
 POLL_S = 0.01
 RUNS = ".runs"
 """What each run of the tests wrote down, and whether it was good."""

@@ -6,11 +6,9 @@ from typing import Any
 
 import pytest
 
-from e2e.command import Place
+from e2e.command import Place, Serve
 from e2e.driver import Driven, Json, is_asked
-from e2e.test_dialogue import Serve, serve
 
-__all__ = ["serve"]
 LINE = "Tests run with make test."
 SUGGEST = ("--settings", json.dumps({"memory": {"auto": "suggest"}}))
 ASK = ("--permission-prompt-tool", "stdio")

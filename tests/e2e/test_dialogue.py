@@ -8,32 +8,15 @@ import signal
 import subprocess
 import termios
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.command import CLEW, Place
+from e2e.command import CLEW, Serve
 from e2e.driver import FLAGS, Driven, Json, is_asked, is_result
 from fakes.effort import HANG_S
-from fakes.model_server import ModelServer
-
-Serve = Callable[..., tuple[Place, ModelServer]]
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    servers: list[ModelServer] = []
-
-    def start(script: Any) -> tuple[Place, ModelServer]:
-        server = ModelServer(script).__enter__()
-        servers.append(server)
-        return Place(tmp_path, server.url), server
-
-    yield start
-    for server in servers:
-        server.__exit__()
 
 
 def write_call(name: str, content: str = "x") -> Json:
@@ -99,10 +82,10 @@ def test_a_file_may_be_stdin_and_no_stdin_at_all_is_its_end(serve: Serve) -> Non
     line = json.dumps({"type": "user", "message": {"role": "user", "content": "hi"}})
     (place.project / "in.jsonl").write_text(line + "\n")
     flags = "--output-format stream-json --input-format stream-json"
-    from_file = place.run("-c", f"exec clew {flags} < in.jsonl", command="/bin/sh", env=with_clew())
+    from_file = place.run_anew("-c", f"exec clew {flags} < in.jsonl", command="/bin/sh", env=with_clew())
     assert [line["type"] for line in from_file.lines][-1] == "result"
     assert from_file.code == 0
-    closed = place.run("-c", f"exec clew {flags} <&-", command="/bin/sh", env=with_clew())
+    closed = place.run_anew("-c", f"exec clew {flags} <&-", command="/bin/sh", env=with_clew())
     assert (closed.code, [line["type"] for line in closed.lines]) == (0, ["system"])
 
 

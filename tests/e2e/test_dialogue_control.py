@@ -5,10 +5,9 @@ from typing import Any
 
 import pytest
 
+from e2e.command import Serve
 from e2e.driver import Driven, is_response
-from e2e.test_dialogue import Serve, bash, serve, until
-
-__all__ = ["serve"]
+from e2e.test_dialogue import bash, until
 
 
 def test_initialize_says_what_there_is(serve: Serve) -> None:

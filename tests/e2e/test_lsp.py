@@ -8,14 +8,11 @@ from typing import Any
 
 import pytest
 
-from e2e.command import Done, Place
+from e2e.command import Done, Place, Serve
 from e2e.driver import Driven
-from e2e.test_dialogue import Serve, bash, serve, write_call
+from e2e.test_dialogue import bash, write_call
 
-__all__ = ["serve"]
 BIN = str(Path(sys.executable).parent)
-SHOWN: dict[str, Any] = {"sandbox": {"mode": "off"}} if BIN.startswith(("/tmp/", "/var/tmp/")) else {}
-"""The sandbox has a /tmp of its own: a clone that lies there is not seen from within, so its servers run without."""
 ODD = Path(__file__).resolve().parents[1] / "fakes" / "language_server.py"
 
 
@@ -35,7 +32,7 @@ def odd(kind: str, *more: str) -> dict[str, Any]:
 def run(place: Place, settings: dict[str, Any], *more: str) -> Done:
     return place.run(
         *("-p", "go", "--permission-mode", "bypassPermissions", "--output-format", "stream-json"),
-        *("--settings", json.dumps({**settings, **SHOWN}), *(more or ("--trust",))),
+        *("--settings", json.dumps(settings), *(more or ("--trust",))),
         env={"PATH": f"{BIN}:{os.environ['PATH']}"},
     )
 

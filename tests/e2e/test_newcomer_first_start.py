@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import shlex
 import sys
 from pathlib import Path
 
@@ -82,7 +83,8 @@ def test_who_cannot_type_clew_is_told_what_to_type(tmp_path: Path) -> None:
     """After `make run` in a clone: every line of the page names a command that the shell would not find."""
     place = Place(tmp_path)
     alone = place.run(env={"ANTHROPIC_API_KEY": "", "PATH": "/usr/bin:/bin"})
-    assert f"Your shell does not find clew. Install it (README.md), or type in its place:\n    {CLEW}\n" in alone.out
+    typed = shlex.quote(CLEW)
+    assert f"Your shell does not find clew. Install it (README.md), or type in its place:\n    {typed}\n" in alone.out
     found = place.run(env={"ANTHROPIC_API_KEY": "", "PATH": f"{Path(CLEW).parent}:/usr/bin:/bin"})
     assert (found.code, "does not find" in found.out) == (0, False)
 

@@ -12,12 +12,11 @@ import pytest
 
 from clew.protocol.ids import SessionId
 from clew.transcript.store import SessionStore
-from e2e.command import Place
+from e2e.command import Place, Serve
 from e2e.driver import Driven, Json, is_asked
 from e2e.screen_person import ScreenPerson
-from e2e.test_dialogue import Serve, bash, serve, write_call
+from e2e.test_dialogue import bash, write_call
 
-__all__ = ["serve"]
 PLAN = "# Move the cache\n\n1. Read `cache.py`\n2. Write `store.py`\n"
 ASK = ("--permission-prompt-tool", "stdio")
 

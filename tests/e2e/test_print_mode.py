@@ -2,32 +2,12 @@
 
 import signal
 import socket
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.command import LIMIT_S, Place, until
-from fakes.model_server import ModelServer
-
-Serve = Callable[[Any], tuple[Place, ModelServer]]
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    """A place whose model plays a script."""
-    servers: list[ModelServer] = []
-
-    def start(script: Any) -> tuple[Place, ModelServer]:
-        server = ModelServer(script)
-        server.__enter__()
-        servers.append(server)
-        return Place(tmp_path, server.url), server
-
-    yield start
-    for server in servers:
-        server.__exit__()
+from e2e.command import LIMIT_S, Place, Serve, until
 
 
 def read_call(path: Path) -> dict[str, Any]:

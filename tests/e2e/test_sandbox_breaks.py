@@ -1,6 +1,7 @@
 """The sandbox breaks in the middle of a session: nothing runs unheld, it is told, and commands ask from then on."""
 
 import json
+import shlex
 import sys
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from clew.system.sandbox.status import probe_now
 from e2e.command import CLEW, Done, Place
 from fakes.model_server import ModelServer
 
-WITHOUT_NAMESPACES = f"""#!{sys.executable}
+WITHOUT_NAMESPACES = f"""
 import ctypes, os, struct, sys
 from clew.system.sandbox import kernel, seccomp
 special = seccomp.SPECIAL[kernel.MACHINE]
@@ -42,7 +43,9 @@ def calls(*commands: str) -> list[Any]:
 
 def wrapper(tmp_path: Path) -> str:
     path = tmp_path / "clew-without-namespaces"
-    path.write_text(WITHOUT_NAMESPACES)
+    script = path.with_suffix(".py")
+    script.write_text(WITHOUT_NAMESPACES)
+    path.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} {shlex.quote(str(script))} "$@"\n')
     path.chmod(0o755)
     return str(path)
 
@@ -57,7 +60,7 @@ def remembered(place: Place, **changes: object) -> None:
 
 
 def broken_session(place: Place, server: ModelServer, command: str) -> tuple[Done, list[str]]:
-    done = place.run("-p", "go", "--trust", "--output-format", "json", command=command)
+    done = place.run_anew("-p", "go", "--trust", "--output-format", "json", command=command)
     return done, [json.dumps(request.body["messages"][-1]) for request in server.requests[-2:]]
 
 
@@ -86,7 +89,7 @@ def test_without_namespaces_from_the_start_landlock_alone_holds(tmp_path: Path) 
         place = Place(tmp_path, server.url)
         (place.project / "there").mkdir()
         (place.project / ".env").write_text("TOKEN=CANARY-77")
-        done = place.run("-p", "go", "--trust", "--output-format", "json", command=wrapper(tmp_path))
+        done = place.run_anew("-p", "go", "--trust", "--output-format", "json", command=wrapper(tmp_path))
         told = json.dumps(server.requests[1].body["messages"][-1])
     assert done.result["permission_denials"] == []
     assert (place.project / "there" / "new").exists()

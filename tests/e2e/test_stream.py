@@ -2,11 +2,11 @@
 
 import json
 import os
+import shlex
 import signal
 import socket
 import subprocess
 import threading
-from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,14 +14,13 @@ import pytest
 
 from clew.headless.command_names import SLASH_COMMANDS
 from clew.host.bundled_names import BUNDLED
-from e2e.command import CLEW, LIMIT_S, Done, Place, until
+from e2e.command import CLEW, LIMIT_S, Done, Place, Serve, until
 from fakes.effort import not_hanging
 from fakes.json_schema import violations
 from fakes.model_server import ModelServer
 from fakes.stream_reader import problems
 
 Json = dict[str, Any]
-Serve = Callable[[Any], tuple[Place, ModelServer]]
 SCHEMA = json.loads((Path(__file__).parents[2] / "docs" / "stream-json.schema.json").read_text())
 STREAM = ("--output-format", "stream-json")
 PARTIAL = (*STREAM, "--include-partial-messages")
@@ -34,22 +33,6 @@ BUSY = {
     ],
     "usage": {"input": 30, "output": 20},
 }
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    """A place whose model plays a script."""
-    servers: list[ModelServer] = []
-
-    def start(script: Any) -> tuple[Place, ModelServer]:
-        server = ModelServer(script)
-        server.__enter__()
-        servers.append(server)
-        return Place(tmp_path, server.url), server
-
-    yield start
-    for server in servers:
-        server.__exit__()
 
 
 def valid(lines: list[Json]) -> list[Json]:
@@ -170,10 +153,11 @@ def test_a_directory_that_is_gone_and_one_whose_name_is_no_text(serve: Serve, ho
     """Programs wait for a result wherever they are started."""
     place, _ = serve({"replies": [], "last": {"text": "hi"}})
     prompt = json.dumps({"type": "user", "message": {"role": "user", "content": "hi"}})
-    gone = place.run("-c", f"mkdir gone; cd gone; rmdir ../gone; exec {CLEW} {how}", command="sh")
+    clew = shlex.quote(CLEW)
+    gone = place.run_anew("-c", f"mkdir gone; cd gone; rmdir ../gone; exec {clew} {how}", command="sh")
     (first, last) = valid(gone.lines)
     assert (gone.code, first["subtype"], first["cwd"], last["is_error"]) == (2, "init", "", True)
-    odd = place.run("-c", f"d=$(printf 'pr\\377'); mkdir $d; cd $d; echo '{prompt}' | {CLEW} {how}", command="sh")
+    odd = place.run_anew("-c", f"d=$(printf 'pr\\377'); mkdir $d; cd $d; echo '{prompt}' | {clew} {how}", command="sh")
     assert (odd.code, odd.err) == (0, "")
     assert [line["type"] for line in odd.lines][-1] == "result"
 

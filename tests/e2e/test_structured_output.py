@@ -1,14 +1,11 @@
 """`--json-schema` through the real command (HL-5): models that never comply, comply late, or answer in words."""
 
 import json
-from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.command import Place
-from fakes.model_server import ModelServer
+from e2e.command import Serve
 
 SCHEMA = {
     "type": "object",
@@ -18,22 +15,6 @@ SCHEMA = {
 }
 GIVEN = ["--json-schema", json.dumps(SCHEMA)]
 GOOD = {"city": "Turin", "people": 841600}
-Serve = Callable[[Any], tuple[Place, ModelServer]]
-
-
-@pytest.fixture
-def serve(tmp_path: Path) -> Iterator[Serve]:
-    servers: list[ModelServer] = []
-
-    def start(script: Any) -> tuple[Place, ModelServer]:
-        server = ModelServer(script)
-        server.__enter__()
-        servers.append(server)
-        return Place(tmp_path, server.url), server
-
-    yield start
-    for server in servers:
-        server.__exit__()
 
 
 def output(**arguments: Any) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from clew.protocol.events import AttemptEnded, Event, ReplyWithdrawn, ResultRepl
 from clew.protocol.ids import CallId
 from clew.tools.base import ToolResult
 from engine.harness import Broken, Params, Reader, Shell, Silent, Stage, TestHost, Writer, result_parts
+from fakes.effort import HANG_S
 
 
 async def test_tx_1_reads_overlap_a_write_never_does_and_results_go_in_call_order() -> None:
@@ -56,7 +57,7 @@ async def test_tx_2_a_running_shell_sibling_is_cancelled_too() -> None:
 
     calls = [Call("Shell", {"name": "hang"}), Call("Shell", {"name": "bad"})]
     stage = Stage(ScriptedModel([ReplyOf(calls), Say("ok")]), [Parallel()])
-    await asyncio.wait_for(stage.play(), 10)
+    await asyncio.wait_for(stage.play(), HANG_S)
     assert "another shell command" in str(stage.results()["call_1"].content)
     stage.assert_settled()
 

@@ -54,8 +54,8 @@ class Terminal:
         )
 
     def entries(self, count: int) -> list[str]:
-        """Wait until so many were sent."""
-        self._until(lambda: self._out.exists() and len(self._out.read_text().splitlines()) >= count)
+        """Wait until so many were sent and written to their ends."""
+        self._until(lambda: self._out.exists() and self._out.read_bytes().count(b"\n") >= count)
         return [json.loads(line) for line in self._out.read_text().splitlines()]
 
     def _until(self, done: Callable[[], bool]) -> None:

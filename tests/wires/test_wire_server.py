@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.protocol.messages import TextPart, ToolCallPart
+from fakes.effort import HANG_S
 from fakes.model_server import ModelServer
 from wires.support import ask, collect, parts_in, remote
 
@@ -16,7 +17,7 @@ PROGRAM = Path(__file__).parent.parent / "fakes" / "model_server.py"
 
 def post(url: str, body: dict[str, Any]) -> bytes:
     data = json.dumps(body).encode()
-    with urllib.request.urlopen(urllib.request.Request(url, data=data, method="POST"), timeout=10) as answer:
+    with urllib.request.urlopen(urllib.request.Request(url, data=data, method="POST"), timeout=HANG_S) as answer:
         return answer.read()
 
 
@@ -52,7 +53,7 @@ def test_as_a_process_with_its_records(tmp_path: Path):
         url = json.loads(process.stdout.readline())["url"]
         answer = json.loads(post(f"{url}/v1/chat/completions", {"model": "m", "messages": []}))
         assert answer["choices"][0]["message"]["content"] == "hello"
-        with urllib.request.urlopen(f"{url}/_requests", timeout=10) as seen:
+        with urllib.request.urlopen(f"{url}/_requests", timeout=HANG_S) as seen:
             records = json.loads(seen.read())
         assert [(record["path"], record["body"]["model"]) for record in records] == [("/v1/chat/completions", "m")]
     finally:

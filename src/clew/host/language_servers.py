@@ -184,8 +184,10 @@ class LanguageServers(Brought):
             return None
         env = tool_environment(tools.env, key_variables=tools.key_variables, keep=tools.keep_variables)
         sandbox = tools.sandbox
-        plan = sandbox.plan(tools.roots, background=True) if sandbox is not None and sandbox.enforced else None
-        if plan is not None:
+        plan = None
+        if sandbox is not None and sandbox.enforced:
+            needs = [program, *(word for word in row.command[1:] if os.path.isabs(word))]
+            plan = sandbox.plan(tools.roots, background=True, needs=needs)
             env["TMPDIR"] = plan["tmp"]
         server = LanguageServerSession(row.name, root)
         try:

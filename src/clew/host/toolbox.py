@@ -134,6 +134,7 @@ def open_toolbox(
             network=workspace.settings.sandbox.network,
             writable=workspace.settings.sandbox.writable_paths,
             home=workspace.env.get("HOME", ""),
+            search_path=workspace.env.get("PATH", ""),
             clew_home=workspace.home,
             allowed=lambda path: may_read(path),
         ),

@@ -51,7 +51,7 @@ _UNFINISHED = re.compile(
 )
 # Whether a joiner or selector is wanted is seen from both its neighbours, so all three stay together.
 _JOINT = f"{JOINERS}{SELECTORS}"
-_HELD_JOINT = re.compile(rf"(?:[^{_JOINT}]?[{_JOINT}]++)++[^{_JOINT}]?\Z|{JOINABLE.pattern}\Z", re.DOTALL)
+_HELD_JOINT = re.compile(rf"(?:[^{_JOINT}]?+[{_JOINT}]++)+[^{_JOINT}]?\Z|{JOINABLE.pattern}\Z", re.DOTALL)
 _INTRODUCER = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]")
 _STRAY = re.compile(f"[{CONTROLS}{SURROGATES}]+")
 _MARKED = re.compile(f"[{BIDI}{TAGS}]")

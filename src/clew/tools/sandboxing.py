@@ -13,6 +13,7 @@ def open_sandbox(
     network: bool,
     writable: Sequence[str] = (),
     home: str = "",
+    search_path: str = "",
     clew_home: Path,
     allowed: Callable[[str], bool] | None = None,
 ) -> Sandbox | None:
@@ -30,6 +31,7 @@ def open_sandbox(
         writable=writable,
         hidden=(str(clew_home),),
         home=home,
+        search_path=search_path,
         aside=str(clew_home / "taken"),
         allowed=allowed,
     )

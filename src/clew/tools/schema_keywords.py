@@ -30,7 +30,7 @@ ONE_SCHEMA = (
 )
 LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
 COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
-REGEX = "a regular expression (without looking behind and references to groups)"
+REGEX = "a regular expression (no looking behind, no references to groups, looking ahead only after a first ^)"
 MAPS = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
 
 

@@ -11,7 +11,7 @@ from clew.hooks.parsing import MAX_HOOKS, HookSource, read_hooks
 
 from .conftest import Files, one
 
-SOURCE = HookSource(place="/x/settings.json", scope="user", root="/nonexistent")
+SOURCE = HookSource(place="/x/settings.json", scope="user", root="/proc/nonexistent")
 
 
 def read(value: Any) -> tuple[list[Any], list[str]]:

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import shlex
 import sys
 import time
 from collections.abc import AsyncIterator
@@ -18,7 +19,12 @@ from fakes.effort import HANG_S
 
 from .conftest import Files
 
-ENV = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "ANTHROPIC_API_KEY": "sk-ant-canary", "SECRET_TOKEN": "s"}
+ENV = {
+    "PATH": os.environ["PATH"],
+    "HOME": "/proc/nonexistent",
+    "ANTHROPIC_API_KEY": "sk-ant-canary",
+    "SECRET_TOKEN": "s",
+}
 
 
 @pytest.fixture
@@ -50,7 +56,7 @@ def bench(files: Files, runner: HookRunner) -> Bench:
 def python(text: str) -> str:
     """A command that runs some lines of Python."""
     quoted = text.replace("'", "'\"'\"'")
-    return f"{sys.executable} -S -c '{quoted}'"
+    return f"{shlex.quote(sys.executable)} -S -c '{quoted}'"
 
 
 def came(path: Path) -> None:
@@ -182,13 +188,13 @@ async def test_cancelled_it_leaves_nothing_behind(bench: Bench, files: Files) ->
 
 async def test_what_cannot_be_started_is_a_failure(bench: Bench, runner: HookRunner, files: Files) -> None:
     answer = await runner.run(
-        files.hook("true", scope="user"), {}, cwd="/nonexistent/dir", env=ENV, project_root=str(files.root)
+        files.hook("true", scope="user"), {}, cwd="/proc/nonexistent/dir", env=ENV, project_root=str(files.root)
     )
     assert (answer.outcome, answer.leaning) == ("failed", "")
     assert "could not be started" in answer.detail
     answer = await bench("true", {"bad": object()})
     assert answer.outcome == "failed"
-    answer = await bench("/nonexistent/program")
+    answer = await bench("/proc/nonexistent/program")
     assert (answer.outcome, "127" in answer.detail) == ("failed", True)
 
 

@@ -140,7 +140,7 @@ async def test_what_misbehaves_harms_nobody(tmp_path: Path) -> None:
         "junk": program(RAW, "junk"),
         "chatty": program(RAW, "chatty"),
         "huge": program(RAW, "huge"),
-        "gone": {"command": "/nonexistent/program"},
+        "gone": {"command": "/proc/nonexistent/program"},
         "unset": program(RAW, "${NOBODY_SET_THIS}"),
     }
     async with lab(tmp_path, servers) as made:

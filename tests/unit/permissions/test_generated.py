@@ -10,6 +10,7 @@ import pytest
 
 from clew.permissions.shell.spec import Spec
 from clew.permissions.shell.table import PROGRAMS
+from fakes.effort import HANG_S
 from unit.permissions.world import World
 
 OPERANDS = (
@@ -133,7 +134,7 @@ def run(command: str, world: World) -> None:
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
         env={"PATH": os.environ["PATH"], "HOME": str(world.home), "GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": "cat"},
-        timeout=20,
+        timeout=HANG_S,
         check=False,
     )
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fakes.effort import HANG_S
 from unit.permissions.world import World
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -78,7 +79,7 @@ def test_what_is_allowed_changes_nothing_when_it_really_runs(world: World) -> No
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             env={"PATH": os.environ["PATH"], "HOME": str(world.home), "GIT_OPTIONAL_LOCKS": "0", "GIT_PAGER": "cat"},
-            timeout=20,
+            timeout=HANG_S,
             check=False,
         )
     assert [snapshot(place) for place in watched] == before

@@ -15,7 +15,9 @@ from clew.system.word_set import word_set
 from fakes.effort import calls_in, not_hanging
 from unit.permissions.world import World
 
-POLICY = make_policy(root="/nonexistent/ws", home="/nonexistent/home", clew_home="/nonexistent/home/.clew")
+POLICY = make_policy(
+    root="/proc/nonexistent/ws", home="/proc/nonexistent/home", clew_home="/proc/nonexistent/home/.clew"
+)
 PIECES = word_set(
     """ls cat rm echo git log find . -exec -delete {} + ; && || | & ( ) { } < > >> 2>&1 >/dev/null $( ` ' " \\ $x ${x}
     ${x:- $(( )) [[ ]] [ ] if then fi for in do done while case esac function f() time ! # ~ / * ? {a,b}
@@ -29,7 +31,7 @@ shellish = st.lists(st.sampled_from([*sorted(PIECES), "\n", " ", "\t", "\\\n", "
 @given(st.one_of(st.text(max_size=200), shellish, shellish.map(lambda text: text.replace(" ", ""))))
 @settings(max_examples=600, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_no_text_raises(text: str) -> None:
-    verdict = judge(ShellAccess(command=text, cwd="/nonexistent/ws"), POLICY)
+    verdict = judge(ShellAccess(command=text, cwd="/proc/nonexistent/ws"), POLICY)
     assert verdict.decision in ("allow", "ask", "deny")
     assert verdict.why
 
@@ -37,7 +39,7 @@ def test_no_text_raises(text: str) -> None:
 @given(shellish)
 @settings(max_examples=150, deadline=None)
 def test_what_bash_cannot_parse_is_never_allowed(text: str) -> None:
-    if judge(ShellAccess(command=text, cwd="/nonexistent/ws"), POLICY).decision != "allow":
+    if judge(ShellAccess(command=text, cwd="/proc/nonexistent/ws"), POLICY).decision != "allow":
         return
     checked = subprocess.run(["bash", "-n", "-c", text], capture_output=True, check=False)
     assert checked.returncode == 0, (text, checked.stderr)
@@ -46,8 +48,8 @@ def test_what_bash_cannot_parse_is_never_allowed(text: str) -> None:
 @given(st.text(max_size=60), st.sampled_from(["read", "list", "write", "delete"]))
 @settings(max_examples=400, deadline=None)
 def test_no_path_raises(path: str, op: str) -> None:
-    judge(FileAccess(op=op, path=path, cwd="/nonexistent/ws"), POLICY)  # pyright: ignore[reportArgumentType] (a sampled literal)
-    resolve(path, cwd="/nonexistent", home="/nonexistent/home")
+    judge(FileAccess(op=op, path=path, cwd="/proc/nonexistent/ws"), POLICY)  # pyright: ignore[reportArgumentType] (a sampled literal)
+    resolve(path, cwd="/proc/nonexistent", home="/proc/nonexistent/home")
 
 
 @pytest.mark.parametrize("family", HOSTILE)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew.system.environment import tool_environment
+from fakes.effort import HANG_S
 from unit.permissions.scenes import Scene, prepare, scenes, written_out
 from unit.permissions.world import World
 
@@ -80,7 +81,7 @@ def test_no_allowed_reading_of_a_hostile_repository_runs_what_was_planted(scene:
             os.utime(path)  # an index that must be refreshed is where hooks and filters are called
         subprocess.run(
             ["bash", "--noprofile", "--norc", "-c", command],
-            cwd=world.workspace, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=30, check=False,
+            cwd=world.workspace, env=env, stdin=subprocess.DEVNULL, capture_output=True, timeout=HANG_S, check=False,
         )  # fmt: skip
         planted = [path for path in Path(world.base).rglob("MARK") if path.is_file()]
         assert planted == [], command

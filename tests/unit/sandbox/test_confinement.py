@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from fakes.effort import HANG_S
 from unit.sandbox.cases import CHANGES, NEW_IN_GIT, NEW_NAMES, NOT_FOR_BWRAP, NOT_FOR_LANDLOCK, WAYS, WAYS_OUT, WORK
 from unit.sandbox.world import KINDS, World
 from unit.tools.conftest import until
@@ -188,7 +189,7 @@ async def test_a_background_command_where_names_are_refused(world: World):
     assert "there first" not in started.text
     (shell,) = world.session.shells.background.values()
     assert shell.task is not None
-    await asyncio.wait_for(shell.task, 30)
+    await asyncio.wait_for(shell.task, HANG_S)
     assert (world.ws / "out" / "new").exists()
     assert world.guarded() == before
 
@@ -205,7 +206,7 @@ async def test_a_background_command_finds_the_top_shut(world: World):
     assert "make new files and directories there first" in started.text
     (shell,) = world.session.shells.background.values()
     assert shell.task is not None
-    await asyncio.wait_for(shell.task, 30)
+    await asyncio.wait_for(shell.task, HANG_S)
     assert (world.ws / "src" / "new").exists()
     assert (world.ws / "README.md").read_text() == "x\n"
     assert sorted(os.listdir(world.ws)) == listed
@@ -219,7 +220,7 @@ async def test_the_users_own_new_file_survives_a_background_command(world: World
     (world.ws / "src" / "stop").touch()
     (shell,) = world.session.shells.background.values()
     assert shell.task is not None
-    await asyncio.wait_for(shell.task, 30)
+    await asyncio.wait_for(shell.task, HANG_S)
     assert (world.ws / ".env").read_text() == "mine"
     assert (world.ws / ".vscode").is_dir()
 

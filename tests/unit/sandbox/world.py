@@ -1,5 +1,6 @@
 """A workspace with everything that could be broken, and a way to run commands in each kind of sandbox."""
 
+import fcntl
 import json
 import os
 import shutil
@@ -45,16 +46,28 @@ CANDIDATES = {
     "watched": SandboxStatus(kind="landlock", namespaces=True),
     "landlock": SandboxStatus(kind="landlock"),
 }
-KINDS = {
-    name: status
-    for name, status in CANDIDATES.items()
-    if sys.platform == "linux" and (status.bwrap or name != "bwrap") and holds(status)
-}
+
+
+def found_kinds() -> list[str]:
+    """The kinds that hold here, tried once for all processes of a run: each must collect the same tests."""
+    place = Path(os.environ["HOME"])
+    with (place / "sandbox-kinds").open("a+") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        if text := file.read():
+            return json.loads(text)
+        possible = [name for name, status in CANDIDATES.items() if status.bwrap or name != "bwrap"]
+        names = [name for name in possible if sys.platform == "linux" and holds(CANDIDATES[name])]
+        file.write(json.dumps(names))
+        return names
+
+
+KINDS = {name: CANDIDATES[name] for name in found_kinds()}
 
 
 def git(*words: str, cwd: Path) -> None:
     """Our own git, with nothing of the user's."""
-    env = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
+    env = {"PATH": os.environ["PATH"], "HOME": "/proc/nonexistent", "GIT_CONFIG_NOSYSTEM": "1"}
     env |= {f"GIT_{who}_{what}": "x@y" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
     subprocess.run(["git", *words], cwd=cwd, env=env, check=True, capture_output=True)
 
@@ -112,7 +125,7 @@ class World:
         self._calls = 0
 
     async def run(
-        self, command: str, *, timeout: int = 20_000, background: bool = False, **variables: str
+        self, command: str, *, timeout: int = 300_000, background: bool = False, **variables: str
     ) -> ToolResult:
         """As the dispatcher does. Variables are set in the command itself."""
         self._calls += 1

@@ -29,10 +29,11 @@ from clew.sdk import (
     UserLine,
     query,
 )
+from fakes.effort import HANG_S
 from unit.sdk.conftest import Serve
 
 WRITE = {"call": "Write", "arguments": {"file_path": "a.txt", "content": "one"}}
-LIMIT_S = 60
+LIMIT_S = HANG_S
 
 
 async def all_of(lines: AsyncIterator[StreamLine]) -> list[StreamLine]:

@@ -21,7 +21,7 @@ class Repo:
 
     def git(self, *words: str) -> str:
         identity = {"GIT_AUTHOR_NAME": "A", "GIT_AUTHOR_EMAIL": "a@b", "GIT_COMMITTER_NAME": "A"}
-        env = {**ENV, **identity, "GIT_COMMITTER_EMAIL": "a@b", "HOME": "/nonexistent"}
+        env = {**ENV, **identity, "GIT_COMMITTER_EMAIL": "a@b", "HOME": "/proc/nonexistent"}
         done = subprocess.run(["git", *words], cwd=self.root, env=env, check=True, capture_output=True, text=True)
         return done.stdout.strip()
 
@@ -272,7 +272,7 @@ def test_the_environment_is_scrubbed(repo: Repo, monkeypatch: pytest.MonkeyPatch
     repo.commit("a")
     (repo.root / "a").write_text("changed\n")
     monkeypatch.setenv("GIT_EXTERNAL_DIFF", str(repo.marker_script()))
-    monkeypatch.setenv("GIT_DIR", "/nonexistent")
+    monkeypatch.setenv("GIT_DIR", "/proc/nonexistent")
     assert repo.open().run(("diff",), timeout_s=HANG_S).ok
     assert not repo.injected
     assert not {"HOME", "XDG_CONFIG_HOME", "SSH_AUTH_SOCK"} & set(git_environment())

@@ -138,8 +138,8 @@ async def test_where_there_is_no_file_in_memory_a_nameless_one_does(
 @pytest.mark.parametrize(
     "command",
     [
-        Command(["/nonexistent/program"], "/", {}),
-        Command(["/bin/bash", "-c", "true"], "/nonexistent/dir", {}),
+        Command(["/proc/nonexistent/program"], "/", {}),
+        Command(["/bin/bash", "-c", "true"], "/proc/nonexistent/dir", {}),
         Command(["/bin/bash", "-c", "x" * 200_000], "/", {}),
     ],
 )

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from clew.system.guarded_names import is_public, protected_name, secret_name
-from clew.system.sandbox import bubblewrap, landlock, seccomp, status, tree
+from clew.system.sandbox import bubblewrap, landlock, policy, seccomp, status, tree
 from clew.system.sandbox.git_places import named_by_config
 from clew.system.sandbox.hidden import hidden_places, outermost
 from clew.system.sandbox.plan import Plan
@@ -133,6 +133,7 @@ def plan(tmp_path: Path) -> Plan:
         "mask_file": "/w/masks/file",
         "mask_dir": "/w/masks/directory",
         "tmp": "/tmp/clew-x",
+        "kept": ["/tmp/tools"],
         "network": False,
         "bwrap": "/usr/bin/bwrap",
     }
@@ -143,6 +144,7 @@ def test_bubblewrap_arguments_in_order(plan: Plan, tmp_path: Path):
     text = " ".join(line)
     order = [
         "--ro-bind / /",
+        "--ro-bind-try /tmp/tools /tmp/tools",
         "--bind /w/s /w/s",
         "--bind /w/s/.git",
         "--ro-bind-try /w/s/.git/config",
@@ -155,6 +157,17 @@ def test_bubblewrap_arguments_in_order(plan: Plan, tmp_path: Path):
     assert "--remount-ro /proc" in text
     assert text.endswith("--seccomp 5 --chdir /w/s --")
     assert "--unshare-net" not in bubblewrap.arguments({**plan, "network": True}, cwd="/", seccomp=-1)
+
+
+def test_where_tmp_cannot_be_written_another_place_is_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(policy, "REPLACED", ("/proc/nonexistent", "/proc"))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    made = Path(policy.private_directory("-masks"))
+    assert made.parent == tmp_path
+    assert made.stat().st_mode & 0o777 == 0o700
+    monkeypatch.setenv("TMPDIR", "relative")
+    with pytest.raises(OSError, match="no place for temporary files"):
+        policy.private_directory()
 
 
 def test_one_list_for_all():

@@ -239,7 +239,7 @@ def test_a_text_that_is_none(text: str) -> None:
         ("^(a|a)*$", "a" * 60 + "!"),
         ("^(([a-z])+.)+[A-Z]([a-z])+$", "a" * 60),
         ("^" + ".*" * 12 + "=$", "a" * 3000),
-        ("(?=.*a)(?=.*b)c", "a" * 200_000),
+        ("^(?=.*a)(?=.*b)c", "a" * 200_000),
         ("(a+)+$|_re_pattern", "a" * 60 + "!"),
     ],
 )
@@ -267,7 +267,7 @@ def test_patterns_as_people_write_them(pattern: str, good: str, bad: str) -> Non
     assert "must match pattern" in schema.problems(bad)
 
 
-@pytest.mark.parametrize("pattern", [r"(a)\1", "(?<=a)b", "(?i)a", "a" * 501])
+@pytest.mark.parametrize("pattern", [r"(a)\1", "(?<=a)b", "a(?=b)", "a" * 501])
 def test_patterns_that_could_not_be_bounded_are_refused(pattern: str) -> None:
     with pytest.raises(SchemaError, match="#/pattern is not a regular expression"):
         AnswerSchema({"type": "string", "pattern": pattern})

@@ -270,7 +270,7 @@ async def test_leaving_is_leaving(call: Caller, held: Sandbox, repo: Path, tmp_p
 async def test_a_sandbox_that_breaks_runs_nothing_and_asks_from_then_on(
     call: Caller, session: ToolSession, tools: dict[str, Tool[Any]], make_context: Callable[[], ToolContext], repo: Path
 ):
-    broken = SandboxStatus(kind="bwrap", bwrap="/nonexistent/bwrap")
+    broken = SandboxStatus(kind="bwrap", bwrap="/proc/nonexistent/bwrap")
     session.sandbox = Sandbox(lambda: broken)
     result = await call("Bash", command="touch src/ran")
     assert "nothing was run" in result.text

@@ -172,11 +172,11 @@ async def test_a_pattern_that_explodes_is_ended(
 
 
 async def test_a_program_that_cannot_run_is_named(call: Caller, tree: Path, monkeypatch: pytest.MonkeyPatch):
-    gone = search_binary.SearchBinary("system", "/nonexistent/rg", "the bundled ripgrep is missing")
+    gone = search_binary.SearchBinary("system", "/proc/nonexistent/rg", "the bundled ripgrep is missing")
     monkeypatch.setattr(search, "choose", lambda *_a, **_k: gone)
     result = await call("Grep", pattern="x")
     assert result.is_error
-    assert "/nonexistent/rg" in result.text
+    assert "/proc/nonexistent/rg" in result.text
     assert "the bundled ripgrep is missing" in result.text
 
 

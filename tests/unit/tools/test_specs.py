@@ -17,7 +17,7 @@ from clew.tools.registry import builtin_tools
 from clew.tools.sandboxing import open_sandbox
 from clew.tools.session import ToolSession
 from pathlib import Path
-sandbox = open_sandbox(mode="auto", network=False, clew_home=Path("/nonexistent"))
+sandbox = open_sandbox(mode="auto", network=False, clew_home=Path("/proc/nonexistent"))
 [tool.spec() for tool in builtin_tools(ToolSession(cwd="/", sandbox=sandbox))]
 print("\\n".join(sys.modules))
 """

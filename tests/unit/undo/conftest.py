@@ -17,7 +17,7 @@ from clew.undo.workspace import Workspace
 
 GIT_ENV = {
     "PATH": os.environ["PATH"],
-    "HOME": "/nonexistent",
+    "HOME": "/proc/nonexistent",
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_AUTHOR_NAME": "a",
     "GIT_AUTHOR_EMAIL": "a@example.org",

@@ -21,9 +21,10 @@ from clew.undo.prune import prune, store_bytes
 from clew.undo.scan import Scanner
 from clew.undo.state import Call
 from clew.undo.tree import Tree
+from fakes.effort import HANG_S
 from unit.undo.conftest import Keeping, fill, seen
 
-DEADLINE_S = 60
+DEADLINE_S = HANG_S
 
 
 def keeper_of(tmp_path: Path, session: str = "s1") -> UndoKeeper:

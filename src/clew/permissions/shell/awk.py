@@ -13,7 +13,7 @@ _TOKEN = re.compile(
     |(?P<op>\*\*=?|\+\+|--|&&|\|\||[-+*/%^!=<>]=|>>|!~|[-+*%^!=<>~?:,;(){}\[\]$/|])""",
     re.VERBOSE | re.DOTALL,
 )
-_REGEX = re.compile(r"/(?:\\[^\n]|[^/\\\n])++/")
+_REGEX = re.compile(r"/(?=[^/\n])[^/\\\n]*+(?:\\[^\n][^/\\\n]*+)*/")
 _OPEN_BRACKET = re.compile(r"\[[^\]]*$")
 
 _WORDS = word_set(

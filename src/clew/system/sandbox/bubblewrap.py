@@ -2,6 +2,7 @@
 
 import os
 
+from clew.system.sandbox.kept import replaced_tops
 from clew.system.sandbox.plan import Plan
 
 
@@ -14,9 +15,10 @@ def arguments(plan: Plan, *, cwd: str, seccomp: int, joined: bool = False) -> li
     line += ["--ro-bind", "/", "/", "--dev", "/dev", "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
     # A user who is root could otherwise change kernel settings through /proc/sys.
     line += ["--proc", "/proc", "--remount-ro", "/proc"]
-    for top in ("/tmp", "/var/tmp"):
-        if os.path.isdir(top) and not os.path.islink(top):
-            line += ["--bind", plan["tmp"], top]
+    for top in replaced_tops():
+        line += ["--bind", plan["tmp"], top]
+    for path in plan["kept"]:
+        line += ["--ro-bind-try", path, path]
     for path in (plan["tmp"], *plan["writable"], *plan["pinned"]):
         line += ["--bind", path, path]
     # What vanished since it was seen is not mounted over; the watch guards the name.

@@ -9,6 +9,7 @@ import struct
 
 from clew.system.sandbox import kernel
 from clew.system.sandbox.devices import arrange_devices
+from clew.system.sandbox.kept import replaced_tops
 from clew.system.sandbox.plan import Plan
 
 NO_SPECIAL = kernel.MS_NOSUID | kernel.MS_NODEV
@@ -56,13 +57,16 @@ def put(path: str, text: str) -> None:
 def arrange_mounts(plan: Plan) -> None:
     """Everything read-only, then the writable places, then what stays protected or hidden inside them."""
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
-    sources = (plan["tmp"], *plan["writable"], plan["mask_file"], plan["mask_dir"], *plan["shown"].values())
+    masks = (plan["mask_file"], plan["mask_dir"], *plan["shown"].values())
+    sources = (plan["tmp"], *plan["writable"], *plan["kept"], *masks)
     held = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in sources}
     kernel.set_read_only("/", on=True)
-    for top in ("/tmp", "/var/tmp"):
-        if os.path.isdir(top) and not os.path.islink(top):
-            bind(f"/proc/self/fd/{held[plan['tmp']]}", top, writable=True)
+    for top in replaced_tops():
+        bind(f"/proc/self/fd/{held[plan['tmp']]}", top, writable=True)
     arrange_devices()
+    for path in plan["kept"]:
+        stand_in(path, held[path])
+        bind(f"/proc/self/fd/{held[path]}", path, writable=False)
     for path in (plan["tmp"], *plan["writable"]):
         stand_in(path, held[path])
         bind(f"/proc/self/fd/{held[path]}", path, writable=True)

@@ -46,6 +46,8 @@ class Plan(TypedDict):
     """Both are empty and without any rights; they stand where something is hidden."""
     tmp: str
     """The session's own directory, seen as /tmp."""
+    kept: list[str]
+    """Places below /tmp and /var/tmp that are seen there all the same, read-only: programs that the user runs."""
     network: bool
     bwrap: str
 

@@ -3,6 +3,7 @@
 import contextlib
 import os
 import re
+import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
@@ -11,7 +12,8 @@ from clew.system.guarded_names import PROTECTED_PAIRS
 from clew.system.redact import redact
 from clew.system.sandbox.git_places import named_by_config
 from clew.system.sandbox.hidden import hidden_places, names_in, outermost, sockets_of_others
-from clew.system.sandbox.plan import Guarded, Plan
+from clew.system.sandbox.kept import REPLACED, kept_places
+from clew.system.sandbox.plan import Guarded, Plan, has_mounts
 from clew.system.sandbox.tree import Tree, redirectors
 
 if TYPE_CHECKING:
@@ -34,9 +36,11 @@ class Sandbox:
         hidden: Sequence[str] = (),
         home: str = "",
         aside: str = "",
+        search_path: str = "",
         allowed: Callable[[str], bool] | None = None,
     ) -> None:
         """`allowed`: whether the user lets commands read this credential file of the workspace (its resolved path).
+        `search_path`: where the user's programs lie; commands find those below /tmp too.
         `aside`: where names go that commands may not make; without it, to a place that ends with the session."""
         self.network = network
         self.required = required
@@ -47,6 +51,7 @@ class Sandbox:
         self._home = os.path.realpath(home or os.path.expanduser("~"))
         self._hidden = tuple(hidden)
         self._aside = aside
+        self._programs = [sys.prefix, sys.base_prefix, *filter(os.path.isabs, search_path.split(os.pathsep))]
         self._allowed: Callable[[str], bool] = allowed or (lambda path: False)
         self._trees: dict[str, Tree] = {}
         self._lock = threading.Lock()
@@ -83,31 +88,34 @@ class Sandbox:
     def tmp(self) -> str:
         """The session's own temporary directory, made when first needed, and again when a cleaner took it."""
         if not self._tmp or not os.path.isdir(self._tmp):
-            path = os.path.join(os.path.realpath("/tmp"), f"clew-{os.getuid()}-{os.urandom(8).hex()}")
-            os.mkdir(path, 0o700)
-            self._tmp = path
+            self._tmp = private_directory()
         return self._tmp
 
     @property
     def masks(self) -> str:
         """A private directory beside it: what stands in place of hidden files. Commands cannot write there."""
         if not self._masks or not os.path.isdir(os.path.join(self._masks, "directory")):
-            path = os.path.join(os.path.realpath("/tmp"), f"clew-{os.getuid()}-{os.urandom(8).hex()}-masks")
-            os.mkdir(path, 0o700)
+            path = private_directory("-masks")
             os.mkdir(os.path.join(path, "directory"), 0)
             os.close(os.open(os.path.join(path, "file"), os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0))
             self._masks = path
         return self._masks
 
-    def plan(self, roots: tuple[str, ...], *, command: str = "git", background: bool = False) -> Plan:
+    def plan(
+        self, roots: tuple[str, ...], *, command: str = "git", background: bool = False, needs: Sequence[str] = ()
+    ) -> Plan:
         """For the next command; looked up anew each time, because files come and go.
 
         A command that does not name git finds git directories read-only. `background`: it runs on beside the user's own
         work. Where protected names are taken away rather than refused, what appears may be the user's: for such a
-        command the top is shut instead, and only what exists can be written.
+        command the top is shut instead, and only what exists can be written. `needs`: files of the user that it could
+        not do without, by their paths.
         """
         with self._lock:
-            return self._plan(roots, uses_git=_NAMES_GIT.search(command) is not None, background=background)
+            plan = self._plan(roots, uses_git=_NAMES_GIT.search(command) is not None, background=background)
+            if has_mounts(plan):
+                plan["kept"] = kept_places([*self._programs, *needs], plan["writable"])
+            return plan
 
     def _plan(self, roots: tuple[str, ...], *, uses_git: bool, background: bool) -> Plan:
         places = tuple(dict.fromkeys(path for path in (*roots, *self._writable) if os.path.isdir(path)))
@@ -158,6 +166,7 @@ class Sandbox:
             "mask_file": os.path.join(self.masks, "file"),
             "mask_dir": os.path.join(self.masks, "directory"),
             "tmp": self.tmp,
+            "kept": [],
             "network": self.network,
             "bwrap": self.status.bwrap,
         }
@@ -180,6 +189,18 @@ class Sandbox:
             if path:
                 remove_tree(path)
         self._tmp = self._masks = ""
+
+
+def private_directory(suffix: str = "") -> str:
+    """A new directory of this session in /tmp, or, where nothing can be made there, elsewhere. Raises OSError."""
+    name = f"clew-{os.getuid()}-{os.urandom(8).hex()}{suffix}"
+    places = [*REPLACED, os.environ.get("TMPDIR", "")]
+    for place in filter(os.path.isabs, places):
+        path = os.path.join(os.path.realpath(place), name)
+        with contextlib.suppress(OSError):
+            os.mkdir(path, 0o700)
+            return path
+    raise OSError("there is no place for temporary files: neither /tmp nor /var/tmp nor $TMPDIR can be written")
 
 
 _NAMES_GIT = re.compile(r"\b(?:git|gh|glab|jj|sl|pre-commit|lefthook|husky)\b")

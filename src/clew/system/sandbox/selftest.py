@@ -156,6 +156,7 @@ def plan_for(top: str, kind: str, *, namespaces: bool, guards: bool, bwrap: str)
         "mask_file": f"{top}/masks/file",
         "mask_dir": f"{top}/masks/directory",
         "tmp": f"{top}/tmp",
+        "kept": [],
         "network": False,
         "bwrap": bwrap,
     }
