@@ -29,6 +29,7 @@ from clew.permissions.trust import TrustStore
 from clew.system.environment import find_program, find_shell, platform_words
 from clew.system.git import find_project_root
 from clew.system.home import clew_home
+from clew.system.peers import has_peer_credentials
 from clew.system.sandbox.promises import promises
 from clew.system.sandbox.status import SandboxStatus, probe_now
 from clew.system.search_binary import SearchBinary, choose
@@ -74,6 +75,7 @@ def examine(env: Mapping[str, str], cwd: Path | None) -> Iterator[Check]:
         ("mcp", lambda: check_servers(home, root, trusted=trusted)),
         ("trust", lambda: check_trust(trust, root, trusted=trusted)),
         ("skills", lambda: check_skills(env, home, root, trusted=trusted)),
+        ("attach", check_attach),
     )
     for name, check in checks:
         yield guarded(name, check)
@@ -304,6 +306,13 @@ def check_trust(store: TrustStore, root: Path | None, *, trusted: bool) -> Check
         return Check(name="trust", state="problem", summary=store.problem, data=data)
     words = "trusted" if trusted else "not trusted yet: nothing of it runs or is read as settings"
     return Check(name="trust", state="ok" if trusted else "info", summary=f"{root} is {words}", data=data)
+
+
+def check_attach() -> Check:
+    """Whether other terminals can reach a live session."""
+    if has_peer_credentials():
+        return Check(name="attach", state="ok", summary="a live session can be reached from another terminal")
+    return Check(name="attach", state="info", summary="off: this system does not tell who connects to a socket")
 
 
 def check_servers(home: Path, root: Path | None, *, trusted: bool) -> Check:
