@@ -49,6 +49,7 @@ def test_everything_is_examined(home: Path, capsys: pytest.CaptureFixture[str]):
         "mcp",
         "trust",
         "skills",
+        "attach",
     ]
     assert list(checks) == names
     assert checks["home"]["state"] == "ok"
