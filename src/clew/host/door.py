@@ -7,12 +7,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from clew.agents.permits import MODES
 from clew.host.hook_ops import HookOp, hook_effect
 from clew.host.invocables import as_said
 from clew.host.listener import Listener
 from clew.host.lookups import SLOW, ListThem, Lookups, PreviewOne
 from clew.host.model_choice import cannot_stop_thinking
-from clew.host.permits import MODES
 from clew.host.refusal import OpRefused, SeveralFit
 from clew.host.replay import Replay
 from clew.host.room import Effect, Room

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from clew.agents.runner import AgentRunner
 from clew.engine.compaction.live_state import FileLook, RunningAgent, RunningShell, look_at_in_thread
-from clew.host.runner import AgentRunner
 from clew.host.toolbox import Toolbox
 from clew.protocol.ids import MAIN_AGENT, AgentId
 

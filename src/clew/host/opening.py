@@ -8,6 +8,8 @@ from typing import Literal
 from msgspec.structs import replace
 
 from clew import __version__
+from clew.agents.log import AgentLog
+from clew.agents.runner import AgentRunner
 from clew.config.schema import Settings
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
@@ -24,7 +26,7 @@ from clew.host.brought import Brought, Joined, Place, brought_to
 from clew.host.door import Door, Room
 from clew.host.hook_parts import HookParts
 from clew.host.invocables import Invocables
-from clew.host.journal import AgentLog, Journal
+from clew.host.journal import Journal
 from clew.host.memory_files import nested_memory, project_memory
 from clew.host.model_choice import (
     check_fast_model,
@@ -39,7 +41,6 @@ from clew.host.orientation_parts import debug_log, orient, side_model
 from clew.host.past import Past, moved_words, note_project, open_past, resolve
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
-from clew.host.runner import AgentRunner
 from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
 from clew.host.small_window import is_small, small_words

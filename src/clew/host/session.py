@@ -6,10 +6,11 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from clew.agents.log import AgentLog
+from clew.agents.runner import AgentRunner
 from clew.engine.gate import PendingAnswers
-from clew.host.journal import AgentLog, Journal
+from clew.host.journal import Journal
 from clew.host.orienting import Orienting
-from clew.host.runner import AgentRunner
 from clew.host.snapshots import Snapshots
 from clew.llm.model import Model
 from clew.protocol.entries import ChainEntry, SystemEntry

@@ -7,12 +7,12 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from clew.agents.offering import OfferTelling
+from clew.agents.permits import Permits
+from clew.agents.saved_rules import SavedRules
 from clew.config.errors import SettingsError
 from clew.config.schema import Permissions
 from clew.engine.ports import Ask, CallHook
-from clew.host.offering import OfferTelling
-from clew.host.permits import Permits
-from clew.host.saved_rules import SavedRules
 from clew.host.undo_hook import UndoHook
 from clew.host.workspace import Workspace
 from clew.llm.connect import key_variables

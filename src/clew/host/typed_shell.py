@@ -5,8 +5,8 @@ import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
+from clew.agents.runner import Job
 from clew.host.refusal import OpRefused
-from clew.host.runner import Job
 from clew.host.session import Session
 from clew.host.undo_hook import UndoHook
 from clew.protocol.display import ChangesBlock

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from clew.host.permits import Permits
+from clew.agents.permits import Permits
 from clew.host.toolbox import NOTHING_KEPT, SessionTools
 from clew.host.undo_hook import UndoHook
 from clew.llm.scripted import Call, Say, ScriptedModel, ScriptItem
