@@ -10,8 +10,54 @@ import msgspec
 from clew.permissions.access import Access, FileAccess, Mode, ShellAccess, Verdict
 from clew.permissions.conditions import Policy, with_rules
 from clew.permissions.policy import judge, judge_call
-from clew.permissions.rules import RuleError, add_rule, parse_rule
+from clew.permissions.rules import Rule, RuleError, add_rule, parse_rule
 from clew.protocol.events import RuleRow
+from clew.transcript.files import replace_file
+
+
+class SavedRules:
+    """`permissions.json` beside the sessions of a project."""
+
+    def __init__(self, directory: Path) -> None:
+        self.path = directory / "permissions.json"
+
+    def load(self) -> tuple[Rule, ...]:
+        """All that can be read; a damaged file grants nothing."""
+        rules: list[Rule] = []
+        for text in self._texts():
+            try:
+                rules.append(parse_rule(text, "allow", "user"))
+            except RuleError:
+                continue  # written by another version; it grants nothing here
+        return tuple(rules)
+
+    def add(self, texts: tuple[str, ...]) -> None:
+        """Keep these too. Raises OSError."""
+        known = self._texts()
+        allowed = [*known, *(text for text in texts if text not in known)]
+        replace_file(self.path, msgspec.json.format(msgspec.json.encode({"allow": allowed})) + b"\n")
+
+    def remove(self, text: str) -> bool:
+        """Take one back. False when it was not kept. Raises OSError."""
+        known = self._texts()
+        if text.strip() not in known:
+            return False
+        allowed = [one for one in known if one != text.strip()]
+        replace_file(self.path, msgspec.json.format(msgspec.json.encode({"allow": allowed})) + b"\n")
+        return True
+
+    def texts(self) -> list[str]:
+        """The rules as they were saved."""
+        return self._texts()
+
+    def _texts(self) -> list[str]:
+        try:
+            fd = os.open(self.path, os.O_RDONLY | os.O_NOFOLLOW)
+            with os.fdopen(fd, "rb") as file:
+                return msgspec.json.decode(file.read(), type=dict[str, list[str]]).get("allow", [])
+        except (OSError, msgspec.DecodeError):
+            return []
+
 
 MODES = get_args(Mode)
 FOR_PEOPLE = frozenset({"protected names", "secret names", "leaves the sandbox", "memory", "limits", "fault"})

@@ -9,7 +9,7 @@ from typing import Any, cast
 
 import msgspec
 
-from clew.agents.saved_rules import SavedRules
+from clew.agents.permits import SavedRules
 from clew.commands.permissions import HOLDS
 from clew.config.errors import SettingsError
 from clew.config.load import load_settings

@@ -43,10 +43,9 @@ from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
 from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
-from clew.host.small_window import is_small, small_words
 from clew.host.structured import output_parts
 from clew.host.switching import another
-from clew.host.tool_search import tool_search
+from clew.host.tool_search import is_small, small_words, tool_search
 from clew.host.toolbox import Toolbox, open_toolbox
 from clew.host.typed_shell import TypedShells
 from clew.host.undo_hook import LookAtEnd

@@ -8,8 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.agents.offering import OfferTelling
-from clew.agents.permits import Permits
-from clew.agents.saved_rules import SavedRules
+from clew.agents.permits import Permits, SavedRules
 from clew.config.errors import SettingsError
 from clew.config.schema import Permissions
 from clew.engine.ports import Ask, CallHook

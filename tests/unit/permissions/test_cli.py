@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from clew.agents.saved_rules import SavedRules
+from clew.agents.permits import SavedRules
 from clew.cli import permissions
 from clew.permissions.trust import TrustStore
 from clew.transcript.store import SessionStore
