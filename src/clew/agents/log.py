@@ -1,6 +1,7 @@
 """One agent's log: the transcript it writes, with the fold of what stands in it."""
 
 from collections.abc import Callable
+from typing import Literal, Protocol
 
 import msgspec
 
@@ -8,14 +9,17 @@ from clew.protocol.entries import KnownEntry, LastPromptEntry, SessionStateEntry
 from clew.protocol.events import (
     Answered,
     CompactionEnded,
+    Envelope,
     Event,
     PromptAccepted,
     Rewound,
+    SessionStarted,
     ShellEnded,
     ToolEnded,
     ToolStarted,
     TurnEnded,
 )
+from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.state import AgentState, agent_after
 from clew.transcript.conversation import Conversation
 from clew.transcript.recording import entries_of
@@ -24,6 +28,50 @@ from clew.transcript.writer import TranscriptSink
 
 Place = tuple[str, str]
 """A directory, and the branch checked out there."""
+
+
+class AgentLogs(Protocol):
+    """The logs of all agents of a session."""
+
+    @property
+    def main(self) -> "AgentLog":
+        """The main agent's."""
+        ...
+
+    def log(self, agent: AgentId) -> "AgentLog":
+        """One agent's."""
+        ...
+
+
+class SessionPort(Protocol):
+    """What agents, and what stands around their calls, need of their session."""
+
+    @property
+    def started(self) -> SessionStarted:
+        """Which session it is."""
+        ...
+
+    @property
+    def journal(self) -> AgentLogs:
+        """What its agents have in their logs."""
+        ...
+
+    @property
+    def closed(self) -> bool:
+        """Nothing is published any more."""
+        ...
+
+    def publish(self, event: Event, *, agent: AgentId = MAIN_AGENT) -> None:
+        """Record, then tell. Returns when the event is on disk, if it is durable."""
+        ...
+
+    def notice(self, level: Literal["info", "warning", "error"], text: str, *, code: str = "") -> None:
+        """Tell people something that is not part of the conversation."""
+        ...
+
+    def subscribe_to_all(self, subscriber: Callable[[Envelope], None]) -> None:
+        """Be told of every agent's events, each with its agent."""
+        ...
 
 
 class AgentLog:

@@ -7,7 +7,7 @@ from typing import cast, get_args
 
 import msgspec
 
-from clew.permissions.access import Access, FileAccess, Mode, ShellAccess, Verdict
+from clew.permissions.access import STRICTNESS, Access, FileAccess, Mode, ShellAccess, Verdict
 from clew.permissions.conditions import Policy, with_rules
 from clew.permissions.policy import judge, judge_call
 from clew.permissions.rules import Rule, RuleError, add_rule, parse_rule
@@ -97,17 +97,17 @@ class Permits:
         self.plan_file = ""
         """The session's own plan, which the model may read and write in every mode; empty: it has none."""
 
-    def judge(self, accesses: tuple[Access, ...]) -> Verdict:
-        """What permissions say now."""
-        return judge_call(tuple(access for access in accesses if not self._own(access)), self._in_force())
+    def judge(self, accesses: tuple[Access, ...], *, mode: Mode | None = None) -> Verdict:
+        """What permissions say now; with `mode`, what they would say in that one."""
+        return judge_call(tuple(access for access in accesses if not self._own(access)), self._in_force(mode))
 
-    def only_a_person(self, accesses: tuple[Access, ...]) -> bool:
+    def only_a_person(self, accesses: tuple[Access, ...], *, mode: Mode | None = None) -> bool:
         """Whether no hook may answer for these: what still asks where the user gave up asking (protected names,
         secrets, ask rules, what could not be judged), and a way out of the sandbox."""
         if any(isinstance(access, ShellAccess) and access.leaves_sandbox for access in accesses):
             return True
         asked = [access for access in accesses if not self._own(access)]
-        policy = self._in_force()
+        policy = self._in_force(mode)
         if any(judge(access, policy).rule in FOR_PEOPLE for access in asked):
             return True
         unasked = msgspec.structs.replace(policy, mode="bypassPermissions")
@@ -141,14 +141,15 @@ class Permits:
         """The turn is over."""
         self._lent = ()
 
-    def _in_force(self) -> Policy:
+    def _in_force(self, mode: Mode | None = None) -> Policy:
         """The policy with what is lent: allow rules only, which no deny or ask rule and no protected name yields to."""
+        policy = self.policy if mode is None else msgspec.structs.replace(self.policy, mode=mode)
         if not self._lent:
-            return self.policy
-        rules = self.policy.rules
+            return policy
+        rules = policy.rules
         for text in self._lent:
             rules = add_rule(rules, text)
-        return with_rules(self.policy, rules)
+        return with_rules(policy, rules)
 
     def remember(self, rules: tuple[str, ...], *, kept: bool = True) -> None:
         """The user said "always" to exactly these rules, or with `kept` false: until this session ends."""
@@ -201,3 +202,31 @@ class Permits:
         if mode not in MODES:
             raise ValueError(f"there is no permission mode {mode!r}; modes are {', '.join(MODES)}")
         self.policy = msgspec.structs.replace(self.policy, mode=cast(Mode, mode))
+
+
+class Rights:
+    """What one agent may do: what the session's permits say in its own mode, and never more than its parent may.
+
+    Both are asked at each call, so a mode that the user changes counts for every agent at once.
+    """
+
+    def __init__(self, permits: Permits, *, mode: Mode | None = None, parent: "Rights | None" = None) -> None:
+        """`mode`: None: the session's."""
+        self.permits = permits
+        self._mode: Mode | None = mode
+        self._parent = parent
+
+    def judge(self, accesses: tuple[Access, ...]) -> Verdict:
+        """The stricter of the two verdicts; where they are equally strict, the parent's words."""
+        own = self.permits.judge(accesses, mode=self._mode)
+        if self._parent is None:
+            return own
+        above = self._parent.judge(accesses)
+        stake = tuple(dict.fromkeys((*above.at_stake, *own.at_stake)))
+        worst = own if STRICTNESS[own.decision] > STRICTNESS[above.decision] else above
+        return msgspec.structs.replace(worst, at_stake=stake, reads_only=own.reads_only and above.reads_only)
+
+    def only_a_person(self, accesses: tuple[Access, ...]) -> bool:
+        """Whether no hook may answer an ask about these."""
+        own = self.permits.only_a_person(accesses, mode=self._mode)
+        return own or (self._parent is not None and self._parent.only_a_person(accesses))

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from clew.agents.toolbox import AgentTools
 from clew.engine.agent import Agent
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.reminders import Reminders
@@ -14,7 +15,6 @@ from clew.host.refusal import OpRefused
 from clew.host.request import SessionRequest
 from clew.host.room import Effect
 from clew.host.session import Session
-from clew.host.toolbox import Toolbox
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
 from clew.protocol.events import SessionStarted
@@ -40,7 +40,7 @@ class Joined(Struct, frozen=True, kw_only=True):
     """The session that it was brought to."""
 
     session: Session
-    toolbox: Toolbox
+    toolbox: AgentTools
     agent: Agent
     reminders: Reminders
 

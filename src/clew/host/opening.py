@@ -10,6 +10,8 @@ from msgspec.structs import replace
 from clew import __version__
 from clew.agents.log import AgentLog
 from clew.agents.runner import AgentRunner
+from clew.agents.toolbox import AgentTools, SessionTools, open_tools
+from clew.agents.undo_hook import LookAtEnd
 from clew.config.schema import Settings
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
@@ -46,9 +48,7 @@ from clew.host.sharing import share_recaps, share_restores
 from clew.host.structured import output_parts
 from clew.host.switching import another
 from clew.host.tool_search import is_small, small_words, tool_search
-from clew.host.toolbox import Toolbox, open_toolbox
 from clew.host.typed_shell import TypedShells
-from clew.host.undo_hook import LookAtEnd
 from clew.host.window_parts import WindowParts
 from clew.host.workspace import Workspace, workspace_of
 from clew.prompts.facts import FactsProbe
@@ -147,16 +147,8 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         small = is_small(model.window)
         search = tool_search(settings.tool_search, late, past.entries, window=model.window, small=small)
         tools = (*output.tools, *(tool for part in brought if not small for tool in part.tools), *search.tools)
-        toolbox = open_toolbox(
-            workspace,
-            past.results_dir,
-            past.path,
-            names=request.tools,
-            more=tools,
-            told=search.told,
-            late=late,
-            small=small,
-        )
+        shared = SessionTools(workspace, past.results_dir, past.path)
+        toolbox = open_tools(shared, names=request.tools, more=tools, told=search.told, late=late, small=small)
         search.attach(toolbox.tools)
         memory = project_memory(workspace)
         conversation = Conversation(
@@ -254,7 +246,7 @@ def assemble(
     workspace: Workspace,
     past: Past,
     agent: Agent,
-    toolbox: Toolbox,
+    toolbox: AgentTools,
     middlewares: Sequence[Middleware],
     door: Door,
 ) -> Session:
@@ -270,9 +262,7 @@ def assemble(
     )
 
     async def close() -> None:
-        await toolbox.session.close()
-        if toolbox.undo is not None:
-            await toolbox.undo.close()
+        await toolbox.shared.close()
         note_project(workspace, past)
 
     session = Session(
@@ -302,13 +292,11 @@ def assemble(
         first_turn=log.state.turns + 1,
     )
     session.add_agent(runner)
-    if toolbox.undo is not None:
-        toolbox.undo.attach(session)
-    toolbox.offers.tell = lambda text: session.notice("warning", text, code="withheld")
+    toolbox.shared.attach(session)
     return session
 
 
-def beside(session: Session, toolbox: Toolbox) -> TypedShells:
+def beside(session: Session, toolbox: AgentTools) -> TypedShells:
     """Commands that no call of the model waits for: those a person types, and those in the background."""
     typed = TypedShells(session, toolbox.session, toolbox.undo)
     session.beside.append(typed.close)
@@ -327,7 +315,7 @@ def system_prompt(
     request: SessionRequest,
     conversation: Conversation,
     memory: Memory,
-    toolbox: Toolbox,
+    toolbox: AgentTools,
     probe: FactsProbe,
     brought: Sequence[Brought],
     *,

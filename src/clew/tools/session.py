@@ -55,7 +55,7 @@ class ReadState(Struct, frozen=True, kw_only=True):
 
 
 class ToolSession:
-    """One per conversation. Tools hold it; nothing here is global."""
+    """One per agent. Tools hold it; nothing here is global."""
 
     def __init__(
         self,
@@ -67,11 +67,13 @@ class ToolSession:
         key_variables: Collection[str] = (),
         keep_variables: Collection[str] = (),
         sandbox: "Sandbox | None" = None,
+        shared_sandbox: bool = False,
         running: "Shells | None" = None,
         fetcher: "Fetcher | None" = None,
         rg_mode: str = "auto",
         withheld: Callable[[str], bool] | None = None,
     ) -> None:
+        """`shared_sandbox`: other agents' commands are held by it too, so it outlives this one."""
         self.start_dir = os.path.realpath(cwd)
         self.cwd = self.start_dir
         self.roots = tuple(os.path.realpath(root) for root in roots) or (self.start_dir,)
@@ -84,6 +86,7 @@ class ToolSession:
         self.keep_variables = frozenset(keep_variables)
         """Variables the user lets through although they look like secrets."""
         self.sandbox = sandbox
+        self._shared_sandbox = shared_sandbox
         self.fetcher = fetcher
         self.rg_mode = rg_mode
         self.withheld = withheld
@@ -170,5 +173,5 @@ class ToolSession:
         """End everything that still runs."""
         if self._shells is not None:
             await self._shells.close()
-        if self.sandbox is not None:
+        if self.sandbox is not None and not self._shared_sandbox:
             self.sandbox.close()
