@@ -1,18 +1,65 @@
 """Permissions of a running session: the policy in force, and what the user adds to it."""
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import cast, get_args
+from typing import Protocol, cast, get_args
 
 import msgspec
 
-from clew.permissions.access import STRICTNESS, Access, FileAccess, Mode, ShellAccess, Verdict
+from clew.config.errors import SettingsError
+from clew.config.load import Loaded, Scope
+from clew.config.schema import Permissions, Settings
+from clew.permissions.access import STRICTNESS, Access, Decision, FileAccess, Mode, ShellAccess, Verdict
 from clew.permissions.conditions import Policy, with_rules
-from clew.permissions.policy import judge, judge_call
+from clew.permissions.policy import judge, judge_call, make_policy
 from clew.permissions.rules import Rule, RuleError, add_rule, parse_rule
 from clew.protocol.events import RuleRow
 from clew.transcript.files import replace_file
+
+
+class ToolPlace(Protocol):
+    """Where tools work, and what the user's settings say of it."""
+
+    @property
+    def cwd(self) -> Path:
+        """Where the session began."""
+        ...
+
+    @property
+    def root(self) -> Path:
+        """The project."""
+        ...
+
+    @property
+    def home(self) -> Path:
+        """Our own files."""
+        ...
+
+    @property
+    def env(self) -> Mapping[str, str]:
+        """The user's environment."""
+        ...
+
+    @property
+    def trusted(self) -> bool:
+        """The user trusts the project."""
+        ...
+
+    @property
+    def sources(self) -> frozenset[Scope]:
+        """Whose files may be read."""
+        ...
+
+    @property
+    def loaded(self) -> Loaded:
+        """The settings, and where each comes from."""
+        ...
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        ...
 
 
 class SavedRules:
@@ -60,6 +107,7 @@ class SavedRules:
 
 
 MODES = get_args(Mode)
+RULE_OPTIONS: dict[Decision, str] = {"allow": "--allowed-tools", "deny": "--disallowed-tools"}
 FOR_PEOPLE = frozenset({"protected names", "secret names", "leaves the sandbox", "memory", "limits", "fault"})
 """What a verdict names as its reason where no hook may answer; some of these a mode answers."""
 
@@ -230,3 +278,40 @@ class Rights:
         """Whether no hook may answer an ask about these."""
         own = self.permits.only_a_person(accesses, mode=self._mode)
         return own or (self._parent is not None and self._parent.only_a_person(accesses))
+
+
+def policy_of(place: ToolPlace, saved: SavedRules) -> Policy:
+    """The policy a session starts with."""
+    settings = place.settings
+    return make_policy(
+        root=str(place.root),
+        home=place.env.get("HOME", "") or str(place.home.parent),
+        clew_home=str(place.home),
+        mode=settings.permission_mode,
+        rules=(*rules_of(settings.permissions, place), *(saved.load() if "local" in place.sources else ())),
+        additional=settings.permissions.additional_directories,
+        trusted=place.trusted,
+    )
+
+
+def rules_of(permissions: Permissions, place: ToolPlace) -> tuple[Rule, ...]:
+    """The rules of all layers. Project files were already narrowed when settings were loaded."""
+    lists: tuple[tuple[Decision, tuple[str, ...]], ...] = (
+        ("deny", permissions.deny),
+        ("ask", permissions.ask),
+        ("allow", permissions.allow),
+    )
+    rules: list[Rule] = []
+    for effect, texts in lists:
+        try:
+            rules += [parse_rule(text, effect) for text in texts]
+        except RuleError as error:
+            raise SettingsError(f"{error} (in {places_of(effect, place)})") from error
+    return tuple(rules)
+
+
+def places_of(effect: Decision, place: ToolPlace) -> str:
+    """Where rules of this kind come from: files, or the option that gave them."""
+    sources = place.loaded.sources.get(f"permissions.{effect}", ())
+    named = {RULE_OPTIONS.get(effect, source.place) if source.layer == "flag" else source.place for source in sources}
+    return ", ".join(sorted(named)) or "the settings"

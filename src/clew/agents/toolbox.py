@@ -1,25 +1,21 @@
 """Tools: what all agents of a session share of them, and what each agent has of its own."""
 
 import os
-from collections.abc import AsyncGenerator, Callable, Mapping
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.agents.log import SessionPort
-from clew.agents.permits import Permits, Rights, SavedRules
+from clew.agents.permits import Permits, Rights, SavedRules, ToolPlace, policy_of
 from clew.agents.undo_hook import UndoHook
 from clew.config.errors import SettingsError
-from clew.config.load import Loaded, Scope
-from clew.config.schema import Permissions, Settings
 from clew.engine.ports import Ask, CallChange, CallHook
 from clew.llm.connect import key_variables
-from clew.permissions.access import Access, Decision, FileAccess, Mode, ShellAccess, Verdict
-from clew.permissions.policy import Policy, make_policy
-from clew.permissions.rules import Rule, RuleError, parse_rule
+from clew.permissions.access import Access, FileAccess, Mode, ShellAccess, Verdict
 from clew.protocol.asking import RuleScope
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
 from clew.protocol.messages import ToolCallPart
@@ -35,56 +31,11 @@ from clew.tools.toolset import ToolSet
 from clew.transcript.store import SessionStore
 
 NOTHING_KEPT = "this session keeps no files"
-RULE_OPTIONS: dict[Decision, str] = {"allow": "--allowed-tools", "deny": "--disallowed-tools"}
 NOT_FOR_CHILDREN = frozenset({SEARCH_TOOLS, CALL_TOOL, "EnterPlanMode", "ExitPlanMode", STRUCTURED_OUTPUT})
 """Tools that belong to the main agent's conversation: its search among tools, its plan, the shape of its answer."""
 InShort = Callable[[ToolSpec], ToolSpec]
 HookMaker = Callable[[AgentId], CallHook]
 """Makes what stands around one agent's calls."""
-
-
-class ToolPlace(Protocol):
-    """Where tools work, and what the user's settings say of it."""
-
-    @property
-    def cwd(self) -> Path:
-        """Where the session began."""
-        ...
-
-    @property
-    def root(self) -> Path:
-        """The project."""
-        ...
-
-    @property
-    def home(self) -> Path:
-        """Our own files."""
-        ...
-
-    @property
-    def env(self) -> Mapping[str, str]:
-        """The user's environment."""
-        ...
-
-    @property
-    def trusted(self) -> bool:
-        """The user trusts the project."""
-        ...
-
-    @property
-    def sources(self) -> frozenset[Scope]:
-        """Whose files may be read."""
-        ...
-
-    @property
-    def loaded(self) -> Loaded:
-        """The settings, and where each comes from."""
-        ...
-
-    @property
-    def settings(self) -> Settings:
-        """The settings in force."""
-        ...
 
 
 class OfferTelling:
@@ -343,40 +294,3 @@ def small_set(names: tuple[str, ...] | None) -> tuple[tuple[str, ...], InShort]:
     from clew.tools.small_set import SMALL_SET, short_spec  # most sessions have room for all
 
     return tuple(SMALL_SET), short_spec
-
-
-def policy_of(place: ToolPlace, saved: SavedRules) -> Policy:
-    """The policy a session starts with."""
-    settings = place.settings
-    return make_policy(
-        root=str(place.root),
-        home=place.env.get("HOME", "") or str(place.home.parent),
-        clew_home=str(place.home),
-        mode=settings.permission_mode,
-        rules=(*rules_of(settings.permissions, place), *(saved.load() if "local" in place.sources else ())),
-        additional=settings.permissions.additional_directories,
-        trusted=place.trusted,
-    )
-
-
-def rules_of(permissions: Permissions, place: ToolPlace) -> tuple[Rule, ...]:
-    """The rules of all layers. Project files were already narrowed when settings were loaded."""
-    lists: tuple[tuple[Decision, tuple[str, ...]], ...] = (
-        ("deny", permissions.deny),
-        ("ask", permissions.ask),
-        ("allow", permissions.allow),
-    )
-    rules: list[Rule] = []
-    for effect, texts in lists:
-        try:
-            rules += [parse_rule(text, effect) for text in texts]
-        except RuleError as error:
-            raise SettingsError(f"{error} (in {places_of(effect, place)})") from error
-    return tuple(rules)
-
-
-def places_of(effect: Decision, place: ToolPlace) -> str:
-    """Where rules of this kind come from: files, or the option that gave them."""
-    sources = place.loaded.sources.get(f"permissions.{effect}", ())
-    named = {RULE_OPTIONS.get(effect, source.place) if source.layer == "flag" else source.place for source in sources}
-    return ", ".join(sorted(named)) or "the settings"

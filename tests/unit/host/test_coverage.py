@@ -150,7 +150,7 @@ async def test_a_nested_repository_is_history_that_is_not_kept(tmp_path: Path) -
 
 
 async def test_before_the_first_scan_is_done_deletion_asks(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("clew.host.undo_hook.SCAN_WAIT_S", 0.01)
+    monkeypatch.setattr("clew.agents.undo_hook.SCAN_WAIT_S", 0.01)
     hold, walk = threading.Event(), Scanner.walk
     monkeypatch.setattr(Scanner, "walk", lambda self, progress: (hold.wait(60), walk(self, progress))[1])
     async with opened(tmp_path, bash("rm a.txt"), Say("done"), mode="acceptEdits") as place:
