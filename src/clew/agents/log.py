@@ -5,6 +5,7 @@ from typing import Literal, Protocol
 
 import msgspec
 
+from clew.llm.model import Model
 from clew.protocol.entries import KnownEntry, LastPromptEntry, SessionStateEntry
 from clew.protocol.events import (
     Answered,
@@ -67,6 +68,10 @@ class SessionPort(Protocol):
 
     def notice(self, level: Literal["info", "warning", "error"], text: str, *, code: str = "") -> None:
         """Tell people something that is not part of the conversation."""
+        ...
+
+    def retire(self, model: Model) -> None:
+        """A model that nobody uses any more is closed with the session."""
         ...
 
     def subscribe_to_all(self, subscriber: Callable[[Envelope], None]) -> None:

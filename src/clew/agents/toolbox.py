@@ -4,7 +4,7 @@ import os
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -22,7 +22,7 @@ from clew.protocol.messages import ToolCallPart
 from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS, STRUCTURED_OUTPUT, ToolSpec
 from clew.system.environment import secret_values
 from clew.system.redact import register_secrets
-from clew.tools.base import Tool, ToolContext, ToolResult
+from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, ToolResult
 from clew.tools.late_tools import LateTools
 from clew.tools.registry import builtin_names, builtin_tools
 from clew.tools.sandboxing import open_sandbox
@@ -30,10 +30,14 @@ from clew.tools.session import ToolSession
 from clew.tools.toolset import ToolSet
 from clew.transcript.store import SessionStore
 
+if TYPE_CHECKING:
+    from clew.agents.tasks import TaskRegistry
+
 NOTHING_KEPT = "this session keeps no files"
 NOT_FOR_CHILDREN = frozenset({SEARCH_TOOLS, CALL_TOOL, "EnterPlanMode", "ExitPlanMode", STRUCTURED_OUTPUT})
 """Tools that belong to the main agent's conversation: its search among tools, its plan, the shape of its answer."""
 InShort = Callable[[ToolSpec], ToolSpec]
+PortMaker = Callable[[AgentId, CallId], AgentPort]
 HookMaker = Callable[[AgentId], CallHook]
 """Makes what stands around one agent's calls."""
 
@@ -91,6 +95,9 @@ class SessionTools:
             allowed=self.may_read,
         )
         self._sessions: list[ToolSession] = []
+        self._session: SessionPort | None = None
+        self._agents: PortMaker | None = None
+        self._registry: TaskRegistry | None = None
         self._hooks: list[HookMaker] = []
         self.permits = Permits(
             policy_of(place, saved),
@@ -111,7 +118,7 @@ class SessionTools:
         """Whether an agent may read a file without asking."""
         return self.permits.judge((FileAccess(op="read", path=path, cwd="/"),)).decision == "allow"
 
-    def tool_session(self, cwd: str = "") -> ToolSession:
+    def tool_session(self, agent: AgentId, cwd: str = "") -> ToolSession:
         """What the tools of one more agent remember: its directory, its reads and claims, its commands."""
         session = ToolSession(
             cwd=cwd or str(self._place.cwd),
@@ -123,6 +130,7 @@ class SessionTools:
             sandbox=self._sandbox,
             shared_sandbox=True,
             withheld=lambda path: not self.may_read(path),
+            tasks=lambda: self.registry.of(agent),
         )
         self._sessions.append(session)
         return session
@@ -136,11 +144,32 @@ class SessionTools:
         kept = (self.undo.of(agent, session),) if self.undo is not None else ()
         return (*(make(agent) for make in self._hooks), *kept, self.offers)
 
-    def attach(self, session: SessionPort) -> None:
-        """Belong to a session."""
+    def open_ports(self, session: SessionPort, agents: PortMaker | None = None) -> None:
+        """Belong to a session; `agents` makes the ports through which calls start agents."""
+        self._session = session
+        self._agents = agents
         if self.undo is not None:
             self.undo.attach(session)
         self.offers.tell = lambda text: session.notice("warning", text, code="withheld")
+
+    @property
+    def registry(self) -> "TaskRegistry":
+        """The tasks of the session; loaded when the first one begins."""
+        if self._registry is None:
+            from clew.agents.tasks import TaskRegistry  # most runs have none
+
+            assert self._session is not None
+            self._registry = TaskRegistry(self._session)
+        return self._registry
+
+    def ports(self, agent: AgentId, call_id: CallId) -> tuple[AgentPort | None, Callable[[], TaskPort]]:
+        """The ports of one call."""
+        return self._agents(agent, call_id) if self._agents is not None else None, lambda: self.registry.of(agent)
+
+    async def end_tasks(self) -> None:
+        """The session is about to end: so does what runs beside it, and that is told."""
+        if self._registry is not None:
+            await self._registry.close()
 
     async def release(self, session: ToolSession) -> None:
         """An agent is done: what it started ends."""
@@ -177,7 +206,10 @@ class AgentToolHost:
 
     def context(self, call_id: CallId, progress: Callable[[str], None], ask: Ask) -> ToolContext:
         """A call starts in the directory the last command left."""
-        return ToolContext(call_id=call_id, cwd=self._session.cwd, progress=progress, ask=ask)
+        agents, tasks = self._shared.ports(self._agent, call_id)
+        return ToolContext(
+            call_id=call_id, cwd=self._session.cwd, progress=progress, ask=ask, agents=agents, tasks=tasks
+        )
 
     async def judge(self, accesses: tuple[Access, ...]) -> Verdict:
         """By the rules and mode in force now. Where something would be lost, whether it could be brought back."""
@@ -236,7 +268,7 @@ class AgentTools(Struct, frozen=True, kw_only=True):
     def child(self, agent: AgentId, names: tuple[str, ...] | None = None, *, mode: Mode | None = None) -> "AgentTools":
         """Tools for a child: of those that its parent is told of, all or the ones of these names, on the same sandbox,
         rules and kept files, with a memory of their own. `mode`: of its definition; it never makes rights wider."""
-        session = self.shared.tool_session(self.session.cwd)
+        session = self.shared.tool_session(agent, self.session.cwd)
         told = {spec.name for spec in self.tools.specs}
         offered = [
             tool
@@ -269,7 +301,7 @@ def open_tools(
     for a name that there is not."""
     if names is not None and (unknown := [name for name in names if name not in builtin_names()]):
         raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
-    session = shared.tool_session()
+    session = shared.tool_session(MAIN_AGENT)
     names, in_short = small_set(names) if small else (names, as_it_is)
     rights = Rights(shared.permits)
     return AgentTools(

@@ -3,7 +3,6 @@
 from msgspec.structs import replace
 
 from clew.commands import (
-    bashes,
     clear,
     commands,
     compact,
@@ -35,6 +34,7 @@ from clew.commands import (
     skills,
     stats,
     status,
+    tasks,
     theme,
     title,
     todos,
@@ -49,7 +49,7 @@ from clew.commands.invoking import helps_of, invoked
 
 COMMANDS: tuple[Command, ...] = (
     help_command.COMMAND,
-    bashes.COMMAND,
+    tasks.COMMAND,  # where programs that list commands know it as /bashes
     clear.COMMAND,
     commands.COMMAND,
     compact.COMMAND,

@@ -14,10 +14,10 @@ from clew.protocol.events import (
     EventBase,
     ModelChanged,
     PermissionModeChanged,
-    ShellShown,
-    ShellsListed,
+    TaskShown,
+    TasksListed,
 )
-from clew.protocol.ops import ListShells, Op, SetEffort, SetModel, SetPermissionMode, ShowShell, StopShell
+from clew.protocol.ops import ListTasks, Op, SetEffort, SetModel, SetPermissionMode, ShowTask, StopTask
 from clew.protocol.stream import ResultLine
 from clew.protocol.usage import Usage
 from clew.streaming.outcome import Outcome
@@ -27,9 +27,9 @@ ENDS_HERE: dict[type[Op], tuple[type[EventBase], ...]] = {
     SetModel: (ModelChanged,),
     SetEffort: (EffortChanged,),
     SetPermissionMode: (PermissionModeChanged,),
-    ListShells: (ShellsListed,),
-    ShowShell: (ShellShown,),
-    StopShell: (ShellsListed,),
+    ListTasks: (TasksListed,),
+    ShowTask: (TaskShown,),
+    StopTask: (TasksListed,),
 }
 """What makes sense where the session goes on."""
 OFFERED = (*SLASH_COMMANDS, "bashes")

@@ -126,8 +126,9 @@ def brought_to(place: Place) -> tuple[Brought, ...]:
     from clew.host.mcp_parts import McpParts  # they are made of what is defined here
     from clew.host.planning import Planning
     from clew.host.skill_part import SkillPart
+    from clew.host.task_part import TaskPart
 
-    found: list[Brought] = [SkillPart(place), McpParts(place), Planning(place)]
+    found: list[Brought] = [SkillPart(place), McpParts(place), Planning(place), TaskPart()]
     lsp = place.workspace.settings.lsp.mode
     if place.workspace.trusted and (lsp == "on" or (lsp == "auto" and not place.request.headless)):
         from clew.host.language_servers import LanguageServers

@@ -58,10 +58,10 @@ from clew.protocol.events import (
     SessionsListed,
     ShellEnded,
     ShellProgress,
-    ShellShown,
-    ShellsListed,
     ShellStarted,
     StatusShown,
+    TaskShown,
+    TasksListed,
     TitleChanged,
     ViewTrimmed,
 )
@@ -219,8 +219,8 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(SessionExported)
 @fold.register(StatusShown)
 @fold.register(ChecksShown)
-@fold.register(ShellsListed)
-@fold.register(ShellShown)
+@fold.register(TasksListed)
+@fold.register(TaskShown)
 @fold.register(RewindPreviewed)
 @fold.register(CompactionEnded)
 @fold.register(CompactionUndone)

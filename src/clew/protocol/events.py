@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from clew.protocol.agent_events import (
+    Actor,
     AgentChanged,
     AgentEnded,
     AgentStarted,
     TaskChanged,
     TaskEnded,
+    TaskRow,
+    TaskShown,
+    TasksListed,
     TaskStarted,
     ToolsChanged,
 )
@@ -112,7 +116,6 @@ from clew.protocol.shell_events import (
     ShellEnded,
     ShellProgress,
     ShellRow,
-    ShellsChanged,
     ShellShown,
     ShellsListed,
     ShellStarted,
@@ -177,6 +180,7 @@ else:
 
 
 __all__ = [
+    "Actor",
     "AgentChanged",
     "AgentEnded",
     "AgentStarted",
@@ -277,7 +281,6 @@ __all__ = [
     "ShellRow",
     "ShellShown",
     "ShellStarted",
-    "ShellsChanged",
     "ShellsListed",
     "SideQueryBooked",
     "SnapshotTaken",
@@ -287,7 +290,10 @@ __all__ = [
     "StructuredOutputReady",
     "TaskChanged",
     "TaskEnded",
+    "TaskRow",
+    "TaskShown",
     "TaskStarted",
+    "TasksListed",
     "TextDelta",
     "ThemeChanged",
     "TitleChanged",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clew.system.http_fetch import Fetcher
     from clew.system.sandbox.policy import Sandbox
     from clew.system.sandbox.tree import Tree
-    from clew.tools.base import PlanProposal, ToolResult
+    from clew.tools.base import PlanProposal, TaskPort, ToolResult
     from clew.tools.shells import Background, Shells
 
 MAX_CLAIMS = 1_000
@@ -72,6 +72,7 @@ class ToolSession:
         fetcher: "Fetcher | None" = None,
         rg_mode: str = "auto",
         withheld: Callable[[str], bool] | None = None,
+        tasks: "Callable[[], TaskPort] | None" = None,
     ) -> None:
         """`shared_sandbox`: other agents' commands are held by it too, so it outlives this one."""
         self.start_dir = os.path.realpath(cwd)
@@ -96,8 +97,8 @@ class ToolSession:
         self.search_note_given = False
         self.sandbox_note_given = ""
         """The state of the sandbox that the user has last been told of."""
-        self.shells_changed: Callable[[], None] = lambda: None
-        """Called when a command in the background began or ended."""
+        self.tasks: Callable[[], TaskPort] | None = tasks
+        """Where commands in the background are told of; None: nobody is told."""
         self.todos: tuple[TodoItem, ...] = ()
         self.remembered: list[tuple[str, str]] = []
         """Lines that this session put into memory files: the file and the line, newest last."""

@@ -72,7 +72,7 @@ class Lab:
             middlewares=[self.reminders, LookAtEnd(self.toolbox.undo)],
         )
         room = self.door.room
-        self.toolbox.undo.attach(room.session)
+        self.toolbox.shared.open_ports(room.session)
         room.undo = self.toolbox.undo
         room.permits = self.toolbox.permits
         room.workspace = self.workspace
