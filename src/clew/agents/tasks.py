@@ -90,13 +90,14 @@ class TaskRegistry:
         gone = [row for row in self._session.journal.main.state.tasks if row.task_id not in self._known]
         return (*gone, *(self._row(known) for known in self._known.values()))
 
-    def row(self, task_id: str) -> TaskRow:
-        """One of them. Raises NoSuchTask."""
-        return self._row(self._find(task_id))
-
-    def output(self, task_id: str) -> str:
-        """What it has put out, without secrets. Raises NoSuchTask."""
-        return redact(self._find(task_id).work.text())
+    def shown(self, task_id: str) -> tuple[TaskRow, str]:
+        """One of them, with what it has put out, without secrets; of one that an earlier process left behind only its
+        file is known. Raises NoSuchTask."""
+        gone = {row.task_id: row for row in self._session.journal.main.state.tasks if row.task_id not in self._known}
+        if task_id in gone:
+            return gone[TaskId(task_id)], ""
+        known = self._find(task_id)
+        return self._row(known), redact(known.work.text())
 
     def check_running(self, task_id: str) -> None:
         """Raises NoSuchTask for one that is not there or has ended."""

@@ -28,6 +28,8 @@ STANDING_WORDS = {
     Standing.STOPPED: "stopped",
     Standing.INTERRUPTED: "interrupted: its process ended",
 }
+NO_OUTPUT = "(no output yet)"
+NOTHING_HERE = "(no output is held here)"
 ACTOR_WORDS: dict[Actor, str] = {"user": "by you", "agent": "by the agent", "session": "with the session"}
 
 
@@ -62,7 +64,7 @@ def listing(tasks: tuple[TaskRow, ...]) -> Iterator[str]:
 def shown(event: TaskShown) -> Iterator[str]:
     """What TaskShown says."""
     yield f"{title_words(event.task)}  ({state_words(event.task)})"
-    yield from event.output.rstrip("\n").splitlines() or ["(no output yet)"]
+    yield from event.output.rstrip("\n").splitlines() or [NO_OUTPUT if event.task.standing.open else NOTHING_HERE]
     if event.task.output_file:
         yield f"All of it: {event.task.output_file}"
 

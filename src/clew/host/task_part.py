@@ -31,8 +31,8 @@ class TaskPart(Brought):
         try:
             match op:
                 case ShowTask():
-                    shown = TaskShown(op_id=op.op_id, task=registry.row(op.task_id), output=registry.output(op.task_id))
-                    return lambda: session.publish(shown)
+                    row, output = registry.shown(op.task_id)
+                    return lambda: session.publish(TaskShown(op_id=op.op_id, task=row, output=output))
                 case StopTask():
                     registry.check_running(op.task_id)
                     return lambda: self._stop(op)

@@ -16,12 +16,15 @@ from clew.config.schema import Compaction
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
 from clew.engine.middleware.limits import LimitCheck
+from clew.engine.middleware.reminders import Reminders
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
+from clew.host.brought import Joined
 from clew.host.door import Door, Room
 from clew.host.journal import Journal
 from clew.host.opening import beside
 from clew.host.session import Session
+from clew.host.task_part import TaskPart
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import ScriptedModel
 from clew.permissions.access import Access, ToolAccess
@@ -123,6 +126,8 @@ class House:
         self.session.on_leave.append(lambda reason: self.factory.close())
         beside(self.session, tools)
         self.tools = tools
+        tasks = TaskPart()
+        tasks.attach(Joined(session=self.session, toolbox=tools, agent=agent, reminders=Reminders()))
         self.door.enter(
             Room(
                 session=self.session,
@@ -131,6 +136,7 @@ class House:
                 models=two_models,
                 undo=self.shared.undo,
                 tools=tools.session,
+                brought=(tasks,),
             )
         )
         self.front = Front(self.door)
