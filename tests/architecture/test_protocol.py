@@ -2,6 +2,7 @@
 
 import types
 import typing
+from enum import Enum
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import msgspec
@@ -105,6 +106,8 @@ def sample(kind: Any) -> Any:
         return {"key": sample(get_args(kind)[1])}
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         return build(kind)
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return list(kind)[-1]
     return {str: "text é 中 \u2028", int: 7, float: 1.5, bool: True}[kind]
 
 

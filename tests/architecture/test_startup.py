@@ -24,6 +24,7 @@ from clew.cli.entry import main
 main()
 """
 ROOMS = {
+    "agents",
     "cli",
     "config",
     "engine",

@@ -79,7 +79,7 @@ def test_questions_of_a_pipe_are_answered(place: Place) -> None:
     for words in (
         "Permission mode",
         "sandbox",
-        "No command runs",
+        "Nothing runs",
         "changed no files",
         "Written: ",
         "There is no /add",

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from msgspec import Struct
 
+from clew.agents.log import AgentLog
 from clew.engine.abort import Abort
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
@@ -18,7 +19,6 @@ from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Ask, CallHook, Limits
 from clew.engine.step import StepRunner
 from clew.engine.turn import Look, Prompt, Turn, let_in
-from clew.host.journal import AgentLog
 from clew.llm.scripted import ScriptedModel
 from clew.permissions.access import Access, ShellAccess, ToolAccess, Verdict
 from clew.protocol.asking import RuleScope

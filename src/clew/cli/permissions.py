@@ -9,10 +9,10 @@ from typing import Any, cast
 
 import msgspec
 
+from clew.agents.permits import SavedRules
 from clew.commands.permissions import HOLDS
 from clew.config.errors import SettingsError
 from clew.config.load import load_settings
-from clew.host.saved_rules import SavedRules
 from clew.permissions.access import Decision, FileAccess, FileOp, Mode, ShellAccess, Verdict
 from clew.permissions.policy import Policy, judge, make_policy
 from clew.permissions.rules import Rule, RuleError, parse_rule, prefix_rule

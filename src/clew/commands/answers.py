@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 
 from clew.commands import (
-    bashes,
     diff,
     doctor,
     effort,
@@ -18,6 +17,7 @@ from clew.commands import (
     rewind,
     sessions,
     status,
+    tasks,
     theme,
 )
 from clew.commands.base import SessionFacts
@@ -52,9 +52,9 @@ from clew.protocol.events import (
     SessionExported,
     SessionPreviewed,
     SessionsListed,
-    ShellShown,
-    ShellsListed,
     StatusShown,
+    TaskShown,
+    TasksListed,
     ThemeChanged,
     ViewTrimmed,
 )
@@ -73,8 +73,8 @@ AboutTheWindow = (
     | ItemsRecalled
 )
 AboutThePlace = (
-    ShellsListed
-    | ShellShown
+    TasksListed
+    | TaskShown
     | MemoryListed
     | LineRemembered
     | PlanShown
@@ -128,10 +128,10 @@ def answer_lines(event: Event, facts: SessionFacts, columns: int = 80) -> Iterab
 def place_lines(event: AboutThePlace, cwd: str) -> Iterable[str]:
     """Answers about the place the session works in."""
     match event:
-        case ShellsListed():
-            return bashes.listing(event.shells)
-        case ShellShown():
-            return bashes.shown(event)
+        case TasksListed():
+            return tasks.listing(event.tasks)
+        case TaskShown():
+            return tasks.shown(event)
         case MemoryListed():
             return memory.listing(event, cwd)
         case LineRemembered():

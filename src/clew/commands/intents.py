@@ -28,7 +28,7 @@ COMMANDS_MEANT = {
     "status": "whoami about info pwd cwd state session env",
     "version": "ver release about-version",
     "todos": "todo tasks-list plan-list checklist tasklist",
-    "bashes": "tasks jobs ps background processes bg shells shell-list kill fg",
+    "tasks": "jobs ps background processes bg shells shell-list kill fg",
     "copy": "yank clipboard cp pbcopy",
     "export": "save dump write transcript markdown",
     "theme": "themes color colors colour colours appearance style dark light",

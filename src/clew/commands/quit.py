@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_error
-from clew.commands.figures import count, duration
+from clew.commands.figures import count
 from clew.protocol.ops import Leave
 
 ABOUT = CommandHelp(
@@ -17,6 +17,7 @@ ABOUT = CommandHelp(
     aliases=("exit", "q"),
 )
 MAX_COMMAND_CHARS = 60
+KINDS = {"shell": "background command"}
 
 
 def would_end(facts: SessionFacts) -> Iterator[str]:
@@ -32,8 +33,9 @@ def would_end(facts: SessionFacts) -> Iterator[str]:
         yield f"{count(len(state.queued), 'prompt')} not sent yet"
     for typed in state.typed:
         yield f"your command: {_short(typed.command)}"
-    for shell in state.shells:
-        yield f"background command {shell.shell_id}: {_short(shell.command)} ({duration(int(shell.age_s * 1000))})"
+    for task in state.all_tasks:
+        if task.standing.open:
+            yield f"{KINDS.get(task.kind, task.kind)} {task.task_id}: {_short(task.title)}"
 
 
 def _short(command: str) -> str:

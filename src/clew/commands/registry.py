@@ -3,7 +3,6 @@
 from msgspec.structs import replace
 
 from clew.commands import (
-    bashes,
     branch,
     clear,
     commands,
@@ -36,6 +35,7 @@ from clew.commands import (
     skills,
     stats,
     status,
+    tasks,
     theme,
     title,
     todos,
@@ -50,7 +50,7 @@ from clew.commands.invoking import helps_of, invoked
 
 COMMANDS: tuple[Command, ...] = (
     help_command.COMMAND,
-    bashes.COMMAND,
+    tasks.COMMAND,  # where programs that list commands know it as /bashes
     branch.COMMAND,
     clear.COMMAND,
     commands.COMMAND,

@@ -90,7 +90,26 @@ class Limits(Struct, frozen=True, kw_only=True):
     """What bounds an agent. None: no bound."""
 
     max_steps: int | None = None
-    """For one turn; all others are for the session as a whole, resumes included."""
+    """For one turn; all others are for the session as a whole, its agents in sum and resumes included."""
     max_budget_usd: float | None = None
     max_tokens: int | None = None
     max_minutes: float | None = None
+
+
+class Reserved(Struct, frozen=True, kw_only=True):
+    """What requests under way may use and is not in the books yet."""
+
+    cost_usd: float = 0.0
+    tokens: int = 0
+
+
+class Purse(Protocol):
+    """An agent's part in the budget that it shares with the other agents of its session."""
+
+    def reserved(self) -> Reserved:
+        """What the others' requests under way may use."""
+        ...
+
+    def reserve(self) -> None:
+        """Its own next request is about to leave."""
+        ...

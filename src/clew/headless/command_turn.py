@@ -13,10 +13,10 @@ from clew.protocol.events import (
     EventBase,
     ModelChanged,
     PermissionModeChanged,
-    ShellShown,
-    ShellsListed,
+    TaskShown,
+    TasksListed,
 )
-from clew.protocol.ops import ListShells, Op, SetModel, SetPermissionMode, ShowShell, StopShell
+from clew.protocol.ops import ListTasks, Op, SetModel, SetPermissionMode, ShowTask, StopTask
 from clew.protocol.stream import ResultLine
 from clew.protocol.usage import Usage
 from clew.streaming.outcome import Outcome
@@ -25,9 +25,9 @@ ENDS_HERE: dict[type[Op], tuple[type[EventBase], ...]] = {
     **ENDS,
     SetModel: (ModelChanged,),
     SetPermissionMode: (PermissionModeChanged,),
-    ListShells: (ShellsListed,),
-    ShowShell: (ShellShown,),
-    StopShell: (ShellsListed,),
+    ListTasks: (TasksListed,),
+    ShowTask: (TaskShown,),
+    StopTask: (TasksListed,),
 }
 """What makes sense where the session goes on."""
 OFFERED = (*SLASH_COMMANDS, "bashes")

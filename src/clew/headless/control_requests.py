@@ -51,7 +51,7 @@ from clew.protocol.events import (
     Notice,
     RewindPreviewed,
     Rewound,
-    ShellsListed,
+    TasksListed,
 )
 from clew.protocol.ids import EntryId
 from clew.protocol.ops import (
@@ -67,7 +67,7 @@ from clew.protocol.ops import (
     SetEffort,
     SetModel,
     SetPermissionMode,
-    StopShell,
+    StopTask,
     ToggleMcp,
 )
 from clew.streaming.lines import SERVER_STATES
@@ -156,7 +156,7 @@ class ControlRequests:
             case RewindFilesRequest() as wanted:
                 return await self._rewind(wanted)
             case StopTaskRequest(task_id=task):
-                return done(await self._ops.ask(StopShell(shell_id=task), ShellsListed))
+                return done(await self._ops.ask(StopTask(task_id=task), TasksListed))
             case CancelMessageRequest(message_uuid=uuid):
                 return ready(MessageCancelled(cancelled=self._standing.take_back(uuid)))
 
@@ -183,12 +183,11 @@ class ControlRequests:
         return Initialized(
             commands=tuple(
                 CommandOffer(
-                    name=command.help.name,
-                    description=command.help.summary,
-                    argument_hint=command.help.usage.partition(" ")[2],
+                    name=name, description=command.help.summary, argument_hint=command.help.usage.partition(" ")[2]
                 )
                 for command in COMMANDS
-                if command.help.name in OFFERED
+                for name in (command.help.name, *command.help.aliases)
+                if name in OFFERED
             )
             + tuple(
                 CommandOffer(name=row.name, description=row.description, argument_hint=row.argument_hint)

@@ -29,11 +29,6 @@ def row_of(shell: Background, *, tail: bool = True) -> ShellRow:
     )
 
 
-def running_rows(tools: ToolSession) -> tuple[ShellRow, ...]:
-    """Those that have not ended, oldest first."""
-    return tuple(row_of(shell, tail=False) for shell in tools.shells_at_work())
-
-
 async def about_shells(op: ListShells | ShowShell | StopShell, tools: ToolSession) -> ShellsListed | ShellShown:
     """List, look or stop. Raises OpRefused for one there is not."""
     known = tools.all_shells()
@@ -46,5 +41,5 @@ async def about_shells(op: ListShells | ShowShell | StopShell, tools: ToolSessio
         return ShellShown(op_id=op.op_id, shell=row_of(shell), output=redact(shell.output.text()))
     if shell.ended is not None:
         raise OpRefused(f"{shell.id} has ended already")
-    await tools.shells.kill(shell)
+    await shell.stop("user")
     return ShellsListed(op_id=op.op_id, shells=tuple(map(row_of, known.values())))

@@ -5,6 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from clew.agents.toolbox import AgentTools
 from clew.engine.agent import Agent
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.reminders import Reminders
@@ -14,7 +15,6 @@ from clew.host.refusal import OpRefused
 from clew.host.request import SessionRequest
 from clew.host.room import Effect
 from clew.host.session import Session
-from clew.host.toolbox import Toolbox
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
 from clew.protocol.events import SessionStarted
@@ -40,7 +40,7 @@ class Joined(Struct, frozen=True, kw_only=True):
     """The session that it was brought to."""
 
     session: Session
-    toolbox: Toolbox
+    toolbox: AgentTools
     agent: Agent
     reminders: Reminders
 
@@ -133,9 +133,10 @@ def brought_to(place: Place) -> tuple[Brought, ...]:
     from clew.host.mcp_parts import McpParts  # they are made of what is defined here
     from clew.host.planning import Planning
     from clew.host.skill_part import SkillPart
+    from clew.host.task_part import TaskPart
 
     skills: list[Brought] = [] if place.request.bare else [SkillPart(place)]
-    found: list[Brought] = [*skills, McpParts(place), Planning(place)]
+    found: list[Brought] = [*skills, McpParts(place), Planning(place), TaskPart()]
     lsp = place.workspace.settings.lsp.mode
     if place.workspace.trusted and (lsp == "on" or (lsp == "auto" and not place.request.headless)):
         from clew.host.language_servers import LanguageServers

@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from clew.agents.runner import AgentRunner
 from clew.host.connection import Connection
 from clew.host.invocables import as_said
 from clew.host.listener import Listener
@@ -15,7 +16,6 @@ from clew.host.op_effects import OpEffects, nothing
 from clew.host.refusal import OpRefused, SeveralFit
 from clew.host.replay import Replay
 from clew.host.room import Effect, Room
-from clew.host.runner import AgentRunner
 from clew.protocol.events import (
     Envelope,
     Event,

@@ -7,13 +7,13 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
+from clew.agents.undo_hook import UndoHook
 from clew.engine.calls import CANCEL_TEXT
 from clew.engine.middleware.base import Middleware
 from clew.engine.ports import CallChange
 from clew.engine.turn import Turn, TurnStopped
 from clew.hooks.answers import HookVerdict
 from clew.host.hooking import Hooking
-from clew.host.undo_hook import UndoHook
 from clew.protocol.display import TerminalBlock
 from clew.protocol.events import Event, ToolEnded, ToolStarted, TurnEnded
 from clew.protocol.ids import CallId

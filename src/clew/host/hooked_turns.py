@@ -5,13 +5,13 @@ from collections.abc import AsyncGenerator, Coroutine
 from contextlib import AbstractAsyncContextManager, nullcontext
 from typing import Any, Literal
 
+from clew.agents.undo_hook import UndoHook
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Prompt, PromptWord, Turn, TurnStopped
 from clew.hooks.answers import HookVerdict
 from clew.host.hooked_calls import hook_words
 from clew.host.hooking import Hooking
 from clew.host.session import Session
-from clew.host.undo_hook import UndoHook
 from clew.protocol.events import CompactionEnded, Event, Notice, TitleChanged
 from clew.protocol.messages import text_of
 

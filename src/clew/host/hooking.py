@@ -5,9 +5,9 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from clew.agents.permits import Permits
 from clew.hooks.answers import HookAnswer, HookVerdict, combined
 from clew.host.hook_registry import HookRegistry
-from clew.host.permits import Permits
 from clew.host.session import Session
 from clew.host.workspace import Workspace
 from clew.protocol.events import Event, HookAwaited, HookRan, HookRow, HooksOffered, Notice

@@ -14,6 +14,7 @@ from clew.engine.ports import CallChange
 from clew.host.brought import Brought, Joined, Place
 from clew.lsp.servers import Server, program_of, root_of, server_for, servers_of
 from clew.protocol.display import TextBlock
+from clew.protocol.ids import CallId
 from clew.protocol.lookup_events import CheckRow
 from clew.protocol.messages import ToolCallPart
 from clew.system.descendants import resident_bytes
@@ -33,14 +34,16 @@ MAX_SERVERS = 4
 LATE = "[{server} says this about {path}, which you changed:\n{lines}]"
 
 
-class _Edit(Struct, frozen=True):
+class Edit(Struct, frozen=True):
+    """A file that is about to be changed, and who may look at it."""
+
     path: str
     server: Server
     before: str | None
 
 
 class LanguageServers(Brought):
-    """One per session, and a hook around its edits. Nothing is started before an edit of a file that a server knows."""
+    """One per session. Nothing is started before an edit of a file that a server knows."""
 
     def __init__(self, place: Place) -> None:
         self._workspace = place.workspace
@@ -48,17 +51,14 @@ class LanguageServers(Brought):
         self._sessions: dict[tuple[str, str], asyncio.Task[LanguageServerSession | None]] = {}
         self._off: set[str] = set()
         """Servers that are not there, or failed: not tried again in this session."""
-        self._edits: dict[str, _Edit] = {}
         self._newest: dict[str, asyncio.Task[str]] = {}
         """The last look at each file; an older one is of no interest any more."""
         self._late: set[asyncio.Task[None]] = set()
 
     def attach(self, joined: Joined) -> None:
-        """Stand around the user's own hooks: what they make of a file is what is looked at."""
+        """Stand around every agent's edits."""
         self._joined = joined
-        host = joined.toolbox.host
-        kept = 1 if joined.toolbox.undo is not None else 0
-        host.hooks = (*host.hooks[:kept], self, *host.hooks[kept:])
+        joined.toolbox.shared.add_hooks(lambda agent: EditHook(self))
         joined.session.beside.append(self.close)
 
     def checks(self) -> tuple[CheckRow, ...]:
@@ -73,27 +73,10 @@ class LanguageServers(Brought):
             return ()
         return (CheckRow(name="lsp now", state="info", summary="; ".join(rows)),)
 
-    async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
-        """Nothing is changed."""
-        return None
-
-    @asynccontextmanager
-    async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
-        """The text from before is what tells new findings from old ones."""
-        edit = self._edit_of(call)
-        if edit is not None:
-            self._edits[call.id] = edit
-        try:
-            yield
-        except BaseException:
-            self._edits.pop(call.id, None)
-            raise
-
-    async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
-        """Wait a moment for what is said; a server that takes longer holds up nothing."""
-        edit = self._edits.pop(call.id, None)
-        if edit is None or result.is_error or (text := _text_of(edit.path)) is None:
-            return result
+    async def findings(self, edit: Edit) -> str:
+        """What a server newly says about a file that was changed, if it says so within a moment."""
+        if (text := _text_of(edit.path)) is None:
+            return ""
         looking = asyncio.create_task(self._look(edit, text))
         self._newest[edit.path] = looking
         done, _ = await asyncio.wait({looking}, timeout=WAIT_S)
@@ -101,12 +84,8 @@ class LanguageServers(Brought):
             waiting = asyncio.create_task(self._tell_late(edit, looking))
             self._late.add(waiting)
             waiting.add_done_callback(self._late.discard)
-            return result
-        lines = looking.result() if not looking.cancelled() else ""
-        if not lines:
-            return result
-        words = f"New diagnostics ({edit.server.name}):\n{lines}"
-        return replace(result, text=f"{result.text}\n\n{words}", display=(*result.display, TextBlock(text=words)))
+            return ""
+        return looking.result() if not looking.cancelled() else ""
 
     async def close(self) -> None:
         """Nothing of it outlives the session."""
@@ -124,7 +103,8 @@ class LanguageServers(Brought):
         done = [task for task in self._sessions.values() if task.done() and not task.cancelled()]
         return [server for task in done if task.exception() is None and (server := task.result()) is not None]
 
-    def _edit_of(self, call: ToolCallPart) -> _Edit | None:
+    def edit_of(self, call: ToolCallPart) -> Edit | None:
+        """What a call is about to change, if a server knows such files."""
         named = call.arguments.get(PATH_ARGUMENTS.get(call.name, ""))
         if not isinstance(named, str):
             return None
@@ -134,15 +114,15 @@ class LanguageServers(Brought):
         inside = Path(path).is_relative_to(os.path.realpath(self._workspace.root))
         if server is None or not inside or server.name in self._off:
             return None
-        return _Edit(path, server, _text_of(path))
+        return Edit(path, server, _text_of(path))
 
-    async def _tell_late(self, edit: _Edit, looking: "asyncio.Task[str]") -> None:
+    async def _tell_late(self, edit: Edit, looking: "asyncio.Task[str]") -> None:
         lines = await looking
         if lines and self._newest.get(edit.path) is looking:
             path = sanitize(os.path.relpath(edit.path, self._workspace.root), one_line=True)
             self._joined.reminders.add(LATE.format(server=edit.server.name, path=path, lines=lines))
 
-    async def _look(self, edit: _Edit, text: str) -> str:
+    async def _look(self, edit: Edit, text: str) -> str:
         """The lines of new findings. Whatever goes wrong is told once and ends with the server."""
         from clew.lsp.connection import ServerGone  # loaded by the first edit that a server could look at
         from clew.lsp.diagnostics import new_ones, told
@@ -162,7 +142,7 @@ class LanguageServers(Brought):
             return ""
         return told(new_ones(before, after))
 
-    async def _server(self, edit: _Edit) -> "LanguageServerSession | None":
+    async def _server(self, edit: Edit) -> "LanguageServerSession | None":
         key = (edit.server.name, root_of(edit.path, edit.server, os.path.realpath(self._workspace.root)))
         if edit.server.name in self._off:
             return None
@@ -208,6 +188,39 @@ class LanguageServers(Brought):
         self._joined.session.notice("info", f"no more diagnostics from {name} in this session: {why}", code="lsp")
         if server is not None:
             await server.close()
+
+
+class EditHook:
+    """Stands around one agent's edits."""
+
+    def __init__(self, servers: LanguageServers) -> None:
+        self._servers = servers
+        self._edits: dict[CallId, Edit] = {}
+
+    async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
+        """Nothing is changed."""
+        return None
+
+    @asynccontextmanager
+    async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
+        """The text from before is what tells new findings from old ones."""
+        edit = self._servers.edit_of(call)
+        if edit is not None:
+            self._edits[call.id] = edit
+        try:
+            yield
+        except BaseException:
+            self._edits.pop(call.id, None)
+            raise
+
+    async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
+        """Wait a moment for what is said; a server that takes longer holds up nothing."""
+        edit = self._edits.pop(call.id, None)
+        lines = await self._servers.findings(edit) if edit is not None and not result.is_error else ""
+        if edit is None or not lines:
+            return result
+        words = f"New diagnostics ({edit.server.name}):\n{lines}"
+        return replace(result, text=f"{result.text}\n\n{words}", display=(*result.display, TextBlock(text=words)))
 
 
 def _text_of(path: str) -> str | None:

@@ -2,8 +2,8 @@
 
 from collections.abc import Callable
 
+from clew.agents.permits import Permits
 from clew.engine.agent import Agent
-from clew.host.permits import Permits
 from clew.host.session import Session
 from clew.llm.errors import LLMError
 from clew.llm.model import Model

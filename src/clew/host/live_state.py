@@ -2,16 +2,16 @@
 
 from collections.abc import Callable, Mapping, Sequence
 
+from clew.agents.runner import AgentRunner
+from clew.agents.toolbox import AgentTools
 from clew.engine.compaction.live_state import FileLook, RunningAgent, RunningShell, look_at_in_thread
-from clew.host.runner import AgentRunner
-from clew.host.toolbox import Toolbox
 from clew.protocol.ids import MAIN_AGENT, AgentId
 
 
 class SessionLiveState:
     """Of the main agent. Its children are told by their ids and what they were asked."""
 
-    def __init__(self, toolbox: Toolbox, runners: Callable[[], Mapping[AgentId, AgentRunner]]) -> None:
+    def __init__(self, toolbox: AgentTools, runners: Callable[[], Mapping[AgentId, AgentRunner]]) -> None:
         self._toolbox = toolbox
         self._runners = runners
 
@@ -46,5 +46,5 @@ class SessionLiveState:
         """A file of the workspace, if the model may read it."""
         session = self._toolbox.session
         return await look_at_in_thread(
-            path, cwd=session.cwd, roots=session.roots, max_tokens=max_tokens, may_read=self._toolbox.may_read
+            path, cwd=session.cwd, roots=session.roots, max_tokens=max_tokens, may_read=self._toolbox.shared.may_read
         )

@@ -3,11 +3,11 @@
 from functools import partial
 from typing import Any
 
+from clew.agents.permits import MODES
 from clew.host.connection import Connection
 from clew.host.hook_ops import HookOp, hook_effect
 from clew.host.lookups import Lookups
 from clew.host.model_choice import cannot_stop_thinking
-from clew.host.permits import MODES
 from clew.host.refusal import OpRefused, too_late
 from clew.host.room import Effect, Room
 from clew.llm.errors import LLMError

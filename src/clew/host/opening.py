@@ -1,13 +1,19 @@
 """Opening a session: the one place where its parts are put together."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from typing import Literal
 
 from msgspec.structs import replace
 
 from clew import __version__
+from clew.agents.budget import TreeBudget
+from clew.agents.factory import AgentFactory
+from clew.agents.log import AgentLog
+from clew.agents.runner import MAIN, AgentBody
+from clew.agents.toolbox import AgentTools, SessionTools, open_tools
+from clew.agents.undo_hook import LookAtEnd
 from clew.config.schema import Settings
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
@@ -18,13 +24,12 @@ from clew.engine.middleware.repeat_brake import RepeatBrake
 from clew.engine.middleware.secret_warning import SecretWarning
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
-from clew.engine.step import StepRunner
 from clew.engine.turn import Prompt
 from clew.host.brought import Brought, Joined, Place, brought_to
 from clew.host.door import Door, Room
 from clew.host.hook_parts import HookParts
 from clew.host.invocables import Invocables
-from clew.host.journal import AgentLog, Journal
+from clew.host.journal import Journal
 from clew.host.memory_files import nested_memory, project_memory
 from clew.host.model_choice import (
     check_fast_model,
@@ -36,30 +41,28 @@ from clew.host.model_choice import (
 )
 from clew.host.notifying import start_notifying, webhook_of
 from clew.host.orientation_parts import debug_log, orient, side_model
-from clew.host.past import Past, moved_words, new_origin, note_project, open_past, resolve
+from clew.host.past import Past, interrupted_words, moved_words, new_origin, note_project, open_past, resolve
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
-from clew.host.runner import AgentRunner
 from clew.host.session import Session
 from clew.host.sharing import share_recaps, share_restores
-from clew.host.small_window import is_small, small_words
 from clew.host.socket_life import SocketLife
 from clew.host.structured import output_parts
 from clew.host.switching import another
-from clew.host.tool_search import tool_search
-from clew.host.toolbox import Toolbox, open_toolbox
+from clew.host.tool_search import is_small, small_words, tool_search
 from clew.host.typed_shell import TypedShells
-from clew.host.undo_hook import LookAtEnd
 from clew.host.window_parts import WindowParts
 from clew.host.workspace import Workspace, workspace_of
+from clew.llm.model import Model
 from clew.prompts.facts import FactsProbe
 from clew.prompts.memory import Memory
 from clew.prompts.system_prompt import build_system_prompt
 from clew.protocol.client import Client
 from clew.protocol.entries import SystemPromptEntry
-from clew.protocol.events import Notice, SessionRow, SessionStarted, ShellsChanged
+from clew.protocol.events import Notice, SessionRow, SessionStarted
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.ops import SwitchSession
+from clew.protocol.state import AgentState
 from clew.system.clock import SystemClock
 from clew.system.peers import SessionMark
 from clew.transcript.conversation import Conversation
@@ -149,16 +152,8 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         small = is_small(model.window)
         search = tool_search(settings.tool_search, late, past.entries, window=model.window, small=small)
         tools = (*output.tools, *(tool for part in brought if not small for tool in part.tools), *search.tools)
-        toolbox = open_toolbox(
-            workspace,
-            past.results_dir,
-            past.path,
-            names=request.tools,
-            more=tools,
-            told=search.told,
-            late=late,
-            small=small,
-        )
+        shared = SessionTools(workspace, past.results_dir, past.path)
+        toolbox = open_tools(shared, names=request.tools, more=tools, told=search.told, late=late, small=small)
         search.attach(toolbox.tools)
         memory = project_memory(workspace)
         conversation = Conversation(
@@ -183,16 +178,20 @@ def open_room(request: SessionRequest, door: Door) -> Room:
     log = debug_log(workspace, past)
     parts = WindowParts(workspace, past, agent, toolbox, log)
     reminders = Reminders()
-    for words in (prompt.reminder, moved_words(past, workspace)):
+    state = past.state()
+    gone = interrupted_words(state)
+    for words in (prompt.reminder, moved_words(past, workspace), *(f"[{text}]" for text in gone)):
         if words:
             reminders.add(words)
-    middlewares = [*middlewares_of(workspace, memory, reminders, headless=request.headless), *output.middlewares]
+    bounds, budget = bounds_of(settings, headless=request.headless), TreeBudget()
+    limits = LimitCheck(bounds, purse=budget.of(MAIN_AGENT))
+    middlewares = [*middlewares_of(workspace, memory, reminders, limits), *output.middlewares]
     middlewares += [middleware for part in brought for middleware in part.middlewares]
     if toolbox.undo is not None:
         middlewares.append(LookAtEnd(toolbox.undo))
     hooks = HookParts(request, workspace, past, toolbox, door.offered)
     middlewares += [hooks.calls, parts.middleware, hooks.turns, *search.middlewares]
-    session = assemble(workspace, past, agent, toolbox, middlewares, door)
+    session = assemble(workspace, past, state, agent, toolbox, middlewares, door, budget, connect_named, bounds)
     parts.attach(session)
     parts.consent = hooks.attach(session)
     invocables = Invocables(brought)
@@ -213,7 +212,7 @@ def open_room(request: SessionRequest, door: Door) -> Room:
         notes.append(note(f"this session belongs to {workspace.root}: it goes on there"))
     told = [text for part in brought for text in part.notes]
     told += [small_words(model, chosen=request.tools is not None)] if small else []
-    notes += [note(text) for text in (*unread(workspace), *memory.notes, *told, prompt.note) if text]
+    notes += [note(text) for text in (*unread(workspace), *memory.notes, *told, prompt.note, *gone) if text]
     offered = hooks.hooking.introduction()
     for origin in new_origin(found, past):
         session.journal.main.keep(origin)
@@ -264,10 +263,14 @@ def open_room(request: SessionRequest, door: Door) -> Room:
 def assemble(
     workspace: Workspace,
     past: Past,
+    state: AgentState,
     agent: Agent,
-    toolbox: Toolbox,
+    toolbox: AgentTools,
     middlewares: Sequence[Middleware],
     door: Door,
+    budget: TreeBudget,
+    connect: Callable[[str], Model],
+    bounds: Limits,
 ) -> Session:
     """The session with its journal and its main agent."""
     stamp = Stamp(session_id=past.session_id, cwd=str(workspace.cwd), git_branch=workspace.branch)
@@ -276,14 +279,12 @@ def assemble(
         agent.conversation,
         sink,
         stamp,
-        state=past.state(),
+        state=state,
         place=lambda: (toolbox.session.cwd, workspace.branch),
     )
 
     async def close() -> None:
-        await toolbox.session.close()
-        if toolbox.undo is not None:
-            await toolbox.undo.close()
+        await toolbox.shared.close()
         note_project(workspace, past)
 
     session = Session(
@@ -304,33 +305,25 @@ def assemble(
         asked_for=sink.asked_for if isinstance(sink, TranscriptWriter) else None,
         on_close=close,
     )
-    runner = AgentRunner(
-        agent=agent,
-        steps=StepRunner(host=toolbox.host, pending=session.pending),
-        middlewares=middlewares,
-        publish=session.publisher(MAIN_AGENT),
-        spent=lambda: log.state.tally,
-        first_turn=log.state.turns + 1,
+    factory = AgentFactory(
+        session,
+        toolbox.shared,
+        budget,
+        connect=connect,
+        transcript=past.path,
+        limits=bounds,
+        compaction=workspace.settings.compaction,
     )
-    session.add_agent(runner)
-    if toolbox.undo is not None:
-        toolbox.undo.attach(session)
-    toolbox.offers.tell = lambda text: session.notice("warning", text, code="withheld")
+    factory.make(MAIN, body=AgentBody(agent=agent, log=log, tools=toolbox, middlewares=middlewares))
+    session.on_leave.append(lambda reason: factory.close())
     return session
 
 
-def beside(session: Session, toolbox: Toolbox) -> TypedShells:
+def beside(session: Session, toolbox: AgentTools) -> TypedShells:
     """Commands that no call of the model waits for: those a person types, and those in the background."""
     typed = TypedShells(session, toolbox.session, toolbox.undo)
     session.beside.append(typed.close)
-
-    def changed() -> None:
-        from clew.host.background_shells import running_rows  # only where a command runs in the background
-
-        if not session.closed:
-            session.publish(ShellsChanged(running=running_rows(toolbox.session)))
-
-    toolbox.session.shells_changed = changed
+    session.beside.append(toolbox.shared.end_tasks)
     return typed
 
 
@@ -338,7 +331,7 @@ def system_prompt(
     request: SessionRequest,
     conversation: Conversation,
     memory: Memory,
-    toolbox: Toolbox,
+    toolbox: AgentTools,
     probe: FactsProbe,
     brought: Sequence[Brought],
     *,
@@ -362,20 +355,24 @@ def system_prompt(
     return prompt_bytes(conversation.system_prompt, build, toolbox.tools.specs, headless=nobody, small=small)
 
 
-def middlewares_of(
-    workspace: Workspace, memory: Memory, reminders: Reminders, *, headless: bool
-) -> tuple[Middleware, ...]:
-    """What stands around the steps of the main agent, in order."""
-    limits = workspace.settings.limits
-    bounds = Limits(
+def bounds_of(settings: Settings, *, headless: bool) -> Limits:
+    """The limits of the session."""
+    limits = settings.limits
+    return Limits(
         max_steps=limits.step_limit(headless=headless),
         max_budget_usd=limits.max_budget_usd,
         max_tokens=limits.max_tokens,
         max_minutes=limits.max_minutes,
     )
+
+
+def middlewares_of(
+    workspace: Workspace, memory: Memory, reminders: Reminders, limits: LimitCheck
+) -> tuple[Middleware, ...]:
+    """What stands around the steps of the main agent, in order."""
     return (
         Steering(),
-        LimitCheck(bounds),
+        limits,
         nested_memory(workspace, memory),
         reminders,
         RepeatBrake(),

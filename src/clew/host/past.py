@@ -10,8 +10,11 @@ from msgspec.structs import replace
 from clew.host.request import SessionRequest, Tell
 from clew.host.workspace import Workspace
 from clew.protocol.entries import ChainEntry, Entry, SessionOriginEntry, SessionStateEntry
-from clew.protocol.ids import EntryId, SessionId, new_uuid
+from clew.protocol.events import AgentEnded
+from clew.protocol.ids import AgentId, EntryId, SessionId, new_uuid
+from clew.protocol.standing import Standing
 from clew.protocol.state import AgentState, agent_after
+from clew.protocol.tally import Tally
 from clew.system.git import find_project_root
 from clew.transcript.codec import encode
 from clew.transcript.errors import SessionBusy, SessionNotFound, TranscriptError
@@ -25,10 +28,11 @@ from clew.transcript.resume import newest_session, own_session, resume_at
 from clew.transcript.retelling import events_of
 from clew.transcript.scrollback import Scrollback
 from clew.transcript.stamp import utc_now
-from clew.transcript.store import SessionStore, checked_id, read_project, tool_results_dir
+from clew.transcript.store import SessionStore, checked_id, read_project, subagent_path, tool_results_dir
 from clew.transcript.writer import NullWriter, TranscriptSink, TranscriptWriter
 
 WAIT_STEP_S = 0.2
+MAX_TITLE_CHARS = 100
 MAX_STORY_BYTES = 64 * 1024 * 1024
 """A longer file is not read again from its beginning for the sake of a recap."""
 
@@ -97,7 +101,21 @@ class Past(Struct, kw_only=True):
         for entry in rest:
             for event in events_of(entry):
                 state = agent_after(event, state)
-        return state.figures()
+        state = state.left_behind()
+        lost = [row for row in state.tasks if row.kind == "agent" and row.standing is Standing.INTERRUPTED]
+        return replace(state, children=sum((self._spent_by(AgentId(row.task_id)) for row in lost), state.children))
+
+    def _spent_by(self, child: AgentId) -> Tally:
+        """What a child used whose end nobody wrote down: its own log tells."""
+        tally = Tally()
+        path = subagent_path(self.path, child) if self.path is not None else None
+        if path is None or not path.exists():
+            return tally
+        for located in iterate(path):
+            for event in events_of(located.entry) if located.entry is not None else ():
+                tally = tally.after(event)
+                tally = tally + event.tally if isinstance(event, AgentEnded) else tally
+        return tally
 
 
 def is_state(entry: Entry) -> bool:
@@ -310,6 +328,15 @@ def moved_words(past: Past, workspace: Workspace) -> str:
     if not past.last_cwd or past.last_cwd == str(workspace.cwd):
         return ""
     return f"[The session goes on in {workspace.cwd}; it stopped in {past.last_cwd}.]"
+
+
+def interrupted_words(state: AgentState) -> tuple[str, ...]:
+    """What ran beside the session when its process ended and runs no more, a line each."""
+    return tuple(
+        f"{row.task_id} ({' '.join(row.title.split())[:MAX_TITLE_CHARS]}) was interrupted: its process ended"
+        for row in state.tasks
+        if row.standing is Standing.INTERRUPTED
+    )
 
 
 def note_project(workspace: Workspace, past: Past) -> None:

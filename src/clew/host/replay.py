@@ -2,6 +2,7 @@
 
 from clew.host.listener import Droppable, joined
 from clew.protocol.events import (
+    AgentEnded,
     ArgumentsDelta,
     Envelope,
     Event,
@@ -37,6 +38,8 @@ class Replay:
     def take(self, envelope: Envelope, now: AgentState) -> None:
         """One more event; `now` is its agent's state with it."""
         self._agents.setdefault(envelope.agent, AgentReplay()).take(envelope, now)
+        if isinstance(envelope.event, AgentEnded):
+            self._agents.pop(envelope.event.child, None)
 
     def envelopes(self) -> list[Envelope]:
         """The running steps of all agents, in the order in which things happened."""

@@ -5,9 +5,9 @@ from typing import Literal
 
 from msgspec import Struct
 
+from clew.agents.undo_hook import UndoHook
 from clew.host.refusal import OpRefused
 from clew.host.session import Session
-from clew.host.undo_hook import UndoHook
 from clew.protocol.context_events import FileRestore, RewindScope
 from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, EventEntry, UserEntry
 from clew.protocol.events import Notice, RewindPreviewed, Rewound

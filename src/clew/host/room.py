@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
+from clew.agents.permits import Permits
+from clew.agents.undo_hook import UndoHook
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.turn import Prompt
 from clew.host.attention import Attention
 from clew.host.hooking import Hooking
-from clew.host.permits import Permits
 from clew.host.session import Session
 from clew.host.typed_shell import TypedShells
-from clew.host.undo_hook import UndoHook
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
 from clew.protocol.events import ColdReturn, HooksOffered, ModelRow, Notice

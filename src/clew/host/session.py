@@ -6,10 +6,11 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from clew.agents.log import AgentLog
+from clew.agents.runner import AgentRunner
 from clew.engine.gate import PendingAnswers
-from clew.host.journal import AgentLog, Journal
+from clew.host.journal import Journal
 from clew.host.orienting import Orienting
-from clew.host.runner import AgentRunner
 from clew.host.snapshots import Snapshots
 from clew.llm.model import Model
 from clew.protocol.entries import ChainEntry, SystemEntry
@@ -92,6 +93,13 @@ class Session:
         if log is not None:
             self.journal.open(runner.agent.id, log)
 
+    def remove_agent(self, agent: AgentId) -> None:
+        """It has ended: it takes no more ops, and its log is closed."""
+        runner = self.runners.pop(agent)
+        if runner.agent.own_model is not self.main.agent.own_model:
+            self.retire(runner.agent.own_model)
+        self.journal.end(agent)
+
     def subscribe(self, subscriber: Callable[[Event], None]) -> None:
         """Be told of the main agent's events, after they were recorded and delivered."""
         self._subscribers.append(subscriber)
@@ -170,7 +178,7 @@ class Session:
             return
         self._closing = True
         await self._stop_beside()
-        for runner in self.runners.values():
+        for runner in list(self.runners.values()):
             await runner.stop("taken_over" if self.lost else "closed")
         tasks = [task for task in (self._recap, self._watch) if task is not None and task is not asyncio.current_task()]
         for task in tasks:
@@ -242,7 +250,7 @@ class Session:
     async def _hand_over(self) -> None:
         """Abort, settle, record, then let go: at no moment do two processes work on one session."""
         await self._stop_beside()
-        for runner in self.runners.values():
+        for runner in list(self.runners.values()):
             await runner.stop("taken_over")
         if self.ahead is not None:
             await self.ahead.close()

@@ -1,14 +1,29 @@
 """Skills and custom commands in a session: cheap where there are none, and the bundled ones only named until used."""
 
+from collections.abc import AsyncGenerator, Callable
 from typing import TYPE_CHECKING
 
 from clew.config.skill_places import Around, around, folders, untrusted_folders
-from clew.engine.turn import Expand
+from clew.engine.middleware.base import Middleware
+from clew.engine.turn import Expand, Turn
 from clew.host.brought import Brought, Joined, Place
 from clew.host.bundled_names import BUNDLED
 from clew.host.prompt_bytes import stored_block
-from clew.host.skill_news import SkillNews
+from clew.protocol.events import Event
 from clew.protocol.invocables import InvocableRow
+
+
+class SkillNews(Middleware):
+    """Words that join hidden, if there is anything to tell."""
+
+    def __init__(self, news: Callable[[], str]) -> None:
+        self._news = news
+
+    async def before_step(self, turn: Turn) -> AsyncGenerator[Event]:
+        """Once for each turn."""
+        if turn.steps == 0 and (words := self._news()):
+            yield turn.accept(words)
+
 
 if TYPE_CHECKING:
     from clew.host.skill_room import SkillRoom

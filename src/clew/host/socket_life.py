@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from clew.host.door import Door
 from clew.host.session import Session
 from clew.protocol.events import Ask, Envelope, ReplyAwaited, ReplyBegan, TurnEnded
+from clew.system.home import socket_dir
 from clew.transcript.writer import TranscriptWriter
 
 if TYPE_CHECKING:
@@ -73,8 +74,5 @@ class SocketLife:
 
 
 def socket_path(session_id: str, env: Mapping[str, str], home: Path) -> Path:
-    """A short name in a directory of the user's own, which no sandbox shows."""
-    runtime = env.get("XDG_RUNTIME_DIR", "")
-    usable = os.path.isabs(runtime) and os.path.isdir(runtime) and os.access(runtime, os.W_OK)
-    folder = Path(runtime) / "clew" if usable else home / "run"
-    return folder / f"{session_id[:8]}-{os.getpid()}.sock"
+    """A short name: the kernel's addresses are."""
+    return socket_dir(env, home) / f"{session_id[:8]}-{os.getpid()}.sock"

@@ -5,10 +5,10 @@ import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 
+from clew.agents.runner import Job
+from clew.agents.undo_hook import UndoHook
 from clew.host.refusal import OpRefused
-from clew.host.runner import Job
 from clew.host.session import Session
-from clew.host.undo_hook import UndoHook
 from clew.protocol.display import ChangesBlock
 from clew.protocol.events import Event, ShellEnded, ShellProgress, ShellStarted
 from clew.protocol.ids import EntryId, RequestId, new_entry_id, new_uuid

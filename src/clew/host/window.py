@@ -5,6 +5,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
 
+from clew.agents.runner import AgentRunner, Job
 from clew.engine.agent import Agent
 from clew.engine.compaction.compactor import Compactor, stopped
 from clew.engine.compaction.framing import fenced, listed, one_line
@@ -13,7 +14,6 @@ from clew.engine.compaction.receipt import Pin as Pinned
 from clew.engine.compaction.stretches import Exchange, exchanges_of
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.host.refusal import OpRefused
-from clew.host.runner import AgentRunner, Job
 from clew.llm.estimate import estimate_text
 from clew.protocol.context_events import CompactionKind, ReceiptItem
 from clew.protocol.entries import AssistantEntry, Entry, EventEntry, UserEntry

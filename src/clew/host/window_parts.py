@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
+from clew.agents.toolbox import AgentTools
 from clew.engine.agent import Agent
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.engine.middleware.compaction import MakeRoom
@@ -12,7 +13,6 @@ from clew.engine.middleware.reminders import Reminders
 from clew.host.past import Past
 from clew.host.session import Session
 from clew.host.snapshots import PURPOSE, Snapshots
-from clew.host.toolbox import Toolbox
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
 from clew.protocol.entries import ChainEntry
@@ -28,7 +28,7 @@ class WindowParts:
     """Made before the session, which it learns of by `attach`."""
 
     def __init__(
-        self, workspace: Workspace, past: Past, agent: Agent, toolbox: Toolbox, log: Callable[[str], None]
+        self, workspace: Workspace, past: Past, agent: Agent, toolbox: AgentTools, log: Callable[[str], None]
     ) -> None:
         self._workspace = workspace
         self._past = past

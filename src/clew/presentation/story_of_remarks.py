@@ -58,10 +58,10 @@ from clew.protocol.events import (
     SessionsListed,
     ShellEnded,
     ShellProgress,
-    ShellShown,
-    ShellsListed,
     ShellStarted,
     StatusShown,
+    TaskShown,
+    TasksListed,
     ThemeChanged,
     TitleChanged,
     ViewTrimmed,
@@ -217,8 +217,8 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(EffortChanged)
 @fold.register(ThemeChanged)
 @fold.register(ChecksShown)
-@fold.register(ShellsListed)
-@fold.register(ShellShown)
+@fold.register(TasksListed)
+@fold.register(TaskShown)
 @fold.register(RewindPreviewed)
 @fold.register(CompactionEnded)
 @fold.register(CompactionUndone)

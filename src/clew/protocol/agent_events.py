@@ -2,59 +2,114 @@
 
 from typing import Literal
 
-from clew.protocol.event_base import DurableEvent, LiveEvent
-from clew.protocol.ids import AgentId, TaskId
+from msgspec import Struct
 
-WorkState = Literal["running", "waiting", "idle", "completed", "failed", "stopped"]
+from clew.protocol.event_base import DurableEvent, LiveEvent
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, OpId, TaskId
+from clew.protocol.standing import Standing
+from clew.protocol.tally import Tally
+
+Actor = Literal["itself", "user", "agent", "session"]
+"""Who brought a change about: the work by its own end, a person by a front end, an agent by a tool, or the session that
+was closed."""
+
+
+class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A task: work that runs beside the turns of its owner, and how it stands."""
+
+    task_id: TaskId
+    kind: str
+    """`shell`: a command in the background. `agent`: a child agent; then the id is its agent's."""
+    title: str
+    owner: AgentId = MAIN_AGENT
+    standing: Standing = Standing.WORKING
+    by: Actor | Literal[""] = ""
+    """Who brought it to stand so; empty: it has not changed since it began."""
+    exit_code: int | None = None
+    doing: str = ""
+    age_s: float = 0.0
+    """Since it was started; only in answers."""
+    tail: tuple[str, ...] = ()
+    """Its last lines, without secrets; only in answers."""
+    output_file: str = ""
+    """Where all of its output is; empty: nowhere."""
 
 
 class AgentStarted(DurableEvent, frozen=True, kw_only=True, tag="agent.started"):
-    """A child agent began. It has a transcript of its own; the envelope names the parent and the call."""
+    """A child agent began; told by its parent. It has a transcript of its own."""
 
     child: AgentId
     kind: str
     task: str
     background: bool = False
+    call_id: CallId | None = None
+    """The call that started it."""
 
 
 class AgentChanged(LiveEvent, frozen=True, kw_only=True, tag="agent.changed"):
-    """What a child agent does now."""
+    """How a child agent stands now."""
 
     child: AgentId
-    state: WorkState
+    standing: Standing
     doing: str = ""
 
 
 class AgentEnded(DurableEvent, frozen=True, kw_only=True, tag="agent.ended"):
-    """A child agent is done. Exactly one per AgentStarted."""
+    """A child agent is done; told by its parent. One per AgentStarted; none, where the process died before."""
 
     child: AgentId
-    state: WorkState
+    standing: Standing
+    by: Actor = "itself"
+    reason: str = ""
+    """How its last turn ended (`TurnEndReason`)."""
     result: str = ""
+    """Its last words."""
+    tally: Tally = Tally()
+    """What it used, its own children included."""
 
 
 class TaskStarted(DurableEvent, frozen=True, kw_only=True, tag="task.started"):
-    """Work beside the conversation began (a background command, a workflow)."""
+    """Work beside the conversation began (a background command). Told by the main agent, whoever owns it."""
 
     task_id: TaskId
     kind: str
     title: str
+    owner: AgentId = MAIN_AGENT
+    output_file: str = ""
 
 
 class TaskChanged(LiveEvent, frozen=True, kw_only=True, tag="task.changed"):
-    """How it goes."""
+    """How it stands now."""
 
     task_id: TaskId
-    state: WorkState
+    standing: Standing
+    by: Actor = "itself"
     doing: str = ""
 
 
 class TaskEnded(DurableEvent, frozen=True, kw_only=True, tag="task.ended"):
-    """It is over. Exactly one per TaskStarted."""
+    """It is over. One per TaskStarted; none, where the process died before: then it counts as interrupted."""
 
     task_id: TaskId
-    state: WorkState
-    result: str = ""
+    standing: Standing
+    by: Actor = "itself"
+    exit_code: int | None = None
+
+
+class TasksListed(LiveEvent, frozen=True, kw_only=True, tag="tasks.listed"):
+    """The tasks of the session, oldest first, in answer to `ListTasks` and `StopTask`."""
+
+    op_id: OpId
+    tasks: tuple[TaskRow, ...]
+
+
+class TaskShown(LiveEvent, frozen=True, kw_only=True, tag="task.shown"):
+    """What a task has put out so far, in answer to `ShowTask`."""
+
+    op_id: OpId
+    task: TaskRow
+    output: str
+    """Without secrets, and of long output both ends."""
 
 
 class ToolsChanged(LiveEvent, frozen=True, kw_only=True, tag="tools.changed"):

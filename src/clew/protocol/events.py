@@ -14,11 +14,15 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from clew.protocol.agent_events import (
+    Actor,
     AgentChanged,
     AgentEnded,
     AgentStarted,
     TaskChanged,
     TaskEnded,
+    TaskRow,
+    TaskShown,
+    TasksListed,
     TaskStarted,
     ToolsChanged,
 )
@@ -113,7 +117,6 @@ from clew.protocol.shell_events import (
     ShellEnded,
     ShellProgress,
     ShellRow,
-    ShellsChanged,
     ShellShown,
     ShellsListed,
     ShellStarted,
@@ -178,6 +181,7 @@ else:
 
 
 __all__ = [
+    "Actor",
     "AgentChanged",
     "AgentEnded",
     "AgentStarted",
@@ -279,7 +283,6 @@ __all__ = [
     "ShellRow",
     "ShellShown",
     "ShellStarted",
-    "ShellsChanged",
     "ShellsListed",
     "SideQueryBooked",
     "SnapshotTaken",
@@ -289,7 +292,10 @@ __all__ = [
     "StructuredOutputReady",
     "TaskChanged",
     "TaskEnded",
+    "TaskRow",
+    "TaskShown",
     "TaskStarted",
+    "TasksListed",
     "TextDelta",
     "ThemeChanged",
     "TitleChanged",

@@ -213,6 +213,22 @@ class Redo(OpBase, frozen=True, kw_only=True, tag="redo"):
     force: bool = False
 
 
+class ListTasks(OpBase, frozen=True, kw_only=True, tag="tasks.list"):
+    """Ask which tasks run beside the conversation, and which did; answered by TasksListed."""
+
+
+class ShowTask(OpBase, frozen=True, kw_only=True, tag="task.show"):
+    """Ask what a task has put out; answered by TaskShown. For the model it stays unread."""
+
+    task_id: str
+
+
+class StopTask(OpBase, frozen=True, kw_only=True, tag="task.stop"):
+    """End a task and everything it started; answered by TasksListed."""
+
+    task_id: str
+
+
 class SwitchSession(OpBase, frozen=True, kw_only=True, tag="session.switch"):
     """Go on with another session behind the same door. When it cannot be opened, this one stays."""
 
@@ -242,6 +258,8 @@ if TYPE_CHECKING:
 else:
     Op = union_of(OpBase)
 
+TaskOp = ListTasks | ShowTask | StopTask
+"""Ops about what runs beside the conversation."""
 WindowOp = Compact | ClearContext | Snip | UndoCompact | RequestReceipt | Pin | Recall | RequestContext
 """Ops about what the model sees."""
 
@@ -279,6 +297,7 @@ __all__ = [
     "ListRules",
     "ListSessions",
     "ListShells",
+    "ListTasks",
     "LoadHistory",
     "LogInMcp",
     "LogOutMcp",
@@ -311,11 +330,14 @@ __all__ = [
     "ShowDiff",
     "ShowPlan",
     "ShowShell",
+    "ShowTask",
     "Snip",
     "StopShell",
+    "StopTask",
     "SubmitPrompt",
     "SwitchSession",
     "Sync",
+    "TaskOp",
     "ToggleMcp",
     "Undo",
     "UndoCompact",

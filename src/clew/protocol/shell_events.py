@@ -54,12 +54,6 @@ class ShellRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Where all of its output is; empty: nowhere."""
 
 
-class ShellsChanged(LiveEvent, frozen=True, kw_only=True, tag="shells.changed"):
-    """A command in the background began or ended: these run now."""
-
-    running: tuple[ShellRow, ...]
-
-
 class ShellsListed(LiveEvent, frozen=True, kw_only=True, tag="shells.listed"):
     """The commands in the background, oldest first, in answer to `ListShells` and `StopShell`."""
 

@@ -32,7 +32,7 @@ class Standing(StrEnum):
         return self in (Standing.STARTING, Standing.WORKING, Standing.WAITING, Standing.ASKING)
 
 
-LIMITS = frozenset({"max_turns", "max_budget", "output_limit", "prompt_too_long"})
+LIMITS = frozenset({"max_turns", "max_budget", "max_tokens", "max_minutes", "output_limit", "prompt_too_long"})
 STOPS = frozenset({"interrupted", "stopped_by_denial"})
 
 

@@ -10,6 +10,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
+from clew.protocol.agent_events import (
+    AgentChanged,
+    AgentEnded,
+    AgentStarted,
+    TaskChanged,
+    TaskEnded,
+    TaskRow,
+    TaskStarted,
+)
 from clew.protocol.asking import (
     Answered,
     ApprovalResolved,
@@ -27,11 +36,11 @@ from clew.protocol.context_events import (
 from clew.protocol.display import DiffBlock, TerminalBlock, TodoBlock, TodoItem
 from clew.protocol.envelope import Envelope
 from clew.protocol.event_base import EventBase
-from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.ids import MAIN_AGENT, AgentId, TaskId
 from clew.protocol.lookup_events import PlanStanding
 from clew.protocol.messages import text_of
 from clew.protocol.session_words import PermissionModeChanged, RecapReady, TitleChanged
-from clew.protocol.shell_events import ShellEnded, ShellRow, ShellsChanged, ShellStarted
+from clew.protocol.shell_events import ShellEnded, ShellStarted
 from clew.protocol.standing import Standing, standing_after
 from clew.protocol.tally import Tally
 from clew.protocol.turn_events import (
@@ -53,6 +62,7 @@ else:
 S = TypeVar("S", bound="AgentState")
 MAX_FILES = 500
 MAX_DENIALS = 100
+MAX_ENDED_TASKS = 20
 MAX_PROMPT_CHARS = 500
 
 
@@ -103,8 +113,10 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Input that has not joined yet."""
     typed: tuple[ShellStarted, ...] = ()
     """Commands the user typed that still run."""
-    shells: tuple[ShellRow, ...] = ()
-    """Commands in the background that still run."""
+    tasks: tuple[TaskRow, ...] = ()
+    """Work beside its turns, and its child agents: what is open, and the newest that ended; oldest first."""
+    children: Tally = Tally()
+    """What its children used that have ended."""
     meter: ContextMeasured | None = None
     """How full the window was when it was last measured."""
 
@@ -119,7 +131,13 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     def figures(self) -> "AgentState":
         """Without what holds only while a process runs: this part is kept in the log."""
-        return replace(self, working=False, compacting=False, waiting=(), queued=(), typed=(), shells=(), meter=None)
+        tasks = tuple(row for row in self.tasks if row.standing.open)
+        return replace(self, working=False, compacting=False, waiting=(), queued=(), typed=(), tasks=tasks, meter=None)
+
+    def left_behind(self) -> "AgentState":
+        """The figures of an agent whose process is gone: what was open then was interrupted."""
+        kept = self.figures()
+        return replace(kept, tasks=tuple(replace(row, standing=Standing.INTERRUPTED) for row in kept.tasks))
 
 
 class OpenAsk(NamedTuple):
@@ -133,7 +151,7 @@ class SessionState(AgentState, frozen=True, kw_only=True):
     """The state of the main agent, and of every other one by its id. What a front end that joins late must know."""
 
     agents: dict[AgentId, AgentState] = {}
-    """The agents beside the main one that did anything in this process."""
+    """The agents beside the main one that did anything in this process and have not ended."""
 
     def of(self, agent: AgentId) -> AgentState:
         """One agent's state."""
@@ -148,7 +166,12 @@ class SessionState(AgentState, frozen=True, kw_only=True):
     @property
     def spent(self) -> Tally:
         """What all agents used, in sum."""
-        return sum((state.tally for state in self.agents.values()), self.tally)
+        return sum((state.tally + state.children for state in self.agents.values()), self.tally + self.children)
+
+    @property
+    def all_tasks(self) -> tuple[TaskRow, ...]:
+        """What runs beside turns, and what did, whichever agent owns it."""
+        return (*self.tasks, *(row for state in self.agents.values() for row in state.tasks))
 
     @property
     def session_standing(self) -> Standing:
@@ -168,6 +191,9 @@ def session_state(main: AgentState, agents: dict[AgentId, AgentState] | None = N
 
 def after(envelope: Envelope, state: SessionState) -> SessionState:
     """The state after this event of its agent. Events that change nothing return an equal state."""
+    if isinstance(envelope.event, AgentEnded) and envelope.event.child in state.agents:
+        agents = {agent: known for agent, known in state.agents.items() if agent != envelope.event.child}
+        state = replace(state, agents=agents)
     if envelope.agent == MAIN_AGENT:
         return agent_after(envelope.event, state)
     known = state.agents.get(envelope.agent, AgentState())
@@ -335,6 +361,32 @@ def _(event: ShellEnded, state: AgentState) -> AgentState:
     return replace(state, typed=others, commands=state.commands + 1)
 
 
-@_fold.register
-def _(event: ShellsChanged, state: AgentState) -> AgentState:
-    return replace(state, shells=event.running)
+@_fold.register(TaskStarted | AgentStarted | TaskChanged | AgentChanged | TaskEnded | AgentEnded)
+def _(event: TaskStarted | AgentStarted | TaskChanged | AgentChanged | TaskEnded | AgentEnded, state: S) -> S:
+    match event:
+        case TaskStarted(task_id=task_id, kind=kind, title=title):
+            row = TaskRow(task_id=task_id, kind=kind, title=title, owner=event.owner, output_file=event.output_file)
+            return _with_task(state, row)
+        case AgentStarted(child=child, task=title):
+            return _with_task(state, TaskRow(task_id=TaskId(child), kind="agent", title=title))
+        case TaskChanged(task_id=task_id, standing=standing, doing=doing):
+            return _told_of(state, task_id, standing=standing, by=event.by, doing=doing)
+        case AgentChanged(child=child, standing=standing, doing=doing):
+            return _told_of(state, TaskId(child), standing=standing, doing=doing)
+        case TaskEnded(task_id=task_id, standing=standing):
+            return _told_of(state, task_id, standing=standing, by=event.by, exit_code=event.exit_code, doing="")
+        case AgentEnded(child=child, standing=standing):
+            ended = _told_of(state, TaskId(child), standing=standing, by=event.by, doing="")
+            return replace(ended, children=state.children + event.tally)
+
+
+def _with_task(state: S, row: TaskRow) -> S:
+    """The state with one more task; of those that have ended only the newest stay."""
+    rows = [*(known for known in state.tasks if known.task_id != row.task_id), row]
+    ended = [known for known in rows if not known.standing.open]
+    dropped = {known.task_id for known in ended[: max(0, len(ended) - MAX_ENDED_TASKS)]}
+    return replace(state, tasks=tuple(known for known in rows if known.task_id not in dropped))
+
+
+def _told_of(state: S, task_id: TaskId, **news: Any) -> S:
+    return replace(state, tasks=tuple(replace(row, **news) if row.task_id == task_id else row for row in state.tasks))

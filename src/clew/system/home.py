@@ -6,7 +6,7 @@ from pathlib import Path
 
 from clew.system.private_files import private_dir
 
-__all__ = ["clew_home", "private_dir", "saved_keys_path"]
+__all__ = ["clew_home", "private_dir", "saved_keys_path", "socket_dir"]
 
 
 def clew_home(env: Mapping[str, str] | None = None) -> Path:
@@ -19,3 +19,10 @@ def clew_home(env: Mapping[str, str] | None = None) -> Path:
 def saved_keys_path(home: Path) -> Path:
     """The file that holds the keys `clew auth` saved."""
     return home / "credentials.json"
+
+
+def socket_dir(env: Mapping[str, str], home: Path) -> Path:
+    """Where live sessions serve their sockets: a directory of the user's own, which no sandbox shows."""
+    runtime = env.get("XDG_RUNTIME_DIR", "")
+    usable = os.path.isabs(runtime) and os.path.isdir(runtime) and os.access(runtime, os.W_OK)
+    return Path(runtime) / "clew" if usable else home / "run"

@@ -5,15 +5,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, Generic, Literal, TypeVar, cast
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeVar, cast
 
 from msgspec import Struct
 
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.display import Block
-from clew.protocol.events import PlanAnswered, Question, RuleOffer
-from clew.protocol.ids import CallId
+from clew.protocol.events import Actor, PlanAnswered, Question, RuleOffer
+from clew.protocol.ids import AgentId, CallId, TaskId
 from clew.protocol.messages import ResultContent
+from clew.protocol.standing import Standing
 from clew.protocol.tools import ToolSpec
 from clew.tools.schema import decode_arguments, schema_of
 
@@ -49,6 +50,109 @@ class PlanProposal(Struct, frozen=True, kw_only=True):
     """What the file holds now: a person may have changed it meanwhile. Empty: that cannot be told."""
 
 
+class TaskWork(Protocol):
+    """A piece of work that runs beside the turn, as the registry of tasks sees it."""
+
+    @property
+    def task_id(self) -> TaskId:
+        """Unique in the session."""
+        ...
+
+    @property
+    def kind(self) -> str:
+        """`shell`, `agent`, ..."""
+        ...
+
+    @property
+    def title(self) -> str:
+        """What it is, for people."""
+        ...
+
+    @property
+    def standing(self) -> Standing:
+        """How it stands."""
+        ...
+
+    @property
+    def by(self) -> Actor:
+        """Who brought it to stand so."""
+        ...
+
+    @property
+    def exit_code(self) -> int | None:
+        """Of a process that ended by itself."""
+        ...
+
+    @property
+    def started_s(self) -> float:
+        """When it began, on the monotonic clock."""
+        ...
+
+    @property
+    def output_file(self) -> str:
+        """Where all of its output is; empty: nowhere."""
+        ...
+
+    def text(self) -> str:
+        """What it has put out, of long output both ends."""
+        ...
+
+    def last(self, max_chars: int) -> str:
+        """The end of it, at the same cost for any output."""
+        ...
+
+    async def stop(self, by: Actor) -> None:
+        """End it and everything it started; return when it has ended."""
+        ...
+
+
+class TaskPort(Protocol):
+    """Through which one agent's tools let work run on beside the turn."""
+
+    def new_id(self, prefix: str) -> TaskId:
+        """An id that no task of the session has or had."""
+        ...
+
+    def began(self, work: TaskWork) -> None:
+        """It runs: people are told, and whoever closes the session ends it."""
+        ...
+
+    def changed(self, work: TaskWork) -> None:
+        """It stands otherwise than before; when it has ended, that is told once."""
+        ...
+
+
+class ChildResult(Struct, frozen=True, kw_only=True):
+    """What came of a child agent: its last words, read from its own log, and how it ended."""
+
+    text: str
+    standing: Standing
+    reason: str
+    """How its last turn ended (`TurnEndReason`)."""
+
+
+class ChildAgent(Protocol):
+    """A child agent at work."""
+
+    @property
+    def agent(self) -> AgentId:
+        """Its id."""
+        ...
+
+    async def result(self) -> ChildResult:
+        """Wait for its end. Whoever is cancelled while waiting stops the child."""
+        ...
+
+
+class AgentPort(Protocol):
+    """Through which a tool starts an agent below the one that called it."""
+
+    async def start(self, prompt: str, *, kind: str = "", title: str = "", background: bool = False) -> ChildAgent:
+        """A child of this kind, at work on the prompt. Raises ValueError for a kind that there is not, in words for the
+        model."""
+        ...
+
+
 class ToolContext(Struct, kw_only=True):
     """What a running call may use besides its parameters. Built by the dispatcher for each call."""
 
@@ -60,6 +164,10 @@ class ToolContext(Struct, kw_only=True):
     """Put questions to the user; None when nobody can answer or the user declined."""
     propose: Callable[[PlanProposal], Awaitable[PlanAnswered]] | None = None
     """Put a plan to the user, and wait for what they say. None: nobody can be shown one here."""
+    agents: AgentPort | None = None
+    """Starts agents. None: none can be started here."""
+    tasks: Callable[[], TaskPort] | None = None
+    """Lets work run on beside the turn; its registry is loaded by the first who asks. None: nothing can."""
 
 
 class Tool(ABC, Generic[P]):

@@ -33,6 +33,6 @@ class KillShell(BuiltinTool[KillShellParams]):
             return problem(f"There is no background command {params.shell_id!r}; known: {', '.join(known) or 'none'}.")
         if shell.ended is not None:
             return ToolResult(text=f"{shell.id} had already {shell.state}.")
-        await self.session.shells.kill(shell)
+        await shell.stop("agent")
         text = f"{shell.id} and everything it started were ended."
         return ToolResult(text=text, display=(TextBlock(text=text),))

@@ -15,11 +15,13 @@ def open_sandbox(
     home: str = "",
     search_path: str = "",
     clew_home: Path,
+    sockets: Path | None = None,
     allowed: Callable[[str], bool] | None = None,
 ) -> Sandbox | None:
     """None when the user switched it off. `mode` is auto, required or off, as in the settings.
 
-    The machine is tested when the first command comes, once per boot; our own state is hidden from commands.
+    The machine is tested when the first command comes, once per boot; our own state, and
+    `sockets`, where sessions can be reached, are hidden from commands.
     `allowed` says which credential files of the workspace the user lets commands read.
     """
     if mode == "off":
@@ -29,7 +31,7 @@ def open_sandbox(
         network=network,
         required=mode == "required",
         writable=writable,
-        hidden=(str(clew_home),),
+        hidden=(str(clew_home), *((str(sockets),) if sockets is not None else ())),
         home=home,
         search_path=search_path,
         aside=str(clew_home / "taken"),

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from clew.system.http_fetch import Fetcher
     from clew.system.sandbox.policy import Sandbox
     from clew.system.sandbox.tree import Tree
-    from clew.tools.base import PlanProposal, ToolResult
+    from clew.tools.base import PlanProposal, TaskPort, ToolResult
     from clew.tools.shells import Background, Shells
 
 MAX_CLAIMS = 1_000
@@ -55,7 +55,7 @@ class ReadState(Struct, frozen=True, kw_only=True):
 
 
 class ToolSession:
-    """One per conversation. Tools hold it; nothing here is global."""
+    """One per agent. Tools hold it; nothing here is global."""
 
     def __init__(
         self,
@@ -67,11 +67,14 @@ class ToolSession:
         key_variables: Collection[str] = (),
         keep_variables: Collection[str] = (),
         sandbox: "Sandbox | None" = None,
+        shared_sandbox: bool = False,
         running: "Shells | None" = None,
         fetcher: "Fetcher | None" = None,
         rg_mode: str = "auto",
         withheld: Callable[[str], bool] | None = None,
+        tasks: "Callable[[], TaskPort] | None" = None,
     ) -> None:
+        """`shared_sandbox`: other agents' commands are held by it too, so it outlives this one."""
         self.start_dir = os.path.realpath(cwd)
         self.cwd = self.start_dir
         self.roots = tuple(os.path.realpath(root) for root in roots) or (self.start_dir,)
@@ -84,6 +87,7 @@ class ToolSession:
         self.keep_variables = frozenset(keep_variables)
         """Variables the user lets through although they look like secrets."""
         self.sandbox = sandbox
+        self._shared_sandbox = shared_sandbox
         self.fetcher = fetcher
         self.rg_mode = rg_mode
         self.withheld = withheld
@@ -93,8 +97,8 @@ class ToolSession:
         self.search_note_given = False
         self.sandbox_note_given = ""
         """The state of the sandbox that the user has last been told of."""
-        self.shells_changed: Callable[[], None] = lambda: None
-        """Called when a command in the background began or ended."""
+        self.tasks: Callable[[], TaskPort] | None = tasks
+        """Where commands in the background are told of; None: nobody is told."""
         self.todos: tuple[TodoItem, ...] = ()
         self.remembered: list[tuple[str, str]] = []
         """Lines that this session put into memory files: the file and the line, newest last."""
@@ -170,5 +174,5 @@ class ToolSession:
         """End everything that still runs."""
         if self._shells is not None:
             await self._shells.close()
-        if self.sandbox is not None:
+        if self.sandbox is not None and not self._shared_sandbox:
             self.sandbox.close()

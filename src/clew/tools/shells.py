@@ -8,11 +8,15 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from clew.protocol.events import Actor
+from clew.protocol.ids import TaskId
+from clew.protocol.standing import Standing
 from clew.system.environment import tool_environment
 from clew.system.private_files import private_dir
 from clew.system.process import SOURCE_ROOT, Command, Ended, ProcessStarter, Running
 from clew.system.sandbox.plan import Plan
 from clew.system.sandbox.status import find_bash
+from clew.tools.base import TaskPort
 from clew.tools.output_buffer import OutputBuffer
 from clew.tools.session import ToolSession
 
@@ -37,20 +41,78 @@ def users_shell(env: Mapping[str, str]) -> str:
 
 
 class Background:
-    """A command that runs on while the conversation does."""
+    """A command that runs on while the conversation does: a task of its session."""
+
+    kind = "shell"
 
     def __init__(self, shell_id: str, command: str, output: OutputBuffer) -> None:
         self.id = shell_id
         self.command = command
         self.output = output
         self.ended: Ended | None = None
-        self.killed = False
+        self.stopped_by: Actor | None = None
         self.started_s = time.monotonic()
         self.task: asyncio.Task[None] | None = None
         self.running: Running | None = None
         self._unread = bytearray()
         self._skipped = 0
         self._decoder = utf8_decoder()
+
+    @property
+    def task_id(self) -> TaskId:
+        """The id by which the model knows it too."""
+        return TaskId(self.id)
+
+    @property
+    def title(self) -> str:
+        """The command."""
+        return self.command
+
+    @property
+    def killed(self) -> bool:
+        """Somebody ended it."""
+        return self.stopped_by is not None
+
+    @property
+    def standing(self) -> Standing:
+        """How it stands."""
+        if self.ended is None:
+            return Standing.WORKING
+        if self.killed:
+            return Standing.STOPPED
+        return Standing.FAILED if self.ended.code else Standing.COMPLETED
+
+    @property
+    def by(self) -> Actor:
+        """Who ended it."""
+        return self.stopped_by or "itself"
+
+    @property
+    def exit_code(self) -> int | None:
+        """None: it runs, or was stopped."""
+        return self.ended.code if self.ended is not None and not self.killed else None
+
+    @property
+    def output_file(self) -> str:
+        """Where all of its output is."""
+        return str(self.output.path or "")
+
+    def text(self) -> str:
+        """What it printed, of long output both ends."""
+        return self.output.text()
+
+    def last(self, max_chars: int) -> str:
+        """The end of what it printed."""
+        return self.output.last(max_chars)
+
+    async def stop(self, by: Actor) -> None:
+        """End it and everything it started."""
+        if self.running is not None and self.ended is None:
+            self.stopped_by = by
+            await self.running.end()
+            if self.task is not None:
+                # Only watched: a call that is cancelled here must not cancel what notes how the command ended.
+                await asyncio.wait({self.task})
 
     def add(self, data: bytes) -> None:
         """More output."""
@@ -130,38 +192,32 @@ class Shells:
 
     async def start_background(self, text: str, cwd: str, plan: Plan | None) -> Background:
         """Runs until it ends, is killed, or the session closes."""
-        shell_id = f"bash_{len(self.background) + 1}"
+        tasks = self._session.tasks() if self._session.tasks is not None else None
+        shell_id = tasks.new_id("bash") if tasks is not None else f"bash_{len(self.background) + 1}"
         shell = Background(shell_id, text, OutputBuffer(self.file_for(shell_id), always_file=True))
         try:
             shell.running = await self.start(text, cwd, plan, shell.add)
         except BaseException:
             shell.output.close()
             raise
-        shell.task = asyncio.create_task(self._watch(shell, shell.running))
+        shell.task = asyncio.create_task(self._watch(shell, shell.running, tasks))
         self.background[shell_id] = shell
-        self._session.shells_changed()
+        if tasks is not None:
+            tasks.began(shell)
         return shell
 
-    async def _watch(self, shell: Background, running: Running) -> None:
+    async def _watch(self, shell: Background, running: Running, tasks: TaskPort | None) -> None:
         try:
             shell.ended = await running.wait()
         finally:
             shell.output.close()
-            self._session.shells_changed()
-
-    async def kill(self, shell: Background) -> None:
-        """End it and everything it started."""
-        if shell.running is not None and shell.ended is None:
-            shell.killed = True
-            await shell.running.end()
-            if shell.task is not None:
-                # Only watched: a call that is cancelled here must not cancel what notes how the command ended.
-                await asyncio.wait({shell.task})
+            if tasks is not None:
+                tasks.changed(shell)
 
     async def close(self) -> None:
         """End all commands and the process starter."""
         running = [shell for shell in self.background.values() if shell.ended is None]
-        await asyncio.gather(*(self.kill(shell) for shell in running))
+        await asyncio.gather(*(shell.stop("session") for shell in running))
         await asyncio.to_thread(self._starter.close)
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Callable
 from pathlib import Path, PurePath
 from typing import Any, ClassVar, cast
 
@@ -242,24 +243,27 @@ class ClewApp(App[int], inherit_bindings=False):
             self._do(action)
 
     def _do(self, action: str) -> None:
+        plain: dict[str, Callable[[], object]] = {
+            "interrupt": self.stopping.escape,
+            "quit": self.stopping.ctrl_c,
+            "leave": self.stopping.ctrl_d,
+            "suspend": self.action_suspend_process,
+            "redraw": self._redraw,
+            "help": self.open_help,
+            "scroll_end": self.transcript.to_end,
+            "read": self.reading.begin,
+            "find": self.reading.find,
+            "tasks": lambda: self.commanding.run("/tasks"),
+        }
+        if action in plain:
+            plain[action]()
+            return
         match action:
-            case "interrupt":
-                self.stopping.escape()
-            case "quit":
-                self.stopping.ctrl_c()
-            case "leave":
-                self.stopping.ctrl_d()
             case "cycle_mode":
                 facts = self.conversation.story.facts
                 self.conversation.send(
                     SetPermissionMode(mode=next_mode(facts.permission_mode, may_bypass=facts.may_bypass))
                 )
-            case "suspend":
-                self.action_suspend_process()
-            case "redraw":
-                self._redraw()
-            case "help":
-                self.open_help()
             case "density":
                 self.drawing.hint(f"showing {DENSITY_WORDS[self.transcript.cycle_density()]}")
             case "reasoning":
@@ -268,12 +272,6 @@ class ClewApp(App[int], inherit_bindings=False):
                 self.drawing.hint("reasoning shown" if shown else "reasoning folded")
             case "scroll_up" | "scroll_down":
                 self.transcript.page(-1 if action == "scroll_up" else 1)
-            case "scroll_end":
-                self.transcript.to_end()
-            case "read":
-                self.reading.begin()
-            case "find":
-                self.reading.find()
             case _:
                 pass
 

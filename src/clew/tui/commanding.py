@@ -6,11 +6,11 @@ from clew.commands.base import CommandContext, CommandResult
 from clew.commands.registry import run_command
 from clew.composing.meaning import CommandLine
 from clew.composing.typed_input import TypedInput, op_of
-from clew.protocol.ops import ListModels, ListSessions, Op, Rewind, SwitchSession
+from clew.protocol.ops import ListModels, ListSessions, ListTasks, Op, Rewind, SwitchSession
 from clew.tui.conversation import Conversation
 
 MAX_SESSIONS = 50
-PICKERS: tuple[type[Op], ...] = (ListModels, ListSessions)
+PICKERS: tuple[type[Op], ...] = (ListModels, ListSessions, ListTasks)
 """Ops of commands without an argument whose answer is a choice: here it opens a picker."""
 
 

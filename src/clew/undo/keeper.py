@@ -9,6 +9,7 @@ from typing import TypeVar
 from msgspec import Struct
 
 from clew.protocol.display import DiffBlock
+from clew.protocol.ids import MAIN_AGENT
 from clew.undo.errors import NothingToRestore
 from clew.undo.limits import Limits
 from clew.undo.plan import FilePlan, RestorePlan, plan_restore
@@ -119,10 +120,13 @@ class UndoKeeper:
         return await self._plan(lambda place: place.journal.since(moment), "no file changed since then")
 
     async def plan_calls(self, ids: Collection[str]) -> RestorePlan:
-        """Take back single calls, by the ids of their checkpoints or calls."""
+        """Take back single calls, by the ids of their checkpoints, or of the main agent's calls."""
+
+        def main_call(item: Checkpoint) -> str | None:
+            return item.call.call if item.call.agent == MAIN_AGENT else None
 
         def chosen(place: Workspace) -> tuple[Checkpoint, ...]:
-            return tuple(item for item in place.journal.checkpoints if item.id in ids or item.call.call in ids)
+            return tuple(item for item in place.journal.checkpoints if item.id in ids or main_call(item) in ids)
 
         return await self._plan(chosen, "these calls changed no files")
 

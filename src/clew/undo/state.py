@@ -7,7 +7,7 @@ from typing import Literal
 from msgspec import Struct
 
 from clew.protocol.display import ChangesBlock
-from clew.protocol.ids import CallId, EntryId, SessionId
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, SessionId
 
 Kind = Literal["missing", "file", "link", "directory", "special"]
 Source = Literal["tool", "shell", "background", "restore"]
@@ -67,6 +67,8 @@ class Call(Struct, frozen=True, kw_only=True, omit_defaults=True):
     session: SessionId
     turn: int
     call: CallId | None = None
+    agent: AgentId = MAIN_AGENT
+    """Whose call it was: two agents may have calls of one id."""
     entry: EntryId | None = None
     """The prompt of the turn."""
     tool: str = ""

@@ -23,20 +23,20 @@ from clew.protocol.events import (
     SessionExported,
     SessionPreviewed,
     SessionStarted,
-    ShellRow,
-    ShellShown,
-    ShellsListed,
     ShellStarted,
     StatusShown,
+    TaskRow,
+    TaskShown,
+    TasksListed,
     ThemeChanged,
 )
-from clew.protocol.ids import EntryId, MessageId, OpId, PromptId, RequestId, SessionId
+from clew.protocol.ids import AgentId, EntryId, MessageId, OpId, PromptId, RequestId, SessionId, TaskId
 from clew.protocol.lookup_events import CheckRow, MemoryRow, StatusRow
 from clew.protocol.messages import TextPart
 from clew.protocol.ops import (
     ExportSession,
     ListMemory,
-    ListShells,
+    ListTasks,
     Op,
     Remember,
     RequestStatus,
@@ -45,9 +45,10 @@ from clew.protocol.ops import (
     SetPermissionMode,
     SetTheme,
     ShowDiff,
-    ShowShell,
-    StopShell,
+    ShowTask,
+    StopTask,
 )
+from clew.protocol.standing import Standing
 from clew.protocol.state import SessionState
 from clew.protocol.tally import ModelUse, SideUse, Tally
 from clew.protocol.turn_events import PromptQueued
@@ -60,9 +61,9 @@ ASKED = OpId("1")
 @pytest.mark.parametrize(
     ("typed", "op"),
     [
-        ("/bashes", ListShells()),
-        ("/bashes bash_2", ShowShell(shell_id="bash_2")),
-        ("/bashes stop bash_2", StopShell(shell_id="bash_2")),
+        ("/bashes", ListTasks()),
+        ("/bashes bash_2", ShowTask(task_id="bash_2")),
+        ("/bashes stop bash_2", StopTask(task_id="bash_2")),
         ("/diff", ShowDiff()),
         ("/diff src/a", ShowDiff(path="src/a")),
         ("/memory", ListMemory()),
@@ -116,13 +117,16 @@ def test_quit_names_what_it_would_end_and_does_it_the_second_time() -> None:
         working=True,
         queued=(PromptQueued(prompt_id=PromptId("p"), content="later"),),
         typed=(ShellStarted(request_id=RequestId("r"), command="make watch"),),
-        shells=(ShellRow(shell_id="bash_1", command="npm run dev", state="running", age_s=65),),
+        tasks=(
+            TaskRow(task_id=TaskId("bash_1"), kind="shell", title="npm run dev"),
+            TaskRow(task_id=TaskId("bash_2"), kind="shell", title="true", standing=Standing.COMPLETED),
+        ),
     )
     first = run("/quit", state)
     assert not first.leave
     assert not first.is_error
     told = "\n".join(first.lines)
-    for words in ("the running turn", "1 prompt not sent yet", "make watch", "bash_1: npm run dev (1 min 5 s)"):
+    for words in ("the running turn", "1 prompt not sent yet", "make watch", "background command bash_1: npm run dev"):
         assert words in told
     assert len(first.ends) == 4
     assert run("/quit", state, again=True).leave
@@ -179,11 +183,19 @@ def test_keys_come_from_the_front_end() -> None:
     assert "no keys" in run("/keys").lines[0]
 
 
-SHELL = ShellRow(shell_id="bash_1", command="npm run dev", state="exited", exit_code=3, tail=("bye",))
+EXITED = TaskRow(
+    task_id=TaskId("bash_1"), kind="shell", title="npm run dev", standing=Standing.FAILED, exit_code=3, tail=("bye",)
+)
+RUNNING = TaskRow(task_id=TaskId("bash_2"), kind="shell", title="watch", owner=AgentId("a1"), age_s=65)
+STOPPED = TaskRow(task_id=TaskId("bash_3"), kind="shell", title="watch", standing=Standing.STOPPED, by="user")
+GONE = TaskRow(task_id=TaskId("bash_4"), kind="shell", title="watch", standing=Standing.INTERRUPTED)
 ANSWERED: list[tuple[Event, str]] = [
-    (ShellsListed(op_id=ASKED, shells=(SHELL,)), "bash_1  npm run dev  (exited with code 3)"),
-    (ShellsListed(op_id=ASKED, shells=()), "No command"),
-    (ShellShown(op_id=ASKED, shell=SHELL, output="all of it\n"), "all of it"),
+    (TasksListed(op_id=ASKED, tasks=(EXITED,)), "bash_1  npm run dev  (exited with code 3)"),
+    (TasksListed(op_id=ASKED, tasks=(RUNNING,)), "bash_2 of agent a1  watch  (running for 1 min 5 s)"),
+    (TasksListed(op_id=ASKED, tasks=(STOPPED,)), "bash_3  watch  (stopped by you)"),
+    (TasksListed(op_id=ASKED, tasks=(GONE,)), "bash_4  watch  (interrupted: its process ended)"),
+    (TasksListed(op_id=ASKED, tasks=()), "Nothing runs"),
+    (TaskShown(op_id=ASKED, task=EXITED, output="all of it\n"), "all of it"),
     (
         MemoryListed(op_id=ASKED, files=(MemoryRow(path="/p/A.md", scope="project", chars=7),), adds_to="/p/A.md"),
         "A.md",
@@ -226,7 +238,7 @@ def test_a_long_diff_is_cut_with_a_count() -> None:
         ("/planning", "/plan"),
         ("/continue", "/resume"),
         ("/reset", "/clear"),
-        ("/jobs", "/bashes"),
+        ("/jobs", "/tasks"),
         ("/colours", "/theme"),
         ("/shortcuts", "/keys"),
         ("/remember", "/memory"),

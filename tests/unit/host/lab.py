@@ -6,11 +6,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from clew.agents.toolbox import SessionTools, open_tools
+from clew.agents.undo_hook import LookAtEnd
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.ports import Ask
 from clew.host.opening import beside
-from clew.host.toolbox import open_toolbox
-from clew.host.undo_hook import LookAtEnd
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import ScriptedModel, ScriptItem
 from clew.protocol.events import OpRejected, SessionStarted, TurnEnded
@@ -59,7 +59,7 @@ class Lab:
         self.workspace = open_workspace(self.project, self.env, flags={"sandbox.mode": "off"})
         self.path = self.home / "projects" / "p" / f"{SESSION}.jsonl"
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        self.toolbox = open_toolbox(self.workspace, None, self.path)
+        self.toolbox = open_tools(SessionTools(self.workspace, None, self.path))
         assert self.toolbox.undo is not None
         self.model = ScriptedModel(script)
         self.reminders = Reminders()
@@ -72,7 +72,7 @@ class Lab:
             middlewares=[self.reminders, LookAtEnd(self.toolbox.undo)],
         )
         room = self.door.room
-        self.toolbox.undo.attach(room.session)
+        self.toolbox.shared.open_ports(room.session)
         room.undo = self.toolbox.undo
         room.permits = self.toolbox.permits
         room.workspace = self.workspace
@@ -121,7 +121,5 @@ async def lab(base: Path, *script: ScriptItem, **more: Any) -> AsyncIterator[Lab
     finally:
         await place.front.submit(Close())
         await place.front.task
-        await place.toolbox.session.close()
-        assert place.toolbox.undo is not None
-        await place.toolbox.undo.close()
+        await place.toolbox.shared.close()
         await asyncio.sleep(0)

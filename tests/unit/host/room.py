@@ -6,6 +6,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from clew.agents.log import AgentLog
+from clew.agents.permits import Permits
+from clew.agents.runner import AgentRunner
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
 from clew.engine.middleware.base import Middleware
@@ -14,9 +17,7 @@ from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
 from clew.engine.step import StepRunner
 from clew.host.door import Door, Room
-from clew.host.journal import AgentLog, Journal
-from clew.host.permits import Permits
-from clew.host.runner import AgentRunner
+from clew.host.journal import Journal
 from clew.host.session import Session
 from clew.llm.model import Model
 from clew.llm.scripted import Say, ScriptedModel

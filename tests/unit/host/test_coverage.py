@@ -6,12 +6,10 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from clew.host.permits import Permits
-from clew.host.toolbox import NOTHING_KEPT, SessionTools
-from clew.host.undo_hook import UndoHook
+from clew.agents.toolbox import NOTHING_KEPT, SessionTools, open_tools
+from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import Call, Say, ScriptedModel, ScriptItem
 from clew.permissions.access import FileAccess, Mode, ShellAccess
-from clew.permissions.policy import make_policy
 from clew.presentation.passages import TurnPassage
 from clew.presentation.story import Story
 from clew.presentation.telling import told
@@ -20,7 +18,6 @@ from clew.protocol.events import ApprovalRequested, Notice, Rewound, SessionStar
 from clew.protocol.messages import result_text
 from clew.protocol.ops import AnswerApproval, Close, SubmitPrompt, Undo
 from clew.tools.registry import builtin_tools
-from clew.tools.session import ToolSession
 from clew.undo.limits import Limits
 from clew.undo.scan import Scanner
 from engine.harness import SESSION
@@ -38,15 +35,12 @@ class Place:
         transcript = base / "home" / ".clew" / "projects" / "p" / f"{SESSION}.jsonl"
         transcript.parent.mkdir(parents=True, exist_ok=True)
         home = base / "home"
-        self.tools = ToolSession(cwd=str(self.project))
-        self.hook = UndoHook(self.tools, home=home / ".clew", transcript=transcript) if kept else None
-        policy = make_policy(root=str(self.project), home=str(home), clew_home=str(home / ".clew"), mode=mode)
-        self.host = SessionTools(
-            self.tools,
-            Permits(policy, save=lambda rules: None),
-            hooks=(self.hook,) if self.hook else (),
-            unkept=self.hook.unkept if self.hook else None,
-        )
+        env = {"HOME": str(home), "CLEW_HOME": str(home / ".clew"), "PATH": "/usr/bin:/bin"}
+        flags = {"sandbox.mode": "off", "permissionMode": mode}
+        remember_trust(home / ".clew", self.project)
+        workspace = open_workspace(self.project, env, flags=flags)
+        toolbox = open_tools(SessionTools(workspace, None, transcript if kept else None))
+        self.tools, self.hook, self.host = toolbox.session, toolbox.undo, toolbox.host
         door = furnished(
             ScriptedModel(script),
             path=transcript,
@@ -156,7 +150,7 @@ async def test_a_nested_repository_is_history_that_is_not_kept(tmp_path: Path) -
 
 
 async def test_before_the_first_scan_is_done_deletion_asks(tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr("clew.host.undo_hook.SCAN_WAIT_S", 0.01)
+    monkeypatch.setattr("clew.agents.undo_hook.SCAN_WAIT_S", 0.01)
     hold, walk = threading.Event(), Scanner.walk
     monkeypatch.setattr(Scanner, "walk", lambda self, progress: (hold.wait(60), walk(self, progress))[1])
     async with opened(tmp_path, bash("rm a.txt"), Say("done"), mode="acceptEdits") as place:

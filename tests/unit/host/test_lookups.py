@@ -25,10 +25,10 @@ from clew.protocol.events import (
     SessionPreviewed,
     SessionsListed,
     ShellEnded,
-    ShellsChanged,
     ShellShown,
     ShellsListed,
     StatusShown,
+    TaskEnded,
     ThemeChanged,
 )
 from clew.protocol.ids import EntryId, MessageId
@@ -49,6 +49,7 @@ from clew.protocol.ops import (
     ShowShell,
     StopShell,
 )
+from clew.protocol.standing import Standing
 from clew.transcript.reader import load
 from engine.harness import SESSION
 from unit.host.lab import Lab, lab
@@ -61,13 +62,10 @@ def background(command: str) -> ReplyOf:
     return ReplyOf([Call("Bash", {"command": command, "run_in_background": True})])
 
 
-async def until_running(place: Lab, count: int) -> ShellsChanged:
-    """The last word about how many run."""
-    while True:
-        seen = place.front.of(ShellsChanged)
-        if seen and len(seen[-1].running) == count:
-            return seen[-1]
-        await place.front.until(ShellsChanged, len(seen) + 1)
+async def until_running(place: Lab, count: int) -> None:
+    """Until so many run."""
+    while sum(row.standing.open for row in place.door.room.session.journal.main.state.tasks) != count:
+        await place.front.until(TaskEnded, len(place.front.of(TaskEnded)) + 1)
 
 
 async def test_background_commands_are_listed_looked_at_and_stopped(tmp_path: Path) -> None:
@@ -76,9 +74,9 @@ async def test_background_commands_are_listed_looked_at_and_stopped(tmp_path: Pa
         assert (await place.ask(ListShells(), ShellsListed)).shells == ()
         await place.say("start them")
         await until_running(place, 1)
-        assert [row.command for row in place.door.room.session.journal.main.state.shells] == [
-            "echo started; echo [redacted]; sleep 3606"
-        ]
+        first_row, second_row = place.door.room.session.journal.main.state.tasks
+        assert (first_row.title, first_row.standing) == ("echo started; echo [redacted]; sleep 3606", Standing.WORKING)
+        assert (second_row.standing, second_row.exit_code) == (Standing.FAILED, 4)
         listed: ShellsListed = await place.ask(ListShells(), ShellsListed)
         first, second = listed.shells
         assert (first.state, first.exit_code, first.tail[0]) == ("running", None, "started")

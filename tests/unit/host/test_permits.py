@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from clew.host.permits import Permits
-from clew.host.saved_rules import SavedRules
+from clew.agents.permits import Permits, SavedRules
 from clew.permissions.access import Access, FetchAccess, FileAccess, ShellAccess, ToolAccess
 from clew.permissions.conditions import with_rules
 from clew.permissions.policy import make_policy

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from clew.agents.undo_hook import LookAtEnd, UndoHook
 from clew.engine.ports import Ask
-from clew.host.undo_hook import LookAtEnd, UndoHook
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, ScriptItem, Wait
 from clew.protocol.events import (
     Notice,
@@ -21,7 +21,7 @@ from clew.protocol.events import (
     ToolProgress,
     TurnEnded,
 )
-from clew.protocol.ids import CallId, EntryId
+from clew.protocol.ids import MAIN_AGENT, CallId, EntryId
 from clew.protocol.ops import Close, Interrupt, Redo, Rewind, SubmitPrompt, Undo
 from clew.tools.base import ToolContext
 from clew.tools.registry import builtin_tools
@@ -37,7 +37,7 @@ class Host(TestHost):
     """Allows everything; calls start in the project, as in a session."""
 
     def __init__(self, tools: ToolSession, hook: UndoHook) -> None:
-        super().__init__(hooks=(hook,))
+        super().__init__(hooks=(hook.of(MAIN_AGENT, tools),))
         self._tools = tools
 
     def context(self, call_id: CallId, progress: Callable[[str], None], ask: Ask) -> ToolContext:
@@ -54,7 +54,7 @@ class Place:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         self.model = ScriptedModel(script)
         self.tools = ToolSession(cwd=str(self.project))
-        self.hook = UndoHook(self.tools, home=home or base / "home", transcript=self.path)
+        self.hook = UndoHook(home=home or base / "home", transcript=self.path, roots=self.tools.roots)
         self.door = furnished(
             self.model,
             path=self.path,

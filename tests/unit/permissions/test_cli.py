@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
+from clew.agents.permits import SavedRules
 from clew.cli import permissions
-from clew.host.saved_rules import SavedRules
 from clew.permissions.trust import TrustStore
 from clew.transcript.store import SessionStore
 from unit.permissions.world import World

@@ -109,7 +109,7 @@ async def test_the_next_command_reaches_a_server_in_the_background(connected: Wo
     with pytest.raises(ConnectionRefusedError), socket.create_connection(("127.0.0.1", 8765), timeout=5):
         pass
     (shell,) = connected.session.shells.background.values()
-    await connected.session.shells.kill(shell)
+    await shell.stop("agent")
     assert (await connected.run(FETCH.format(8765))).is_error
 
 

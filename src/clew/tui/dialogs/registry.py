@@ -21,6 +21,7 @@ from clew.protocol.events import (
     QuestionAsked,
     RewindPreviewed,
     SessionsListed,
+    TasksListed,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.messages import ToolCallPart
@@ -42,6 +43,7 @@ WHEN_ASKED: dict[type[EventBase], str] = {
     SessionsListed: "resume_picker",
     ModelsListed: "model_picker",
     RewindPreviewed: "rewind_picker",
+    TasksListed: "tasks",
 }
 """Events that open one only where somebody asked for a picker: the same events answer typed commands."""
 STYLES = Path(__file__).with_name("base.tcss")

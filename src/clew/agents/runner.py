@@ -1,4 +1,4 @@
-"""One agent at work: its inbox, its switch, its turn."""
+"""An agent: what it is, what it is made of, and one at work with its inbox, its switch and its turn."""
 
 import asyncio
 from collections import deque
@@ -8,13 +8,17 @@ from typing import Literal
 
 from msgspec import Struct
 
+from clew.agents.log import AgentLog
+from clew.agents.toolbox import AgentTools
 from clew.engine.abort import Abort, Aborted, AbortReason
 from clew.engine.agent import Agent
 from clew.engine.calls import describe
 from clew.engine.loop import ended, run_turn
 from clew.engine.middleware.base import Middleware
+from clew.engine.ports import Limits
 from clew.engine.step import StepRunner
 from clew.engine.turn import Aside, Look, Prompt, Turn, let_in
+from clew.permissions.access import Mode
 from clew.protocol.events import Event, Notice, PromptQueued, PromptWithdrawn
 from clew.protocol.ids import PromptId
 from clew.protocol.messages import text_of
@@ -27,6 +31,39 @@ class Job(Struct, frozen=True, kw_only=True):
     run: Callable[[], AsyncGenerator[Event]]
     stopped: Callable[[], Event]
     """What is told when it was interrupted; nothing of it may count then."""
+
+
+class AgentSpec(Struct, frozen=True, kw_only=True):
+    """What an agent is: the main one, or a kind of child. What is not said here it has from its parent."""
+
+    kind: str
+    model: str = ""
+    """Its name; empty: the parent's."""
+    tools: tuple[str, ...] | None = None
+    """Of those that the parent is told of; None: all."""
+    system: tuple[str, ...] | None = None
+    """The blocks of its system prompt; None: the parent's."""
+    permission_mode: Mode | None = None
+    """Never makes its rights wider than the parent's."""
+    limits: Limits = Limits()
+    """Of this agent alone; the session's hold besides."""
+    effort: str | None = None
+    sidechain: bool = True
+    """It has a transcript of its own beside the session's; false only for the main agent."""
+
+
+MAIN = AgentSpec(kind="main", sidechain=False)
+GENERAL = AgentSpec(kind="general")
+"""A child that is like its parent in everything."""
+
+
+class AgentBody(Struct, frozen=True, kw_only=True):
+    """What an agent is made of: the main one's is put together with its session, a child's comes from its parent's."""
+
+    agent: Agent
+    log: AgentLog
+    tools: AgentTools
+    middlewares: Sequence[Middleware]
 
 
 class AgentRunner:
@@ -115,6 +152,16 @@ class AgentRunner:
             return False
         self._abort.throw(reason)
         return True
+
+    @property
+    def closed(self) -> bool:
+        """It takes nothing more."""
+        return self._closed
+
+    async def settled(self) -> None:
+        """Until nothing is left to do."""
+        while self._task is not None and not self._task.done():
+            await asyncio.wait({self._task})
 
     async def stop(self, reason: AbortReason = "closed") -> None:
         """Take nothing more, settle what runs, and return when that is recorded."""

@@ -2,20 +2,20 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from msgspec.structs import replace
 
+from clew.agents.log import SessionPort
 from clew.engine.middleware.base import Middleware
 from clew.engine.ports import CallChange
 from clew.engine.turn import Turn
-from clew.host.session import Session
 from clew.protocol.display import ChangesBlock
-from clew.protocol.events import Event, PartCompleted
-from clew.protocol.ids import CallId, EntryId
+from clew.protocol.events import Envelope, Event, PartCompleted
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId
 from clew.protocol.messages import ToolCallPart
 from clew.tools.base import Tool, ToolResult
 from clew.tools.session import ToolSession
@@ -32,32 +32,47 @@ NOT_KEEPING = "file changes are not kept in this session"
 BACKGROUND_TOOLS = frozenset({"BashOutput", "KillShell"})
 
 
-class UndoHook:
-    """One per session. Nothing that goes wrong here stops a call: it is told once, and undo is off."""
+class Doing(NamedTuple):
+    """What is about to change files, and who does it."""
 
-    def __init__(self, tools: ToolSession, *, home: Path, transcript: Path) -> None:
-        self._tools = tools
+    tool: str
+    subject: str
+    call: ToolCallPart | None = None
+    agent: AgentId = MAIN_AGENT
+    entry: EntryId | None = None
+
+
+class UndoHook:
+    """Keeps the files of one session, whichever agent changes them. Nothing that goes wrong here stops a call: it is
+    told once, and undo is off."""
+
+    def __init__(self, *, home: Path, transcript: Path, roots: Sequence[str]) -> None:
         self._home = home
         self._transcript = transcript
-        self._session: Session | None = None
+        self._roots = tuple(roots)
+        self._session: SessionPort | None = None
         self._opening: asyncio.Task[UndoKeeper] | None = None
         self._waited = False
         self._scan_told = False
         self._told_in_turn = 0
         self._broken = False
-        self._made: dict[CallId, ChangesBlock] = {}
-        """What the newest command changed, until its result is shown."""
-        self._open = 0
-        self._watched: set[str] = set()
-        self._running: set[str] = set()
-        """Commands in the background, by their ids: all that were started, and those that run."""
-        self._looking: asyncio.Task[None] | None = None
+        self.open_calls = 0
+        """Calls of any agent that are kept and have not ended."""
+        self._open_shells = 0
+        """Of these, the ones that may change any file."""
+        self._running: set[tuple[str, str]] = set()
+        """Commands in the background that run: whose they are, and their ids."""
+        self._looking: asyncio.Task[Checkpoint | None] | None = None
         self._looked_in_turn = 0
 
-    def attach(self, session: Session) -> None:
-        """Belong to a session; the first scan begins when its agent first uses a tool."""
+    def attach(self, session: SessionPort) -> None:
+        """Belong to a session; the first scan begins when one of its agents first uses a tool."""
         self._session = session
-        session.subscribe(self._hear)
+        session.subscribe_to_all(self._hear)
+
+    def of(self, agent: AgentId, tools: ToolSession) -> "AgentUndo":
+        """What stands around the calls of one agent."""
+        return AgentUndo(self, agent, tools)
 
     async def keeper(self) -> "UndoKeeper":
         """What keeps the files, loaded and scanning. Raises whatever keeps it from that."""
@@ -71,9 +86,16 @@ class UndoHook:
         return await asyncio.shield(self._opening)
 
     def call_of(
-        self, tool: str, subject: str, call: ToolCallPart | None = None, *, entry: EntryId | None = None
+        self,
+        tool: str,
+        subject: str,
+        call: ToolCallPart | None = None,
+        *,
+        agent: AgentId = MAIN_AGENT,
+        entry: EntryId | None = None,
     ) -> "Call":
-        """Whose doing it is: the session, the turn and its prompt; `entry`: what it hangs on instead of that prompt."""
+        """Whose doing it is: the session, the main agent's turn and its prompt, and the agent that called; `entry`:
+        what it hangs on instead of that prompt."""
         from clew.undo.points import prompts_of  # undo is loaded only where it is used
         from clew.undo.state import Call, bounded
 
@@ -84,6 +106,7 @@ class UndoHook:
             session=self._session.started.session_id,
             turn=self._turn(),
             call=call.id if call is not None else None,
+            agent=agent,
             entry=entry or (prompts[-1].uuid if prompts else None),
             tool=tool,
             subject=bounded(subject),
@@ -103,23 +126,31 @@ class UndoHook:
             self._give_up(error)
             return (NOT_KEEPING,)
 
-    async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
-        """Nothing is refused or changed for undo."""
-        return None
-
     @asynccontextmanager
-    async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
-        """Keep the state, let it run, write down what changed, also when it was interrupted."""
-        opened = None if tool.name in BACKGROUND_TOOLS else await self._keep(call, tool)
-        self._open += 1
+    async def keeping(self, doing: Doing, named: list[str] | None = None) -> "AsyncGenerator[list[Checkpoint]]":
+        """Keep the state, let it run, write down what changed, also when it was interrupted: that is in the list
+        afterwards. While another agent's command runs, nobody can tell whose a change is; then all that changed is
+        written down before and after, so that none of it is passed over."""
+        made: list[Checkpoint] = []
+        shell = named is None
+        beside = shell and self._open_shells > 0
+        opened: OpenCall | None = None
+        if beside:
+            await self._look(doing)
+        else:
+            opened = await self._before(doing, named)
+        self.open_calls += 1
+        self._open_shells += shell
         try:
-            yield
+            yield made
         finally:
-            self._open -= 1
+            self.open_calls -= 1
+            self._open_shells -= shell
+            done = await self._look(doing) if beside else None
             if opened is not None:
-                await self._write_down(opened)
-            if call.arguments.get("run_in_background"):
-                self._watch()
+                done = await self._write_down(opened)
+            if done is not None:
+                made.append(done)
 
     @asynccontextmanager
     async def around_typed(self, command: str, entry: EntryId, *, beside: bool) -> AsyncGenerator[list[ChangesBlock]]:
@@ -127,81 +158,68 @@ class UndoHook:
         the same time, it is looked at like one in the background. What it changed is in the list afterwards."""
         told: list[ChangesBlock] = []
         if beside:
-            self._running.add(entry)
+            self._running.add(("", entry))
             try:
                 yield told
             finally:
-                self._running.discard(entry)
-                if not self._open:
+                self._running.discard(("", entry))
+                if not self.open_calls:
                     await self._look()
             return
-        opened = await self._before("!", command, entry=entry)
-        self._open += 1
-        try:
+        async with self.keeping(Doing("!", command, entry=entry)) as made:
             yield told
-        finally:
-            self._open -= 1
-            checkpoint = await self._write_down(opened) if opened is not None else None
-            if checkpoint is not None and (checkpoint.changes or checkpoint.warnings):
-                told.append(checkpoint.told())
+        told += [checkpoint.told() for checkpoint in made if checkpoint.changes or checkpoint.warnings]
 
     @asynccontextmanager
     async def around_hooks(self, moment: str) -> AsyncGenerator[None]:
         """What the user's hooks change between calls belongs to the turn, once its agent has used a tool."""
-        opened = await self._before("hook", moment) if self._opening is not None else None
-        self._open += 1
-        try:
+        if self._opening is None:
+            self.open_calls += 1
+            try:
+                yield
+            finally:
+                self.open_calls -= 1
+            return
+        async with self.keeping(Doing("hook", moment)):
             yield
-        finally:
-            self._open -= 1
-            if opened is not None:
-                await self._write_down(opened)
 
-    async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
-        """A command's effects are told with its result. Who looks at a background command learns its own; so do we."""
-        made = self._made.pop(call.id, None)
-        if made is not None:
-            result = _with_changes(result, made)
-        if tool.name in BACKGROUND_TOOLS and not self._open:
-            await self._look(call)
-        return result
+    def background_began(self, whose: str, name: str) -> None:
+        """A command in the background changes files from now on."""
+        self._running.add((whose, name))
 
-    def _watch(self) -> None:
-        """Hear of the end of each command in the background."""
-        for name, shell in self._tools.shells.background.items():
-            if name not in self._watched and shell.task is not None:
-                self._watched.add(name)
-                self._running.add(name)
-                shell.task.add_done_callback(lambda _, ended=name: self._background_ended(ended))
-
-    def _background_ended(self, name: str) -> None:
+    def background_ended(self, whose: str, name: str) -> None:
         """In a turn it is the command's doing. Between turns a person may have been at work: then it is nobody's, and
         a restore asks before it touches it (test_undo.py)."""
-        self._running.discard(name)
-        if self._session is not None and self._session.journal.main.state.working and not self._open:
+        self._running.discard((whose, name))
+        if self._session is not None and self._session.journal.main.state.working and not self.open_calls:
             self._looking = asyncio.create_task(self._look())
 
     async def look_at_end(self) -> None:
         """The turn is about to end: what runs in the background is charged with what it did so far."""
-        if self._running and not self._open:
+        if self._running and not self.open_calls:
             await self._look()
 
-    async def _look(self, call: ToolCallPart | None = None) -> None:
-        """What commands in the background changed since anybody looked."""
+    async def look(self, doing: Doing) -> None:
+        """Somebody asks after a command in the background: what it changed is its own."""
+        await self._look(doing)
+
+    async def _look(self, doing: Doing | None = None) -> "Checkpoint | None":
+        """What commands changed since anybody looked."""
         if self._broken:
-            return
+            return None
         try:
-            keeper = await (self._opened() if call is None else self.keeper())
-            checkpoint = await keeper.collect(self.call_of("Bash", "background command", call))
+            keeper = await (self.keeper() if doing is not None else self._opened())
+            checkpoint = await keeper.collect(self._call(doing or Doing("Bash", "background command")))
         except Exception as error:  # undo is a courtesy: its failure never is the call's
             self._give_up(error)
-        else:
-            self._looked_in_turn = self._turn()
-            self._tell(checkpoint.warnings if checkpoint is not None else ())
+            return None
+        self._looked_in_turn = self._turn()
+        self._tell(checkpoint.warnings if checkpoint is not None else ())
+        return checkpoint
 
     async def _look_first(self) -> None:
         """Before anybody takes what is there as seen. Between turns a person may have changed files, so only later."""
-        if self._running and not self._open and self._looked_in_turn == self._turn():
+        if self._running and not self.open_calls and self._looked_in_turn == self._turn():
             await self._look()
 
     def _turn(self) -> int:
@@ -218,13 +236,14 @@ class UndoHook:
         if not isinstance(done, BaseException):
             await done.close()
 
-    def _hear(self, event: Event) -> None:
+    def _hear(self, envelope: Envelope) -> None:
+        event = envelope.event
         if self._opening is None and isinstance(event, PartCompleted) and isinstance(event.part, ToolCallPart):
             self._opening = asyncio.create_task(self._start())
 
     async def _start(self) -> "UndoKeeper":
         make = await asyncio.to_thread(_load)
-        keeper = make(home=self._home, roots=[Path(root) for root in self._tools.roots], transcript=self._transcript)
+        keeper = make(home=self._home, roots=[Path(root) for root in self._roots], transcript=self._transcript)
         await keeper.start(self._scanned)
         return keeper
 
@@ -233,21 +252,10 @@ class UndoHook:
         if news.done and news.text and (self._scan_told or ";" in news.text or "could not" in news.text):
             self._notice("info", news.text)
 
-    async def _keep(self, call: ToolCallPart, tool: Tool[Any]) -> "OpenCall | None":
-        paths = [path for name in PATH_ARGUMENTS if isinstance(path := call.arguments.get(name), str) and path]
-        named = paths if paths and not tool.shell else None
-        subject = paths[0] if paths else str(call.arguments.get("command", ""))
-        return await self._before(tool.name, subject, call, named=named)
+    def _call(self, doing: Doing) -> "Call":
+        return self.call_of(doing.tool, doing.subject, doing.call, agent=doing.agent, entry=doing.entry)
 
-    async def _before(
-        self,
-        tool: str,
-        subject: str,
-        call: ToolCallPart | None = None,
-        *,
-        named: list[str] | None = None,
-        entry: EntryId | None = None,
-    ) -> "OpenCall | None":
+    async def _before(self, doing: Doing, named: list[str] | None) -> "OpenCall | None":
         if self._broken:
             return None
         try:
@@ -255,7 +263,7 @@ class UndoHook:
             await self._look_first()
             if named is None:
                 await self._wait_once(keeper)
-            opened = await keeper.before(self.call_of(tool, subject, call, entry=entry), self._real(named))
+            opened = await keeper.before(self._call(doing), named)
             self._looked_in_turn = self._turn()
         except Exception as error:  # undo is a courtesy: its failure never is the call's
             self._give_up(error)
@@ -281,17 +289,9 @@ class UndoHook:
         except Exception as error:  # as above
             self._give_up(error)
             return None
-        if opened.source == "shell" and opened.call.call is not None and (checkpoint.changes or checkpoint.warnings):
-            self._made = {opened.call.call: checkpoint.told()}
         gaps = tuple(line for line in checkpoint.warnings if not any(gap in line for gap in opened.gaps))
         self._tell(gaps)
         return checkpoint
-
-    def _real(self, paths: list[str] | None) -> list[str] | None:
-        """File tools write to the end of links; that file is kept."""
-        if paths is None:
-            return None
-        return [os.path.realpath(self._tools.locate(path, self._tools.cwd)) for path in paths]
 
     def _tell(self, lines: tuple[str, ...]) -> None:
         """What cannot be brought back, at most once in a turn."""
@@ -308,6 +308,66 @@ class UndoHook:
     def _notice(self, level: Literal["info", "warning"], text: str) -> None:
         if self._session is not None and not self._session.closed:
             self._session.notice(level, text, code="undo")
+
+
+class AgentUndo:
+    """Stands around the calls of one agent, so that a call is known by its agent and its id."""
+
+    def __init__(self, hook: UndoHook, agent: AgentId, tools: ToolSession) -> None:
+        self._hook = hook
+        self._agent = agent
+        self._tools = tools
+        self._made: dict[CallId, ChangesBlock] = {}
+        """What the newest command changed, until its result is shown."""
+        self._watched: set[str] = set()
+        """Commands in the background whose end is heard of."""
+
+    async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
+        """Nothing is refused or changed for undo."""
+        return None
+
+    @asynccontextmanager
+    async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
+        """Keep the state, let it run, write down what changed, also when it was interrupted."""
+        if tool.name in BACKGROUND_TOOLS:
+            self._hook.open_calls += 1
+            try:
+                yield
+            finally:
+                self._hook.open_calls -= 1
+            return
+        paths = [path for name in PATH_ARGUMENTS if isinstance(path := call.arguments.get(name), str) and path]
+        named = self._real(paths) if paths and not tool.shell else None
+        subject = paths[0] if paths else str(call.arguments.get("command", ""))
+        try:
+            async with self._hook.keeping(Doing(tool.name, subject, call, self._agent), named) as made:
+                yield
+            if named is None and (told := [item for item in made if item.changes or item.warnings]):
+                self._made = {call.id: told[0].told()}
+        finally:
+            if call.arguments.get("run_in_background"):
+                self._watch()
+
+    async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
+        """A command's effects are told with its result. Who looks at a background command learns its own; so do we."""
+        made = self._made.pop(call.id, None)
+        if made is not None:
+            result = _with_changes(result, made)
+        if tool.name in BACKGROUND_TOOLS and not self._hook.open_calls:
+            await self._hook.look(Doing("Bash", "background command", call, self._agent))
+        return result
+
+    def _watch(self) -> None:
+        """Hear of the end of each command in the background."""
+        for name, shell in self._tools.shells.background.items():
+            if name not in self._watched and shell.task is not None:
+                self._watched.add(name)
+                self._hook.background_began(self._agent, name)
+                shell.task.add_done_callback(lambda _, ended=name: self._hook.background_ended(self._agent, ended))
+
+    def _real(self, paths: list[str]) -> list[str]:
+        """File tools write to the end of links; that file is kept."""
+        return [os.path.realpath(self._tools.locate(path, self._tools.cwd)) for path in paths]
 
 
 class LookAtEnd(Middleware):

@@ -1,0 +1,331 @@
+"""Tools: what all agents of a session share of them, and what each agent has of its own."""
+
+import os
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from clew.agents.log import SessionPort
+from clew.agents.permits import Permits, Rights, SavedRules, ToolPlace, policy_of
+from clew.agents.undo_hook import UndoHook
+from clew.config.errors import SettingsError
+from clew.engine.ports import Ask, CallChange, CallHook
+from clew.llm.connect import key_variables
+from clew.permissions.access import Access, FileAccess, Mode, ShellAccess, Verdict
+from clew.protocol.asking import RuleScope
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
+from clew.protocol.messages import ToolCallPart
+from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS, STRUCTURED_OUTPUT, ToolSpec
+from clew.system.environment import secret_values
+from clew.system.home import socket_dir
+from clew.system.redact import register_secrets
+from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, ToolResult
+from clew.tools.late_tools import LateTools
+from clew.tools.registry import builtin_names, builtin_tools
+from clew.tools.sandboxing import open_sandbox
+from clew.tools.session import ToolSession
+from clew.tools.toolset import ToolSet
+from clew.transcript.store import SessionStore
+
+if TYPE_CHECKING:
+    from clew.agents.tasks import TaskRegistry
+
+NOTHING_KEPT = "this session keeps no files"
+NOT_FOR_CHILDREN = frozenset({SEARCH_TOOLS, CALL_TOOL, "EnterPlanMode", "ExitPlanMode", STRUCTURED_OUTPUT})
+"""Tools that belong to the main agent's conversation: its search among tools, its plan, the shape of its answer."""
+InShort = Callable[[ToolSpec], ToolSpec]
+PortMaker = Callable[[AgentId, CallId], AgentPort]
+HookMaker = Callable[[AgentId], CallHook]
+"""Makes what stands around one agent's calls."""
+
+
+class OfferTelling:
+    """One per session. The call itself goes on as it is: allowing takes effect with the next one."""
+
+    def __init__(self) -> None:
+        self.tell: Callable[[str], None] = _nobody
+        self._told: set[str] = set()
+
+    async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
+        """Nothing is changed."""
+        return None
+
+    @asynccontextmanager
+    async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
+        """Nothing is kept."""
+        yield
+
+    async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
+        """The result is the model's; the offer is a person's."""
+        for offer in result.offers:
+            if offer.rule not in self._told:
+                self._told.add(offer.rule)
+                self.tell(
+                    f"{offer.covers} was withheld because it may hold secrets. To let this project read it: "
+                    f"/permissions allow {offer.rule}  (from a shell: clew permissions allow '{offer.rule}')"
+                )
+        return result
+
+
+def _nobody(text: str) -> None:
+    """Until the session is there."""
+
+
+class SessionTools:
+    """What the calls of all agents of a session stand on: one sandbox, one set of rules, one keeper of files."""
+
+    def __init__(self, place: ToolPlace, results_dir: Path | None, transcript: Path | None = None) -> None:
+        """Without a transcript nothing is kept, files included. Raises SettingsError for a rule that cannot be
+        understood."""
+        settings = place.settings
+        saved = SavedRules(SessionStore(place.home).project_dir(place.root))
+        self._place = place
+        self._results_dir = results_dir
+        self._roots = (str(place.root), *settings.permissions.additional_directories)
+        self._key_variables = key_variables(settings.providers)
+        self._sandbox = open_sandbox(
+            mode=settings.sandbox.mode,
+            network=settings.sandbox.network,
+            writable=settings.sandbox.writable_paths,
+            home=place.env.get("HOME", ""),
+            search_path=place.env.get("PATH", ""),
+            clew_home=place.home,
+            sockets=socket_dir(place.env, place.home),
+            allowed=self.may_read,
+        )
+        self._sessions: list[ToolSession] = []
+        self._session: SessionPort | None = None
+        self._agents: PortMaker | None = None
+        self._registry: TaskRegistry | None = None
+        self._hooks: list[HookMaker] = []
+        self.permits = Permits(
+            policy_of(place, saved),
+            save=saved.add,
+            unsave=saved.remove,
+            saved=saved.texts,
+            saved_in=str(saved.path),
+            results_dir=results_dir,
+        )
+        self.undo: UndoHook | None = None
+        if transcript is not None:
+            roots = [os.path.realpath(root) for root in self._roots]
+            self.undo = UndoHook(home=place.home, transcript=transcript, roots=roots)
+        self.offers = OfferTelling()
+        register_secrets(secret_values(place.env, key_variables=frozenset(self._key_variables)))
+
+    def may_read(self, path: str) -> bool:
+        """Whether an agent may read a file without asking."""
+        return self.permits.judge((FileAccess(op="read", path=path, cwd="/"),)).decision == "allow"
+
+    def tool_session(self, agent: AgentId, cwd: str = "") -> ToolSession:
+        """What the tools of one more agent remember: its directory, its reads and claims, its commands."""
+        session = ToolSession(
+            cwd=cwd or str(self._place.cwd),
+            roots=self._roots,
+            results_dir=self._results_dir,
+            env=self._place.env,
+            key_variables=self._key_variables,
+            keep_variables=self._place.settings.tool_environment.keep,
+            sandbox=self._sandbox,
+            shared_sandbox=True,
+            withheld=lambda path: not self.may_read(path),
+            tasks=lambda: self.registry.of(agent),
+        )
+        self._sessions.append(session)
+        return session
+
+    def add_hooks(self, make: HookMaker) -> None:
+        """Stand around every agent's calls, within what was added before and around what keeps files."""
+        self._hooks.append(make)
+
+    def hooks_of(self, agent: AgentId, session: ToolSession) -> tuple[CallHook, ...]:
+        """What stands around one agent's calls, the outermost first."""
+        kept = (self.undo.of(agent, session),) if self.undo is not None else ()
+        return (*(make(agent) for make in self._hooks), *kept, self.offers)
+
+    def open_ports(self, session: SessionPort, agents: PortMaker | None = None) -> None:
+        """Belong to a session; `agents` makes the ports through which calls start agents."""
+        self._session = session
+        self._agents = agents
+        if self.undo is not None:
+            self.undo.attach(session)
+        self.offers.tell = lambda text: session.notice("warning", text, code="withheld")
+
+    @property
+    def registry(self) -> "TaskRegistry":
+        """The tasks of the session; loaded when the first one begins."""
+        if self._registry is None:
+            from clew.agents.tasks import TaskRegistry  # most runs have none
+
+            assert self._session is not None
+            self._registry = TaskRegistry(self._session)
+        return self._registry
+
+    def ports(self, agent: AgentId, call_id: CallId) -> tuple[AgentPort | None, Callable[[], TaskPort]]:
+        """The ports of one call."""
+        return self._agents(agent, call_id) if self._agents is not None else None, lambda: self.registry.of(agent)
+
+    async def end_tasks(self) -> None:
+        """The session is about to end: so does what runs beside it, and that is told."""
+        if self._registry is not None:
+            await self._registry.close()
+
+    async def release(self, session: ToolSession) -> None:
+        """An agent is done: what it started ends."""
+        if session in self._sessions:
+            self._sessions.remove(session)
+            await session.close()
+
+    async def close(self) -> None:
+        """End all that runs, of every agent, then let the sandbox and the kept files go."""
+        for session in list(self._sessions):
+            await self.release(session)
+        if self._sandbox is not None:
+            self._sandbox.close()
+        if self.undo is not None:
+            await self.undo.close()
+
+
+class AgentToolHost:
+    """What an agent's calls get of it and of its session: the directory in force, rights, a place for long results."""
+
+    def __init__(self, agent: AgentId, session: ToolSession, rights: Rights, shared: SessionTools) -> None:
+        self._agent = agent
+        self._session = session
+        self._rights = rights
+        self._shared = shared
+        self._hooks: tuple[CallHook, ...] | None = None
+
+    @property
+    def hooks(self) -> tuple[CallHook, ...]:
+        """What stands around its calls; fixed with the first one."""
+        if self._hooks is None:
+            self._hooks = self._shared.hooks_of(self._agent, self._session)
+        return self._hooks
+
+    def context(self, call_id: CallId, progress: Callable[[str], None], ask: Ask) -> ToolContext:
+        """A call starts in the directory the last command left."""
+        agents, tasks = self._shared.ports(self._agent, call_id)
+        return ToolContext(
+            call_id=call_id, cwd=self._session.cwd, progress=progress, ask=ask, agents=agents, tasks=tasks
+        )
+
+    async def judge(self, accesses: tuple[Access, ...]) -> Verdict:
+        """By the rules and mode in force now. Where something would be lost, whether it could be brought back."""
+        verdict = self._rights.judge(accesses)
+        if not verdict.at_stake:
+            return verdict
+        told = [await self._told(access, verdict.at_stake) for access in accesses]
+        return self._rights.judge(tuple(told))
+
+    async def only_a_person(self, accesses: tuple[Access, ...]) -> bool:
+        """Whether an ask about these is one that no hook may answer."""
+        return self._rights.only_a_person(accesses)
+
+    async def _told(self, access: Access, paths: tuple[str, ...]) -> Access:
+        """The access with what is known of the paths at stake."""
+        if not isinstance(access, ShellAccess | FileAccess):
+            return access
+        undo, named = self._shared.undo, isinstance(access, FileAccess)
+        gaps = await undo.unkept(paths, named) if undo is not None else (NOTHING_KEPT,)
+        return replace(access, unkept=gaps)
+
+    def remember(self, rules: tuple[str, ...], *, scope: RuleScope) -> None:
+        """The user said "always", or "for this session"."""
+        self._rights.permits.remember(rules, kept=scope != "session")
+
+    def saved_in(self, scope: RuleScope) -> str:
+        """The file beside the project's sessions; rules of this session only are in none."""
+        return "" if scope == "session" else self._rights.permits.saved_in
+
+    @property
+    def results_dir(self) -> Path | None:
+        """None when the session keeps nothing on disk."""
+        return self._session.results_dir
+
+
+class AgentTools(Struct, frozen=True, kw_only=True):
+    """The tools of one agent, with what they remember and what it may do."""
+
+    shared: SessionTools
+    session: ToolSession
+    tools: ToolSet
+    host: AgentToolHost
+    rights: Rights
+    in_short: InShort
+
+    @property
+    def permits(self) -> Permits:
+        """The session's."""
+        return self.shared.permits
+
+    @property
+    def undo(self) -> UndoHook | None:
+        """What keeps the session's files."""
+        return self.shared.undo
+
+    def child(self, agent: AgentId, names: tuple[str, ...] | None = None, *, mode: Mode | None = None) -> "AgentTools":
+        """Tools for a child: of those that its parent is told of, all or the ones of these names, on the same sandbox,
+        rules and kept files, with a memory of their own. `mode`: of its definition; it never makes rights wider."""
+        session = self.shared.tool_session(agent, self.session.cwd)
+        told = {spec.name for spec in self.tools.specs}
+        offered = [
+            tool
+            for tool in self.tools
+            if tool.name in told and tool.name not in NOT_FOR_CHILDREN and (names is None or tool.name in names)
+        ]
+        own = {tool.name: tool for tool in builtin_tools(session, allowed=[tool.name for tool in offered])}
+        rights = Rights(self.permits, mode=mode, parent=self.rights)
+        return AgentTools(
+            shared=self.shared,
+            session=session,
+            tools=ToolSet((own.get(tool.name, tool) for tool in offered), in_short=self.in_short),
+            host=AgentToolHost(agent, session, rights, self.shared),
+            rights=rights,
+            in_short=self.in_short,
+        )
+
+
+def open_tools(
+    shared: SessionTools,
+    *,
+    names: tuple[str, ...] | None = None,
+    more: tuple[Tool[Any], ...] = (),
+    told: tuple[ToolSpec, ...] = (),
+    late: LateTools | None = None,
+    small: bool = False,
+) -> AgentTools:
+    """The main agent's tools: all or those of these `names`, and what the session brings along; `told` and `late`: what
+    may come later; `small`: only the few that a small window has room for, unless names are given. Raises SettingsError
+    for a name that there is not."""
+    if names is not None and (unknown := [name for name in names if name not in builtin_names()]):
+        raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
+    session = shared.tool_session(MAIN_AGENT)
+    names, in_short = small_set(names) if small else (names, as_it_is)
+    rights = Rights(shared.permits)
+    return AgentTools(
+        shared=shared,
+        session=session,
+        tools=ToolSet((*builtin_tools(session, allowed=names), *more), told=told, late=late, in_short=in_short),
+        host=AgentToolHost(MAIN_AGENT, session, rights, shared),
+        rights=rights,
+        in_short=in_short,
+    )
+
+
+def as_it_is(spec: ToolSpec) -> ToolSpec:
+    """A spec in full."""
+    return spec
+
+
+def small_set(names: tuple[str, ...] | None) -> tuple[tuple[str, ...], InShort]:
+    """Which tools, and how they are told, where the window is small. Those that were asked for are told in full."""
+    if names is not None:
+        return names, as_it_is
+    from clew.tools.small_set import SMALL_SET, short_spec  # most sessions have room for all
+
+    return tuple(SMALL_SET), short_spec
