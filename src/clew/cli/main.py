@@ -8,7 +8,6 @@ from typing import Protocol, cast
 
 from clew.cli import streams
 from clew.cli.parser import OneLineParser
-from clew.cli.reserved import RESERVED
 
 COMMANDS = {
     "recap": "where did I leave off: one session, or all",
@@ -110,6 +109,10 @@ def dispatch(argv: list[str]) -> int:
 def reserved(argv: list[str]) -> str:
     """What to say of a sub-command that is reserved and not there, also where somebody asks for its help."""
     word = argv[1] if argv[:1] == ["help"] and len(argv) == 2 else (argv or [""])[0]
+    if not word.isalpha():
+        return ""
+    from clew.cli.reserved import RESERVED  # only for a lone word
+
     return RESERVED.get(word.lower(), "")
 
 

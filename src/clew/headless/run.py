@@ -26,11 +26,11 @@ from clew.protocol.ops import (
 )
 from clew.protocol.refused_calls import ALL_REFUSED
 from clew.protocol.stream import StreamLine
-from clew.streaming.lines import StreamLines, init_without_session
 from clew.streaming.outcome import Outcome, failed_result, told_result
 
 if TYPE_CHECKING:
     from clew.headless.slash_name import SlashName
+    from clew.streaming.lines import StreamLines
 
 OutputFormat = Literal["text", "json", "stream-json"]
 NAMED_DENIALS = 3
@@ -197,8 +197,10 @@ class OneShot:
         return self._closing
 
 
-def stream_lines(options: HeadlessOptions) -> StreamLines:
+def stream_lines(options: HeadlessOptions) -> "StreamLines":
     """The lines that were asked for."""
+    from clew.streaming.lines import StreamLines  # a run that prints words has none
+
     return StreamLines(
         partial=options.partial,
         hooks=options.hooks,
@@ -254,6 +256,8 @@ def print_unstarted(output_format: OutputFormat, error: str, *, out: TextIO) -> 
     """The lines of a run that could not begin: programs that read JSON wait for a result."""
     lines: list[StreamLine] = [failed_result(error)] if output_format != "text" else []
     if output_format == "stream-json":
+        from clew.streaming.lines import init_without_session  # as above
+
         lines.insert(0, init_without_session())
     for line in lines:
         out.write(encoded(line).decode())

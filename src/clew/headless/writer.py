@@ -14,16 +14,20 @@ import time
 from collections import deque
 from contextlib import suppress
 from io import UnsupportedOperation
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 from msgspec.structs import replace
 
-from clew.protocol.control import ControlLine
 from clew.protocol.stream import PartialLine, StreamLine
 from clew.protocol.stream_content import BlockDelta, InputPiece, Piece, TextPiece, ThinkingPiece
 
-OutputLine = StreamLine | ControlLine
+if TYPE_CHECKING:
+    from clew.protocol.control import ControlLine
+
+    OutputLine = StreamLine | ControlLine
+else:  # a run that nobody drives has no control lines
+    OutputLine = StreamLine
 """What stdout carries. Only our own structs become lines: no text of a model, a tool or a child ever is one."""
 MAX_JOINED_CHARS = 4_096
 GATHER_S = 0.002

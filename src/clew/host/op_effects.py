@@ -5,7 +5,6 @@ from typing import Any
 
 from clew.agents.permits import MODES
 from clew.host.connection import Connection
-from clew.host.hook_ops import HookOp, hook_effect
 from clew.host.lookups import Lookups
 from clew.host.model_choice import cannot_stop_thinking
 from clew.host.refusal import OpRefused, too_late
@@ -15,12 +14,16 @@ from clew.llm.model import Model
 from clew.protocol.events import ModelChanged, PermissionModeChanged, TitleChanged
 from clew.protocol.ops import (
     AnswerApproval,
+    AnswerHookCall,
     AnswerPlan,
     AnswerQuestion,
+    ApproveHooks,
     InvocableOp,
+    ListHooks,
     LookupOp,
     Op,
     Redo,
+    RegisterHooks,
     ReportFocus,
     RequestRecap,
     Rewind,
@@ -32,6 +35,8 @@ from clew.protocol.ops import (
     Undo,
     WindowOp,
 )
+
+HOOK_OPS = (RegisterHooks, AnswerHookCall, ListHooks, ApproveHooks)
 
 
 class OpEffects:
@@ -79,7 +84,9 @@ class OpEffects:
         """Questions, a person's own commands, and what is in force."""
         if isinstance(op, LookupOp):
             return await self._lookups.understood(op, self._room, asker.tell)
-        if isinstance(op, HookOp):
+        if isinstance(op, HOOK_OPS):
+            from clew.host.hook_ops import hook_effect  # where somebody asks about hooks
+
             return await hook_effect(op, self._room, asker.tell)
         if isinstance(op, InvocableOp):
             if self._room.invocables is None:

@@ -40,15 +40,13 @@ from clew.host.model_choice import (
     listed_rows,
 )
 from clew.host.notifying import start_notifying, webhook_of
-from clew.host.orientation_parts import debug_log, orient, side_model
+from clew.host.orientation_parts import debug_log, orient, share_recaps, share_restores, side_model
 from clew.host.past import Past, interrupted_words, moved_words, new_origin, note_project, open_past, resolve
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
 from clew.host.session import Session
-from clew.host.sharing import share_recaps, share_restores
 from clew.host.socket_life import SocketLife
 from clew.host.structured import output_parts
-from clew.host.switching import another
 from clew.host.tool_search import is_small, small_words, tool_search
 from clew.host.typed_shell import TypedShells
 from clew.host.window_parts import WindowParts
@@ -107,6 +105,8 @@ def open_door(request: SessionRequest) -> Door:
     listed: dict[str, SessionRow] = {}
 
     async def reopen(op: SwitchSession) -> Room:
+        from clew.host.switching import another  # where a front end goes on with another session
+
         return await asyncio.to_thread(open_room, another(request, op), door)
 
     async def sessions(query: str, limit: int) -> tuple[SessionRow, ...]:

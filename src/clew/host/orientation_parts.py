@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from contextlib import suppress
 
+from clew.engine.middleware.reminders import Reminders
 from clew.host.orienting import Orientation, Orienting
 from clew.host.past import Past
 from clew.host.session import Session
@@ -12,7 +13,7 @@ from clew.llm.errors import LLMError
 from clew.llm.model import Model
 from clew.prompts.memory import Memory
 from clew.protocol.entries import SideQueryEntry
-from clew.protocol.events import SideQueryBooked
+from clew.protocol.events import Event, RecapReady, Rewound, SideQueryBooked
 from clew.system.debug_log import open_debug_log
 from clew.system.private_files import private_dir, replace_private
 
@@ -21,6 +22,7 @@ MAX_MEMORY_CHARS = 4_000
 
 EARLY = 0.8
 """A recap is written when so much of `recap.awayMinutes` has passed, so that it is there when somebody comes back."""
+MAX_NAMED = 20
 
 
 def debug_log(workspace: Workspace, past: Past) -> Callable[[str], None]:
@@ -176,3 +178,25 @@ def orient(
         log=log,
     )
     session.journal.main.conversation.follow(session.orienting.hear)
+
+
+def share_recaps(reminders: Reminders) -> Callable[[Event], None]:
+    """The model learns what the user was told about where things stand."""
+
+    def share(event: Event) -> None:
+        if isinstance(event, RecapReady):
+            reminders.add(f"[The user was shown this recap: {event.text}]")
+
+    return share
+
+
+def share_restores(reminders: Reminders) -> Callable[[Event], None]:
+    """The model learns that files are not as it left them."""
+
+    def share(event: Event) -> None:
+        if isinstance(event, Rewound) and (names := [item.path for item in event.files if not item.conflict]):
+            more = f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else ""
+            words = "undone changes were made again" if event.direction == "redo" else "changes were taken back"
+            reminders.add(f"[The user restored files, {words}: {', '.join(names[:MAX_NAMED])}{more}]")
+
+    return share

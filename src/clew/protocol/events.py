@@ -59,8 +59,7 @@ from clew.protocol.context_events import (
     SectionKept,
     ViewTrimmed,
 )
-from clew.protocol.envelope import Envelope
-from clew.protocol.event_base import DurableEvent, EventBase, LiveEvent
+from clew.protocol.event_base import DurableEvent, Envelope, EventBase, LiveEvent
 from clew.protocol.hook_events import (
     HookAwaited,
     HookCalled,

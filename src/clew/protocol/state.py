@@ -34,8 +34,7 @@ from clew.protocol.context_events import (
     ItemPinned,
 )
 from clew.protocol.display import DiffBlock, TerminalBlock, TodoBlock, TodoItem
-from clew.protocol.envelope import Envelope
-from clew.protocol.event_base import EventBase
+from clew.protocol.event_base import Envelope, EventBase
 from clew.protocol.ids import MAIN_AGENT, AgentId, TaskId
 from clew.protocol.lookup_events import PlanStanding
 from clew.protocol.messages import text_of

@@ -9,8 +9,7 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
-from clew.protocol.envelope import Envelope
-from clew.protocol.event_base import EventBase
+from clew.protocol.event_base import Envelope, EventBase
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, SessionId
 from clew.protocol.lookup_base import Answer, Lookup
 from clew.protocol.op_base import OpBase
