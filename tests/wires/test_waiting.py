@@ -7,9 +7,9 @@ from collections.abc import AsyncGenerator
 from typing import Any
 
 from clew.llm.errors import StreamBroken
+from clew.llm.remote import tell_waiting
 from clew.llm.reply import ReplyEvent, TextChunk
 from clew.llm.retry import RetryPolicy
-from clew.llm.waiting import tell_waiting
 
 
 async def test_a_failure_in_the_moment_of_an_interrupt_is_not_reported_by_the_loop() -> None:

@@ -14,6 +14,7 @@ from clew.protocol.events import PromptOrigin
 from clew.protocol.ids import PromptId, new_uuid
 from clew.protocol.invocable_ops import ChooseSkills, InvocableOp, ListInvocables, UseInvocable
 from clew.protocol.invocables import (
+    RESERVED_NAMES,
     InvocableLevel,
     InvocableRow,
     InvocablesChanged,
@@ -22,7 +23,6 @@ from clew.protocol.invocables import (
     typed_words,
 )
 from clew.protocol.messages import Part
-from clew.protocol.reserved_names import RESERVED_NAMES
 
 LEVELS: tuple[InvocableLevel, ...] = ("project", "user", "plugin", "server", "bundled")
 MAX_ARGUMENT_CHARS = 200_000

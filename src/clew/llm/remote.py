@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
 from contextlib import aclosing, asynccontextmanager
 
 import msgspec
@@ -10,12 +10,11 @@ import msgspec
 from clew.llm.errors import AuthenticationFailed, BadResponse, LLMError, StreamBroken
 from clew.llm.failures import failure_of, host_of, not_a_model, request_id_of
 from clew.llm.http import Answer, Transport
-from clew.llm.reply import Reply, ReplyEvent, ReplyStarted, UsageSeen, collected
+from clew.llm.reply import Reply, ReplyEvent, ReplyStarted, StillWaiting, UsageSeen, collected
 from clew.llm.request import ModelRequest
 from clew.llm.retry import RetryPolicy, Schedule, system_random
 from clew.llm.target import Target, Thinks
 from clew.llm.text_calls import TextCallLift
-from clew.llm.waiting import tell_waiting
 from clew.llm.wires.base import Decoder, HttpRequest
 from clew.llm.wires.history import history_for
 from clew.llm.wires.registry import parser_for, wire_for
@@ -234,3 +233,49 @@ def _broken(error: LLMError) -> StreamBroken:
     if isinstance(error, StreamBroken):
         return error
     return StreamBroken(str(error), status=error.status, request_id=error.request_id)
+
+
+async def tell_waiting(events: AsyncGenerator[ReplyEvent], policy: RetryPolicy) -> AsyncGenerator[ReplyEvent]:
+    """The same events, with a StillWaiting at each moment of the policy until the reply begins."""
+    async with aclosing(events):
+        moments = _moments(policy)
+        started, due_s = time.monotonic(), next(moments)
+        begun = False
+        while not begun:
+            step = asyncio.create_task(_next(events))
+            try:
+                while not (await asyncio.wait({step}, timeout=max(0.0, started + due_s - time.monotonic())))[0]:
+                    yield StillWaiting(seconds=due_s)
+                    due_s = next(moments)
+            finally:
+                await _ended(step)
+            event = step.result()
+            if event is None:
+                return
+            begun = not isinstance(event, UsageSeen)
+            yield event
+        async for event in events:
+            yield event
+
+
+def _moments(policy: RetryPolicy) -> Iterator[float]:
+    moment_s = 0.0
+    for moment_s in policy.told_after_s:
+        yield moment_s
+    while True:
+        moment_s += policy.told_every_s
+        yield moment_s
+
+
+async def _next(events: AsyncGenerator[ReplyEvent]) -> ReplyEvent | None:
+    return await anext(events, None)
+
+
+async def _ended(step: asyncio.Task[ReplyEvent | None]) -> None:
+    """Nobody waits any more: the step ends with us, and its failure is not reported a second time, also when it ended
+    in the moment in which we were told to stop."""
+    if not step.done():
+        step.cancel()
+        await asyncio.wait({step})
+    if not step.cancelled():
+        step.exception()

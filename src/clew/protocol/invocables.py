@@ -7,6 +7,15 @@ from msgspec import Struct
 from clew.protocol.event_base import LiveEvent
 from clew.protocol.ids import OpId
 
+_NAMES = """
+    ? away bashes branch catchup clear commands compact context copy cost diff doctor effort exit export fork
+    help hooks keys mcp memory mode model new permissions pin plan q quit recall recap redo rename resume rewind
+    sessions skills stats status tasks theme title todos undo unpin usage version
+"""
+RESERVED_NAMES = frozenset(_NAMES.split())
+"""The slash names of our own commands, which no name of the user's replaces; listed, so that knowing them loads none:
+tests/unit/commands/test_names.py holds it against the commands themselves."""
+
 InvocableKind = Literal["command", "skill", "prompt"]
 """`prompt`: one that an MCP server offers."""
 
