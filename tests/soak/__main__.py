@@ -5,6 +5,7 @@ Sessions with an odd seed change their view in between: compaction, clearing, sn
 `--long 1000` makes one session of so many requests in a small window instead.
 `--headless 1000` makes so many runs of `clew -p` with random faults: one result each, no hang, no process left behind.
 `--recaps 200` makes so many sessions of random work, some of them killed, and holds their recaps against the disk.
+`--front-ends 200` makes so many sessions with two agents and two front ends in two processes, with random faults.
 """
 
 import argparse
@@ -26,6 +27,7 @@ from e2e.conversation_plan import Plan, make_plan, make_view_plan
 from e2e.headless_runs import make_run
 from e2e.headless_runs import play as play_run
 from e2e.recap_fuzz import play as play_recap
+from e2e.two_front_ends import play as play_front_ends
 
 NUMBERED = re.compile(r"\b(?:ask|say|fx|ink|muse)\d{3}\b|'[^']*'|\d+")
 
@@ -40,8 +42,9 @@ def main() -> int:
     parser.add_argument("--long", type=int, default=0, metavar="REQUESTS", help="one long session in a small window")
     parser.add_argument("--headless", type=int, default=0, metavar="RUNS", help="runs of `clew -p` instead")
     parser.add_argument("--recaps", type=int, default=0, metavar="SESSIONS", help="recaps against the disk instead")
+    parser.add_argument("--front-ends", type=int, default=0, metavar="SESSIONS", help="two agents, two front ends")
     args = parser.parse_args()
-    count = args.headless or args.recaps or args.sessions
+    count = args.headless or args.recaps or args.front_ends or args.sessions
     what = "runs" if args.headless else "recaps" if args.recaps else "sessions"
     print(f"seed {args.seed}, {count} {what}, {args.jobs} at once", flush=True)
     folder = Path(tempfile.mkdtemp(prefix="clew-soak-"))
@@ -53,17 +56,29 @@ def main() -> int:
     tell, play_one = (told_run, one_run) if args.headless else (told_session, one_session)
     if args.recaps:
         tell, play_one = told_recap, play_recap
+    if args.front_ends:
+        tell, play_one = told_front_ends, play_in_folder
     started = time.monotonic()
     bad = play_all(range(args.seed, args.seed + count), args.jobs, folder, tell, play_one, keep=args.keep)
     took_s = time.monotonic() - started
     good = "have one result, and leave nothing behind" if args.headless else "go on as they were"
-    good = "say what is so" if args.recaps else good
+    good = "say what is so" if args.recaps else "answer every ask once" if args.front_ends else good
     print(f"{count - len(bad)} of {count} {what} {good}; {took_s:.0f} s; failing seeds: {sorted(bad) or 'none'}")
     if bad and args.keep:
         print(f"kept in {folder}")
     else:
         shutil.rmtree(folder, ignore_errors=True)
     return 1 if bad else 0
+
+
+def told_front_ends(seed: int) -> str:
+    """What one of these is."""
+    return f"two agents, two front ends, seed {seed}"
+
+
+def play_in_folder(seed: int, folder: Path) -> list[str]:
+    """One of them."""
+    return play_front_ends(seed, folder / f"front-ends-{seed}")
 
 
 def play_all(
