@@ -45,6 +45,8 @@ def play(seed: int, folder: Path) -> list[str]:
     """One session with its faults; what was wrong, if anything."""
     folder.mkdir(parents=True, exist_ok=True)
     host = _start("host", seed, folder)
+    assert host.stdout is not None
+    host.stdout.readline()  # it listens
     guests: list[dict[str, Any]] = []
     life = 0
     while host.poll() is None:
@@ -116,8 +118,8 @@ async def host(seed: int, folder: Path) -> None:
     add_child(front, ScriptedModel(list(script)), path, host=TestHost(verdict=asks("ShellAccess")))
     server = SocketServer(door, folder / "door.sock")
     await server.start()
-    (folder / "owner.part").write_bytes(_owner(folder))
-    os.rename(folder / "owner.part", folder / "owner.json")
+    (folder / "owner.json").write_bytes(_owner(folder))
+    print("listening", flush=True)
     for turn_number in range(1, TURNS + 1):
         for agent in (MAIN_AGENT, CHILD):
             await front.submit(SubmitPrompt(content=f"go {turn_number}", agent=agent))
@@ -164,10 +166,6 @@ async def guest(seed: int, folder: Path) -> None:
     """The other process: it prints what it was told yes and no to."""
     fate = random.Random(seed)
     place = folder / "owner.json"
-    for _ in range(2_000):
-        if place.exists():
-            break
-        await asyncio.sleep(0.01)
     with contextlib.suppress(NotReached, OSError):
         owner = Owner(**{"host": os.uname().nodename, **json.loads(place.read_text())})
         if fate.random() < 0.2:

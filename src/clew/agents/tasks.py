@@ -118,7 +118,7 @@ class TaskRegistry:
     def _find(self, task_id: str) -> _Known:
         known = self._known.get(TaskId(task_id)) or self._known.get(TaskId(f"bash_{task_id}"))
         if known is None:
-            raise NoSuchTask(f"there is no task {task_id}; known: {', '.join(self._known) or 'none'}")
+            raise NoSuchTask(f"there is no background command {task_id}; known: {', '.join(self._known) or 'none'}")
         return known
 
     def _standing_told(self, work: TaskWork) -> str:

@@ -4,6 +4,12 @@ from typing import NamedTuple
 
 from clew.protocol.standing import Standing
 
+ALIKE = {
+    Standing.STARTING: Standing.WORKING,
+    Standing.COMPLETED: Standing.IDLE,
+    Standing.STOPPED: Standing.INTERRUPTED,
+}
+
 
 class Wording(NamedTuple):
     """One language."""
@@ -30,8 +36,8 @@ class Wording(NamedTuple):
     failed: str
 
     def word(self, state: Standing) -> str:
-        """A state in this language."""
-        return getattr(self, state.value)
+        """A state in this language; those of agents and tasks in the word of a session's that people read for it."""
+        return getattr(self, ALIKE.get(state, state).value)
 
 
 _TABLE = {

@@ -157,7 +157,10 @@ async def test_a_front_end_lists_looks_and_stops(tmp_path: Path) -> None:
         await place.front.submit(ShowTask(op_id=OpId("b"), task_id="bash_2"))
         shown: TaskShown = await place.front.until(TaskShown)
         assert (shown.task.exit_code, shown.output) == (4, "")
-        for op, why in ((ShowTask(task_id="x"), "there is no task x"), (StopTask(task_id="bash_2"), "ended already")):
+        for op, why in (
+            (ShowTask(task_id="x"), "there is no background command x"),
+            (StopTask(task_id="bash_2"), "ended already"),
+        ):
             before = len(place.front.of(OpRejected))
             await place.front.submit(op)
             assert why in (await place.front.until(OpRejected, before + 1)).reason
