@@ -22,7 +22,6 @@ from clew.protocol import (
     hook_ops,
     invocable_ops,
     invocables,
-    lookup_events,
     lookup_ops,
     mcp_events,
     mcp_ops,
@@ -40,7 +39,9 @@ from clew.protocol import (
     turn_events,
     usage,
 )
+from clew.protocol.lookups import hooks, mcp, place, rules_and_models, session, slash_names
 
+LOOKUP_MODULES = (hooks, mcp, place, rules_and_models, session, slash_names)
 EVENT_MODULES = (
     agent_events,
     asking,
@@ -49,7 +50,6 @@ EVENT_MODULES = (
     hook_events,
     invocables,
     mcp_events,
-    lookup_events,
     session_events,
     session_words,
     shell_events,
@@ -57,6 +57,7 @@ EVENT_MODULES = (
 )
 MODULES = (
     *EVENT_MODULES,
+    *LOOKUP_MODULES,
     answer_ops,
     control,
     control_answers,

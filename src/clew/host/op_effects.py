@@ -5,7 +5,6 @@ from typing import Any
 
 from clew.host.connection import Connection
 from clew.host.hook_ops import HookOp, hook_effect
-from clew.host.lookups import Lookups
 from clew.host.model_choice import cannot_stop_thinking
 from clew.host.permits import MODES
 from clew.host.refusal import OpRefused, too_late
@@ -28,6 +27,7 @@ from clew.protocol.ops import (
     SetEffort,
     SetModel,
     SetPermissionMode,
+    SetTheme,
     SetTitle,
     Undo,
     WindowOp,
@@ -37,9 +37,8 @@ from clew.protocol.ops import (
 class OpEffects:
     """For one session. It is called between two events, so what was checked still holds when it is done."""
 
-    def __init__(self, room: Room, lookups: Lookups) -> None:
+    def __init__(self, room: Room) -> None:
         self._room = room
-        self._lookups = lookups
         self.restoring = False
         """Files are being brought back: nothing that changes files or the conversation may begin."""
 
@@ -78,9 +77,9 @@ class OpEffects:
     async def about_the_place(self, op: Op, asker: Connection) -> Effect:
         """Questions, a person's own commands, and what is in force."""
         if isinstance(op, LookupOp):
-            return await self._lookups.understood(op, self._room, asker.tell)
+            return await self._about_shells(op, asker)
         if isinstance(op, HookOp):
-            return await hook_effect(op, self._room, asker.tell)
+            return hook_effect(op, self._room)
         if isinstance(op, InvocableOp):
             if self._room.invocables is None:
                 raise OpRefused("this session has no commands or skills of the user's")
@@ -94,6 +93,13 @@ class OpEffects:
         if self._room.typed is None:
             raise OpRefused("commands cannot be run in this session")
         return self._room.typed.understood(op.command)
+
+    async def _about_shells(self, op: LookupOp, asker: Connection) -> Effect:
+        if self._room.tools is None:
+            raise OpRefused("this session runs no commands")
+        from clew.host.background_shells import about_shells  # loaded where somebody asks
+
+        return partial(asker.tell, await about_shells(op, self._room.tools))
 
     def _changed(self, op: Op) -> Effect:
         """Ops that change what is in force."""
@@ -112,6 +118,10 @@ class OpEffects:
                 from clew.host.kept_choices import choose_effort  # settings are written only here
 
                 return partial(room.session.publish, choose_effort(op, agent, room.workspace))
+            case SetTheme():
+                from clew.host.kept_choices import choose_theme  # as above
+
+                return partial(room.session.publish, choose_theme(op, room.workspace))
             case SetPermissionMode():
                 try:
                     room.permits.set_mode(op.mode)

@@ -11,7 +11,7 @@ from clew.permissions.access import Access, FileAccess, Mode, ShellAccess, Verdi
 from clew.permissions.conditions import Policy, with_rules
 from clew.permissions.policy import judge, judge_call
 from clew.permissions.rules import RuleError, add_rule, parse_rule
-from clew.protocol.events import RuleRow
+from clew.protocol.lookups.rules_and_models import RuleRow
 
 MODES = get_args(Mode)
 FOR_PEOPLE = frozenset({"protected names", "secret names", "leaves the sandbox", "memory", "limits", "fault"})

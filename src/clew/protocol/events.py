@@ -49,8 +49,6 @@ from clew.protocol.context_events import (
     ItemPinned,
     ItemsRecalled,
     RangeSnipped,
-    ReceiptShown,
-    RewindPreviewed,
     Rewound,
     SectionKept,
     ViewTrimmed,
@@ -63,29 +61,10 @@ from clew.protocol.hook_events import (
     HookCallWithdrawn,
     HookRan,
     HookRow,
-    HooksListed,
+    HooksChanged,
     HooksOffered,
 )
-from clew.protocol.ids import EntryId, OpId
-from clew.protocol.lookup_events import (
-    ChecksShown,
-    DiffShown,
-    FilesFound,
-    LineRemembered,
-    MemoryListed,
-    ModelRow,
-    ModelsListed,
-    PlanOpened,
-    PlanShown,
-    RuleRow,
-    RulesListed,
-    SessionExported,
-    SessionPreviewed,
-    SessionRow,
-    SessionsListed,
-    StatusShown,
-)
-from clew.protocol.mcp_events import McpServersChanged, McpServersListed, McpServersOffered
+from clew.protocol.mcp_events import McpServersChanged, McpServersOffered
 from clew.protocol.session_events import (
     EffortChanged,
     GuestsChanged,
@@ -95,6 +74,8 @@ from clew.protocol.session_events import (
     PlaceChanged,
     SandboxChanged,
     SessionEnded,
+    SessionRow,
+    SessionsFit,
     SessionStarted,
     SnapshotTaken,
     ThemeChanged,
@@ -163,14 +144,6 @@ class Recorded(Struct, frozen=True, kw_only=True):
     event: Durable
 
 
-class HistoryLoaded(LiveEvent, frozen=True, kw_only=True, tag="history.loaded"):
-    """A piece of the past, oldest first, in answer to `LoadHistory`; `before`: ask with it for the piece before."""
-
-    op_id: OpId
-    events: tuple[Recorded, ...]
-    before: EntryId | None
-
-
 if TYPE_CHECKING:
     Event = EventBase
 else:
@@ -191,7 +164,6 @@ __all__ = [
     "AttemptOutcome",
     "BatchLabelled",
     "CallChanged",
-    "ChecksShown",
     "Choice",
     "ColdReturn",
     "CompactionEnded",
@@ -200,7 +172,6 @@ __all__ = [
     "CompactionUndone",
     "ContextMeasured",
     "CostThresholdReached",
-    "DiffShown",
     "Durable",
     "DurableEvent",
     "EffortChanged",
@@ -209,27 +180,20 @@ __all__ = [
     "Envelope",
     "Event",
     "EventBase",
-    "FilesFound",
     "GuestsChanged",
-    "HistoryLoaded",
     "HookAwaited",
     "HookCallWithdrawn",
     "HookCalled",
     "HookRan",
     "HookRow",
-    "HooksListed",
+    "HooksChanged",
     "HooksOffered",
     "ItemPinned",
     "ItemsRecalled",
-    "LineRemembered",
     "LiveEvent",
     "McpServersChanged",
-    "McpServersListed",
     "McpServersOffered",
-    "MemoryListed",
     "ModelChanged",
-    "ModelRow",
-    "ModelsListed",
     "Notice",
     "Notified",
     "OpAccepted",
@@ -238,9 +202,7 @@ __all__ = [
     "PermissionModeChanged",
     "PlaceChanged",
     "PlanAnswered",
-    "PlanOpened",
     "PlanProposed",
-    "PlanShown",
     "PromptAccepted",
     "PromptOffered",
     "PromptOrigin",
@@ -252,7 +214,6 @@ __all__ = [
     "RangeSnipped",
     "ReasoningDelta",
     "RecapReady",
-    "ReceiptShown",
     "Recorded",
     "Refuser",
     "ReplyAwaited",
@@ -261,19 +222,14 @@ __all__ = [
     "ReplyWithdrawn",
     "ResultReplaced",
     "RetryScheduled",
-    "RewindPreviewed",
     "Rewound",
     "RuleOffer",
-    "RuleRow",
-    "RulesListed",
     "SandboxChanged",
     "SectionKept",
     "SessionEnded",
-    "SessionExported",
-    "SessionPreviewed",
     "SessionRow",
     "SessionStarted",
-    "SessionsListed",
+    "SessionsFit",
     "ShellEnded",
     "ShellProgress",
     "ShellRow",
@@ -283,7 +239,6 @@ __all__ = [
     "ShellsListed",
     "SideQueryBooked",
     "SnapshotTaken",
-    "StatusShown",
     "StepEnded",
     "StepStarted",
     "StructuredOutputReady",

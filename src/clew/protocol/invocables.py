@@ -5,7 +5,6 @@ from typing import Literal
 from msgspec import Struct
 
 from clew.protocol.event_base import LiveEvent
-from clew.protocol.ids import OpId
 
 InvocableKind = Literal["command", "skill", "prompt"]
 """`prompt`: one that an MCP server offers."""
@@ -46,16 +45,6 @@ class InvocablesChanged(LiveEvent, frozen=True, kw_only=True, tag="invocables.ch
     """These names can be typed from now on, in place of those that SessionStarted or an earlier one told."""
 
     invocables: tuple[InvocableRow, ...]
-
-
-class InvocablesListed(LiveEvent, frozen=True, kw_only=True, tag="invocables.listed"):
-    """All of one kind, hidden ones too, in answer to `ListInvocables`."""
-
-    op_id: OpId
-    kinds: tuple[InvocableKind, ...]
-    invocables: tuple[InvocableRow, ...]
-    problems: tuple[str, ...] = ()
-    """Files that could not be understood, a line each."""
 
 
 def typed_words(name: str, arguments: str) -> str:

@@ -16,6 +16,7 @@ from clew.protocol.asking import (
     Ask,
     PlanAnswered,
     PlanProposed,
+    PlanStanding,
 )
 from clew.protocol.context_events import (
     CompactionEnded,
@@ -28,7 +29,6 @@ from clew.protocol.display import DiffBlock, TerminalBlock, TodoBlock, TodoItem
 from clew.protocol.envelope import Envelope
 from clew.protocol.event_base import EventBase
 from clew.protocol.ids import MAIN_AGENT, AgentId
-from clew.protocol.lookup_events import PlanStanding
 from clew.protocol.messages import text_of
 from clew.protocol.session_words import PermissionModeChanged, RecapReady, TitleChanged
 from clew.protocol.shell_events import ShellEnded, ShellRow, ShellsChanged, ShellStarted

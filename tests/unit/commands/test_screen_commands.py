@@ -10,44 +10,42 @@ from clew.commands.registry import BY_NAME, COMMANDS
 from clew.host.bundled_names import BUNDLED
 from clew.protocol.display import DiffBlock, TodoItem
 from clew.protocol.events import (
-    ChecksShown,
-    DiffShown,
     EffortChanged,
     Event,
-    LineRemembered,
-    MemoryListed,
-    ModelRow,
-    ModelsListed,
     PartCompleted,
     PromptAccepted,
-    SessionExported,
-    SessionPreviewed,
     SessionStarted,
     ShellRow,
     ShellShown,
     ShellsListed,
     ShellStarted,
-    StatusShown,
     ThemeChanged,
 )
 from clew.protocol.ids import EntryId, MessageId, OpId, PromptId, RequestId, SessionId
-from clew.protocol.lookup_events import CheckRow, MemoryRow, StatusRow
-from clew.protocol.messages import TextPart
-from clew.protocol.ops import (
-    ExportSession,
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.place import (
+    CheckRow,
+    ChecksShown,
+    LineRemembered,
     ListMemory,
-    ListShells,
-    Op,
+    MemoryListed,
+    MemoryRow,
     Remember,
-    RequestStatus,
     RunChecks,
-    SetEffort,
-    SetPermissionMode,
-    SetTheme,
-    ShowDiff,
-    ShowShell,
-    StopShell,
+    SessionPreviewed,
 )
+from clew.protocol.lookups.rules_and_models import ModelRow, ModelsListed
+from clew.protocol.lookups.session import (
+    DiffShown,
+    ExportSession,
+    RequestStatus,
+    SessionExported,
+    ShowDiff,
+    StatusRow,
+    StatusShown,
+)
+from clew.protocol.messages import TextPart
+from clew.protocol.ops import ListShells, SetEffort, SetPermissionMode, SetTheme, ShowShell, StopShell
 from clew.protocol.state import SessionState
 from clew.protocol.tally import ModelUse, SideUse, Tally
 from clew.protocol.turn_events import PromptQueued
@@ -82,8 +80,9 @@ ASKED = OpId("1")
         ("/export out --to=claude-code", ExportSession(path="out", to="claude-code")),
     ],
 )
-def test_what_is_asked_for(typed: str, op: Op) -> None:
-    assert run(typed).ops == (op,)
+def test_what_is_asked_for(typed: str, op: object) -> None:
+    result = run(typed)
+    assert (*result.ops, *result.lookups) == (op,)
 
 
 @pytest.mark.parametrize(
@@ -180,39 +179,39 @@ def test_keys_come_from_the_front_end() -> None:
 
 
 SHELL = ShellRow(shell_id="bash_1", command="npm run dev", state="exited", exit_code=3, tail=("bye",))
-ANSWERED: list[tuple[Event, str]] = [
+ANSWERED: list[tuple[Event | Answer, str]] = [
     (ShellsListed(op_id=ASKED, shells=(SHELL,)), "bash_1  npm run dev  (exited with code 3)"),
     (ShellsListed(op_id=ASKED, shells=()), "No command"),
     (ShellShown(op_id=ASKED, shell=SHELL, output="all of it\n"), "all of it"),
     (
-        MemoryListed(op_id=ASKED, files=(MemoryRow(path="/p/A.md", scope="project", chars=7),), adds_to="/p/A.md"),
+        MemoryListed(files=(MemoryRow(path="/p/A.md", scope="project", chars=7),), adds_to="/p/A.md"),
         "A.md",
     ),
-    (MemoryListed(op_id=ASKED, files=(), adds_to=""), "switched off"),
-    (LineRemembered(op_id=ASKED, line="be kind", path="/p/A.md", scope="project"), "Remembered in A.md"),
-    (DiffShown(op_id=ASKED, files=(DiffBlock(path="/p/x.py", patch="+one", added=1, removed=0),)), "x.py +1 -0"),
-    (DiffShown(op_id=ASKED, files=()), "changed no files"),
+    (MemoryListed(files=(), adds_to=""), "switched off"),
+    (LineRemembered(line="be kind", path="/p/A.md", scope="project"), "Remembered in A.md"),
+    (DiffShown(files=(DiffBlock(path="/p/x.py", patch="+one", added=1, removed=0),)), "x.py +1 -0"),
+    (DiffShown(files=()), "changed no files"),
     (
-        SessionExported(op_id=ASKED, path="/p/s.md", to="markdown", bytes=1234),
+        SessionExported(path="/p/s.md", to="markdown", bytes=1234),
         "Written: /p/s.md (markdown, 1,234 bytes)",
     ),
-    (SessionPreviewed(op_id=ASKED, session="s", lines=("> what", "that")), "> what"),
-    (StatusShown(op_id=ASKED, rows=(StatusRow(name="Model", value="a/b"),)), "Model  a/b"),
-    (ChecksShown(op_id=ASKED, checks=(CheckRow(name="git", state="ok", summary="2.40"),)), "Everything works."),
+    (SessionPreviewed(session="s", lines=("> what", "that")), "> what"),
+    (StatusShown(rows=(StatusRow(name="Model", value="a/b"),)), "Model  a/b"),
+    (ChecksShown(checks=(CheckRow(name="git", state="ok", summary="2.40"),)), "Everything works."),
     (ThemeChanged(theme="terminal", saved_in="/h/settings.json"), "Theme: terminal (saved in /h/settings.json)"),
-    (ModelsListed(op_id=ASKED, models=("a/b",), rows=(ModelRow(name="a/b", provider="A", aliases=("x",)),)), "also x"),
+    (ModelsListed(models=("a/b",), rows=(ModelRow(name="a/b", provider="A", aliases=("x",)),)), "also x"),
 ]
 
 
 @pytest.mark.parametrize(("event", "words"), ANSWERED, ids=lambda value: type(value).__name__)
-def test_every_answer_is_put_into_words(event: Event, words: str) -> None:
+def test_every_answer_is_put_into_words(event: Event | Answer, words: str) -> None:
     assert isinstance(event, ANSWERS)
     assert words in "\n".join(answer_lines(event, SessionFacts(cwd="/p")))
 
 
 def test_a_long_diff_is_cut_with_a_count() -> None:
     block = DiffBlock(path="/p/x", patch="\n".join(f"+{number}" for number in range(500)), added=500, removed=0)
-    lines = list(answer_lines(DiffShown(op_id=ASKED, files=(block, block), left_out=3), SessionFacts(cwd="/p")))
+    lines = list(answer_lines(DiffShown(files=(block, block), left_out=3), SessionFacts(cwd="/p")))
     assert len(lines) < 220
     assert "300 more lines" in "\n".join(lines)
     assert lines[-1] == "5 files +1000 -0"

@@ -10,8 +10,9 @@ from clew.composing.images import MAX_IMAGE_BYTES, ImageProblem, attach, mention
 from clew.composing.meaning import CommandLine, MemoryLine, PromptWords, ShellLine
 from clew.composing.pasted import Pastes
 from clew.composing.typed_input import op_of, understood
+from clew.protocol.lookups.place import Remember
 from clew.protocol.messages import ImagePart, TextPart
-from clew.protocol.ops import Remember, RunShell, SubmitPrompt
+from clew.protocol.ops import RunShell, SubmitPrompt
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 30
 KINDS = {

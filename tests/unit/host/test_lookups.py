@@ -14,41 +14,30 @@ from clew.host.session_preview import last_exchange
 from clew.llm.connect import resolve
 from clew.llm.scripted import Call, ReplyOf, Say
 from clew.protocol.events import (
-    ChecksShown,
-    DiffShown,
-    LineRemembered,
-    MemoryListed,
-    ModelsListed,
     PartCompleted,
     PromptAccepted,
-    SessionExported,
-    SessionPreviewed,
-    SessionsListed,
     ShellEnded,
     ShellsChanged,
     ShellShown,
     ShellsListed,
-    StatusShown,
     ThemeChanged,
 )
 from clew.protocol.ids import EntryId, MessageId
-from clew.protocol.messages import TextPart
-from clew.protocol.ops import (
-    ExportSession,
+from clew.protocol.lookups.place import (
     ListMemory,
-    ListModels,
     ListSessions,
-    ListShells,
     PreviewSession,
     Remember,
-    RequestStatus,
     RunChecks,
-    RunShell,
-    SetTheme,
-    ShowDiff,
-    ShowShell,
-    StopShell,
 )
+from clew.protocol.lookups.rules_and_models import ListModels
+from clew.protocol.lookups.session import (
+    ExportSession,
+    RequestStatus,
+    ShowDiff,
+)
+from clew.protocol.messages import TextPart
+from clew.protocol.ops import ListShells, RunShell, SetTheme, ShowShell, StopShell
 from clew.transcript.reader import load
 from engine.harness import SESSION
 from unit.host.lab import Lab, lab
@@ -108,7 +97,7 @@ async def test_a_line_goes_to_the_projects_file_where_it_has_one(tmp_path: Path)
     async with lab(tmp_path, Say("ok")) as place:
         file = place.project / "CLAUDE.md"
         file.write_text("- be brief")
-        told: LineRemembered = await place.ask(Remember(line="  run\u200b make  check\n first "), LineRemembered)
+        told = await place.look_up(Remember(line="  run\u200b make  check\n first "))
         assert (told.path, told.scope, told.created, told.line) == (
             str(file),
             "project",
@@ -116,7 +105,7 @@ async def test_a_line_goes_to_the_projects_file_where_it_has_one(tmp_path: Path)
             "run make check first",
         )
         assert file.read_text() == "- be brief\n- run make check first\n"
-        listed: MemoryListed = await place.ask(ListMemory(), MemoryListed)
+        listed = await place.look_up(ListMemory())
         assert [(row.path, row.scope) for row in listed.files] == [(str(file), "project")]
         assert listed.adds_to == str(file)
         await place.say("what now?")
@@ -126,7 +115,7 @@ async def test_a_line_goes_to_the_projects_file_where_it_has_one(tmp_path: Path)
 async def test_without_one_or_without_trust_it_goes_to_the_users_own(tmp_path: Path) -> None:
     async with lab(tmp_path, trusted=False) as place:
         (place.project / "AGENTS.md").write_text("- from a stranger\n")
-        told: LineRemembered = await place.ask(Remember(line="tabs are wide"), LineRemembered)
+        told = await place.look_up(Remember(line="tabs are wide"))
         own = place.home / "AGENTS.md"
         assert (told.path, told.scope, told.created) == (str(own), "user", True)
         assert own.read_text() == "- tabs are wide\n"
@@ -139,7 +128,7 @@ async def test_a_memory_file_that_leads_out_of_the_project_is_not_written_to(tmp
     outside.write_text("mine\n")
     async with lab(tmp_path) as place:
         (place.project / "AGENTS.md").symlink_to(outside)
-        told: LineRemembered = await place.ask(Remember(line="x"), LineRemembered)
+        told = await place.look_up(Remember(line="x"))
         assert told.scope == "user"
         assert outside.read_text() == "mine\n"
 
@@ -156,20 +145,20 @@ async def test_the_diff_shows_what_the_session_changed_as_it_is_now(tmp_path: Pa
     script = ReplyOf([Call("Write", {"file_path": "new.py", "content": "one\ntwo\n"})]), Say("done")
     async with lab(tmp_path, *script) as place:
         (place.project / "old.txt").write_text("a\nb\nc\n")
-        assert (await place.ask(ShowDiff(), DiffShown)).files == ()
+        assert (await place.look_up(ShowDiff())).files == ()
         await place.say("write")
         await place.ask(RunShell(command="printf 'a\\nB\\nc\\n' > old.txt"), ShellEnded)
-        shown: DiffShown = await place.ask(ShowDiff(), DiffShown)
+        shown = await place.look_up(ShowDiff())
         new, old = shown.files
         assert (Path(new.path).name, new.created, new.added, new.removed) == ("new.py", True, 2, 0)
         assert "+one" in new.patch
         assert (Path(old.path).name, old.created, old.added, old.removed) == ("old.txt", False, 1, 1)
         assert "-b" in old.patch.splitlines()
         assert "+B" in old.patch.splitlines()
-        only: DiffShown = await place.ask(ShowDiff(path="old"), DiffShown)
+        only = await place.look_up(ShowDiff(path="old"))
         assert [Path(block.path).name for block in only.files] == ["old.txt"]
         (place.project / "old.txt").write_text("a\nb\nc\n")
-        assert [Path(block.path).name for block in (await place.ask(ShowDiff(), DiffShown)).files] == ["new.py"]
+        assert [Path(block.path).name for block in (await place.look_up(ShowDiff())).files] == ["new.py"]
 
 
 @pytest.mark.parametrize("to", ["markdown", "json", "jsonl", "claude-code"])
@@ -179,7 +168,7 @@ async def test_a_session_is_exported_without_secrets(tmp_path: Path, to: str) ->
         op = ExportSession(path="out/there", to=to)  # pyright: ignore[reportArgumentType] one of the four
         assert "cannot be written" in await place.refused(op)
         (place.project / "out").mkdir()
-        written: SessionExported = await place.ask(op, SessionExported)
+        written = await place.look_up(op)
         text = Path(written.path).read_text()
         assert Path(written.path) == place.project / "out" / "there"
         assert written.bytes == len(text.encode())
@@ -191,8 +180,8 @@ async def test_a_session_is_exported_without_secrets(tmp_path: Path, to: str) ->
 async def test_an_export_without_a_name_finds_one_that_is_free(tmp_path: Path) -> None:
     async with lab(tmp_path, Say("yes")) as place:
         await place.say("hello")
-        first: SessionExported = await place.ask(ExportSession(), SessionExported)
-        second: SessionExported = await place.ask(ExportSession(), SessionExported)
+        first = await place.look_up(ExportSession())
+        second = await place.look_up(ExportSession())
         assert first.path != second.path
         assert Path(first.path).suffix == ".md"
         assert Path(first.path).parent == place.project
@@ -200,7 +189,7 @@ async def test_an_export_without_a_name_finds_one_that_is_free(tmp_path: Path) -
 
 async def test_status_tells_what_is_in_force_and_where_things_lie(tmp_path: Path) -> None:
     async with lab(tmp_path) as place:
-        shown: StatusShown = await place.ask(RequestStatus(), StatusShown)
+        shown = await place.look_up(RequestStatus())
         rows = {row.name: row.value for row in shown.rows}
         assert rows["Session"] == SESSION
         assert rows["Permission mode"] == "default"
@@ -211,7 +200,7 @@ async def test_status_tells_what_is_in_force_and_where_things_lie(tmp_path: Path
 
 async def test_checks_are_run_now(tmp_path: Path) -> None:
     async with lab(tmp_path) as place:
-        shown: ChecksShown = await place.ask(RunChecks(), ChecksShown)
+        shown = await place.look_up(RunChecks())
         names = {check.name: check.state for check in shown.checks}
         assert {"git", "sandbox", "search", "home", "providers"} <= set(names)
         assert names["search"] != "problem"
@@ -284,7 +273,7 @@ def test_the_newest_is_by_number_not_by_letters() -> None:
 
 async def test_the_door_lists_models_with_names_and_rows(tmp_path: Path) -> None:
     async with lab(tmp_path) as place:
-        listed: ModelsListed = await place.ask(ListModels(), ModelsListed)
+        listed = await place.look_up(ListModels())
         assert listed.models == ("local/a", "local/b") == tuple(row.name for row in listed.rows)
 
 
@@ -296,14 +285,11 @@ async def test_the_last_exchange_of_a_session_is_previewed(tmp_path: Path) -> No
     env = {"CLEW_HOME": str(place.home), "HOME": str(tmp_path), "ANTHROPIC_API_KEY": "k", "PATH": "/usr/bin:/bin"}
     door = open_door(SessionRequest(cwd=place.project, env=env, persist=False))
     front = Front(door)
-    await front.submit(PreviewSession(session=SESSION))
-    shown: SessionPreviewed = await front.until(SessionPreviewed)
+    shown = await front.look_up(PreviewSession(session=SESSION))
     assert (shown.session, shown.lines) == (SESSION, ("> and", "  then?", "the end"))
-    await front.submit(ListSessions())
-    assert [row.session_id for row in (await front.until(SessionsListed)).sessions] == [SESSION]
+    assert [row.session_id for row in (await front.look_up(ListSessions())).sessions] == [SESSION]
     place.path.rename(place.path.with_name("moved.jsonl"))
-    await front.submit(PreviewSession(session=SESSION))
-    gone: SessionPreviewed = await front.until(SessionPreviewed, 2)
+    gone = await front.look_up(PreviewSession(session=SESSION))
     assert gone.lines == ()  # a list named the file, so nobody looked for it again
     place.path.with_name("moved.jsonl").rename(place.path)
     await door.room.session.close()
