@@ -20,7 +20,7 @@ def host(listed: TasksListed = LISTED) -> Host:
 
 
 def hear(app: Host, event: object) -> bool:
-    return app.dialog.hear(event)  # pyright: ignore
+    return app.dialog.hear(event)  # pyright: ignore[reportArgumentType] (any event of a test)
 
 
 def last(app: Host) -> Op:

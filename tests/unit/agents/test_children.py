@@ -40,7 +40,7 @@ HELPER = AgentSpec(kind="helper", model="helper")
 
 
 def models(main: list[object], helper: list[object], **more: float) -> dict[str, ScriptedModel]:
-    return {"main": ScriptedModel(main, **more), "helper": ScriptedModel(helper, **more)}  # pyright: ignore
+    return {"main": ScriptedModel(main, **more), "helper": ScriptedModel(helper, **more)}  # pyright: ignore[reportArgumentType] (options of the model, given by name)
 
 
 def start(prompt: str = "look inside", *, kind: str = "helper", wait: bool = True) -> Call:
