@@ -13,7 +13,7 @@ import pytest
 
 from architecture.sources import MODULES, ROOT, text_of, tree_of
 from clew.config import schema
-from clew.config.environment import VARIABLES
+from clew.config.load import VARIABLES
 from clew.config.schema import Section, Settings
 from clew.config.walk import dotted
 

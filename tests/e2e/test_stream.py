@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from clew.headless.command_names import SLASH_COMMANDS
-from clew.host.bundled_names import BUNDLED
+from clew.host.skill_part import BUNDLED
 from e2e.command import CLEW, LIMIT_S, Done, Place, Serve, until
 from fakes.effort import not_hanging
 from fakes.json_schema import violations

@@ -9,9 +9,59 @@ from typing import Any
 import msgspec
 
 from clew.config.errors import SettingsFileError, UnknownKey
-from clew.config.positions import line_of, position, repeated_key
 from clew.config.schema import Settings
-from clew.config.walk import as_object, choices, dotted, fields_of, map_value, suggestion, type_at
+from clew.config.walk import KeyPath, as_object, choices, dotted, fields_of, map_value, suggestion, type_at
+
+_TOKEN = r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+'
+
+
+def position(text: str, offset: int) -> tuple[int, int]:
+    """Line and column, both from 1."""
+    return text.count("\n", 0, offset) + 1, offset - (text.rfind("\n", 0, offset) + 1) + 1
+
+
+def line_of(text: str, path: KeyPath) -> int:
+    """The line on which a key stands; 0 when it does not."""
+    for key, offset in _keys(text):
+        if key == path:
+            return position(text, offset)[0]
+    return 0
+
+
+def repeated_key(text: str) -> tuple[KeyPath, int] | None:
+    """The first key that stands twice in one object, of which JSON readers would silently drop one."""
+    seen: set[KeyPath] = set()
+    for key, offset in _keys(text):
+        if key in seen:
+            return key, offset
+        seen.add(key)
+    return None
+
+
+def _keys(text: str) -> Iterator[tuple[KeyPath, int]]:
+    """Every key with its offset. Objects inside lists are passed over: settings have none."""
+    trail: list[str] = []
+    expect_key = False
+    lists = 0
+    for match in re.finditer(_TOKEN, text):
+        token = match[0]
+        if token in "[]":
+            lists += 1 if token == "[" else -1
+        elif lists:
+            continue
+        elif token == "{":
+            trail.append("")
+            expect_key = True
+        elif token == "}":
+            trail.pop()
+            expect_key = False
+        elif token == ",":
+            expect_key = True
+        elif expect_key and token[0] == '"':
+            trail[-1] = msgspec.json.decode(token, type=str)
+            expect_key = False
+            yield tuple(trail), match.start()
+
 
 MAX_BYTES = 1_000_000
 _STEP = re.compile(r"\[(\d+)\]|\.(\w+)")

@@ -17,7 +17,7 @@ from clew.host.room import Effect
 from clew.host.session import Session
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
-from clew.protocol.events import SessionStarted
+from clew.protocol.events import Event, SessionStarted
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.lookup_events import CheckRow
 from clew.protocol.ops import Op
@@ -126,6 +126,10 @@ class Brought:
     async def understood(self, op: Op) -> Effect:
         """What one of its ops means. Raises OpRefused."""
         raise OpRefused("this is not built yet")
+
+    async def understood_from(self, op: Op, tell: Callable[[Event], None]) -> Effect:
+        """The same, where its answer is only for whoever asked: `tell` reaches that one. Raises OpRefused."""
+        return await self.understood(op)
 
 
 def brought_to(place: Place) -> tuple[Brought, ...]:

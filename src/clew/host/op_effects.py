@@ -95,7 +95,7 @@ class OpEffects:
             return self._room.invocables.understood(op)
         for part in self._room.brought:
             if isinstance(op, part.ops):
-                return await part.understood(op)
+                return await part.understood_from(op, asker.tell)
         if not isinstance(op, RunShell):
             return self._changed(op)
         if self._room.typed is None:

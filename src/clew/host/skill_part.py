@@ -7,10 +7,23 @@ from clew.config.skill_places import Around, around, folders, untrusted_folders
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Expand, Turn
 from clew.host.brought import Brought, Joined, Place
-from clew.host.bundled_names import BUNDLED
 from clew.host.prompt_bytes import stored_block
 from clew.protocol.events import Event
 from clew.protocol.invocables import InvocableRow
+
+
+def _row(name: str, hint: str, description: str) -> InvocableRow:
+    return InvocableRow(
+        name=name, kind="skill", level="bundled", description=description, argument_hint=hint, source="clew"
+    )
+
+
+BUNDLED: tuple[InvocableRow, ...] = (
+    _row("commit", "[what to commit, or words for the message]", "Commit the work: look, choose, write the message."),
+    _row("init", "[what matters most]", "Write an AGENTS.md for this project from looking at it."),
+    _row("pr", "[base branch, or words for the text]", "Open a pull request for this branch, with an honest text."),
+    _row("review", "[branch, commits, PR number or files]", "Review changes: the diff, a branch or a pull request."),
+)
 
 
 class SkillNews(Middleware):

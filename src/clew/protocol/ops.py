@@ -216,9 +216,13 @@ class Redo(OpBase, frozen=True, kw_only=True, tag="redo"):
 class ListTasks(OpBase, frozen=True, kw_only=True, tag="tasks.list"):
     """Ask which tasks run beside the conversation, and which did; answered by TasksListed."""
 
+    needs: ClassVar[Rights] = Rights.WATCH
+
 
 class ShowTask(OpBase, frozen=True, kw_only=True, tag="task.show"):
     """Ask what a task has put out; answered by TaskShown. For the model it stays unread."""
+
+    needs: ClassVar[Rights] = Rights.WATCH
 
     task_id: str
 

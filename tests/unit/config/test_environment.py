@@ -6,7 +6,7 @@ import pytest
 
 from clew.config import SettingsError
 from clew.config.effective import value_at
-from clew.config.environment import VARIABLES
+from clew.config.load import VARIABLES
 from clew.config.walk import type_at
 
 from .conftest import Layers

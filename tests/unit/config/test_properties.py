@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.config import Settings, SettingsError, load_settings
-from clew.config.positions import line_of, repeated_key
+from clew.config.text import line_of, repeated_key
 
 RULES = st.lists(st.sampled_from(["Bash", "Bash(git diff *)", "Read(src/**)", "WebFetch"]), max_size=3)
 STRICT_SANDBOX = ["off", "auto", "required"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from clew.config.environment import VARIABLES
+from clew.config.load import VARIABLES
 from clew.config.schema import Limits, Settings
 from clew.config.walk import dotted, edits, leaf_keys, nearest, split_key
 

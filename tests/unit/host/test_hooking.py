@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.host import hooked_sessions
+from clew.host import hook_parts
 from clew.llm.errors import InvalidRequest
 from clew.llm.scripted import Fail, Say
 from clew.protocol.events import (
@@ -307,7 +307,7 @@ async def test_the_end_is_told(place: HookLab) -> None:
 
 
 async def test_hooks_of_the_end_keep_nobody(place: HookLab, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hooked_sessions, "END_LIMIT_S", 0.3)
+    monkeypatch.setattr(hook_parts, "END_LIMIT_S", 0.3)
     hanging = place.says("hanging", more=f"echo $$ > {place.base}/pid; sleep 300")
     place.user({"SessionEnd": [hook(hanging, timeout=300)]})
     async with session(place, [Say("ok")]):
@@ -321,7 +321,7 @@ async def test_what_is_still_being_told_and_the_end_share_their_time(
 ) -> None:
     """A program that hangs up waits five seconds: for the longest of all farewells, not for their sum."""
     for limit in ("END_LIMIT_S", "TOLD_LIMIT_S"):
-        monkeypatch.setattr(hooked_sessions, limit, HANG_S)
+        monkeypatch.setattr(hook_parts, limit, HANG_S)
     meet = "until [ -e {base}/{other} ]; do sleep 0.02; done"
     for name, other in (("told", "ended"), ("ended", "told")):
         place.says(name, more=f"touch {place.base}/{name}; {meet.format(base=place.base, other=other)}")

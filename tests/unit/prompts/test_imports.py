@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.prompts.imports import find_imports, is_plainly_a_file
+from clew.prompts.memory import find_imports, is_plainly_a_file
 
 
 @pytest.mark.parametrize(
