@@ -23,8 +23,6 @@ from clew.protocol import (
     hook_ops,
     invocable_ops,
     invocables,
-    lookup_events,
-    lookup_ops,
     mcp_events,
     mcp_ops,
     messages,
@@ -41,7 +39,9 @@ from clew.protocol import (
     turn_events,
     usage,
 )
+from clew.protocol.lookups import hooks, mcp, place, rules_and_models, session, slash_names, tasks
 
+LOOKUP_MODULES = (hooks, mcp, place, rules_and_models, session, slash_names, tasks)
 EVENT_MODULES = (
     agent_events,
     asking,
@@ -50,7 +50,6 @@ EVENT_MODULES = (
     hook_events,
     invocables,
     mcp_events,
-    lookup_events,
     session_events,
     session_words,
     shell_events,
@@ -58,6 +57,7 @@ EVENT_MODULES = (
 )
 MODULES = (
     *EVENT_MODULES,
+    *LOOKUP_MODULES,
     answer_ops,
     control,
     control_answers,
@@ -67,7 +67,6 @@ MODULES = (
     hook_ops,
     invocable_ops,
     mcp_ops,
-    lookup_ops,
     messages,
     op_base,
     ops,
@@ -134,7 +133,7 @@ def test_every_type_is_frozen() -> None:
     ("union", "modules"),
     [
         (events.Event, EVENT_MODULES),
-        (ops.Op, (ops, answer_ops, hook_ops, invocable_ops, lookup_ops, mcp_ops)),
+        (ops.Op, (ops, answer_ops, hook_ops, invocable_ops, mcp_ops)),
         (entries.KnownEntry, (entries,)),
         (display.Block, (display,)),
     ],

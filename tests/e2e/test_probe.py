@@ -6,7 +6,7 @@ from pathlib import Path
 
 from clew.commands.model import about_model
 from clew.host.model_rows import model_rows
-from clew.protocol.events import ModelRow
+from clew.protocol.lookups.rules_and_models import ModelRow
 from e2e.command import Place
 from e2e.test_plain import Person
 from fakes.model_server import ModelServer

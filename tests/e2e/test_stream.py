@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from clew.headless.command_names import SLASH_COMMANDS
+from clew.headless.command_names import WITHOUT_A_SCREEN
 from clew.host.skill_part import BUNDLED
 from e2e.command import CLEW, LIMIT_S, Done, Place, Serve, until
 from fakes.effort import not_hanging
@@ -73,7 +73,7 @@ def test_a_run_with_tools_is_a_valid_stream_in_every_dialect(serve: Serve, how: 
     assert done.code == 0, done.err
     lines = checked(place, done.lines)
     bundled = [row.name for row in BUNDLED]
-    assert (lines[0]["slash_commands"], lines[0]["skills"]) == ([*SLASH_COMMANDS, *bundled], bundled)
+    assert (lines[0]["slash_commands"], lines[0]["skills"]) == ([*WITHOUT_A_SCREEN, *bundled], bundled)
     replies = of(lines, "assistant")
     assert all(line["message"]["usage"]["input_tokens"] for line in replies)
     assert replies[-1]["message"]["stop_reason"] == "end_turn"

@@ -1,12 +1,14 @@
 """A small App that shows one dialog under a conversation, and what its screen looks like as text."""
 
 from collections.abc import Callable
+from typing import Any
 
 from textual.app import App, ComposeResult
 from textual.containers import Container
 from textual.pilot import Pilot
 from textual.widgets import Static
 
+from clew.protocol.lookup_base import Answer, Lookup
 from clew.protocol.ops import Op
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.registry import STYLES
@@ -29,9 +31,10 @@ class Host(App[None]):
         super().__init__(ansi_color=ansi_color)
         self.make = make
         self.wanted_theme = theme
-        self.answers: list[tuple[Op, ...]] = []
+        self.answers: list[tuple[Op | Lookup[Any], ...]] = []
         self.dismissals = 0
-        self.inquiries: list[Op] = []
+        self.inquiries: list[Lookup[Any]] = []
+        self._inquired: list[Dialog.Inquired] = []
         self.overtyped = ""
 
     def compose(self) -> ComposeResult:
@@ -47,13 +50,22 @@ class Host(App[None]):
         return self.query_one(Dialog)
 
     def on_dialog_answered(self, event: Dialog.Answered) -> None:
-        self.answers.append(event.ops)
+        self.answers.append((*event.ops, *event.lookups))
 
     def on_dialog_dismissed(self) -> None:
         self.dismissals += 1
 
     def on_dialog_inquired(self, event: Dialog.Inquired) -> None:
-        self.inquiries.append(event.op)
+        self.inquiries.append(event.lookup)
+        self._inquired.append(event)
+
+    def answer(self, answer: Answer, *, to: int = -1) -> None:
+        """Answer one of the inquiries."""
+        self._inquired[to].then(answer)
+
+    def refuse(self, reason: str) -> None:
+        """There is no answer to the last inquiry."""
+        self._inquired[-1].refused(reason)
 
     def on_dialog_overtyped(self, event: Dialog.Overtyped) -> None:
         self.overtyped += event.text

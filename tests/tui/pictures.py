@@ -11,8 +11,9 @@ from clew.config.schema import Screen
 from clew.protocol.asking import Choice, Question
 from clew.protocol.context_events import ContextMeasured
 from clew.protocol.display import TodoBlock, TodoItem
-from clew.protocol.events import ModelsListed, Notice, PromptQueued, QuestionAsked, RecapReady, ToolEnded, ToolProgress
-from clew.protocol.ids import CallId, EntryId, OpId, PromptId, RequestId
+from clew.protocol.events import Notice, PromptQueued, QuestionAsked, RecapReady, ToolEnded, ToolProgress
+from clew.protocol.ids import CallId, EntryId, PromptId, RequestId
+from clew.protocol.lookups.rules_and_models import ModelsListed
 from clew.protocol.messages import ToolResultPart
 from tui.screen_lab import ScreenLab, asks, call, delta, edited, over, prompt, ran, runs, screen, turn, words
 
@@ -41,7 +42,7 @@ async def a_turn(lab: ScreenLab) -> None:
         *(runs(read), ran("cat weights.py", "", call_id="c1"), edit, test, edited("c2")),
         ran("pytest -q", "2 passed in 0.03 s", call_id="c3"),
         *(words(ANSWER, reply="r3"), over(cost_usd=0.03, steps=3)),
-        ContextMeasured(tokens=76_000, window=200_000, op_id=OpId("")),
+        ContextMeasured(tokens=76_000, window=200_000),
     )
 
 
@@ -102,9 +103,7 @@ async def a_failure(lab: ScreenLab) -> None:
 async def the_models(lab: ScreenLab) -> None:
     await lab.type("/model")
     await lab.press("enter")
-    await lab.tell(
-        ModelsListed(op_id=lab.client.ops[-1].op_id, models=("anthropic/opus", "anthropic/haiku", "local/q"))
-    )
+    await lab.tell(ModelsListed(models=("anthropic/opus", "anthropic/haiku", "local/q")))
 
 
 async def the_help(lab: ScreenLab) -> None:

@@ -11,7 +11,6 @@ from clew.protocol.events import (
     BatchLabelled,
     DurableEvent,
     Event,
-    HistoryLoaded,
     PartCompleted,
     PromptAccepted,
     RecapReady,
@@ -27,9 +26,10 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.ids import CallId, EntryId, MessageId, OpId, RequestId
+from clew.protocol.ids import CallId, EntryId, MessageId, RequestId
+from clew.protocol.lookup_base import Lookup
+from clew.protocol.lookups.session import HistoryLoaded, LoadHistory
 from clew.protocol.messages import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
-from clew.protocol.ops import LoadHistory, Op
 from tui.screen_lab import AT, PATCH, PlayedClient, asks
 
 WORDS = (
@@ -214,11 +214,11 @@ class RememberingClient(PlayedClient):
         super().__init__()
         self._session = session
 
-    async def submit(self, op: Op) -> None:
-        await super().submit(op)
-        if isinstance(op, LoadHistory):
-            events, before = self._session.page(op.before, min(op.limit, 12))
-            self.tell(HistoryLoaded(op_id=OpId(op.op_id), events=events, before=before))
+    def looked_up(self, lookup: Lookup[Any]) -> None:
+        super().looked_up(lookup)
+        if isinstance(lookup, LoadHistory):
+            events, before = self._session.page(lookup.before, min(lookup.limit, 12))
+            self.tell(HistoryLoaded(events=events, before=before))
 
 
 def _arguments(name: str, luck: random.Random) -> dict[str, Any]:

@@ -24,13 +24,14 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import CallId, EntryId, MessageId, RequestId, SessionId
+from clew.protocol.lookup_base import Answer, Lookup
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.ops import Close, Op
 from clew.protocol.state import SessionState
 from clew.tui.app import ClewApp
 from clew.tui.options import ScreenOptions
 from fakes.loop_clock import LoopClock
-from fakes.no_lookups import NoLookups
+from fakes.played_lookups import PlayedLookups
 
 SESSION = SessionId("11111111-2222-4333-8444-555555555555")
 MOST_PAUSES = 200
@@ -39,11 +40,13 @@ AT = "2026-11-16T08:00:00.000Z"
 PATCH = "@@ -1,3 +1,3 @@\n def heaviest(parcels):\n-    best = 0\n+    best = None\n     return best"
 
 
-class PlayedClient(NoLookups):
+class PlayedClient(PlayedLookups):
     """Tells what the test says, and remembers what was asked of it."""
 
     def __init__(self) -> None:
-        self.ops: list[Op] = []
+        super().__init__()
+        self.ops: list[Op | Lookup[Any]] = []
+        """Lookups too, in the order in which they were asked."""
         self._told: asyncio.Queue[Envelope | None] = asyncio.Queue()
         self._number = 0
         self._waiting = False
@@ -53,8 +56,14 @@ class PlayedClient(NoLookups):
         """Everything told was taken, and the screen waits for more."""
         return self._told.empty() and self._waiting
 
-    def tell(self, *events: Event) -> None:
+    def looked_up(self, lookup: Lookup[Any]) -> None:
+        self.ops.append(lookup)
+
+    def tell(self, *events: Event | Answer) -> None:
         for event in events:
+            if isinstance(event, Answer):
+                self.answer(event)
+                continue
             self._number += 1
             self._told.put_nowait(Envelope(seq=self._number, at=AT, session_id=SESSION, event=event))
 
@@ -87,7 +96,7 @@ class ScreenLab:
         self._entries = 0
         self._clock: LoopClock | None = None
 
-    async def tell(self, *events: Event) -> None:
+    async def tell(self, *events: Event | Answer) -> None:
         """Events, and the screen that shows them."""
         self.client.tell(*events)
         await self.settle()

@@ -8,8 +8,6 @@ from textual import events
 from clew.config.schema import Screen
 from clew.protocol.events import (
     ApprovalResolved,
-    HistoryLoaded,
-    ModelsListed,
     Notice,
     PromptQueued,
     PromptWithdrawn,
@@ -22,12 +20,12 @@ from clew.protocol.events import (
     ToolProgress,
 )
 from clew.protocol.ids import CallId, EntryId, PromptId, RequestId
+from clew.protocol.lookups.rules_and_models import ListModels, ModelsListed
+from clew.protocol.lookups.session import HistoryLoaded, LoadHistory
 from clew.protocol.ops import (
     AnswerApproval,
     Close,
     Interrupt,
-    ListModels,
-    LoadHistory,
     RequestRecap,
     RunShell,
     SetPermissionMode,
@@ -209,13 +207,11 @@ async def test_untrusted_text_has_no_controls_left() -> None:
 async def test_resume_shows_recap_and_last_exchange_and_loads_the_rest_when_scrolled() -> None:
     async with screen() as lab:
         await lab.tell(started(resumed=True), snapshot(turns=2))
-        first = lab.client.asked(LoadHistory)[-1]
+        assert lab.client.asked(LoadHistory)
         page = tuple(
             Recorded(at=AT, event=event) for event in (prompt("the last question", 9), words("The answer."), over())
         )
-        await lab.tell(
-            HistoryLoaded(op_id=first.op_id, events=page, before=EntryId("p9")), RecapReady(text="You fix it.")
-        )
+        await lab.tell(HistoryLoaded(events=page, before=EntryId("p9")), RecapReady(text="You fix it."))
         assert "▌ the last question" in lab.rows()
         assert "※ recap: You fix it." in lab.rows()
         await lab.press("pageup")
@@ -225,7 +221,7 @@ async def test_resume_shows_recap_and_last_exchange_and_loads_the_rest_when_scro
             Recorded(at=AT, event=prompt("the first question", 1)),
             Recorded(at=AT, event=words("Yes.", reply="r0")),
         )
-        await lab.tell(HistoryLoaded(op_id=older.op_id, events=rest, before=None))
+        await lab.tell(HistoryLoaded(events=rest, before=None))
         assert lab.rows()[1] == "▌ the first question"
 
 
@@ -279,8 +275,8 @@ async def test_a_command_without_an_argument_opens_its_picker() -> None:
     async with screen() as lab:
         await lab.type("/model")
         await lab.press("enter")
-        asked = lab.client.asked(ListModels)[0]
-        await lab.tell(ModelsListed(op_id=asked.op_id, models=("a/one", "a/two")))
+        assert lab.client.asked(ListModels)
+        await lab.tell(ModelsListed(models=("a/one", "a/two")))
         assert lab.app.bottom.asking
         assert "one" in lab.text()
         await lab.press("escape")

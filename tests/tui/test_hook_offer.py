@@ -2,10 +2,9 @@
 
 import pytest
 
-from clew.protocol.events import HookRow, HooksListed, HooksOffered
+from clew.protocol.events import HookRow, HooksOffered
 from clew.protocol.hook_events import HookState
-from clew.protocol.ids import OpId
-from clew.protocol.ops import ApproveHooks
+from clew.protocol.lookups.hooks import ApproveHooks, HooksListed
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.program_offer import ProgramOfferDialog
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
@@ -83,7 +82,7 @@ def test_the_registry_opens_it_and_a_list_that_settles_all_closes_it() -> None:
     assert opens(TWO)
     dialog = dialog_for(TWO, DialogContext())
     assert isinstance(dialog, ProgramOfferDialog)
-    one = HooksListed(op_id=OpId("x"), hooks=(row("d1", "x", "approved"), row("d2", "x")))
-    both = HooksListed(op_id=OpId("x"), hooks=(row("d1", "x", "approved"), row("d2", "x", "approved")))
+    one = HooksListed(hooks=(row("d1", "x", "approved"), row("d2", "x")))
+    both = HooksListed(hooks=(row("d1", "x", "approved"), row("d2", "x", "approved")))
     assert not dialog.settled_by(one)
     assert dialog.settled_by(both)

@@ -1,11 +1,12 @@
 """Words that are offered stand in the prompt of the screen, to be sent as they are or not at all."""
 
 import asyncio
+from collections.abc import Sequence
 
 from textual.pilot import Pilot
 
 from clew.protocol.events import Notice, PromptOffered
-from clew.protocol.ops import Op, SubmitPrompt
+from clew.protocol.ops import SubmitPrompt
 from clew.tui.app import ClewApp
 from clew.tui.options import ScreenOptions
 from fakes.effort import HANG_S
@@ -25,7 +26,7 @@ async def settled(pilot: Pilot[int], client: ScriptedClient) -> None:
             await pilot.pause()
 
 
-def prompts(ops: list[Op]) -> list[object]:
+def prompts(ops: Sequence[object]) -> list[object]:
     return [op.content for op in ops if isinstance(op, SubmitPrompt)]
 
 

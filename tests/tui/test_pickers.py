@@ -1,22 +1,18 @@
 """Pickers for sessions, models, the way back and help: filtering, walking, previews, answers."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
 from clew.commands.base import CommandHelp, KeyHelp, SessionFacts
 from clew.protocol.context_events import FileRestore
-from clew.protocol.events import (
-    ModelRow,
-    ModelsListed,
-    OpRejected,
-    RewindPreviewed,
-    SessionPreviewed,
-    SessionRow,
-    SessionsListed,
-)
+from clew.protocol.events import SessionRow, SessionsFit
 from clew.protocol.ids import EntryId, OpId
-from clew.protocol.ops import ListSessions, Op, PreviewSession, Rewind, SetModel, SwitchSession
+from clew.protocol.lookups.place import ListSessions, PreviewSession, SessionPreviewed, SessionsListed
+from clew.protocol.lookups.rules_and_models import ModelRow, ModelsListed
+from clew.protocol.lookups.session import PreviewRewind, RewindPreviewed
+from clew.protocol.ops import Op, Rewind, SetModel, SwitchSession
 from clew.tui.dialogs import resume_picker
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.help import HelpDialog
@@ -29,7 +25,6 @@ from tui.hosting import Host
 
 CONTEXT = DialogContext(facts=SessionFacts(model="anthropic/opus-5", cwd="/work/parcels"))
 SESSIONS = SessionsListed(
-    op_id=OpId("x"),
     sessions=(
         SessionRow(
             session_id="s1", agent="clew", title="Fix the test", project="parcels", age_s=7300, recap="1 test fails."
@@ -41,7 +36,6 @@ SESSIONS = SessionsListed(
     ),
 )
 MODELS = ModelsListed(
-    op_id=OpId("x"),
     models=(),
     rows=(
         ModelRow(name="anthropic/haiku-5", provider="Anthropic", window=200_000, input_usd=1, output_usd=5),
@@ -49,7 +43,7 @@ MODELS = ModelsListed(
         ModelRow(name="ollama/qwen3:30b", provider="Ollama", local=True, window=32_768),
     ),
 )
-PROMPTS = RewindPreviewed(op_id=OpId("x"), to=None, prompts=("1  fix the test", "2  add a command", "3  commit it"))
+PROMPTS = RewindPreviewed(to=None, prompts=("1  fix the test", "2  add a command", "3  commit it"))
 
 
 REST_S = 1000.0
@@ -81,7 +75,7 @@ def shown(app: Host) -> list[str]:
     return rows[next(at for at, row in enumerate(rows) if row.startswith(" ── ")) :]
 
 
-def asked(app: Host, kind: type[Op]) -> Op:
+def asked(app: Host, kind: type[Any]) -> Any:
     return next(op for op in reversed(app.inquiries) if isinstance(op, kind))
 
 
@@ -161,9 +155,15 @@ async def test_typing_asks_for_the_list_once_it_rests() -> None:
         (op,) = app.inquiries
         assert isinstance(op, ListSessions)
         assert op.query == "pay"
-        late = SessionsListed(op_id=OpId("of another question"), sessions=())
-        assert not app.dialog.hear(late)
-        assert app.dialog.hear(SessionsListed(op_id=op.op_id, sessions=SESSIONS.sessions[1:2]))
+        await pilot.press("m")
+        clock.forward(REST_S)
+        await pilot.pause()
+        await pilot.pause()
+        app.answer(SessionsListed(sessions=()), to=0)
+        assert len(app.dialog.options.items) == len(SESSIONS.sessions), (
+            "the answer to an earlier question comes too late"
+        )
+        app.answer(SessionsListed(sessions=SESSIONS.sessions[1:2]))
         await pilot.pause()
         await pilot.press("enter")
         await pilot.pause()
@@ -171,7 +171,7 @@ async def test_typing_asks_for_the_list_once_it_rests() -> None:
 
 
 async def test_nothing_fits() -> None:
-    app = Host(lambda: ResumePicker(SessionsListed(op_id=OpId("x"), sessions=()), CONTEXT))
+    app = Host(lambda: ResumePicker(SessionsListed(sessions=()), CONTEXT))
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.pause()
         assert shown(app)[-1] == " Nothing fits · Esc closes"
@@ -192,7 +192,7 @@ async def test_the_last_exchange_of_the_marked_session(size: tuple[int, int], ke
         previews = [op for op in app.inquiries if isinstance(op, PreviewSession)]
         assert previews[-1].session == "s2"
         lines = ("> which one first?", "Stripe.", "> which one first?")
-        assert app.dialog.hear(SessionPreviewed(op_id=previews[-1].op_id, session="s2", lines=lines))
+        app.answer(SessionPreviewed(session="s2", lines=lines))
         await pilot.pause()
         text = "\n".join(shown(app))
         assert "│ ▌ which one first?" in text
@@ -213,7 +213,7 @@ async def test_no_preview_is_asked_for_where_it_is_not_seen() -> None:
 async def test_own_sessions_in_sight_are_told_by_a_model_one_after_the_other() -> None:
     rows = [SessionRow(session_id=f"s{at}", agent="clew", title=f"Session {at}", recap="facts") for at in range(40)]
     rows[1] = SessionRow(session_id="s1", agent="codex", title="Of another agent", recap="facts")
-    app = Host(lambda: ResumePicker(SessionsListed(op_id=OpId("x"), sessions=tuple(rows)), CONTEXT))
+    app = Host(lambda: ResumePicker(SessionsListed(sessions=tuple(rows)), CONTEXT))
     async with app.run_test(size=(80, 24)) as pilot:
         clock = LoopClock()
         await pilot.pause()
@@ -228,8 +228,8 @@ async def test_own_sessions_in_sight_are_told_by_a_model_one_after_the_other() -
                 break
             assert waiting[0].words
             asked.append(waiting[0].session)
-            told = SessionPreviewed(op_id=waiting[0].op_id, session=asked[-1], lines=(), recap=f"Told {asked[-1]}.")
-            assert app.dialog.hear(told)
+            told = SessionPreviewed(session=asked[-1], lines=(), recap=f"Told {asked[-1]}.")
+            app.answer(told)
             await pilot.pause()
         text = "\n".join(shown(app))
         assert asked[:2] == ["s0", "s2"], "another agent's session is not sent"
@@ -247,9 +247,8 @@ async def test_a_recap_that_is_refused_ends_the_asking() -> None:
         clock.forward(LOOK_S)
         await pilot.pause()
         (asked,) = [op for op in app.inquiries if isinstance(op, PreviewSession)]
-        assert app.dialog.hear(
-            OpRejected(op_id=asked.op_id, op=str(asked.__struct_config__.tag), reason="no list here")
-        )
+        assert asked.words
+        app.refuse("no list here")
         await pilot.pause()
         assert len(app.inquiries) == 1
 
@@ -284,15 +283,13 @@ async def test_a_model_that_is_not_listed() -> None:
 
 
 async def previewed(app: Host, **more: object) -> None:
-    op = asked(app, Rewind)
-    assert isinstance(op, Rewind)
-    assert op.preview
+    assert isinstance(asked(app, PreviewRewind), PreviewRewind)
     files = (
         FileRestore(path="/work/parcels/cli.py", patch="@@ -1,2 +1 @@\n import sys\n-x = 1\n"),
         FileRestore(path="/work/parcels/README.md", patch="@@ -1 +1 @@\n-a\n+b\n", conflict="edited since"),
     )
-    event = RewindPreviewed(op_id=op.op_id, to=EntryId("e"), files=files, prompts=("2  add a command", "3  commit it"))
-    assert app.dialog.hear(event)
+    event = RewindPreviewed(to=EntryId("e"), files=files, prompts=("2  add a command", "3  commit it"))
+    app.answer(event)
 
 
 @pytest.mark.parametrize(
@@ -335,16 +332,15 @@ async def test_a_way_back_without_files_or_that_is_refused() -> None:
     async with app.run_test(size=(80, 24)) as pilot:
         await pilot.press("enter")
         await pilot.pause()
-        op = asked(app, Rewind)
-        app.dialog.hear(RewindPreviewed(op_id=op.op_id, to=EntryId("e"), prompts=("3  commit it",)))
+        asked(app, PreviewRewind)
+        app.answer(RewindPreviewed(to=EntryId("e"), prompts=("3  commit it",)))
         await pilot.pause()
         assert any("No file was changed since." in row for row in shown(app))
         assert [option.value for option in app.dialog.options.items] == ["conversation"]
         await pilot.press("escape", "down", "enter")
         await pilot.pause()
-        again = asked(app, Rewind)
-        assert again.op_id != op.op_id
-        app.dialog.hear(OpRejected(op_id=again.op_id, op="rewind", reason="the agent still works"))
+        assert len(app.inquiries) == 2
+        app.refuse("the agent still works")
         await pilot.pause()
         assert any("Not possible: the agent still works" in row for row in shown(app))
         assert app.answers == []
@@ -387,6 +383,6 @@ async def test_help_is_filtered_and_gives_a_command_to_the_prompt() -> None:
 
 def test_the_registry_opens_pickers_only_for_those_who_asked() -> None:
     for event, kind in ((SESSIONS, ResumePicker), (MODELS, ModelPicker), (PROMPTS, RewindPicker)):
-        assert opens(event, asked=True)
         assert not opens(event)
         assert isinstance(dialog_for(event, CONTEXT), kind)
+    assert opens(SessionsFit(op_id=OpId("x"), sessions=SESSIONS.sessions))

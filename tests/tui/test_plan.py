@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from clew.protocol.events import PlanAnswered, PlanOpened, PlanProposed, PlanShown
-from clew.protocol.ids import CallId, OpId, RequestId
-from clew.protocol.ops import AnswerPlan, OpenPlan, SavePlan
+from clew.protocol.events import PlanAnswered, PlanProposed
+from clew.protocol.ids import CallId, RequestId
+from clew.protocol.lookups.session import OpenPlan, PlanOpened, PlanShown, SavePlan
+from clew.protocol.ops import AnswerPlan
 from clew.tui.dialogs.plan import PlanDialog
 from clew.tui.dialogs.plan_editor import PlanEditorDialog
 from clew.tui.dialogs.registry import DialogContext, dialog_for
@@ -101,12 +102,12 @@ async def test_the_plan_is_edited_outside_and_shown_as_it_is_then() -> None:
         await pilot.pause()
         (opening,) = app.inquiries
         assert isinstance(opening, OpenPlan)
-        assert app.dialog.hear(PlanOpened(op_id=opening.op_id, plan=PLAN, path="/h/s/plan.md"))
+        app.answer(PlanOpened(plan=PLAN, path="/h/s/plan.md"))
         await until(app, lambda: len(app.inquiries) == 2)
         saving = app.inquiries[1]
         assert isinstance(saving, SavePlan)
         assert saving.plan == "# My way\n"
-        assert app.dialog.hear(PlanShown(op_id=saving.op_id, plan=saving.plan, path="", saved=True))
+        app.answer(PlanShown(plan=saving.plan, path="", saved=True))
         await pilot.pause()
         assert any("My way" in row for row in app.rows())
         assert any("edited by you" in row for row in app.rows())
@@ -117,7 +118,7 @@ async def test_the_plan_is_edited_outside_and_shown_as_it_is_then() -> None:
 
 @pytest.mark.usefixtures("editor")
 async def test_a_command_opens_it_too() -> None:
-    opened = PlanOpened(op_id=OpId(""), plan=PLAN, path="/h/s/plan.md")
+    opened = PlanOpened(plan=PLAN, path="/h/s/plan.md")
     app = Host(lambda: PlanEditorDialog(opened, quiet_s=0))
     async with app.run_test(size=(60, 20)):
         await until(app, lambda: bool(app.answers))
@@ -126,7 +127,7 @@ async def test_a_command_opens_it_too() -> None:
 
 async def test_an_editor_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VISUAL", "/nowhere/editor")
-    app = Host(lambda: PlanEditorDialog(PlanOpened(op_id=OpId(""), plan=PLAN, path="/p"), quiet_s=0))
+    app = Host(lambda: PlanEditorDialog(PlanOpened(plan=PLAN, path="/p"), quiet_s=0))
     async with app.run_test(size=(60, 20)) as pilot:
         await until(app, lambda: any("could not be started" in row for row in app.rows()))
         await pilot.press("escape")

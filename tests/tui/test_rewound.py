@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from clew.protocol.events import HistoryLoaded, Recorded, Rewound
+from clew.protocol.events import Recorded, Rewound
 from clew.protocol.ids import EntryId
-from clew.protocol.ops import LoadHistory
+from clew.protocol.lookups.session import HistoryLoaded, LoadHistory
 from tui.screen_lab import AT, ScreenLab, over, prompt, screen, turn, words
 
 BACK = Rewound(direction="rewind", scope="conversation", to=EntryId("r1-0"))
@@ -13,9 +13,9 @@ LEFT = (prompt("first"), words("the answer"), over(), over(2), BACK)
 
 
 async def read_back(lab: ScreenLab, *events: Any) -> None:
-    asked = lab.client.asked(LoadHistory)[-1]
+    assert lab.client.asked(LoadHistory)
     recorded = tuple(Recorded(at=AT, event=event) for event in events)
-    await lab.tell(HistoryLoaded(op_id=asked.op_id, events=recorded, before=None))
+    await lab.tell(HistoryLoaded(events=recorded, before=None))
 
 
 def seen(lab: ScreenLab) -> list[str]:

@@ -1,9 +1,8 @@
 """MCP servers of a project on offer: what would run is seen exactly, and nothing is approved by accident."""
 
-from clew.protocol.events import McpServersListed, McpServersOffered
-from clew.protocol.ids import OpId
+from clew.protocol.events import McpServersOffered
+from clew.protocol.lookups.mcp import ApproveMcp, McpServersListed
 from clew.protocol.mcp_events import McpServerRow, McpState
-from clew.protocol.ops import ApproveMcp
 from clew.tui.dialogs.program_offer import ProgramOfferDialog
 from clew.tui.dialogs.registry import opens
 from tui.hosting import Host
@@ -42,7 +41,7 @@ async def test_all_of_it_is_shown_and_a_key_approves() -> None:
 def test_it_opens_by_itself_and_goes_when_another_front_end_decided() -> None:
     assert opens(OFFER)
     dialog = ProgramOfferDialog(OFFER)
-    one = McpServersListed(op_id=OpId("o"), servers=(row("one", "ready"), row("two")))
-    both = McpServersListed(op_id=OpId("o"), servers=(row("one", "ready"), row("two", "off")))
+    one = McpServersListed(servers=(row("one", "ready"), row("two")))
+    both = McpServersListed(servers=(row("one", "ready"), row("two", "off")))
     assert not dialog.settled_by(one)
     assert dialog.settled_by(both)

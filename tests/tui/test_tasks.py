@@ -1,8 +1,11 @@
 """The dialog of tasks: the list, the output of one, stopping it after a second word; and the key that opens it."""
 
-from clew.protocol.events import OpRejected, TaskEnded, TaskRow, TaskShown, TasksListed
-from clew.protocol.ids import AgentId, OpId, TaskId
-from clew.protocol.ops import ListTasks, Op, ShowTask, StopTask
+from typing import Any
+
+from clew.protocol.events import TaskEnded, TaskRow
+from clew.protocol.ids import AgentId, TaskId
+from clew.protocol.lookup_base import Lookup
+from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown, TasksListed
 from clew.protocol.standing import Standing
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
 from clew.tui.dialogs.tasks import TasksDialog
@@ -12,18 +15,14 @@ from tui.screen_lab import screen
 RUNNING = TaskRow(task_id=TaskId("bash_1"), kind="shell", title="npm run\n dev", age_s=65, tail=("ready \x1b[31mred",))
 ENDED = TaskRow(task_id=TaskId("bash_2"), kind="shell", title="make", standing=Standing.FAILED, exit_code=2)
 CHILDS = TaskRow(task_id=TaskId("bash_3"), kind="shell", title="watch", owner=AgentId("a1"))
-LISTED = TasksListed(op_id=OpId("x"), tasks=(RUNNING, ENDED, CHILDS))
+LISTED = TasksListed(tasks=(RUNNING, ENDED, CHILDS))
 
 
 def host(listed: TasksListed = LISTED) -> Host:
     return Host(lambda: TasksDialog(listed))
 
 
-def hear(app: Host, event: object) -> bool:
-    return app.dialog.hear(event)  # pyright: ignore[reportArgumentType] (any event of a test)
-
-
-def last(app: Host) -> Op:
+def last(app: Host) -> Lookup[Any]:
     return app.inquiries[-1]
 
 
@@ -31,7 +30,6 @@ async def test_the_list_shows_what_runs_first_and_whose_it_is() -> None:
     app = host()
     async with app.run_test(size=(90, 24)) as pilot:
         await pilot.pause()
-        assert opens(LISTED, asked=True)
         assert not opens(LISTED)
         assert isinstance(dialog_for(LISTED, DialogContext()), TasksDialog)
         shown = "\n".join(app.rows())
@@ -56,9 +54,10 @@ async def test_the_output_of_one_and_its_end_after_a_second_word() -> None:
         asked = last(app)
         assert isinstance(asked, ShowTask)
         assert asked.task_id == "bash_1"
-        assert not hear(app, TaskShown(op_id=OpId("other"), task=RUNNING, output="not mine"))
-        assert hear(app, TaskShown(op_id=asked.op_id, task=RUNNING, output="line one\nline two\n"))
+        app.answer(TaskShown(task=CHILDS, output="not mine"))
+        app.answer(TaskShown(task=RUNNING, output="line one\nline two\n"))
         await pilot.pause()
+        assert "not mine" not in "\n".join(app.rows())
         assert "line two" in "\n".join(app.rows())
         await pilot.press("s")
         assert not any(isinstance(op, StopTask) for op in app.inquiries)
@@ -69,10 +68,10 @@ async def test_the_output_of_one_and_its_end_after_a_second_word() -> None:
         assert isinstance(stop, StopTask)
         assert stop.task_id == "bash_1"
         over = TaskRow(task_id=TaskId("bash_1"), kind="shell", title="npm", standing=Standing.STOPPED, by="user")
-        assert hear(app, TasksListed(op_id=stop.op_id, tasks=(over, ENDED, CHILDS)))
+        app.answer(TasksListed(tasks=(over, ENDED, CHILDS)))
         await pilot.pause()
-        looked = [op for op in app.inquiries if isinstance(op, ShowTask)][-1]
-        hear(app, TaskShown(op_id=looked.op_id, task=over, output="line one\n"))
+        assert isinstance(last(app), ShowTask)
+        app.answer(TaskShown(task=over, output="line one\n"))
         await pilot.pause()
         assert "stopped by you" in "\n".join(app.rows())
         assert not app.dialog.options.items, "there is nothing to stop any more"
@@ -86,16 +85,14 @@ async def test_what_cannot_be_done_is_told_and_news_ask_for_the_list_again() -> 
     app = host()
     async with app.run_test(size=(90, 24)) as pilot:
         await pilot.press("enter")
-        asked = last(app)
-        assert hear(app, OpRejected(op_id=asked.op_id, op="task.show", reason="there is no task bash_1"))
+        app.refuse("there is no task bash_1")
         await pilot.pause()
         assert "Not possible: there is no task bash_1" in "\n".join(app.rows())
         await pilot.press("escape")
-        assert not hear(app, TaskEnded(task_id=TaskId("bash_1"), standing=Standing.COMPLETED, exit_code=0))
+        app.dialog.news(TaskEnded(task_id=TaskId("bash_1"), standing=Standing.COMPLETED, exit_code=0))
         await pilot.pause()
-        again = last(app)
-        assert isinstance(again, ListTasks)
-        assert hear(app, TasksListed(op_id=again.op_id, tasks=(ENDED,)))
+        assert isinstance(last(app), ListTasks)
+        app.answer(TasksListed(tasks=(ENDED,)))
         await pilot.pause()
         assert [option.value for option in app.dialog.options.items] == ["bash_2"]
 
@@ -103,8 +100,8 @@ async def test_what_cannot_be_done_is_told_and_news_ask_for_the_list_again() -> 
 async def test_shift_down_opens_it_where_nothing_is_typed_and_selects_in_a_text() -> None:
     async with screen() as lab:
         await lab.press("shift+down")
-        (asked,) = lab.client.asked(ListTasks)
-        await lab.tell(TasksListed(op_id=asked.op_id, tasks=(RUNNING,)))
+        assert len(lab.client.asked(ListTasks)) == 1
+        await lab.tell(TasksListed(tasks=(RUNNING,)))
         assert isinstance(lab.app.bottom.dialog, TasksDialog)
         await lab.press("escape")
         assert lab.app.bottom.dialog is None
@@ -122,14 +119,14 @@ async def test_both_names_open_it_and_an_argument_is_answered_in_lines() -> None
         assert len(lab.client.asked(ListTasks)) == 2
         await lab.type("/tasks bash_1")
         await lab.press("enter")
-        (asked,) = lab.client.asked(ShowTask)
-        await lab.tell(TaskShown(op_id=asked.op_id, task=RUNNING, output="all of it"))
+        assert len(lab.client.asked(ShowTask)) == 1
+        await lab.tell(TaskShown(task=RUNNING, output="all of it"))
         assert lab.app.bottom.dialog is None
         assert "all of it" in lab.text()
 
 
 async def test_nothing_to_list_says_so() -> None:
-    app = host(TasksListed(op_id=OpId("x"), tasks=()))
+    app = host(TasksListed(tasks=()))
     async with app.run_test(size=(60, 20)) as pilot:
         await pilot.pause()
         assert "Nothing runs or ran beside" in "\n".join(app.rows())

@@ -12,7 +12,7 @@ from clew.cli.agent import settled
 from clew.cli.request import picked, request_of
 from clew.cli.voice import say
 from clew.config.errors import SettingsError
-from clew.headless.command_names import SLASH_COMMANDS
+from clew.headless.command_names import WITHOUT_A_SCREEN
 from clew.headless.run import HeadlessOptions, print_unstarted, run_headless
 from clew.headless.stopping import INTERRUPTED_CODE, hold_signals
 from clew.host.model_choice import NoModel
@@ -94,7 +94,7 @@ async def converse(args: argparse.Namespace, client: Client, prompt: str) -> int
         verbose=args.verbose,
         tool_answers=args.permission_prompt_tool not in (None, "stdio"),
         session_state=os.environ.get(READS_SESSION_STATE) == "1",
-        slash_commands=SLASH_COMMANDS,
+        slash_commands=WITHOUT_A_SCREEN,
     )
     name = None
     if prompt.startswith("/"):

@@ -26,43 +26,50 @@ from clew.commands.figures import count, duration, money
 from clew.commands.pin import words_of
 from clew.commands.receipt import receipt_details, receipt_lines
 from clew.protocol.events import (
-    ChecksShown,
     ColdReturn,
     CompactionEnded,
     CompactionFailed,
     CompactionUndone,
-    ContextMeasured,
-    DiffShown,
     EffortChanged,
     Event,
-    HooksListed,
     ItemPinned,
     ItemsRecalled,
-    LineRemembered,
-    McpServersListed,
-    MemoryListed,
-    ModelsListed,
-    PlanOpened,
-    PlanShown,
     RangeSnipped,
-    ReceiptShown,
-    RewindPreviewed,
     Rewound,
-    RulesListed,
-    SessionExported,
-    SessionPreviewed,
-    SessionsListed,
-    StatusShown,
-    TaskShown,
-    TasksListed,
+    SessionsFit,
     ThemeChanged,
     ViewTrimmed,
 )
-from clew.protocol.invocables import InvocablesListed
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.hooks import HooksListed
+from clew.protocol.lookups.mcp import McpServersListed
+from clew.protocol.lookups.place import ChecksShown, LineRemembered, MemoryListed, SessionPreviewed, SessionsListed
+from clew.protocol.lookups.rules_and_models import ModelsListed, RulesListed
+from clew.protocol.lookups.session import (
+    ContextShown,
+    DiffShown,
+    PlanOpened,
+    PlanShown,
+    ReceiptShown,
+    RewindPreviewed,
+    SessionExported,
+    StatusShown,
+)
+from clew.protocol.lookups.slash_names import InvocablesListed
+from clew.protocol.lookups.tasks import TaskShown, TasksListed
 
-Listing = ModelsListed | RulesListed | SessionsListed | RewindPreviewed | Rewound | ReceiptShown | InvocablesListed
+Listing = (
+    ModelsListed
+    | RulesListed
+    | SessionsListed
+    | SessionsFit
+    | RewindPreviewed
+    | Rewound
+    | ReceiptShown
+    | InvocablesListed
+)
 AboutTheWindow = (
-    ContextMeasured
+    ContextShown
     | ColdReturn
     | CompactionEnded
     | CompactionFailed
@@ -98,14 +105,14 @@ WHY = {
 }
 
 
-def answer_lines(event: Event, facts: SessionFacts, columns: int = 80) -> Iterable[str]:
+def answer_lines(event: Event | Answer, facts: SessionFacts, columns: int = 80) -> Iterable[str]:
     """What an answer says. Names, patches and prompts are somebody else's words: the screen makes them safe."""
     match event:
         case ModelsListed():
             return model.listing(facts.model, event.models, event.rows)
         case RulesListed():
             return permissions.listing(event.mode, event.rules)
-        case SessionsListed():
+        case SessionsListed() | SessionsFit():
             return sessions.listing(event.sessions)
         case RewindPreviewed():
             return rewind.preview_lines(event, facts.cwd)
@@ -154,11 +161,11 @@ def place_lines(event: AboutThePlace, cwd: str) -> Iterable[str]:
             return doctor.check_lines(event)
 
 
-def window_lines(event: Event, facts: SessionFacts, columns: int) -> Iterable[str]:
+def window_lines(event: Event | Answer, facts: SessionFacts, columns: int) -> Iterable[str]:
     """Answers about what the model sees."""
     match event:
-        case ContextMeasured():
-            return context_lines(event, columns=columns) if event.op_id or event.shares else ()
+        case ContextShown():
+            return context_lines(event.measured, columns=columns)
         case ColdReturn():
             return (cold_return_line(event),)
         case CompactionEnded(kind="clear"):

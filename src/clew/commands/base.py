@@ -1,11 +1,13 @@
 """What a slash command is: words in, lines and ops out. Commands see plain data, never the machine room."""
 
 from collections.abc import Callable
+from typing import Any
 
 from msgspec import Struct
 
 from clew.protocol.hook_events import HookRow
 from clew.protocol.invocables import InvocableRow
+from clew.protocol.lookup_base import Lookup
 from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.ops import Op
 from clew.protocol.state import SessionState
@@ -83,10 +85,12 @@ class CommandContext(Struct, frozen=True, kw_only=True):
 
 
 class CommandResult(Struct, frozen=True, kw_only=True):
-    """What to show and what to ask of the engine. A command that failed sends no ops."""
+    """What to show and what to ask of the engine. A command that failed asks nothing."""
 
     lines: tuple[str, ...] = ()
     ops: tuple[Op, ...] = ()
+    lookups: tuple[Lookup[Any], ...] = ()
+    """What to look up; the front end tells the answers."""
     is_error: bool = False
     leave: bool = False
     """End the front end."""

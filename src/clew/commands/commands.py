@@ -1,7 +1,7 @@
 """/commands: which commands the user brought, whose they are, and what is wrong with those that are not used."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.ops import ListInvocables
+from clew.protocol.lookups.slash_names import ListInvocables
 
 ABOUT = CommandHelp(
     name="commands",
@@ -18,7 +18,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     """Ask for the list."""
     if argument.strip() not in ("", "list"):
         return usage_error(ABOUT, f"Not understood: {argument.strip()}")
-    return CommandResult(ops=(ListInvocables(kinds=("command", "prompt")),))
+    return CommandResult(lookups=(ListInvocables(kinds=("command", "prompt")),))
 
 
 COMMAND = Command(help=ABOUT, run=run)

@@ -1,7 +1,8 @@
 """/compact: make the conversation smaller, look at the receipt, take it back."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.ops import Compact, RequestReceipt, Snip, UndoCompact
+from clew.protocol.lookups.session import RequestReceipt
+from clew.protocol.ops import Compact, Snip, UndoCompact
 
 MAX_FOCUS_CHARS = 2_000
 ABOUT = CommandHelp(
@@ -25,7 +26,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
         case ["fast"]:
             return CommandResult(ops=(Compact(fast=True),))
         case ["receipt"]:
-            return CommandResult(ops=(RequestReceipt(),))
+            return CommandResult(lookups=(RequestReceipt(),))
         case ["undo"]:
             return CommandResult(ops=(UndoCompact(),))
         case ["undo", "--force"]:

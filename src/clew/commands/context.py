@@ -1,7 +1,7 @@
 """/context: what fills the window."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.ops import RequestContext
+from clew.protocol.lookups.session import RequestContext
 
 ABOUT = CommandHelp(
     name="context",
@@ -14,7 +14,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     """The answer is an event."""
     if argument.strip():
         return usage_error(ABOUT, f"Not understood: {argument.strip()}")
-    return CommandResult(ops=(RequestContext(),))
+    return CommandResult(lookups=(RequestContext(),))
 
 
 COMMAND = Command(help=ABOUT, run=run)

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult
 from clew.commands.figures import change, count, shown_path
-from clew.protocol.events import DiffShown
-from clew.protocol.ops import ShowDiff
+from clew.protocol.lookups.session import DiffShown, ShowDiff
 
 ABOUT = CommandHelp(
     name="diff",
@@ -39,7 +38,7 @@ def diff_lines(event: DiffShown, cwd: str) -> Iterator[str]:
 
 def run(context: CommandContext, argument: str) -> CommandResult:
     """The answer is an event."""
-    return CommandResult(ops=(ShowDiff(path=argument.strip()),))
+    return CommandResult(lookups=(ShowDiff(path=argument.strip()),))
 
 
 COMMAND = Command(help=ABOUT, run=run)

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.commands.figures import count
-from clew.protocol.events import ChecksShown
-from clew.protocol.ops import RunChecks
+from clew.protocol.lookups.place import ChecksShown, RunChecks
 
 ABOUT = CommandHelp(
     name="doctor",
@@ -34,7 +33,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     """The answer is an event."""
     if argument.strip():
         return usage_error(ABOUT, "/doctor takes no argument.")
-    return CommandResult(ops=(RunChecks(),))
+    return CommandResult(lookups=(RunChecks(),))
 
 
 COMMAND = Command(help=ABOUT, run=run)

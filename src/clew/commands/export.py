@@ -1,9 +1,7 @@
 """/export: the session as a file."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.events import SessionExported
-from clew.protocol.lookup_ops import ExportFormat
-from clew.protocol.ops import ExportSession
+from clew.protocol.lookups.session import ExportFormat, ExportSession, SessionExported
 
 FORMATS: dict[str, ExportFormat] = {
     "markdown": "markdown",
@@ -35,7 +33,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     if file.startswith("-"):
         return usage_error(ABOUT, f"Not understood: {file}")
     to = FORMATS[wanted.lower()] if flag else _by_name(file)
-    return CommandResult(ops=(ExportSession(path=file, to=to),))
+    return CommandResult(lookups=(ExportSession(path=file, to=to),))
 
 
 def _by_name(file: str) -> ExportFormat:

@@ -8,11 +8,9 @@ from clew.protocol.events import (
     Envelope,
     EventBase,
     GuestsChanged,
-    HooksListed,
+    HooksChanged,
     McpServersChanged,
-    McpServersListed,
     ModelChanged,
-    ModelsListed,
     Notice,
     PartCompleted,
     PermissionModeChanged,
@@ -25,6 +23,10 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.invocables import InvocablesChanged
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.hooks import HooksListed
+from clew.protocol.lookups.mcp import McpServersListed
+from clew.protocol.lookups.rules_and_models import ModelsListed
 from clew.protocol.messages import TextPart
 from clew.protocol.state import after
 
@@ -43,6 +45,19 @@ def facts_after(envelope: Envelope, facts: SessionFacts) -> SessionFacts:
     if isinstance(event, GuestsChanged):
         return replace(facts, guests=event.guests)
     return _changed(event, facts) if envelope.agent == MAIN_AGENT else facts
+
+
+def facts_with(answer: Answer, facts: SessionFacts) -> SessionFacts:
+    """The facts after a lookup was answered."""
+    match answer:
+        case ModelsListed():
+            return replace(facts, models=answer.models)
+        case HooksListed():
+            return replace(facts, hooks=answer.hooks)
+        case McpServersListed():
+            return replace(facts, servers=answer.servers)
+        case _:
+            return facts
 
 
 def _begun(event: SessionStarted) -> SessionFacts:
@@ -66,11 +81,9 @@ def _changed(event: EventBase, facts: SessionFacts) -> SessionFacts:
     match event:
         case ModelChanged():
             return replace(facts, model=event.model)
-        case ModelsListed():
-            return replace(facts, models=event.models)
-        case HooksListed():
+        case HooksChanged():
             return replace(facts, hooks=event.hooks)
-        case McpServersListed() | McpServersChanged():
+        case McpServersChanged():
             return replace(facts, servers=event.servers)
         case InvocablesChanged():
             return replace(facts, invocables=event.invocables)

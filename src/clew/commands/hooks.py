@@ -1,9 +1,9 @@
 """/hooks: which hooks there are and which of them run; approving them, or taking that back, by their numbers."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.events import HookRan, HooksListed
+from clew.protocol.events import HookRan
 from clew.protocol.hook_events import HookRow, HookState
-from clew.protocol.ops import ApproveHooks, ListHooks
+from clew.protocol.lookups.hooks import ApproveHooks, HooksListed, ListHooks
 from clew.system.terminal_text import reveal
 
 ABOUT = CommandHelp(
@@ -64,7 +64,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     """Ask for the list, or decide about rows of the last one."""
     word, *numbers = argument.split() or ["list"]
     if word == "list" and not numbers:
-        return CommandResult(ops=(ListHooks(),))
+        return CommandResult(lookups=(ListHooks(),))
     if word not in ("approve", "revoke"):
         return usage_error(ABOUT, f"Not understood: {argument.strip()}")
     if not context.facts.hooks:
@@ -75,7 +75,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     if isinstance(chosen, str):
         return usage_error(ABOUT, chosen)
     digests = tuple(dict.fromkeys(row.digest for row in chosen))
-    return CommandResult(ops=(ApproveHooks(digests=digests, approved=word == "approve"),))
+    return CommandResult(lookups=(ApproveHooks(digests=digests, approved=word == "approve"),))
 
 
 def _chosen(rows: tuple[HookRow, ...], numbers: list[str], *, approving: bool) -> list[HookRow] | str:

@@ -2,7 +2,8 @@
 
 from clew.commands.base import CommandHelp, CommandResult, SessionFacts, usage_lines
 from clew.protocol.invocable_ops import use_of
-from clew.protocol.invocables import InvocableKind, InvocableRow, InvocablesListed, meant
+from clew.protocol.invocables import InvocableKind, InvocableRow, meant
+from clew.protocol.lookups.slash_names import InvocablesListed
 from clew.system.terminal_text import sanitize
 
 KINDS: dict[InvocableKind, str] = {"command": "command", "skill": "skill", "prompt": "prompt"}

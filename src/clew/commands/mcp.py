@@ -2,9 +2,9 @@
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.commands.figures import count
-from clew.protocol.events import McpServersListed
+from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
 from clew.protocol.mcp_events import McpKind, McpScope, McpServerRow, McpState
-from clew.protocol.ops import ApproveMcp, ListMcp, LogInMcp, LogOutMcp, ReconnectMcp, ToggleMcp
+from clew.protocol.ops import LogInMcp, LogOutMcp
 from clew.system.terminal_text import reveal
 
 ABOUT = CommandHelp(
@@ -79,17 +79,17 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     word, *names = argument.split() or ["list"]
     match word:
         case "list" if not names:
-            return CommandResult(ops=(ListMcp(),))
+            return CommandResult(lookups=(ListMcp(),))
         case "approve" | "revoke":
             return _decided(context.facts.servers, names, approving=word == "approve")
         case "reconnect" if len(names) == 1:
-            return CommandResult(ops=(ReconnectMcp(server=names[0]),))
+            return CommandResult(lookups=(ReconnectMcp(server=names[0]),))
         case "login" if len(names) == 1:
             return CommandResult(ops=(LogInMcp(server=names[0]),))
         case "logout" if len(names) == 1:
             return CommandResult(ops=(LogOutMcp(server=names[0]),))
         case "off" | "disable" | "on" | "enable" if len(names) == 1:
-            return CommandResult(ops=(ToggleMcp(server=names[0], enabled=word in ("on", "enable")),))
+            return CommandResult(lookups=(ToggleMcp(server=names[0], enabled=word in ("on", "enable")),))
         case "tools" if len(names) == 1:
             return _tools(context.facts.servers, names[0])
         case _:
@@ -112,7 +112,7 @@ def _decided(rows: tuple[McpServerRow, ...], names: list[str], *, approving: boo
         chosen = [known[name] for name in names]
     if not chosen:
         return CommandResult(lines=("There is none that waits for approval.",))
-    return CommandResult(ops=(ApproveMcp(digests=tuple(row.digest for row in chosen), approved=approving),))
+    return CommandResult(lookups=(ApproveMcp(digests=tuple(row.digest for row in chosen), approved=approving),))
 
 
 def _tools(rows: tuple[McpServerRow, ...], name: str) -> CommandResult:

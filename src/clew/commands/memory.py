@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.commands.figures import count, shown_path
-from clew.protocol.events import LineRemembered, MemoryListed
-from clew.protocol.ops import ForgetLine, ListMemory, Remember
+from clew.protocol.lookups.place import ForgetLine, LineRemembered, ListMemory, MemoryListed, Remember
 
 ABOUT = CommandHelp(
     name="memory",
@@ -42,12 +41,12 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     """The answer is an event."""
     word, _, rest = argument.strip().partition(" ")
     if not word:
-        return CommandResult(ops=(ListMemory(),))
+        return CommandResult(lookups=(ListMemory(),))
     if word == "undo" and not rest.strip():
-        return CommandResult(ops=(ForgetLine(),))
+        return CommandResult(lookups=(ForgetLine(),))
     if word != "add" or not rest.strip():
         return usage_error(ABOUT, "Add which line?" if word == "add" else f"Not understood: {argument.strip()}")
-    return CommandResult(ops=(Remember(line=rest.strip()),))
+    return CommandResult(lookups=(Remember(line=rest.strip()),))
 
 
 COMMAND = Command(help=ABOUT, run=run)

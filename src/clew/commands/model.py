@@ -1,8 +1,8 @@
 """/model: which model answers, and changing it."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.events import ModelRow
-from clew.protocol.ops import ListModels, SetModel
+from clew.protocol.lookups.rules_and_models import ListModels, ModelRow
+from clew.protocol.ops import SetModel
 
 ABOUT = CommandHelp(
     name="model",
@@ -49,7 +49,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     wanted = argument.strip()
     current = context.facts.model
     if not wanted:
-        return CommandResult(ops=(ListModels(),))
+        return CommandResult(lookups=(ListModels(),))
     if len(wanted.split()) > 1:
         return usage_error(ABOUT, "A model name has no spaces.")
     if wanted.isdecimal():

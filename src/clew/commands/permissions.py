@@ -1,8 +1,8 @@
 """/permissions: the mode and the rules in force, changing the mode, allowing something, taking that back."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.events import RuleRow
-from clew.protocol.ops import AllowRule, ListRules, RemoveRule, SetPermissionMode
+from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule, RuleRow
+from clew.protocol.ops import SetPermissionMode
 
 MODES = {
     "default": (
@@ -63,12 +63,12 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     """Ask for the list, for another mode, to save or to forget a rule; the answer is an event."""
     words = argument.split()
     if not words:
-        return CommandResult(ops=(ListRules(),))
+        return CommandResult(lookups=(ListRules(),))
     if words[0] in ("allow", "remove"):
         rule = argument.strip().removeprefix(words[0]).strip()
         if not rule:
             return usage_error(ABOUT, "Which rule?")
-        return CommandResult(ops=(AllowRule(rule=rule) if words[0] == "allow" else RemoveRule(rule=rule),))
+        return CommandResult(lookups=(AllowRule(rule=rule) if words[0] == "allow" else RemoveRule(rule=rule),))
     if words[0] != "mode" or len(words) > 2:
         return usage_error(ABOUT, f"Not understood: {argument.strip()}")
     if len(words) == 1:

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.commands.figures import shown_path
-from clew.protocol.events import PlanOpened, PlanShown
-from clew.protocol.ops import CheckPlan, OpenPlan, SetPermissionMode, ShowPlan
+from clew.protocol.lookups.session import OpenPlan, PlanOpened, PlanShown, ShowPlan
+from clew.protocol.ops import CheckPlan, SetPermissionMode
 
 ABOUT = CommandHelp(
     name="plan",
@@ -57,7 +57,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     mode = context.facts.permission_mode
     match argument.strip().lower():
         case "":
-            return CommandResult(ops=(ShowPlan(),))
+            return CommandResult(lookups=(ShowPlan(),))
         case "on":
             if mode == "plan":
                 return CommandResult(lines=("Plan mode is on already.",))
@@ -67,7 +67,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
                 return CommandResult(lines=("Plan mode is off already.",))
             return CommandResult(ops=(SetPermissionMode(mode="default"),))
         case "edit":
-            return CommandResult(ops=(OpenPlan(),))
+            return CommandResult(lookups=(OpenPlan(),))
         case "check":
             return CommandResult(ops=(CheckPlan(),))
         case word:

@@ -2,6 +2,7 @@
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.commands.undo import FLAGS
+from clew.protocol.lookups.session import PreviewRedo
 from clew.protocol.ops import Redo
 
 ABOUT = CommandHelp(
@@ -20,7 +21,9 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     flags = argument.split()
     if unknown := [flag for flag in flags if flag not in FLAGS]:
         return usage_error(ABOUT, f"Not understood: {' '.join(unknown)}")
-    return CommandResult(ops=(Redo(preview="--preview" in flags, force="--force" in flags),))
+    if "--preview" in flags:
+        return CommandResult(lookups=(PreviewRedo(),))
+    return CommandResult(ops=(Redo(force="--force" in flags),))
 
 
 COMMAND = Command(help=ABOUT, run=run)

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.commands.figures import change, count, shown_path
 from clew.protocol.context_events import FileRestore, RewindScope
-from clew.protocol.events import RewindPreviewed, Rewound
+from clew.protocol.events import Rewound
 from clew.protocol.ids import EntryId
+from clew.protocol.lookups.session import PreviewRewind, RewindPreviewed
 from clew.protocol.ops import Rewind
 
 ABOUT = CommandHelp(
@@ -39,14 +40,11 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     if not names:
         if flags:
             return usage_error(ABOUT, "Back to which prompt?")
-        return CommandResult(ops=(Rewind(to=EntryId(""), preview=True),))
-    wanted = Rewind(
-        to=EntryId(names[0]),
-        scope=scopes[0] if scopes else "both",
-        preview="--preview" in flags,
-        force="--force" in flags,
-    )
-    return CommandResult(ops=(wanted,))
+        return CommandResult(lookups=(PreviewRewind(),))
+    to, scope = EntryId(names[0]), scopes[0] if scopes else "both"
+    if "--preview" in flags:
+        return CommandResult(lookups=(PreviewRewind(to=to, scope=scope),))
+    return CommandResult(ops=(Rewind(to=to, scope=scope, force="--force" in flags),))
 
 
 def preview_lines(event: RewindPreviewed, cwd: str) -> Iterator[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult
 from clew.commands.figures import ago
 from clew.protocol.events import SessionRow
-from clew.protocol.ops import ListSessions
+from clew.protocol.lookups.place import ListSessions
 
 ABOUT = CommandHelp(
     name="sessions",
@@ -27,7 +27,7 @@ def listing(sessions: tuple[SessionRow, ...]) -> Iterator[str]:
 
 def run(context: CommandContext, argument: str) -> CommandResult:
     """Ask for the list; SessionsListed is the answer."""
-    return CommandResult(ops=(ListSessions(query=argument.strip()),))
+    return CommandResult(lookups=(ListSessions(query=argument.strip()),))
 
 
 COMMAND = Command(help=ABOUT, run=run)

@@ -1,7 +1,7 @@
 """/skills: which skills there are, whose they are, and what is wrong with those that are not used."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.ops import ListInvocables
+from clew.protocol.lookups.slash_names import ListInvocables
 
 ABOUT = CommandHelp(
     name="skills",
@@ -18,7 +18,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     """Ask for the list."""
     if argument.strip() not in ("", "list"):
         return usage_error(ABOUT, f"Not understood: {argument.strip()}")
-    return CommandResult(ops=(ListInvocables(kinds=("skill",)),))
+    return CommandResult(lookups=(ListInvocables(kinds=("skill",)),))
 
 
 COMMAND = Command(help=ABOUT, run=run)

@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.events import StatusShown
-from clew.protocol.ops import RequestStatus
+from clew.protocol.lookups.session import RequestStatus, StatusShown
 
 ABOUT = CommandHelp(
     name="status",
@@ -23,7 +22,7 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     """The answer is an event."""
     if argument.strip():
         return usage_error(ABOUT, "/status takes no argument.")
-    return CommandResult(ops=(RequestStatus(),))
+    return CommandResult(lookups=(RequestStatus(),))
 
 
 COMMAND = Command(help=ABOUT, run=run)

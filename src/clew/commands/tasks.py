@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
 from clew.commands.figures import duration
-from clew.protocol.events import Actor, TaskRow, TaskShown
+from clew.protocol.events import Actor, TaskRow
 from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.ops import ListTasks, ShowTask, StopTask
+from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown
 from clew.protocol.standing import Standing
 
 ABOUT = CommandHelp(
@@ -70,16 +70,16 @@ def shown(event: TaskShown) -> Iterator[str]:
 
 
 def run(context: CommandContext, argument: str) -> CommandResult:
-    """The answer is an event."""
+    """What is looked up."""
     match argument.split():
         case []:
-            return CommandResult(ops=(ListTasks(),))
+            return CommandResult(lookups=(ListTasks(),))
         case ["stop" | "kill", task_id]:
-            return CommandResult(ops=(StopTask(task_id=task_id),))
+            return CommandResult(lookups=(StopTask(task_id=task_id),))
         case ["stop" | "kill"]:
             return usage_error(ABOUT, "Which one? /tasks lists them.")
         case [task_id]:
-            return CommandResult(ops=(ShowTask(task_id=task_id),))
+            return CommandResult(lookups=(ShowTask(task_id=task_id),))
         case _:
             return usage_error(ABOUT, f"Not understood: {argument.strip()}")
 

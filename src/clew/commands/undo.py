@@ -1,6 +1,7 @@
 """/undo: the last turn's file changes back."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
+from clew.protocol.lookups.session import PreviewUndo
 from clew.protocol.ops import Undo
 
 ABOUT = CommandHelp(
@@ -20,7 +21,9 @@ def run(context: CommandContext, argument: str) -> CommandResult:
     flags = argument.split()
     if unknown := [flag for flag in flags if flag not in FLAGS]:
         return usage_error(ABOUT, f"Not understood: {' '.join(unknown)}")
-    return CommandResult(ops=(Undo(preview="--preview" in flags, force="--force" in flags),))
+    if "--preview" in flags:
+        return CommandResult(lookups=(PreviewUndo(),))
+    return CommandResult(ops=(Undo(force="--force" in flags),))
 
 
 COMMAND = Command(help=ABOUT, run=run)

@@ -5,8 +5,9 @@ from msgspec import Struct
 from clew.composing.images import attach
 from clew.composing.meaning import CommandLine, Meaning, MemoryLine, PromptWords, ShellLine, meaning_of
 from clew.composing.pasted import Pastes
+from clew.protocol.lookups.place import Remember
 from clew.protocol.messages import Part
-from clew.protocol.ops import Op, Remember, RunShell, SubmitPrompt
+from clew.protocol.ops import Op, RunShell, SubmitPrompt
 
 
 class TypedInput(Struct, frozen=True, kw_only=True):
@@ -44,14 +45,17 @@ def understood(text: str, pastes: Pastes, project: str) -> TypedInput | None:
             return TypedInput(meaning=MemoryLine(pastes.expand(line)), content=whole, text=text)
 
 
+def lookup_of(typed: TypedInput) -> Remember | None:
+    """The lookup that carries it out: a line for a memory file, whose answer names the file."""
+    return Remember(line=typed.meaning.text) if isinstance(typed.meaning, MemoryLine) else None
+
+
 def op_of(typed: TypedInput) -> Op | None:
-    """The op that carries it out; commands have their own ways."""
+    """The op that carries it out; commands have their own ways, and memory lines are looked up."""
     match typed.meaning:
         case PromptWords():
             return SubmitPrompt(content=typed.content)
         case ShellLine(command):
             return RunShell(command=command)
-        case MemoryLine(line):
-            return Remember(line=line)
         case _:
             return None

@@ -1,37 +1,7 @@
-"""The slash commands that work without a screen, for programs that offer them. A list, so that naming them loads
-none."""
+"""The slash commands that work without a screen, for programs that offer them; naming them loads none."""
 
-SLASH_COMMANDS = (
-    "clear",
-    "commands",
-    "compact",
-    "context",
-    "cost",
-    "diff",
-    "doctor",
-    "effort",
-    "export",
-    "help",
-    "hooks",
-    "keys",
-    "mcp",
-    "memory",
-    "mode",
-    "model",
-    "permissions",
-    "pin",
-    "plan",
-    "recall",
-    "recap",
-    "redo",
-    "rewind",
-    "sessions",
-    "skills",
-    "stats",
-    "status",
-    "theme",
-    "title",
-    "todos",
-    "undo",
-    "version",
-)
+from clew.protocol.invocables import RESERVED_NAMES
+
+_ALIASES = frozenset(["?", "away", "catchup", "exit", "q", "rename", "usage"])
+_WITH_A_SCREEN = frozenset(["bashes", "branch", "copy", "fork", "new", "quit", "resume", "tasks", "unpin"])
+WITHOUT_A_SCREEN = tuple(sorted(RESERVED_NAMES - _ALIASES - _WITH_A_SCREEN))

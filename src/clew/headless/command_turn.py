@@ -4,33 +4,15 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
-from clew.headless.command_names import SLASH_COMMANDS
-from clew.headless.commands import ENDS, CommandRun, command_result
+from clew.headless.command_names import WITHOUT_A_SCREEN
+from clew.headless.commands import CommandRun, command_result
 from clew.protocol.client import Client
-from clew.protocol.events import (
-    Envelope,
-    Event,
-    EventBase,
-    ModelChanged,
-    PermissionModeChanged,
-    TaskShown,
-    TasksListed,
-)
-from clew.protocol.ops import ListTasks, Op, SetModel, SetPermissionMode, ShowTask, StopTask
+from clew.protocol.events import Envelope, Event, ModelChanged, PermissionModeChanged
 from clew.protocol.stream import ResultLine
 from clew.protocol.usage import Usage
 from clew.streaming.outcome import Outcome
 
-ENDS_HERE: dict[type[Op], tuple[type[EventBase], ...]] = {
-    **ENDS,
-    SetModel: (ModelChanged,),
-    SetPermissionMode: (PermissionModeChanged,),
-    ListTasks: (TasksListed,),
-    ShowTask: (TaskShown,),
-    StopTask: (TasksListed,),
-}
-"""What makes sense where the session goes on."""
-OFFERED = (*SLASH_COMMANDS, "bashes")
+OFFERED = (*WITHOUT_A_SCREEN, "bashes")
 """The commands that a program may send."""
 
 
@@ -49,12 +31,20 @@ class CommandTurn:
     """One command and its result."""
 
     def __init__(self, text: str) -> None:
-        self._run = CommandRun(text, ENDS_HERE)
+        self._run = CommandRun(text, goes_on=True)
 
     @property
     def over(self) -> bool:
         """Whether all of it is answered."""
         return self._run.over
+
+    async def finished(self) -> None:
+        """Wait until it is."""
+        await self._run.finished.wait()
+
+    def close(self) -> None:
+        """Nobody waits any more."""
+        self._run.close()
 
     async def begin(self, facts: SessionFacts, client: Client) -> None:
         """Ask what is first."""

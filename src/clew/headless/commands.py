@@ -1,14 +1,14 @@
-"""A slash command without a screen: `clew -p "/context"`. What it asks is answered by events, and then it ends."""
+"""A slash command without a screen: `clew -p "/context"`. What it asks is answered, and then it ends."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import AsyncIterator
 from typing import Any, TextIO
 
-import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from clew.commands.answers import answer_lines
-from clew.commands.base import CommandContext, SessionFacts
+from clew.commands.base import CommandContext, CommandResult, SessionFacts
 from clew.commands.context_view import context_data
 from clew.commands.facts import facts_after
 from clew.commands.registry import run_command
@@ -16,147 +16,60 @@ from clew.headless.printer import Printer
 from clew.headless.run import HeadlessOptions, stream_lines, told
 from clew.headless.stopping import INTERRUPTED_CODE, Stopping, interrupts
 from clew.protocol.client import Client
-from clew.protocol.events import (
-    ChecksShown,
-    CompactionEnded,
-    CompactionFailed,
-    CompactionUndone,
-    ContextMeasured,
-    DiffShown,
-    EffortChanged,
-    Envelope,
-    Event,
-    EventBase,
-    HooksListed,
-    ItemPinned,
-    ItemsRecalled,
-    LineRemembered,
-    McpServersListed,
-    MemoryListed,
-    ModelsListed,
-    Notice,
-    OpRejected,
-    PlanOpened,
-    PlanShown,
-    RangeSnipped,
-    RecapReady,
-    ReceiptShown,
-    RewindPreviewed,
-    Rewound,
-    RulesListed,
-    SessionExported,
-    SessionPreviewed,
-    SessionsListed,
-    SnapshotTaken,
-    StatusShown,
-    ThemeChanged,
-    TitleChanged,
-    ViewTrimmed,
-)
+from clew.protocol.events import CompactionFailed, Envelope, Event, Notice, OpRejected, RecapReady, SnapshotTaken
 from clew.protocol.ids import MAIN_AGENT, OpId
-from clew.protocol.invocables import InvocablesListed
-from clew.protocol.ops import (
-    AllowRule,
-    ClearContext,
-    Close,
-    Compact,
-    ExportSession,
-    ForgetLine,
-    ListHooks,
-    ListInvocables,
-    ListMcp,
-    ListMemory,
-    ListModels,
-    ListRules,
-    ListSessions,
-    LogInMcp,
-    LogOutMcp,
-    Op,
-    OpenPlan,
-    Pin,
-    PreviewSession,
-    Recall,
-    ReconnectMcp,
-    Redo,
-    Remember,
-    RemoveRule,
-    RequestContext,
-    RequestRecap,
-    RequestReceipt,
-    RequestStatus,
-    Rewind,
-    RunChecks,
-    SetEffort,
-    SetTheme,
-    SetTitle,
-    ShowDiff,
-    ShowPlan,
-    Snip,
-    ToggleMcp,
-    Undo,
-    UndoCompact,
-)
+from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.hooks import ApproveHooks
+from clew.protocol.lookups.mcp import ApproveMcp
+from clew.protocol.lookups.session import ContextShown
+from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask
+from clew.protocol.ops import Close, Op, SetModel, SetPermissionMode
 from clew.protocol.stream import ResultLine
 from clew.streaming.outcome import Outcome, told_result
 
-ENDS: dict[type[Op], tuple[type[EventBase], ...]] = {
-    RequestContext: (ContextMeasured,),
-    RequestReceipt: (ReceiptShown,),
-    Compact: (CompactionEnded, CompactionFailed, ViewTrimmed),
-    ClearContext: (CompactionEnded, CompactionFailed),
-    Snip: (RangeSnipped,),
-    UndoCompact: (CompactionUndone,),
-    Pin: (ItemPinned,),
-    Recall: (ItemsRecalled,),
-    ListModels: (ModelsListed,),
-    ListRules: (RulesListed,),
-    ListHooks: (HooksListed,),
-    ListMcp: (McpServersListed,),
-    ReconnectMcp: (McpServersListed,),
-    ToggleMcp: (McpServersListed,),
-    LogInMcp: (Notice,),
-    LogOutMcp: (Notice,),
-    ListInvocables: (InvocablesListed,),
-    RemoveRule: (RulesListed,),
-    ListSessions: (SessionsListed,),
-    RequestRecap: (RecapReady, Notice),
-    SetTitle: (TitleChanged,),
-    AllowRule: (RulesListed,),
-    ShowDiff: (DiffShown,),
-    ShowPlan: (PlanShown,),
-    OpenPlan: (PlanOpened,),
-    ListMemory: (MemoryListed,),
-    ForgetLine: (LineRemembered,),
-    Remember: (LineRemembered,),
-    ExportSession: (SessionExported,),
-    RequestStatus: (StatusShown,),
-    RunChecks: (ChecksShown,),
-    SetTheme: (ThemeChanged,),
-    SetEffort: (EffortChanged,),
-    PreviewSession: (SessionPreviewed,),
-    Undo: (Rewound, RewindPreviewed),
-    Redo: (Rewound, RewindPreviewed),
-    Rewind: (Rewound, RewindPreviewed),
-}
-"""Which event answers an op. What is not here needs a session that goes on: a terminal."""
+FOR_A_PERSON = (ApproveHooks, ApproveMcp)
+"""Lookups that nobody but a person at a terminal may send."""
+FOR_LATER = (SetModel, SetPermissionMode, ListTasks, ShowTask, StopTask)
+"""Ops and lookups that make sense only where the session goes on."""
 NEEDS_TERMINAL = "this command needs a session that goes on; start `clew` and type it there"
 
 
-class CommandRun:
-    """One command: its ops in order, each until its answer is there."""
+def answers_without_a_screen(result: CommandResult, *, goes_on: bool = False) -> bool:
+    """Whether everything that a command asks is answered by itself, in a session that ends with it or `goes_on`."""
+    if result.leave or not all(op.ends_with for op in result.ops):
+        return False
+    refused = FOR_A_PERSON if goes_on else (*FOR_A_PERSON, *FOR_LATER)
+    return not any(isinstance(one, refused) for one in (*result.ops, *result.lookups))
 
-    def __init__(self, text: str, ends: Mapping[type[Op], tuple[type[EventBase], ...]] = ENDS) -> None:
-        """`ends`: which event answers an op."""
+
+class CommandRun:
+    """One command: its ops and lookups in order, each until its answer is there."""
+
+    def __init__(self, text: str, *, goes_on: bool = False) -> None:
         self._text = text
-        self._ends = ends
+        self._goes_on = goes_on
         self._facts = SessionFacts()
         self._ops: list[Op] = []
+        self._lookups: list[Lookup[Any]] = []
         self._asked: Op | None = None
+        self._looking: asyncio.Task[None] | None = None
         self._started = False
         self.lines: list[str] = []
         self.data: dict[str, Any] = {}
         self.error = ""
-        self.over = False
+        self.fault: Exception | None = None
+        """A bug of ours."""
+        self.finished = asyncio.Event()
+
+    @property
+    def over(self) -> bool:
+        """Whether all of it is answered."""
+        return self.finished.is_set()
+
+    @property
+    def asking(self) -> bool:
+        """Whether an op is to be answered by an event."""
+        return self._asked is not None
 
     async def take(self, envelope: Envelope, client: Client) -> None:
         """Follow the session, and ask what is next."""
@@ -166,8 +79,10 @@ class CommandRun:
             case SnapshotTaken() if not self._started:
                 await self.begin(self._facts, client)
             case OpRejected() if self._asked is not None and event.op_id == self._asked.op_id:
-                self.error, self.over = event.reason, True
-            case _ if self._asked is not None and isinstance(event, self._ends[type(self._asked)]):
+                self.error = event.reason
+                self.finished.set()
+            case _ if self._asked is not None and isinstance(event, self._asked.ends_with):
+                self._asked = None
                 self._answered(event)
                 await self._next(client)
             case _:
@@ -180,34 +95,52 @@ class CommandRun:
         self._understand()
         await self._next(client)
 
+    def close(self) -> None:
+        """Nobody waits any more."""
+        if self._looking is not None:
+            self._looking.cancel()
+
     def _understand(self) -> None:
         result = run_command(self._text, CommandContext(facts=self._facts))
         if result.is_error:
             self.error = " ".join(result.lines)
-        elif result.leave or any(type(op) not in self._ends for op in result.ops):
+        elif not answers_without_a_screen(result, goes_on=self._goes_on):
             self.error = NEEDS_TERMINAL
         else:
             self.lines += result.lines
-            self._ops = [msgspec.structs.replace(op, op_id=OpId(f"p{at}")) for at, op in enumerate(result.ops)]
-        self.over = bool(self.error)
+            self._ops = [replace(op, op_id=OpId(f"p{at}")) for at, op in enumerate(result.ops)]
+            self._lookups = list(result.lookups)
 
     async def _next(self, client: Client) -> None:
-        if self.over or not self._ops:
-            self.over = True
-            return
-        self._asked = self._ops.pop(0)
-        await client.submit(self._asked)
-
-    def _answered(self, event: Event) -> None:
-        if isinstance(event, CompactionFailed):
-            self.error = event.reason
-            return
-        if isinstance(event, ContextMeasured):
-            self.data["context"] = context_data(event)
-        if isinstance(event, RecapReady | Notice):
-            self.lines.append(event.text)
+        if not self.error and self._ops:
+            self._asked = self._ops.pop(0)
+            await client.submit(self._asked)
+        elif not self.error and self._lookups:
+            self._looking = asyncio.create_task(self._look_up(self._lookups.pop(0), client))
         else:
-            self.lines += answer_lines(event, self._facts)
+            self.finished.set()
+
+    async def _look_up(self, lookup: Lookup[Any], client: Client) -> None:
+        """Beside the events: what the answer waits for may be told by one of them."""
+        try:
+            self._answered(await client.look_up(lookup))
+        except LookupRefused as refused:
+            self.error = str(refused)
+        except Exception as error:  # a bug of ours: whoever waits for a result gets one, then it is told
+            self.fault = error
+            self.error = f"internal error: {type(error).__name__}: {error}"
+        await self._next(client)
+
+    def _answered(self, answer: Event | Answer) -> None:
+        if isinstance(answer, CompactionFailed):
+            self.error = answer.reason
+            return
+        if isinstance(answer, ContextShown):
+            self.data["context"] = context_data(answer.measured)
+        if isinstance(answer, RecapReady | Notice):
+            self.lines.append(answer.text)
+        else:
+            self.lines += answer_lines(answer, self._facts)
 
 
 async def run_slash_command(client: Client, text: str, options: HeadlessOptions, *, out: TextIO, err: TextIO) -> int:
@@ -222,9 +155,10 @@ async def run_slash_command(client: Client, text: str, options: HeadlessOptions,
         except Exception as error:  # a bug of ours: whoever waits for a result gets one, then it is told
             failed = error
             running.error = f"internal error: {type(error).__name__}: {error}"
+        failed = failed or running.fault
         stopped = stopping.wanted.is_set() and (not running.over or bool(running.error))
         if stopped:
-            running.error = running.error or "interrupted"
+            running.error = "interrupted"
         if options.output_format != "text":
             await printer.write(command_result(running, outcome))
         elif running.lines:
@@ -261,18 +195,41 @@ async def follow(
 
     leaving = asyncio.create_task(leave())
     try:
-        async for envelope in client.events():
+        async for envelope in until(running, client):
             for line in lines.lines(envelope) if lines is not None else ():
                 await printer.write(line)
-            if envelope.agent != MAIN_AGENT:
-                continue
-            outcome.feed(envelope.event)
-            await running.take(envelope, client)
-            if running.over:
-                break
+            if envelope.agent == MAIN_AGENT:
+                outcome.feed(envelope.event)
+                await running.take(envelope, client)
     finally:
         leaving.cancel()
+        running.close()
         await (closing[0] if closing else client.submit(Close()))
+
+
+async def until(running: CommandRun, client: Client) -> AsyncIterator[Envelope]:
+    """The events until the command is over; when an answer ended it, also those that were told before."""
+    events = client.events()
+    finished = asyncio.create_task(running.finished.wait())
+    coming: asyncio.Future[Envelope | None] | None = None
+    try:
+        while True:
+            coming = asyncio.ensure_future(anext(events, None))
+            if not running.over:
+                await asyncio.wait({coming, finished}, return_when=asyncio.FIRST_COMPLETED)
+            if not coming.done():
+                await asyncio.wait({coming}, timeout=0)
+            envelope = coming.result() if coming.done() else None
+            if envelope is None:
+                return
+            asked = running.asking
+            yield envelope
+            if running.over and asked:
+                return
+    finally:
+        finished.cancel()
+        if coming is not None:
+            coming.cancel()
 
 
 def command_result(running: CommandRun, outcome: Outcome) -> ResultLine:

@@ -3,7 +3,7 @@
 import asyncio
 import os
 from collections.abc import Awaitable, Callable
-from typing import Protocol, get_args
+from typing import Any, Protocol, TypeVar, get_args
 
 import msgspec
 
@@ -43,32 +43,22 @@ from clew.protocol.control_answers import (
     MessageCancelled,
     ModelOffer,
 )
-from clew.protocol.events import (
-    ContextMeasured,
-    Event,
-    McpServersListed,
-    ModelsListed,
-    Notice,
-    RewindPreviewed,
-    Rewound,
-    TasksListed,
-)
+from clew.protocol.events import Event, Notice, Rewound
 from clew.protocol.ids import EntryId
+from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.mcp import ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
+from clew.protocol.lookups.rules_and_models import ListModels, ModelsListed
+from clew.protocol.lookups.session import PreviewRewind, RequestContext, RewindPreviewed
+from clew.protocol.lookups.tasks import StopTask
 from clew.protocol.ops import (
     ChooseSkills,
     DeliverMcpMessage,
     Interrupt,
-    ListMcp,
-    ListModels,
-    ReconnectMcp,
     RegisterHooks,
-    RequestContext,
     Rewind,
     SetEffort,
     SetModel,
     SetPermissionMode,
-    StopTask,
-    ToggleMcp,
 )
 from clew.streaming.lines import SERVER_STATES
 
@@ -77,6 +67,8 @@ NOT_YET = {
     "mcp_set_servers": "MCP servers are given when the session starts (--mcp-config)",
 }
 DONT_ASK = "dontAsk"
+A = TypeVar("A", bound=Answer)
+B = TypeVar("B")
 MODELS_WITHIN_S = 2.0
 """Servers on this machine may be slow to say which models they have; the answer does not wait for them."""
 THINKING_TOKENS = {"max": 31_000, "xhigh": 24_000, "high": 16_000, "medium": 8_192, "low": 1}
@@ -128,6 +120,7 @@ class ControlRequests:
         self._ops = ops
         self._standing = standing
         self._complain = complain
+        self._looking: set[asyncio.Task[Any]] = set()
 
     async def begin(self, request: Json) -> Awaitable[AnswerBase | None]:
         """Raises Refused."""
@@ -144,11 +137,11 @@ class ControlRequests:
             case SetThinkingRequest(max_thinking_tokens=tokens):
                 return await self._think(tokens)
             case McpStatusRequest():
-                return then(await self._ops.ask(ListMcp(), McpServersListed), server_status)
+                return then(self._look_up(ListMcp()), server_status)
             case McpReconnectRequest(server_name=name):
-                return done(await self._ops.ask(ReconnectMcp(server=name), McpServersListed))
+                return done(self._look_up(ReconnectMcp(server=name)))
             case McpToggleRequest(server_name=name, enabled=enabled):
-                return done(await self._ops.ask(ToggleMcp(server=name, enabled=enabled), McpServersListed))
+                return done(self._look_up(ToggleMcp(server=name, enabled=enabled)))
             case McpMessageRequest(server_name=name, message=message):
                 return done(await self._ops.ask(DeliverMcpMessage(server=name, message=message)))
             case ContextUsageRequest():
@@ -156,7 +149,7 @@ class ControlRequests:
             case RewindFilesRequest() as wanted:
                 return await self._rewind(wanted)
             case StopTaskRequest(task_id=task):
-                return done(await self._ops.ask(StopTask(task_id=task), TasksListed))
+                return done(self._look_up(StopTask(task_id=task)))
             case CancelMessageRequest(message_uuid=uuid):
                 return ready(MessageCancelled(cancelled=self._standing.take_back(uuid)))
 
@@ -168,14 +161,14 @@ class ControlRequests:
         registered = await self._ops.ask(RegisterHooks(hooks=hooks)) if hooks else None
         if wanted.skills is not None:
             await self._ops.ask(ChooseSkills(names=wanted.skills))
-        models = await self._ops.ask(ListModels(), ModelsListed)
+        models = self._look_up(ListModels())
         notes = unused(wanted)
         for note in notes:
             self._complain(note)
         return self._initialized(registered, models, notes)
 
     async def _initialized(
-        self, registered: "asyncio.Future[Event] | None", models: "asyncio.Future[Event]", notes: tuple[str, ...]
+        self, registered: "asyncio.Future[Event] | None", models: "asyncio.Future[ModelsListed]", notes: tuple[str, ...]
     ) -> Initialized:
         if registered is not None:
             await registered
@@ -223,20 +216,26 @@ class ControlRequests:
         return then(await self._ops.ask(SetEffort(effort=effort)), lambda _: EffortUsed(effort=effort))
 
     async def _context(self) -> Awaitable[AnswerBase]:
-        measured = await self._ops.ask(RequestContext(), ContextMeasured)
-
-        def shaped(event: Event) -> AnswerBase:
-            assert isinstance(event, ContextMeasured)
-            return context_usage(event)
-
-        return then(measured, shaped)
+        return then(self._look_up(RequestContext()), lambda shown: context_usage(shown.measured))
 
     async def _rewind(self, wanted: RewindFilesRequest) -> Awaitable[AnswerBase]:
         to = self._standing.entry_of(wanted.user_message_id)
-        answered = await self._ops.ask(
-            Rewind(to=to, scope="files", preview=wanted.dry_run), Rewound, RewindPreviewed, also=not_carried_out
-        )
-        return then(answered, rewound)
+        if wanted.dry_run:
+            return then(self._look_up(PreviewRewind(to=to, scope="files")), rewound)
+        return then(await self._ops.ask(Rewind(to=to, scope="files"), Rewound, also=not_carried_out), rewound)
+
+    def _look_up(self, lookup: Lookup[A]) -> "asyncio.Future[A]":
+        """Begun at once. A program that no longer wants the answer does not undo it."""
+        task = asyncio.create_task(self._answer(lookup))
+        self._looking.add(task)
+        task.add_done_callback(self._looking.discard)
+        return asyncio.shield(task)
+
+    async def _answer(self, lookup: Lookup[A]) -> A:
+        try:
+            return await self._client.look_up(lookup)
+        except LookupRefused as refused:
+            raise Refused(str(refused)) from refused
 
 
 def understood(request: Json) -> ProgramRequest:
@@ -268,10 +267,9 @@ def unused(wanted: InitializeRequest) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def model_offers(listed: "asyncio.Future[Event]", current: str) -> tuple[ModelOffer, ...]:
+def model_offers(listed: "asyncio.Future[ModelsListed]", current: str) -> tuple[ModelOffer, ...]:
     """The models that were listed in time, the one in use first."""
-    event = listed.result() if listed.done() and listed.exception() is None else None
-    rows = event.rows if isinstance(event, ModelsListed) else ()
+    rows = listed.result().rows if listed.done() and listed.exception() is None else ()
     offers = [
         ModelOffer(value=row.name, display_name=row.name, description=", ".join((row.provider, *row.aliases)))
         for row in rows
@@ -281,9 +279,8 @@ def model_offers(listed: "asyncio.Future[Event]", current: str) -> tuple[ModelOf
     return tuple(sorted(offers, key=lambda offer: offer.value != current))
 
 
-def server_status(event: Event) -> AnswerBase:
+def server_status(listed: McpServersListed) -> AnswerBase:
     """The servers in the words that programs know."""
-    assert isinstance(event, McpServersListed)
     return McpStatus(
         mcp_servers=tuple(
             {
@@ -294,7 +291,7 @@ def server_status(event: Event) -> AnswerBase:
                 "serverInfo": {"name": row.name, "version": row.version} if row.version else None,
                 "tools": [{"name": name} for name in row.tools],
             }
-            for row in event.servers
+            for row in listed.servers
         )
     )
 
@@ -304,7 +301,7 @@ def not_carried_out(event: Event) -> bool:
     return isinstance(event, Notice) and event.level == "error" and event.code == "undo"
 
 
-def rewound(event: Event) -> AnswerBase:
+def rewound(event: Event | RewindPreviewed) -> AnswerBase:
     """What a rewind came to. Raises Refused when it could not be carried out."""
     if isinstance(event, Notice):
         raise Refused(event.text)
@@ -316,7 +313,7 @@ def rewound(event: Event) -> AnswerBase:
     )
 
 
-async def done(answer: "asyncio.Future[Event]") -> None:
+async def done(answer: "asyncio.Future[Any]") -> None:
     """Nothing to say but that it was done."""
     await answer
 
@@ -328,6 +325,6 @@ def ready(answer: AnswerBase) -> "asyncio.Future[AnswerBase]":
     return done
 
 
-async def then(answer: "asyncio.Future[Event]", shape: Callable[[Event], AnswerBase]) -> AnswerBase:
-    """What the event says, in the shape of an answer."""
+async def then(answer: "asyncio.Future[B]", shape: Callable[[B], AnswerBase]) -> AnswerBase:
+    """What the event or the answer says, in the shape of an answer."""
     return shape(await answer)

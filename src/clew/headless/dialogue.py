@@ -92,6 +92,7 @@ class Dialogue:
         self._turns = 0
         self._running: Given | None = None
         self._command: CommandTurn | None = None
+        self._answering: asyncio.Task[None] | None = None
         self._listening = True
         self._interrupted_by_program = False
         self._problems = 0
@@ -130,6 +131,10 @@ class Dialogue:
             self._hooks.close()
             self._messages.close()
             self._ops.end()
+            if self._command is not None:
+                self._command.close()
+            if self._answering is not None:
+                self._answering.cancel()
             for task in beside:
                 task.cancel()
             await asyncio.gather(*beside, self._close(), return_exceptions=True)
@@ -228,6 +233,7 @@ class Dialogue:
             self._command = CommandTurn(given.command)
             await self._command.begin(self.facts, self._client)
             await self._command_over()
+            self._answering = asyncio.create_task(self._until_answered())
         else:
             await self._client.submit(self._op_of(given, OpId(f"turn{self._turns}")))
 
@@ -296,6 +302,14 @@ class Dialogue:
         if self._command is not None:
             await self._command.take(envelope, self._client)
             await self._command_over()
+
+    async def _until_answered(self) -> None:
+        """An answer that no event tells of may be the last that a command waits for."""
+        command = self._command
+        if command is not None:
+            await command.finished()
+            if command is self._command:
+                await self._command_over()
 
     async def _command_over(self) -> None:
         if self._command is not None and self._command.over:

@@ -13,7 +13,7 @@ from clew.headless.writer import encoded
 from clew.protocol.client import Client
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Ask, Event, OpRejected, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, AgentId, OpId
-from clew.protocol.invocables import InvocablesListed
+from clew.protocol.lookup_base import LookupRefused
 from clew.protocol.ops import (
     Close,
     ContinueTurn,
@@ -113,6 +113,7 @@ class OneShot:
         self._printer = printer
         self._stopping = stopping
         self._closing: asyncio.Task[None] | None = None
+        self._finding: asyncio.Task[None] | None = None
         self.outcome = Outcome()
         self.refused = False
         """The session did not take the prompt."""
@@ -134,6 +135,8 @@ class OneShot:
                     await self._take(event)
         finally:  # whatever happened: the log tells how it ended
             leaving.cancel()
+            if self._finding is not None:
+                self._finding.cancel()
             await self._close()
 
     async def _take(self, event: Event) -> None:
@@ -142,8 +145,6 @@ class OneShot:
         match event:
             case SessionStarted():
                 await self._ask(event)
-            case InvocablesListed(op_id=op_id) if op_id == ASKED:
-                await self._found(event)
             case OpRejected(op_id=op_id) if op_id == ASKED:
                 self._refuse(event.reason)
             case TurnEnded():
@@ -154,18 +155,25 @@ class OneShot:
     async def _ask(self, started: SessionStarted) -> None:
         if self._name is not None:
             known = self._name.known(started.invocables)
-            await (self._use(known) if known is not None else self._client.submit(self._name.question(ASKED)))
+            if known is not None:
+                await self._use(known)
+            else:  # beside the events: servers that may bring it are waited for
+                self._finding = asyncio.create_task(self._find(self._name))
             return
         await self._begin(
             SubmitPrompt(content=self._prompt, op_id=ASKED) if self._prompt else ContinueTurn(op_id=ASKED)
         )
 
-    async def _found(self, listed: InvocablesListed) -> None:
-        """Who was waited for has told its names."""
-        assert self._name is not None
-        known = self._name.known(listed.invocables)
+    async def _find(self, name: "SlashName") -> None:
+        """Who may still bring the name is waited for."""
+        try:
+            listed = await self._client.look_up(name.question())
+        except LookupRefused as refused:
+            self._refuse(str(refused))
+            return
+        known = name.known(listed.invocables)
         if known is None:
-            self._refuse(self._name.refusal(listed))
+            self._refuse(name.refusal(listed))
         else:
             await self._use(known)
 

@@ -3,9 +3,9 @@
 from clew.commands.base import SessionFacts
 from clew.commands.invoking import invoked
 from clew.commands.registry import unknown
-from clew.protocol.ids import OpId
-from clew.protocol.invocable_ops import ListInvocables, UseInvocable
-from clew.protocol.invocables import InvocableRow, InvocablesListed
+from clew.protocol.invocable_ops import UseInvocable
+from clew.protocol.invocables import InvocableRow
+from clew.protocol.lookups.slash_names import InvocablesListed, ListInvocables
 
 
 class SlashName:
@@ -23,9 +23,9 @@ class SlashName:
         used = next((op for op in result.ops if isinstance(op, UseInvocable)), None)
         return used or "\n".join(result.lines)
 
-    def question(self, op_id: OpId) -> ListInvocables:
+    def question(self) -> ListInvocables:
         """What is there, once servers that may still bring it were waited for."""
-        return ListInvocables(name=self._name, op_id=op_id)
+        return ListInvocables(name=self._name)
 
     def refusal(self, listed: InvocablesListed) -> str:
         """What is meant by a name that nobody has brought, and why it may be missing."""

@@ -1,7 +1,9 @@
 """Whether a person looks: by what front ends report of the focus, else by what was asked of the session lately."""
 
 import asyncio
+from typing import Any
 
+from clew.protocol.lookup_base import Lookup
 from clew.protocol.ops import Op, ReportFocus
 
 PAUSE_S = 30.0
@@ -16,8 +18,8 @@ class Attention:
         self._focused: bool | None = None
         self._heard_s: float | None = None
 
-    def heard(self, op: Op) -> None:
-        """An op came through the door."""
+    def heard(self, op: Op | Lookup[Any]) -> None:
+        """An op or a lookup came through the door."""
         if isinstance(op, ReportFocus):
             self._focused = op.focused
         else:

@@ -1,7 +1,7 @@
 """What users bring to a session: tools, words for the prompt, ops and what runs beside it, each from its own room."""
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -17,12 +17,15 @@ from clew.host.room import Effect
 from clew.host.session import Session
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
-from clew.protocol.events import Event, SessionStarted
+from clew.protocol.events import SessionStarted
 from clew.protocol.invocables import InvocableRow
-from clew.protocol.lookup_events import CheckRow
+from clew.protocol.lookup_base import Answer, Lookup
 from clew.protocol.ops import Op
 from clew.tools.base import Tool
 from clew.tools.late_tools import LateTools
+
+if TYPE_CHECKING:
+    from clew.protocol.lookups.place import CheckRow
 
 
 class Place(Struct, frozen=True, kw_only=True):
@@ -46,6 +49,9 @@ class Joined(Struct, frozen=True, kw_only=True):
 
 
 Changed = Callable[[], None]
+Answerer = Callable[[Any], Coroutine[Any, Any, Answer]]
+Answerers = Mapping[type[Lookup[Any]], Answerer]
+"""Lookups and the functions that answer them."""
 
 
 def nobody() -> None:
@@ -119,17 +125,17 @@ class Brought:
     def attach(self, joined: Joined) -> None:
         """Belong to a session. Nothing here may wait: the first prompt is near."""
 
-    def checks(self) -> tuple[CheckRow, ...]:
+    def checks(self) -> "tuple[CheckRow, ...]":
         """What `/doctor` should know of it."""
         return ()
+
+    def lookups(self) -> Answerers:
+        """The lookups it answers, each with the function that does; these raise OpRefused."""
+        return {}
 
     async def understood(self, op: Op) -> Effect:
         """What one of its ops means. Raises OpRefused."""
         raise OpRefused("this is not built yet")
-
-    async def understood_from(self, op: Op, tell: Callable[[Event], None]) -> Effect:
-        """The same, where its answer is only for whoever asked: `tell` reaches that one. Raises OpRefused."""
-        return await self.understood(op)
 
 
 def brought_to(place: Place) -> tuple[Brought, ...]:

@@ -1,9 +1,9 @@
 """The door: ops in, events out, for any number of front ends in this process."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
@@ -11,7 +11,7 @@ from clew.agents.runner import AgentRunner
 from clew.host.connection import Connection
 from clew.host.invocables import as_said
 from clew.host.listener import Listener
-from clew.host.lookups import SLOW, ListThem, Lookups, PreviewOne
+from clew.host.lookup_desk import Desk, ListThem, PreviewOne, SessionLists
 from clew.host.op_effects import OpEffects, nothing
 from clew.host.refusal import OpRefused, SeveralFit
 from clew.host.replay import Replay
@@ -23,7 +23,7 @@ from clew.protocol.events import (
     OpAccepted,
     OpRejected,
     SessionEnded,
-    SessionsListed,
+    SessionsFit,
     SessionStarted,
     SnapshotTaken,
 )
@@ -36,7 +36,6 @@ from clew.protocol.ops import (
     AnswerQuestion,
     Close,
     ContinueTurn,
-    FindFiles,
     Interrupt,
     InvocableOp,
     Op,
@@ -51,7 +50,13 @@ from clew.protocol.ops import (
 )
 from clew.protocol.rights import Rights
 
+if TYPE_CHECKING:
+    from clew.host.brought import Answerers
+
 LAST_ANSWERS_S = 5.0
+NOT_WAITED_FOR = ("FindFiles",)
+"""Lookups whose answer nobody misses when the session ends."""
+ENDED = "the session has ended"
 FOR_ANY_AGENT = (SubmitPrompt, WithdrawPrompt, Interrupt, AnswerOp)
 """Ops that agents beside the main one take too."""
 NOT_WHILE_RESTORING = (SubmitPrompt, UseInvocable, ContinueTurn, SwitchSession, Undo, Redo, Rewind)
@@ -68,8 +73,10 @@ class Door:
         self, *, reopen: Reopen | None = None, sessions: ListThem | None = None, preview: PreviewOne | None = None
     ) -> None:
         self._reopen = reopen
-        self._lookups = Lookups(sessions=sessions, preview=preview)
-        self._looking: set[asyncio.Task[None]] = set()
+        self._lists = SessionLists(sessions=sessions, preview=preview)
+        self._answerers: Answerers | None = None
+        self._looking: set[asyncio.Task[Any]] = set()
+        """Answers that are under way, and ops that nobody waits for at the door."""
         self._room: Room | None = None
         self._connections: list[Connection] = []
         self._replay = Replay()
@@ -87,7 +94,8 @@ class Door:
     def enter(self, room: Room) -> None:
         """Put a session behind the door; listeners hear of it."""
         self._room = room
-        self._effects = OpEffects(room, self._lookups)
+        self._effects = OpEffects(room)
+        self._answerers = None
         self._replay = Replay(room.session.journal.main.state)
         for connection in self._connections:
             connection.each_listener(self.introduce)
@@ -135,15 +143,40 @@ class Door:
 
     async def answer(self, lookup: Lookup[Any]) -> Answer:
         """Look something up for a connection. Raises LookupRefused."""
-        raise LookupRefused(f"nothing here answers {lookup.__struct_config__.tag}")
+        self.room.attention.heard(lookup)
+        answerer = self._known_answerers().get(type(lookup))
+        if answerer is None:
+            raise LookupRefused(f"nothing here answers {lookup.__struct_config__.tag}")
+        task = self._beside(answerer(lookup), type(lookup).__name__)
+        try:
+            return await task
+        except OpRefused as refused:
+            raise LookupRefused(str(refused)) from refused
+        except asyncio.CancelledError:
+            asking = asyncio.current_task()
+            if not task.cancelled() or (asking is not None and asking.cancelling()):
+                raise
+            raise LookupRefused(ENDED) from None  # the session did not wait for it
+
+    def _known_answerers(self) -> "Answerers":
+        if self._answerers is None:
+            from clew.host.lookups import answerers  # loaded by the first lookup
+
+            effects = self._effects
+            self._answerers = answerers(Desk(room=self.room, lists=self._lists, restoring=lambda: effects.restoring))
+        return self._answerers
+
+    def _beside(self, work: Coroutine[Any, Any, Any], name: str) -> "asyncio.Task[Any]":
+        task = asyncio.create_task(work, name=name)
+        self._looking.add(task)
+        task.add_done_callback(self._looking.discard)
+        return task
 
     async def take(self, op: Op, asker: Connection) -> None:
         """Do what a connection with the rights for it asks."""
         self.room.attention.heard(op)
-        if isinstance(op, SLOW) or self._awaits_name(op):
-            task = asyncio.create_task(self._process(op, asker), name=type(op).__name__)
-            self._looking.add(task)
-            task.add_done_callback(self._looking.discard)
+        if self._awaits_name(op):
+            self._beside(self._process(op, asker), type(op).__name__)
             return
         await self._process(op, asker)
 
@@ -261,7 +294,7 @@ class Door:
 
     async def _close(self) -> None:
         """Who asked and leaves at once, as a pipe does, still gets the answer, if it takes no longer than a moment."""
-        asked = {task for task in self._looking if task.get_name() != FindFiles.__name__}
+        asked = {task for task in self._looking if task.get_name() not in NOT_WAITED_FOR}
         self._leaving = True
         if asked:
             await asyncio.wait(asked, timeout=LAST_ANSWERS_S)
@@ -288,7 +321,7 @@ class Door:
         try:
             room = await self._reopen(op)
         except SeveralFit as several:
-            return partial(asker.tell, SessionsListed(op_id=op.op_id, sessions=several.rows))
+            return partial(asker.tell, SessionsFit(op_id=op.op_id, sessions=several.rows))
         except Exception as error:  # whatever keeps it from opening is told, and nothing was closed
             raise OpRefused(str(error) or type(error).__name__) from error
 

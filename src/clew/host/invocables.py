@@ -12,16 +12,16 @@ from clew.host.room import Effect
 from clew.host.session import Session
 from clew.protocol.events import PromptOrigin
 from clew.protocol.ids import PromptId, new_uuid
-from clew.protocol.invocable_ops import ChooseSkills, InvocableOp, ListInvocables, UseInvocable
+from clew.protocol.invocable_ops import ChooseSkills, InvocableOp, UseInvocable
 from clew.protocol.invocables import (
     RESERVED_NAMES,
     InvocableLevel,
     InvocableRow,
     InvocablesChanged,
-    InvocablesListed,
     meant,
     typed_words,
 )
+from clew.protocol.lookups.slash_names import InvocablesListed, ListInvocables
 from clew.protocol.messages import Part
 
 LEVELS: tuple[InvocableLevel, ...] = ("project", "user", "plugin", "server", "bundled")
@@ -77,13 +77,13 @@ class Invocables:
             self._told = usable
             self._session.publish(InvocablesChanged(invocables=usable))
 
-    def must_wait(self, op: InvocableOp) -> bool:
-        """Whether the name that an op is about is not there and may still come."""
+    def must_wait(self, op: InvocableOp | ListInvocables) -> bool:
+        """Whether the name that somebody asks for is not there and may still come."""
         name = "" if isinstance(op, ChooseSkills) else op.name
         return bool(name) and meant(name, self.rows()) is None and any(part.may_bring(name) for part in self._parts)
 
-    async def settle(self, op: InvocableOp) -> None:
-        """Wait for whoever may still bring the name that an op is about."""
+    async def settle(self, op: InvocableOp | ListInvocables) -> None:
+        """Wait for whoever may still bring the name that is asked for."""
         if self.must_wait(op):
             for part in self._parts:
                 await part.names_settled()
@@ -93,8 +93,6 @@ class Invocables:
         assert self._session is not None
         session = self._session
         match op:
-            case ListInvocables():
-                return partial(session.publish, self._listed(op))
             case ChooseSkills():
                 return partial(self._choose, op.names)
             case UseInvocable():
@@ -106,13 +104,14 @@ class Invocables:
         for part in self._parts:
             part.choose_skills(names)
 
-    def _listed(self, op: ListInvocables) -> InvocablesListed:
+    async def listed(self, op: ListInvocables) -> InvocablesListed:
+        """All of some kinds, once whoever may still bring the name that is looked for was waited for."""
+        await self.settle(op)
         rows = self._looked()
         problems = [line for part in self._parts for line in part.name_problems]
         if op.name:
             problems = list(self._unread)
         return InvocablesListed(
-            op_id=op.op_id,
             kinds=op.kinds,
             invocables=tuple(row for row in rows if row.kind in op.kinds),
             problems=tuple(problems),

@@ -9,10 +9,11 @@ from clew.config.walk import KeyPath
 from clew.engine.agent import Agent
 from clew.host.refusal import OpRefused
 from clew.host.workspace import Workspace
-from clew.protocol.events import EffortChanged
-from clew.protocol.ops import SetEffort
+from clew.protocol.events import EffortChanged, ThemeChanged
+from clew.protocol.ops import SetEffort, SetTheme
 
 EFFORT: KeyPath = ("effort",)
+THEME: KeyPath = ("screen", "theme")
 EFFORTS = ("", "low", "medium", "high", "xhigh", "max")
 NOT_KEPT = "it holds for this session only: your settings are not read in it"
 
@@ -34,6 +35,13 @@ def keep_choice(workspace: Workspace, key: KeyPath, word: str) -> str:
     except OSError as error:
         raise OpRefused(f"{file} cannot be written: {error.strerror}") from error
     return str(file)
+
+
+def choose_theme(op: SetTheme, workspace: Workspace | None) -> ThemeChanged:
+    """Keep colours for later sessions. Raises OpRefused."""
+    if workspace is None:
+        raise OpRefused("this session has no place of its own")
+    return ThemeChanged(theme=op.theme, saved_in=keep_choice(workspace, THEME, op.theme))
 
 
 def choose_effort(op: SetEffort, agent: Agent, workspace: Workspace | None) -> EffortChanged:

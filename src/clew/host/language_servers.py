@@ -15,7 +15,7 @@ from clew.host.brought import Brought, Joined, Place
 from clew.lsp.servers import Server, program_of, root_of, server_for, servers_of
 from clew.protocol.display import TextBlock
 from clew.protocol.ids import CallId
-from clew.protocol.lookup_events import CheckRow
+from clew.protocol.lookups.place import CheckRow
 from clew.protocol.messages import ToolCallPart
 from clew.system.descendants import resident_bytes
 from clew.system.environment import tool_environment

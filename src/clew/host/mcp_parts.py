@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Content, Expand, Turn
-from clew.host.brought import Brought, Joined, Place
+from clew.host.brought import Answerers, Brought, Joined, Place
 from clew.host.mcp_asks import McpAsks
 from clew.host.mcp_offers import PROMPT_PREFIX, McpOffers
 from clew.host.refusal import OpRefused
@@ -18,7 +18,6 @@ from clew.llm.connect import key_variables
 from clew.protocol.events import (
     Event,
     McpServersChanged,
-    McpServersListed,
     McpServersOffered,
     Notice,
     ReplyBegan,
@@ -27,8 +26,9 @@ from clew.protocol.events import (
     ToolsChanged,
 )
 from clew.protocol.invocables import InvocableRow
+from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
 from clew.protocol.mcp_events import McpServerRow
-from clew.protocol.ops import ApproveMcp, ListMcp, Op, ReconnectMcp, ToggleMcp
+from clew.protocol.ops import Op
 from clew.system.debug_log import open_debug_log
 from clew.system.environment import tool_environment
 from clew.tools.base import Tool
@@ -52,7 +52,7 @@ LISTED_WITHIN_S = 10.0
 class McpParts(Brought):
     """Always there, for those who ask; what it stands for is loaded where there is a server."""
 
-    ops = (ListMcp, ApproveMcp, ReconnectMcp, ToggleMcp, *McpAsks.ops)
+    ops = McpAsks.ops
 
     def __init__(self, place: Place) -> None:
         self._place = place
@@ -90,25 +90,29 @@ class McpParts(Brought):
 
     async def understood(self, op: Op) -> Effect:
         servers = self.servers = self.servers or self._opened()
-        if isinstance(op, McpAsks.ops):
-            return await self.asks.understood(op, servers)
+        return await self.asks.understood(op, servers)
+
+    def lookups(self) -> Answerers:
+        return dict.fromkeys((ListMcp, ApproveMcp, ReconnectMcp, ToggleMcp), self._listed)
+
+    async def _listed(self, lookup: ListMcp | ApproveMcp | ReconnectMcp | ToggleMcp) -> McpServersListed:
+        """Do what is wanted of a server, if anything, and list all."""
+        servers = self.servers = self.servers or self._opened()
         self.begin()
         try:
-            match op:
+            match lookup:
                 case ListMcp():
                     await servers.reread()
                     if self._place.request.headless:  # nobody looks again in a moment
                         await servers.settled(LISTED_WITHIN_S)
                 case ApproveMcp():
-                    await servers.decide(op.digests, approved=op.approved)
+                    await servers.decide(lookup.digests, approved=lookup.approved)
                 case ReconnectMcp():
-                    await servers.reconnect(op.server)
+                    await servers.reconnect(lookup.server)
                 case ToggleMcp():
-                    await servers.toggle(op.server, enabled=op.enabled)
-                case _:
-                    raise OpRefused("this is not about MCP servers")
+                    await servers.toggle(lookup.server, enabled=lookup.enabled)
         except KeyError as error:
-            if isinstance(op, ApproveMcp):
+            if isinstance(lookup, ApproveMcp):
                 words = "a server has changed since it was listed, so nothing was approved; look at it again"
                 raise OpRefused(words) from error
             raise OpRefused(f"there is no MCP server {error.args[0]!r}; /mcp lists those there are") from error
@@ -116,8 +120,7 @@ class McpParts(Brought):
             raise OpRefused(f"your decision cannot be kept: {error.strerror or error}") from error
         except ValueError as error:
             raise OpRefused(f"it may not run: {error}") from error
-        listed = McpServersListed(op_id=op.op_id, servers=servers.rows(), problems=servers.problems)
-        return lambda: self._tell(listed)
+        return McpServersListed(servers=servers.rows(), problems=servers.problems)
 
     def invocables(self) -> tuple[InvocableRow, ...]:
         """The prompts of servers."""

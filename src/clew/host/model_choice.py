@@ -12,7 +12,7 @@ from clew.llm.errors import MissingCredential
 from clew.llm.model import Model
 from clew.llm.retry import RetryPolicy
 from clew.llm.target import Target
-from clew.protocol.events import ModelRow
+from clew.protocol.lookups.rules_and_models import ModelRow
 
 OVERLOADS_BEFORE_FALLBACK = 3
 

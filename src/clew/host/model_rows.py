@@ -8,7 +8,7 @@ from clew.llm.listing import ListedModel, aliases_of
 from clew.llm.probe import local_servers
 from clew.llm.profiles import profile_of
 from clew.llm.report_card import report_cards
-from clew.protocol.events import ModelRow
+from clew.protocol.lookups.rules_and_models import ModelRow
 from clew.system.home import clew_home
 
 

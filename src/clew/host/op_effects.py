@@ -5,7 +5,7 @@ from typing import Any
 
 from clew.agents.permits import MODES
 from clew.host.connection import Connection
-from clew.host.lookups import Lookups
+from clew.host.hook_ops import HookOp, hook_effect
 from clew.host.model_choice import cannot_stop_thinking
 from clew.host.refusal import OpRefused, too_late
 from clew.host.room import Effect, Room
@@ -14,16 +14,11 @@ from clew.llm.model import Model
 from clew.protocol.events import ModelChanged, PermissionModeChanged, TitleChanged
 from clew.protocol.ops import (
     AnswerApproval,
-    AnswerHookCall,
     AnswerPlan,
     AnswerQuestion,
-    ApproveHooks,
     InvocableOp,
-    ListHooks,
-    LookupOp,
     Op,
     Redo,
-    RegisterHooks,
     ReportFocus,
     RequestRecap,
     Rewind,
@@ -31,20 +26,18 @@ from clew.protocol.ops import (
     SetEffort,
     SetModel,
     SetPermissionMode,
+    SetTheme,
     SetTitle,
     Undo,
     WindowOp,
 )
 
-HOOK_OPS = (RegisterHooks, AnswerHookCall, ListHooks, ApproveHooks)
-
 
 class OpEffects:
     """For one session. It is called between two events, so what was checked still holds when it is done."""
 
-    def __init__(self, room: Room, lookups: Lookups) -> None:
+    def __init__(self, room: Room) -> None:
         self._room = room
-        self._lookups = lookups
         self.restoring = False
         """Files are being brought back: nothing that changes files or the conversation may begin."""
 
@@ -82,12 +75,8 @@ class OpEffects:
 
     async def about_the_place(self, op: Op, asker: Connection) -> Effect:
         """Questions, a person's own commands, and what is in force."""
-        if isinstance(op, LookupOp):
-            return await self._lookups.understood(op, self._room, asker.tell)
-        if isinstance(op, HOOK_OPS):
-            from clew.host.hook_ops import hook_effect  # where somebody asks about hooks
-
-            return await hook_effect(op, self._room, asker.tell)
+        if isinstance(op, HookOp):
+            return hook_effect(op, self._room)
         if isinstance(op, InvocableOp):
             if self._room.invocables is None:
                 raise OpRefused("this session has no commands or skills of the user's")
@@ -95,7 +84,7 @@ class OpEffects:
             return self._room.invocables.understood(op)
         for part in self._room.brought:
             if isinstance(op, part.ops):
-                return await part.understood_from(op, asker.tell)
+                return await part.understood(op)
         if not isinstance(op, RunShell):
             return self._changed(op)
         if self._room.typed is None:
@@ -119,6 +108,10 @@ class OpEffects:
                 from clew.host.kept_choices import choose_effort  # settings are written only here
 
                 return partial(room.session.publish, choose_effort(op, agent, room.workspace))
+            case SetTheme():
+                from clew.host.kept_choices import choose_theme  # as above
+
+                return partial(room.session.publish, choose_theme(op, room.workspace))
             case SetPermissionMode():
                 try:
                     room.permits.set_mode(op.mode)

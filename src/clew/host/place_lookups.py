@@ -1,99 +1,117 @@
-"""Answers about the place a session works in: shells, memory, changes, export, status, checks, colours."""
+"""Answers about the place a session works in: rules, models, sessions, files, memory files, checks."""
 
 import asyncio
-import os
 from pathlib import Path
 
-from clew.catalog.exporting import SUFFIXES, write_export
-from clew.catalog.found_session import OWN, FoundSession
-from clew.catalog.opening import Opened, open_found
-from clew.host.background_shells import about_shells
-from clew.host.kept_choices import keep_choice
+from clew.host.lookup_desk import Desk, Rows
 from clew.host.memory_files import add_line, adds_to, project_memory, remove_line
-from clew.host.planning import Planning
 from clew.host.refusal import OpRefused
-from clew.host.room import Room
-from clew.host.status import status_rows
 from clew.host.workspace import Workspace
-from clew.protocol.events import (
+from clew.permissions.rules import RuleError
+from clew.protocol.lookups.place import (
+    CheckRow,
     ChecksShown,
-    DiffShown,
-    Event,
-    LineRemembered,
-    MemoryListed,
-    PlanOpened,
-    PlanShown,
-    SessionExported,
-    StatusShown,
-    ThemeChanged,
-)
-from clew.protocol.lookup_events import CheckRow, MemoryRow, MemoryScope
-from clew.protocol.ops import (
-    ExportSession,
+    FilesFound,
+    FindFiles,
     ForgetLine,
+    LineRemembered,
     ListMemory,
-    ListShells,
-    LookupOp,
-    OpenPlan,
+    ListSessions,
+    MemoryListed,
+    MemoryRow,
+    MemoryScope,
+    PreviewSession,
     Remember,
-    RequestStatus,
     RunChecks,
-    SavePlan,
-    SetTheme,
-    ShowDiff,
-    ShowPlan,
-    ShowShell,
-    StopShell,
+    SessionPreviewed,
+    SessionsListed,
 )
-from clew.transcript.errors import TranscriptError
-from clew.undo.errors import NothingToRestore, UndoError
+from clew.protocol.lookups.rules_and_models import (
+    AllowRule,
+    ListModels,
+    ListRules,
+    ModelsListed,
+    RemoveRule,
+    RulesListed,
+)
 
-MAX_DIFF_FILES = 200
-THEME_KEY = ("screen", "theme")
-MAX_NAME_CHARS = 60
-
-
-async def place_answer(op: LookupOp, room: Room) -> Event:
-    """The answer to one of these questions. Raises OpRefused."""
-    match op:
-        case ListShells() | ShowShell() | StopShell():
-            if room.tools is None:
-                raise OpRefused("this session runs no commands")
-            return await about_shells(op, room.tools)
-        case ShowDiff():
-            return await _diff(op, room)
-        case RequestStatus():
-            return StatusShown(op_id=op.op_id, rows=await asyncio.to_thread(status_rows, room))
-        case ExportSession():
-            return await _export(op, room)
-        case ShowPlan() | OpenPlan() | SavePlan():
-            return _plan(op, room)
-        case _:
-            if room.workspace is None:
-                raise OpRefused("this session has no place of its own")
-            return await _with_workspace(op, room, room.workspace)
+MAX_FILES = 500
 
 
-async def _with_workspace(op: LookupOp, room: Room, workspace: Workspace) -> Event:
-    match op:
-        case Remember():
-            return _remember(op, room, workspace)
-        case ForgetLine():
-            return _forget(op, room)
-        case ListMemory():
-            return _memory(op, workspace)
-        case SetTheme():
-            return _theme(op, workspace)
-        case RunChecks():
-            rows = await asyncio.to_thread(_checks, workspace)
-            return ChecksShown(op_id=op.op_id, checks=(*rows, *(row for part in room.brought for row in part.checks())))
-        case _:
-            raise OpRefused("this is not built yet")
+async def _models(lookup: ListModels, *, desk: Desk) -> ModelsListed:
+    rows = await desk.room.models()
+    return ModelsListed(models=tuple(row.name for row in rows), rows=rows)
 
 
-def _remember(op: Remember, room: Room, workspace: Workspace) -> LineRemembered:
+async def _rules(lookup: ListRules | AllowRule | RemoveRule, *, desk: Desk) -> RulesListed:
+    permits = desk.room.permits
     try:
-        line, path, scope, created = add_line(workspace, op.line)
+        if isinstance(lookup, AllowRule):
+            permits.allow(lookup.rule)
+        elif isinstance(lookup, RemoveRule):
+            permits.forget(lookup.rule)
+    except RuleError as error:
+        raise OpRefused(str(error)) from error
+    except KeyError as error:
+        words = f'{error.args[0]} was not saved with "always"; rules in settings are changed there'
+        raise OpRefused(words) from error
+    except OSError as error:
+        raise OpRefused(f"the saved rules cannot be changed: {error.strerror}") from error
+    if not isinstance(lookup, ListRules):
+        desk.room.session.pending.reconsider()
+    return RulesListed(mode=permits.policy.mode, rules=permits.rows())
+
+
+async def _sessions(lookup: ListSessions, *, desk: Desk) -> SessionsListed:
+    lists = desk.lists
+    if lists.sessions is None:
+        raise OpRefused("there is no list of sessions here")
+    rows = await lists.sessions(lookup.query, lookup.limit)
+    lists.own |= {row.session_id: Path(row.path) for row in rows if row.agent == "clew" and row.path}
+    return SessionsListed(sessions=rows)
+
+
+async def _preview(lookup: PreviewSession, *, desk: Desk) -> SessionPreviewed:
+    lists = desk.lists
+    if lists.preview is None:
+        raise OpRefused("there is no list of sessions here")
+    if not lookup.words:
+        return SessionPreviewed(session=lookup.session, lines=await lists.preview(lookup.session))
+    path, orienting = lists.own.get(lookup.session), desk.room.session.orienting
+    recap = await orienting.words_for(path) if path is not None and orienting is not None else ""
+    return SessionPreviewed(session=lookup.session, lines=(), recap=recap)
+
+
+async def _files(lookup: FindFiles, *, desk: Desk) -> FilesFound:
+    room = desk.room
+    if room.workspace is None:
+        raise OpRefused("this session has no project to look for files in")
+    if room.files is None:
+        from clew.host.file_index import FileIndex, project_files  # loaded by the first `@`
+
+        workspace = room.workspace
+        room.files = FileIndex(lambda: project_files(workspace))
+        room.session.beside.append(room.files.close)
+    rows = await room.files.find(lookup.query, min(lookup.limit, MAX_FILES))
+    rows = (*(name for part in room.brought for name in part.found(lookup.query)), *rows)
+    return FilesFound(query=lookup.query, rows=rows)
+
+
+def _workspace(desk: Desk) -> Workspace:
+    if desk.room.workspace is None:
+        raise OpRefused("this session has no place of its own")
+    return desk.room.workspace
+
+
+async def _checked(lookup: RunChecks, *, desk: Desk) -> ChecksShown:
+    rows = await asyncio.to_thread(_checks, _workspace(desk))
+    return ChecksShown(checks=(*rows, *(row for part in desk.room.brought for row in part.checks())))
+
+
+async def _remember(lookup: Remember, *, desk: Desk) -> LineRemembered:
+    room, workspace = desk.room, _workspace(desk)
+    try:
+        line, path, scope, created = add_line(workspace, lookup.line)
     except ValueError as error:
         raise OpRefused(str(error)) from error
     except OSError as error:
@@ -102,10 +120,11 @@ def _remember(op: Remember, room: Room, workspace: Workspace) -> LineRemembered:
         room.tools.remembered.append((str(path), line))
     if room.reminders is not None:
         room.reminders.add(f"[The user added this line to the memory file {path}: {line}]")
-    return LineRemembered(op_id=op.op_id, line=line, path=str(path), scope=scope, created=created)
+    return LineRemembered(line=line, path=str(path), scope=scope, created=created)
 
 
-def _forget(op: ForgetLine, room: Room) -> LineRemembered:
+async def _forget(lookup: ForgetLine, *, desk: Desk) -> LineRemembered:
+    room = desk.room
     kept = room.tools.remembered if room.tools is not None else []
     if not kept:
         raise OpRefused("this session added no line to a memory file")
@@ -120,36 +139,19 @@ def _forget(op: ForgetLine, room: Room) -> LineRemembered:
     if room.reminders is not None:
         room.reminders.add(f"[The user took this line out of the memory file {path} again: {line}]")
     scope: MemoryScope = "user" if room.workspace and Path(path).is_relative_to(room.workspace.home) else "project"
-    return LineRemembered(op_id=op.op_id, line=line, path=path, scope=scope, removed=True)
+    return LineRemembered(line=line, path=path, scope=scope, removed=True)
 
 
-def _plan(op: ShowPlan | OpenPlan | SavePlan, room: Room) -> PlanShown | PlanOpened:
-    planning = next((part for part in room.brought if isinstance(part, Planning)), None)
-    if planning is None:
-        raise OpRefused("this session makes no plans")
-    if isinstance(op, OpenPlan):
-        return planning.opened(op.op_id)
-    if isinstance(op, SavePlan):
-        try:
-            planning.save(op.plan)
-        except OSError as error:
-            raise OpRefused(f"the plan was not saved: {error.strerror}") from error
-    return planning.shown(op.op_id, saved=isinstance(op, SavePlan))
-
-
-def _memory(op: ListMemory, workspace: Workspace) -> MemoryListed:
+async def _memory(lookup: ListMemory, *, desk: Desk) -> MemoryListed:
     """Read anew: a file may have been edited since the session began."""
+    workspace = _workspace(desk)
     memory = project_memory(workspace)
     rows = tuple(
         MemoryRow(path=file.path, scope=file.level, chars=file.chars, imported_by=file.imported_by)
         for file in memory.files
     )
     target = str(adds_to(workspace)[0]) if workspace.settings.memory.enabled else ""
-    return MemoryListed(op_id=op.op_id, files=rows, adds_to=target, notes=memory.notes)
-
-
-def _theme(op: SetTheme, workspace: Workspace) -> ThemeChanged:
-    return ThemeChanged(theme=op.theme, saved_in=keep_choice(workspace, THEME_KEY, op.theme))
+    return MemoryListed(files=rows, adds_to=target, notes=memory.notes)
 
 
 def _checks(workspace: Workspace) -> tuple[CheckRow, ...]:
@@ -161,64 +163,16 @@ def _checks(workspace: Workspace) -> tuple[CheckRow, ...]:
     )
 
 
-async def _diff(op: ShowDiff, room: Room) -> DiffShown:
-    if room.undo is None:
-        raise OpRefused("this session is not kept, so nobody knows what it changed; git diff may tell")
-    try:
-        keeper = await room.undo.keeper()
-        plan = await keeper.plan_since("")
-        wanted = [file for file in plan.files if op.path in file.path]
-        blocks = await keeper.changed(wanted[:MAX_DIFF_FILES])
-    except NothingToRestore:
-        return DiffShown(op_id=op.op_id, files=())
-    except (UndoError, OSError) as error:
-        raise OpRefused(f"the kept files cannot be read: {error}") from error
-    return DiffShown(
-        op_id=op.op_id, files=blocks, left_out=max(0, len(wanted) - MAX_DIFF_FILES), warnings=plan.warnings
-    )
-
-
-async def _export(op: ExportSession, room: Room) -> SessionExported:
-    base = room.tools.cwd if room.tools is not None else room.session.started.cwd
-    title = room.session.journal.main.state.title
-    path = _target(op, base, _file_name(title or room.session.started.session_id[:8]) + SUFFIXES[op.to])
-    try:
-        written = await asyncio.to_thread(lambda: write_export(path, _opened(room), op.to))
-    except FileExistsError as error:
-        raise OpRefused(f"{path} exists; choose another name") from error
-    except TranscriptError as error:
-        raise OpRefused(str(error)) from error
-    except OSError as error:
-        raise OpRefused(f"{path} cannot be written: {error.strerror}") from error
-    return SessionExported(op_id=op.op_id, path=str(path), to=op.to, bytes=written)
-
-
-def _target(op: ExportSession, base: str, name: str) -> Path:
-    """The file that is meant; a name of our own never meets a file that is there."""
-    path = Path(os.path.normpath(os.path.join(base, os.path.expanduser(op.path))))
-    if op.path and not path.is_dir():
-        return path
-    stem, suffix = os.path.splitext(name)
-    numbered = (path / (f"{stem}-{number}{suffix}" if number > 1 else name) for number in range(1, 1_000))
-    return next((one for one in numbered if not os.path.lexists(one)), path / name)
-
-
-def _opened(room: Room) -> Opened:
-    started = room.session.started
-    if room.transcript is not None:
-        return open_found(FoundSession(agent=OWN, path=room.transcript, session_id=started.session_id))
-    log = room.session.journal.main
-    return Opened(
-        agent=OWN,
-        session_id=started.session_id,
-        path=Path(),
-        title=log.state.title,
-        cwd=started.cwd,
-        entries=log.conversation.chain(),
-    )
-
-
-def _file_name(title: str) -> str:
-    """Letters and digits of any script, words joined; never empty, never hidden."""
-    words = "".join(letter if letter.isalnum() else " " for letter in title).split()
-    return "-".join(words)[:MAX_NAME_CHARS].strip("-") or "session"
+PLACE: Rows = {
+    ListModels: _models,
+    ListRules: _rules,
+    AllowRule: _rules,
+    RemoveRule: _rules,
+    ListSessions: _sessions,
+    PreviewSession: _preview,
+    FindFiles: _files,
+    Remember: _remember,
+    ForgetLine: _forget,
+    ListMemory: _memory,
+    RunChecks: _checked,
+}

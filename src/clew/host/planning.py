@@ -8,14 +8,14 @@ from msgspec.structs import replace
 
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Prompt, Turn
-from clew.host.brought import Brought, Joined, Place
+from clew.host.brought import Answerers, Brought, Joined, Place
 from clew.host.refusal import OpRefused
 from clew.host.room import Effect
+from clew.protocol.asking import PlanStanding
 from clew.protocol.display import TextBlock
 from clew.protocol.entries import AssistantEntry, Entry, EventEntry, ModeEntry
-from clew.protocol.events import Event, PermissionModeChanged, PlanAnswered, PlanOpened, PlanShown
-from clew.protocol.ids import OpId
-from clew.protocol.lookup_events import PlanStanding
+from clew.protocol.events import Event, PermissionModeChanged, PlanAnswered
+from clew.protocol.lookups.session import OpenPlan, PlanOpened, PlanShown, SavePlan, ShowPlan
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import CheckPlan, Op
 from clew.protocol.state import AgentState
@@ -261,15 +261,23 @@ class Planning(Brought, Middleware):
         self._joined.session.publish(PermissionModeChanged(mode=mode))
         self._joined.session.pending.reconsider()
 
-    def shown(self, op_id: OpId, *, saved: bool = False) -> PlanShown:
-        """For whoever asks."""
-        return PlanShown(
-            op_id=op_id, plan=self.file.text(), path=self.file.shown_path, standing=self.standing, saved=saved
-        )
+    def lookups(self) -> Answerers:
+        return {ShowPlan: self._shown, OpenPlan: self._opened, SavePlan: self._saved}
 
-    def opened(self, op_id: OpId) -> PlanOpened:
+    async def _shown(self, lookup: ShowPlan | SavePlan) -> PlanShown:
+        saved = isinstance(lookup, SavePlan)
+        return PlanShown(plan=self.file.text(), path=self.file.shown_path, standing=self.standing, saved=saved)
+
+    async def _opened(self, lookup: OpenPlan) -> PlanOpened:
         """For a person's editor."""
-        return PlanOpened(op_id=op_id, plan=self.file.text(), path=self.file.shown_path)
+        return PlanOpened(plan=self.file.text(), path=self.file.shown_path)
+
+    async def _saved(self, lookup: SavePlan) -> PlanShown:
+        try:
+            self.save(lookup.plan)
+        except OSError as error:
+            raise OpRefused(f"the plan was not saved: {error.strerror}") from error
+        return await self._shown(lookup)
 
     def save(self, text: str) -> None:
         """A person's own text. While it is being asked about, the answer takes it; else the model is told. Raises

@@ -1,7 +1,7 @@
 """An op that is not done."""
 
 from clew.engine.gate import PendingAnswers
-from clew.protocol.lookup_events import SessionRow
+from clew.protocol.events import SessionRow
 from clew.protocol.ops import AnswerOp
 
 

@@ -10,8 +10,9 @@ from clew.host.refusal import OpRefused
 from clew.host.session import Session
 from clew.protocol.context_events import FileRestore, RewindScope
 from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, EventEntry, UserEntry
-from clew.protocol.events import Notice, RewindPreviewed, Rewound
+from clew.protocol.events import Notice, Rewound
 from clew.protocol.ids import CallId, EntryId
+from clew.protocol.lookups.session import PreviewRedo, PreviewRewind, PreviewUndo, RewindPreviewed
 from clew.protocol.ops import Redo, Rewind, Undo
 from clew.transcript.chain import build_chain
 from clew.transcript.digest import prompt_text
@@ -21,6 +22,7 @@ from clew.undo.plan import FilePlan, RestorePlan, only_paths
 from clew.undo.points import find_moment, prompts_of
 
 WayBack = Undo | Redo | Rewind
+Preview = PreviewUndo | PreviewRedo | PreviewRewind
 
 
 class Route(Struct, kw_only=True):
@@ -35,40 +37,62 @@ class Route(Struct, kw_only=True):
 
 
 async def way_back(op: WayBack, session: Session, undo: UndoHook) -> Callable[[], Awaitable[None]]:
-    """Find out what the op means. What it returns shows or does it. Raises OpRefused."""
-    try:
-        keeper = await undo.keeper()
-        route = await _route(op, session, keeper)
-    except UndoError as error:
-        raise OpRefused(str(error)) from error
-    except OSError as error:
-        raise OpRefused(f"the kept files cannot be read: {error}") from error
+    """Find out what the op means. What it returns does it. Raises OpRefused."""
+    route, keeper = await _found(op, session, undo)
 
     async def go() -> None:
         try:
-            await (_show(op, route, session, keeper) if op.preview else _go(op, route, session, undo, keeper))
+            await _go(op, route, session, undo, keeper)
         except (UndoError, OSError) as error:
             session.notice("error", f"it could not be carried out: {error}", code="undo")
 
     return go
 
 
-async def _route(op: WayBack, session: Session, keeper: UndoKeeper) -> Route:
-    match op:
-        case Undo():
+async def preview(lookup: Preview, session: Session, undo: UndoHook) -> RewindPreviewed:
+    """What the op would do that this is a preview of. Raises OpRefused."""
+    route, keeper = await _found(lookup, session, undo)
+    try:
+        patches = {block.path: block.patch for block in await keeper.preview(route.plan)} if route.plan else {}
+    except (UndoError, OSError) as error:
+        raise OpRefused(f"it could not be carried out: {error}") from error
+    return RewindPreviewed(
+        to=route.to,
+        files=tuple(
+            FileRestore(path=file.path, patch=patches.get(file.path, ""), conflict=file.impossible or file.conflict)
+            for file in route.files
+        ),
+        warnings=route.plan.warnings if route.plan is not None else (),
+        prompts=route.prompts,
+    )
+
+
+async def _found(asked: WayBack | Preview, session: Session, undo: UndoHook) -> tuple[Route, UndoKeeper]:
+    try:
+        keeper = await undo.keeper()
+        return await _route(asked, session, keeper), keeper
+    except UndoError as error:
+        raise OpRefused(str(error)) from error
+    except OSError as error:
+        raise OpRefused(f"the kept files cannot be read: {error}") from error
+
+
+async def _route(asked: WayBack | Preview, session: Session, keeper: UndoKeeper) -> Route:
+    match asked:
+        case Undo() | PreviewUndo():
             plan = await keeper.plan_undo()
             return Route(direction="undo", scope="files", plan=plan, files=plan.files)
-        case Redo():
+        case Redo() | PreviewRedo():
             return await _forth(session, keeper)
-        case Rewind():
-            return await _back(op, session, keeper)
+        case Rewind() | PreviewRewind():
+            return await _back(asked, session, keeper)
 
 
-async def _back(op: Rewind, session: Session, keeper: UndoKeeper) -> Route:
+async def _back(op: Rewind | PreviewRewind, session: Session, keeper: UndoKeeper) -> Route:
     chain = _whole(session)
     prompts = [prompt_text(entry) for entry in prompts_of(chain)]
     if not op.to:
-        if not op.preview:
+        if isinstance(op, Rewind):
             raise OpRefused("name the prompt to go back to")
         return Route(direction="rewind", scope="conversation", prompts=_numbered(prompts, 0))
     moment = find_moment(chain, op.to)
@@ -123,22 +147,6 @@ def _said_until(chain: Sequence[Entry], tip: EntryId | None) -> int:
 
 def _numbered(prompts: Sequence[str], first: int) -> tuple[str, ...]:
     return tuple(f"{number}  {text}" for number, text in enumerate(prompts[first:], first + 1))
-
-
-async def _show(op: WayBack, route: Route, session: Session, keeper: UndoKeeper) -> None:
-    patches = {block.path: block.patch for block in await keeper.preview(route.plan)} if route.plan else {}
-    session.publish(
-        RewindPreviewed(
-            op_id=op.op_id,
-            to=route.to,
-            files=tuple(
-                FileRestore(path=file.path, patch=patches.get(file.path, ""), conflict=file.impossible or file.conflict)
-                for file in route.files
-            ),
-            warnings=route.plan.warnings if route.plan is not None else (),
-            prompts=route.prompts,
-        )
-    )
 
 
 async def _go(op: WayBack, route: Route, session: Session, undo: UndoHook, keeper: UndoKeeper) -> None:

@@ -16,7 +16,7 @@ from clew.host.session import Session
 from clew.host.typed_shell import TypedShells
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
-from clew.protocol.events import ColdReturn, HooksOffered, ModelRow, Notice
+from clew.protocol.events import ColdReturn, HooksOffered, Notice
 from clew.tools.session import ToolSession
 from clew.transcript.scrollback import Scrollback
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from clew.host.file_index import FileIndex
     from clew.host.invocables import Invocables
     from clew.host.window import Window
+    from clew.protocol.lookups.rules_and_models import ModelRow
 
 Effect = Callable[[], Awaitable[None] | None]
 """What an op does once it was understood and accepted."""
@@ -36,7 +37,7 @@ class Room(Struct, kw_only=True):
     session: Session
     permits: Permits
     connect: Callable[[str], Model]
-    models: Callable[[], Awaitable[tuple[ModelRow, ...]]]
+    models: "Callable[[], Awaitable[tuple[ModelRow, ...]]]"
     scrollback: Scrollback | None = None
     undo: UndoHook | None = None
     """What keeps files; None where nothing is kept."""

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from clew import __version__
 from clew.host.room import Room
 from clew.orient.daily_cap import DailyCap
-from clew.protocol.lookup_events import StatusRow
+from clew.protocol.lookups.session import StatusRow
 
 
 def status_rows(room: Room) -> tuple[StatusRow, ...]:

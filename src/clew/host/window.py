@@ -21,12 +21,12 @@ from clew.protocol.events import (
     CompactionEnded,
     CompactionFailed,
     CompactionUndone,
+    ContextMeasured,
     Event,
     ItemPinned,
     ItemsRecalled,
     PromptAccepted,
     RangeSnipped,
-    ReceiptShown,
     ViewTrimmed,
 )
 from clew.protocol.ids import EntryId, new_entry_id
@@ -36,8 +36,6 @@ from clew.protocol.ops import (
     Compact,
     Pin,
     Recall,
-    RequestContext,
-    RequestReceipt,
     Snip,
     UndoCompact,
     WindowOp,
@@ -83,16 +81,20 @@ class Window:
         self._remind = remind
         self._underway = False
 
+    def measured(self) -> ContextMeasured:
+        """What fills it now."""
+        return self._meter.measured(self._agent, detailed=True)
+
+    def receipt(self) -> CompactionEnded:
+        """What the last compaction did. Raises OpRefused."""
+        receipt = last_receipt(self._entries)
+        if receipt is None:
+            raise OpRefused("nothing was compacted in this session yet")
+        return receipt
+
     async def understood(self, op: WindowOp) -> Effect:
         """Check an op without doing it. Raises OpRefused."""
         match op:
-            case RequestContext():
-                return lambda: self._publish(self._meter.measured(self._agent, op_id=op.op_id, detailed=True))
-            case RequestReceipt():
-                receipt = last_receipt(self._entries)
-                if receipt is None:
-                    raise OpRefused("nothing was compacted in this session yet")
-                return lambda: self._publish(ReceiptShown(receipt=receipt, op_id=op.op_id))
             case Pin():
                 return self._pin(op)
             case Recall():

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from typing import Any
 
 from clew.plain.approval import ApprovalDialog
 from clew.plain.dialog import Dialog, Reply, Shown
@@ -15,6 +16,7 @@ from clew.plain.terminal import Terminal
 from clew.presentation.story import Story
 from clew.protocol.events import ApprovalRequested, Ask, ElicitationRequested, PlanProposed, QuestionAsked
 from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.lookup_base import Lookup
 from clew.protocol.ops import Answerer, Op, declined, kind_of, to_agent
 from clew.protocol.state import OpenAsk
 
@@ -60,6 +62,7 @@ class Asking:
         screen: Screen,
         editor: Editor,
         send: Callable[[Op], None],
+        look_up: Callable[[Lookup[Any]], None],
         *,
         guard_s: float,
         wake: Callable[[], None],
@@ -68,6 +71,7 @@ class Asking:
         self._screen = screen
         self._editor = editor
         self._send = send
+        self._look_up = look_up
         self._guard_s = guard_s
         self._wake = wake
         """Called when a quiet time may be over."""
@@ -141,12 +145,14 @@ class Asking:
         assert self._dialog is not None
         reply = self._dialog.reply(typed)
         self._show(reply.lines)
-        if reply.op is None and not reply.over:
+        if reply.op is None and reply.lookup is None and not reply.over:
             return False
         agent = self._agent
         self._close()
         if reply.op is not None:
             self._send(to_agent(reply.op, agent))
+        if reply.lookup is not None:
+            self._look_up(reply.lookup)
         return True
 
     def decline(self, words: str, reason: str, *, stop: bool, by: Answerer = "user") -> bool:

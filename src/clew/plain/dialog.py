@@ -1,9 +1,10 @@
 """What a person is asked beside the conversation: a text to show, a line to read, an op that answers."""
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
+from clew.protocol.lookup_base import Lookup
 from clew.protocol.ops import Answerer, Op
 from clew.system.terminal_text import reveal
 
@@ -26,6 +27,7 @@ class Reply(Struct, frozen=True, kw_only=True):
     op: Op | None = None
     over: bool = False
     """The dialog is over, and nothing is sent."""
+    lookup: Lookup[Any] | None = None
     lines: tuple[Shown, ...] = ()
 
 

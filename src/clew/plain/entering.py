@@ -1,6 +1,7 @@
 """Whole inputs: words to the model, commands here, shell and memory lines as ops. What cannot be sent is given back."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from clew.commands.base import CommandContext, SessionFacts
 from clew.commands.registry import run_command
@@ -8,9 +9,10 @@ from clew.composing.history import MAX_ITEM_CHARS, History
 from clew.composing.images import ImageProblem
 from clew.composing.meaning import CommandLine, MemoryLine, PromptWords, ShellLine
 from clew.composing.pasted import Pastes
-from clew.composing.typed_input import TypedInput, op_of, understood
+from clew.composing.typed_input import TypedInput, lookup_of, op_of, understood
 from clew.plain.dialog import Shown
 from clew.plain.keys_help import KEYS
+from clew.protocol.lookup_base import Lookup
 from clew.protocol.ops import Op, SubmitPrompt
 
 HANG = "      "
@@ -27,6 +29,7 @@ class Entering:
         by_person: bool,
         facts: Callable[[], SessionFacts],
         send: Callable[[Op], None],
+        look_up: Callable[[Lookup[Any]], None],
         show: Callable[[Sequence[Shown]], None],
         copy: Callable[[str], bool],
         leave: Callable[[], None],
@@ -36,6 +39,7 @@ class Entering:
         self._by_person = by_person
         self._facts = facts
         self._send = send
+        self._look_up = look_up
         self._show = show
         self._copy = copy
         self._leave = leave
@@ -69,9 +73,11 @@ class Entering:
             case ShellLine() | MemoryLine() if not self._by_person:
                 self._send(SubmitPrompt(content=self._pastes.expand(typed.text)))
             case ShellLine() | MemoryLine() | PromptWords():
-                op = op_of(typed)
-                assert op is not None
-                self._send(op)
+                op, lookup = op_of(typed), lookup_of(typed)
+                if op is not None:
+                    self._send(op)
+                if lookup is not None:
+                    self._look_up(lookup)
 
     def _run(self, line: str) -> None:
         again, self._last = self._last == line, line
@@ -79,6 +85,8 @@ class Entering:
         self._show([Shown(text, "error" if result.is_error else "", hang=HANG) for text in result.lines])
         for op in result.ops:
             self._send(op)
+        for lookup in result.lookups:
+            self._look_up(lookup)
         if result.copy and not self._copy(result.copy):
             self._show([Shown("The clipboard cannot be reached from here; the text:", "warning"), Shown(result.copy)])
         if result.leave:

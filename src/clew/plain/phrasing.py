@@ -28,7 +28,8 @@ from clew.presentation.passages import (
 )
 from clew.presentation.rows import Row, Span, preformatted, said, wrapped
 from clew.protocol.display import DiffBlock
-from clew.protocol.events import RewindPreviewed, Rewound
+from clew.protocol.events import Rewound
+from clew.protocol.lookups.session import RewindPreviewed
 from clew.system.terminal_text import attachment_label, clip, sanitize
 
 Piece = Shown | Row

@@ -48,13 +48,13 @@ class AskedOffer:
         if words and words[0] in NO:
             return Reply(over=True, lines=(Shown(self._offer.later),))
         if words and all(word in ALL for word in words):
-            return Reply(op=self._offer.approve(self.digests))
+            return Reply(lookup=self._offer.approve(self.digests))
         if not words or not all(word.isascii() and word.isdecimal() for word in words):
             return Reply(lines=(Shown("y lets all run, numbers those, n none for now."),))
         numbers = [int(word) for word in dict.fromkeys(words)]
         if not all(1 <= number <= len(programs) for number in numbers):
             return Reply(lines=(Shown(f"The {self._offer.kind}s have numbers 1 to {len(programs)}."),))
-        return Reply(op=self._offer.approve(tuple(programs[number - 1].digest for number in numbers)))
+        return Reply(lookup=self._offer.approve(tuple(programs[number - 1].digest for number in numbers)))
 
     def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> None:
         """Not now."""

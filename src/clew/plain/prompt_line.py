@@ -1,6 +1,7 @@
 """The line a person types on: how it is edited, completed, searched for and taken back, until it is a whole input."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
 
 from clew.commands.mode import next_mode
 from clew.commands.registry import catalogue
@@ -15,15 +16,22 @@ from clew.plain.searching import Searching
 from clew.plain.terminal import Terminal
 from clew.plain.typing import EditedInput, LineInput, Typed
 from clew.presentation.story import Story
-from clew.protocol.events import FilesFound, PromptWithdrawn
-from clew.protocol.ids import OpId, PromptId
+from clew.protocol.events import PromptWithdrawn
+from clew.protocol.ids import PromptId
+from clew.protocol.lookup_base import Lookup
+from clew.protocol.lookups.place import FilesFound, FindFiles
 from clew.protocol.messages import text_of
-from clew.protocol.ops import FindFiles, Op, SetPermissionMode, WithdrawPrompt
+from clew.protocol.ops import Op, SetPermissionMode, WithdrawPrompt
 
 PROMPT = "> "
 MORE = "... "
 STEER = "to the agent > "
-FILES = OpId("plain-files")
+
+
+class LookUp(Protocol):
+    """Asks; the answer is told, unless `then` takes it."""
+
+    def __call__(self, lookup: Lookup[Any], then: Callable[[Any], None] | None = None) -> None: ...
 
 
 class PromptLine:
@@ -38,6 +46,7 @@ class PromptLine:
         *,
         story: Callable[[], Story],
         send: Callable[[Op], None],
+        look_up: LookUp,
         show: Callable[[Sequence[Shown]], None],
         leave: Callable[[], None],
     ) -> None:
@@ -54,7 +63,7 @@ class PromptLine:
         self._completing = Completing(
             editor,
             lambda: catalogue(story().facts),
-            ask_files=lambda query: send(FindFiles(op_id=FILES, query=query)),
+            ask_files=lambda query: look_up(FindFiles(query=query), self._files),
             show=show,
         )
         self._entering = Entering(
@@ -63,6 +72,7 @@ class PromptLine:
             by_person=terminal.interactive,
             facts=lambda: story().facts,
             send=send,
+            look_up=look_up,
             show=show,
             copy=screen.copy,
             leave=leave,
@@ -144,10 +154,9 @@ class PromptLine:
         self._editor.set("")
         self._composer.clear()
 
-    def files(self, event: FilesFound) -> None:
+    def _files(self, found: FilesFound) -> None:
         """Files that fit."""
-        if event.op_id == FILES:
-            self._completing.files(event.query, event.rows)
+        self._completing.files(found.query, found.rows)
 
     def knows_of(self, event: PromptWithdrawn) -> bool:
         """Whether it was taken back from here, and stands on the line again."""

@@ -25,13 +25,14 @@ from clew.protocol.events import (
     ApprovalRequested,
     Ask,
     Envelope,
-    HistoryLoaded,
     PromptAccepted,
     PromptQueued,
     PromptWithdrawn,
     ReplyWithdrawn,
 )
 from clew.protocol.ids import MAIN_AGENT, CallId, PromptId
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.session import HistoryLoaded
 
 RETOLD_PROMPT_ROWS = 8
 RETOLD_CHARS = 4_000
@@ -84,6 +85,12 @@ class Renderer:
             self.put(signs(event, self._telling(before)))
             if isinstance(event, PromptAccepted | PromptWithdrawn):
                 self._steering -= {event.prompt_id}
+        self._follow(before, after)
+
+    def show_answer(self, answer: Answer | None, before: Story, after: Story) -> None:
+        """What was looked up, or why not, with the story before and after it."""
+        if answer is not None:
+            self.put(signs(answer, self._telling(before)))
         self._follow(before, after)
 
     def put(self, pieces: Sequence[Piece]) -> None:

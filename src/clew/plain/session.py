@@ -10,6 +10,7 @@ from clew.composing.history import History
 from clew.plain.asking import NOBODY, Asking
 from clew.plain.editor import Editor
 from clew.plain.liveness import Liveness
+from clew.plain.looking import Looking
 from clew.plain.options import PlainOptions
 from clew.plain.presence import Presence
 from clew.plain.prompt_line import PROMPT, STEER, PromptLine
@@ -26,8 +27,6 @@ from clew.protocol.client import Client
 from clew.protocol.events import (
     Envelope,
     Event,
-    FilesFound,
-    HistoryLoaded,
     OpRejected,
     PromptOffered,
     PromptWithdrawn,
@@ -38,17 +37,14 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.ids import MAIN_AGENT, OpId
-from clew.protocol.ops import LoadHistory, Op, RunShell, SubmitPrompt
+from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.ops import Op, RunShell, SubmitPrompt
 
 Signal = Literal["interrupt", "terminate", "resumed"]
 Due = Literal["guard", "slow", "escape", "pulse", "wait", "settle", "over"]
-Kind = Literal["event", "bytes"] | Signal | Due
+Kind = Literal["event", "answer", "bytes"] | Signal | Due
 
 MAX_QUEUED_LINES = 1000
-RETURNED = OpId("plain-return")
-LAST_EXCHANGE = 40
-"""Events that are read back when a session is taken up again."""
 
 
 class PlainSession:
@@ -73,9 +69,22 @@ class PlainSession:
             density=options.density,
             tools=options.tools,
         )
+        self._looking = Looking(
+            self._link,
+            self._renderer,
+            post=lambda deed: self.post("answer", deed),
+            story=lambda: self._story,
+            put=self._put_story,
+        )
         self._liveness = Liveness(self._screen, enabled=self._live)
         self._asking = Asking(
-            terminal, self._screen, self._editor, self._send, guard_s=options.guard_s, wake=lambda: self.post("guard")
+            terminal,
+            self._screen,
+            self._editor,
+            self._send,
+            self._looking.ask,
+            guard_s=options.guard_s,
+            wake=lambda: self.post("guard"),
         )
         self._line = PromptLine(
             terminal,
@@ -84,6 +93,7 @@ class PlainSession:
             history,
             story=lambda: self._story,
             send=self._submit,
+            look_up=self._looking.ask,
             show=self._renderer.put,
             leave=lambda: self._stopping.close(0),
         )
@@ -108,8 +118,6 @@ class PlainSession:
         self._input_ended = False
         self._expecting_turn = False
         """A prompt was sent whose turn has not started yet."""
-        self._returning = False
-        """The last exchange of a session that is taken up again was asked for."""
         self._timers: set[Kind] = set()
         self._heard = 0
         """Counts what arrived, so that a timer knows whether something came since."""
@@ -143,6 +151,8 @@ class PlainSession:
         match kind:
             case "event":
                 self._on_event(payload)
+            case "answer":
+                self._looking.take(payload)
             case "bytes":
                 self._on_bytes(payload)
             case "interrupt":
@@ -172,20 +182,9 @@ class PlainSession:
     def _on_event(self, envelope: Envelope) -> None:
         event = envelope.event
         self._heard += 1
-        match event:
-            case HistoryLoaded():
-                if event.op_id == RETURNED and self._returning:
-                    self._returning = False
-                    self._renderer.last_exchange(event, self._story.facts.cwd)
-                return
-            case FilesFound():
-                self._line.files(event)
-                return
-            case PromptWithdrawn() if self._line.knows_of(event):
-                self._story = told(envelope, self._story)
-                return
-            case _:
-                pass
+        if isinstance(event, PromptWithdrawn) and self._line.knows_of(event):
+            self._story = told(envelope, self._story)
+            return
         before, first = self._story, not self._story.facts.session_id
         self._story = told(envelope, before)
         self._renderer.show(envelope, before, self._story)
@@ -204,8 +203,7 @@ class PlainSession:
                 loop = asyncio.get_running_loop()
                 loop.call_later(self._options.slow_call_s, self.post, "slow", event.call.id)
             case SessionStarted(resumed=True) if self._terminal.interactive:
-                self._returning = True
-                self._send(LoadHistory(op_id=RETURNED, limit=LAST_EXCHANGE))
+                self._looking.ask_last_exchange()
             case PromptOffered() if not self._asking.active:
                 self._line.offer(event.text)
             case TurnStarted() | ShellEnded():
@@ -216,7 +214,6 @@ class PlainSession:
                 self._story = replace(self._story, past=self._story.past[-LATE:])
             case OpRejected():
                 self._expecting_turn = False
-                self._returning = self._returning and event.op_id != RETURNED
             case SessionEnded():
                 self._renderer.finish()
                 if words := farewell(event, self._story.facts):
@@ -225,6 +222,9 @@ class PlainSession:
                     self._exit = self._stopping.code
             case _:
                 pass
+
+    def _put_story(self, story: Story) -> None:
+        self._story = story
 
     def _begin(self) -> None:
         """The session is there: what was asked on the command line is shown and sent."""
@@ -303,7 +303,9 @@ class PlainSession:
         return not self._input_ended and len(self._queued) < MAX_QUEUED_LINES
 
     def _busy(self) -> bool:
-        waits = self._expecting_turn or self._returning or not self._story.facts.session_id
+        waits = self._expecting_turn or self._looking.returning or not self._story.facts.session_id
+        if self._looking.waiting and not self._terminal.interactive:
+            return True  # the next line of a pipe may count on what this one does
         return self._story.working or waits or bool(self._story.facts.state.typed)
 
     def _on_bytes(self, data: bytes) -> None:

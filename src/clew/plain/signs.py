@@ -17,7 +17,6 @@ from clew.protocol.events import (
     BatchLabelled,
     CompactionStarted,
     EventBase,
-    PlanOpened,
     PromptAccepted,
     PromptQueued,
     PromptWithdrawn,
@@ -28,6 +27,8 @@ from clew.protocol.events import (
     ToolStarted,
 )
 from clew.protocol.ids import PromptId
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.session import PlanOpened
 from clew.protocol.messages import text_of
 
 LONG_GROUP = 4
@@ -46,13 +47,13 @@ class Telling(Struct, frozen=True, kw_only=True):
     """Prompts that were typed while the agent worked."""
 
 
-def signs(event: EventBase, telling: Telling) -> list[Shown]:
+def signs(event: EventBase | Answer, telling: Telling) -> list[Shown]:
     """The lines of an event of the main agent; nearly always none."""
     return list(_signs(event, telling))
 
 
 @singledispatch
-def _signs(event: EventBase, telling: Telling) -> Iterator[Shown]:
+def _signs(event: EventBase | Answer, telling: Telling) -> Iterator[Shown]:
     yield from ()
 
 

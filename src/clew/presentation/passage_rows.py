@@ -26,7 +26,7 @@ from clew.presentation.passages import (
     WordsPassage,
 )
 from clew.presentation.rows import EMPTY, Row, Span, clipped, preformatted, said, width_of, wrapped
-from clew.protocol.events import PlanShown
+from clew.protocol.lookups.session import PlanShown
 from clew.system.terminal_text import attachment_label, sanitize
 
 GUTTER = 2

@@ -9,6 +9,7 @@ from clew.commands.deeds import Deed
 from clew.protocol.display import Block, DiffBlock
 from clew.protocol.events import Event
 from clew.protocol.ids import AgentId, EntryId
+from clew.protocol.lookup_base import Answer
 from clew.protocol.messages import ToolCallPart
 
 CallState = Literal["announced", "asking", "running", "ended"]
@@ -111,7 +112,7 @@ class LinesPassage(PassageBase, frozen=True, kw_only=True):
 class AnswerPassage(PassageBase, frozen=True, kw_only=True):
     """An event that answers a command, put into words where it is shown."""
 
-    event: Event
+    event: Event | Answer
     facts: SessionFacts
     level: Level = "info"
 

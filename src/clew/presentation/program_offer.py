@@ -1,6 +1,7 @@
 """Programs that were found and wait for a person's word, hooks and servers alike: exactly what would run."""
 
 from collections.abc import Callable
+from typing import Any
 
 from msgspec import Struct
 
@@ -8,8 +9,10 @@ from clew.commands.hooks import moment_words
 from clew.commands.mcp import KINDS
 from clew.presentation.approval_text import one_line
 from clew.protocol.events import HookRow
+from clew.protocol.lookup_base import Lookup
+from clew.protocol.lookups.hooks import ApproveHooks
+from clew.protocol.lookups.mcp import ApproveMcp
 from clew.protocol.mcp_events import McpServerRow
-from clew.protocol.ops import ApproveHooks, ApproveMcp, Op
 
 
 class OfferedProgram(Struct, frozen=True, kw_only=True):
@@ -30,7 +33,7 @@ class ProgramOffer(Struct, frozen=True, kw_only=True):
     programs: tuple[OfferedProgram, ...]
     meaning: tuple[str, ...]
     later: str
-    approve: Callable[[tuple[str, ...]], Op]
+    approve: Callable[[tuple[str, ...]], Lookup[Any]]
 
 
 def offer_of_hooks(rows: tuple[HookRow, ...]) -> ProgramOffer:

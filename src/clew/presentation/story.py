@@ -11,6 +11,7 @@ from clew.presentation.activity import Activity
 from clew.presentation.passages import BatchPassage, CallShown, Passage
 from clew.protocol.events import EventBase, HookRow, Recorded
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId
+from clew.protocol.lookup_base import Answer
 from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.state import OpenAsk
@@ -100,8 +101,8 @@ def known(story: Story, key: str) -> Passage | None:
 
 
 @singledispatch
-def fold(event: EventBase, story: Story, at: str) -> Story:
-    """The story after an event; each module beside registers the events it knows."""
+def fold(event: EventBase | Answer, story: Story, at: str) -> Story:
+    """The story after an event or an answer; each module beside registers those it knows."""
     return story
 
 

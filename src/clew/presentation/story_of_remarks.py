@@ -20,53 +20,56 @@ from clew.presentation.passages import (
 from clew.presentation.plan_text import answer_words
 from clew.presentation.story import Story, added, fold, known, put
 from clew.protocol.events import (
-    ChecksShown,
     ColdReturn,
     CompactionEnded,
     CompactionFailed,
     CompactionUndone,
-    ContextMeasured,
     CostThresholdReached,
-    DiffShown,
     EffortChanged,
     ElicitationAnswered,
     Event,
     HookRan,
-    HooksListed,
+    HookRow,
+    HooksChanged,
     HooksOffered,
     ItemPinned,
     ItemsRecalled,
-    LineRemembered,
-    McpServersListed,
+    McpServersChanged,
     McpServersOffered,
-    MemoryListed,
     ModelChanged,
-    ModelsListed,
     Notice,
     OpRejected,
     PermissionModeChanged,
     PlanAnswered,
-    PlanShown,
     PromptWithdrawn,
     RangeSnipped,
     RecapReady,
-    ReceiptShown,
-    RewindPreviewed,
     Rewound,
-    RulesListed,
-    SessionExported,
-    SessionsListed,
+    SessionsFit,
     ShellEnded,
     ShellProgress,
     ShellStarted,
-    StatusShown,
-    TaskShown,
-    TasksListed,
     ThemeChanged,
     TitleChanged,
     ViewTrimmed,
 )
-from clew.protocol.invocables import InvocablesListed
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.hooks import HooksListed
+from clew.protocol.lookups.mcp import McpServersListed
+from clew.protocol.lookups.place import ChecksShown, LineRemembered, MemoryListed, SessionsListed
+from clew.protocol.lookups.rules_and_models import ModelsListed, RulesListed
+from clew.protocol.lookups.session import (
+    ContextShown,
+    DiffShown,
+    PlanShown,
+    ReceiptShown,
+    RewindPreviewed,
+    SessionExported,
+    StatusShown,
+)
+from clew.protocol.lookups.slash_names import InvocablesListed
+from clew.protocol.lookups.tasks import TaskShown, TasksListed
+from clew.protocol.mcp_events import McpServerRow
 
 MAX_OUTPUT_CHARS = 8_000
 """Of a command that still runs."""
@@ -173,9 +176,17 @@ def _(event: HooksOffered, story: Story, at: str) -> Story:
 
 @fold.register
 def _(event: HooksListed, story: Story, at: str) -> Story:
-    waiting = {row.digest for row in event.hooks if row.state == "unapproved"}
-    offered = tuple(row for row in story.offered if row.digest in waiting)
-    return _answered(event, replace(story, offered=offered), at)
+    return _answered(event, _still_offered(story, event.hooks), at)
+
+
+@fold.register
+def _(event: HooksChanged, story: Story, at: str) -> Story:
+    return _still_offered(story, event.hooks)
+
+
+def _still_offered(story: Story, hooks: tuple[HookRow, ...]) -> Story:
+    waiting = {row.digest for row in hooks if row.state == "unapproved"}
+    return replace(story, offered=tuple(row for row in story.offered if row.digest in waiting))
 
 
 @fold.register
@@ -186,9 +197,17 @@ def _(event: McpServersOffered, story: Story, at: str) -> Story:
 
 @fold.register
 def _(event: McpServersListed, story: Story, at: str) -> Story:
-    waiting = {row.digest for row in event.servers if row.state == "unapproved"}
-    offered = tuple(row for row in story.offered_servers if row.digest in waiting)
-    return _answered(event, replace(story, offered_servers=offered), at)
+    return _answered(event, _servers_still_offered(story, event.servers), at)
+
+
+@fold.register
+def _(event: McpServersChanged, story: Story, at: str) -> Story:
+    return _servers_still_offered(story, event.servers)
+
+
+def _servers_still_offered(story: Story, servers: tuple[McpServerRow, ...]) -> Story:
+    waiting = {row.digest for row in servers if row.state == "unapproved"}
+    return replace(story, offered_servers=tuple(row for row in story.offered_servers if row.digest in waiting))
 
 
 @fold.register
@@ -209,6 +228,8 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(ModelsListed)
 @fold.register(RulesListed)
 @fold.register(SessionsListed)
+@fold.register(SessionsFit)
+@fold.register(ContextShown)
 @fold.register(MemoryListed)
 @fold.register(LineRemembered)
 @fold.register(PlanShown)
@@ -228,7 +249,7 @@ def _(event: PromptWithdrawn, story: Story, at: str) -> Story:
 @fold.register(InvocablesListed)
 @fold.register(ReceiptShown)
 @fold.register(ViewTrimmed)
-def _(event: Event, story: Story, at: str) -> Story:
+def _(event: Event | Answer, story: Story, at: str) -> Story:
     return _answered(event, story, at)
 
 
@@ -242,18 +263,13 @@ def _(event: DiffShown, story: Story, at: str) -> Story:
     )
 
 
-@fold.register
-def _(event: ContextMeasured, story: Story, at: str) -> Story:
-    return _answered(event, story, at) if event.op_id or event.shares else story
-
-
 @fold.register(CompactionFailed)
 @fold.register(ColdReturn)
 def _(event: CompactionFailed | ColdReturn, story: Story, at: str) -> Story:
     return _answered(event, story, at, "warning")
 
 
-def _answered(event: Event, story: Story, at: str, level: Level = "info") -> Story:
+def _answered(event: Event | Answer, story: Story, at: str, level: Level = "info") -> Story:
     return added(story, lambda key: AnswerPassage(key=key, at=at, event=event, facts=story.facts, level=level))
 
 

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
-from clew.commands.facts import facts_after
+from clew.commands.facts import facts_after, facts_with
 from clew.presentation import story_of_remarks, story_of_turns
 from clew.presentation.activity import activity_after
 from clew.presentation.call_deeds import call_deeds
@@ -13,6 +13,7 @@ from clew.presentation.passages import (
     CallShown,
     Level,
     LinesPassage,
+    NotePassage,
     Passage,
     PromptPassage,
 )
@@ -22,7 +23,6 @@ from clew.presentation.story_of_turns import ended_call
 from clew.protocol.events import (
     CallChanged,
     Envelope,
-    HistoryLoaded,
     PartCompleted,
     PromptAccepted,
     Recorded,
@@ -32,6 +32,8 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, EntryId
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.session import HistoryLoaded
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart
 
@@ -51,6 +53,16 @@ def told(envelope: Envelope, story: Story) -> Story:
     if entry_id and not story.first_live:
         story = replace(story, first_live=entry_id)
     return fold(event, story, envelope.at)
+
+
+def answered(answer: Answer, story: Story, at: str = "") -> Story:
+    """The story after a lookup of this front end was answered."""
+    return fold(answer, replace(story, facts=facts_with(answer, story.facts)), at)
+
+
+def refused(reason: str, story: Story, at: str = "") -> Story:
+    """The story after one was not."""
+    return added(story, lambda key: NotePassage(key=key, at=at, text=reason, level="error"))
 
 
 def _of_child(envelope: Envelope, story: Story) -> Story:

@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct
 
 from clew.protocol.event_base import DurableEvent, LiveEvent
-from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, OpId, TaskId
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, TaskId
 from clew.protocol.standing import Standing
 from clew.protocol.tally import Tally
 
@@ -94,22 +94,6 @@ class TaskEnded(DurableEvent, frozen=True, kw_only=True, tag="task.ended"):
     standing: Standing
     by: Actor = "itself"
     exit_code: int | None = None
-
-
-class TasksListed(LiveEvent, frozen=True, kw_only=True, tag="tasks.listed"):
-    """The tasks of the session, oldest first, in answer to `ListTasks` and `StopTask`."""
-
-    op_id: OpId
-    tasks: tuple[TaskRow, ...]
-
-
-class TaskShown(LiveEvent, frozen=True, kw_only=True, tag="task.shown"):
-    """What a task has put out so far, in answer to `ShowTask`."""
-
-    op_id: OpId
-    task: TaskRow
-    output: str
-    """Without secrets, and of long output both ends."""
 
 
 class ToolsChanged(LiveEvent, frozen=True, kw_only=True, tag="tools.changed"):

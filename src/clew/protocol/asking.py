@@ -24,6 +24,10 @@ RuleScope = Literal["session", "project", "user"]
 """Where a rule holds: in this session only; in this project until it is removed; wherever the user's settings do."""
 
 
+PlanStanding = Literal["", "draft", "proposed", "accepted", "sent_back"]
+"""None; written and not shown yet; shown and not answered; accepted; sent back."""
+
+
 class RuleOffer(Struct, frozen=True, kw_only=True):
     """A rule the user may save with "always": exactly this text, nothing wider."""
 

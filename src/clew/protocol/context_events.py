@@ -5,7 +5,7 @@ from typing import Literal
 from msgspec import Struct, field
 
 from clew.protocol.event_base import DurableEvent, LiveEvent
-from clew.protocol.ids import CallId, EntryId, OpId
+from clew.protocol.ids import CallId, EntryId
 from clew.protocol.messages import Part
 
 CompactionKind = Literal["manual", "auto", "predictive", "reactive", "clear"]
@@ -29,7 +29,7 @@ class ContextItem(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
 
 class ContextMeasured(LiveEvent, frozen=True, kw_only=True, tag="context.measured"):
-    """How full the window is. After each step, and when asked for; then `op_id` names the question."""
+    """How full the window is. After each step, and when somebody asked for it."""
 
     tokens: int | None
     """What the next request will hold. None: unknown, not zero."""
@@ -45,7 +45,6 @@ class ContextMeasured(LiveEvent, frozen=True, kw_only=True, tag="context.measure
     shares: tuple[ContextShare, ...] = ()
     """Only when asked for, as are the largest items."""
     largest: tuple[ContextItem, ...] = ()
-    op_id: OpId = OpId("")
 
 
 class ColdReturn(LiveEvent, frozen=True, kw_only=True, tag="context.cold_return"):
@@ -97,13 +96,6 @@ class CompactionEnded(DurableEvent, frozen=True, kw_only=True, tag="compaction.e
     sections: tuple[EntryId, ...] = ()
     """The sections that the summary was joined from, oldest first."""
     cost_usd: float | None = None
-
-
-class ReceiptShown(LiveEvent, frozen=True, kw_only=True, tag="receipt.shown"):
-    """The receipt of the last compaction, as it was asked for."""
-
-    receipt: CompactionEnded
-    op_id: OpId = OpId("")
 
 
 class SectionKept(DurableEvent, frozen=True, kw_only=True, tag="section.kept"):
@@ -187,17 +179,6 @@ class FileRestore(Struct, frozen=True, kw_only=True, omit_defaults=True):
     patch: str = ""
     conflict: str = ""
     """Why it was left alone: edited since by somebody else."""
-
-
-class RewindPreviewed(LiveEvent, frozen=True, kw_only=True, tag="rewind.previewed"):
-    """What a rewind, undo or redo would do; nothing was changed."""
-
-    op_id: OpId
-    to: EntryId | None
-    files: tuple[FileRestore, ...] = ()
-    warnings: tuple[str, ...] = ()
-    prompts: tuple[str, ...] = ()
-    """Prompts that would leave the view."""
 
 
 class Rewound(DurableEvent, frozen=True, kw_only=True, tag="rewound"):

@@ -21,8 +21,6 @@ from clew.protocol.agent_events import (
     TaskChanged,
     TaskEnded,
     TaskRow,
-    TaskShown,
-    TasksListed,
     TaskStarted,
     ToolsChanged,
 )
@@ -53,8 +51,6 @@ from clew.protocol.context_events import (
     ItemPinned,
     ItemsRecalled,
     RangeSnipped,
-    ReceiptShown,
-    RewindPreviewed,
     Rewound,
     SectionKept,
     ViewTrimmed,
@@ -66,29 +62,10 @@ from clew.protocol.hook_events import (
     HookCallWithdrawn,
     HookRan,
     HookRow,
-    HooksListed,
+    HooksChanged,
     HooksOffered,
 )
-from clew.protocol.ids import EntryId, OpId
-from clew.protocol.lookup_events import (
-    ChecksShown,
-    DiffShown,
-    FilesFound,
-    LineRemembered,
-    MemoryListed,
-    ModelRow,
-    ModelsListed,
-    PlanOpened,
-    PlanShown,
-    RuleRow,
-    RulesListed,
-    SessionExported,
-    SessionPreviewed,
-    SessionRow,
-    SessionsListed,
-    StatusShown,
-)
-from clew.protocol.mcp_events import McpServersChanged, McpServersListed, McpServersOffered
+from clew.protocol.mcp_events import McpServersChanged, McpServersOffered
 from clew.protocol.session_events import (
     EffortChanged,
     GuestsChanged,
@@ -98,6 +75,8 @@ from clew.protocol.session_events import (
     PlaceChanged,
     SandboxChanged,
     SessionEnded,
+    SessionRow,
+    SessionsFit,
     SessionStarted,
     SnapshotTaken,
     ThemeChanged,
@@ -115,9 +94,6 @@ from clew.protocol.session_words import (
 from clew.protocol.shell_events import (
     ShellEnded,
     ShellProgress,
-    ShellRow,
-    ShellShown,
-    ShellsListed,
     ShellStarted,
 )
 from clew.protocol.turn_events import (
@@ -165,14 +141,6 @@ class Recorded(Struct, frozen=True, kw_only=True):
     event: Durable
 
 
-class HistoryLoaded(LiveEvent, frozen=True, kw_only=True, tag="history.loaded"):
-    """A piece of the past, oldest first, in answer to `LoadHistory`; `before`: ask with it for the piece before."""
-
-    op_id: OpId
-    events: tuple[Recorded, ...]
-    before: EntryId | None
-
-
 if TYPE_CHECKING:
     Event = EventBase
 else:
@@ -194,7 +162,6 @@ __all__ = [
     "AttemptOutcome",
     "BatchLabelled",
     "CallChanged",
-    "ChecksShown",
     "Choice",
     "ColdReturn",
     "CompactionEnded",
@@ -203,7 +170,6 @@ __all__ = [
     "CompactionUndone",
     "ContextMeasured",
     "CostThresholdReached",
-    "DiffShown",
     "Durable",
     "DurableEvent",
     "EffortChanged",
@@ -212,27 +178,20 @@ __all__ = [
     "Envelope",
     "Event",
     "EventBase",
-    "FilesFound",
     "GuestsChanged",
-    "HistoryLoaded",
     "HookAwaited",
     "HookCallWithdrawn",
     "HookCalled",
     "HookRan",
     "HookRow",
-    "HooksListed",
+    "HooksChanged",
     "HooksOffered",
     "ItemPinned",
     "ItemsRecalled",
-    "LineRemembered",
     "LiveEvent",
     "McpServersChanged",
-    "McpServersListed",
     "McpServersOffered",
-    "MemoryListed",
     "ModelChanged",
-    "ModelRow",
-    "ModelsListed",
     "Notice",
     "Notified",
     "OpAccepted",
@@ -241,9 +200,7 @@ __all__ = [
     "PermissionModeChanged",
     "PlaceChanged",
     "PlanAnswered",
-    "PlanOpened",
     "PlanProposed",
-    "PlanShown",
     "PromptAccepted",
     "PromptOffered",
     "PromptOrigin",
@@ -255,7 +212,6 @@ __all__ = [
     "RangeSnipped",
     "ReasoningDelta",
     "RecapReady",
-    "ReceiptShown",
     "Recorded",
     "Refuser",
     "ReplyAwaited",
@@ -264,37 +220,26 @@ __all__ = [
     "ReplyWithdrawn",
     "ResultReplaced",
     "RetryScheduled",
-    "RewindPreviewed",
     "Rewound",
     "RuleOffer",
-    "RuleRow",
-    "RulesListed",
     "SandboxChanged",
     "SectionKept",
     "SessionEnded",
-    "SessionExported",
-    "SessionPreviewed",
     "SessionRow",
     "SessionStarted",
-    "SessionsListed",
+    "SessionsFit",
     "ShellEnded",
     "ShellProgress",
-    "ShellRow",
-    "ShellShown",
     "ShellStarted",
-    "ShellsListed",
     "SideQueryBooked",
     "SnapshotTaken",
-    "StatusShown",
     "StepEnded",
     "StepStarted",
     "StructuredOutputReady",
     "TaskChanged",
     "TaskEnded",
     "TaskRow",
-    "TaskShown",
     "TaskStarted",
-    "TasksListed",
     "TextDelta",
     "ThemeChanged",
     "TitleChanged",

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from clew.protocol.event_base import LiveEvent
-from clew.protocol.ids import CallId, OpId, RequestId
+from clew.protocol.ids import CallId, RequestId
 
 HookScope = Literal["user", "given", "project", "local", "claude_user", "claude_project", "claude_local", "client"]
 """Where a hook is written: the user's settings, `--settings`, the project's two files, the three of Claude Code; or it
@@ -36,13 +36,10 @@ class HooksOffered(LiveEvent, frozen=True, kw_only=True, tag="hooks.offered"):
     hooks: tuple[HookRow, ...]
 
 
-class HooksListed(LiveEvent, frozen=True, kw_only=True, tag="hooks.listed"):
-    """All hooks there are, in answer to `ListHooks` and `ApproveHooks`."""
+class HooksChanged(LiveEvent, frozen=True, kw_only=True, tag="hooks.changed"):
+    """A person approved hooks, or took that back: all hooks as they are now."""
 
-    op_id: OpId
     hooks: tuple[HookRow, ...]
-    problems: tuple[str, ...] = ()
-    """Definitions that could not be understood, a line each."""
 
 
 class HookAwaited(LiveEvent, frozen=True, kw_only=True, tag="hook.awaited"):

@@ -31,15 +31,3 @@ class AnswerHookCall(OpBase, frozen=True, kw_only=True, tag="hook.answer"):
     request_id: RequestId
     output: dict[str, Any] = field(default_factory=dict[str, Any])
     error: str = ""
-
-
-class ListHooks(OpBase, frozen=True, kw_only=True, tag="hooks.list"):
-    """Ask which hooks there are; answered by HooksListed."""
-
-
-class ApproveHooks(OpBase, frozen=True, kw_only=True, tag="hooks.approve"):
-    """Let hooks with exactly these digests run from now on; or, with `approved` false, no longer. Only ever sent for a
-    person. Answered by HooksListed."""
-
-    digests: tuple[str, ...]
-    approved: bool = True

@@ -3,7 +3,7 @@
 import re
 
 from clew.protocol.ids import PromptId
-from clew.protocol.invocables import InvocableKind, InvocableRow, meant
+from clew.protocol.invocables import InvocableRow, meant
 from clew.protocol.op_base import OpBase
 
 NAME = re.compile(r"\w[\w.:-]*")
@@ -20,14 +20,6 @@ class UseInvocable(OpBase, frozen=True, kw_only=True, tag="invocable.use"):
     prompt_id: PromptId = PromptId("")
 
 
-class ListInvocables(OpBase, frozen=True, kw_only=True, tag="invocables.list"):
-    """Ask what there is; answered by InvocablesListed."""
-
-    kinds: tuple[InvocableKind, ...] = ("command", "skill", "prompt")
-    name: str = ""
-    """Somebody looks for this name: answered once whoever may still bring it was waited for."""
-
-
 class ChooseSkills(OpBase, frozen=True, kw_only=True, tag="skills.choose"):
     """Only skills of these names are for the model; people may use all. Before the first request the others are not
     told to it at all."""
@@ -35,7 +27,7 @@ class ChooseSkills(OpBase, frozen=True, kw_only=True, tag="skills.choose"):
     names: tuple[str, ...]
 
 
-InvocableOp = UseInvocable | ListInvocables | ChooseSkills
+InvocableOp = UseInvocable | ChooseSkills
 
 
 def use_of(text: str, rows: tuple[InvocableRow, ...]) -> UseInvocable | None:

@@ -5,7 +5,6 @@ from typing import Literal
 from msgspec import Struct
 
 from clew.protocol.event_base import LiveEvent
-from clew.protocol.ids import OpId
 
 _NAMES = """
     ? away bashes branch catchup clear commands compact context copy cost diff doctor effort exit export fork
@@ -55,16 +54,6 @@ class InvocablesChanged(LiveEvent, frozen=True, kw_only=True, tag="invocables.ch
     """These names can be typed from now on, in place of those that SessionStarted or an earlier one told."""
 
     invocables: tuple[InvocableRow, ...]
-
-
-class InvocablesListed(LiveEvent, frozen=True, kw_only=True, tag="invocables.listed"):
-    """All of one kind, hidden ones too, in answer to `ListInvocables`."""
-
-    op_id: OpId
-    kinds: tuple[InvocableKind, ...]
-    invocables: tuple[InvocableRow, ...]
-    problems: tuple[str, ...] = ()
-    """Files that could not be understood, a line each."""
 
 
 def typed_words(name: str, arguments: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from clew.protocol.event_base import LiveEvent
-from clew.protocol.ids import OpId, RequestId
+from clew.protocol.ids import RequestId
 
 McpScope = Literal["given", "local", "project", "user", "sdk"]
 """Where a server is written: `--mcp-config`, the user's own file for this project, the project's `.mcp.json`, the
@@ -46,15 +46,6 @@ class McpServersChanged(LiveEvent, frozen=True, kw_only=True, tag="mcp.changed")
     """How the servers stand now: all of them, whenever one of them changes."""
 
     servers: tuple[McpServerRow, ...]
-
-
-class McpServersListed(LiveEvent, frozen=True, kw_only=True, tag="mcp.listed"):
-    """All servers, in answer to `ListMcp`, `ApproveMcp`, `ReconnectMcp` and `ToggleMcp`."""
-
-    op_id: OpId
-    servers: tuple[McpServerRow, ...]
-    problems: tuple[str, ...] = ()
-    """Definitions that could not be understood, a line each."""
 
 
 class McpMessageSent(LiveEvent, frozen=True, kw_only=True, tag="mcp.message"):

@@ -4,6 +4,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
+from clew.protocol.event_base import EventBase
 from clew.protocol.ids import MAIN_AGENT, AgentId, OpId
 from clew.protocol.rights import Rights
 
@@ -13,6 +14,9 @@ class OpBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="o
 
     needs: ClassVar[Rights] = Rights.DRIVE
     """What a connection must be allowed for it."""
+
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = ()
+    """Events of which the first says what came of it; none: what follows goes on, as a turn does."""
 
     op_id: OpId = OpId("")
     """Chosen by the sender. OpAccepted or OpRejected with this id is the first answer; empty: only what follows."""

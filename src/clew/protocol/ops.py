@@ -13,48 +13,32 @@ from clew.protocol.answer_ops import (
     kind_of,
     to_agent,
 )
-from clew.protocol.context_events import RewindScope
-from clew.protocol.hook_ops import AnswerHookCall, ApproveHooks, CallbackHook, ListHooks, RegisterHooks
-from clew.protocol.ids import EntryId, PromptId
-from clew.protocol.invocable_ops import ChooseSkills, InvocableOp, ListInvocables, UseInvocable
-from clew.protocol.lookup_ops import (
-    AllowRule,
-    ExportSession,
-    FindFiles,
-    ForgetLine,
-    ListMemory,
-    ListModels,
-    ListRules,
-    ListSessions,
-    ListShells,
-    LoadHistory,
-    LookupOp,
-    OpenPlan,
-    PreviewSession,
-    Remember,
-    RemoveRule,
-    RequestStatus,
-    RunChecks,
-    SavePlan,
-    SetTheme,
-    ShowDiff,
-    ShowPlan,
-    ShowShell,
-    StopShell,
+from clew.protocol.context_events import (
+    CompactionEnded,
+    CompactionFailed,
+    CompactionUndone,
+    ItemPinned,
+    ItemsRecalled,
+    RangeSnipped,
+    RewindScope,
+    Rewound,
+    ViewTrimmed,
 )
+from clew.protocol.event_base import EventBase
+from clew.protocol.hook_ops import AnswerHookCall, CallbackHook, RegisterHooks
+from clew.protocol.ids import EntryId, PromptId
+from clew.protocol.invocable_ops import ChooseSkills, InvocableOp, UseInvocable
 from clew.protocol.mcp_ops import (
     AnswerMcpMessage,
-    ApproveMcp,
     DeliverMcpMessage,
-    ListMcp,
     LogInMcp,
     LogOutMcp,
-    ReconnectMcp,
-    ToggleMcp,
 )
 from clew.protocol.messages import Part
 from clew.protocol.op_base import OpBase
 from clew.protocol.rights import Rights
+from clew.protocol.session_events import EffortChanged, ModelChanged, ThemeChanged
+from clew.protocol.session_words import Notice, PermissionModeChanged, RecapReady, TitleChanged
 from clew.protocol.turn_events import PromptOrigin
 from clew.protocol.unions import union_of
 
@@ -90,18 +74,32 @@ class CheckPlan(OpBase, frozen=True, kw_only=True, tag="plan.check"):
 class SetModel(OpBase, frozen=True, kw_only=True, tag="model.set"):
     """Use another model from the next request on."""
 
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (ModelChanged,)
+
     model: str
 
 
 class SetEffort(OpBase, frozen=True, kw_only=True, tag="effort.set"):
     """Ask for this much thinking from now on; empty: the model's own default. `keep` writes it to the settings."""
 
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (EffortChanged,)
+
     effort: str
     keep: bool = False
 
 
+class SetTheme(OpBase, frozen=True, kw_only=True, tag="theme.set"):
+    """Use other colours from now on, here and in later sessions."""
+
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (ThemeChanged,)
+
+    theme: str
+
+
 class SetPermissionMode(OpBase, frozen=True, kw_only=True, tag="permission_mode.set"):
     """Change the permission mode; only ever sent by a person's front end."""
+
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (PermissionModeChanged,)
 
     mode: str
 
@@ -117,11 +115,15 @@ class ReportFocus(OpBase, frozen=True, kw_only=True, tag="focus.report"):
 class SetTitle(OpBase, frozen=True, kw_only=True, tag="title.set"):
     """Name the session; a user's title always wins."""
 
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (TitleChanged,)
+
     title: str
 
 
 class RequestRecap(OpBase, frozen=True, kw_only=True, tag="recap.request"):
     """Ask for a recap now; answered by RecapReady or a Notice."""
+
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (RecapReady, Notice)
 
     model: bool = False
     """Let a model write it, if one is connected."""
@@ -137,12 +139,10 @@ class RunShell(OpBase, frozen=True, kw_only=True, tag="shell.run"):
     command: str
 
 
-class RequestContext(OpBase, frozen=True, kw_only=True, tag="context.request"):
-    """Ask what fills the window; answered by ContextMeasured with this id."""
-
-
 class Compact(OpBase, frozen=True, kw_only=True, tag="context.compact"):
     """Make the view smaller now. Answered by CompactionEnded, ViewTrimmed or CompactionFailed."""
+
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (CompactionEnded, CompactionFailed, ViewTrimmed)
 
     focus: str = ""
     """What the summary should dwell on."""
@@ -153,9 +153,13 @@ class Compact(OpBase, frozen=True, kw_only=True, tag="context.compact"):
 class ClearContext(OpBase, frozen=True, kw_only=True, tag="context.clear"):
     """Go on with an empty view; the log keeps everything, and UndoCompact brings it back."""
 
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (CompactionEnded, CompactionFailed)
+
 
 class Snip(OpBase, frozen=True, kw_only=True, tag="context.snip"):
     """Take a middle part of the conversation out of the view."""
+
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (RangeSnipped,)
 
     first: str
     """An entry, the start of its id, or the number of a prompt."""
@@ -165,16 +169,16 @@ class Snip(OpBase, frozen=True, kw_only=True, tag="context.snip"):
 class UndoCompact(OpBase, frozen=True, kw_only=True, tag="context.undo_compact"):
     """Bring back the view from before the last compaction, trim, snip or clearing."""
 
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (CompactionUndone,)
+
     force: bool = False
     """Also when the old view is too large for the model."""
 
 
-class RequestReceipt(OpBase, frozen=True, kw_only=True, tag="context.receipt"):
-    """Ask what the last compaction did; answered by ReceiptShown."""
-
-
 class Pin(OpBase, frozen=True, kw_only=True, tag="context.pin"):
     """Keep a line, file or message through every compaction; or, with `pinned` false, no longer."""
+
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (ItemPinned,)
 
     target: str
     pinned: bool = True
@@ -183,16 +187,19 @@ class Pin(OpBase, frozen=True, kw_only=True, tag="context.pin"):
 class Recall(OpBase, frozen=True, kw_only=True, tag="context.recall"):
     """Bring something that left the view back, word for word."""
 
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (ItemsRecalled,)
+
     query: str
 
 
 class Rewind(OpBase, frozen=True, kw_only=True, tag="rewind"):
     """Go back to where the session stood before a prompt, or after any other entry."""
 
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (Rewound,)
+
     to: EntryId
-    """An entry, the start of its id, or the number of a prompt. Empty, with `preview`: list the prompts."""
+    """An entry, the start of its id, or the number of a prompt."""
     scope: RewindScope = "both"
-    preview: bool = False
     only: tuple[str, ...] = ()
     """Only these files; empty: all."""
     force: bool = False
@@ -202,35 +209,17 @@ class Rewind(OpBase, frozen=True, kw_only=True, tag="rewind"):
 class Undo(OpBase, frozen=True, kw_only=True, tag="undo"):
     """Take the file changes of the last turn that made any back."""
 
-    preview: bool = False
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (Rewound,)
+
     force: bool = False
 
 
 class Redo(OpBase, frozen=True, kw_only=True, tag="redo"):
     """Take the last undo or rewind back."""
 
-    preview: bool = False
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (Rewound,)
+
     force: bool = False
-
-
-class ListTasks(OpBase, frozen=True, kw_only=True, tag="tasks.list"):
-    """Ask which tasks run beside the conversation, and which did; answered by TasksListed."""
-
-    needs: ClassVar[Rights] = Rights.WATCH
-
-
-class ShowTask(OpBase, frozen=True, kw_only=True, tag="task.show"):
-    """Ask what a task has put out; answered by TaskShown. For the model it stays unread."""
-
-    needs: ClassVar[Rights] = Rights.WATCH
-
-    task_id: str
-
-
-class StopTask(OpBase, frozen=True, kw_only=True, tag="task.stop"):
-    """End a task and everything it started; answered by TasksListed."""
-
-    task_id: str
 
 
 class SwitchSession(OpBase, frozen=True, kw_only=True, tag="session.switch"):
@@ -262,13 +251,10 @@ if TYPE_CHECKING:
 else:
     Op = union_of(OpBase)
 
-TaskOp = ListTasks | ShowTask | StopTask
-"""Ops about what runs beside the conversation."""
-WindowOp = Compact | ClearContext | Snip | UndoCompact | RequestReceipt | Pin | Recall | RequestContext
+WindowOp = Compact | ClearContext | Snip | UndoCompact | Pin | Recall
 """Ops about what the model sees."""
 
 __all__ = [
-    "AllowRule",
     "AnswerApproval",
     "AnswerElicitation",
     "AnswerHookCall",
@@ -277,8 +263,6 @@ __all__ = [
     "AnswerPlan",
     "AnswerQuestion",
     "Answerer",
-    "ApproveHooks",
-    "ApproveMcp",
     "CallbackHook",
     "CheckPlan",
     "ChooseSkills",
@@ -287,62 +271,29 @@ __all__ = [
     "Compact",
     "ContinueTurn",
     "DeliverMcpMessage",
-    "ExportSession",
-    "FindFiles",
-    "ForgetLine",
     "Interrupt",
     "InvocableOp",
     "Leave",
-    "ListHooks",
-    "ListInvocables",
-    "ListMcp",
-    "ListMemory",
-    "ListModels",
-    "ListRules",
-    "ListSessions",
-    "ListShells",
-    "ListTasks",
-    "LoadHistory",
     "LogInMcp",
     "LogOutMcp",
-    "LookupOp",
     "Op",
     "OpBase",
-    "OpenPlan",
     "Pin",
-    "PreviewSession",
     "Recall",
-    "ReconnectMcp",
     "Redo",
     "RegisterHooks",
-    "Remember",
-    "RemoveRule",
     "ReportFocus",
-    "RequestContext",
     "RequestRecap",
-    "RequestReceipt",
-    "RequestStatus",
     "Rewind",
-    "RunChecks",
     "RunShell",
-    "SavePlan",
     "SetEffort",
     "SetModel",
     "SetPermissionMode",
     "SetTheme",
     "SetTitle",
-    "ShowDiff",
-    "ShowPlan",
-    "ShowShell",
-    "ShowTask",
     "Snip",
-    "StopShell",
-    "StopTask",
     "SubmitPrompt",
     "SwitchSession",
-    "Sync",
-    "TaskOp",
-    "ToggleMcp",
     "Undo",
     "UndoCompact",
     "UseInvocable",

@@ -2,6 +2,8 @@
 
 from typing import Literal
 
+from msgspec import Struct
+
 from clew.protocol.event_base import DurableEvent, LiveEvent
 from clew.protocol.ids import EntryId, OpId, SessionId
 from clew.protocol.invocables import InvocableRow
@@ -118,3 +120,23 @@ class SessionEnded(LiveEvent, frozen=True, kw_only=True, tag="session.ended"):
     reason: Literal["", "closed", "taken_over", "switched"] = ""
     unsaved: int = 0
     """Entries that could not be written: whoever goes on with the session does so without them."""
+
+
+class SessionRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One session in a list."""
+
+    session_id: str
+    agent: str
+    title: str
+    project: str = ""
+    path: str = ""
+    age_s: float = 0.0
+    state: str = ""
+    recap: str = ""
+
+
+class SessionsFit(LiveEvent, frozen=True, kw_only=True, tag="sessions.fit"):
+    """Several sessions are meant by a `SwitchSession`: the one who sent it is to choose."""
+
+    op_id: OpId
+    sessions: tuple[SessionRow, ...]

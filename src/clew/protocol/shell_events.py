@@ -1,12 +1,8 @@
-"""Events about commands beside the model's calls: those the user typed, and those in the background."""
-
-from typing import Literal
-
-from msgspec import Struct
+"""Events about commands that the user typed."""
 
 from clew.protocol.display import ChangesBlock
 from clew.protocol.event_base import DurableEvent, LiveEvent
-from clew.protocol.ids import EntryId, OpId, RequestId
+from clew.protocol.ids import EntryId, RequestId
 
 
 class ShellStarted(LiveEvent, frozen=True, kw_only=True, tag="shell.started"):
@@ -37,34 +33,3 @@ class ShellEnded(DurableEvent, frozen=True, kw_only=True, tag="shell.ended"):
     """None: it was stopped, or could not be started and `output` says why."""
     changes: ChangesBlock | None = None
     """What it did to the files of the workspace, where that is kept."""
-
-
-class ShellRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One command in the background."""
-
-    shell_id: str
-    command: str
-    state: Literal["running", "exited", "stopped"]
-    exit_code: int | None = None
-    age_s: float = 0.0
-    """Since it was started."""
-    tail: tuple[str, ...] = ()
-    """Its last lines, without secrets."""
-    output_file: str = ""
-    """Where all of its output is; empty: nowhere."""
-
-
-class ShellsListed(LiveEvent, frozen=True, kw_only=True, tag="shells.listed"):
-    """The commands in the background, oldest first, in answer to `ListShells` and `StopShell`."""
-
-    op_id: OpId
-    shells: tuple[ShellRow, ...]
-
-
-class ShellShown(LiveEvent, frozen=True, kw_only=True, tag="shell.shown"):
-    """What a command in the background has printed so far, in answer to `ShowShell`."""
-
-    op_id: OpId
-    shell: ShellRow
-    output: str
-    """Without secrets, and of long output both ends."""

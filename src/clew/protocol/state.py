@@ -25,6 +25,7 @@ from clew.protocol.asking import (
     Ask,
     PlanAnswered,
     PlanProposed,
+    PlanStanding,
 )
 from clew.protocol.context_events import (
     CompactionEnded,
@@ -36,7 +37,6 @@ from clew.protocol.context_events import (
 from clew.protocol.display import DiffBlock, TerminalBlock, TodoBlock, TodoItem
 from clew.protocol.event_base import Envelope, EventBase
 from clew.protocol.ids import MAIN_AGENT, AgentId, TaskId
-from clew.protocol.lookup_events import PlanStanding
 from clew.protocol.messages import text_of
 from clew.protocol.session_words import PermissionModeChanged, RecapReady, TitleChanged
 from clew.protocol.shell_events import ShellEnded, ShellStarted

@@ -4,6 +4,7 @@ The front end says `Hello` first and is answered by `Welcome` or `Refused`. Then
 after `Listen` it is told events. Nothing here is trusted: a frame that is not understood ends the connection.
 """
 
+from importlib import import_module
 from typing import Any
 
 import msgspec
@@ -17,6 +18,8 @@ from clew.protocol.unions import leaves, union_of
 
 WIRE_VERSION = 1
 """Goes up when a frame, an op, an event or a lookup changes so that an older reader would misunderstand it."""
+LOOKUP_TOPICS = ("hooks", "mcp", "place", "rules_and_models", "session", "slash_names")
+"""Modules of `protocol/lookups`, loaded when the first lookup or answer comes over the wire."""
 MAX_FRAME_BYTES = 32 * 1024 * 1024
 
 
@@ -129,6 +132,12 @@ _from_front_end = msgspec.json.Decoder(FromFrontEnd)
 _from_session = msgspec.json.Decoder(FromSession)
 
 
+def load_lookups() -> None:
+    """Both ends can read every lookup and every answer from now on."""
+    for topic in LOOKUP_TOPICS:
+        import_module(f"clew.protocol.lookups.{topic}")
+
+
 def line_of(frame: Frame) -> bytes:
     """A frame as one line."""
     return _encode(frame) + b"\n"
@@ -168,6 +177,7 @@ def lookup_frame(number: int, lookup: "Lookup[Any]") -> LookUp:
 
 def lookup_of(frame: LookUp) -> "Lookup[Any]":
     """Raises BadFrame."""
+    load_lookups()
     return _lookups.decode(frame.lookup)
 
 
@@ -178,6 +188,7 @@ def answer_frame(number: int, answer: Answer) -> Found:
 
 def answer_of(frame: Found) -> Answer:
     """Raises BadFrame."""
+    load_lookups()
     return _answers.decode(frame.answer)
 
 

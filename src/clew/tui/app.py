@@ -14,13 +14,11 @@ from clew.commands.base import CommandContext, CommandResult, KeyHelp
 from clew.commands.figures import count
 from clew.commands.mode import next_mode
 from clew.composing.draft import DraftFile
-from clew.composing.keymap import Keymap, KeymapError, load_keymap
 from clew.presentation.status import farewell
 from clew.protocol.client import Client
 from clew.protocol.events import (
     CompactionStarted,
     Envelope,
-    FilesFound,
     PromptOffered,
     SessionEnded,
     SessionStarted,
@@ -30,9 +28,11 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.ids import OpId, PromptId
+from clew.protocol.ids import PromptId
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.place import FindFiles
 from clew.protocol.messages import text_of
-from clew.protocol.ops import FindFiles, SetPermissionMode, SubmitPrompt, WithdrawPrompt
+from clew.protocol.ops import SetPermissionMode, SubmitPrompt, WithdrawPrompt
 from clew.system.terminal_text import sanitize
 from clew.tui.commanding import Commanding
 from clew.tui.conversation import Conversation
@@ -40,7 +40,7 @@ from clew.tui.dialogs.registry import STYLES, dialog_named
 from clew.tui.dock import Dock
 from clew.tui.drawing import Drawing
 from clew.tui.find_line import FindLine
-from clew.tui.options import ScreenOptions
+from clew.tui.options import ScreenOptions, keymap_or_problem
 from clew.tui.presence import Presence
 from clew.tui.prompt import Prompt, void
 from clew.tui.prompt_panel import PromptPanel
@@ -70,8 +70,8 @@ class ClewApp(App[int], inherit_bindings=False):
         self.options = options
         register(self, theme_for(options.screen.theme, env))
         self.animation_level = animation(env, reduced=options.screen.reduced_motion)
-        self.keymap, self._keys_problem = _keymap(options.home)
-        self.conversation = Conversation(client, on_change=self._changed, on_end=self._over)
+        self.keymap, self._keys_problem = keymap_or_problem(options.home)
+        self.conversation = Conversation(client, on_change=self._changed, on_answer=self._answered, on_end=self._over)
         ascii_only = not speaks_unicode(env)
         self.transcript = Transcript(ascii_only=ascii_only)
         self.find = FindLine()
@@ -89,6 +89,7 @@ class ClewApp(App[int], inherit_bindings=False):
                 home=options.home, keymap=self.keymap, commands=self.conversation.commands, vim=options.screen.vim
             ),
             send=self.conversation.send,
+            look_up=self.conversation.look_up,
             keymap=self.keymap,
         )
         self.stopping = Stopping(
@@ -110,7 +111,11 @@ class ClewApp(App[int], inherit_bindings=False):
             unsent=lambda: not self.prompt.is_blank or self.bottom.asking,
         )
         self.commanding = Commanding(
-            self.conversation, context=self._command_context, effect=self._carry_out, open_help=self.open_help
+            self.conversation,
+            context=self._command_context,
+            effect=self._carry_out,
+            offer=self.bottom.offer,
+            open_help=self.open_help,
         )
         self.reading = Reading(self.transcript, self.find, self.keymap, leave=self._to_prompt, hint=self.drawing.hint)
         self._begun = False
@@ -150,7 +155,7 @@ class ClewApp(App[int], inherit_bindings=False):
 
     # The session.
 
-    def _changed(self, envelope: Envelope, asked: bool) -> None:
+    def _changed(self, envelope: Envelope) -> None:
         """An event came; the story has it already."""
         event = envelope.event
         story = self.conversation.story
@@ -165,8 +170,6 @@ class ClewApp(App[int], inherit_bindings=False):
                 self._begun = True
             case PromptOffered():
                 self._offer(event.text)
-            case FilesFound():
-                self.prompt.show_files(event.query, event.rows)
             case ThemeChanged():
                 self.theme = event.theme
             case TurnStarted() | TurnEnded() | ShellStarted() | ShellEnded() | CompactionStarted():
@@ -177,10 +180,15 @@ class ClewApp(App[int], inherit_bindings=False):
                 self.leave(self.stopping.code)
             case _:
                 pass
-        self.bottom.follow(event, story, asked=asked)
+        self.bottom.follow(event, story)
         self.presence.follow(envelope, story)
         self.queue.show(story.facts.state.queued)
         self.prompt.queued = self.queue.last is not None
+        self.drawing.soon()
+
+    def _answered(self, answer: Answer | None) -> None:
+        if answer is not None:
+            self.bottom.answered(answer, self.conversation.story)
         self.drawing.soon()
 
     def _keep_draft(self, event: SessionStarted) -> None:
@@ -190,7 +198,6 @@ class ClewApp(App[int], inherit_bindings=False):
             self.drawing.hint("what you had typed and not sent is back")
 
     def _over(self) -> None:
-        """The events are over, or a direction failed: `failure` tells."""
         self.leave(self.stopping.code)
 
     def failure(self) -> BaseException | None:
@@ -312,7 +319,6 @@ class ClewApp(App[int], inherit_bindings=False):
     # Inputs.
 
     def on_prompt_entered(self, event: Prompt.Entered) -> None:
-        """Something was sent off."""
         self.transcript.to_end()
         self.commanding.take(event.typed)
         self.drawing.soon()
@@ -323,7 +329,9 @@ class ClewApp(App[int], inherit_bindings=False):
 
     def on_prompt_completion_wanted(self, event: Prompt.CompletionWanted) -> None:
         """Files that fit."""
-        self.conversation.send(FindFiles(op_id=OpId("files"), query=event.query))
+        self.conversation.look_up(
+            FindFiles(query=event.query), lambda found: self.prompt.show_files(found.query, found.rows)
+        )
 
     def on_prompt_queued_wanted(self, event: Prompt.QueuedWanted) -> None:
         """Take the last queued prompt back."""
@@ -388,11 +396,3 @@ class ClewApp(App[int], inherit_bindings=False):
     def open_help(self) -> None:
         """Keys and commands."""
         self.bottom.open(dialog_named("help", self._keys(), self.conversation.commands()))
-
-
-def _keymap(home: Path | None) -> tuple[Keymap, str]:
-    """The user's keys; the defaults and the reason where they cannot be used."""
-    try:
-        return (load_keymap(home) if home is not None else Keymap()), ""
-    except KeymapError as error:
-        return Keymap(), str(error)

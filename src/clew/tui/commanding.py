@@ -5,13 +5,17 @@ from collections.abc import Callable
 from clew.commands.base import CommandContext, CommandResult
 from clew.commands.registry import run_command
 from clew.composing.meaning import CommandLine
-from clew.composing.typed_input import TypedInput, op_of
-from clew.protocol.ops import ListModels, ListSessions, ListTasks, Op, Rewind, SwitchSession
+from clew.composing.typed_input import TypedInput, lookup_of, op_of
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.place import ListSessions
+from clew.protocol.lookups.rules_and_models import ListModels
+from clew.protocol.lookups.session import PreviewRewind
+from clew.protocol.lookups.tasks import ListTasks
 from clew.tui.conversation import Conversation
 
 MAX_SESSIONS = 50
-PICKERS: tuple[type[Op], ...] = (ListModels, ListSessions, ListTasks)
-"""Ops of commands without an argument whose answer is a choice: here it opens a picker."""
+PICKERS = (ListModels, ListSessions, ListTasks, PreviewRewind)
+"""Lookups of commands without an argument whose answer is a choice: here it opens a picker."""
 
 
 class Commanding:
@@ -23,11 +27,14 @@ class Commanding:
         *,
         context: Callable[[], CommandContext],
         effect: Callable[[CommandResult], None],
+        offer: Callable[[Answer], None],
         open_help: Callable[[], None],
     ) -> None:
         self._conversation = conversation
         self._context = context
         self._effect = effect
+        self._offer = offer
+        """Opens a picker."""
         self._open_help = open_help
 
     def take(self, typed: TypedInput) -> None:
@@ -38,9 +45,11 @@ class Commanding:
             case CommandLine(line):
                 self.run(line)
             case _:
-                op = op_of(typed)
+                op, lookup = op_of(typed), lookup_of(typed)
                 if op is not None:
                     self._conversation.send(op)
+                if lookup is not None:
+                    self._conversation.look_up(lookup)
 
     def run(self, line: str) -> None:
         """A slash command."""
@@ -49,21 +58,14 @@ class Commanding:
             self._open_help()
             return
         if name in ("/resume", "/sessions") and not argument.strip():
-            self._conversation.send_for_picker(ListSessions(limit=MAX_SESSIONS))
+            self._conversation.look_up(ListSessions(limit=MAX_SESSIONS), self._offer)
             return
         result = run_command(line, self._context())
         if result.lines and not result.ends:
             self._conversation.remark(result.lines, is_error=result.is_error, command=line.strip())
         for op in result.ops:
-            if _opens_picker(op, argument.strip()):
-                self._conversation.send_for_picker(op)
-            else:
-                self._conversation.send(op)
+            self._conversation.send(op)
+        for lookup in result.lookups:
+            picked = not argument.strip() and isinstance(lookup, PICKERS)
+            self._conversation.look_up(lookup, self._offer if picked else None)
         self._effect(result)
-
-
-def _opens_picker(op: Op, argument: str) -> bool:
-    """Whether the answer is, or may be, a choice. Several sessions may fit one name."""
-    if argument:
-        return isinstance(op, SwitchSession)
-    return isinstance(op, PICKERS) or (isinstance(op, Rewind) and op.preview and not op.to)

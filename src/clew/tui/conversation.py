@@ -1,53 +1,47 @@
-"""The session as this screen holds it: events into the story, ops out, older history when it is wanted."""
+"""The session as this screen holds it: events and answers into the story, ops and lookups out, older history."""
 
 import asyncio
 from collections.abc import Callable
-
-from msgspec.structs import replace
+from typing import Any
 
 from clew.commands.base import CommandHelp
 from clew.commands.registry import catalogue
 from clew.presentation.client_link import ClientLink
 from clew.presentation.story import Story
-from clew.presentation.telling import remarked, told, trimmed
+from clew.presentation.telling import answered, refused, remarked, told, trimmed
 from clew.protocol.client import Client
-from clew.protocol.events import (
-    Envelope,
-    FilesFound,
-    HistoryLoaded,
-    OpAccepted,
-    OpRejected,
-    Rewound,
-    SessionPreviewed,
-    SessionStarted,
-)
-from clew.protocol.ids import OpId
-from clew.protocol.ops import LoadHistory, Op
+from clew.protocol.events import Envelope, Rewound, SessionStarted
+from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.session import HistoryLoaded, LoadHistory
+from clew.protocol.ops import Op
 
 FIRST_PAGE = 60
 """Events asked for at once on resume: the last exchange and some before it."""
 PAGE = 300
 KEPT = 1_500
 """Passages kept in memory; what is older is read from the log again when somebody scrolls up to it."""
-DIALOG = "dialog-"
-"""Begins the ids of what an open dialog asks."""
-QUIET = (FilesFound, SessionPreviewed)
-"""Answers that are for a widget, not for the story."""
-
-OnChange = Callable[[Envelope, bool], None]
 
 
 class Conversation:
-    """Holds the Client. `on_change` hears of every event after the story took it in, and whether it was asked for by a
-    picker."""
+    """Holds the Client."""
 
-    def __init__(self, client: Client, *, on_change: OnChange, on_end: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        client: Client,
+        *,
+        on_change: Callable[[Envelope], None],
+        on_answer: Callable[[Answer | None], None],
+        on_end: Callable[[], None],
+    ) -> None:
+        """`on_change` hears of every event after the story took it in, `on_answer` of every answer that the story
+        tells; None: it tells why there is none."""
         self.story = Story()
         self._on_change = on_change
+        self._on_answer = on_answer
         self.link = ClientLink(client, on_event=self._take, on_end=on_end)
-        self._for_pickers: set[str] = set()
-        self._loading = ""
-        self._asked = 0
+        self._loading = False
+        self._pages = 0
+        """Counts what was asked for and given up: an answer that comes too late is dropped."""
 
     def commands(self) -> tuple[CommandHelp, ...]:
         """What can be typed after a slash now."""
@@ -57,11 +51,14 @@ class Conversation:
         """Hand over an op."""
         self.link.send(op)
 
-    def send_for_picker(self, op: Op) -> None:
-        """Ask something whose answer opens a picker instead of being told."""
-        op_id = self._next_id("pick")
-        self._for_pickers.add(op_id)
-        self.link.send(replace(op, op_id=op_id))
+    def look_up(
+        self,
+        lookup: Lookup[Any],
+        then: Callable[[Any], None] | None = None,
+        refused: Callable[[str], None] | None = None,
+    ) -> None:
+        """Ask. The answer is told in the story, unless somebody else takes it; so is why there is none."""
+        self.link.look_up(lookup, then or self._tell, refused or self._tell_refusal)
 
     def remark(self, lines: tuple[str, ...], *, is_error: bool = False, command: str = "") -> None:
         """Lines of our own under what is there."""
@@ -71,9 +68,16 @@ class Conversation:
         """One page more, unless one is on its way or there is none."""
         if self._loading or self.story.whole:
             return
-        self._loading = self._next_id("history")
-        limit = PAGE if self.story.past else FIRST_PAGE
-        self.link.send(LoadHistory(op_id=OpId(self._loading), before=self.story.oldest, limit=limit))
+        self._loading = True
+        self._pages += 1
+        page = self._pages
+        wanted = LoadHistory(before=self.story.oldest, limit=PAGE if self.story.past else FIRST_PAGE)
+        self.look_up(wanted, lambda loaded: self._loaded(loaded, page))
+
+    def _loaded(self, history: HistoryLoaded, page: int) -> None:
+        if page == self._pages:
+            self._loading = False
+            self._tell(history)
 
     def trim(self) -> None:
         """Forget what is far above; only while the end is followed."""
@@ -81,24 +85,18 @@ class Conversation:
             self.story = trimmed(self.story, KEPT)
 
     def _take(self, envelope: Envelope) -> None:
-        event = envelope.event
-        op_id = getattr(event, "op_id", "")
-        if isinstance(event, HistoryLoaded):
-            if event.op_id != self._loading:
-                return  # somebody else asked
-            self._loading = ""
-        asked = op_id in self._for_pickers
-        if asked and not isinstance(event, OpAccepted):
-            self._for_pickers.discard(op_id)
-        opened = asked and not isinstance(event, OpRejected)
-        if not (opened or isinstance(event, QUIET) or op_id.startswith(DIALOG)):
-            self.story = told(envelope, self.story)
-        if isinstance(event, SessionStarted | Rewound):
-            self._loading = ""
+        self.story = told(envelope, self.story)
+        if isinstance(envelope.event, SessionStarted | Rewound):
+            self._loading = False
+            self._pages += 1
             # After what is told together with it: the first live entry is where history ends.
             asyncio.get_running_loop().call_soon(self.load_older)
-        self._on_change(envelope, asked)
+        self._on_change(envelope)
 
-    def _next_id(self, kind: str) -> OpId:
-        self._asked += 1
-        return OpId(f"screen-{kind}-{self._asked}")
+    def _tell(self, answer: Answer) -> None:
+        self.story = answered(answer, self.story)
+        self._on_answer(answer)
+
+    def _tell_refusal(self, reason: str) -> None:
+        self.story = refused(reason, self.story)
+        self._on_answer(None)

@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
+from typing import Any, Protocol
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
@@ -10,6 +11,7 @@ from clew.composing.keymap import Keymap
 from clew.presentation.story import Story
 from clew.protocol.events import Ask, Event
 from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.lookup_base import Answer, Lookup
 from clew.protocol.ops import Op, to_agent
 from clew.protocol.state import OpenAsk
 from clew.tui.dialogs.base import Dialog
@@ -18,20 +20,32 @@ from clew.tui.key_order import Typed, focus_now, hand_over
 from clew.tui.prompt_panel import PromptPanel
 
 
+class LookUp(Protocol):
+    """What `Conversation.look_up` does."""
+
+    def __call__(
+        self,
+        lookup: Lookup[Any],
+        then: Callable[[Any], None] | None = None,
+        refused: Callable[[str], None] | None = None,
+    ) -> None: ...
+
+
 class Dock(Vertical):
     """Holds the prompt, and in its place one dialog at a time."""
 
-    def __init__(self, panel: PromptPanel, *, send: Callable[[Op], None], keymap: Keymap) -> None:
+    def __init__(self, panel: PromptPanel, *, send: Callable[[Op], None], look_up: LookUp, keymap: Keymap) -> None:
         super().__init__(id="dock")
         self.panel = panel
         self._send = send
+        self._look_up = look_up
         self._keymap = keymap
         self.dialog: Dialog | None = None
         self._request = ""
         self._agent = MAIN_AGENT
         """Who asked what is open."""
         self._done: set[str] = set()
-        self._next: deque[Event] = deque()
+        self._next: deque[Event | Answer] = deque()
         self._story = Story()
 
     def compose(self) -> ComposeResult:
@@ -43,20 +57,32 @@ class Dock(Vertical):
         """A dialog is open."""
         return self.dialog is not None
 
-    def follow(self, event: Event, story: Story, *, asked: bool = False) -> bool:
-        """After every event: open, keep or close. Whether the event was taken by a dialog."""
+    def follow(self, event: Event, story: Story) -> None:
+        """After every event: open, keep or close."""
         self._story = story
-        if self.dialog is not None:
-            if self.dialog.hear(event):
-                return True
-            if self.dialog.settled_by(event) or (self._request and self._request not in _open_ids(story)):
-                self.close()
-        taken = False
-        if opens(event, asked=asked) and not isinstance(event, Ask):  # open asks are part of the state
+        if self.dialog is not None and (
+            self.dialog.settled_by(event) or (self._request and self._request not in _open_ids(story))
+        ):
+            self.close()
+        elif self.dialog is not None:
+            self.dialog.news(event)
+        if opens(event) and not isinstance(event, Ask):  # open asks are part of the state
             self._next.append(event)
-            taken = asked
         self.advance(story)
-        return taken
+
+    def answered(self, answer: Answer, story: Story) -> None:
+        """After an answer that the story tells: some open a dialog, some settle the one that is open."""
+        self._story = story
+        if self.dialog is not None and self.dialog.settled_by(answer):
+            self.close()
+        if opens(answer):
+            self._next.append(answer)
+        self.advance(story)
+
+    def offer(self, answer: Answer) -> None:
+        """An answer that is a choice: a picker opens."""
+        self._next.append(answer)
+        self.advance(self._story)
 
     def advance(self, story: Story) -> None:
         """Ask what is to be asked next, if nothing is being asked."""
@@ -135,6 +161,8 @@ class Dock(Vertical):
         self.close()
         for op in event.ops:
             self._send(to_agent(op, agent))
+        for lookup in event.lookups:
+            self._look_up(lookup)
 
     def on_dialog_dismissed(self, event: Dialog.Dismissed) -> None:
         """Not decided: what waits for an answer is refused, the rest is let be."""
@@ -148,7 +176,7 @@ class Dock(Vertical):
     def on_dialog_inquired(self, event: Dialog.Inquired) -> None:
         """It asks the machine."""
         event.stop()
-        self._send(event.op)
+        self._look_up(event.lookup, event.then, event.refused)
 
     def on_dialog_overtyped(self, event: Dialog.Overtyped) -> None:
         """It was meant for the prompt."""

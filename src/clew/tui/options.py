@@ -5,6 +5,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from clew.composing.keymap import Keymap, KeymapError, load_keymap
 from clew.config.schema import Screen, TerminalNotice
 
 
@@ -25,3 +26,11 @@ class ScreenOptions(Struct, frozen=True, kw_only=True):
     """How long the session may take to write everything when it is closed."""
     quit_window_s: float = 2.0
     """A second Ctrl-C, or a second Esc, within this time means more than the first."""
+
+
+def keymap_or_problem(home: Path | None) -> tuple[Keymap, str]:
+    """The user's keys; the defaults and the reason where they cannot be used."""
+    try:
+        return (load_keymap(home) if home is not None else Keymap()), ""
+    except KeymapError as error:
+        return Keymap(), str(error)

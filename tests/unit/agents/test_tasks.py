@@ -10,16 +10,15 @@ from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel
 from clew.protocol.entries import EventEntry
 from clew.protocol.events import (
     Actor,
-    OpRejected,
     TaskChanged,
     TaskEnded,
-    TaskShown,
-    TasksListed,
     TaskStarted,
     TurnEnded,
 )
-from clew.protocol.ids import MAIN_AGENT, OpId, TaskId
-from clew.protocol.ops import ListTasks, ShowTask, StopTask, SubmitPrompt
+from clew.protocol.ids import MAIN_AGENT, TaskId
+from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask
+from clew.protocol.ops import SubmitPrompt
 from clew.protocol.standing import Standing
 from clew.transcript.reader import load
 from unit.agents.house import House, house
@@ -150,25 +149,20 @@ async def test_what_is_not_there_or_over_is_refused_in_words(tmp_path: Path) -> 
 async def test_a_front_end_lists_looks_and_stops(tmp_path: Path) -> None:
     models = scripted(f"echo started; echo {KEY}; sleep 3600", "exit 4")
     async with house(tmp_path, models=models, mode="bypassPermissions") as place:
-        await place.front.submit(ListTasks(op_id=OpId("a")))
-        assert (await place.front.until(TasksListed)).tasks == ()
+        assert (await place.front.look_up(ListTasks())).tasks == ()
         await started(place)
         await place.front.until(TaskEnded)
-        await place.front.submit(ShowTask(op_id=OpId("b"), task_id="bash_2"))
-        shown: TaskShown = await place.front.until(TaskShown)
+        shown = await place.front.look_up(ShowTask(task_id="bash_2"))
         assert (shown.task.exit_code, shown.output) == (4, "")
-        for op, why in (
-            (ShowTask(task_id="x"), "there is no background command x"),
-            (StopTask(task_id="bash_2"), "ended already"),
-        ):
-            before = len(place.front.of(OpRejected))
-            await place.front.submit(op)
-            assert why in (await place.front.until(OpRejected, before + 1)).reason
-        await place.front.submit(StopTask(op_id=OpId("c"), task_id="bash_1"))
-        listed: TasksListed = await place.front.until(TasksListed, 2)
-        assert (listed.op_id, listed.tasks[0].standing, listed.tasks[0].by) == ("c", Standing.STOPPED, "user")
+        with pytest.raises(LookupRefused, match="there is no background command x"):
+            await place.front.look_up(ShowTask(task_id="x"))
+        with pytest.raises(LookupRefused, match="ended already"):
+            await place.front.look_up(StopTask(task_id="bash_2"))
+        listed = await place.front.look_up(StopTask(task_id="bash_1"))
+        assert (listed.tasks[0].standing, listed.tasks[0].by) == (Standing.STOPPED, "user")
+        await place.front.until(TaskEnded, 2)
         assert place.front.of(TaskEnded)[-1].by == "user"
-        assert KEY not in str(place.front.seen[-5:])
+        assert KEY not in str((listed, place.front.seen[-5:]))
 
 
 async def test_ended_tasks_are_forgotten_beyond_a_bound_and_running_ones_never(tmp_path: Path) -> None:

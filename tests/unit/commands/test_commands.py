@@ -10,23 +10,12 @@ from clew.commands.base import Command, CommandContext, CommandResult, KeyHelp, 
 from clew.commands.figures import ago, change, count, duration, money
 from clew.commands.registry import BY_NAME, COMMANDS, as_prompt, is_command, run_command
 from clew.protocol.context_events import FileRestore
-from clew.protocol.events import RewindPreviewed, Rewound, RuleRow, SessionRow
-from clew.protocol.ids import EntryId, OpId
-from clew.protocol.ops import (
-    AllowRule,
-    ListModels,
-    ListRules,
-    ListSessions,
-    Redo,
-    RemoveRule,
-    RequestRecap,
-    Rewind,
-    SetModel,
-    SetPermissionMode,
-    SetTitle,
-    SwitchSession,
-    Undo,
-)
+from clew.protocol.events import Rewound, SessionRow
+from clew.protocol.ids import EntryId
+from clew.protocol.lookups.place import ListSessions
+from clew.protocol.lookups.rules_and_models import AllowRule, ListModels, ListRules, RemoveRule, RuleRow
+from clew.protocol.lookups.session import PreviewRewind, PreviewUndo, RewindPreviewed
+from clew.protocol.ops import Redo, RequestRecap, Rewind, SetModel, SetPermissionMode, SetTitle, SwitchSession, Undo
 from clew.protocol.state import FileChange, SessionState
 from clew.protocol.tally import ModelUse, SideUse, Tally
 from clew.protocol.usage import Usage
@@ -110,7 +99,7 @@ def test_help_lists_all_and_explains_one() -> None:
 
 
 def test_model_lists_and_sets() -> None:
-    assert run("/model").ops == (ListModels(),)
+    assert run("/model").lookups == (ListModels(),)
     assert "*  1. local/a" in model.listing("local/a", ("local/a", "local/b"))
     assert run("/model 2").ops == (SetModel(model="local/b"),)
     assert run("/model openai/x").ops == (SetModel(model="openai/x"),)
@@ -122,29 +111,29 @@ def test_model_lists_and_sets() -> None:
 
 def test_going_back_and_forth() -> None:
     assert run("/undo").ops == (Undo(),)
-    assert run("/undo --preview").ops == (Undo(preview=True),)
+    assert run("/undo --preview").lookups == (PreviewUndo(),)
     assert run("/redo --force").ops == (Redo(force=True),)
-    assert run("/rewind").ops == (Rewind(to=EntryId(""), preview=True),)
+    assert run("/rewind").lookups == (PreviewRewind(),)
     assert run("/rewind 3").ops == (Rewind(to=EntryId("3"), scope="both"),)
-    assert run("/rewind --files 3 --preview").ops == (Rewind(to=EntryId("3"), scope="files", preview=True),)
+    assert run("/rewind --files 3 --preview").lookups == (PreviewRewind(to=EntryId("3"), scope="files"),)
     for wrong in ("/rewind 3 --files --both", "/rewind --force", "/rewind 3 --all", "/undo 3"):
         assert run(wrong).is_error
 
 
 def test_what_going_back_did_is_told_in_few_lines() -> None:
     files = (FileRestore(path="/p/a.py", patch="@@\n-x\n+y\n+z"), FileRestore(path="/p/b", conflict="changed since"))
-    shown = list(rewind.preview_lines(RewindPreviewed(op_id=OpId("o"), to=None, files=files, warnings=("w",)), "/p"))
+    shown = list(rewind.preview_lines(RewindPreviewed(to=None, files=files, warnings=("w",)), "/p"))
     assert "  a.py +2 -1" in shown
     assert "    left alone without --force: changed since" in shown
     assert shown[-1] == "Not restored: w"
     told = list(rewind.rewound_lines(Rewound(direction="undo", scope="files", to=None, files=files), "/p"))
     assert told[:3] == ["Undone: 1 file.", "  a.py", "  left alone: b: changed since"]
-    listed = list(rewind.preview_lines(RewindPreviewed(op_id=OpId("o"), to=None, prompts=("1  go",)), "/p"))
+    listed = list(rewind.preview_lines(RewindPreviewed(to=None, prompts=("1  go",)), "/p"))
     assert listed[1] == "  1  go"
 
 
 def test_permissions_list_and_mode() -> None:
-    assert run("/permissions").ops == (ListRules(),)
+    assert run("/permissions").lookups == (ListRules(),)
     rules = (
         RuleRow(decision="allow", rule="Bash(git diff *)", scope="user"),
         RuleRow(decision="deny", rule="Read(.env)", scope="user"),
@@ -156,7 +145,7 @@ def test_permissions_list_and_mode() -> None:
     settings = "from the settings: holds until they are changed"
     assert lines.index(f"  deny  Read(.env)  ({settings})") < lines.index(f"  allow Bash(git diff *)  ({settings})")
     assert f"  allow Bash(make *)  ({kept})" in lines
-    assert run("/permissions remove Bash(make *)").ops == (RemoveRule(rule="Bash(make *)"),)
+    assert run("/permissions remove Bash(make *)").lookups == (RemoveRule(rule="Bash(make *)"),)
     assert run("/permissions mode acceptedits").ops == (SetPermissionMode(mode="acceptEdits"),)
     assert run("/permissions mode default").ops == ()
     assert run("/permissions mode").is_error
@@ -166,13 +155,15 @@ def test_permissions_list_and_mode() -> None:
 
 
 def test_permissions_allow_saves_what_was_written_and_needs_a_rule() -> None:
-    assert run("/permissions allow Read(.env)").ops == (AllowRule(rule="Read(.env)"),)
-    assert run("/permissions allow  Bash(git commit -m 'a  b') ").ops == (AllowRule(rule="Bash(git commit -m 'a  b')"),)
+    assert run("/permissions allow Read(.env)").lookups == (AllowRule(rule="Read(.env)"),)
+    assert run("/permissions allow  Bash(git commit -m 'a  b') ").lookups == (
+        AllowRule(rule="Bash(git commit -m 'a  b')"),
+    )
     assert run("/permissions allow").is_error
 
 
 def test_permissions_remove_asks_for_it_and_needs_a_rule() -> None:
-    assert run("/permissions remove Bash(make *)").ops == (RemoveRule(rule="Bash(make *)"),)
+    assert run("/permissions remove Bash(make *)").lookups == (RemoveRule(rule="Bash(make *)"),)
     assert run("/permissions remove").is_error
 
 
@@ -197,7 +188,7 @@ def test_recap_asks_and_explains() -> None:
 
 
 def test_other_sessions_are_listed_and_switched_to() -> None:
-    assert run("/sessions login bug").ops == (ListSessions(query="login bug"),)
+    assert run("/sessions login bug").lookups == (ListSessions(query="login bug"),)
     row = SessionRow(session_id="0123456789", agent="clew", title="Fix login", project="shop", age_s=7200)
     assert next(iter(sessions.listing((row,)))) == "01234567  Fix login  (clew · shop · 2 h ago)"
     assert "No session fits." in sessions.listing(())

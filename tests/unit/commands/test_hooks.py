@@ -3,14 +3,12 @@
 import pytest
 
 from clew.commands.base import CommandContext, CommandResult, SessionFacts
-from clew.commands.facts import facts_after
+from clew.commands.facts import facts_with
 from clew.commands.hooks import hook_line, listing
 from clew.commands.registry import run_command
-from clew.protocol.events import HookRan, HookRow, HooksListed
+from clew.protocol.events import HookRan, HookRow
 from clew.protocol.hook_events import HookState
-from clew.protocol.ids import OpId
-from clew.protocol.ops import ApproveHooks, ListHooks
-from fakes.envelopes import sent
+from clew.protocol.lookups.hooks import ApproveHooks, HooksListed, ListHooks
 
 
 def row(digest: str, state: HookState, command: str = "./check.sh") -> HookRow:
@@ -26,14 +24,13 @@ def row(digest: str, state: HookState, command: str = "./check.sh") -> HookRow:
 
 
 LISTED = HooksListed(
-    op_id=OpId("x"),
     hooks=(row("d1", "approved"), row("d2", "unapproved"), row("d3", "not_sent"), row("d4", "unapproved")),
     problems=("/p/.claude/settings.json: hooks.X is no moment",),
 )
 
 
 def run(text: str, *, listed: bool = True) -> CommandResult:
-    facts = facts_after(sent(LISTED), SessionFacts()) if listed else SessionFacts()
+    facts = facts_with(LISTED, SessionFacts()) if listed else SessionFacts()
     return run_command(text, CommandContext(facts=facts))
 
 
@@ -42,11 +39,11 @@ def test_the_list_names_moment_state_command_and_file() -> None:
     for words in ("PostToolUse (Edit|Write)", "runs", "not approved", "never runs", "./check.sh", "settings.json"):
         assert words in text
     assert "hooks.X is no moment" in text
-    assert "There are no hooks" in listing(HooksListed(op_id=OpId("x"), hooks=()))[0]
+    assert "There are no hooks" in listing(HooksListed(hooks=()))[0]
 
 
 def test_hidden_signs_of_a_command_are_seen() -> None:
-    told = listing(HooksListed(op_id=OpId("x"), hooks=(row("d", "unapproved", "true \u202e\x1b[2J"),)))
+    told = listing(HooksListed(hooks=(row("d", "unapproved", "true \u202e\x1b[2J"),)))
     assert "\u202e" not in "".join(told)
     assert "\x1b" not in "".join(told)
 
@@ -62,7 +59,8 @@ def test_hidden_signs_of_a_command_are_seen() -> None:
     ],
 )
 def test_what_is_asked_for(typed: str, op: object) -> None:
-    assert run(typed).ops == (op,)
+    result = run(typed)
+    assert (*result.ops, *result.lookups) == (op,)
 
 
 @pytest.mark.parametrize(

@@ -5,10 +5,8 @@ import pytest
 from clew.commands.base import CommandContext, SessionFacts
 from clew.commands.mcp import listing
 from clew.commands.registry import run_command
-from clew.protocol.events import McpServersListed
-from clew.protocol.ids import OpId
+from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
 from clew.protocol.mcp_events import McpServerRow
-from clew.protocol.ops import ApproveMcp, ListMcp, Op, ReconnectMcp, ToggleMcp
 
 THEIRS = McpServerRow(
     name="theirs", scope="project", kind="stdio", state="unapproved", source="/p/.mcp.json", shape="node x", digest="d1"
@@ -31,8 +29,9 @@ ABOUT = CommandContext(facts=SessionFacts(servers=(THEIRS, MINE)))
         ("/mcp on mine", ToggleMcp(server="mine", enabled=True)),
     ],
 )
-def test_what_it_asks_for(typed: str, op: Op) -> None:
-    assert run_command(typed, ABOUT).ops == (op,)
+def test_what_it_asks_for(typed: str, op: object) -> None:
+    result = run_command(typed, ABOUT)
+    assert (*result.ops, *result.lookups) == (op,)
 
 
 @pytest.mark.parametrize("typed", ["/mcp approve", "/mcp approve mine", "/mcp approve gone", "/mcp dance", "/mcp off"])
@@ -47,7 +46,7 @@ def test_nothing_is_approved_that_was_not_listed() -> None:
 
 
 def test_the_list_says_what_runs() -> None:
-    text = "\n".join(listing(McpServersListed(op_id=OpId("o"), servers=(THEIRS, MINE), problems=("f: k",))))
+    text = "\n".join(listing(McpServersListed(servers=(THEIRS, MINE), problems=("f: k",))))
     for words in (
         "theirs  not approved",
         "node x",

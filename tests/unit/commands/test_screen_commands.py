@@ -10,44 +10,41 @@ from clew.commands.registry import BY_NAME, COMMANDS
 from clew.host.skill_part import BUNDLED
 from clew.protocol.display import DiffBlock, TodoItem
 from clew.protocol.events import (
-    ChecksShown,
-    DiffShown,
     EffortChanged,
     Event,
-    LineRemembered,
-    MemoryListed,
-    ModelRow,
-    ModelsListed,
     PartCompleted,
     PromptAccepted,
-    SessionExported,
-    SessionPreviewed,
     SessionStarted,
     ShellStarted,
-    StatusShown,
     TaskRow,
-    TaskShown,
-    TasksListed,
     ThemeChanged,
 )
 from clew.protocol.ids import AgentId, EntryId, MessageId, OpId, PromptId, RequestId, SessionId, TaskId
-from clew.protocol.lookup_events import CheckRow, MemoryRow, StatusRow
-from clew.protocol.messages import TextPart
-from clew.protocol.ops import (
-    ExportSession,
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.place import (
+    CheckRow,
+    ChecksShown,
+    LineRemembered,
     ListMemory,
-    ListTasks,
-    Op,
+    MemoryListed,
+    MemoryRow,
     Remember,
-    RequestStatus,
     RunChecks,
-    SetEffort,
-    SetPermissionMode,
-    SetTheme,
-    ShowDiff,
-    ShowTask,
-    StopTask,
+    SessionPreviewed,
 )
+from clew.protocol.lookups.rules_and_models import ModelRow, ModelsListed
+from clew.protocol.lookups.session import (
+    DiffShown,
+    ExportSession,
+    RequestStatus,
+    SessionExported,
+    ShowDiff,
+    StatusRow,
+    StatusShown,
+)
+from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown, TasksListed
+from clew.protocol.messages import TextPart
+from clew.protocol.ops import SetEffort, SetPermissionMode, SetTheme
 from clew.protocol.standing import Standing
 from clew.protocol.state import SessionState
 from clew.protocol.tally import ModelUse, SideUse, Tally
@@ -83,8 +80,9 @@ ASKED = OpId("1")
         ("/export out --to=claude-code", ExportSession(path="out", to="claude-code")),
     ],
 )
-def test_what_is_asked_for(typed: str, op: Op) -> None:
-    assert run(typed).ops == (op,)
+def test_what_is_asked_for(typed: str, op: object) -> None:
+    result = run(typed)
+    assert (*result.ops, *result.lookups) == (op,)
 
 
 @pytest.mark.parametrize(
@@ -189,42 +187,42 @@ EXITED = TaskRow(
 RUNNING = TaskRow(task_id=TaskId("bash_2"), kind="shell", title="watch", owner=AgentId("a1"), age_s=65)
 STOPPED = TaskRow(task_id=TaskId("bash_3"), kind="shell", title="watch", standing=Standing.STOPPED, by="user")
 GONE = TaskRow(task_id=TaskId("bash_4"), kind="shell", title="watch", standing=Standing.INTERRUPTED)
-ANSWERED: list[tuple[Event, str]] = [
-    (TasksListed(op_id=ASKED, tasks=(EXITED,)), "bash_1  npm run dev  (exited with code 3)"),
-    (TasksListed(op_id=ASKED, tasks=(RUNNING,)), "bash_2 of agent a1  watch  (running for 1 min 5 s)"),
-    (TasksListed(op_id=ASKED, tasks=(STOPPED,)), "bash_3  watch  (stopped by you)"),
-    (TasksListed(op_id=ASKED, tasks=(GONE,)), "bash_4  watch  (interrupted: its process ended)"),
-    (TasksListed(op_id=ASKED, tasks=()), "Nothing runs"),
-    (TaskShown(op_id=ASKED, task=EXITED, output="all of it\n"), "all of it"),
+ANSWERED: list[tuple[Event | Answer, str]] = [
+    (TasksListed(tasks=(EXITED,)), "bash_1  npm run dev  (exited with code 3)"),
+    (TasksListed(tasks=(RUNNING,)), "bash_2 of agent a1  watch  (running for 1 min 5 s)"),
+    (TasksListed(tasks=(STOPPED,)), "bash_3  watch  (stopped by you)"),
+    (TasksListed(tasks=(GONE,)), "bash_4  watch  (interrupted: its process ended)"),
+    (TasksListed(tasks=()), "Nothing runs"),
+    (TaskShown(task=EXITED, output="all of it\n"), "all of it"),
     (
-        MemoryListed(op_id=ASKED, files=(MemoryRow(path="/p/A.md", scope="project", chars=7),), adds_to="/p/A.md"),
+        MemoryListed(files=(MemoryRow(path="/p/A.md", scope="project", chars=7),), adds_to="/p/A.md"),
         "A.md",
     ),
-    (MemoryListed(op_id=ASKED, files=(), adds_to=""), "switched off"),
-    (LineRemembered(op_id=ASKED, line="be kind", path="/p/A.md", scope="project"), "Remembered in A.md"),
-    (DiffShown(op_id=ASKED, files=(DiffBlock(path="/p/x.py", patch="+one", added=1, removed=0),)), "x.py +1 -0"),
-    (DiffShown(op_id=ASKED, files=()), "changed no files"),
+    (MemoryListed(files=(), adds_to=""), "switched off"),
+    (LineRemembered(line="be kind", path="/p/A.md", scope="project"), "Remembered in A.md"),
+    (DiffShown(files=(DiffBlock(path="/p/x.py", patch="+one", added=1, removed=0),)), "x.py +1 -0"),
+    (DiffShown(files=()), "changed no files"),
     (
-        SessionExported(op_id=ASKED, path="/p/s.md", to="markdown", bytes=1234),
+        SessionExported(path="/p/s.md", to="markdown", bytes=1234),
         "Written: /p/s.md (markdown, 1,234 bytes)",
     ),
-    (SessionPreviewed(op_id=ASKED, session="s", lines=("> what", "that")), "> what"),
-    (StatusShown(op_id=ASKED, rows=(StatusRow(name="Model", value="a/b"),)), "Model  a/b"),
-    (ChecksShown(op_id=ASKED, checks=(CheckRow(name="git", state="ok", summary="2.40"),)), "Everything works."),
+    (SessionPreviewed(session="s", lines=("> what", "that")), "> what"),
+    (StatusShown(rows=(StatusRow(name="Model", value="a/b"),)), "Model  a/b"),
+    (ChecksShown(checks=(CheckRow(name="git", state="ok", summary="2.40"),)), "Everything works."),
     (ThemeChanged(theme="terminal", saved_in="/h/settings.json"), "Theme: terminal (saved in /h/settings.json)"),
-    (ModelsListed(op_id=ASKED, models=("a/b",), rows=(ModelRow(name="a/b", provider="A", aliases=("x",)),)), "also x"),
+    (ModelsListed(models=("a/b",), rows=(ModelRow(name="a/b", provider="A", aliases=("x",)),)), "also x"),
 ]
 
 
 @pytest.mark.parametrize(("event", "words"), ANSWERED, ids=lambda value: type(value).__name__)
-def test_every_answer_is_put_into_words(event: Event, words: str) -> None:
+def test_every_answer_is_put_into_words(event: Event | Answer, words: str) -> None:
     assert isinstance(event, ANSWERS)
     assert words in "\n".join(answer_lines(event, SessionFacts(cwd="/p")))
 
 
 def test_a_long_diff_is_cut_with_a_count() -> None:
     block = DiffBlock(path="/p/x", patch="\n".join(f"+{number}" for number in range(500)), added=500, removed=0)
-    lines = list(answer_lines(DiffShown(op_id=ASKED, files=(block, block), left_out=3), SessionFacts(cwd="/p")))
+    lines = list(answer_lines(DiffShown(files=(block, block), left_out=3), SessionFacts(cwd="/p")))
     assert len(lines) < 220
     assert "300 more lines" in "\n".join(lines)
     assert lines[-1] == "5 files +1000 -0"

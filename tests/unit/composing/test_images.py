@@ -9,9 +9,10 @@ import pytest
 from clew.composing.images import MAX_IMAGE_BYTES, ImageProblem, attach, mentioned_images, pasted_path
 from clew.composing.meaning import CommandLine, MemoryLine, PromptWords, ShellLine
 from clew.composing.pasted import Pastes
-from clew.composing.typed_input import op_of, understood
+from clew.composing.typed_input import lookup_of, op_of, understood
+from clew.protocol.lookups.place import Remember
 from clew.protocol.messages import ImagePart, TextPart
-from clew.protocol.ops import Remember, RunShell, SubmitPrompt
+from clew.protocol.ops import RunShell, SubmitPrompt
 
 PNG = b"\x89PNG\r\n\x1a\n" + b"\0" * 30
 KINDS = {
@@ -129,7 +130,7 @@ def test_each_meaning_has_its_op(project: str) -> None:
 
     def entered(text: str) -> object:
         typed = understood(text, pastes, project)
-        return None if typed is None else (typed.meaning, op_of(typed))
+        return None if typed is None else (typed.meaning, op_of(typed) or lookup_of(typed))
 
     assert entered("//x") == (PromptWords("/x"), SubmitPrompt(content="/x"))
     assert entered("!ls") == (ShellLine("ls"), RunShell(command="ls"))

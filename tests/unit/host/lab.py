@@ -4,17 +4,22 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
+
+import pytest
 
 from clew.agents.toolbox import SessionTools, open_tools
 from clew.agents.undo_hook import LookAtEnd
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.ports import Ask
+from clew.host.brought import Joined
 from clew.host.opening import beside
+from clew.host.task_part import TaskPart
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import ScriptedModel, ScriptItem
 from clew.protocol.events import OpRejected, SessionStarted, TurnEnded
 from clew.protocol.ids import CallId, OpId
+from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
 from clew.protocol.ops import Close, Op, SubmitPrompt
 from clew.tools.base import ToolContext
 from clew.tools.registry import builtin_tools
@@ -22,6 +27,8 @@ from clew.transcript.reader import load
 from clew.transcript.view import view
 from engine.harness import SESSION, TestHost
 from unit.host.room import Front, furnished
+
+A = TypeVar("A", bound=Answer)
 
 
 class FreeHost(TestHost):
@@ -80,6 +87,11 @@ class Lab:
         room.reminders = self.reminders
         room.transcript = self.path
         room.typed = beside(room.session, self.toolbox)
+        tasks = TaskPart()
+        tasks.attach(
+            Joined(session=room.session, toolbox=self.toolbox, agent=room.session.main.agent, reminders=self.reminders)
+        )
+        room.brought = (tasks,)
         self.front = Front(self.door)
         self._asked = 0
 
@@ -89,14 +101,22 @@ class Lab:
         await self.front.submit(SubmitPrompt(content=text))
         return await self.front.until(TurnEnded, before + 1)
 
+    async def look_up(self, lookup: Lookup[A]) -> A:
+        """The answer."""
+        return await self.front.client.look_up(lookup)
+
     async def ask(self, op: Op, kind: type[Any]) -> Any:
         """Send an op; its answer of this kind."""
         before = len(self.front.of(kind))
         await self.front.submit(op)
         return await self.front.until(kind, before + 1)
 
-    async def refused(self, op: Op) -> str:
-        """Send an op that is not carried out; why."""
+    async def refused(self, op: Op | Lookup[Any]) -> str:
+        """Send an op or a lookup that is not carried out; why."""
+        if isinstance(op, Lookup):
+            with pytest.raises(LookupRefused) as refusal:
+                await self.look_up(op)
+            return str(refusal.value)
         told: OpRejected = await self.ask(op, OpRejected)
         return told.reason
 

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from clew.agents.log import AgentLog
 from clew.agents.permits import Permits
@@ -23,8 +23,10 @@ from clew.llm.model import Model
 from clew.llm.scripted import Say, ScriptedModel
 from clew.permissions.policy import make_policy
 from clew.protocol.entries import Entry
-from clew.protocol.events import Envelope, Event, ModelRow, SessionStarted
+from clew.protocol.events import Envelope, Event, SessionStarted
 from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.rules_and_models import ModelRow
 from clew.protocol.ops import Close, Op
 from clew.protocol.rights import Rights
 from clew.tools.base import Tool
@@ -36,6 +38,7 @@ from clew.transcript.writer import NullWriter, TranscriptSink, TranscriptWriter
 from engine.harness import SESSION, Reader, Shell, TestHost
 from fakes.effort import HANG_S
 
+A = TypeVar("A", bound=Answer)
 STARTED = SessionStarted(
     session_id=SESSION, cwd="/project", model="scripted/model", permission_mode="default", tools=(), version="0"
 )
@@ -65,6 +68,9 @@ class Front:
 
     async def submit(self, op: Op) -> None:
         await self.client.submit(op)
+
+    async def look_up(self, lookup: Lookup[A]) -> A:
+        return await self.client.look_up(lookup)
 
     async def until(self, kind: type[Any], count: int = 1, *, agent: AgentId = MAIN_AGENT) -> Any:
         """The count-th event of a kind, once it has come."""

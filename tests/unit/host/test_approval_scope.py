@@ -4,22 +4,9 @@ from pathlib import Path
 from typing import Any
 
 from clew.llm.scripted import Call, ReplyOf, Say
-from clew.protocol.events import (
-    ApprovalRequested,
-    ApprovalResolved,
-    PermissionModeChanged,
-    RulesListed,
-    SessionStarted,
-    TurnEnded,
-)
-from clew.protocol.ops import (
-    AllowRule,
-    AnswerApproval,
-    ListRules,
-    RemoveRule,
-    SetPermissionMode,
-    SubmitPrompt,
-)
+from clew.protocol.events import ApprovalRequested, ApprovalResolved, PermissionModeChanged, SessionStarted, TurnEnded
+from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule
+from clew.protocol.ops import AnswerApproval, SetPermissionMode, SubmitPrompt
 from clew.transcript.reader import load
 from clew.transcript.retelling import events_of
 from engine.harness import SESSION
@@ -53,10 +40,10 @@ async def test_for_this_session_holds_here_and_is_written_nowhere(tmp_path: Path
         assert len(place.front.of(ApprovalRequested)) == 1
         resolved: ApprovalResolved = place.front.of(ApprovalResolved)[0]
         assert (resolved.scope, resolved.saved_in, resolved.rule) == ("session", "", rule)
-        listed: RulesListed = await place.ask(ListRules(), RulesListed)
+        listed = await place.look_up(ListRules())
         assert [(row.rule, row.scope, row.removable) for row in listed.rules] == [(rule, "session", True)]
         assert not list(place.home.rglob("permissions.json"))
-        assert (await place.ask(RemoveRule(rule=rule), RulesListed)).rules == ()
+        assert (await place.look_up(RemoveRule(rule=rule))).rules == ()
     kept = [event for entry in load(place.path, session_id=SESSION).entries for event in events_of(entry)]
     assert resolved in kept
 
@@ -80,7 +67,7 @@ async def test_once_saves_nothing(tmp_path: Path) -> None:
         await place.front.submit(answer(await asked(place, 2), decision="allow", scope="session"))
         await place.front.until(TurnEnded)
         assert [(event.scope, event.saved_in) for event in place.front.of(ApprovalResolved)] == [("", ""), ("", "")]
-        assert (await place.ask(ListRules(), RulesListed)).rules == ()
+        assert (await place.look_up(ListRules())).rules == ()
 
 
 async def test_accepting_edits_from_now_on_is_one_answer(tmp_path: Path) -> None:
@@ -102,7 +89,7 @@ async def test_what_the_new_mode_does_not_settle_goes_on_waiting(tmp_path: Path)
         await place.front.submit(SubmitPrompt(content="go"))
         request = await asked(place)
         await place.ask(SetPermissionMode(mode="acceptEdits"), PermissionModeChanged)
-        await place.ask(ListRules(), RulesListed)
+        await place.look_up(ListRules())
         assert place.door.room.session.pending.waits_for(answer(request, decision="deny"))
         await place.front.submit(answer(request, decision="deny"))
         await place.front.until(TurnEnded)
@@ -133,7 +120,7 @@ async def test_a_rule_that_is_added_settles_what_waits(tmp_path: Path) -> None:
     async with lab(tmp_path, touch("one"), Say("done"), judged=True) as place:
         await place.front.submit(SubmitPrompt(content="go"))
         await asked(place)
-        await place.front.submit(AllowRule(rule="Bash(touch *)"))
+        await place.look_up(AllowRule(rule="Bash(touch *)"))
         await place.front.until(TurnEnded)
         assert (place.project / "one").exists()
 

@@ -13,20 +13,19 @@ from clew.protocol.events import (
     OpAccepted,
     OpRejected,
     PromptAccepted,
-    RulesListed,
     SessionEnded,
     SessionStarted,
     TurnEnded,
 )
 from clew.protocol.ids import OpId
 from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.rules_and_models import AllowRule, ListRules
 from clew.protocol.op_base import OpBase
 from clew.protocol.ops import (
     AnswerApproval,
     Close,
     Interrupt,
     Leave,
-    ListRules,
     ReportFocus,
     SetTitle,
     SubmitPrompt,
@@ -42,12 +41,10 @@ async def test_answers_to_ops_reach_only_the_one_who_asked(tmp_path: Path) -> No
     async with session_with(ScriptedModel([Say("x")])) as one:
         two = Front(one.door)
         await two.until(SessionStarted)
-        await one.submit(ListRules(op_id=OpId("same")))
+        await one.submit(SetTitle(op_id=OpId("same"), title="x"))
         await two.submit(SetTitle(op_id=OpId("same"), title=""))
         assert (await two.until(OpRejected)).op_id == "same"
-        await one.until(RulesListed)
         await one.until(OpAccepted)
-        assert not two.of(RulesListed)
         assert not two.of(OpAccepted)
         assert not one.of(OpRejected)
 
@@ -183,3 +180,23 @@ async def test_an_unknown_lookup_and_one_after_the_end_are_refused() -> None:
 def test_rights_have_names() -> None:
     assert [rights_of(rights.word) for rights in Rights] == list(Rights)
     assert rights_of("own") is None
+
+
+async def test_a_lookup_is_answered_to_the_asker_and_told_to_nobody() -> None:
+    async with session_with(ScriptedModel([Say("x")])) as one:
+        two = Front(one.door)
+        await two.until(SessionStarted)
+        seen = len(one.seen), len(two.seen)
+        assert (await one.look_up(ListRules())).mode == "default"
+        await two.submit(SetTitle(op_id=OpId("after"), title=""))
+        await two.until(OpRejected)
+        assert (len(one.seen), len(two.seen)) == (seen[0], seen[1] + 1)
+
+
+async def test_who_may_only_watch_looks_up_and_changes_nothing() -> None:
+    async with session_with(ScriptedModel([Say("x")])) as one:
+        watcher = Front(one.door, Rights.WATCH, guest=True)
+        await watcher.until(SessionStarted)
+        assert (await watcher.look_up(ListRules())).rules == (await one.look_up(ListRules())).rules
+        with pytest.raises(LookupRefused, match="right to drive"):
+            await watcher.look_up(AllowRule(rule="Bash(ls *)"))

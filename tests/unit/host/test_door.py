@@ -16,9 +16,7 @@ from clew.protocol.events import (
     EffortChanged,
     Envelope,
     Event,
-    HistoryLoaded,
     ModelChanged,
-    ModelsListed,
     Notice,
     OpAccepted,
     OpRejected,
@@ -27,7 +25,6 @@ from clew.protocol.events import (
     PromptAccepted,
     PromptQueued,
     PromptWithdrawn,
-    RulesListed,
     SessionEnded,
     SessionStarted,
     SnapshotTaken,
@@ -38,14 +35,14 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import MessageId, OpId, PromptId, RequestId, SessionId
+from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.rules_and_models import ListModels, ListRules
+from clew.protocol.lookups.session import HistoryLoaded, LoadHistory
 from clew.protocol.ops import (
     AnswerApproval,
     Close,
     Compact,
     Interrupt,
-    ListModels,
-    ListRules,
-    LoadHistory,
     RequestRecap,
     SetEffort,
     SetModel,
@@ -146,21 +143,20 @@ async def test_ops_with_an_id_are_answered_first_and_bad_ones_change_nothing() -
             AnswerApproval(request_id=RequestId("unknown"), decision="allow"),
             RequestRecap(),
             Compact(),
-            LoadHistory(),
         ]
         for number, op in enumerate(rejected, start=2):
             await front.submit(op)
             await front.until(OpRejected, number)
+        with pytest.raises(LookupRefused, match="not kept"):
+            await front.look_up(LoadHistory())
         await front.submit(SetPermissionMode(mode="plan"))
         assert (await front.until(PermissionModeChanged)).mode == "plan"
         await front.submit(SetEffort(effort="high"))
         assert (await front.until(EffortChanged)).effort == "high"
         await front.submit(SetTitle(title="My work"))
         assert (await front.until(TitleChanged)).source == "user"
-        await front.submit(ListModels(op_id=OpId("m")))
-        assert (await front.until(ModelsListed)).models == ("local/a", "local/b")
-        await front.submit(ListRules(op_id=OpId("r")))
-        assert (await front.until(RulesListed)).mode == "plan"
+        assert (await front.look_up(ListModels())).models == ("local/a", "local/b")
+        assert (await front.look_up(ListRules())).mode == "plan"
 
 
 async def test_a_front_end_that_joins_in_the_middle_comes_to_the_same_state() -> None:
@@ -273,8 +269,7 @@ async def test_history_is_loaded_from_the_end_page_by_page(tmp_path: Path) -> No
         pages: list[HistoryLoaded] = []
         before = None
         while not pages or before is not None:
-            await front.submit(LoadHistory(before=before, limit=9, op_id=OpId(str(len(pages)))))
-            pages.append(await front.until(HistoryLoaded, len(pages) + 1))
+            pages.append(await front.look_up(LoadHistory(before=before, limit=9)))
             before = pages[-1].before
     loaded = [recorded.event for page in reversed(pages) for recorded in page.events]
     wanted = (PromptAccepted, PartCompleted, ToolEnded, TurnEnded)

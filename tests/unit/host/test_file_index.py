@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 from clew.host.file_index import FileIndex, project_files, with_directories
 from clew.host.path_match import PathMatcher
 from clew.host.workspace import open_workspace, remember_trust
-from clew.protocol.events import FilesFound
-from clew.protocol.ids import OpId
-from clew.protocol.ops import FindFiles
+from clew.protocol.lookups.place import FindFiles
 from fakes.effort import HANG_S
 from unit.host.lab import Lab, lab
 
@@ -127,8 +125,8 @@ def test_what_is_ignored_is_left_out(tmp_path: Path, with_git: bool) -> None:
 async def test_the_door_answers_and_new_files_are_found(tmp_path: Path) -> None:
     async with lab(tmp_path) as place:
         (place.project / "alpha.py").write_text("")
-        answer: FilesFound = await place.ask(FindFiles(query="alp", op_id=OpId("1")), FilesFound)
-        assert (answer.op_id, answer.query, answer.rows) == ("1", "alp", ("alpha.py",))
+        answer = await place.look_up(FindFiles(query="alp"))
+        assert (answer.query, answer.rows) == ("alp", ("alpha.py",))
         (place.project / "odd\nname.py").write_text("")
         files = place.door.room.files
         assert files is not None
@@ -141,7 +139,7 @@ async def eventually(place: Lab, query: str) -> tuple[str, ...]:
     """Asked until it is there; a hung index ends with the deadline."""
     async with asyncio.timeout(HANG_S):
         while True:
-            answer: FilesFound = await place.ask(FindFiles(query=query), FilesFound)
+            answer = await place.look_up(FindFiles(query=query))
             if answer.rows:
                 return answer.rows
             await asyncio.sleep(0.05)
@@ -170,4 +168,4 @@ async def test_a_project_that_is_not_trusted_runs_no_git(tmp_path: Path) -> None
     async with lab(tmp_path, trusted=False) as place:
         git(place.project, "init", "-q")
         (place.project / "seen.txt").write_text("")
-        assert (await place.ask(FindFiles(query="seen"), FilesFound)).rows == ("seen.txt",)
+        assert (await place.look_up(FindFiles(query="seen"))).rows == ("seen.txt",)

@@ -10,16 +10,17 @@ from clew.llm.scripted import Call, Say
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
-    HooksListed,
+    HooksChanged,
     HooksOffered,
     Notice,
-    OpRejected,
     Rewound,
     SessionStarted,
     ToolEnded,
 )
 from clew.protocol.ids import OpId
-from clew.protocol.ops import AnswerApproval, ApproveHooks, ListHooks, SubmitPrompt, SwitchSession, Undo
+from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
+from clew.protocol.ops import AnswerApproval, SubmitPrompt, SwitchSession, Undo
 from unit.host.hook_lab import HookLab, approve_all, bash, decision, hook, session
 
 
@@ -158,7 +159,7 @@ async def test_a_hook_that_was_offered_and_approved_here_is_offered_again_when_i
     place.claude({"PreToolUse": [hook("sh ./check.sh")]})
     async with session(place, [item for number in range(3) for item in (bash(f"echo {number}"), Say("ok"))]):
         (offered,) = place.front.of(HooksOffered)
-        await place.front.submit(ApproveHooks(digests=(offered.hooks[0].digest,)))
+        await place.front.look_up(ApproveHooks(digests=(offered.hooks[0].digest,)))
         await place.say()
         assert len(place.seen("check")) == 1
         script.write_text(f"touch {place.base}/evil\n")
@@ -200,22 +201,20 @@ async def test_leaving_the_sandbox_is_for_a_person_to_allow(place: HookLab) -> N
 async def test_hooks_are_listed_and_approved_by_exactly_their_digest(place: HookLab) -> None:
     place.claude({"PreToolUse": [hook(place.says("theirs"))], "SubagentStop": [hook("true")]})
     async with session(place, [bash("echo hi"), Say("ok")]):
-        await place.front.submit(ListHooks(op_id=OpId("list")))
-        listed: HooksListed = await place.front.until(HooksListed)
+        listed = await place.front.look_up(ListHooks())
         assert [(row.moment, row.state) for row in listed.hooks] == [
             ("PreToolUse", "unapproved"),
             ("SubagentStop", "not_sent"),
         ]
-        await place.front.submit(ApproveHooks(op_id=OpId("wrong"), digests=("0" * 64,)))
-        assert "changed" in (await place.front.until(OpRejected)).reason
-        await place.front.submit(ApproveHooks(op_id=OpId("yes"), digests=(listed.hooks[0].digest,)))
-        answered: HooksListed = await place.front.until(HooksListed, 2)
-        assert (answered.op_id, answered.hooks[0].state) == ("yes", "approved")
+        with pytest.raises(LookupRefused, match="changed"):
+            await place.front.look_up(ApproveHooks(digests=("0" * 64,)))
+        answered = await place.front.look_up(ApproveHooks(digests=(listed.hooks[0].digest,)))
+        assert answered.hooks[0].state == "approved"
+        assert (await place.front.until(HooksChanged)).hooks == answered.hooks, "others at the session hear of it"
         await place.say()
         assert len(place.seen("theirs")) == 1
-        no_more = ApproveHooks(op_id=OpId("no"), digests=(listed.hooks[0].digest,), approved=False)
-        await place.front.submit(no_more)
-        assert (await place.front.until(HooksListed, 3)).hooks[0].state == "unapproved"
+        no_more = ApproveHooks(digests=(listed.hooks[0].digest,), approved=False)
+        assert (await place.front.look_up(no_more)).hooks[0].state == "unapproved"
 
 
 async def test_what_was_offered_in_this_process_is_not_offered_again(place: HookLab) -> None:

@@ -14,41 +14,25 @@ from clew.host.session_preview import last_exchange
 from clew.llm.connect import resolve
 from clew.llm.scripted import Call, ReplyOf, Say
 from clew.protocol.events import (
-    ChecksShown,
-    DiffShown,
-    LineRemembered,
-    MemoryListed,
-    ModelsListed,
     PartCompleted,
     PromptAccepted,
-    SessionExported,
-    SessionPreviewed,
-    SessionsListed,
     ShellEnded,
-    ShellShown,
-    ShellsListed,
-    StatusShown,
     TaskEnded,
     ThemeChanged,
 )
 from clew.protocol.ids import EntryId, MessageId
-from clew.protocol.messages import TextPart
-from clew.protocol.ops import (
-    ExportSession,
+from clew.protocol.lookups.place import (
     ListMemory,
-    ListModels,
     ListSessions,
-    ListShells,
     PreviewSession,
     Remember,
-    RequestStatus,
     RunChecks,
-    RunShell,
-    SetTheme,
-    ShowDiff,
-    ShowShell,
-    StopShell,
 )
+from clew.protocol.lookups.rules_and_models import ListModels
+from clew.protocol.lookups.session import ExportSession, RequestStatus, ShowDiff
+from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask
+from clew.protocol.messages import TextPart
+from clew.protocol.ops import RunShell, SetTheme
 from clew.protocol.standing import Standing
 from clew.transcript.reader import load
 from engine.harness import SESSION
@@ -71,22 +55,21 @@ async def until_running(place: Lab, count: int) -> None:
 async def test_background_commands_are_listed_looked_at_and_stopped(tmp_path: Path) -> None:
     script = background(f"echo started; echo {KEY}; sleep 3606"), background("exit 4"), Say("ok")
     async with lab(tmp_path, *script) as place:
-        assert (await place.ask(ListShells(), ShellsListed)).shells == ()
+        assert (await place.look_up(ListTasks())).tasks == ()
         await place.say("start them")
         await until_running(place, 1)
         first_row, second_row = place.door.room.session.journal.main.state.tasks
         assert (first_row.title, first_row.standing) == ("echo started; echo [redacted]; sleep 3606", Standing.WORKING)
         assert (second_row.standing, second_row.exit_code) == (Standing.FAILED, 4)
-        listed: ShellsListed = await place.ask(ListShells(), ShellsListed)
-        first, second = listed.shells
-        assert (first.state, first.exit_code, first.tail[0]) == ("running", None, "started")
-        assert (second.state, second.exit_code) == ("exited", 4)
-        shown: ShellShown = await place.ask(ShowShell(shell_id="1"), ShellShown)
+        first, second = (await place.look_up(ListTasks())).tasks
+        assert (first.standing, first.exit_code, first.tail[0]) == (Standing.WORKING, None, "started")
+        assert (second.standing, second.exit_code) == (Standing.FAILED, 4)
+        shown = await place.look_up(ShowTask(task_id="1"))
         assert shown.output.startswith("started\n")
-        assert "no background command" in await place.refused(ShowShell(shell_id="bash_9"))
-        assert "ended already" in await place.refused(StopShell(shell_id="bash_2"))
-        stopped: ShellsListed = await place.ask(StopShell(shell_id="bash_1"), ShellsListed)
-        assert stopped.shells[0].state == "stopped"
+        assert "no background command" in await place.refused(ShowTask(task_id="bash_9"))
+        assert "ended already" in await place.refused(StopTask(task_id="bash_2"))
+        stopped = await place.look_up(StopTask(task_id="bash_1"))
+        assert stopped.tasks[0].standing is Standing.STOPPED
         await until_running(place, 0)
         assert KEY not in str(place.front.events[-1])
         assert KEY not in shown.output
@@ -97,7 +80,7 @@ async def test_looking_at_a_command_leaves_its_output_new_for_the_model(tmp_path
     async with lab(tmp_path, background("echo unread"), Say("started"), look, Say("seen")) as place:
         await place.say("start")
         await until_running(place, 0)
-        await place.ask(ShowShell(shell_id="bash_1"), ShellShown)
+        await place.look_up(ShowTask(task_id="bash_1"))
         await place.say("look")
         assert "unread" in str(place.model.requests[-1].messages[-1])
 
@@ -106,7 +89,7 @@ async def test_a_line_goes_to_the_projects_file_where_it_has_one(tmp_path: Path)
     async with lab(tmp_path, Say("ok")) as place:
         file = place.project / "CLAUDE.md"
         file.write_text("- be brief")
-        told: LineRemembered = await place.ask(Remember(line="  run\u200b make  check\n first "), LineRemembered)
+        told = await place.look_up(Remember(line="  run\u200b make  check\n first "))
         assert (told.path, told.scope, told.created, told.line) == (
             str(file),
             "project",
@@ -114,7 +97,7 @@ async def test_a_line_goes_to_the_projects_file_where_it_has_one(tmp_path: Path)
             "run make check first",
         )
         assert file.read_text() == "- be brief\n- run make check first\n"
-        listed: MemoryListed = await place.ask(ListMemory(), MemoryListed)
+        listed = await place.look_up(ListMemory())
         assert [(row.path, row.scope) for row in listed.files] == [(str(file), "project")]
         assert listed.adds_to == str(file)
         await place.say("what now?")
@@ -124,7 +107,7 @@ async def test_a_line_goes_to_the_projects_file_where_it_has_one(tmp_path: Path)
 async def test_without_one_or_without_trust_it_goes_to_the_users_own(tmp_path: Path) -> None:
     async with lab(tmp_path, trusted=False) as place:
         (place.project / "AGENTS.md").write_text("- from a stranger\n")
-        told: LineRemembered = await place.ask(Remember(line="tabs are wide"), LineRemembered)
+        told = await place.look_up(Remember(line="tabs are wide"))
         own = place.home / "AGENTS.md"
         assert (told.path, told.scope, told.created) == (str(own), "user", True)
         assert own.read_text() == "- tabs are wide\n"
@@ -137,7 +120,7 @@ async def test_a_memory_file_that_leads_out_of_the_project_is_not_written_to(tmp
     outside.write_text("mine\n")
     async with lab(tmp_path) as place:
         (place.project / "AGENTS.md").symlink_to(outside)
-        told: LineRemembered = await place.ask(Remember(line="x"), LineRemembered)
+        told = await place.look_up(Remember(line="x"))
         assert told.scope == "user"
         assert outside.read_text() == "mine\n"
 
@@ -154,20 +137,20 @@ async def test_the_diff_shows_what_the_session_changed_as_it_is_now(tmp_path: Pa
     script = ReplyOf([Call("Write", {"file_path": "new.py", "content": "one\ntwo\n"})]), Say("done")
     async with lab(tmp_path, *script) as place:
         (place.project / "old.txt").write_text("a\nb\nc\n")
-        assert (await place.ask(ShowDiff(), DiffShown)).files == ()
+        assert (await place.look_up(ShowDiff())).files == ()
         await place.say("write")
         await place.ask(RunShell(command="printf 'a\\nB\\nc\\n' > old.txt"), ShellEnded)
-        shown: DiffShown = await place.ask(ShowDiff(), DiffShown)
+        shown = await place.look_up(ShowDiff())
         new, old = shown.files
         assert (Path(new.path).name, new.created, new.added, new.removed) == ("new.py", True, 2, 0)
         assert "+one" in new.patch
         assert (Path(old.path).name, old.created, old.added, old.removed) == ("old.txt", False, 1, 1)
         assert "-b" in old.patch.splitlines()
         assert "+B" in old.patch.splitlines()
-        only: DiffShown = await place.ask(ShowDiff(path="old"), DiffShown)
+        only = await place.look_up(ShowDiff(path="old"))
         assert [Path(block.path).name for block in only.files] == ["old.txt"]
         (place.project / "old.txt").write_text("a\nb\nc\n")
-        assert [Path(block.path).name for block in (await place.ask(ShowDiff(), DiffShown)).files] == ["new.py"]
+        assert [Path(block.path).name for block in (await place.look_up(ShowDiff())).files] == ["new.py"]
 
 
 @pytest.mark.parametrize("to", ["markdown", "json", "jsonl", "claude-code"])
@@ -177,7 +160,7 @@ async def test_a_session_is_exported_without_secrets(tmp_path: Path, to: str) ->
         op = ExportSession(path="out/there", to=to)  # pyright: ignore[reportArgumentType] one of the four
         assert "cannot be written" in await place.refused(op)
         (place.project / "out").mkdir()
-        written: SessionExported = await place.ask(op, SessionExported)
+        written = await place.look_up(op)
         text = Path(written.path).read_text()
         assert Path(written.path) == place.project / "out" / "there"
         assert written.bytes == len(text.encode())
@@ -189,8 +172,8 @@ async def test_a_session_is_exported_without_secrets(tmp_path: Path, to: str) ->
 async def test_an_export_without_a_name_finds_one_that_is_free(tmp_path: Path) -> None:
     async with lab(tmp_path, Say("yes")) as place:
         await place.say("hello")
-        first: SessionExported = await place.ask(ExportSession(), SessionExported)
-        second: SessionExported = await place.ask(ExportSession(), SessionExported)
+        first = await place.look_up(ExportSession())
+        second = await place.look_up(ExportSession())
         assert first.path != second.path
         assert Path(first.path).suffix == ".md"
         assert Path(first.path).parent == place.project
@@ -198,7 +181,7 @@ async def test_an_export_without_a_name_finds_one_that_is_free(tmp_path: Path) -
 
 async def test_status_tells_what_is_in_force_and_where_things_lie(tmp_path: Path) -> None:
     async with lab(tmp_path) as place:
-        shown: StatusShown = await place.ask(RequestStatus(), StatusShown)
+        shown = await place.look_up(RequestStatus())
         rows = {row.name: row.value for row in shown.rows}
         assert rows["Session"] == SESSION
         assert rows["Permission mode"] == "default"
@@ -209,7 +192,7 @@ async def test_status_tells_what_is_in_force_and_where_things_lie(tmp_path: Path
 
 async def test_checks_are_run_now(tmp_path: Path) -> None:
     async with lab(tmp_path) as place:
-        shown: ChecksShown = await place.ask(RunChecks(), ChecksShown)
+        shown = await place.look_up(RunChecks())
         names = {check.name: check.state for check in shown.checks}
         assert {"git", "sandbox", "search", "home", "providers"} <= set(names)
         assert names["search"] != "problem"
@@ -282,7 +265,7 @@ def test_the_newest_is_by_number_not_by_letters() -> None:
 
 async def test_the_door_lists_models_with_names_and_rows(tmp_path: Path) -> None:
     async with lab(tmp_path) as place:
-        listed: ModelsListed = await place.ask(ListModels(), ModelsListed)
+        listed = await place.look_up(ListModels())
         assert listed.models == ("local/a", "local/b") == tuple(row.name for row in listed.rows)
 
 
@@ -294,14 +277,11 @@ async def test_the_last_exchange_of_a_session_is_previewed(tmp_path: Path) -> No
     env = {"CLEW_HOME": str(place.home), "HOME": str(tmp_path), "ANTHROPIC_API_KEY": "k", "PATH": "/usr/bin:/bin"}
     door = open_door(SessionRequest(cwd=place.project, env=env, persist=False))
     front = Front(door)
-    await front.submit(PreviewSession(session=SESSION))
-    shown: SessionPreviewed = await front.until(SessionPreviewed)
+    shown = await front.look_up(PreviewSession(session=SESSION))
     assert (shown.session, shown.lines) == (SESSION, ("> and", "  then?", "the end"))
-    await front.submit(ListSessions())
-    assert [row.session_id for row in (await front.until(SessionsListed)).sessions] == [SESSION]
+    assert [row.session_id for row in (await front.look_up(ListSessions())).sessions] == [SESSION]
     place.path.rename(place.path.with_name("moved.jsonl"))
-    await front.submit(PreviewSession(session=SESSION))
-    gone: SessionPreviewed = await front.until(SessionPreviewed, 2)
+    gone = await front.look_up(PreviewSession(session=SESSION))
     assert gone.lines == ()  # a list named the file, so nobody looked for it again
     place.path.with_name("moved.jsonl").rename(place.path)
     await door.room.session.close()

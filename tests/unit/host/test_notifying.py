@@ -19,7 +19,6 @@ from clew.protocol.events import (
     ApprovalResolved,
     Notice,
     Notified,
-    OpAccepted,
     OpRejected,
     QuestionAnswered,
     QuestionAsked,
@@ -27,16 +26,9 @@ from clew.protocol.events import (
     TitleChanged,
     TurnEnded,
 )
-from clew.protocol.ids import CallId, OpId, RequestId
-from clew.protocol.ops import (
-    AnswerApproval,
-    AnswerQuestion,
-    Close,
-    Interrupt,
-    ListModels,
-    ReportFocus,
-    SubmitPrompt,
-)
+from clew.protocol.ids import CallId, RequestId
+from clew.protocol.lookups.rules_and_models import ListModels
+from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, Interrupt, ReportFocus, SubmitPrompt
 from engine.harness import TestHost, asks
 from fakes.loop_clock import LoopClock
 from unit.host.room import Front, furnished
@@ -247,8 +239,7 @@ async def test_who_joins_late_is_not_told_again() -> None:
         await front.until(Notified)
         late = Front(front.door)
         await late.until(ApprovalRequested)
-        await late.submit(ListModels(op_id=OpId("after all that was replayed")))
-        await late.until(OpAccepted)
+        await late.look_up(ListModels())
         assert told(late) == []
         assert told(front) == ["needs_approval"]
         late.task.cancel()

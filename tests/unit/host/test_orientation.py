@@ -18,7 +18,6 @@ from clew.protocol.entries import BatchLabelEntry, Entry, SystemEntry
 from clew.protocol.events import (
     BatchLabelled,
     Event,
-    HistoryLoaded,
     Notice,
     RecapReady,
     SessionStarted,
@@ -28,7 +27,8 @@ from clew.protocol.events import (
     ToolEnded,
     TurnEnded,
 )
-from clew.protocol.ops import Close, LoadHistory, RequestRecap, SetTitle, SubmitPrompt
+from clew.protocol.lookups.session import LoadHistory
+from clew.protocol.ops import Close, RequestRecap, SetTitle, SubmitPrompt
 from clew.transcript.reader import load
 from engine.harness import SESSION
 from fakes.effort import HANG_S
@@ -132,8 +132,7 @@ async def test_on_resume_the_labels_come_back_with_the_calls_they_are_about(tmp_
         await front.until(TurnEnded)
         live = await front.until(BatchLabelled)
     async with running(Studio(path, ScriptedModel(), past=entries(path))) as front:
-        await front.submit(LoadHistory(limit=50))
-        page = await front.until(HistoryLoaded)
+        page = await front.look_up(LoadHistory(limit=50))
     told = [recorded.event for recorded in page.events]
     (label,) = [event for event in told if isinstance(event, BatchLabelled)]
     assert label == live

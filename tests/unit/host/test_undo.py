@@ -12,16 +12,9 @@ import pytest
 from clew.agents.undo_hook import LookAtEnd, UndoHook
 from clew.engine.ports import Ask
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, ScriptItem, Wait
-from clew.protocol.events import (
-    Notice,
-    OpRejected,
-    RewindPreviewed,
-    Rewound,
-    SessionStarted,
-    ToolProgress,
-    TurnEnded,
-)
+from clew.protocol.events import Notice, OpRejected, Rewound, SessionStarted, ToolProgress, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, CallId, EntryId
+from clew.protocol.lookups.session import PreviewRewind, PreviewUndo
 from clew.protocol.ops import Close, Interrupt, Redo, Rewind, SubmitPrompt, Undo
 from clew.tools.base import ToolContext
 from clew.tools.registry import builtin_tools
@@ -186,11 +179,9 @@ async def test_a_preview_changes_nothing(tmp_path: Path) -> None:
         place.file("a.txt", "old\n")
         await place.say("go")
         size = place.path.stat().st_size
-        await place.front.submit(Undo(preview=True))
-        told: RewindPreviewed = await place.front.until(RewindPreviewed)
+        told = await place.front.look_up(PreviewUndo())
         assert [item.patch.splitlines()[-2:] for item in told.files] == [["-new", "+old"]]
-        await place.front.submit(Rewind(to=EntryId("1"), preview=True))
-        told = await place.front.until(RewindPreviewed, 2)
+        told = await place.front.look_up(PreviewRewind(to=EntryId("1")))
         assert told.prompts == ("1  go",)
         assert place.seen() == {"a.txt": "new\n"}
         assert place.path.stat().st_size == size

@@ -22,10 +22,11 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, MessageId, RequestId, SessionId
+from clew.protocol.lookup_base import Answer, Lookup
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.ops import Close, Op
 from fakes.effort import HANG_S
-from fakes.no_lookups import NoLookups
+from fakes.played_lookups import PlayedLookups
 
 STARTED = SessionStarted(
     session_id=SessionId("s-1"),
@@ -42,17 +43,27 @@ def sent(event: Event, *, agent: AgentId = MAIN_AGENT) -> Envelope:
     return Envelope(seq=1, at="2026-11-16T08:00:00.000Z", session_id=SessionId("s-1"), event=event, agent=agent)
 
 
-class ScriptedClient(NoLookups):
+class ScriptedClient(PlayedLookups):
     """Events are pushed by the test; ops are recorded. Close is answered by SessionEnded, as the host does."""
 
-    def __init__(self, react: Callable[["ScriptedClient", Op], None] | None = None) -> None:
-        self.ops: list[Op] = []
+    def __init__(self, react: Callable[["ScriptedClient", Any], None] | None = None) -> None:
+        super().__init__()
+        self.ops: list[Op | Lookup[Any]] = []
+        """Lookups too, in the order in which they were asked."""
         self._queue: asyncio.Queue[Envelope] = asyncio.Queue()
         self._react = react
         self.push(STARTED)
 
-    def push(self, *events: Event, agent: AgentId = MAIN_AGENT) -> None:
+    def looked_up(self, lookup: Lookup[Any]) -> None:
+        self.ops.append(lookup)
+        if self._react is not None:
+            self._react(self, lookup)
+
+    def push(self, *events: Event | Answer, agent: AgentId = MAIN_AGENT) -> None:
         for event in events:
+            if isinstance(event, Answer):
+                self.answer(event)
+                continue
             self._queue.put_nowait(sent(event, agent=agent))
 
     async def submit(self, op: Op) -> None:
@@ -149,7 +160,7 @@ class Stage:
         return self.terminal.output
 
     @property
-    def ops(self) -> list[Op]:
+    def ops(self) -> list[Op | Lookup[Any]]:
         return self.client.ops
 
     async def until(self, holds: Callable[[], bool]) -> None:

@@ -3,9 +3,9 @@
 import pytest
 
 from clew.plain.program_offer import HookOffer
-from clew.protocol.events import HookRow, HooksListed, HooksOffered, Notice, TurnEnded
-from clew.protocol.ids import OpId
-from clew.protocol.ops import ApproveHooks, Interrupt, SubmitPrompt
+from clew.protocol.events import HookRow, HooksChanged, HooksOffered, Notice, TurnEnded
+from clew.protocol.lookups.hooks import ApproveHooks, HooksListed
+from clew.protocol.ops import Interrupt, SubmitPrompt
 from unit.plain.play import PlayedTerminal, ScriptedClient, Stage
 
 
@@ -23,13 +23,13 @@ SEEN = Notice(level="info", text="after it", code="x")
     ("typed", "digests"), [("y", ("d1", "d2")), ("all", ("d1", "d2")), ("2", ("d2",)), ("1, 2", ("d1", "d2"))]
 )
 def test_what_approves(typed: str, digests: tuple[str, ...]) -> None:
-    assert HookOffer(ROWS).reply(typed).op == ApproveHooks(digests=digests)
+    assert HookOffer(ROWS).reply(typed).lookup == ApproveHooks(digests=digests)
 
 
 @pytest.mark.parametrize("typed", ["", "3", "0", "1 x", "yes please", "y n", "٢", "run them"])
 def test_what_asks_again(typed: str) -> None:
     reply = HookOffer(ROWS).reply(typed)
-    assert (reply.op, reply.over) == (None, False)
+    assert (reply.lookup, reply.over) == (None, False)
     assert reply.lines
 
 
@@ -64,7 +64,7 @@ async def test_not_now_is_not_asked_again_and_the_line_is_back() -> None:
 async def test_what_was_left_out_of_a_choice_is_not_asked_again() -> None:
     def answer(client: ScriptedClient, op: object) -> None:
         if isinstance(op, ApproveHooks):
-            client.push(HooksListed(op_id=op.op_id, hooks=ROWS[:1]), SEEN)
+            client.push(HooksListed(hooks=ROWS[:1]), SEEN)
 
     async with Stage(terminal=PlayedTerminal(editing=True), client=ScriptedClient(answer)) as stage:
         stage.client.push(OFFER)
@@ -93,7 +93,7 @@ async def test_what_was_decided_elsewhere_is_asked_no_longer() -> None:
     async with Stage(terminal=PlayedTerminal(editing=True)) as stage:
         stage.client.push(OFFER, SEEN)
         await stage.until(lambda: "Let them run?" in stage.output)
-        stage.client.push(HooksListed(op_id=OpId("x"), hooks=()))
+        stage.client.push(HooksChanged(hooks=()))
         await stage.until(lambda: "no longer asked" in stage.output)
 
 

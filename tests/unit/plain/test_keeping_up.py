@@ -10,9 +10,6 @@ from clew.plain.terminal import StdTerminal
 from clew.presentation.activity import seconds
 from clew.protocol.display import DiffBlock, TerminalBlock
 from clew.protocol.events import (
-    FilesFound,
-    HistoryLoaded,
-    LineRemembered,
     PromptAccepted,
     PromptQueued,
     PromptWithdrawn,
@@ -22,17 +19,10 @@ from clew.protocol.events import (
     ShellStarted,
     TurnStarted,
 )
-from clew.protocol.ids import EntryId, OpId, PromptId, RequestId
-from clew.protocol.ops import (
-    FindFiles,
-    Interrupt,
-    LoadHistory,
-    Remember,
-    RunShell,
-    SetPermissionMode,
-    SubmitPrompt,
-    WithdrawPrompt,
-)
+from clew.protocol.ids import EntryId, PromptId, RequestId
+from clew.protocol.lookups.place import FilesFound, FindFiles, LineRemembered, Remember
+from clew.protocol.lookups.session import HistoryLoaded, LoadHistory
+from clew.protocol.ops import Interrupt, RunShell, SetPermissionMode, SubmitPrompt, WithdrawPrompt
 from fakes.effort import HANG_S
 from unit.plain.play import STARTED, PlayedTerminal, ScriptedClient, Stage, asks, call, ended, said, says, turn, words
 from unit.plain.vt import Screen as Emulator
@@ -221,10 +211,9 @@ async def test_tab_completes_files_and_drops_an_answer_that_came_too_late() -> N
         asked = on.ops[0]
         assert isinstance(asked, FindFiles)
         assert asked.query == "wei"
-        found = FilesFound(op_id=asked.op_id, query="wei", rows=("src/weights.py",))
+        found = FilesFound(query="wei", rows=("src/weights.py",))
         on.client.push(found)
         await on.until(lambda: lines(on)[-1] == "> look at @src/weights.py")
-        on.client.push(found)
         on.terminal.type("ok")
         await on.until(lambda: lines(on)[-1] == "> look at @src/weights.py ok")
 
@@ -280,7 +269,7 @@ async def test_shell_and_memory_lines_are_ops_and_told() -> None:
         assert lines(on)[-3:] == ["  a.py", "Ended with 1: ls", ">"]
         on.terminal.type("# use tabs\r")
         await on.until(lambda: on.ops[1:] == [Remember(line="use tabs")])
-        on.client.push(LineRemembered(op_id=OpId(""), line="use tabs", path="/project/AGENTS.md", scope="project"))
+        on.client.push(LineRemembered(line="use tabs", path="/project/AGENTS.md", scope="project"))
         await on.shows("Remembered in AGENTS.md")
 
 
@@ -323,7 +312,7 @@ async def test_coming_back_shows_the_last_exchange() -> None:
             said("It **passes** now.", part=1),
         ]
         history = tuple(Recorded(at="2026-11-16T08:00:00Z", event=event) for event in told)
-        on.client.push(HistoryLoaded(op_id=asked.op_id, events=history, before=None))
+        on.client.push(HistoryLoaded(events=history, before=None))
         await on.until(lambda: lines(on)[-1] == ">")
         assert lines(on)[2:] == ["You said:", "  fix the test", "The answer:", "  It passes now.", ">"]
 

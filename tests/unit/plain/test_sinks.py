@@ -23,7 +23,6 @@ from clew.protocol.events import (
     Choice,
     EffortChanged,
     ModelChanged,
-    ModelsListed,
     Notice,
     OpRejected,
     PermissionModeChanged,
@@ -36,19 +35,19 @@ from clew.protocol.events import (
     RecapReady,
     ReplyWithdrawn,
     RetryScheduled,
-    RewindPreviewed,
     Rewound,
     RuleOffer,
-    RuleRow,
-    RulesListed,
     SessionRow,
-    SessionsListed,
     SessionStarted,
     TitleChanged,
     ToolStarted,
     TurnStarted,
 )
 from clew.protocol.ids import AgentId, CallId, EntryId, MessageId, OpId, PromptId, RequestId, SessionId
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.place import SessionsListed
+from clew.protocol.lookups.rules_and_models import ModelsListed, RuleRow, RulesListed
+from clew.protocol.lookups.session import RewindPreviewed
 from clew.protocol.messages import ToolCallPart
 from clew.system.terminal_text import display_width
 from unit.plain.play import PlayedTerminal, ScriptedClient, Stage, asks, call, ended, says, turn
@@ -134,13 +133,13 @@ def every_sink(bad: str) -> list[Any]:
         OpRejected(op_id=OpId(bad), op=bad, reason=bad),
         PromptQueued(prompt_id=PromptId("p"), content=bad),
         PromptWithdrawn(prompt_id=PromptId("p")),
-        ModelsListed(op_id=OpId(bad), models=(bad,)),
-        RulesListed(op_id=OpId(bad), mode=bad, rules=(RuleRow(decision=bad, rule=bad, scope=bad),)),
-        SessionsListed(op_id=OpId(bad), sessions=(SessionRow(session_id=bad, agent=bad, title=bad, project=bad),)),
+        ModelsListed(models=(bad,)),
+        RulesListed(mode=bad, rules=(RuleRow(decision=bad, rule=bad, scope=bad),)),
+        SessionsListed(sessions=(SessionRow(session_id=bad, agent=bad, title=bad, project=bad),)),
         ToolStarted(call=ToolCallPart(id=CallId("c"), name=bad, arguments={bad: bad})),
         AttemptEnded(reply_id=message, step=1, model=bad, outcome="completed"),
-        RewindPreviewed(op_id=OpId(bad), to=None, prompts=(bad,)),
-        RewindPreviewed(op_id=OpId(bad), to=EntryId(bad), files=restores(bad), warnings=(bad,), prompts=(bad,)),
+        RewindPreviewed(to=None, prompts=(bad,)),
+        RewindPreviewed(to=EntryId(bad), files=restores(bad), warnings=(bad,), prompts=(bad,)),
         Rewound(direction="undo", scope="both", to=EntryId(bad), files=restores(bad)),
     ]
 
@@ -156,7 +155,12 @@ async def test_no_sink_lets_a_sequence_through(bad: str, is_editing: bool) -> No
     client.push(started)
     terminal = PlayedTerminal(editing=is_editing)
     async with Stage(client=client, terminal=terminal, show_reasoning=True, verbose=True) as stage:
-        stage.client.push(TurnStarted(turn=1), *every_sink(bad))
+        stage.client.push(TurnStarted(turn=1))
+        for told in every_sink(bad):
+            if isinstance(told, Answer):
+                stage.session._looking.tell(told)
+            else:
+                stage.client.push(told)
         await stage.settled()
         offers = (RuleOffer(rule=bad, covers=bad),)
         stage.client.push(call(9, "Bash", command="x", **{bad: bad}))

@@ -17,9 +17,10 @@ from clew.presentation.passages import (
     WordsPassage,
 )
 from clew.presentation.story import Story
-from clew.presentation.telling import told, trimmed
-from clew.protocol.events import Envelope, Event, HistoryLoaded, RecapReady, Recorded, SessionStarted
-from clew.protocol.ids import EntryId, OpId
+from clew.presentation.telling import answered, told, trimmed
+from clew.protocol.events import Envelope, Event, RecapReady, Recorded, SessionStarted
+from clew.protocol.ids import EntryId
+from clew.protocol.lookups.session import HistoryLoaded
 from clew.transcript.scrollback import Scrollback
 from engine.harness import SESSION
 from unit.host.test_live_and_resumed import Played
@@ -68,7 +69,7 @@ def paged(path: Path, chance: random.Random, story: Story) -> Story:
     before: EntryId | None = story.oldest
     while not story.whole:
         page = book.page(before, chance.choice([1, 2, 3, 5, 8, 13, 40]))
-        story = told(envelope(HistoryLoaded(op_id=OpId("x"), events=page.events, before=page.before)), story)
+        story = answered(HistoryLoaded(events=page.events, before=page.before), story)
         before = page.before
     return story
 
@@ -111,14 +112,14 @@ async def test_what_was_trimmed_is_loaded_again(tmp_path: Path) -> None:
     before: EntryId | None = short.oldest
     while not short.whole:
         page = book.page(before, 5)
-        short = told(envelope(HistoryLoaded(op_id=OpId("x"), events=page.events, before=page.before)), short)
+        short = answered(HistoryLoaded(events=page.events, before=page.before), short)
         before = page.before
     assert essence(short.passages) == essence(live.passages)
 
 
 def test_a_page_of_an_unknown_place_changes_nothing() -> None:
     story = told(envelope(started(resumed=True)), Story())
-    story = told(envelope(HistoryLoaded(op_id=OpId("x"), events=(), before=None)), story)
+    story = answered(HistoryLoaded(events=(), before=None), story)
     assert story.whole
     assert story.passages == ()
 
@@ -126,10 +127,10 @@ def test_a_page_of_an_unknown_place_changes_nothing() -> None:
 @pytest.mark.parametrize("history_first", [True, False])
 def test_who_comes_back_is_not_told_twice_what_the_log_ends_with(*, history_first: bool) -> None:
     log = (RecapReady(text="facts", entry_id=EntryId("r1")), RecapReady(text="words", entry_id=EntryId("r2")))
-    page = HistoryLoaded(op_id=OpId("x"), events=tuple(Recorded(at=AT, event=event) for event in log), before=None)
+    page = HistoryLoaded(events=tuple(Recorded(at=AT, event=event) for event in log), before=None)
     now = (RecapReady(text="facts"), RecapReady(text="words"))
     story = Story()
     for event in (started(resumed=True), *((page, *now) if history_first else (*now, page)), RecapReady(text="words")):
-        story = told(envelope(event), story)
+        story = answered(event, story) if isinstance(event, HistoryLoaded) else told(envelope(event), story)
     shown = [passage.text for passage in story.passages if isinstance(passage, RecapPassage)]
     assert shown == ["facts", "words", "words"], "once on return, and once more for who asks"

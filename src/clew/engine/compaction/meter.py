@@ -18,13 +18,12 @@ from clew.llm.model import Model
 from clew.protocol.context_events import ColdReturn, ContextItem, ContextMeasured, ContextShare, ViewTrimmed
 from clew.protocol.entries import Entry, EventEntry, SystemEntry, SystemPromptEntry
 from clew.protocol.events import AttemptEnded, Rewound
-from clew.protocol.ids import MessageId, OpId
+from clew.protocol.ids import MessageId
 from clew.protocol.messages import AssistantMessage, Message
 from clew.protocol.tools import ToolSpec
 from clew.protocol.usage import Usage
 from clew.transcript.links import SNIP, is_boundary, undone_by
 
-NOBODY = OpId("")
 LARGEST = 10
 CACHE_WARM_S = 300
 """How long providers keep a prefix at hand without being asked to."""
@@ -112,7 +111,6 @@ class Meter:
         settings: Compaction,
         *,
         idle_s: float | None = 0.0,
-        op_id: OpId = NOBODY,
         details: bool = False,
     ) -> ContextMeasured:
         """The meter as an event. `idle_s`: since the last request ended; None: there was none. `details`: with what
@@ -132,7 +130,6 @@ class Meter:
             model=model.name,
             shares=self._shares(found, reading.tokens, model) if details else (),
             largest=self._largest(found, reading.tokens, model.name),
-            op_id=op_id,
         )
 
     def _learn(self, agent: Agent) -> None:

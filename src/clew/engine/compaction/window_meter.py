@@ -4,10 +4,9 @@ import time
 
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
-from clew.engine.compaction.meter import NOBODY, Meter, cold_return, next_cost_usd
+from clew.engine.compaction.meter import Meter, cold_return, next_cost_usd
 from clew.engine.compaction.thresholds import Thresholds, thresholds_in_force
 from clew.protocol.context_events import ColdReturn, ContextMeasured
-from clew.protocol.ids import OpId
 
 
 class WindowMeter:
@@ -46,9 +45,9 @@ class WindowMeter:
         cap = agent.max_output_tokens or agent.model.max_output_tokens
         return thresholds_in_force(self._settings, window=agent.model.window, output_cap=cap)
 
-    def measured(self, agent: Agent, *, op_id: OpId = NOBODY, detailed: bool = False) -> ContextMeasured:
+    def measured(self, agent: Agent, *, detailed: bool = False) -> ContextMeasured:
         """The same as an event; `detailed`: with what fills it."""
-        return self._meter.measure(agent, self._settings, idle_s=self.idle_s, op_id=op_id, details=detailed)
+        return self._meter.measure(agent, self._settings, idle_s=self.idle_s, details=detailed)
 
     def notice(self, agent: Agent) -> str:
         """What to tell if the server did not read all of a request; empty else."""

@@ -5,19 +5,21 @@ opens must not allow something by its letters. What was typed so is posted as `O
 """
 
 from collections.abc import Callable
+from typing import Any, TypeVar
 
 from textual import events
 from textual.message import Message
 from textual.widgets import Input
 
 from clew.protocol.events import Event
-from clew.protocol.ids import OpId
-from clew.protocol.ops import Op
+from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.ops import Op, OpBase
 from clew.tui.dialogs.frame import Frame
 from clew.tui.dialogs.options import NOWHERE, Options
 from clew.tui.dialogs.quiet import QuietTime
 from clew.tui.key_order import Typed, focus_now, waiting_keys
 
+A = TypeVar("A", bound=Answer)
 QUIET_S = 0.3
 
 KEYS = {
@@ -47,21 +49,24 @@ class Dialog(Frame):
     """One decision, or one thing to choose."""
 
     class Answered(Message):
-        """It is over; these ops say what was decided."""
+        """It is over; these say what was decided."""
 
-        def __init__(self, ops: tuple[Op, ...]) -> None:
+        def __init__(self, decided: tuple[Op | Lookup[Any], ...]) -> None:
             super().__init__()
-            self.ops = ops
+            self.ops = tuple(one for one in decided if isinstance(one, OpBase))
+            self.lookups = tuple(one for one in decided if isinstance(one, Lookup))
 
     class Dismissed(Message):
         """It is over, and nothing was decided."""
 
     class Inquired(Message):
-        """It wants to know something: send the op, and give what comes back to `hear`."""
+        """It wants to know something, and takes the answer, or why there is none."""
 
-        def __init__(self, op: Op) -> None:
+        def __init__(self, lookup: Lookup[A], then: Callable[[A], None], refused: Callable[[str], None]) -> None:
             super().__init__()
-            self.op = op
+            self.lookup: Lookup[Any] = lookup
+            self.then: Callable[[Any], None] = then
+            self.refused = refused
 
     class Overtyped(Message):
         """This text belongs into the prompt: somebody typed it as the dialog opened, or took it from there."""
@@ -88,7 +93,8 @@ class Dialog(Frame):
         self._late: list[Typed] = []
         """What was typed after the decision."""
         self._seen: Typed | None = None
-        self._asked = 0
+        self._asked: dict[str, int] = {}
+        """How often something was asked, by what it was about."""
         self._text = ""
         """What the field held when it was last looked at."""
 
@@ -129,11 +135,10 @@ class Dialog(Frame):
         """Esc."""
         self.dismiss()
 
-    def hear(self, event: Event) -> bool:
-        """An event that came while it is open; whether it was meant for the dialog."""
-        return False
+    def news(self, event: Event) -> None:
+        """Something happened while it is open."""
 
-    def settled_by(self, event: Event) -> bool:
+    def settled_by(self, event: Event | Answer) -> bool:
         """Whether this event means that nothing is to be decided here any more."""
         return False
 
@@ -141,11 +146,11 @@ class Dialog(Frame):
         """What closing it without an answer sends, as when the turn is interrupted; `stop` ends the turn as well."""
         return ()
 
-    def finish(self, *ops: Op) -> None:
+    def finish(self, *decided: Op | Lookup[Any]) -> None:
         """Decide; only the first time counts."""
         if not self._over:
             self._over = True
-            self.post_message(self.Answered(ops))
+            self.post_message(self.Answered(decided))
 
     def dismiss(self) -> None:
         """Close without deciding."""
@@ -153,15 +158,25 @@ class Dialog(Frame):
             self._over = True
             self.post_message(self.Dismissed())
 
-    def inquire(self, op: Op) -> None:
-        """Ask the machine something."""
-        if not self._over:
-            self.post_message(self.Inquired(op))
+    def inquire(
+        self, lookup: Lookup[A], then: Callable[[A], None], refused: Callable[[str], None], *, about: str = ""
+    ) -> None:
+        """Ask the machine something. What comes back counts as long as it is open and nothing else was asked `about`
+        the same."""
+        if self._over:
+            return
+        number = self._asked[about] = self._asked.get(about, 0) + 1
 
-    def next_op_id(self) -> OpId:
-        """To tell the answer to the last question from answers to earlier ones."""
-        self._asked += 1
-        return OpId(f"dialog-{id(self):x}-{self._asked}")
+        def counts() -> bool:
+            return self.is_attached and not self._over and self._asked[about] == number
+
+        self.post_message(
+            self.Inquired(
+                lookup,
+                lambda answer: then(answer) if counts() else None,
+                lambda reason: refused(reason) if counts() else None,
+            )
+        )
 
     def open_field(self, placeholder: str, value: str = "") -> None:
         """Let something be typed."""

@@ -19,6 +19,7 @@ from clew.presentation.elicitation_text import (
 from clew.presentation.rows import Row, Span, preformatted, wrapped
 from clew.protocol.events import ElicitationAnswered, ElicitationRequested, Event
 from clew.protocol.form_fields import FormField, Value, fields_to_show, problem_with, read_value
+from clew.protocol.lookup_base import Answer
 from clew.protocol.ops import AnswerElicitation, Op
 from clew.system.terminal_text import reveal
 from clew.tui.dialogs.base import QUIET_S, Dialog
@@ -222,7 +223,7 @@ class ElicitationDialog(Dialog):
     def refusal(self, *, stop: bool) -> tuple[Op, ...]:
         return (AnswerElicitation(request_id=self.asked.request_id, action="decline"),)
 
-    def settled_by(self, event: Event) -> bool:
+    def settled_by(self, event: Event | Answer) -> bool:
         return isinstance(event, ElicitationAnswered) and event.request_id == self.asked.request_id
 
 

@@ -4,7 +4,9 @@ from collections.abc import Iterator
 
 from clew.commands.figures import money
 from clew.presentation.rows import Row, Span, spread
-from clew.protocol.events import Event, ModelRow, ModelsListed
+from clew.protocol.events import Event
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.rules_and_models import ModelRow, ModelsListed
 from clew.protocol.ops import SetModel
 from clew.system.terminal_text import sanitize
 from clew.tui.dialogs.base import Dialog
@@ -13,7 +15,7 @@ from clew.tui.dialogs.picker import Picker, holds
 from clew.tui.dialogs.registry import DialogContext
 
 
-def open_dialog(event: Event, context: DialogContext) -> Dialog:
+def open_dialog(event: Event | Answer, context: DialogContext) -> Dialog:
     """For the registry."""
     assert isinstance(event, ModelsListed)
     return ModelPicker(event, context)

@@ -18,6 +18,7 @@ from clew.presentation.edit_preview import EDITS, TOLD, change_lines, change_wor
 from clew.presentation.rows import Row, Span, preformatted, width_of, wrapped
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Event, RuleOffer
 from clew.protocol.ids import RequestId
+from clew.protocol.lookup_base import Answer
 from clew.protocol.ops import AnswerApproval, Op
 from clew.system.terminal_text import reveal
 from clew.tui.dialogs.base import QUIET_S, Dialog
@@ -185,7 +186,7 @@ class PermissionDialog(Dialog):
     def refusal(self, *, stop: bool) -> tuple[Op, ...]:
         return (self._answer(decision="deny", stop=stop),)
 
-    def settled_by(self, event: Event) -> bool:
+    def settled_by(self, event: Event | Answer) -> bool:
         return isinstance(event, ApprovalResolved) and event.request_id == self.request.request_id
 
     def body_rows(self, columns: int) -> Sequence[Row]:

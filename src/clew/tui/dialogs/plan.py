@@ -7,8 +7,10 @@ from clew.presentation.approval_text import one_line, origin
 from clew.presentation.markdown import markdown_rows
 from clew.presentation.plan_text import after_words
 from clew.presentation.rows import Row, Span, wrapped
-from clew.protocol.events import Event, OpRejected, PlanAnswered, PlanOpened, PlanProposed, PlanShown
-from clew.protocol.ops import AnswerPlan, Op, OpenPlan, SavePlan
+from clew.protocol.events import Event, PlanAnswered, PlanProposed
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.session import OpenPlan, PlanOpened, PlanShown, SavePlan
+from clew.protocol.ops import AnswerPlan, Op
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
 from clew.tui.dialogs.registry import DialogContext
@@ -31,7 +33,6 @@ class PlanDialog(Dialog):
         self._about = context
         self._plan = proposed.plan
         """As it was last seen; a person may edit it."""
-        self._opening = ""
 
     def title(self) -> str:
         return "Accept this plan?"
@@ -78,8 +79,7 @@ class PlanDialog(Dialog):
                 self.open_field("what is missing? (may stay empty)")
                 self.redraw()
             case "edit":
-                self._opening = self.next_op_id()
-                self.inquire(OpenPlan(op_id=self._opening))
+                self.inquire(OpenPlan(), self._opened, self._not_edited)
             case "stop":
                 self.finish(*self.refusal(stop=True))
             case _:
@@ -93,21 +93,6 @@ class PlanDialog(Dialog):
             return AnswerPlan(request_id=request, decision="accept_edits")
         return AnswerPlan(request_id=request, decision="keep_planning", comment=comment, stop=stop)
 
-    def hear(self, event: Event) -> bool:
-        match event:
-            case PlanOpened() if event.op_id == self._opening:
-                self.run_worker(self._edit(event.plan), group="editor", exclusive=True)
-                return True
-            case PlanShown() if event.op_id == self._opening:
-                self._plan = event.plan
-                self.redraw()
-                return True
-            case OpRejected() if event.op_id == self._opening:
-                self.say(event.reason, "error")
-                return True
-            case _:
-                return False
-
     async def _edit(self, text: str) -> None:
         try:
             edited = await edited_outside(app_of(self), text)
@@ -115,8 +100,17 @@ class PlanDialog(Dialog):
             self.say(str(problem), "error")
             return
         if edited != text:
-            self._opening = self.next_op_id()
-            self.inquire(SavePlan(op_id=self._opening, plan=edited))
+            self.inquire(SavePlan(plan=edited), self._saved, self._not_edited)
+
+    def _opened(self, opened: PlanOpened) -> None:
+        self.run_worker(self._edit(opened.plan), group="editor", exclusive=True)
+
+    def _saved(self, shown: PlanShown) -> None:
+        self._plan = shown.plan
+        self.redraw()
+
+    def _not_edited(self, reason: str) -> None:
+        self.say(reason, "error")
 
     def entered(self, text: str) -> None:
         self.finish(self._answer("keep_planning", comment=text.strip()))
@@ -131,5 +125,5 @@ class PlanDialog(Dialog):
     def refusal(self, *, stop: bool) -> tuple[Op, ...]:
         return (self._answer("keep_planning", stop=stop),)
 
-    def settled_by(self, event: Event) -> bool:
+    def settled_by(self, event: Event | Answer) -> bool:
         return isinstance(event, PlanAnswered) and event.request_id == self.proposed.request_id

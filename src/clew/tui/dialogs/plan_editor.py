@@ -5,15 +5,16 @@ from collections.abc import Sequence
 from clew.composing.outside import EditorProblem
 from clew.presentation.approval_text import one_line
 from clew.presentation.rows import Row, Span, wrapped
-from clew.protocol.events import Event, PlanOpened
-from clew.protocol.ops import SavePlan
+from clew.protocol.events import Event
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.session import PlanOpened, SavePlan
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.registry import DialogContext
 from clew.tui.outside_editor import edited_outside
 from clew.tui.owning_app import app_of
 
 
-def open_dialog(event: Event, context: DialogContext) -> Dialog:
+def open_dialog(event: Event | Answer, context: DialogContext) -> Dialog:
     """For the registry."""
     assert isinstance(event, PlanOpened)
     return PlanEditorDialog(event)

@@ -5,7 +5,10 @@ from collections.abc import Sequence
 from clew.presentation.approval_text import one_line
 from clew.presentation.program_offer import OfferedProgram, ProgramOffer, offer_of_hooks, offer_of_servers
 from clew.presentation.rows import Row, Span, preformatted, wrapped
-from clew.protocol.events import Event, HooksListed, HooksOffered, McpServersListed, McpServersOffered
+from clew.protocol.events import Event, HooksChanged, HooksOffered, McpServersChanged, McpServersOffered
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.hooks import HooksListed
+from clew.protocol.lookups.mcp import McpServersListed
 from clew.system.terminal_text import reveal, warnings
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
@@ -28,7 +31,7 @@ class ProgramOfferDialog(Dialog):
         self.offer: ProgramOffer = (
             offer_of_hooks(event.hooks) if isinstance(event, HooksOffered) else offer_of_servers(event.servers)
         )
-        self._settled_by = HooksListed if isinstance(event, HooksOffered) else McpServersListed
+        self._of_hooks = isinstance(event, HooksOffered)
         self._choosing = False
         self._ticked: set[str] = set()
 
@@ -95,11 +98,15 @@ class ProgramOfferDialog(Dialog):
         else:
             self.dismiss()
 
-    def settled_by(self, event: Event) -> bool:
+    def settled_by(self, event: Event | Answer) -> bool:
         """Another front end, or a command, decided about all of them."""
-        if not isinstance(event, self._settled_by):
-            return False
-        rows = event.hooks if isinstance(event, HooksListed) else event.servers
+        match event:
+            case HooksListed() | HooksChanged() if self._of_hooks:
+                rows = event.hooks
+            case McpServersListed() | McpServersChanged() if not self._of_hooks:
+                rows = event.servers
+            case _:
+                return False
         waiting = {row.digest for row in rows if row.state == "unapproved"}
         return not any(one.digest in waiting for one in self.offer.programs)
 

@@ -7,6 +7,7 @@ from textual import events
 from clew.presentation.rows import Row, Span, wrapped
 from clew.protocol.events import Event, Question, QuestionAnswered, QuestionAsked
 from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.lookup_base import Answer
 from clew.protocol.ops import AnswerQuestion, Op
 from clew.system.terminal_text import sanitize
 from clew.tui.dialogs.base import QUIET_S, Dialog
@@ -167,7 +168,7 @@ class QuestionDialog(Dialog):
     def refusal(self, *, stop: bool) -> tuple[Op, ...]:
         return (AnswerQuestion(request_id=self.asked.request_id, answers=(), declined=True),)
 
-    def settled_by(self, event: Event) -> bool:
+    def settled_by(self, event: Event | Answer) -> bool:
         return isinstance(event, QuestionAnswered) and event.request_id == self.asked.request_id
 
 

@@ -15,37 +15,39 @@ from clew.protocol.events import (
     EventBase,
     HooksOffered,
     McpServersOffered,
-    ModelsListed,
-    PlanOpened,
     PlanProposed,
     QuestionAsked,
-    RewindPreviewed,
-    SessionsListed,
-    TasksListed,
+    SessionsFit,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.place import SessionsListed
+from clew.protocol.lookups.rules_and_models import ModelsListed
+from clew.protocol.lookups.session import PlanOpened, RewindPreviewed
+from clew.protocol.lookups.tasks import TasksListed
 from clew.protocol.messages import ToolCallPart
 from clew.tui.dialogs.base import Dialog
 
-ON_THEIR_OWN: dict[type[EventBase], str] = {
+ON_THEIR_OWN: dict[type[EventBase | Answer], str] = {
     ApprovalRequested: "permission",
     QuestionAsked: "question",
     ElicitationRequested: "elicitation",
     PlanProposed: "plan",
     PlanOpened: "plan_editor",
+    SessionsFit: "resume_picker",
     ColdReturn: "cold_return",
     CostThresholdReached: "cost_threshold",
     HooksOffered: "program_offer",
     McpServersOffered: "program_offer",
 }
-"""Events that open a dialog whenever they come."""
-WHEN_ASKED: dict[type[EventBase], str] = {
+"""Events and answers that open a dialog whenever they come."""
+PICKERS: dict[type[Answer], str] = {
     SessionsListed: "resume_picker",
     ModelsListed: "model_picker",
     RewindPreviewed: "rewind_picker",
     TasksListed: "tasks",
 }
-"""Events that open one only where somebody asked for a picker: the same events answer typed commands."""
+"""Answers that open one where a choice was asked for: the same answers are told for typed commands."""
 STYLES = Path(__file__).with_name("base.tcss")
 """For the `CSS_PATH` of the App."""
 
@@ -62,14 +64,14 @@ class DialogContext(Struct, frozen=True, kw_only=True):
     """Further requests behind this one."""
 
 
-def opens(event: Event, *, asked: bool = False) -> bool:
-    """Whether the event opens a dialog; `asked`: a picker was wanted."""
-    return type(event) in ON_THEIR_OWN or (asked and type(event) in WHEN_ASKED)
+def opens(event: Event | Answer) -> bool:
+    """Whether it opens a dialog, without anybody having wanted a picker."""
+    return type(event) in ON_THEIR_OWN
 
 
-def dialog_for(event: Event, context: DialogContext) -> Dialog:
-    """The dialog of an event for which `opens` is true."""
-    name = ON_THEIR_OWN.get(type(event)) or WHEN_ASKED[type(event)]
+def dialog_for(event: Event | Answer, context: DialogContext) -> Dialog:
+    """The dialog of an event or an answer that has one."""
+    name = {**ON_THEIR_OWN, **PICKERS}[type(event)]
     return import_module(f"clew.tui.dialogs.{name}").open_dialog(event, context)
 
 

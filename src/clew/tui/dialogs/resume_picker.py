@@ -7,9 +7,10 @@ from msgspec.structs import replace
 
 from clew.commands.figures import ago
 from clew.presentation.rows import Row, Span, clipped, spread, wrapped
-from clew.protocol.events import Event, OpRejected, SessionPreviewed, SessionRow, SessionsListed
-from clew.protocol.ids import OpId
-from clew.protocol.ops import ListSessions, PreviewSession, SwitchSession
+from clew.protocol.events import Event, SessionRow, SessionsFit
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.place import ListSessions, PreviewSession, SessionsListed
+from clew.protocol.ops import SwitchSession
 from clew.system.terminal_text import sanitize
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.options import Option
@@ -24,9 +25,9 @@ LIMIT = 50
 LINE = Span("│ ", "dim")
 
 
-def open_dialog(event: Event, context: DialogContext) -> Dialog:
+def open_dialog(event: Event | Answer, context: DialogContext) -> Dialog:
     """For the registry."""
-    assert isinstance(event, SessionsListed)
+    assert isinstance(event, SessionsListed | SessionsFit)
     return ResumePicker(event, context)
 
 
@@ -35,13 +36,11 @@ class ResumePicker(Picker):
 
     asks_for = "words of a title, project or recap"
 
-    def __init__(self, listed: SessionsListed, context: DialogContext) -> None:
+    def __init__(self, listed: SessionsListed | SessionsFit, context: DialogContext) -> None:
         super().__init__()
         self._facts = context.facts
         self._sessions = listed.sessions
         self._project = sanitize(self._facts.cwd.rstrip("/").rpartition("/")[2], one_line=True)
-        self._asked_list = OpId("")
-        self._asked_preview = OpId("")
         self._previewing = ""
         """The session whose last exchange was asked for last."""
         self._previews: dict[str, tuple[str, ...]] = {}
@@ -51,7 +50,8 @@ class ResumePicker(Picker):
         """Until the cursor rests."""
         self._look_timer: asyncio.TimerHandle | None = None
         """Until the list was looked at for a while."""
-        self._asked_words = OpId("")
+        self._wording = False
+        """A recap in a model's words is being written."""
         self._worded: set[str] = set()
         """The sessions whose recap in a model's words was asked for."""
 
@@ -83,27 +83,12 @@ class ResumePicker(Picker):
 
     def _ask(self) -> None:
         self._timer = None
-        self._asked_list = self.next_op_id()
-        self.inquire(ListSessions(op_id=self._asked_list, query=self.field.value.strip(), limit=LIMIT))
+        wanted = ListSessions(query=self.field.value.strip(), limit=LIMIT)
+        self.inquire(wanted, self._relist, lambda reason: self.say(sanitize(reason, one_line=True), "error"))
 
-    def hear(self, event: Event) -> bool:
-        match event:
-            case SessionsListed() if event.op_id == self._asked_list:
-                self._sessions = event.sessions
-                self.refill(anew=True)
-            case SessionPreviewed() if event.op_id == self._asked_words:
-                self._take_words(event.session, event.recap)
-            case OpRejected() if event.op_id == self._asked_words:
-                self._asked_words = OpId("")
-            case SessionPreviewed() if event.op_id == self._asked_preview:
-                self._show_preview(event.session, event.lines)
-            case OpRejected() if event.op_id == self._asked_preview:
-                self._show_preview(self._previewing, (f"({event.reason})",))
-            case OpRejected() if event.op_id == self._asked_list:
-                self.say(sanitize(event.reason, one_line=True), "error")
-            case _:
-                return False
-        return True
+    def _relist(self, listed: SessionsListed) -> None:
+        self._sessions = listed.sessions
+        self.refill(anew=True)
 
     def _show_preview(self, session: str, lines: tuple[str, ...]) -> None:
         self._previews[session] = lines
@@ -124,21 +109,33 @@ class ResumePicker(Picker):
 
     def _look(self, session: str) -> None:
         self._previewing = session
-        self._asked_preview = self.next_op_id()
-        self.inquire(PreviewSession(op_id=self._asked_preview, session=session))
+        self.inquire(
+            PreviewSession(session=session),
+            lambda found: self._show_preview(session, found.lines),
+            lambda reason: self._show_preview(session, (f"({reason})",)),
+            about="preview",
+        )
 
     def _ask_words(self) -> None:
         """One of our own sessions in sight after the other; what may not be written is answered at once."""
         waiting = [value for value in self.options.seen if value not in self._worded]
         ours = {row.session_id for row in self._sessions if row.agent == "clew"}
         chosen = next((value for value in waiting if value in ours), "")
-        if chosen and not self._asked_words:
+        if chosen and not self._wording:
             self._worded.add(chosen)
-            self._asked_words = self.next_op_id()
-            self.inquire(PreviewSession(op_id=self._asked_words, session=chosen, words=True))
+            self._wording = True
+            self.inquire(
+                PreviewSession(session=chosen, words=True),
+                lambda found: self._take_words(chosen, found.recap),
+                lambda _: self._no_words(),
+                about="words",
+            )
+
+    def _no_words(self) -> None:
+        self._wording = False
 
     def _take_words(self, session: str, recap: str) -> None:
-        self._asked_words = OpId("")
+        self._wording = False
         if recap:
             told = (replace(row, recap=recap) if row.session_id == session else row for row in self._sessions)
             self._sessions = tuple(told)

@@ -6,8 +6,10 @@ from clew.commands.figures import change, count, shown_path
 from clew.presentation.diffs import diff_rows
 from clew.presentation.rows import Row, Span, clipped, wrapped
 from clew.protocol.context_events import FileRestore, RewindScope
-from clew.protocol.events import Event, OpRejected, RewindPreviewed
-from clew.protocol.ids import EntryId, OpId
+from clew.protocol.events import Event
+from clew.protocol.ids import EntryId
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.session import PreviewRewind, RewindPreviewed
 from clew.protocol.ops import Rewind
 from clew.system.terminal_text import reveal, sanitize
 from clew.tui.dialogs.base import Dialog
@@ -23,7 +25,7 @@ SCOPES: tuple[tuple[RewindScope, str, str], ...] = (
 MAX_PATCH_LINES = 200
 
 
-def open_dialog(event: Event, context: DialogContext) -> Dialog:
+def open_dialog(event: Event | Answer, context: DialogContext) -> Dialog:
     """For the registry."""
     assert isinstance(event, RewindPreviewed)
     return RewindPicker(event, context)
@@ -40,7 +42,6 @@ class RewindPicker(Picker):
         self._cwd = context.facts.cwd
         self._target = ""
         """The number of the prompt to go back to; empty while none is chosen."""
-        self._looked = OpId("")
         self._preview: RewindPreviewed | None = None
         self._refused = ""
         self._force = False
@@ -87,20 +88,16 @@ class RewindPicker(Picker):
         self.close_field()
         self.options.tallest = 0
         self.options.set(())
-        self._looked = self.next_op_id()
-        self.inquire(Rewind(op_id=self._looked, to=EntryId(number), scope="both", preview=True))
+        self.inquire(PreviewRewind(to=EntryId(number)), self._previewed, self._not_possible)
         self.redraw()
 
-    def hear(self, event: Event) -> bool:
-        match event:
-            case RewindPreviewed() if event.op_id == self._looked:
-                self._preview = event
-            case OpRejected() if event.op_id == self._looked:
-                self._refused = event.reason
-            case _:
-                return False
+    def _previewed(self, preview: RewindPreviewed) -> None:
+        self._preview = preview
         self._offer(cursor=NOWHERE)
-        return True
+
+    def _not_possible(self, reason: str) -> None:
+        self._refused = reason
+        self._offer(cursor=NOWHERE)
 
     def _offer(self, *, cursor: int) -> None:
         """Files can go back only where some would; what somebody else changed since needs consent of its own."""

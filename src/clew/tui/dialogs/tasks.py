@@ -7,19 +7,10 @@ from textual.timer import Timer
 from clew.commands.figures import count
 from clew.commands.tasks import NO_OUTPUT, NOTHING_HERE, state_words
 from clew.presentation.rows import Row, Span, clipped, spread, wrapped
-from clew.protocol.events import (
-    AgentEnded,
-    AgentStarted,
-    Event,
-    OpRejected,
-    TaskEnded,
-    TaskRow,
-    TaskShown,
-    TasksListed,
-    TaskStarted,
-)
-from clew.protocol.ids import MAIN_AGENT, OpId
-from clew.protocol.ops import ListTasks, ShowTask, StopTask
+from clew.protocol.events import AgentEnded, AgentStarted, Event, TaskEnded, TaskRow, TaskStarted
+from clew.protocol.ids import MAIN_AGENT
+from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown, TasksListed
 from clew.protocol.standing import Standing
 from clew.system.terminal_text import sanitize
 from clew.tui.dialogs.base import Dialog
@@ -34,7 +25,7 @@ LOOK_S = 1.0
 STYLES = {Standing.WAITING: "warning", Standing.ASKING: "warning", Standing.FAILED: "error"}
 
 
-def open_dialog(event: Event, context: DialogContext) -> Dialog:
+def open_dialog(event: Event | Answer, context: DialogContext) -> Dialog:
     """For the registry."""
     assert isinstance(event, TasksListed)
     return TasksDialog(event)
@@ -54,8 +45,6 @@ class TasksDialog(Picker):
         self._refused = ""
         self._sure = False
         """It is being asked whether the task shall really end."""
-        self._looked = OpId("")
-        self._listed = OpId("")
         self._timer: Timer | None = None
 
     def on_mount(self) -> None:
@@ -95,35 +84,29 @@ class TasksDialog(Picker):
             self._offer()
         elif value == "end":
             self._sure = False
-            self._listed = self.next_op_id()
-            self.inquire(StopTask(op_id=self._listed, task_id=self._shown.task_id))
+            self.inquire(StopTask(task_id=self._shown.task_id), self._relist, self._refuse, about="stop")
             self.say("Stopping it …")
             self._offer()
         else:
             self._sure = False
             self._offer()
 
-    def hear(self, event: Event) -> bool:
-        match event:
-            case TaskShown() if event.op_id == self._looked:
-                self._seen_now(event)
-            case TasksListed() if event.op_id == self._listed:
-                self.unsay()
-                self._tasks = event.tasks
-                if self._shown is None:
-                    self.refill()
-                else:
-                    self._look()
-            case OpRejected() if event.op_id and event.op_id in (self._looked, self._listed):
-                self._refused = event.reason
-                self._offer()
-            case TaskStarted() | TaskEnded() | AgentStarted() | AgentEnded():
-                self._listed = self.next_op_id()
-                self.inquire(ListTasks(op_id=self._listed))
-                return False
-            case _:
-                return False
-        return True
+    def news(self, event: Event) -> None:
+        if isinstance(event, TaskStarted | TaskEnded | AgentStarted | AgentEnded):
+            self.inquire(ListTasks(), self._relist, self._refuse)
+
+    def _relist(self, listed: TasksListed) -> None:
+        self.unsay()
+        self._tasks = listed.tasks
+        if self._shown is None:
+            self.refill()
+        else:
+            self._look()
+
+    def _refuse(self, reason: str) -> None:
+        self.unsay()
+        self._refused = reason
+        self._offer()
 
     def back(self) -> None:
         if self._sure:
@@ -166,8 +149,7 @@ class TasksDialog(Picker):
     def _look(self) -> None:
         """Ask what it has put out so far."""
         if self._shown is not None and self._shown.standing is not Standing.INTERRUPTED:
-            self._looked = self.next_op_id()
-            self.inquire(ShowTask(op_id=self._looked, task_id=self._shown.task_id))
+            self.inquire(ShowTask(task_id=self._shown.task_id), self._seen_now, self._refuse, about="output")
 
     def _look_again(self) -> None:
         if self._shown is not None and self._shown.standing.open:
@@ -175,8 +157,10 @@ class TasksDialog(Picker):
 
     def _seen_now(self, event: TaskShown) -> None:
         """What it put out; whoever looks at the end of it goes on seeing the end."""
+        if self._shown is None or event.task.task_id != self._shown.task_id:
+            return
         at_end = self.body.scroll_offset.y >= self.body.max_scroll_y
-        if (event.task.standing, event.output) == (self._shown and self._shown.standing, self._output):
+        if (event.task.standing, event.output) == (self._shown.standing, self._output):
             return
         self._shown, self._output = event.task, event.output
         self._offer()

@@ -1,0 +1,1 @@
+"""Lookups by topic, each class beside the class of its answer."""

@@ -1,0 +1,29 @@
+"""Which hooks there are, and a person's word on them."""
+
+from typing import ClassVar
+
+from clew.protocol.hook_events import HookRow
+from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.rights import Rights
+
+
+class HooksListed(Answer, frozen=True, kw_only=True, tag="hooks.listed"):
+    """All hooks there are."""
+
+    hooks: tuple[HookRow, ...]
+    problems: tuple[str, ...] = ()
+    """Definitions that could not be understood, a line each."""
+
+
+class ListHooks(Lookup[HooksListed], frozen=True, kw_only=True, tag="hooks.list"):
+    """Ask which hooks there are."""
+
+
+class ApproveHooks(Lookup[HooksListed], frozen=True, kw_only=True, tag="hooks.approve"):
+    """Let hooks with exactly these digests run from now on; or, with `approved` false, no longer. Only ever sent for a
+    person. Answered by HooksListed."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    digests: tuple[str, ...]
+    approved: bool = True

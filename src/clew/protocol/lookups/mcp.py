@@ -1,0 +1,46 @@
+"""Which MCP servers there are, and what a person wants of one."""
+
+from typing import ClassVar
+
+from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.mcp_events import McpServerRow
+from clew.protocol.rights import Rights
+
+
+class McpServersListed(Answer, frozen=True, kw_only=True, tag="mcp.listed"):
+    """All servers."""
+
+    servers: tuple[McpServerRow, ...]
+    problems: tuple[str, ...] = ()
+    """Definitions that could not be understood, a line each."""
+
+
+class ListMcp(Lookup[McpServersListed], frozen=True, kw_only=True, tag="mcp.list"):
+    """Ask which MCP servers there are."""
+
+
+class ApproveMcp(Lookup[McpServersListed], frozen=True, kw_only=True, tag="mcp.approve"):
+    """Let servers with exactly these digests run from now on; or, with `approved` false, no longer. Only ever sent for
+    a person. Answered by McpServersListed."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    digests: tuple[str, ...]
+    approved: bool = True
+
+
+class ReconnectMcp(Lookup[McpServersListed], frozen=True, kw_only=True, tag="mcp.reconnect"):
+    """End the connection to a server, if there is one, and connect again. Answered by McpServersListed."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    server: str
+
+
+class ToggleMcp(Lookup[McpServersListed], frozen=True, kw_only=True, tag="mcp.toggle"):
+    """Switch a server off or on, in this project, until it is switched back. Answered by McpServersListed."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    server: str
+    enabled: bool

@@ -1,0 +1,165 @@
+"""What one session is asked: its history, status, changes and window, its plan, and what going back would do."""
+
+from typing import ClassVar, Literal
+
+from msgspec import Struct
+
+from clew.protocol.asking import PlanStanding
+from clew.protocol.context_events import CompactionEnded, ContextMeasured, FileRestore, RewindScope
+from clew.protocol.display import DiffBlock
+from clew.protocol.events import Recorded
+from clew.protocol.ids import EntryId
+from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.rights import Rights
+
+ExportFormat = Literal["markdown", "json", "jsonl", "claude-code"]
+
+
+class HistoryLoaded(Answer, frozen=True, kw_only=True, tag="history.loaded"):
+    """A piece of the past, oldest first, in answer to `LoadHistory`; `before`: ask with it for the piece before."""
+
+    events: tuple[Recorded, ...]
+    before: EntryId | None
+
+
+class LoadHistory(Lookup[HistoryLoaded], frozen=True, kw_only=True, tag="history.load"):
+    """Ask for a piece of the past; answered by HistoryLoaded, to the one who asked and everybody else alike."""
+
+    before: EntryId | None = None
+    """The piece that ends before this entry; None: the newest."""
+    limit: int = 200
+
+
+class StatusRow(Struct, frozen=True, kw_only=True):
+    """One thing that is in force, or a place."""
+
+    name: str
+    value: str
+
+
+class StatusShown(Answer, frozen=True, kw_only=True, tag="status.shown"):
+    """What is in force and where things lie."""
+
+    rows: tuple[StatusRow, ...]
+
+
+class RequestStatus(Lookup[StatusShown], frozen=True, kw_only=True, tag="status.request"):
+    """Ask what is in force here and where things lie."""
+
+
+class DiffShown(Answer, frozen=True, kw_only=True, tag="diff.shown"):
+    """What this session changed, from before its first change to the files as they are now."""
+
+    files: tuple[DiffBlock, ...]
+    left_out: int = 0
+    """Changed files that are not shown because there are too many."""
+    warnings: tuple[str, ...] = ()
+    """What was changed and is not known, one line each."""
+
+
+class ShowDiff(Lookup[DiffShown], frozen=True, kw_only=True, tag="diff.show"):
+    """Ask what this session changed in files, as they are now."""
+
+    path: str = ""
+    """Only files whose path holds this."""
+
+
+class SessionExported(Answer, frozen=True, kw_only=True, tag="session.exported"):
+    """The session was written to a file."""
+
+    path: str
+    to: str
+    bytes: int
+
+
+class ExportSession(Lookup[SessionExported], frozen=True, kw_only=True, tag="session.export"):
+    """Write this session to a file, without secrets. An existing file is left alone."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    path: str = ""
+    """Relative to where the session works; empty: a name made from the title."""
+    to: ExportFormat = "markdown"
+
+
+class ContextShown(Answer, frozen=True, kw_only=True, tag="context.shown"):
+    """What fills the window, with the largest items."""
+
+    measured: ContextMeasured
+
+
+class RequestContext(Lookup[ContextShown], frozen=True, kw_only=True, tag="context.request"):
+    """Ask what fills the window."""
+
+
+class ReceiptShown(Answer, frozen=True, kw_only=True, tag="receipt.shown"):
+    """The receipt of the last compaction, as it was asked for."""
+
+    receipt: CompactionEnded
+
+
+class RequestReceipt(Lookup[ReceiptShown], frozen=True, kw_only=True, tag="context.receipt"):
+    """Ask what the last compaction did."""
+
+
+class RewindPreviewed(Answer, frozen=True, kw_only=True, tag="rewind.previewed"):
+    """What a rewind, undo or redo would do; nothing was changed."""
+
+    to: EntryId | None
+    files: tuple[FileRestore, ...] = ()
+    warnings: tuple[str, ...] = ()
+    prompts: tuple[str, ...] = ()
+    """Prompts that would leave the view."""
+
+
+class PreviewRewind(Lookup[RewindPreviewed], frozen=True, kw_only=True, tag="rewind.preview"):
+    """Ask what `Rewind` would do."""
+
+    to: EntryId = EntryId("")
+    """An entry, the start of its id, or the number of a prompt. Empty: list the prompts."""
+    scope: RewindScope = "both"
+    only: tuple[str, ...] = ()
+    """Only these files; empty: all."""
+
+
+class PreviewUndo(Lookup[RewindPreviewed], frozen=True, kw_only=True, tag="undo.preview"):
+    """Ask what `Undo` would do."""
+
+
+class PreviewRedo(Lookup[RewindPreviewed], frozen=True, kw_only=True, tag="redo.preview"):
+    """Ask what `Redo` would do."""
+
+
+class PlanShown(Answer, frozen=True, kw_only=True, tag="plan.shown"):
+    """The plan of the session."""
+
+    plan: str
+    path: str
+    standing: PlanStanding = ""
+    saved: bool = False
+    """A person changed it just now."""
+
+
+class ShowPlan(Lookup[PlanShown], frozen=True, kw_only=True, tag="plan.show"):
+    """Ask for the plan of this session."""
+
+
+class SavePlan(Lookup[PlanShown], frozen=True, kw_only=True, tag="plan.save"):
+    """A person's own text of the plan."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    plan: str
+
+
+class PlanOpened(Answer, frozen=True, kw_only=True, tag="plan.opened"):
+    """The plan as it is now, for a person's editor."""
+
+    plan: str
+    path: str
+
+
+class OpenPlan(Lookup[PlanOpened], frozen=True, kw_only=True, tag="plan.open"):
+    """Ask for the plan to be edited by a person; answered by PlanOpened, and saved with SavePlan."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE

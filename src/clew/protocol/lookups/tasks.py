@@ -1,0 +1,39 @@
+"""Lookups about tasks: what runs beside the conversation, what one of them has put out, and its end."""
+
+from typing import ClassVar
+
+from clew.protocol.agent_events import TaskRow
+from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.rights import Rights
+
+
+class TasksListed(Answer, frozen=True, kw_only=True, tag="tasks.listed"):
+    """The tasks of the session, oldest first."""
+
+    tasks: tuple[TaskRow, ...]
+
+
+class ListTasks(Lookup[TasksListed], frozen=True, kw_only=True, tag="tasks.list"):
+    """Ask which tasks run beside the conversation, and which did."""
+
+
+class StopTask(Lookup[TasksListed], frozen=True, kw_only=True, tag="task.stop"):
+    """End a task and everything it started; the answer comes when it has ended."""
+
+    needs: ClassVar[Rights] = Rights.DRIVE
+
+    task_id: str
+
+
+class TaskShown(Answer, frozen=True, kw_only=True, tag="task.shown"):
+    """What a task has put out so far."""
+
+    task: TaskRow
+    output: str
+    """Without secrets, and of long output both ends."""
+
+
+class ShowTask(Lookup[TaskShown], frozen=True, kw_only=True, tag="task.show"):
+    """Ask what a task has put out. For the model it stays unread."""
+
+    task_id: str
