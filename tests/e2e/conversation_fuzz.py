@@ -274,7 +274,7 @@ class Play:
         if len(paths) != 1:
             return [f"home: {len(paths)} transcripts instead of one"]
         for name in ("resumed", "forked", "export"):
-            shutil.copytree(self.home, self.folder / name)
+            shutil.copytree(self.home, self.folder / name, ignore=shutil.ignore_patterns("*.sock"))
         ways, wrong = self.ways(paths[0].stem)
         wrong += self.go_on(ways)
         before = len(self.live())

@@ -135,6 +135,23 @@ def hello(**changed: Any) -> bytes:
     return line_of(Hello(**{**fields, **changed}))
 
 
+def test_who_only_watches_looks_up_tasks_and_history_and_may_stop_nothing(
+    asking: tuple[Place, Driven, dict[str, Any]],
+) -> None:
+    place, _, _ = asking
+    lookups: tuple[dict[str, str], ...] = (
+        {"lookup": "tasks.list"},
+        {"lookup": "history.load"},
+        {"lookup": "task.stop", "task_id": "bash_1"},
+    )
+    asked = [json.dumps({"frame": "look_up", "id": at, "lookup": one}).encode() for at, one in enumerate(lookups)]
+    heard = talk(lease(place)["socket"], hello(rights=Rights.WATCH.word), *(line + b"\n" for line in asked))
+    answers = {frame["id"]: frame for frame in map(json.loads, heard.splitlines()) if "id" in frame}
+    assert answers[0]["answer"] == {"answer": "tasks.listed", "tasks": []}
+    assert "go" in str(answers[1]["answer"])
+    assert "may only watch" in str(answers[2])
+
+
 @pytest.mark.parametrize(
     ("lines", "said"),
     [

@@ -10,16 +10,15 @@ from typing import Any
 import msgspec
 from msgspec import Raw, Struct
 
+from clew.protocol import lookups
 from clew.protocol.event_base import Envelope, EventBase
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, SessionId
 from clew.protocol.lookup_base import Answer, Lookup
 from clew.protocol.op_base import OpBase
 from clew.protocol.unions import leaves, union_of
 
-WIRE_VERSION = 1
+WIRE_VERSION = 2
 """Goes up when a frame, an op, an event or a lookup changes so that an older reader would misunderstand it."""
-LOOKUP_TOPICS = ("hooks", "mcp", "place", "rules_and_models", "session", "slash_names")
-"""Modules of `protocol/lookups`, loaded when the first lookup or answer comes over the wire."""
 MAX_FRAME_BYTES = 32 * 1024 * 1024
 
 
@@ -133,9 +132,11 @@ _from_session = msgspec.json.Decoder(FromSession)
 
 
 def load_lookups() -> None:
-    """Both ends can read every lookup and every answer from now on."""
-    for topic in LOOKUP_TOPICS:
-        import_module(f"clew.protocol.lookups.{topic}")
+    """Both ends can read every lookup and every answer from now on; before the first comes over the wire."""
+    from pkgutil import iter_modules  # costs more than the rest of this module
+
+    for topic in iter_modules(lookups.__path__):
+        import_module(f"{lookups.__name__}.{topic.name}")
 
 
 def line_of(frame: Frame) -> bytes:
