@@ -121,7 +121,7 @@ def test_a_run_that_needs_no_room_never_loads_what_makes_it(tmp_path: Path) -> N
     modules = set(json.loads(done.stderr.partition("MODULES ")[2]))
     compaction = {name.rsplit(".", 1)[1] for name in modules if name.startswith("clew.engine.compaction.")}
     assert compaction <= METER
-    assert not {name for name in modules if name.startswith(("clew.ledger", "clew.host.window."))}
+    assert not {name for name in modules if name.startswith(("clew.ledger", "clew.parts.window.window."))}
 
 
 def test_a_turn_with_a_read_loads_no_more_modules_than_it_did(tmp_path: Path) -> None:

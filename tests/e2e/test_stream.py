@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from clew.headless.command_names import WITHOUT_A_SCREEN
-from clew.host.skill_part import BUNDLED
+from clew.parts.skills.part import BUNDLED
 from e2e.command import CLEW, LIMIT_S, Done, Place, Serve, until
 from fakes.effort import not_hanging
 from fakes.json_schema import violations
@@ -250,7 +250,7 @@ sys.meta_path.insert(0, Finder())
 
 @pytest.mark.parametrize("flags", [("-p", "go", *STREAM), (*STREAM, "--input-format", "stream-json")])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP])
-@pytest.mark.parametrize("module", ["asyncio.base_events", "clew.headless.run", "clew.host.opening"])
+@pytest.mark.parametrize("module", ["asyncio.base_events", "clew.headless.run", "clew.assembly.opening"])
 def test_a_signal_while_modules_are_loaded_has_its_result(
     serve: Serve, tmp_path: Path, module: str, number: signal.Signals, flags: tuple[str, ...]
 ) -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.host.skill_part import BUNDLED
+from clew.parts.skills.part import BUNDLED
 from clew.protocol.ops import SetEffort, UseInvocable
 from tui.screen_lab import ScreenLab, screen, started
 

@@ -12,8 +12,8 @@ import msgspec
 
 from clew.config.errors import SettingsError
 from clew.config.schema import Provider
-from clew.host.auth_status import AuthStatus, auth_status
-from clew.host.connecting import Way, forget, take, tried
+from clew.parts.models.auth_status import AuthStatus, auth_status
+from clew.parts.models.connecting import Way, forget, take, tried
 from clew.host.workspace import Workspace, open_workspace
 from clew.llm.connect import all_rows, resolve, target_of
 from clew.llm.errors import LLMError, UnknownModel

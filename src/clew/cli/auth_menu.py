@@ -19,8 +19,8 @@ from clew.cli.auth import (
     try_way,
 )
 from clew.config.errors import SettingsError
-from clew.host.auth_status import auth_status
-from clew.host.connecting import Way, take
+from clew.parts.models.auth_status import auth_status
+from clew.parts.models.connecting import Way, take
 from clew.host.workspace import Workspace
 from clew.llm.connect import all_rows
 from clew.llm.errors import LLMError

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from clew import __version__
 from clew.cli.agent_flags import positive
-from clew.host.checks import Check, examine
+from clew.parts.doctor.checks import Check, examine
 from clew.system.terminal_text import sanitize
 
 HELP = "what works here and what is enforced"

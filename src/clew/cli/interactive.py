@@ -15,8 +15,8 @@ from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.config.schema import Settings
 from clew.host.hub import Hub, NoSuchSession
-from clew.host.model_choice import NoModel, chosen_model, connector
-from clew.host.opening import open_door
+from clew.parts.models.choice import NoModel, chosen_model, connector
+from clew.assembly.opening import open_door
 from clew.host.past import resolve
 from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace, remember_trust, workspace_of

@@ -15,7 +15,7 @@ from clew.config.schema import Settings
 from clew.headless.dialogue import DialogueOptions, run_dialogue
 from clew.headless.run import print_unstarted
 from clew.headless.stopping import hold_signals
-from clew.host.opening import open_session
+from clew.assembly.opening import open_session
 from clew.protocol.client import Client
 
 

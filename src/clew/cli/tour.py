@@ -17,7 +17,7 @@ from clew.cli.tour_place import TourPlace, make_place
 from clew.cli.tour_script import TourScript, load_script
 from clew.config.errors import SettingsError
 from clew.config.schema import Settings
-from clew.host.opening import open_session
+from clew.assembly.opening import open_session
 from clew.host.workspace import open_workspace
 
 HELP = "two minutes through clew, without a model: a small project, a scripted session, everything else is real"

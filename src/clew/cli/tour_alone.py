@@ -9,7 +9,7 @@ from clew.cli.tour_script import TourScript
 from clew.commands.base import CommandContext, SessionFacts
 from clew.commands.facts import facts_after
 from clew.commands.registry import is_command, run_command
-from clew.host.opening import open_session
+from clew.assembly.opening import open_session
 from clew.protocol.client import Client
 from clew.protocol.events import ApprovalRequested, Event, PromptOffered
 from clew.protocol.ops import AnswerApproval, Close, Op, SubmitPrompt

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from clew.agents.runner import AgentRunner
 from clew.host.connection import Connection
-from clew.host.invocables import as_said
+from clew.host.slash_names import as_said
 from clew.host.listener import Listener
 from clew.host.lookup_desk import Desk, ListThem, PreviewOne, SessionLists
 from clew.host.op_effects import OpEffects, nothing
@@ -51,7 +51,7 @@ from clew.protocol.ops import (
 from clew.protocol.rights import Rights
 
 if TYPE_CHECKING:
-    from clew.host.brought import Answerers
+    from clew.host.part import Answerers
 
 LAST_ANSWERS_S = 5.0
 NOT_WAITED_FOR = ("FindFiles",)

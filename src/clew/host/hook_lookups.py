@@ -2,7 +2,7 @@
 
 import asyncio
 
-from clew.host.hooking import Hooking
+from clew.parts.hooks.session_hooks import Hooking
 from clew.host.lookup_desk import Desk, Rows
 from clew.host.refusal import OpRefused
 from clew.protocol.events import HooksChanged

@@ -1,6 +1,6 @@
 """Ops about hooks: callbacks of the program that drives the session."""
 
-from clew.host.hooking import Hooking
+from clew.parts.hooks.session_hooks import Hooking
 from clew.host.refusal import OpRefused
 from clew.host.room import Effect, Room
 from clew.protocol.ops import AnswerHookCall, RegisterHooks

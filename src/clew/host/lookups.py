@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from clew.host.brought import Answerer, Answerers
+from clew.host.part import Answerer, Answerers
 from clew.host.hook_lookups import HOOKS
 from clew.host.lookup_desk import Desk
 from clew.host.place_lookups import PLACE

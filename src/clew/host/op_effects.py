@@ -6,7 +6,7 @@ from typing import Any
 from clew.agents.permits import MODES
 from clew.host.connection import Connection
 from clew.host.hook_ops import HookOp, hook_effect
-from clew.host.model_choice import cannot_stop_thinking
+from clew.parts.models.choice import cannot_stop_thinking
 from clew.host.refusal import OpRefused, too_late
 from clew.host.room import Effect, Room
 from clew.llm.errors import LLMError
@@ -105,11 +105,11 @@ class OpEffects:
                     raise OpRefused(cannot_stop_thinking(model))
                 return lambda: self._use(model)
             case SetEffort():
-                from clew.host.kept_choices import choose_effort  # settings are written only here
+                from clew.parts.preferences.kept_choices import choose_effort  # settings are written only here
 
                 return partial(room.session.publish, choose_effort(op, agent, room.workspace))
             case SetTheme():
-                from clew.host.kept_choices import choose_theme  # as above
+                from clew.parts.preferences.kept_choices import choose_theme  # as above
 
                 return partial(room.session.publish, choose_theme(op, room.workspace))
             case SetPermissionMode():
@@ -149,7 +149,7 @@ class OpEffects:
             raise OpRefused("this session is not kept, so there is nothing to go back to")
         if room.session.main.working:
             raise OpRefused("the agent is at work: interrupt it first, or wait until the turn ends")
-        from clew.host.rewinding import way_back  # undo is loaded only where it is used
+        from clew.parts.undo.way_back import way_back  # undo is loaded only where it is used
 
         self.restoring = True
         try:

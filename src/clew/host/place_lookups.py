@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from clew.host.lookup_desk import Desk, Rows
-from clew.host.memory_files import add_line, adds_to, project_memory, remove_line
+from clew.parts.memory.files import add_line, adds_to, project_memory, remove_line
 from clew.host.refusal import OpRefused
 from clew.host.workspace import Workspace
 from clew.permissions.rules import RuleError
@@ -87,7 +87,7 @@ async def _files(lookup: FindFiles, *, desk: Desk) -> FilesFound:
     if room.workspace is None:
         raise OpRefused("this session has no project to look for files in")
     if room.files is None:
-        from clew.host.file_index import FileIndex, project_files  # loaded by the first `@`
+        from clew.parts.files.index import FileIndex, project_files  # loaded by the first `@`
 
         workspace = room.workspace
         room.files = FileIndex(lambda: project_files(workspace))
@@ -155,7 +155,7 @@ async def _memory(lookup: ListMemory, *, desk: Desk) -> MemoryListed:
 
 
 def _checks(workspace: Workspace) -> tuple[CheckRow, ...]:
-    from clew.host.checks import examine  # the checks load what nobody else needs
+    from clew.parts.doctor.checks import examine  # the checks load what nobody else needs
 
     return tuple(
         CheckRow(name=check.name, state=check.state, summary=check.summary, details=check.details)

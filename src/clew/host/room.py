@@ -10,10 +10,10 @@ from clew.agents.permits import Permits
 from clew.agents.undo_hook import UndoHook
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.turn import Prompt
-from clew.host.attention import Attention
-from clew.host.hooking import Hooking
+from clew.parts.notifications.attention import Attention
+from clew.parts.hooks.session_hooks import Hooking
 from clew.host.session import Session
-from clew.host.typed_shell import TypedShells
+from clew.parts.shells.part import TypedShells
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
 from clew.protocol.events import ColdReturn, HooksOffered, Notice
@@ -21,10 +21,10 @@ from clew.tools.session import ToolSession
 from clew.transcript.scrollback import Scrollback
 
 if TYPE_CHECKING:
-    from clew.host.brought import Brought
-    from clew.host.file_index import FileIndex
-    from clew.host.invocables import Invocables
-    from clew.host.window import Window
+    from clew.host.part import Brought
+    from clew.parts.files.index import FileIndex
+    from clew.host.slash_names import Invocables
+    from clew.parts.window.window import Window
     from clew.protocol.lookups.rules_and_models import ModelRow
 
 Effect = Callable[[], Awaitable[None] | None]

@@ -10,8 +10,8 @@ from clew.agents.log import AgentLog
 from clew.agents.runner import AgentRunner
 from clew.engine.gate import PendingAnswers
 from clew.host.journal import Journal
-from clew.host.orienting import Orienting
-from clew.host.snapshots import Snapshots
+from clew.parts.orientation.orientation_task import Orienting
+from clew.parts.window.snapshots import Snapshots
 from clew.llm.model import Model
 from clew.protocol.entries import ChainEntry, SystemEntry
 from clew.protocol.events import (

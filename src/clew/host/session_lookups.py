@@ -10,8 +10,8 @@ from clew.catalog.opening import Opened, open_found
 from clew.host.lookup_desk import Desk, Rows
 from clew.host.refusal import OpRefused
 from clew.host.room import Room
-from clew.host.status import status_rows
-from clew.host.window import Window
+from clew.parts.doctor.status import status_rows
+from clew.parts.window.window import Window
 from clew.protocol.lookups.session import (
     ContextShown,
     DiffShown,
@@ -74,7 +74,7 @@ async def _preview(lookup: PreviewRewind | PreviewUndo | PreviewRedo, *, desk: D
         raise OpRefused("this session is not kept, so there is nothing to go back to")
     if room.session.main.working:
         raise OpRefused("the agent is at work: interrupt it first, or wait until the turn ends")
-    from clew.host.rewinding import preview  # undo is loaded only where it is used
+    from clew.parts.undo.way_back import preview  # undo is loaded only where it is used
 
     return await preview(lookup, room.session, room.undo)
 

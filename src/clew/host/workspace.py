@@ -97,7 +97,7 @@ BARE_FLAGS: dict[str, Any] = {
     "sideQueries.enabled": False,
 }
 """What a bare session switches off by settings; skills and MCP servers, which have no switch, are left out by
-`host/brought.py` and `host/mcp_parts.py`."""
+`host/part.py` and `parts/mcp/part.py`."""
 
 
 def workspace_of(request: SessionRequest, cwd: Path | None = None) -> Workspace:

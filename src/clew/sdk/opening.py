@@ -18,8 +18,8 @@ def open_client(options: Options) -> Client:
     """A client for the session that is asked for. Takes files and time, so it is called beside the loop. Raises
     NotOpened."""
     from clew.config.errors import SettingsError
-    from clew.host.model_choice import NoModel
-    from clew.host.opening import open_session
+    from clew.parts.models.choice import NoModel
+    from clew.assembly.opening import open_session
     from clew.llm.errors import LLMError
     from clew.transcript.errors import TranscriptError
 

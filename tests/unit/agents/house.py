@@ -19,12 +19,12 @@ from clew.engine.middleware.limits import LimitCheck
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
-from clew.host.brought import Joined
+from clew.host.part import Joined
 from clew.host.door import Door, Room
 from clew.host.journal import Journal
-from clew.host.opening import beside
+from clew.assembly.opening import beside
 from clew.host.session import Session
-from clew.host.task_part import TaskPart
+from clew.parts.tasks.part import TaskPart
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import ScriptedModel
 from clew.permissions.access import Access, ToolAccess

@@ -7,7 +7,7 @@ from clew.commands.answers import ANSWERS, answer_lines
 from clew.commands.base import KeyHelp, SessionFacts
 from clew.commands.facts import facts_after
 from clew.commands.registry import BY_NAME, COMMANDS
-from clew.host.skill_part import BUNDLED
+from clew.parts.skills.part import BUNDLED
 from clew.protocol.display import DiffBlock, TodoItem
 from clew.protocol.events import (
     EffortChanged,

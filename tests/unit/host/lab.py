@@ -12,9 +12,9 @@ from clew.agents.toolbox import SessionTools, open_tools
 from clew.agents.undo_hook import LookAtEnd
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.ports import Ask
-from clew.host.brought import Joined
-from clew.host.opening import beside
-from clew.host.task_part import TaskPart
+from clew.host.part import Joined
+from clew.assembly.opening import beside
+from clew.parts.tasks.part import TaskPart
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import ScriptedModel, ScriptItem
 from clew.protocol.events import OpRejected, SessionStarted, TurnEnded

@@ -10,8 +10,8 @@ import msgspec
 import pytest
 from msgspec import Struct
 
-from clew.host import opening
-from clew.host.brought import Brought, Joined, Place
+from clew.assembly import opening
+from clew.host.part import Brought, Joined, Place
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import Call, ScriptItem
 from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS, ToolSpec

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.host.file_index import FileIndex, project_files, with_directories
-from clew.host.path_match import PathMatcher
+from clew.parts.files.index import FileIndex, project_files, with_directories
+from clew.parts.files.path_match import PathMatcher
 from clew.host.workspace import open_workspace, remember_trust
 from clew.protocol.lookups.place import FindFiles
 from fakes.effort import HANG_S
@@ -44,7 +44,7 @@ def test_shorter_paths_come_first_and_case_does_not_matter() -> None:
 def test_letters_at_the_beginning_of_words_win() -> None:
     paths = ["src/xtxaxbxlxe.py", "src/tool_batch_label.py", "src/toolBatchLabel.py"]
     assert set(found(paths, "tbl")[:2]) == {"src/tool_batch_label.py", "src/toolBatchLabel.py"}
-    assert found(["src/host/file_index.py", "src/chosen/if.py"], "hfi")[0] == "src/host/file_index.py"
+    assert found(["src/parts/files/index.py", "src/chosen/if.py"], "hfi")[0] == "src/parts/files/index.py"
 
 
 def test_a_path_with_slashes_and_words_apart() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.host import hook_parts
+from clew.parts.hooks import part as hook_parts
 from clew.llm.errors import InvalidRequest
 from clew.llm.scripted import Fail, Say
 from clew.protocol.events import (

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 
 from clew.config.schema import Provider
-from clew.host.model_rows import model_rows
-from clew.host.opening import open_door
+from clew.parts.models.rows import model_rows
+from clew.assembly.opening import open_door
 from clew.host.request import SessionRequest
-from clew.host.session_preview import last_exchange
+from clew.parts.sessions.preview import last_exchange
 from clew.llm.connect import resolve
 from clew.llm.scripted import Call, ReplyOf, Say
 from clew.protocol.events import (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.host.notifying import LIMITS, MAX_CHARS, OWN_DOING, notice_of
+from clew.parts.notifications.part import LIMITS, MAX_CHARS, OWN_DOING, notice_of
 from clew.protocol.events import (
     ApprovalRequested,
     Ask,

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from clew.config.schema import Notifications
-from clew.host.notifying import start_notifying
+from clew.parts.notifications.part import start_notifying
 from clew.llm.errors import ConnectionFailed
 from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.protocol.events import (
@@ -259,7 +259,7 @@ async def test_a_notice_that_cannot_be_made_is_told_once_and_ends_no_turn(monkey
     def broken(*_: Any) -> None:
         raise RuntimeError("no words")
 
-    monkeypatch.setattr("clew.host.notifying.notice_of", broken)
+    monkeypatch.setattr("clew.parts.notifications.part.notice_of", broken)
     async with notified(Say("one"), Say("two")) as front:
         await front.submit(ReportFocus(focused=False))
         await a_turn(front)

@@ -6,8 +6,8 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from clew.host.orientation import LEAVE_S, OrientationSettings, SessionOrientation
-from clew.host.orienting import Orienting
+from clew.parts.orientation.session_orientation import LEAVE_S, OrientationSettings, SessionOrientation
+from clew.parts.orientation.orientation_task import Orienting
 from clew.llm.errors import Overloaded
 from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.orient.daily_cap import DailyCap

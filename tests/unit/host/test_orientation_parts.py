@@ -5,8 +5,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from clew.host.orientation_parts import load_orientation
-from clew.host.orienting import Orientation, Orienting
+from clew.parts.orientation.part import load_orientation
+from clew.parts.orientation.orientation_task import Orientation, Orienting
 from clew.host.workspace import open_workspace
 from clew.llm.scripted import Say, ScriptedModel
 from clew.protocol.entries import AssistantEntry, SessionSourceEntry

@@ -5,7 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from clew.host.recap_drafts import RecapDrafts
+from clew.parts.orientation.recap_drafts import RecapDrafts
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient.daily_cap import DailyCap
 from clew.orient.recap_query import Choice, Used, WrittenRecaps, choose

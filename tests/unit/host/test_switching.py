@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from clew.host.request import SessionRequest
-from clew.host.switching import another
+from clew.assembly.switching import another
 from clew.protocol.ids import OpId
 from clew.protocol.ops import SwitchSession
 

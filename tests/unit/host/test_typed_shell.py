@@ -3,7 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from clew.host.typed_shell import WholeLines
+from clew.parts.shells.part import WholeLines
 from clew.llm.scripted import Call, ReplyOf, Say, Wait
 from clew.protocol.events import (
     Notice,

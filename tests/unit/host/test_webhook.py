@@ -10,10 +10,10 @@ import msgspec
 import pytest
 
 from clew.config.errors import SettingsError
-from clew.host.notifying import webhook_of
-from clew.host.opening import open_door
+from clew.parts.notifications.part import webhook_of
+from clew.assembly.opening import open_door
 from clew.host.request import SessionRequest
-from clew.host.webhook import ATTEMPT_S, LEAVE_S, MAX_QUEUED, PAUSES_S, BadAddress, Webhook, checked_address
+from clew.parts.notifications.webhook import ATTEMPT_S, LEAVE_S, MAX_QUEUED, PAUSES_S, BadAddress, Webhook, checked_address
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import Call, Say, ScriptedModel
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Notice, Notified, SessionStarted, TurnEnded

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from clew.config.skill_places import Folder
-from clew.host.skill_part import BUNDLED
+from clew.parts.skills.part import BUNDLED
 from clew.skills.definitions import Definition, read_body
 from clew.skills.finding import BUNDLED_FOLDER, Finder
 from clew.skills.skill_words import (

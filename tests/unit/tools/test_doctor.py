@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from clew.cli import doctor
-from clew.host import checks as doctor_checks
+from clew.parts.doctor import checks as doctor_checks
 from clew.system import search_binary
 from clew.system.sandbox.promises import promises
 from clew.system.sandbox.status import Attempt, SandboxStatus

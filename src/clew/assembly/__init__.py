@@ -1,0 +1,1 @@
+"""Where a session is put together from its parts."""

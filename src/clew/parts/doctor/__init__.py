@@ -1,0 +1,1 @@
+"""Checks and status of a session."""

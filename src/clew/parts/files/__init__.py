@@ -1,0 +1,1 @@
+"""The names of a project's files."""

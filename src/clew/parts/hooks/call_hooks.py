@@ -1,0 +1,146 @@
+"""Hooks before and after each tool call, and what they say to the model once the step is done."""
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from clew.agents.undo_hook import UndoHook
+from clew.engine.calls import CANCEL_TEXT
+from clew.engine.middleware.base import Middleware
+from clew.engine.ports import CallChange
+from clew.engine.turn import Turn, TurnStopped
+from clew.hooks.answers import HookVerdict
+from clew.parts.hooks.session_hooks import Hooking
+from clew.protocol.display import TerminalBlock
+from clew.protocol.events import Event, ToolEnded, ToolStarted, TurnEnded
+from clew.protocol.ids import CallId
+from clew.protocol.messages import ToolCallPart, result_text
+from clew.tools.base import Tool, ToolResult
+
+MAX_RESPONSE_CHARS = 200_000
+
+
+class Words(Struct):
+    """What hooks had to say about one call, apart from the verdict."""
+
+    context: list[str]
+    stop: str | None = None
+
+
+class HookedCalls(Middleware):
+    """Around every call. What a hook does to files after one that may have changed some belongs to the turn too."""
+
+    def __init__(self, hooking: Hooking, undo: UndoHook | None) -> None:
+        self._hooking = hooking
+        self._undo = undo
+        self._started: dict[CallId, ToolCallPart] = {}
+        self._effectful: set[CallId] = set()
+        self._finished: set[CallId] = set()
+        """Of the calls that run: those whose hooks were asked afterwards, or need not be."""
+        self._words: dict[CallId, Words] = {}
+
+    async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
+        """What is changed here is what is judged, shown and run."""
+        verdict = await self._ask("PreToolUse", call, {})
+        if verdict.stop is not None:
+            return CallChange(refused=f"a hook ended the turn: {verdict.stop}", hook=verdict.hook)
+        if verdict.leaning == "deny":
+            return CallChange(refused=verdict.reason, hook=verdict.hook)
+        if not verdict.leaning and verdict.arguments is None:
+            return None
+        return CallChange(
+            arguments=verdict.arguments,
+            leaning=verdict.leaning,
+            reason=verdict.reason,
+            hook=verdict.hook or verdict.changed_by,
+        )
+
+    @asynccontextmanager
+    async def around(self, call: ToolCallPart, tool: Tool[Any]) -> AsyncGenerator[None]:
+        """Only for those with an effect, which is worth knowing afterwards."""
+        self._effectful.add(call.id)
+        yield
+
+    async def after(self, call: ToolCallPart, tool: Tool[Any], result: ToolResult) -> ToolResult:
+        """The result stays the tool's, unless a hook puts another in its place or has to say something about it."""
+        moment = "PostToolUseFailure" if result.is_error else "PostToolUse"
+        self._finished.add(call.id)
+        if not self._hooking.listens(moment):
+            return result
+        fields: dict[str, Any] = {"tool_response": response(call, result)}
+        if result.is_error:
+            fields = {"error": result.text[:MAX_RESPONSE_CHARS], "is_interrupt": False}
+        undo = self._undo if call.id in self._effectful else None
+        async with undo.around_hooks(moment) if undo is not None else nullcontext():
+            verdict = await self._ask(moment, call, fields)
+        if verdict.result is not None:
+            result = replace(result, text=verdict.result)
+        if verdict.leaning == "deny":
+            result = replace(result, text=f"{result.text}\n[A hook looked at this and says: {verdict.reason}]")
+        return result
+
+    async def after_step(self, turn: Turn) -> AsyncGenerator[Event]:
+        """Only words about calls that stand; those of a reply that was withdrawn are gone with it."""
+        said = [self._words[call.call.id] for call in turn.last.calls if call.call.id in self._words]
+        self._words.clear()
+        for text in (text for words in said for text in words.context):
+            yield turn.accept(text)
+        stops = [words.stop for words in said if words.stop is not None]
+        if stops:
+            raise TurnStopped("stopped_by_hook", stops[0])
+
+    def hear(self, event: Event) -> None:
+        """A call that ended without `after` was stopped while it ran, so it failed; nobody waits for hooks then."""
+        match event:
+            case ToolStarted():
+                self._started[event.call.id] = event.call
+            case ToolEnded():
+                self._ended(event)
+            case TurnEnded():
+                self._started.clear()
+                self._finished.clear()
+                self._effectful.clear()
+            case _:
+                pass
+
+    def _ended(self, event: ToolEnded) -> None:
+        call = self._started.pop(event.result.call_id, None)
+        if call is None or call.id in self._finished or not self._hooking.listens("PostToolUseFailure"):
+            return
+        text = result_text(event.result)
+        fields = {"error": text, "is_interrupt": text == CANCEL_TEXT["interrupted"]}
+        self._hooking.beside(self._ask("PostToolUseFailure", call, fields))
+
+    async def _ask(self, moment: str, call: ToolCallPart, fields: dict[str, Any]) -> HookVerdict:
+        about = {"tool_name": call.name, "tool_input": call.arguments, "tool_use_id": call.id}
+        verdict = await self._hooking.ask(moment, about | fields, subject=call.name, call_id=call.id)
+        if verdict.context or verdict.stop is not None:
+            words = self._words.setdefault(call.id, Words(context=[]))
+            words.context += [hook_words(moment, verdict.context, call.name)] if verdict.context else []
+            words.stop = words.stop if words.stop is not None else verdict.stop
+        return verdict
+
+
+def hook_words(moment: str, context: str, about: str = "") -> str:
+    """What a hook adds to the conversation, as the model reads it."""
+    return f"[A hook adds, at {moment}{f' of {about}' if about else ''}:]\n{context}"
+
+
+def response(call: ToolCallPart, result: ToolResult) -> dict[str, Any]:
+    """A result under the names that hooks know: its text, what a command printed, which file it was about."""
+    told: dict[str, Any] = {"content": result.text[:MAX_RESPONSE_CHARS], "is_error": result.is_error}
+    terminal = next((block for block in result.display if isinstance(block, TerminalBlock)), None)
+    if terminal is not None:
+        told |= {
+            "stdout": terminal.output[:MAX_RESPONSE_CHARS],
+            "stderr": "",
+            "exit_code": terminal.exit_code,
+            "interrupted": False,
+        }
+    path = call.arguments.get("file_path", call.arguments.get("notebook_path"))
+    if isinstance(path, str):
+        told |= {"filePath": path, "success": True}
+    return told

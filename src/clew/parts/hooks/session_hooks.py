@@ -1,0 +1,334 @@
+"""The user's hooks in a session: all that a moment is due are asked at once, and their answers become one."""
+
+import asyncio
+import os
+from collections.abc import Collection, Coroutine
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from msgspec.structs import replace
+
+from clew.agents.permits import Permits
+from clew.hooks.answers import HookAnswer, HookVerdict, combined
+from clew.host.session import Session
+from clew.host.workspace import Workspace
+from clew.protocol.events import Event, HookAwaited, HookRan, HookRow, HooksOffered, Notice
+from clew.protocol.ids import CallId
+from clew.protocol.ops import AnswerHookCall, CallbackHook, RegisterHooks
+from clew.tools.session import ToolSession
+
+if TYPE_CHECKING:
+    from clew.hooks.approvals import HookApprovals
+    from clew.hooks.definitions import Hook
+
+
+class HookRegistry:
+    """Read when the session begins, and again when a person asks. What reads them is loaded where there may be any."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
+        self._approvals: HookApprovals | None = None
+        self.hooks: tuple[Hook, ...] = ()
+        self.problems: tuple[str, ...] = ()
+        if may_have_hooks(workspace):
+            self.read()
+
+    def read(self) -> None:
+        """All definitions as they stand now."""
+        from clew.hooks.settings import hooks_in_force  # most sessions have no hooks
+
+        place = self._workspace
+        found = hooks_in_force(
+            place.loaded, home=place.home, root=place.root, trusted=place.trusted, env=place.env, sources=place.sources
+        )
+        problem = self.approvals.problem
+        self.hooks = found.hooks
+        self.problems = (*found.problems, *([problem] if problem else []))
+
+    @property
+    def approvals(self) -> "HookApprovals":
+        """What people decided so far."""
+        if self._approvals is None:
+            from clew.hooks.approvals import HookApprovals  # as above
+
+            self._approvals = HookApprovals(self._workspace.home)
+        return self._approvals
+
+    def due(self, moment: str, subject: str) -> "list[Hook]":
+        """The hooks of a moment whose matcher fits, approved or not; what stands in several files once."""
+        if not any(hook.moment == moment for hook in self.hooks):
+            return []
+        from clew.hooks.matching import matches  # as above
+        from clew.hooks.running import distinct
+
+        fitting = [hook for hook in self.hooks if hook.moment == moment and matches(hook.matcher, subject)]
+        approved = [hook for hook in fitting if self.approvals.is_approved(hook, self._workspace.root)]
+        return distinct(approved) + [hook for hook in fitting if hook not in approved]
+
+    def may_run(self, hook: "Hook") -> bool:
+        """Whether exactly this hook was approved, and all it names is still what was looked at. Reads files."""
+        return not self.has_changed(hook) and self.approvals.is_approved(hook, self._workspace.root)
+
+    def has_changed(self, hook: "Hook") -> bool:
+        """Whether something that it names is no longer what it was when hooks were read. Reads files."""
+        if not hook.needs_approval:
+            return False
+        from clew.hooks.digests import TooManyNames, digest_of  # as above
+
+        try:
+            return digest_of(hook, str(self._workspace.root)) != hook.digest
+        except TooManyNames:
+            return True
+
+    def approved_again(self, hook: "Hook") -> "Hook | None":
+        """The same definition as it was read since, if that may run: what it names is what was approved after all."""
+        same = (one for one in self.hooks if replace(one, digest=hook.digest) == hook)
+        return next((one for one in same if one.digest != hook.digest and self.may_run(one)), None)
+
+    def rows(self) -> tuple[HookRow, ...]:
+        """As people decide about them."""
+        return tuple(
+            hook.row(approved=self.approvals.is_approved(hook, self._workspace.root), trusted=self._workspace.trusted)
+            for hook in self.hooks
+        )
+
+    def unapproved(self) -> tuple[HookRow, ...]:
+        """What a person should look at."""
+        return tuple(row for row in self.rows() if row.state == "unapproved")
+
+    def decide(self, digests: Collection[str], *, approved: bool) -> None:
+        """A person's word about exactly these, as they stand now. Raises KeyError for one that is not there, or
+        OSError."""
+        self.read()
+        chosen = [hook for hook in self.hooks if hook.digest in digests]
+        if missing := set(digests) - {hook.digest for hook in chosen}:
+            raise KeyError(min(missing))
+        if approved:
+            self.approvals.approve(chosen, self._workspace.root)
+        else:
+            self.approvals.revoke(chosen, self._workspace.root)
+
+
+def may_have_hooks(workspace: Workspace) -> bool:
+    """Whether it is worth looking: a few names on disk, and what settings say anyway."""
+    loaded, env = workspace.loaded, workspace.env
+    if loaded.settings.hooks or loaded.given_hooks is not None:
+        return True
+    claude = env.get("CLAUDE_CONFIG_DIR") or os.path.join(env.get("HOME") or os.path.expanduser("~"), ".claude")
+    files = [os.path.join(claude, "settings.json")]
+    if workspace.trusted:
+        names = ("settings.json", "settings.local.json")
+        files += [str(workspace.root / folder / name) for folder in (".clew", ".claude") for name in names]
+    return any(os.path.lexists(file) for file in files)
+
+
+if TYPE_CHECKING:
+    from clew.hooks.definitions import Hook
+    from clew.hooks.running import HookRunner
+    from clew.parts.hooks.callbacks import HookCallbacks
+
+NOTHING_SAID = HookVerdict()
+SHOWN_AFTER_S = 1.0
+"""A hook that takes longer is shown while it runs."""
+
+
+class Hooking:
+    """One per session. Only hooks that may run are run; none outlives the session."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        tools: ToolSession,
+        permits: Permits,
+        *,
+        session_id: str,
+        transcript: Path | None,
+        headless: bool,
+        offered: set[str],
+    ) -> None:
+        """`offered`: what a person was shown in this process; it is not shown again."""
+        self.registry = HookRegistry(workspace)
+        self._workspace = workspace
+        self._tools = tools
+        self._permits = permits
+        self._session_id = session_id
+        self._transcript = transcript
+        self._headless = headless
+        self._offered = offered
+        self._callbacks: HookCallbacks | None = None
+        self._runner: HookRunner | None = None
+        self._session: Session | None = None
+        self._beside: set[asyncio.Task[Any]] = set()
+
+    def attach(self, session: Session) -> None:
+        """Belong to a session."""
+        self._session = session
+        session.beside.append(self.close)
+
+    def listens(self, moment: str) -> bool:
+        """Whether anybody may have to be asked at this moment."""
+        callbacks = self._callbacks.hooks if self._callbacks is not None else ()
+        return any(hook.moment == moment for hook in (*self.registry.hooks, *callbacks))
+
+    async def ask(
+        self,
+        moment: str,
+        fields: dict[str, Any] | None = None,
+        *,
+        subject: str = "",
+        call_id: CallId | None = None,
+        limit_s: float | None = None,
+    ) -> HookVerdict:
+        """What all hooks of a moment say together. `subject`: what their matchers look at. `limit_s`: for all of them;
+        what still runs then is stopped and counts as silent."""
+        if not self.listens(moment):
+            return NOTHING_SAID
+        document = self._document(moment) | (fields or {})
+        asked = [self._of_command(hook, document) for hook in self.registry.due(moment, subject)]
+        if self._callbacks is not None:
+            asked += [
+                self._of_callback(self._callbacks, hook, document, call_id)
+                for hook in self._callbacks.due(moment, subject)
+            ]
+        if not asked:
+            return NOTHING_SAID
+        tasks = [asyncio.ensure_future(answer) for answer in asked]
+        try:
+            await asyncio.wait(tasks, timeout=limit_s)
+        finally:
+            for task in tasks:
+                task.cancel()
+            answers = await asyncio.gather(*tasks, return_exceptions=True)
+        for fault in (answer for answer in answers if isinstance(answer, Exception)):
+            words = f"a hook of {moment} could not be asked: {type(fault).__name__}: {fault}"
+            self._tell(Notice(level="error", text=words, code="internal"))
+        verdict = combined([answer for answer in answers if isinstance(answer, HookAnswer)])
+        for message in verdict.messages:
+            self.say("info", message)
+        return verdict
+
+    def beside(self, work: Coroutine[Any, Any, Any]) -> "asyncio.Task[Any]":
+        """Hooks that nobody waits for now; they end with the session at the latest."""
+        task = asyncio.create_task(work)
+        self._beside.add(task)
+        task.add_done_callback(self._beside.discard)
+        return task
+
+    async def end(self) -> None:
+        """The session is over: nothing is run any more."""
+        if self._runner is not None:
+            await self._runner.close()
+
+    async def close(self) -> None:
+        """Stop what runs beside."""
+        for task in self._beside:
+            task.cancel()
+        await asyncio.gather(*self._beside, return_exceptions=True)
+
+    def register(self, op: RegisterHooks) -> None:
+        """Callbacks of the program that drives the session, in place of those before."""
+        from clew.parts.hooks.callbacks import HookCallbacks  # only programs have them
+
+        if self._callbacks is None:
+            self._callbacks = HookCallbacks(self._tell, op.hooks)
+        self._callbacks.hooks = op.hooks
+
+    def answered(self, op: AnswerHookCall) -> bool:
+        """Deliver a callback's answer; False when nothing waits for it."""
+        return self._callbacks is not None and self._callbacks.settle(op)
+
+    def say(self, level: Literal["info", "warning"], text: str) -> None:
+        """Tell a person."""
+        self._tell(Notice(level=level, text=text, code="hook"))
+
+    def introduction(self) -> tuple[Notice | HooksOffered, ...]:
+        """What the first front end should know: hooks that do not run, and settings that cannot be understood."""
+        problems = tuple(Notice(level="warning", text=text, code="hooks") for text in self.registry.problems)
+        return (*problems, *self._offers())
+
+    def _offers(self) -> tuple[Notice | HooksOffered, ...]:
+        """What nobody approved and nobody was shown yet."""
+        rows = tuple(row for row in self.registry.unapproved() if row.digest not in self._offered)
+        self._offered.update(row.digest for row in rows)
+        if not rows:
+            return ()
+        return (
+            (Notice(level="warning", text=left_out(rows), code="hooks"),)
+            if self._headless
+            else (HooksOffered(hooks=rows),)
+        )
+
+    async def _of_command(self, hook: "Hook", document: dict[str, Any]) -> HookAnswer | None:
+        if not await asyncio.to_thread(self.registry.may_run, hook):
+            await self._changed(hook)
+            again = await asyncio.to_thread(self.registry.approved_again, hook)
+            if again is None:
+                return None
+            hook = again
+        if self._runner is None:
+            from clew.hooks.running import HookRunner  # loaded with the first hook that runs
+
+            self._runner = HookRunner()
+        tools = self._tools
+        answer = self._runner.run(
+            hook,
+            document,
+            cwd=tools.cwd,
+            env=tools.env,
+            project_root=str(self._workspace.root),
+            key_variables=tools.key_variables,
+            keep=tools.keep_variables,
+        )
+        return await self._watched(hook.command, hook.moment, answer)
+
+    async def _of_callback(
+        self, callbacks: "HookCallbacks", hook: CallbackHook, document: dict[str, Any], call_id: CallId | None
+    ) -> HookAnswer:
+        return await self._watched(hook.callback_id, hook.moment, callbacks.call(hook, document, call_id))
+
+    async def _watched(self, name: str, moment: str, work: Coroutine[Any, Any, HookAnswer]) -> HookAnswer:
+        """Shown while it takes long, and told when it ended, also when it was stopped."""
+        loop = asyncio.get_running_loop()
+        shown = loop.call_later(SHOWN_AFTER_S, lambda: self._tell(HookAwaited(hook=name, moment=moment)))
+        ran = HookRan(hook=name, moment=moment, outcome="timed_out", detail="it was stopped")
+        try:
+            answer = await work
+            ran = HookRan(
+                hook=name,
+                moment=moment,
+                outcome=answer.outcome,
+                detail=answer.detail,
+                duration_ms=answer.duration_ms,
+            )
+        finally:
+            shown.cancel()
+            self._tell(ran)
+        return answer
+
+    async def _changed(self, hook: "Hook") -> None:
+        """It may not run. When that is news, because it, or a file it names, is no longer what was approved, a person
+        is told."""
+        if hook.digest not in self._offered or await asyncio.to_thread(self.registry.has_changed, hook):
+            await asyncio.to_thread(self.registry.read)
+            for event in self._offers():
+                self._tell(event)
+
+    def _document(self, moment: str) -> dict[str, Any]:
+        return {
+            "session_id": self._session_id,
+            "transcript_path": str(self._transcript) if self._transcript is not None else "",
+            "cwd": self._tools.cwd,
+            "permission_mode": self._permits.policy.mode,
+            "hook_event_name": moment,
+        }
+
+    def _tell(self, event: Event) -> None:
+        if self._session is not None:
+            self._session.publish(event)
+
+
+def left_out(rows: tuple[HookRow, ...]) -> str:
+    """The hooks that do not run because nobody approved them, and how to."""
+    listed = "; ".join(f"{row.moment}: {row.command} ({row.source})" for row in rows)
+    count = "1 hook is" if len(rows) == 1 else f"{len(rows)} hooks are"
+    return f"{count} not approved and not run: {listed}. To look at them and approve them: clew hooks approve"

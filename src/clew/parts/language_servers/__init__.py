@@ -1,0 +1,1 @@
+"""Diagnostics of language servers after edits."""

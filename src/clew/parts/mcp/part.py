@@ -1,0 +1,344 @@
+"""The user's MCP servers in a session: connected beside it, after its first request left; tools join and leave."""
+
+import asyncio
+from collections.abc import AsyncGenerator, Collection
+from typing import TYPE_CHECKING, Any
+
+from msgspec.structs import replace
+
+from clew.engine.middleware.base import Middleware
+from clew.engine.turn import Content, Expand, Turn
+from clew.host.part import Answerers, Brought, Joined, Place
+from clew.parts.mcp.asks import McpAsks
+from clew.parts.mcp.offers import PROMPT_PREFIX, McpOffers
+from clew.host.refusal import OpRefused
+from clew.host.room import Effect
+from clew.host.session import Session
+from clew.llm.connect import key_variables
+from clew.protocol.events import (
+    Event,
+    McpServersChanged,
+    McpServersOffered,
+    Notice,
+    ReplyBegan,
+    SessionStarted,
+    StepStarted,
+    ToolsChanged,
+)
+from clew.protocol.invocables import InvocableRow
+from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
+from clew.protocol.mcp_events import McpServerRow
+from clew.protocol.ops import Op
+from clew.system.debug_log import open_debug_log
+from clew.system.environment import tool_environment
+from clew.tools.base import Tool
+from clew.transcript.store import SessionStore
+
+if TYPE_CHECKING:
+    from clew.mcp.server import Server
+    from clew.mcp.servers import McpServers
+    from clew.mcp.tool_cache import ToolCache
+
+AFTER_REQUEST_S = 1.0
+"""A reply that takes longer to begin is not waited for: the request has left."""
+AFTER_PROMPT_S = 2.0
+"""Where a person is about to type, servers are connected meanwhile, once the prompt is there."""
+
+
+LISTED_WITHIN_S = 10.0
+"""How long a list that nobody can ask for again waits for servers."""
+
+
+class McpParts(Brought):
+    """Always there, for those who ask; what it stands for is loaded where there is a server."""
+
+    ops = McpAsks.ops
+
+    def __init__(self, place: Place) -> None:
+        self._place = place
+        self._joined: Joined | None = None
+        self._cache: ToolCache | None = None
+        self._introduced = False
+        self._telling = False
+        self._beginning: asyncio.TimerHandle | None = None
+        self.offers = McpOffers(lambda: self.names_changed())
+        self.asks = McpAsks(place.workspace.home, driven=place.request.driven)
+        self.servers: McpServers | None = None
+        if may_have_servers(place):
+            self.servers = self._opened()
+            self.late = self
+        if place.request.mcp_wait_s:
+            self.middlewares = (FirstWait(self, place.request.mcp_wait_s),)
+
+    def attach(self, joined: Joined) -> None:
+        self._joined = joined
+        self.asks.attach(joined.session)
+        joined.session.on_begin.append(self._on_begin)
+        joined.session.on_leave.append(self._leave)
+        if self.servers is not None:
+            joined.session.subscribe(self._hear)
+            self._let_a_tool_answer(joined.session, self.servers)
+
+    def _let_a_tool_answer(self, session: Session, servers: "McpServers") -> None:
+        if name := self._place.request.permission_tool:
+            from clew.parts.mcp.permission_tool import PermissionTool  # few runs have one
+
+            session.subscribe_to_all(PermissionTool(name, servers, session).hear)
+
+    def introduced(self, started: SessionStarted) -> SessionStarted:
+        return replace(started, servers=self.servers.rows()) if self.servers is not None else started
+
+    async def understood(self, op: Op) -> Effect:
+        servers = self.servers = self.servers or self._opened()
+        return await self.asks.understood(op, servers)
+
+    def lookups(self) -> Answerers:
+        return dict.fromkeys((ListMcp, ApproveMcp, ReconnectMcp, ToggleMcp), self._listed)
+
+    async def _listed(self, lookup: ListMcp | ApproveMcp | ReconnectMcp | ToggleMcp) -> McpServersListed:
+        """Do what is wanted of a server, if anything, and list all."""
+        servers = self.servers = self.servers or self._opened()
+        self.begin()
+        try:
+            match lookup:
+                case ListMcp():
+                    await servers.reread()
+                    if self._place.request.headless:  # nobody looks again in a moment
+                        await servers.settled(LISTED_WITHIN_S)
+                case ApproveMcp():
+                    await servers.decide(lookup.digests, approved=lookup.approved)
+                case ReconnectMcp():
+                    await servers.reconnect(lookup.server)
+                case ToggleMcp():
+                    await servers.toggle(lookup.server, enabled=lookup.enabled)
+        except KeyError as error:
+            if isinstance(lookup, ApproveMcp):
+                words = "a server has changed since it was listed, so nothing was approved; look at it again"
+                raise OpRefused(words) from error
+            raise OpRefused(f"there is no MCP server {error.args[0]!r}; /mcp lists those there are") from error
+        except OSError as error:
+            raise OpRefused(f"your decision cannot be kept: {error.strerror or error}") from error
+        except ValueError as error:
+            raise OpRefused(f"it may not run: {error}") from error
+        return McpServersListed(servers=servers.rows(), problems=servers.problems)
+
+    def invocables(self) -> tuple[InvocableRow, ...]:
+        """The prompts of servers."""
+        return self.offers.rows()
+
+    def may_bring(self, name: str) -> bool:
+        """Whether it can be a prompt of a server."""
+        return self.servers is not None and name.casefold().startswith(PROMPT_PREFIX)
+
+    async def names_settled(self) -> None:
+        """Servers connect, and tell their prompts."""
+        if self.servers is not None:
+            limit_s = max(LISTED_WITHIN_S, self._place.request.mcp_wait_s)
+            self.begin()
+            await self.servers.settled(limit_s)
+            await self.offers.settled(limit_s)
+
+    def expansion(self, row: InvocableRow, arguments: str) -> Expand:
+        """What the server makes of its prompt."""
+        assert self.servers is not None
+        return self.offers.expansion(row, arguments, self.servers)
+
+    def mentioned(self, content: Content) -> Expand | None:
+        """Resources that a prompt names."""
+        return self.offers.mentioned(content, self.servers) if self.servers is not None else None
+
+    def found(self, query: str) -> tuple[str, ...]:
+        """Resources that can be named."""
+        return self.offers.found(query)
+
+    def begin(self) -> None:
+        """Connect, if that has not begun."""
+        if self.servers is not None:
+            self.servers.begin()
+
+    # The model's tools that come later: see tools/late_tools.py.
+
+    def known_tools(self) -> tuple[Tool[Any], ...]:
+        """What servers that may run offered the last time."""
+        if self.servers is None:
+            return ()
+        cache = self.cache
+        may = [one.definition for one in self.servers.servers.values() if one.state == "waiting"]
+        return tuple(tool for definition in may for tool in cache.load(definition))
+
+    def connecting(self) -> tuple[str, ...]:
+        """The servers whose tools may still come."""
+        return self.servers.connecting if self.servers is not None else ()
+
+    async def wait(self, sources: Collection[str], up_to_s: float) -> None:
+        """Until none of these is connecting any more, or the time is over."""
+        if self.servers is not None:
+            self.begin()
+            await self.servers.settled(up_to_s, sources)
+
+    @property
+    def cache(self) -> "ToolCache":
+        """What servers offered the last time."""
+        if self._cache is None:
+            from clew.mcp.tool_cache import ToolCache  # where there is a server
+
+            self._cache = ToolCache(self._place.workspace.home)
+        return self._cache
+
+    def _opened(self) -> "McpServers":
+        from clew.mcp.ports import Surroundings  # where there is a server, or somebody asks for one
+        from clew.mcp.servers import McpServers
+
+        place, past = self._place.workspace, self._place.past
+        keys = key_variables(place.settings.providers)
+        log = open_debug_log(place.home, past.session_id, enabled=past.path is not None and place.settings.debug_log)
+        return McpServers(
+            places_of(self._place),
+            self.asks.around(
+                Surroundings(
+                    root=place.root,
+                    env=place.env,
+                    child_env=tool_environment(
+                        place.env, key_variables=keys, keep=place.settings.tool_environment.keep
+                    ),
+                    roots=lambda: self._joined.toolbox.session.roots if self._joined is not None else (),
+                    log=lambda server, line: log.write(f"mcp {server}", line),
+                )
+            ),
+            changed=self._changed,
+            tell=lambda line: self._tell(Notice(level="warning", text=line, code="mcp")),
+        )
+
+    def _on_begin(self) -> None:
+        """Somebody listens, from the next moment on."""
+        if self.servers is None or self._introduced:
+            return
+        self._introduced = True
+        loop = asyncio.get_running_loop()
+        loop.call_soon(self._introduce)
+        if self._place.request.mcp_wait_s:
+            loop.call_soon(self.begin)
+        elif not self._place.request.headless:
+            self._beginning = loop.call_later(AFTER_PROMPT_S, self.begin)
+
+    def _introduce(self) -> None:
+        """What a person should know: what is not understood, and what waits for their word."""
+        assert self.servers is not None
+        for text in (*self.servers.problems, *self.servers.found.notes):
+            self._tell(Notice(level="warning", text=text, code="mcp"))
+        rows = tuple(row for row in self.servers.unapproved() if row.digest not in self._place.offered)
+        self._place.offered.update(row.digest for row in rows)
+        if rows and self._place.request.headless:
+            self._tell(Notice(level="warning", text=left_out(rows), code="mcp"))
+        elif rows:
+            self._tell(McpServersOffered(servers=rows))
+
+    def _hear(self, event: Event) -> None:
+        """The first request goes first."""
+        if self.servers is None or self.servers.begun:
+            return
+        if isinstance(event, StepStarted):
+            self._later(AFTER_REQUEST_S)
+        elif isinstance(event, ReplyBegan):
+            self._later(0)
+
+    def _later(self, delay_s: float) -> None:
+        if self._beginning is not None:
+            self._beginning.cancel()
+        self._beginning = asyncio.get_running_loop().call_later(delay_s, self.begin)
+
+    def _changed(self, server: "Server") -> None:
+        """Its tools are those of the session from the next step on."""
+        if self._joined is None:
+            return
+        tools = self._joined.toolbox.tools
+        wanted: dict[str, Tool[Any]] = {tool.name: tool for tool in self.offers.follow(server)}
+        wanted |= {tool.name: tool for tool in server.tools}
+        here = {tool.name: tool for tool in tools if tool.source == server.name}
+        gone = [name for name, tool in here.items() if wanted.get(name) is not tool]
+        for name in gone:
+            tools.remove(name)
+        new = [tool for name, tool in wanted.items() if here.get(name) is not tool]
+        for tool in new:
+            tools.add(tool)
+        if server.listed and new:
+            self.cache.compare(server.definition, server.tools)
+        if new or gone:
+            self._tell(ToolsChanged(added=tuple(tool.name for tool in new), removed=tuple(gone)))
+        if not self._telling:
+            self._telling = True
+            asyncio.get_running_loop().call_soon(self._tell_all)
+
+    def _tell_all(self) -> None:
+        self._telling = False
+        if self.servers is not None:
+            self._tell(McpServersChanged(servers=self.servers.rows()))
+
+    def _tell(self, event: Event) -> None:
+        if self._joined is not None:
+            self._joined.session.publish(event)
+
+    async def _leave(self, reason: str) -> None:
+        if self._beginning is not None:
+            self._beginning.cancel()
+        await self.offers.close()
+        if self.servers is not None:
+            await self.servers.close()
+
+
+class FirstWait(Middleware):
+    """`--mcp-wait`: the first request waits for servers, not longer than so."""
+
+    def __init__(self, parts: McpParts, limit_s: float) -> None:
+        self._parts = parts
+        self._limit_s = limit_s
+        self._waited = False
+
+    def before_step(self, turn: Turn) -> AsyncGenerator[Event] | None:
+        return None if self._waited or self._parts.servers is None else self._wait()
+
+    async def _wait(self) -> AsyncGenerator[Event]:
+        self._waited = True
+        assert self._parts.servers is not None
+        self._parts.begin()
+        late = await self._parts.servers.settled(self._limit_s)
+        await self._parts.offers.settled(self._limit_s)
+        if late:
+            words = f"{', '.join(late)} did not connect within {self._limit_s:g} s (--mcp-wait)"
+            yield Notice(level="warning", text=f"MCP: {words}", code="mcp")
+
+
+def may_have_servers(place: Place) -> bool:
+    """Whether it is worth looking: a few names on disk."""
+    request, workspace = place.request, place.workspace
+    if request.mcp_config:
+        return True
+    if request.strict_mcp or request.bare:
+        return False
+    kept = SessionStore(workspace.home).project_dir(workspace.root)
+    files = [(workspace.home / "mcp.json", "user"), (kept / "mcp.json", "local")]
+    files += [(workspace.root / ".mcp.json", "project")] if workspace.trusted else []
+    return any(source in workspace.sources and file.exists() for file, source in files)
+
+
+def places_of(place: Place) -> Any:
+    """Where the definitions of this session's servers may be."""
+    from clew.mcp.files import Places  # where there is a server, or somebody asks for one
+
+    workspace = place.workspace
+    return Places(
+        home=workspace.home,
+        root=workspace.root,
+        kept=SessionStore(workspace.home).project_dir(workspace.root),
+        trusted=workspace.trusted,
+        sources=frozenset(workspace.sources),
+        given=place.request.mcp_config,
+        strict=place.request.strict_mcp or place.request.bare,
+    )
+
+
+def left_out(rows: tuple[McpServerRow, ...]) -> str:
+    """The servers that do not run because nobody approved them, and how to."""
+    listed = "; ".join(f"{row.name}: {row.shape} ({row.source})" for row in rows)
+    count = "1 MCP server is" if len(rows) == 1 else f"{len(rows)} MCP servers are"
+    return f"{count} not approved and not run: {listed}. To look at them and approve them: clew mcp approve"

@@ -1,0 +1,50 @@
+"""Auto-memory: what a model would like to be remembered, checked, shown to a person, and kept as `#` lines are."""
+
+import os
+
+from clew.host.part import Brought, Joined, Place
+from clew.parts.memory.files import add_line, adds_to, clean_line
+from clew.system.secret_scan import find_secrets
+from clew.tools.remember import NotKept, RememberLine
+
+MAX_PER_SESSION = 20
+
+
+class Remembering(Brought):
+    """One per session, only where the user asked for it."""
+
+    def __init__(self, place: Place) -> None:
+        self._workspace = place.workspace
+        self._count = 0
+        self.tools = (RememberLine(looked_at=self._looked_at, keep=self._keep),)
+
+    def attach(self, joined: Joined) -> None:
+        """What is kept can be taken back in this session."""
+        self._tools = joined.toolbox.session
+
+    def _looked_at(self, text: str) -> tuple[str, str]:
+        """The line as it would stand there, and the file. Raises NotKept."""
+        try:
+            line = clean_line(self._workspace, text)
+        except ValueError as error:
+            raise NotKept(str(error)) from error
+        if "\n" in text.strip():
+            raise NotKept("it is more than one line")
+        if find_secrets(text):
+            raise NotKept("it holds what looks like a secret")
+        if self._count >= MAX_PER_SESSION:
+            raise NotKept(f"{MAX_PER_SESSION} lines were kept in this session, which is enough")
+        path, _ = adds_to(self._workspace)
+        return f"- {line}", os.path.realpath(path)
+
+    def _keep(self, text: str) -> str:
+        shown, target = self._looked_at(text)
+        try:
+            line, path, _, _ = add_line(self._workspace, text, only=target)
+        except ValueError as error:
+            raise NotKept(str(error)) from error
+        except OSError as error:
+            raise NotKept(f"{target} cannot be written ({error.strerror})") from error
+        self._count += 1
+        self._tools.remembered.append((str(path), line))
+        return f"Kept in {path}: {shown}"

@@ -1,0 +1,1 @@
+"""Which models a session can talk to."""

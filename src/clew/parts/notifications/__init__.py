@@ -1,0 +1,1 @@
+"""Notices of a session for who does not look."""

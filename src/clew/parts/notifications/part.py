@@ -1,0 +1,223 @@
+"""Notices of a session: published once each while nobody looks, for the terminal, for hooks and for a webhook."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from clew.config.errors import SettingsError
+from clew.config.schema import Notifications
+from clew.parts.notifications.attention import Attention
+from clew.host.session import EndReason, Session
+from clew.host.workspace import Workspace
+from clew.protocol.events import (
+    Answered,
+    ApprovalRequested,
+    Ask,
+    ElicitationRequested,
+    Envelope,
+    Event,
+    Notified,
+    PlanProposed,
+    QuestionAsked,
+    TurnEnded,
+)
+from clew.protocol.ids import RequestId, new_uuid
+from clew.protocol.refused_calls import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
+from clew.system.redact import redact
+from clew.system.terminal_text import clip, sanitize
+
+MAX_CHARS = 120
+MAX_READ_CHARS = 20_000
+"""More of a text is not looked at: what is shown of it comes from its beginning."""
+LIMITS = frozenset({"max_turns", "max_budget", "max_tokens", "max_minutes"})
+OWN_DOING = frozenset({"interrupted", "stopped_by_denial"})
+"""Whoever ended the turn so knows of it."""
+
+
+def notice_of(event: Event, title: str = "") -> Notified | None:
+    """The notice of an event; None for those one need not know of. No id of the event is in it."""
+    title = safe_line(title)
+    about = f": {title}" if title else ""
+    match event:
+        case ApprovalRequested():
+            text = f"Approval needed for {safe_line(event.tool)}: {safe_line(event.subject)}"
+            return Notified(kind="needs_approval", text=text, title=title)
+        case PlanProposed():
+            return Notified(kind="needs_approval", text=f"A plan waits for approval{about}", title=title)
+        case QuestionAsked():
+            question = event.questions[0].question if event.questions else ""
+            return Notified(kind="asks", text=f"A question: {safe_line(question)}", title=title)
+        case ElicitationRequested():
+            text = f"{safe_line(event.server)} asks: {safe_line(event.message)}"
+            return Notified(kind="asks", text=text, title=title)
+        case Ask():
+            return Notified(kind="asks", text=f"An answer is needed{about}", title=title)
+        case TurnEnded(reason="completed"):
+            return Notified(kind="done", text=f"Done{about}", title=title)
+        case TurnEnded() if event.reason in OWN_DOING:
+            return None
+        case TurnEnded() if event.reason in LIMITS:
+            return Notified(kind="limit", text=f"A limit was reached{about}", title=title)
+        case TurnEnded():
+            return Notified(
+                kind="failed", text=f"Stopped{about}: {safe_line(event.error or event.reason)}", title=title
+            )
+        case _:
+            return None
+
+
+def safe_line(text: str) -> str:
+    """Redacted before it is cut: half a key is still most of a key."""
+    return clip(sanitize(redact(text[:MAX_READ_CHARS]), one_line=True), MAX_CHARS)
+
+
+class Sender(Protocol):
+    """Where notices go outside of this process."""
+
+    def send(self, notice: Notified, *, session_id: str, cwd: str) -> None:
+        """Take it; whatever becomes of it, nobody waits."""
+        ...
+
+    async def close(self) -> None:
+        """A short moment for what is under way."""
+        ...
+
+
+OpenSender = Callable[[Callable[[str], None]], Sender]
+"""Given how to tell that it does not work."""
+
+
+class Notifying:
+    """Hears the session. What waits for an answer is told once, what ended is told once, and most is not told at all:
+    whoever looks has seen it."""
+
+    def __init__(
+        self, session: Session, attention: Attention, settings: Notifications, *, headless: bool, sender: Sender | None
+    ) -> None:
+        self._session = session
+        self._attention = attention
+        self._min_turn_ms = settings.min_turn_s * 1000
+        self._unanswered_s = settings.unanswered_s
+        self._headless = headless
+        self._sender = sender
+        self._known: set[RequestId] = set()
+        self._timers: dict[RequestId, asyncio.TimerHandle] = {}
+        """What nobody has answered or was told of yet."""
+        self._ended_turn = 0
+        self._refusals = RefusedCalls()
+        self._closed = False
+        self._told_failure = False
+
+    def hear_any(self, envelope: Envelope) -> None:
+        """An event of any agent: somebody must answer whoever asks."""
+        event = envelope.event
+        match event:
+            case Ask():
+                self._guarded(lambda: self._asked(event))
+            case Answered():
+                self._answered(event.request_id)
+            case _:
+                pass
+
+    def hear_main(self, event: Event) -> None:
+        """An event of the main agent: its turns are what people wait for."""
+        self._refusals.feed(event)
+        if isinstance(event, TurnEnded) and event.turn > self._ended_turn:
+            self._ended_turn = event.turn
+            self._guarded(lambda: self._ended(event))
+
+    async def close(self) -> None:
+        """Nothing more is told."""
+        self._closed = True
+        for request_id in list(self._timers):
+            self._answered(request_id)
+
+    async def leave(self, reason: EndReason) -> None:
+        """What is on its way gets a short moment."""
+        if self._sender is not None:
+            await self._sender.close()
+
+    def _asked(self, event: Ask) -> None:
+        """At once to who looks away; else when nobody answers. A run without a person has a program that may."""
+        if event.request_id in self._known:
+            return
+        self._known.add(event.request_id)
+        if self._headless or self._attention.looking:
+            loop = asyncio.get_running_loop()
+            self._timers[event.request_id] = loop.call_later(self._unanswered_s, self._unanswered, event)
+        else:
+            self._tell(event)
+
+    def _unanswered(self, event: Ask) -> None:
+        del self._timers[event.request_id]
+        self._guarded(lambda: self._tell(event))
+
+    def _answered(self, request_id: RequestId) -> None:
+        timer = self._timers.pop(request_id, None)
+        if timer is not None:
+            timer.cancel()
+
+    def _ended(self, event: TurnEnded) -> None:
+        """A turn is not the end while input waits, and its end is no news to who looks or has hardly looked away. Where
+        nobody was there to allow anything, having done nothing is no answer."""
+        if self._headless and self._refusals.undid(event):
+            event = replace(event, reason=ALL_REFUSED, error=ALL_REFUSED_WORDS)
+        if event.reason == "completed":
+            short = not self._headless and event.duration_ms < self._min_turn_ms
+            if short or self._session.journal.main.state.queued:
+                return
+        if not self._attention.looking:
+            self._tell(event)
+
+    def _tell(self, event: Event) -> None:
+        log = self._session.journal.main
+        notice = notice_of(event, log.state.title)
+        if notice is None:
+            return
+        notice = replace(notice, notice_id=new_uuid())
+        self._session.publish(notice)
+        if self._sender is not None:
+            self._sender.send(notice, session_id=self._session.started.session_id, cwd=log.stamp.cwd)
+
+    def _guarded(self, work: Callable[[], None]) -> None:
+        """Its own boundary: a notice that cannot be made never ends a turn."""
+        if self._closed:
+            return
+        try:
+            work()
+        except Exception as error:  # told once; the session goes on without
+            if not self._told_failure:
+                self._told_failure = True
+                self._session.notice("warning", f"notifications failed: {type(error).__name__}: {error}", code="notify")
+
+
+def webhook_of(workspace: Workspace) -> OpenSender | None:
+    """How the configured webhook is opened; None without one. Raises SettingsError for an address it cannot be."""
+    url = workspace.settings.notifications.webhook
+    if not url:
+        return None
+    from clew.parts.notifications.webhook import BadAddress, Webhook, checked_address  # loaded only where one is configured
+
+    try:
+        address, path = checked_address(url)
+    except BadAddress as error:
+        sources = workspace.loaded.sources.get("notifications.webhook", ())
+        where = sources[-1].place if sources else "settings"
+        raise SettingsError(f'{where}: "notifications.webhook": {error}') from error
+    return lambda tell: Webhook(address, path, env=workspace.env, tell=tell)
+
+
+def start_notifying(
+    session: Session, settings: Notifications, webhook: OpenSender | None, *, headless: bool
+) -> Attention:
+    """From now on notices of the session go out; the answer is whom to tell about ops."""
+    attention = Attention(pause_s=settings.unanswered_s, headless=headless)
+    sender = webhook(lambda text: session.notice("warning", text, code="webhook")) if webhook is not None else None
+    notifying = Notifying(session, attention, settings, headless=headless, sender=sender)
+    session.subscribe_to_all(notifying.hear_any)
+    session.subscribe(notifying.hear_main)
+    session.beside.append(notifying.close)
+    session.on_leave.append(notifying.leave)
+    return attention

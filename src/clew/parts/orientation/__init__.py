@@ -1,0 +1,1 @@
+"""Labels, titles and recaps of a session."""

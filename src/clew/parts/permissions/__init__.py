@@ -1,0 +1,1 @@
+"""Permission rules and modes of a session."""

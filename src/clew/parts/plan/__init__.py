@@ -1,0 +1,1 @@
+"""Plan mode in a session."""

@@ -1,0 +1,1 @@
+"""The sessions of this machine, as a session lists them."""

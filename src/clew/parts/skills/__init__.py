@@ -1,0 +1,1 @@
+"""Skills and custom commands in a session."""

@@ -1,0 +1,1 @@
+"""Tasks of a session: work beside its turns."""

@@ -1,0 +1,1 @@
+"""Going back in a session: files and conversation."""

@@ -1,0 +1,1 @@
+"""The context window of a session."""
