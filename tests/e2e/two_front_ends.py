@@ -124,7 +124,7 @@ async def host(seed: int, folder: Path) -> None:
         for agent in (MAIN_AGENT, CHILD):
             await front.submit(SubmitPrompt(content=f"go {turn_number}", agent=agent))
         await _both_end(front, turn_number, fate)
-    session = door.room.session
+    session = door.session
     live = {agent: session.runners[agent].agent.conversation.messages() for agent in (MAIN_AGENT, CHILD)}
     await front.submit(Close())
     await front.task
@@ -155,7 +155,7 @@ async def _both_end(front: Front, number: int, fate: random.Random) -> None:
     done = {agent: asyncio.ensure_future(front.until(TurnEnded, number, agent=agent)) for agent in (MAIN_AGENT, CHILD)}
     while not all(task.done() for task in done.values()):
         await asyncio.wait(done.values(), timeout=fate.choice((0.02, 0.05, 0.2)))
-        for item in front.door.room.session.journal.state.asks:
+        for item in front.door.session.journal.state.asks:
             if fate.random() < 0.1:
                 decision = fate.choice(("allow", "deny"))
                 await front.submit(AnswerApproval(agent=item.agent, request_id=item.ask.request_id, decision=decision))

@@ -91,6 +91,7 @@ class AgentFactory:
             publish=self._publisher(agent.id),
             spent=self.budget.spent,
             first_turn=log.state.turns + 1,
+            look=body.look,
         )
         self._runners[agent.id] = runner
         self.session.add_agent(runner, log if spec.sidechain else None, call=call)

@@ -12,6 +12,7 @@ from clew.protocol.events import (
     CompactionEnded,
     Envelope,
     Event,
+    PermissionModeChanged,
     PromptAccepted,
     Rewound,
     SessionStarted,
@@ -116,6 +117,16 @@ class AgentLog:
     def keep(self, entry: KnownEntry) -> None:
         """A line that comes from no event."""
         self.conversation.append(entry)
+
+    def note_mode(self, mode: str) -> None:
+        """Write down the permission mode that the session began in: front ends know it, but no event told it."""
+        self.take(PermissionModeChanged(mode=mode))
+
+    def note_prompt(self, blocks: tuple[str, ...]) -> None:
+        """Write down that requests begin with other blocks than the log says, where it says any."""
+        stored = self.conversation.system_prompt
+        if stored is not None:
+            self.keep(msgspec.structs.replace(stored, blocks=blocks, **self.stamp.keyed()))
 
     def unsaved(self) -> int:
         """How many lines are not on disk, after one more try."""

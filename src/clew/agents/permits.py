@@ -142,7 +142,7 @@ class Permits:
         self._lent: tuple[str, ...] = ()
         self.started_with = policy.mode
         self._results_dir = results_dir
-        self.plan_file = ""
+        self._plan_file = ""
         """The session's own plan, which the model may read and write in every mode; empty: it has none."""
 
     def judge(self, accesses: tuple[Access, ...], *, mode: Mode | None = None) -> Verdict:
@@ -166,7 +166,7 @@ class Permits:
         if not isinstance(access, FileAccess) or access.op == "delete":
             return False
         target = os.path.realpath(os.path.join(access.cwd, access.path))
-        if self.plan_file and target == self.plan_file:
+        if self._plan_file and target == self._plan_file:
             return True
         if self._results_dir is None or access.op == "write":
             return False
@@ -244,6 +244,10 @@ class Permits:
             for kept in [rule.effect == "allow" and rule.text in saved]
             for given in [rule.effect == "allow" and rule.text in self._session_only]
         )
+
+    def use_plan_file(self, path: str) -> None:
+        """The one file that may be written while planning, as a real path; empty: none."""
+        self._plan_file = path
 
     def set_mode(self, mode: str) -> None:
         """Raises ValueError for a mode there is not."""

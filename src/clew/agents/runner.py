@@ -64,6 +64,8 @@ class AgentBody(Struct, frozen=True, kw_only=True):
     log: AgentLog
     tools: AgentTools
     middlewares: Sequence[Middleware]
+    look: Look = let_in
+    """What is said to a prompt before it joins the conversation."""
 
 
 class AgentRunner:
@@ -78,6 +80,7 @@ class AgentRunner:
         publish: Callable[[Event], None],
         spent: Callable[[], Tally],
         first_turn: int = 1,
+        look: Look = let_in,
     ) -> None:
         self.agent = agent
         self._steps = steps
@@ -92,8 +95,7 @@ class AgentRunner:
         self._task: asyncio.Task[None] | None = None
         self._closed = False
         self._doing: Literal["", "turn", "job"] = ""
-        self.look: Look = let_in
-        """What is thought of a prompt before it joins."""
+        self._look = look
         self.asked = ""
         """What it works on, or worked on last, in the words of whoever asked."""
 
@@ -208,7 +210,7 @@ class AgentRunner:
             waited_s=lambda: self._steps.pending.waited_s(self.agent.id),
             inbox=self._inbox,
             aside=lambda: self._asides.popleft() if self._asides else None,
-            look=self.look,
+            look=self._look,
         )
         try:
             events = run_turn(turn, prompt, steps=self._steps, middlewares=self._middlewares)

@@ -39,8 +39,8 @@ NOT_FOR_CHILDREN = frozenset({SEARCH_TOOLS, CALL_TOOL, "EnterPlanMode", "ExitPla
 """Tools that belong to the main agent's conversation: its search among tools, its plan, the shape of its answer."""
 InShort = Callable[[ToolSpec], ToolSpec]
 PortMaker = Callable[[AgentId, CallId], AgentPort]
-HookMaker = Callable[[AgentId], CallHook]
-"""Makes what stands around one agent's calls."""
+HookMaker = Callable[[AgentId], CallHook | None]
+"""Makes what stands around one agent's calls, if anything."""
 
 
 class OfferTelling:
@@ -145,7 +145,8 @@ class SessionTools:
     def hooks_of(self, agent: AgentId, session: ToolSession) -> tuple[CallHook, ...]:
         """What stands around one agent's calls, the outermost first."""
         kept = (self.undo.of(agent, session),) if self.undo is not None else ()
-        return (*(make(agent) for make in self._hooks), *kept, self.offers)
+        made = (make(agent) for make in self._hooks)
+        return (*(hook for hook in made if hook is not None), *kept, self.offers)
 
     def open_ports(self, session: SessionPort, agents: PortMaker | None = None) -> None:
         """Belong to a session; `agents` makes the ports through which calls start agents."""

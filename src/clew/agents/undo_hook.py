@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -373,12 +373,14 @@ class AgentUndo:
 class LookAtEnd(Middleware):
     """Before a turn ends: a person who hears of its end may begin to edit, and that is no command's doing."""
 
-    def __init__(self, hook: UndoHook) -> None:
-        self._hook = hook
+    stage = 1
+
+    def __init__(self, look: Callable[[], Awaitable[None]]) -> None:
+        self._look = look
 
     async def before_end(self, turn: Turn) -> AsyncGenerator[Event]:
         """Adds nothing to the turn."""
-        await self._hook.look_at_end()
+        await self._look()
         for event in ():
             yield event
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from clew.host.refusal import SeveralFit
+from clew.host.part import SeveralFit
 from clew.host.request import SessionRequest
 from clew.host.workspace import workspace_of
 from clew.protocol.ops import SwitchSession

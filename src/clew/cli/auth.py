@@ -12,14 +12,14 @@ import msgspec
 
 from clew.config.errors import SettingsError
 from clew.config.schema import Provider
-from clew.parts.models.auth_status import AuthStatus, auth_status
-from clew.parts.models.connecting import Way, forget, take, tried
 from clew.host.workspace import Workspace, open_workspace
 from clew.llm.connect import all_rows, resolve, target_of
 from clew.llm.errors import LLMError, UnknownModel
 from clew.llm.providers import ALIASES, ProviderRow
 from clew.llm.target import Secret
 from clew.llm.trying import offered_models, try_model
+from clew.parts.models.auth_status import AuthStatus, auth_status
+from clew.parts.models.connecting import Way, forget, take, tried
 from clew.system.home import clew_home
 from clew.system.terminal_text import sanitize
 

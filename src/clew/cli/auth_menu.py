@@ -19,13 +19,13 @@ from clew.cli.auth import (
     try_way,
 )
 from clew.config.errors import SettingsError
-from clew.parts.models.auth_status import auth_status
-from clew.parts.models.connecting import Way, take
 from clew.host.workspace import Workspace
 from clew.llm.connect import all_rows
 from clew.llm.errors import LLMError
 from clew.llm.probe import local_servers
 from clew.llm.target import Secret
+from clew.parts.models.auth_status import auth_status
+from clew.parts.models.connecting import Way, take
 
 WAYS = (
     "A key of a provider",

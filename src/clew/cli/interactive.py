@@ -8,6 +8,7 @@ import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
+from clew.assembly.opening import open_door
 from clew.cli.agent import settled
 from clew.cli.print_mode import failed, listed
 from clew.cli.request import picked, request_of
@@ -15,12 +16,11 @@ from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.config.schema import Settings
 from clew.host.hub import Hub, NoSuchSession
-from clew.parts.models.choice import NoModel, chosen_model, connector
-from clew.assembly.opening import open_door
 from clew.host.past import resolve
 from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace, remember_trust, workspace_of
 from clew.llm.errors import LLMError, MissingCredential, UnknownModel
+from clew.parts.models.choice import NoModel, chosen_model, connector
 from clew.protocol.client import Client
 from clew.system.home import clew_home
 from clew.transcript.errors import AmbiguousSession, TranscriptError

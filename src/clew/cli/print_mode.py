@@ -8,6 +8,7 @@ import sys
 
 from msgspec.structs import replace
 
+from clew.assembly.opening import open_session
 from clew.cli.agent import settled
 from clew.cli.request import picked, request_of
 from clew.cli.voice import say
@@ -15,9 +16,8 @@ from clew.config.errors import SettingsError
 from clew.headless.command_names import WITHOUT_A_SCREEN
 from clew.headless.run import HeadlessOptions, print_unstarted, run_headless
 from clew.headless.stopping import INTERRUPTED_CODE, hold_signals
-from clew.parts.models.choice import NoModel
-from clew.assembly.opening import open_session
 from clew.llm.errors import LLMError, UnknownModel
+from clew.parts.models.choice import NoModel
 from clew.protocol.client import Client
 from clew.protocol.invocable_ops import looks_like_name, words_said
 from clew.system.terminal_text import sanitize

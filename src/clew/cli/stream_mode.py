@@ -7,6 +7,7 @@ import sys
 
 from msgspec.structs import replace
 
+from clew.assembly.opening import open_session
 from clew.cli.agent import settled
 from clew.cli.interactive import workspace_of
 from clew.cli.print_mode import READS_SESSION_STATE, ended_by, hear_no_signals, words_for
@@ -15,7 +16,6 @@ from clew.config.schema import Settings
 from clew.headless.dialogue import DialogueOptions, run_dialogue
 from clew.headless.run import print_unstarted
 from clew.headless.stopping import hold_signals
-from clew.assembly.opening import open_session
 from clew.protocol.client import Client
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
+from clew.assembly.opening import open_session
 from clew.cli.agent import settled
 from clew.cli.tour_alone import walk_alone
 from clew.cli.tour_guide import Guide
@@ -17,7 +18,6 @@ from clew.cli.tour_place import TourPlace, make_place
 from clew.cli.tour_script import TourScript, load_script
 from clew.config.errors import SettingsError
 from clew.config.schema import Settings
-from clew.assembly.opening import open_session
 from clew.host.workspace import open_workspace
 
 HELP = "two minutes through clew, without a model: a small project, a scripted session, everything else is real"

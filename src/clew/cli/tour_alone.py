@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import Callable
 
+from clew.assembly.opening import open_session
 from clew.cli.tour_guide import PARTS, Guide
 from clew.cli.tour_place import TourPlace
 from clew.cli.tour_script import TourScript
 from clew.commands.base import CommandContext, SessionFacts
 from clew.commands.facts import facts_after
 from clew.commands.registry import is_command, run_command
-from clew.assembly.opening import open_session
 from clew.protocol.client import Client
 from clew.protocol.events import ApprovalRequested, Event, PromptOffered
 from clew.protocol.ops import AnswerApproval, Close, Op, SubmitPrompt

@@ -3,25 +3,27 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
+from clew.agents.permits import MODES, Permits
 from clew.agents.runner import AgentRunner
+from clew.engine.turn import Prompt
 from clew.host.connection import Connection
-from clew.host.slash_names import as_said
 from clew.host.listener import Listener
-from clew.host.lookup_desk import Desk, ListThem, PreviewOne, SessionLists
-from clew.host.op_effects import OpEffects, nothing
-from clew.host.refusal import OpRefused, SeveralFit
+from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, SeveralFit, nothing, too_late
 from clew.host.replay import Replay
-from clew.host.room import Effect, Room
+from clew.host.session import Session
+from clew.host.slash_names import SlashNames, as_said
 from clew.protocol.events import (
     Envelope,
     Event,
     GuestsChanged,
     OpAccepted,
     OpRejected,
+    PermissionModeChanged,
     SessionEnded,
     SessionsFit,
     SessionStarted,
@@ -29,29 +31,21 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.slash_names import ListInvocables
 from clew.protocol.ops import (
     AnswerApproval,
     AnswerOp,
     AnswerPlan,
-    AnswerQuestion,
     Close,
     ContinueTurn,
     Interrupt,
     InvocableOp,
     Op,
-    Redo,
-    Rewind,
     SubmitPrompt,
     SwitchSession,
-    Undo,
-    UseInvocable,
-    WindowOp,
     WithdrawPrompt,
 )
 from clew.protocol.rights import Rights
-
-if TYPE_CHECKING:
-    from clew.host.part import Answerers
 
 LAST_ANSWERS_S = 5.0
 NOT_WAITED_FOR = ("FindFiles",)
@@ -59,8 +53,26 @@ NOT_WAITED_FOR = ("FindFiles",)
 ENDED = "the session has ended"
 FOR_ANY_AGENT = (SubmitPrompt, WithdrawPrompt, Interrupt, AnswerOp)
 """Ops that agents beside the main one take too."""
-NOT_WHILE_RESTORING = (SubmitPrompt, UseInvocable, ContinueTurn, SwitchSession, Undo, Redo, Rewind)
-Reopen = Callable[[SwitchSession], Awaitable[Room]]
+
+
+class OpenSession(Struct, kw_only=True):
+    """A session that was put together; exchanged as a whole when another comes behind the door."""
+
+    session: Session
+    permits: Permits
+    names: SlashNames
+    notes: tuple[Event, ...] = ()
+    """What the first front end should be told."""
+    go_on: Prompt | None = None
+    """What lets a turn that was cut off go on."""
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """Its capabilities, in their order."""
+        return self.session.parts
+
+
+Reopen = Callable[[SwitchSession], Awaitable[OpenSession]]
 
 
 class Door:
@@ -69,15 +81,13 @@ class Door:
     The session behind it can be exchanged by the one who opened it; guests stay with theirs, which ends for them.
     """
 
-    def __init__(
-        self, *, reopen: Reopen | None = None, sessions: ListThem | None = None, preview: PreviewOne | None = None
-    ) -> None:
+    def __init__(self, *, reopen: Reopen | None = None) -> None:
         self._reopen = reopen
-        self._lists = SessionLists(sessions=sessions, preview=preview)
+        self._handlers: OpHandlers = {}
         self._answerers: Answerers | None = None
         self._looking: set[asyncio.Task[Any]] = set()
         """Answers that are under way, and ops that nobody waits for at the door."""
-        self._room: Room | None = None
+        self._open: OpenSession | None = None
         self._connections: list[Connection] = []
         self._replay = Replay()
         self._ended = False
@@ -86,24 +96,29 @@ class Door:
         """Hooks and servers that a person was shown in this process, by their digests."""
 
     @property
-    def room(self) -> Room:
+    def opened(self) -> OpenSession:
         """What lies behind it now."""
-        assert self._room is not None
-        return self._room
+        assert self._open is not None
+        return self._open
 
-    def enter(self, room: Room) -> None:
+    @property
+    def session(self) -> Session:
+        """The session behind it now."""
+        return self.opened.session
+
+    def enter(self, opened: OpenSession) -> None:
         """Put a session behind the door; listeners hear of it."""
-        self._room = room
-        self._effects = OpEffects(room)
+        self._open = opened
+        self._handlers = {kind: handler for part in opened.parts for kind, handler in part.ops().items()}
         self._answerers = None
-        self._replay = Replay(room.session.journal.main.state)
+        self._replay = Replay(opened.session.journal.main.state)
         for connection in self._connections:
             connection.each_listener(self.introduce)
 
     def deliver(self, envelope: Envelope) -> None:
         """What a session published goes to everybody who listens."""
-        if self._room is not None:
-            self._replay.take(envelope, self._room.session.journal.log(envelope.agent).state)
+        if self._open is not None:
+            self._replay.take(envelope, self.session.journal.log(envelope.agent).state)
         for connection in list(self._connections):
             connection.hear(envelope)
         if isinstance(envelope.event, SessionEnded):
@@ -124,8 +139,8 @@ class Door:
             self._tell_guests(guest=connection.guest)
 
     def _tell_guests(self, *, guest: bool) -> None:
-        if guest and self._room is not None and not self._ended:
-            self._tell(GuestsChanged(guests=self.guests))
+        if guest and self._open is not None and not self._ended:
+            self.session.publish(GuestsChanged(guests=self.guests))
 
     @property
     def guests(self) -> tuple[str, ...]:
@@ -139,14 +154,14 @@ class Door:
 
     def envelope(self, event: Event) -> Envelope:
         """An event with its place in the sequence."""
-        return self.room.session.envelope(event)
+        return self.session.envelope(event)
 
     async def answer(self, lookup: Lookup[Any]) -> Answer:
         """Look something up for a connection. Raises LookupRefused."""
-        self.room.attention.heard(lookup)
+        self._tell_parts(lookup)
         answerer = self._known_answerers().get(type(lookup))
         if answerer is None:
-            raise LookupRefused(f"nothing here answers {lookup.__struct_config__.tag}")
+            raise LookupRefused(f"nothing in this session answers {lookup.__struct_config__.tag}")
         task = self._beside(answerer(lookup), type(lookup).__name__)
         try:
             return await task
@@ -158,13 +173,16 @@ class Door:
                 raise
             raise LookupRefused(ENDED) from None  # the session did not wait for it
 
-    def _known_answerers(self) -> "Answerers":
+    def _known_answerers(self) -> Answerers:
+        """Asked for by the first lookup, so that parts may load what only lookups need."""
         if self._answerers is None:
-            from clew.host.lookups import answerers  # loaded by the first lookup
-
-            effects = self._effects
-            self._answerers = answerers(Desk(room=self.room, lists=self._lists, restoring=lambda: effects.restoring))
+            found = {kind: answerer for part in self.opened.parts for kind, answerer in part.lookups().items()}
+            self._answerers = {ListInvocables: self.opened.names.listed, **found}
         return self._answerers
+
+    def _tell_parts(self, asked: Op | Lookup[Any]) -> None:
+        for part in self.opened.parts:
+            part.heard(asked)
 
     def _beside(self, work: Coroutine[Any, Any, Any], name: str) -> "asyncio.Task[Any]":
         task = asyncio.create_task(work, name=name)
@@ -174,19 +192,17 @@ class Door:
 
     async def take(self, op: Op, asker: Connection) -> None:
         """Do what a connection with the rights for it asks."""
-        self.room.attention.heard(op)
-        if self._awaits_name(op):
+        self._tell_parts(op)
+        if isinstance(op, InvocableOp) and self.opened.names.must_wait(op):
             self._beside(self._process(op, asker), type(op).__name__)
             return
         await self._process(op, asker)
 
-    def _awaits_name(self, op: Op) -> bool:
-        invocables = self.room.invocables
-        return isinstance(op, InvocableOp) and invocables is not None and invocables.must_wait(op)
-
     async def _process(self, op: Op, asker: Connection) -> None:
         try:
-            self._check_restoring(op)
+            for part in self.opened.parts:
+                if words := part.objection(op):
+                    raise OpRefused(words)
             effect = await self._understood(op, asker)
         except OpRefused as refused:
             tag = str(op.__struct_config__.tag)
@@ -198,49 +214,38 @@ class Door:
         if done is not None:
             await done
 
-    def _check_restoring(self, op: Op) -> None:
-        if self._effects.restoring and isinstance(op, NOT_WHILE_RESTORING):
-            raise OpRefused("files are being restored; send it again when that is done")
-
-    def _tell(self, event: Event) -> None:
-        self.room.session.publish(event)
-
     def introduce(self, listener: Listener) -> None:
         """Who joins, early or late, learns where things stand and hears the running step from its beginning."""
-        room, session = self.room, self.room.session
+        session = self.session
         for event in (self._started(), self._snapshot()):
             listener.put(session.envelope(event))
         for envelope in self._replay.envelopes():
             listener.put(envelope)
-        for note in room.notes:
+        notes, self.opened.notes = self.opened.notes, ()
+        for note in notes:
             listener.put(session.envelope(note))
-        room.notes = ()
         session.begin()
-        if room.greet:
-            room.greet = False
-            session.start_recap("resumed")
 
     def _started(self) -> SessionStarted:
-        room = self.room
-        agent, stamp = room.session.main.agent, room.session.journal.main.stamp
-        leaf = room.session.journal.main.conversation.leaf
+        session, permits = self.session, self.opened.permits
+        agent, stamp = session.main.agent, session.journal.main.stamp
         started = replace(
-            room.session.started,
-            resumed=room.session.started.resumed or leaf is not None,  # for who joins late there is a past
+            session.started,
+            resumed=session.started.resumed or session.journal.main.conversation.leaf is not None,
             model=agent.own_model.name,
             effort=agent.own_effort or "",
-            invocables=room.invocables.usable() if room.invocables is not None else (),
-            permission_mode=room.permits.policy.mode,
-            may_bypass=room.permits.started_with == "bypassPermissions",
+            invocables=self.opened.names.usable(),
+            permission_mode=permits.policy.mode,
+            may_bypass=permits.started_with == "bypassPermissions",
             cwd=stamp.cwd,
             branch=stamp.git_branch,
         )
-        for part in room.brought:
+        for part in self.opened.parts:
             started = part.introduced(started)
         return started
 
     def _snapshot(self) -> SnapshotTaken:
-        return SnapshotTaken(state=self._replay.state, last_entry_id=self.room.session.journal.main.conversation.leaf)
+        return SnapshotTaken(state=self._replay.state, last_entry_id=self.session.journal.main.conversation.leaf)
 
     def _end(self, *, guests_only: bool) -> None:
         for connection in list(self._connections):
@@ -255,42 +260,68 @@ class Door:
 
     async def _understood(self, op: Op, asker: Connection) -> Effect:
         """Check an op without doing it. Raises OpRefused."""
-        session, runner = self.room.session, self._addressed(op)
+        session, runner = self.session, self._addressed(op)
         match op:
             case SubmitPrompt():
                 if session.lost:
                     raise OpRefused(f"nothing was sent: {session.lost}")
-                prompt = as_said(op.content, self.room.brought, prompt_id=op.prompt_id, origin=op.origin)
+                prompt = as_said(op.content, self.opened.parts, prompt_id=op.prompt_id, origin=op.origin)
                 return partial(runner.submit, prompt)
             case ContinueTurn():
-                if self.room.go_on is None or session.main.working:
+                if self.opened.go_on is None or session.main.working:
                     raise OpRefused("the session ended in order, so there is nothing to go on with; give a prompt")
-                return partial(session.main.submit, self.room.go_on)
+                return partial(session.main.submit, self.opened.go_on)
             case WithdrawPrompt():
                 if not runner.withdraw(op.prompt_id):
                     raise OpRefused("it has joined the conversation already")
                 return nothing
             case Interrupt():
                 return partial(self._interrupt, op)
-            case AnswerApproval() | AnswerQuestion() | AnswerPlan():
-                return self._effects.answered(op)
+            case AnswerOp() if type(op) not in self._handlers:
+                return self._answered(op)
             case Close():
                 return self._close
             case SwitchSession():
                 return await self._switch(op, asker)
-            case _ if isinstance(op, WindowOp | Undo | Redo | Rewind):
-                return await self._effects.about_the_past(op)
+            case _ if isinstance(op, InvocableOp):
+                await self.opened.names.settle(op)
+                return self.opened.names.understood(op)
             case _:
-                return await self._effects.about_the_place(op, asker)
+                handler = self._handlers.get(type(op))
+                if handler is None:
+                    raise OpRefused("nothing in this session does that")
+                return await handler(op)
 
     def _addressed(self, op: Op) -> AgentRunner:
         """The agent that an op is for. Raises OpRefused."""
-        runner = self.room.session.runners.get(op.agent)
+        runner = self.session.runners.get(op.agent)
         if runner is None:
             raise OpRefused(f"there is no agent {op.agent!r} in this session")
         if op.agent != MAIN_AGENT and not isinstance(op, FOR_ANY_AGENT):
             raise OpRefused(f"this is for the main agent only, not for {op.agent!r}")
         return runner
+
+    def _answered(self, op: AnswerOp) -> Effect:
+        """With an approval the mode may change in the same moment: it is in force before the call goes on."""
+        pending = self.session.pending
+        mode = op.mode if isinstance(op, AnswerApproval) else ""
+        if not pending.waits_for(op):
+            raise OpRefused(too_late(pending, op))
+        if isinstance(op, AnswerPlan) and op.mode and op.mode not in MODES:
+            raise OpRefused(f"there is no permission mode {op.mode!r}; modes are {', '.join(MODES)}")
+        if not mode:
+            pending.settle(op)
+            return nothing
+        if isinstance(op, AnswerApproval) and op.decision == "deny":
+            raise OpRefused("a no changes no permission mode")
+        try:
+            self.opened.permits.set_mode(mode)
+        except ValueError as error:
+            raise OpRefused(str(error)) from error
+        self.session.publish(PermissionModeChanged(mode=mode))
+        pending.settle(op)
+        pending.reconsider()
+        return nothing
 
     async def _close(self) -> None:
         """Who asked and leaves at once, as a pipe does, still gets the answer, if it takes no longer than a moment."""
@@ -298,17 +329,15 @@ class Door:
         self._leaving = True
         if asked:
             await asyncio.wait(asked, timeout=LAST_ANSWERS_S)
-        await self.room.session.close()
+        await self.session.close()
 
     def _interrupt(self, op: Interrupt) -> None:
-        """The turn, and what a person runs beside it."""
-        runner = self.room.session.runners.get(op.agent)
+        """The turn; parts heard of it already and stopped what runs beside it."""
+        runner = self.session.runners.get(op.agent)
         if runner is not None:
             runner.interrupt()
-        if op.agent == MAIN_AGENT and self.room.typed is not None:
-            self.room.typed.interrupt()
         if op.agent == MAIN_AGENT:
-            self.room.session.hurry()
+            self.session.hurry()
         for task in self._looking if self._leaving else ():
             task.cancel()
 
@@ -319,14 +348,14 @@ class Door:
         if self._reopen is None:
             raise OpRefused("this front end has one session only")
         try:
-            room = await self._reopen(op)
+            opened = await self._reopen(op)
         except SeveralFit as several:
             return partial(asker.tell, SessionsFit(op_id=op.op_id, sessions=several.rows))
         except Exception as error:  # whatever keeps it from opening is told, and nothing was closed
             raise OpRefused(str(error) or type(error).__name__) from error
 
         async def change() -> None:
-            await self.room.session.close("switched")
-            self.enter(room)
+            await self.session.close("switched")
+            self.enter(opened)
 
         return change

@@ -28,7 +28,7 @@ class Hub:
         LLMError or NoModel, and then nothing was written."""
         door = self._opener(request)
         self._doors = [*(known for known in self._doors if not known.ended), door]
-        return door.room.session.started.session_id
+        return door.session.started.session_id
 
     def connect(self, session: SessionId, rights: Rights = Rights.DRIVE) -> Connection:
         """One more front end at a session of this process. Raises NoSuchSession."""
@@ -54,6 +54,6 @@ class Hub:
 
     def _door(self, session: SessionId) -> Door:
         for door in self._doors:
-            if door.room.session.started.session_id == session:
+            if door.session.started.session_id == session:
                 return door
         raise NoSuchSession(session)

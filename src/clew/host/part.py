@@ -1,68 +1,100 @@
-"""What users bring to a session: tools, words for the prompt, ops and what runs beside it, each from its own room."""
+"""The plug of a capability: a `Part` is made before the session, belongs to it, and says what it brings.
 
-from collections.abc import Callable, Coroutine, Mapping
+Parts are listed once, in order, in `assembly/parts.py`. They never import each other: they meet through ops, lookups,
+call hooks and what this class says.
+"""
+
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
+from clew.agents.factory import AgentFactory
 from clew.agents.toolbox import AgentTools
 from clew.engine.agent import Agent
+from clew.engine.gate import PendingAnswers
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.reminders import Reminders
-from clew.engine.turn import Content, Expand
+from clew.engine.ports import CallHook
+from clew.engine.turn import Content, Expand, Prompt, PromptWord
 from clew.host.past import Past
-from clew.host.refusal import OpRefused
 from clew.host.request import SessionRequest
-from clew.host.room import Effect
-from clew.host.session import Session
 from clew.host.workspace import Workspace
 from clew.llm.model import Model
-from clew.protocol.events import SessionStarted
+from clew.protocol.events import Event, SessionRow, SessionStarted
+from clew.protocol.ids import AgentId
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.lookup_base import Answer, Lookup
-from clew.protocol.ops import Op
+from clew.protocol.ops import AnswerOp, Op, OpBase
 from clew.tools.base import Tool
 from clew.tools.late_tools import LateTools
 
 if TYPE_CHECKING:
+    from clew.host.session import EndReason, Session
     from clew.protocol.lookups.place import CheckRow
 
+Effect = Callable[[], Awaitable[None] | None]
+"""What an op does once it was understood and accepted."""
+OpHandlers = Mapping[type[OpBase], Callable[[Any], Coroutine[Any, Any, Effect]]]
+"""Ops and the functions that check them. These return what the op does, or raise OpRefused."""
+Answerers = Mapping[type[Lookup[Any]], Callable[[Any], Coroutine[Any, Any, Answer]]]
+"""Lookups and the functions that answer them, or raise OpRefused."""
 
-class Place(Struct, frozen=True, kw_only=True):
-    """What is known before a session is put together."""
+
+class OpRefused(Exception):
+    """An op or a lookup that is not done; the words are for a person."""
+
+
+class SeveralFit(Exception):
+    """Several sessions are meant by what was given; a person chooses one."""
+
+    def __init__(self, rows: tuple[SessionRow, ...]) -> None:
+        super().__init__(f"{len(rows)} sessions fit")
+        self.rows = rows
+
+
+def too_late(pending: PendingAnswers, op: AnswerOp) -> str:
+    """Why an answer is not taken: who was first, where that is known."""
+    first = pending.settled_by(op.request_id)
+    return f"it was answered already, by {first}" if first else "nothing waits for this answer any more"
+
+
+def nothing() -> None:
+    """The effect of an op that was done by being understood."""
+
+
+class PartSetup(Struct, frozen=True, kw_only=True):
+    """What is known before the session is put together; parts are made of it."""
 
     request: SessionRequest
     workspace: Workspace
     past: Past
     model: Model
+    connect: Callable[[str], Model]
+    """How the name of a model becomes one."""
+    log: Callable[[str], None]
+    """Where a part writes what nobody needs to see."""
     offered: set[str]
     """The digests of what a person was asked about in this process; it is not offered again."""
 
 
-class Joined(Struct, frozen=True, kw_only=True):
-    """The session that it was brought to."""
+class PartSession(Struct, frozen=True, kw_only=True):
+    """The session that a part belongs to."""
 
-    session: Session
+    session: "Session"
     toolbox: AgentTools
     agent: Agent
+    """The main one."""
+    agents: AgentFactory
     reminders: Reminders
+    parts: "tuple[Part, ...]"
+    """All parts of the session, for those that ask the others something by a method of this class."""
+    names_changed: Callable[[], None]
+    """To be called when `invocables` answers something else than before."""
 
 
-Changed = Callable[[], None]
-Answerer = Callable[[Any], Coroutine[Any, Any, Answer]]
-Answerers = Mapping[type[Lookup[Any]], Answerer]
-"""Lookups and the functions that answer them."""
-
-
-def nobody() -> None:
-    """Nobody is told yet."""
-
-
-class Brought:
-    """One thing: made before the session, which it learns of by `attach`. Subclasses say what is theirs.
-
-    What must end with the session is appended to `session.beside` or `session.on_leave`.
-    """
+class Part:
+    """One capability of a session. Subclasses override what they bring; nothing here does anything by itself."""
 
     tools: tuple[Tool[Any], ...] = ()
     """In the array from the first request on, as long as the session lives. What comes later is added to the ToolSet
@@ -70,18 +102,91 @@ class Brought:
     late: LateTools | None = None
     """Who brings tools later. Not None means that some may come: then the model can search for tools."""
     middlewares: tuple[Middleware, ...] = ()
+    """What stands around the main agent's steps: by `Middleware.stage`, then in the order of the parts."""
     words: str = ""
     """A block of the system prompt: the same bytes for the whole session."""
     notes: tuple[str, ...] = ()
     """What a person should know before it starts."""
     warnings: tuple[str, ...] = ()
     """What is wrong, and does not keep the session from starting."""
-    ops: tuple[type[Op], ...] = ()
-    """The ops that `understood` answers."""
     unread: str = ""
-    """Why a name that somebody uses may be unknown; empty: nothing is kept from being one."""
-    names_changed: Changed = staticmethod(nobody)
-    """To be called when `invocables` answers something else than before; set before `attach`."""
+    """Why a slash name that somebody uses may be unknown; empty: nothing is kept from being one."""
+
+    # The life of a session, in this order.
+
+    def start(self, own: PartSession) -> None:
+        """Belong to a session. Nothing here may wait: the first prompt is near."""
+
+    def introduction(self) -> tuple[Event, ...]:
+        """What the first front end is told once."""
+        return ()
+
+    def begin(self) -> None:
+        """A front end listens; called for each."""
+
+    def on(self, event: Event, agent: AgentId) -> None:
+        """An agent published an event; it is on disk, and front ends were told."""
+
+    def hurry(self) -> None:
+        """An interrupt while the session closes: nothing is waited for that only says more."""
+
+    async def stop(self) -> None:
+        """End what runs beside the agents, before they are stopped, and let it be told. Parts do so in turn."""
+
+    async def let_go(self) -> None:
+        """The agents have stopped and another process takes the session over: nothing may be written any more."""
+
+    async def leave(self, reason: "EndReason") -> None:
+        """The agents have stopped and the session is about to end. All parts at once: each has its own limit, and
+        whoever leaves waits for the longest of them, not for their sum."""
+
+    async def end(self) -> None:
+        """The end was told and the session is still ours."""
+
+    # What front ends ask.
+
+    def ops(self) -> OpHandlers:
+        """The ops it takes."""
+        return {}
+
+    def lookups(self) -> Answerers:
+        """The lookups it answers."""
+        return {}
+
+    def heard(self, asked: Op | Lookup[Any]) -> None:
+        """A front end asked something of the session, whoever answers it."""
+
+    def objection(self, op: Op) -> str:
+        """Why an op must not be done now, whoever does it; empty: there is no reason."""
+        return ""
+
+    def introduced(self, started: SessionStarted) -> SessionStarted:
+        """What a front end that joins is told first, with what is to be said of this part."""
+        return started
+
+    def checks(self) -> "tuple[CheckRow, ...]":
+        """What `/doctor` should know of it."""
+        return ()
+
+    # What agents do.
+
+    def call_hook(self, agent: AgentId) -> CallHook | None:
+        """What stands around this agent's calls, within the hooks of the parts before; None: nothing."""
+        return None
+
+    def look(self, prompt: Prompt) -> Coroutine[Any, Any, PromptWord] | None:
+        """What it says to a prompt before that joins the conversation; None: nothing."""
+        return None
+
+    def mentioned(self, content: Content) -> Expand | None:
+        """What is to be read for the things of its own that a prompt names with an @; None: it names none."""
+        return None
+
+    def found(self, query: str) -> tuple[str, ...]:
+        """What could be named so, for whoever types an @ and this. Nothing may be waited for."""
+        return ()
+
+    # Slash names that users bring.
 
     @property
     def name_problems(self) -> tuple[str, ...]:
@@ -108,53 +213,4 @@ class Brought:
     def expansion(self, row: InvocableRow, arguments: str) -> Expand:
         """What makes one of these names into words for the model, in the turn that it joins. Raises OpRefused for what
         is wrong already."""
-        raise OpRefused("this is not built yet")
-
-    def mentioned(self, content: Content) -> Expand | None:
-        """What is to be read for the things of its own that a prompt names with an @; None: it names none."""
-        return None
-
-    def found(self, query: str) -> tuple[str, ...]:
-        """What could be named so, for whoever types an @ and this. Nothing may be waited for."""
-        return ()
-
-    def introduced(self, started: SessionStarted) -> SessionStarted:
-        """What a front end that joins is told first, with what is to be said of this."""
-        return started
-
-    def attach(self, joined: Joined) -> None:
-        """Belong to a session. Nothing here may wait: the first prompt is near."""
-
-    def checks(self) -> "tuple[CheckRow, ...]":
-        """What `/doctor` should know of it."""
-        return ()
-
-    def lookups(self) -> Answerers:
-        """The lookups it answers, each with the function that does; these raise OpRefused."""
-        return {}
-
-    async def understood(self, op: Op) -> Effect:
-        """What one of its ops means. Raises OpRefused."""
-        raise OpRefused("this is not built yet")
-
-
-def brought_to(place: Place) -> tuple[Brought, ...]:
-    """All of them, in the order in which a model is told. A room is loaded only where there is something of it."""
-    from clew.parts.mcp.part import McpParts  # they are made of what is defined here
-    from clew.parts.plan.part import Planning
-    from clew.parts.skills.part import SkillPart
-    from clew.parts.tasks.part import TaskPart
-
-    skills: list[Brought] = [] if place.request.bare else [SkillPart(place)]
-    found: list[Brought] = [*skills, McpParts(place), Planning(place), TaskPart()]
-    lsp = place.workspace.settings.lsp.mode
-    if place.workspace.trusted and (lsp == "on" or (lsp == "auto" and not place.request.headless)):
-        from clew.parts.language_servers.part import LanguageServers
-
-        found.append(LanguageServers(place))
-    memory = place.workspace.settings.memory
-    if memory.enabled and memory.auto == "suggest":
-        from clew.parts.memory.suggestions import Remembering
-
-        found.append(Remembering(place))
-    return tuple(found)
+        raise OpRefused(f"/{row.name} is not there any more")

@@ -4,16 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal
 
-from msgspec.structs import replace
-
 from clew.agents.log import AgentLog
 from clew.agents.runner import AgentRunner
 from clew.engine.gate import PendingAnswers
 from clew.host.journal import Journal
-from clew.parts.orientation.orientation_task import Orienting
-from clew.parts.window.snapshots import Snapshots
+from clew.host.part import Part
 from clew.llm.model import Model
-from clew.protocol.entries import ChainEntry, SystemEntry
 from clew.protocol.events import (
     DurableEvent,
     Envelope,
@@ -21,13 +17,11 @@ from clew.protocol.events import (
     Notice,
     PlaceChanged,
     PromptAccepted,
-    RecapReady,
     SessionEnded,
     SessionStarted,
     ToolEnded,
 )
-from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, new_entry_id
-from clew.protocol.session_words import Occasion
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
 from clew.transcript.stamp import utc_now
 
 HAND_OVER_POLL_S = 1.0
@@ -35,7 +29,7 @@ EndReason = Literal["", "closed", "taken_over", "switched"]
 
 
 class Session:
-    """Publishing is the one way out: recorded first, then heard by front ends, then by orientation."""
+    """Publishing is the one way out: recorded first, then told to front ends, then to the parts in their order."""
 
     def __init__(
         self,
@@ -44,6 +38,7 @@ class Session:
         journal: Journal,
         pending: PendingAnswers,
         deliver: Callable[[Envelope], None],
+        parts: Sequence[Part] = (),
         asked_for: Callable[[], str] | None = None,
         on_close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
@@ -52,29 +47,16 @@ class Session:
         self.journal = journal
         self.pending = pending
         self.runners: dict[AgentId, AgentRunner] = {}
-        self.orienting: Orienting | None = None
-        self.ahead: Snapshots | None = None
-        """Writes sections ahead of need."""
+        self.parts = tuple(parts)
         self.closed = False
         self._closing = False
         self._deliver = deliver
         self._asked_for = asked_for
         self._on_close = on_close
-        self.beside: list[Callable[[], Awaitable[None]]] = []
-        """What runs beside the agents and must be stopped, and told, before they are."""
-        self.on_begin: list[Callable[[], None]] = []
-        """Called when somebody listens; more than once."""
-        self.on_leave: list[Callable[[EndReason], Awaitable[None]]] = []
-        """What is done when the agents have stopped and the session is about to end. All at once: each has its own
-        limit, and whoever leaves waits for the longest of them, not for their sum."""
-        self.at_end: list[Callable[[], Awaitable[None]]] = []
-        """What is done when the end was told and the session is still ours."""
         self._parents: dict[AgentId, CallId | None] = {}
         self._watch: asyncio.Task[None] | None = None
         self._leaving: asyncio.Task[None] | None = None
-        self._recap: asyncio.Task[None] | None = None
         self._retired: list[Model] = []
-        self._subscribers: list[Callable[[Event], None]] = []
         self._of_every_agent: list[Callable[[Envelope], None]] = []
         self._place = (journal.main.stamp.cwd, journal.main.stamp.git_branch)
         self._seq = 0
@@ -100,10 +82,6 @@ class Session:
             self.retire(runner.agent.own_model)
         self.journal.end(agent)
 
-    def subscribe(self, subscriber: Callable[[Event], None]) -> None:
-        """Be told of the main agent's events, after they were recorded and delivered."""
-        self._subscribers.append(subscriber)
-
     def subscribe_to_all(self, subscriber: Callable[[Envelope], None]) -> None:
         """Be told of every agent's events, each with its agent."""
         self._of_every_agent.append(subscriber)
@@ -121,14 +99,10 @@ class Session:
         self._deliver(envelope)
         for subscriber in self._of_every_agent:
             subscriber(envelope)
+        for part in self.parts:
+            part.on(event, agent)
         if agent != MAIN_AGENT:
             return
-        if self.orienting is not None:
-            self.orienting.hear(event)
-        if self.ahead is not None:
-            self.ahead.hear(event)
-        for subscriber in self._subscribers:
-            subscriber(event)
         if isinstance(event, PromptAccepted | ToolEnded):
             self._follow_place()
         if isinstance(event, DurableEvent):
@@ -154,47 +128,40 @@ class Session:
         """Somebody listens: from now on the session also looks whether another process asks for it."""
         if self._asked_for is not None and self._watch is None:
             self._watch = asyncio.create_task(self._watch_for_others())
-        for start in self.on_begin:
-            start()
+        for part in self.parts:
+            part.begin()
+
+    def use_model(self, model: Model) -> None:
+        """The main agent goes on with another model."""
+        self.retire(self.main.agent.own_model)
+        self.main.agent.model = model
+
+    def use_prompt(self, blocks: tuple[str, ...]) -> None:
+        """The main agent's requests begin with other blocks from now on; a resumed session knows it too."""
+        self.main.agent.system = blocks
+        self.journal.main.note_prompt(blocks)
 
     def retire(self, model: Model) -> None:
         """A model that was replaced; a request may still be under way there, so it is closed at the end."""
         self._retired.append(model)
-
-    def start_recap(self, occasion: Occasion, *, model: bool = False) -> bool:
-        """Tell where things stand; False when this session has no words for it."""
-        asked = occasion == "asked"
-        if self.orienting is None:
-            return False
-        if asked and self._recap is not None:
-            self._recap.cancel()  # whoever asks sees the facts at once; what a model is writing goes on and serves both
-        if asked or self._recap is None or self._recap.done():
-            self._recap = asyncio.create_task(self._tell(self.orienting, occasion, model=model))
-        return True
 
     async def close(self, reason: EndReason = "closed") -> None:
         """Interrupt what runs, write everything, say good-bye. Safe to call twice."""
         if self.closed:
             return
         self._closing = True
-        await self._stop_beside()
+        await self._stop_parts()
         for runner in list(self.runners.values()):
             await runner.stop("taken_over" if self.lost else "closed")
-        tasks = [task for task in (self._recap, self._watch) if task is not None and task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        if self.ahead is not None:
-            await self.ahead.close()
-        farewells = [leave(reason) for leave in self.on_leave]
-        if self.orienting is not None:
-            farewells.append(self.orienting.close(leaving=not self.lost))
-        await asyncio.gather(*farewells)
+        if self._watch is not None and self._watch is not asyncio.current_task():
+            self._watch.cancel()
+            await asyncio.gather(self._watch, return_exceptions=True)
+        await asyncio.gather(*(part.leave(reason) for part in self.parts))
         unsaved = self.journal.main.unsaved()
         self.closed = True
         self.publish(SessionEnded(reason=reason, unsaved=unsaved))
-        for end in self.at_end:
-            await end()
+        for part in self.parts:
+            await part.end()
         for model in {id(model): model for model in self._models()}.values():
             await model.close()
         if self._on_close is not None:
@@ -203,8 +170,9 @@ class Session:
 
     def hurry(self) -> None:
         """An interrupt while it closes: nothing is waited for that only says more."""
-        if self._closing and self.orienting is not None:
-            self.orienting.hurry()
+        if self._closing:
+            for part in self.parts:
+                part.hurry()
 
     def lose(self, why: str) -> None:
         """Another process has the session now: stop here, and take nothing more."""
@@ -216,23 +184,6 @@ class Session:
     def _models(self) -> Sequence[Model]:
         used = [model for runner in self.runners.values() for model in (runner.agent.own_model, runner.agent.fallback)]
         return [model for model in (*used, *self._retired) if model is not None]
-
-    async def _tell(self, orienting: Orienting, occasion: Occasion, *, model: bool) -> None:
-        async for told in orienting.recap(model=model):
-            if isinstance(told, RecapReady):
-                self.publish(self._placed(replace(told, occasion=occasion)))
-            elif occasion == "asked" or not isinstance(told, Notice) or told.code != "recap":
-                self.publish(told)
-
-    def _placed(self, recap: RecapReady) -> RecapReady:
-        """Written once: when the log already ends with these words they are only shown."""
-        conversation = self.journal.main.conversation
-        for last in (entry for entry in reversed(conversation.chain()) if isinstance(entry, ChainEntry)):
-            if not isinstance(last, SystemEntry) or last.subtype != "away_summary":
-                break
-            if last.content == recap.text:
-                return recap
-        return replace(recap, entry_id=new_entry_id(), parent_id=conversation.leaf)
 
     def _follow_place(self) -> None:
         stamp = self.journal.main.stamp
@@ -249,20 +200,16 @@ class Session:
 
     async def _hand_over(self) -> None:
         """Abort, settle, record, then let go: at no moment do two processes work on one session."""
-        await self._stop_beside()
+        await self._stop_parts()
         for runner in list(self.runners.values()):
             await runner.stop("taken_over")
-        if self.ahead is not None:
-            await self.ahead.close()
-            self.ahead = None
-        if self.orienting is not None:
-            await self.orienting.close()
-            self.orienting = None
+        for part in self.parts:
+            await part.let_go()
         self.journal.let_go()
 
-    async def _stop_beside(self) -> None:
-        for stop in self.beside:
-            await stop()
+    async def _stop_parts(self) -> None:
+        for part in self.parts:
+            await part.stop()
 
     async def _watch_for_others(self) -> None:
         """An idle session must let go too, so somebody has to look."""

@@ -6,9 +6,7 @@ from functools import partial
 from msgspec.structs import replace
 
 from clew.engine.turn import Prompt
-from clew.host.part import Brought
-from clew.host.refusal import OpRefused
-from clew.host.room import Effect
+from clew.host.part import Effect, OpRefused, Part
 from clew.host.session import Session
 from clew.protocol.events import PromptOrigin
 from clew.protocol.ids import PromptId, new_uuid
@@ -22,21 +20,21 @@ from clew.protocol.invocables import (
     typed_words,
 )
 from clew.protocol.lookups.slash_names import InvocablesListed, ListInvocables
-from clew.protocol.messages import Part
+from clew.protocol.messages import Part as MessagePart
 
 LEVELS: tuple[InvocableLevel, ...] = ("project", "user", "plugin", "server", "bundled")
 MAX_ARGUMENT_CHARS = 200_000
 
 
-class Invocables:
+class SlashNames:
     """One for each session."""
 
-    def __init__(self, parts: Sequence[Brought]) -> None:
+    def __init__(self, parts: Sequence[Part]) -> None:
         self._parts = parts
         self._session: Session | None = None
         self._told: tuple[InvocableRow, ...] = ()
 
-    def attach(self, session: Session) -> None:
+    def start(self, session: Session) -> None:
         """From now on changes are told."""
         self._session = session
         self._told = self.usable()
@@ -138,7 +136,7 @@ class Invocables:
 
 
 def as_said(
-    content: str | tuple[Part, ...], parts: Sequence[Brought], *, prompt_id: PromptId, origin: PromptOrigin = "user"
+    content: str | tuple[MessagePart, ...], parts: Sequence[Part], *, prompt_id: PromptId, origin: PromptOrigin = "user"
 ) -> Prompt:
     """A prompt of words, with what it names of the things that somebody brought."""
     named = (part.mentioned(content) for part in parts)

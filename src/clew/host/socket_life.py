@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from clew.host.door import Door
-from clew.host.session import Session
-from clew.protocol.events import Ask, Envelope, ReplyAwaited, ReplyBegan, TurnEnded
+from clew.host.part import Part, PartSession, PartSetup
+from clew.protocol.events import Ask, Event, ReplyAwaited, ReplyBegan, TurnEnded
+from clew.protocol.ids import AgentId
 from clew.system.home import socket_dir
+from clew.system.peers import SessionMark
 from clew.transcript.writer import TranscriptWriter
 
 if TYPE_CHECKING:
@@ -21,39 +23,40 @@ OPENS = (ReplyBegan, ReplyAwaited, Ask, TurnEnded)
 """By any of these the first request has left: nothing here delays it."""
 
 
-class SocketLife:
-    """Starts and stops the socket of one session. A socket that cannot be had never keeps the session from working."""
+class SocketPart(Part):
+    """Starts and stops the socket of one session, and marks its process as one that holds a session. A socket that
+    cannot be had never keeps the session from working."""
 
-    def __init__(
-        self,
-        door: Door,
-        session: Session,
-        log: TranscriptWriter,
-        env: Mapping[str, str],
-        home: Path,
-        *,
-        headless: bool,
-    ) -> None:
+    def __init__(self, setup: PartSetup, door: Door) -> None:
         self._door = door
-        self._session = session
-        self._log = log
-        self._path = socket_path(session.started.session_id, env, home)
+        sink, workspace = setup.past.sink, setup.workspace
+        self._log = sink if isinstance(sink, TranscriptWriter) else None
+        self._path = socket_path(setup.past.session_id, workspace.env, workspace.home)
+        self._headless = setup.request.headless
         self._starting: asyncio.Task[None] | None = None
         self._server: SocketServer | None = None
-        session.subscribe_to_all(self._hear)
-        session.at_end.append(self._close)
-        if not headless:
-            session.on_begin.append(self._begin)
 
-    def _hear(self, envelope: Envelope) -> None:
-        if self._starting is None and isinstance(envelope.event, OPENS):
-            self._begin()
+    def start(self, own: PartSession) -> None:
+        """Belong to a session."""
+        self._session = own.session
+        SessionMark.put()
 
-    def _begin(self) -> None:
-        if self._starting is None and self._log.leased and not self._session.lost:
-            self._starting = asyncio.get_running_loop().create_task(self._start())
+    def on(self, event: Event, agent: AgentId) -> None:
+        """The first request has left."""
+        if isinstance(event, OPENS):
+            self._open()
 
-    async def _start(self) -> None:
+    def begin(self) -> None:
+        """Where a person is about to type there is no request to wait for."""
+        if not self._headless:
+            self._open()
+
+    def _open(self) -> None:
+        log = self._log
+        if self._starting is None and log is not None and log.leased and not self._session.lost:
+            self._starting = asyncio.get_running_loop().create_task(self._serve(log))
+
+    async def _serve(self, log: TranscriptWriter) -> None:
         from clew.host.socket_server import NoSocket, SocketServer  # loaded when the first request has left
 
         server = SocketServer(self._door, self._path)
@@ -62,11 +65,13 @@ class SocketLife:
                 raise NoSocket(f"{self._path} is longer than {MAX_PATH_BYTES} bytes")
             await server.start()
             self._server = server
-            self._log.announce(socket=str(self._path))
+            log.announce(socket=str(self._path))
         except OSError as error:
-            self._log.announce(no_socket=str(error))
+            log.announce(no_socket=str(error))
 
-    async def _close(self) -> None:
+    async def end(self) -> None:
+        """The socket goes when the end was told."""
+        await SessionMark.take_away()
         if self._starting is not None:
             await asyncio.wait({self._starting})
         if self._server is not None:

@@ -148,7 +148,7 @@ class SocketServer:
             return Refused(reason=f"there are no rights {hello.rights[:40]!r}; there are watch, answer and drive")
         if self._door.ended:
             return Refused(reason="the session has ended")
-        session_id = self._door.room.session.started.session_id
+        session_id = self._door.session.started.session_id
         return Welcome(wire=WIRE_VERSION, version=__version__, session_id=session_id)
 
 

@@ -1,5 +1,6 @@
 """From a model's name to a model: find the provider, its address and its key."""
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Literal
 
@@ -355,3 +356,18 @@ def _suggest(name: str, candidates: Iterable[str]) -> str:
     ranked = sorted((edits(name.lower(), candidate), candidate) for candidate in candidates)
     near = [candidate for cost, candidate in ranked if cost <= max(2, len(name) // 3)][:3]
     return f"; did you mean {', '.join(near)}?" if near else "; write provider/model, for example openai/gpt-6.1-sol"
+
+
+def key_words(status: ProviderStatus, override: Provider) -> str:
+    """Where a provider's key comes from."""
+    match status.method:
+        case "variable":
+            return f"the key in {status.variable}"
+        case "saved":
+            return "the key that `clew auth` saved"
+        case "command":
+            return f"the key that {os.path.basename(override.auth.command[0])} prints"
+        case "none":
+            return "no key, because it needs none"
+        case "missing":
+            return f"no key: {status.variable} is not set and none is saved"

@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 def open_client(options: Options) -> Client:
     """A client for the session that is asked for. Takes files and time, so it is called beside the loop. Raises
     NotOpened."""
-    from clew.config.errors import SettingsError
-    from clew.parts.models.choice import NoModel
     from clew.assembly.opening import open_session
+    from clew.config.errors import SettingsError
     from clew.llm.errors import LLMError
+    from clew.parts.models.choice import NoModel
     from clew.transcript.errors import TranscriptError
 
     try:

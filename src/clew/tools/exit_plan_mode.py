@@ -38,4 +38,4 @@ class ExitPlanMode(BuiltinTool[ExitPlanModeParams]):
             return problem("The plan is empty. Send all of it, in Markdown.")
         if len(params.plan) > MAX_PLAN_CHARS:
             return problem(f"The plan has more than {MAX_PLAN_CHARS:,} characters. Nobody reads that: shorten it.")
-        return await plan.leave(params.plan, context.propose)
+        return await plan.propose(params.plan, context.propose)

@@ -34,7 +34,7 @@ class PlanPort(Protocol):
         """Turn it on; what the model is told."""
         ...
 
-    async def leave(self, plan: str, propose: "Callable[[PlanProposal], Awaitable[PlanAnswered]]") -> "ToolResult":
+    async def propose(self, plan: str, propose: "Callable[[PlanProposal], Awaitable[PlanAnswered]]") -> "ToolResult":
         """Put a plan to the user, and do as they say."""
         ...
 
@@ -102,12 +102,21 @@ class ToolSession:
         self.todos: tuple[TodoItem, ...] = ()
         self.remembered: list[tuple[str, str]] = []
         """Lines that this session put into memory files: the file and the line, newest last."""
-        self.plan: PlanPort | None = None
+        self._plan: PlanPort | None = None
         """Plan mode; None where nobody can be shown a plan."""
         self._shells = running
         self._reads: dict[str, ReadState] = {}
         self._claims: dict[CallId, tuple[str, ...]] = {}
         self._held: dict[CallId, bool] = {}
+
+    @property
+    def plan(self) -> PlanPort | None:
+        """Plan mode, where the session has it."""
+        return self._plan
+
+    def use_plan(self, plan: PlanPort) -> None:
+        """The session has plan mode."""
+        self._plan = plan
 
     @property
     def shells(self) -> "Shells":

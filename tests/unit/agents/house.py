@@ -16,17 +16,15 @@ from clew.config.schema import Compaction
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
 from clew.engine.middleware.limits import LimitCheck
-from clew.engine.middleware.reminders import Reminders
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
-from clew.host.part import Joined
-from clew.host.door import Door, Room
+from clew.host.door import Door, OpenSession
 from clew.host.journal import Journal
-from clew.assembly.opening import beside
 from clew.host.session import Session
-from clew.parts.tasks.part import TaskPart
+from clew.host.slash_names import SlashNames
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import ScriptedModel
+from clew.parts.tasks.part import TaskPart
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.events import SessionStarted
 from clew.protocol.ids import MAIN_AGENT
@@ -39,7 +37,8 @@ from clew.transcript.reader import load
 from clew.transcript.stamp import Stamp
 from clew.transcript.writer import TranscriptWriter
 from engine.harness import SESSION
-from unit.host.room import STARTED, Front, two_models
+from unit.host.plugs import plug
+from unit.host.room import STARTED, Front
 
 
 class Wish(Struct, kw_only=True):
@@ -103,11 +102,13 @@ class House:
         conversation = Conversation(sink, session_id=SESSION, entries=past)
         log = AgentLog(conversation, sink, Stamp(session_id=SESSION, cwd=str(self.project)))
         self.door = Door()
+        parts = (TaskPart(),)
         self.session = Session(
             started=STARTED,
             journal=Journal(log, on_lost=lambda why: self.session.lose(why)),
             pending=PendingAnswers(),
             deliver=self.door.deliver,
+            parts=parts,
         )
         bounds, budget = limits or Limits(), TreeBudget()
         self.factory = AgentFactory(
@@ -123,22 +124,11 @@ class House:
         agent = Agent(conversation=conversation, model=models["main"], system=("test",), tools=tools.tools)
         middlewares = [Steering(), LimitCheck(bounds, purse=budget.of(MAIN_AGENT))]
         self.factory.make(MAIN, body=AgentBody(agent=agent, log=log, tools=tools, middlewares=middlewares))
-        self.session.on_leave.append(lambda reason: self.factory.close())
-        beside(self.session, tools)
+        plug(self.session, parts, toolbox=tools, agents=self.factory)
         self.tools = tools
-        tasks = TaskPart()
-        tasks.attach(Joined(session=self.session, toolbox=tools, agent=agent, reminders=Reminders()))
-        self.door.enter(
-            Room(
-                session=self.session,
-                permits=self.shared.permits,
-                connect=lambda name: models[name],
-                models=two_models,
-                undo=self.shared.undo,
-                tools=tools.session,
-                brought=(tasks,),
-            )
-        )
+        names = SlashNames(parts)
+        names.start(self.session)
+        self.door.enter(OpenSession(session=self.session, permits=self.shared.permits, names=names))
         self.front = Front(self.door)
 
 

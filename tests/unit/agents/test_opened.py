@@ -64,7 +64,7 @@ def place(tmp_path: Path) -> Place:
 @asynccontextmanager
 async def opened(request: SessionRequest) -> AsyncIterator[Front]:
     door = open_door(request)
-    door.room.session.main.agent.tools.add(StartAgent())
+    door.session.main.agent.tools.add(StartAgent())
     front = Front(door)
     try:
         yield front
@@ -122,7 +122,7 @@ async def test_what_ran_when_the_process_died_is_interrupted_on_resume(place: Pl
         child = front.of(AgentStarted)[0].child
         await front.until(ToolStarted, 2, agent=child)
         spent_by_child = sum(event.cost_usd or 0 for event in front.of(AttemptEnded, agent=child))
-        own = front.door.room.session.journal.main.state.tally.cost_usd
+        own = front.door.session.journal.main.state.tally.cost_usd
         path = place.transcript
         shutil.copytree(path.parent, copy)
         assert spent_by_child > 0

@@ -7,9 +7,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+from clew.assembly.opening import open_door
 from clew.hooks.approvals import HookApprovals
 from clew.hooks.settings import find_hooks
-from clew.assembly.opening import open_door
 from clew.host.request import SessionRequest
 from clew.host.workspace import remember_trust
 from clew.llm.scripted import Call, ScriptedModel, ScriptItem

@@ -12,11 +12,16 @@ from clew.agents.toolbox import SessionTools, open_tools
 from clew.agents.undo_hook import LookAtEnd
 from clew.engine.middleware.reminders import Reminders
 from clew.engine.ports import Ask
-from clew.host.part import Joined
-from clew.assembly.opening import beside
-from clew.parts.tasks.part import TaskPart
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import ScriptedModel, ScriptItem
+from clew.parts.doctor.part import DoctorPart
+from clew.parts.files.part import FilePart
+from clew.parts.memory.part import MemoryPart
+from clew.parts.preferences.part import PreferencePart
+from clew.parts.sessions.part import SessionListPart
+from clew.parts.shells.part import ShellPart
+from clew.parts.tasks.part import TaskPart
+from clew.parts.undo.part import UndoPart
 from clew.protocol.events import OpRejected, SessionStarted, TurnEnded
 from clew.protocol.ids import CallId, OpId
 from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
@@ -26,9 +31,15 @@ from clew.tools.registry import builtin_tools
 from clew.transcript.reader import load
 from clew.transcript.view import view
 from engine.harness import SESSION, TestHost
+from unit.host.plugs import setup_of
 from unit.host.room import Front, furnished
 
 A = TypeVar("A", bound=Answer)
+
+
+async def no_words(path: Path) -> str:
+    """No model writes about other sessions here."""
+    return ""
 
 
 class FreeHost(TestHost):
@@ -70,28 +81,22 @@ class Lab:
         assert self.toolbox.undo is not None
         self.model = ScriptedModel(script)
         self.reminders = Reminders()
+        setup = setup_of(path=self.path, workspace=self.workspace)
+        parts = [MemoryPart(setup), UndoPart(), ShellPart(), TaskPart(), FilePart(setup), DoctorPart(setup)]
+        parts += [PreferencePart(setup), SessionListPart(setup, no_words)]
         self.door = furnished(
             self.model,
             path=self.path,
             past=load(self.path, session_id=SESSION).entries if self.path.exists() else (),
             tools=builtin_tools(self.toolbox.session),
             host=self.toolbox.host if judged else FreeHost(self),
-            middlewares=[self.reminders, LookAtEnd(self.toolbox.undo)],
+            middlewares=[self.reminders, LookAtEnd(self.toolbox.undo.look_at_end)],
+            parts=parts,
+            permits=self.toolbox.permits,
+            toolbox=self.toolbox,
+            reminders=self.reminders,
         )
-        room = self.door.room
-        self.toolbox.shared.open_ports(room.session)
-        room.undo = self.toolbox.undo
-        room.permits = self.toolbox.permits
-        room.workspace = self.workspace
-        room.tools = self.toolbox.session
-        room.reminders = self.reminders
-        room.transcript = self.path
-        room.typed = beside(room.session, self.toolbox)
-        tasks = TaskPart()
-        tasks.attach(
-            Joined(session=room.session, toolbox=self.toolbox, agent=room.session.main.agent, reminders=self.reminders)
-        )
-        room.brought = (tasks,)
+        self.toolbox.shared.open_ports(self.door.session)
         self.front = Front(self.door)
         self._asked = 0
 
@@ -122,7 +127,7 @@ class Lab:
 
     def spoken(self) -> str:
         """What the next request holds; the file says the same to whoever opens it."""
-        held = self.door.room.session.journal.main.conversation.messages()
+        held = self.door.session.journal.main.conversation.messages()
         assert view(load(self.path, session_id=SESSION).entries, session_id=SESSION) == held
         return str(held)
 

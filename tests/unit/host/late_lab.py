@@ -11,9 +11,14 @@ import pytest
 from msgspec import Struct
 
 from clew.assembly import opening
-from clew.host.part import Brought, Joined, Place
+from clew.assembly.parts import PartMaker
+from clew.host.door import Door
+from clew.host.part import Part, PartSession, PartSetup
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import Call, ScriptItem
+from clew.parts.mcp.part import McpPart
+from clew.parts.plan.part import PlanPart
+from clew.parts.skills.part import SkillPart
 from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS, ToolSpec
 from clew.tools.answer_schema import AnswerSchema
 from clew.tools.base import Tool, ToolContext, ToolResult
@@ -61,7 +66,7 @@ class ServerTool(Tool[Given]):
         return ToolResult(text=f"{self.name} did {params.arguments}")
 
 
-class Servers(Brought):
+class Servers(Part):
     """What the session is brought."""
 
     def __init__(self, known: Sequence[Tool[Any]] = ()) -> None:
@@ -72,8 +77,8 @@ class Servers(Brought):
         self.set = ToolSet()
         self._news = asyncio.Semaphore(0)
 
-    def attach(self, joined: Joined) -> None:
-        self.set = joined.toolbox.tools
+    def start(self, own: PartSession) -> None:
+        self.set = own.toolbox.tools
 
     def known_tools(self) -> tuple[Tool[Any], ...]:
         return self.known
@@ -112,10 +117,12 @@ class LateLab(HookLab):
         self.servers = Servers()
         self.configured = True
 
-        def brought_to(place: Place) -> tuple[Brought, ...]:
-            return (self.servers,) if self.configured else ()
+        def parts_of(setup: PartSetup, door: Door, more: Sequence[PartMaker] = ()) -> tuple[Part, ...]:
+            others = [part for part in real(setup, door, more) if not isinstance(part, SkillPart | McpPart | PlanPart)]
+            return (self.servers, *others) if self.configured else tuple(others)
 
-        patch.setattr(opening, "brought_to", brought_to)
+        real = opening.parts_of
+        patch.setattr(opening, "parts_of", parts_of)
 
     @property
     def session_id(self) -> str:

@@ -13,30 +13,37 @@ from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
 from clew.engine.middleware.base import Middleware
 from clew.engine.middleware.limits import LimitCheck
+from clew.engine.middleware.reminders import Reminders
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
 from clew.engine.step import StepRunner
-from clew.host.door import Door, Room
+from clew.host.door import Door, OpenSession
 from clew.host.journal import Journal
+from clew.host.part import Part
 from clew.host.session import Session
+from clew.host.slash_names import SlashNames
 from clew.llm.model import Model
-from clew.llm.scripted import Say, ScriptedModel
+from clew.parts.history.part import HistoryPart
+from clew.parts.models.part import ModelPart
+from clew.parts.orientation.part import OrientationPart
+from clew.parts.permissions.part import PermissionPart
+from clew.parts.preferences.part import PreferencePart
 from clew.permissions.policy import make_policy
 from clew.protocol.entries import Entry
 from clew.protocol.events import Envelope, Event, SessionStarted
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.lookup_base import Answer, Lookup
-from clew.protocol.lookups.rules_and_models import ModelRow
+from clew.protocol.lookups.rules_and_models import ListModels, ModelRow, ModelsListed
 from clew.protocol.ops import Close, Op
 from clew.protocol.rights import Rights
 from clew.tools.base import Tool
 from clew.tools.toolset import ToolSet
 from clew.transcript.conversation import Conversation
-from clew.transcript.scrollback import Scrollback
 from clew.transcript.stamp import Stamp
 from clew.transcript.writer import NullWriter, TranscriptSink, TranscriptWriter
 from engine.harness import SESSION, Reader, Shell, TestHost
 from fakes.effort import HANG_S
+from unit.host.plugs import plug, setup_of
 
 A = TypeVar("A", bound=Answer)
 STARTED = SessionStarted(
@@ -44,9 +51,12 @@ STARTED = SessionStarted(
 )
 
 
-async def two_models() -> tuple[ModelRow, ...]:
-    """What can be named."""
-    return tuple(ModelRow(name=name, provider="local") for name in ("local/a", "local/b"))
+class TwoModels(ModelPart):
+    """A person can name two."""
+
+    async def _list(self, lookup: ListModels) -> ModelsListed:
+        names = ("local/a", "local/b")
+        return ModelsListed(models=names, rows=tuple(ModelRow(name=name, provider="local") for name in names))
 
 
 class Front:
@@ -122,29 +132,34 @@ def furnished(
     tools: Sequence[Tool[Any]] | None = None,
     asked_for: Callable[[], str] | None = None,
     past: Sequence[Entry] = (),
+    parts: Sequence[Part] = (),
+    permits: Permits | None = None,
+    toolbox: Any = None,
+    reminders: Reminders | None = None,
     **more: Any,
 ) -> Door:
-    """A door with a session behind it."""
+    """A door with a session behind it. `parts`: besides rules, models, titles and history, which every session has."""
     door = Door()
     sink: TranscriptSink = TranscriptWriter(path, SESSION) if path is not None else NullWriter()
     log = agent_log(sink, past=past)
+    setup = setup_of(path=path, sink=sink, connect=connect, headless=True)
+    shared = (PermissionPart(), TwoModels(setup), HistoryPart(setup), PreferencePart(setup))
+    titles = () if any(isinstance(part, OrientationPart) for part in parts) else (OrientationPart(setup, ""),)
+    plugged = (*shared, *titles, *parts)
     session = Session(
         started=STARTED,
         journal=Journal(log, on_lost=lambda why: session.lose(why)),
         pending=PendingAnswers(),
         deliver=door.deliver,
+        parts=plugged,
         asked_for=asked_for,
     )
     session.add_agent(runner_for(session, log, model, tools=tools or [Reader(), Shell()], **more))
-    door.enter(
-        Room(
-            session=session,
-            permits=Permits(make_policy(root="/project", home="/h", clew_home="/h/.clew"), save=lambda rules: None),
-            connect=connect or (lambda name: ScriptedModel([Say("new")], name=name)),
-            models=two_models,
-            scrollback=Scrollback(path, session_id=SESSION) if path is not None else None,
-        )
-    )
+    rules = permits or Permits(make_policy(root="/project", home="/h", clew_home="/h/.clew"), save=lambda rules: None)
+    plug(session, plugged, permits=rules, toolbox=toolbox, reminders=reminders)
+    names = SlashNames(plugged)
+    names.start(session)
+    door.enter(OpenSession(session=session, permits=rules, names=names))
     return door
 
 

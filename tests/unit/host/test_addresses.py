@@ -158,7 +158,7 @@ async def test_what_all_agents_spent_is_summed(tmp_path: Path) -> None:
         assert state.spent.cost_usd == pytest.approx(sum(part.cost_usd for part in parts))
         assert state.spent.tokens == sum(part.tokens for part in parts)
         assert min(part.cost_usd for part in parts) > 0
-        assert front.door.room.session.journal.state.spent == state.spent
+        assert front.door.session.journal.state.spent == state.spent
 
 
 async def test_a_late_front_end_folds_to_the_same_state_in_the_middle_of_two_turns(tmp_path: Path) -> None:

@@ -81,7 +81,7 @@ async def test_accepting_edits_from_now_on_is_one_answer(tmp_path: Path) -> None
         assert [event.mode for event in place.front.of(PermissionModeChanged)] == ["acceptEdits"]
         kinds = [type(event) for event in place.front.events]
         assert kinds.index(PermissionModeChanged) < kinds.index(ApprovalResolved)
-        assert not place.door.room.session.journal.main.state.waiting
+        assert not place.door.session.journal.main.state.waiting
 
 
 async def test_what_the_new_mode_does_not_settle_goes_on_waiting(tmp_path: Path) -> None:
@@ -90,7 +90,7 @@ async def test_what_the_new_mode_does_not_settle_goes_on_waiting(tmp_path: Path)
         request = await asked(place)
         await place.ask(SetPermissionMode(mode="acceptEdits"), PermissionModeChanged)
         await place.look_up(ListRules())
-        assert place.door.room.session.pending.waits_for(answer(request, decision="deny"))
+        assert place.door.session.pending.waits_for(answer(request, decision="deny"))
         await place.front.submit(answer(request, decision="deny"))
         await place.front.until(TurnEnded)
         assert [(event.decision, event.by) for event in place.front.of(ApprovalResolved)] == [("deny", "user")]
@@ -136,12 +136,12 @@ async def test_an_answer_with_a_mode_there_is_not_changes_nothing(tmp_path: Path
         await place.front.until(TurnEnded)
         stale = answer(request, decision="allow", mode="bypassPermissions")
         assert "answered already" in await place.refused(stale)
-        assert place.door.room.permits.policy.mode == "default"
+        assert place.door.opened.permits.policy.mode == "default"
 
 
 async def test_whether_the_mode_that_asks_nothing_may_be_cycled_to_is_told(tmp_path: Path) -> None:
     async with lab(tmp_path) as place:
         started: SessionStarted = place.front.of(SessionStarted)[0]
         assert not started.may_bypass
-        place.door.room.permits.started_with = "bypassPermissions"
+        place.door.opened.permits.started_with = "bypassPermissions"
         assert place.door._started().may_bypass  # pyright: ignore[reportPrivateUsage] what a late front end is told

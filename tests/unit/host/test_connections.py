@@ -138,7 +138,7 @@ async def test_a_guest_stays_with_its_session_and_hears_of_its_end() -> None:
         assert (await owner.until(GuestsChanged)).guests == ("attached",)
         await guest.submit(SwitchSession(op_id=OpId("o")))
         assert "attached to one session" in (await guest.until(OpRejected)).reason
-        await owner.door.room.session.close("switched")
+        await owner.door.session.close("switched")
         await guest.task
         assert (await guest.until(SessionEnded)).reason == "switched"
         assert not owner.task.done()

@@ -9,6 +9,7 @@ from typing import Any
 from clew.agents.toolbox import NOTHING_KEPT, SessionTools, open_tools
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import Call, Say, ScriptedModel, ScriptItem
+from clew.parts.undo.part import UndoPart
 from clew.permissions.access import FileAccess, Mode, ShellAccess
 from clew.presentation.passages import TurnPassage
 from clew.presentation.story import Story
@@ -46,10 +47,12 @@ class Place:
             path=transcript,
             tools=builtin_tools(self.tools),
             host=self.host,  # pyright: ignore
+            parts=[UndoPart()],
+            toolbox=toolbox,
+            permits=toolbox.permits,
         )
         if self.hook:
-            self.hook.attach(door.room.session)
-            door.room.undo = self.hook
+            self.hook.attach(door.session)
         self.front = Front(door)
 
     async def say(self, *answers: bool) -> tuple[list[ApprovalRequested], str]:

@@ -306,11 +306,11 @@ async def test_a_session_that_is_asked_for_settles_records_and_then_lets_go(tmp_
     model = ScriptedModel([Call("Shell", {"name": "hang"}), Say("never")])
     released: list[bool] = []
     async with session_with(model, path=path, tools=[shell], asked_for=lambda: asking["who"]) as front:
-        session = front.door.room.session
+        session = front.door.session
         close = session.journal.let_go
 
         def watched() -> None:
-            released.append("end hang" in shell.log and bool(front.door.room.session.journal.main.state.turns))
+            released.append("end hang" in shell.log and bool(front.door.session.journal.main.state.turns))
             close()
 
         session.journal.let_go = watched
@@ -328,7 +328,7 @@ async def test_a_session_that_is_asked_for_settles_records_and_then_lets_go(tmp_
 
 async def test_a_broken_log_ends_the_turn_with_its_words_and_nothing_hangs() -> None:
     async with session_with(ScriptedModel([Say("x")])) as front:
-        session = front.door.room.session
+        session = front.door.session
         take = session.journal.main.take
 
         def broken(event: Event) -> None:

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.parts.files.index import FileIndex, project_files, with_directories
-from clew.parts.files.path_match import PathMatcher
 from clew.host.workspace import open_workspace, remember_trust
+from clew.parts.files.index import FileIndex, project_files, with_directories
+from clew.parts.files.part import FilePart
+from clew.parts.files.path_match import PathMatcher
 from clew.protocol.lookups.place import FindFiles
 from fakes.effort import HANG_S
 from unit.host.lab import Lab, lab
+from unit.host.plugs import part_of
 
 
 def found(paths: list[str], query: str, limit: int = 20) -> list[str]:
@@ -128,7 +130,7 @@ async def test_the_door_answers_and_new_files_are_found(tmp_path: Path) -> None:
         answer = await place.look_up(FindFiles(query="alp"))
         assert (answer.query, answer.rows) == ("alp", ("alpha.py",))
         (place.project / "odd\nname.py").write_text("")
-        files = place.door.room.files
+        files = part_of(place.door, FilePart)._index
         assert files is not None
         files._clock = lambda: float("inf")  # what was read before is old now
         rows = await eventually(place, "odd")

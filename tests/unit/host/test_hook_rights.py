@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from clew.llm.scripted import Call, Say
+from clew.parts.shells.part import ShellPart
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -22,6 +23,7 @@ from clew.protocol.lookup_base import LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
 from clew.protocol.ops import AnswerApproval, SubmitPrompt, SwitchSession, Undo
 from unit.host.hook_lab import HookLab, approve_all, bash, decision, hook, session
+from unit.host.plugs import part_of
 
 
 @pytest.fixture
@@ -187,7 +189,7 @@ async def test_leaving_the_sandbox_is_for_a_person_to_allow(place: HookLab) -> N
     changed = decision("allow", updatedInput={"command": "touch out", "description": "t", "leave_sandbox": True})
     place.user({"PreToolUse": [hook(place.says("yes", changed))]})
     async with session(place, [bash("touch out"), Say("ok")], flags={"sandbox.mode": "auto"}):
-        sandbox = place.front.door.room.tools.sandbox if place.front.door.room.tools is not None else None
+        sandbox = part_of(place.front.door, ShellPart)._tools.sandbox
         if sandbox is None or not sandbox.enforced:
             pytest.skip("there is no sandbox on this machine")
         await place.front.submit(SubmitPrompt(content="go"))

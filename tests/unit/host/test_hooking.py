@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from clew.parts.hooks import part as hook_parts
 from clew.llm.errors import InvalidRequest
 from clew.llm.scripted import Fail, Say
+from clew.parts.hooks import part as hook_parts
 from clew.protocol.events import (
     ApprovalResolved,
     CallChanged,
@@ -159,7 +159,7 @@ async def test_a_prompt_that_is_blocked_never_joins_and_is_given_back(place: Hoo
         assert place.front.of(PromptOffered)[0].text == "about ACME"
         assert len(place.front.of(PromptWithdrawn)) == 1
         assert not place.front.of(PromptAccepted)
-        assert not place.front.door.room.session.journal.main.conversation.messages()
+        assert not place.front.door.session.journal.main.conversation.messages()
     assert place.seen("guard")[0]["prompt"] == "about ACME"
     assert not place.model.requests
     assert "ACME" not in "".join(path.read_text() for path in place.home.rglob("*.jsonl"))
@@ -293,7 +293,7 @@ async def test_notices_go_to_hooks_and_nobody_waits_for_them(place: HookLab) -> 
     place.user({"Notification": [hook(place.says("tell"), "permission_prompt")]})
     async with session(place, [Say("ok")]):
         for kind, text in (("needs_approval", "Bash asks"), ("done", "It is done")):
-            place.front.door.room.session.publish(Notified(kind=kind, text=text))  # pyright: ignore[reportArgumentType]  # words of this file
+            place.front.door.session.publish(Notified(kind=kind, text=text))  # pyright: ignore[reportArgumentType]  # words of this file
         await place.front.until(HookRan)
     (told,) = place.seen("tell")
     assert (told["message"], told["notification_type"], told["title"]) == ("Bash asks", "permission_prompt", "clew")
@@ -327,7 +327,7 @@ async def test_what_is_still_being_told_and_the_end_share_their_time(
         place.says(name, more=f"touch {place.base}/{name}; {meet.format(base=place.base, other=other)}")
     place.user({"Notification": [hook(f"sh {place.base}/told.sh")], "SessionEnd": [hook(f"sh {place.base}/ended.sh")]})
     async with session(place, [Say("ok")]):
-        place.front.door.room.session.publish(Notified(kind="done", text="It is done"))
+        place.front.door.session.publish(Notified(kind="done", text="It is done"))
     assert [event.outcome for event in place.front.of(HookRan)] == ["ok", "ok"]
 
 

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from clew.config.schema import Provider
-from clew.parts.models.rows import model_rows
 from clew.assembly.opening import open_door
+from clew.config.schema import Provider
 from clew.host.request import SessionRequest
-from clew.parts.sessions.preview import last_exchange
 from clew.llm.connect import resolve
 from clew.llm.scripted import Call, ReplyOf, Say
+from clew.parts.models.rows import model_rows
+from clew.parts.sessions.preview import last_exchange
 from clew.protocol.events import (
     PartCompleted,
     PromptAccepted,
@@ -48,7 +48,7 @@ def background(command: str) -> ReplyOf:
 
 async def until_running(place: Lab, count: int) -> None:
     """Until so many run."""
-    while sum(row.standing.open for row in place.door.room.session.journal.main.state.tasks) != count:
+    while sum(row.standing.open for row in place.door.session.journal.main.state.tasks) != count:
         await place.front.until(TaskEnded, len(place.front.of(TaskEnded)) + 1)
 
 
@@ -58,7 +58,7 @@ async def test_background_commands_are_listed_looked_at_and_stopped(tmp_path: Pa
         assert (await place.look_up(ListTasks())).tasks == ()
         await place.say("start them")
         await until_running(place, 1)
-        first_row, second_row = place.door.room.session.journal.main.state.tasks
+        first_row, second_row = place.door.session.journal.main.state.tasks
         assert (first_row.title, first_row.standing) == ("echo started; echo [redacted]; sleep 3606", Standing.WORKING)
         assert (second_row.standing, second_row.exit_code) == (Standing.FAILED, 4)
         first, second = (await place.look_up(ListTasks())).tasks
@@ -284,7 +284,7 @@ async def test_the_last_exchange_of_a_session_is_previewed(tmp_path: Path) -> No
     gone = await front.look_up(PreviewSession(session=SESSION))
     assert gone.lines == ()  # a list named the file, so nobody looked for it again
     place.path.with_name("moved.jsonl").rename(place.path)
-    await door.room.session.close()
+    await door.session.close()
     await front.task
     assert load(place.path, session_id=SESSION).entries
 

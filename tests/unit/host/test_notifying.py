@@ -10,10 +10,10 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew.config.schema import Notifications
-from clew.parts.notifications.part import start_notifying
+from clew.config.schema import Notifications, Settings
 from clew.llm.errors import ConnectionFailed
 from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, Wait
+from clew.parts.notifications.part import NotificationPart
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -31,6 +31,7 @@ from clew.protocol.lookups.rules_and_models import ListModels
 from clew.protocol.ops import AnswerApproval, AnswerQuestion, Close, Interrupt, ReportFocus, SubmitPrompt
 from engine.harness import TestHost, asks
 from fakes.loop_clock import LoopClock
+from unit.host.plugs import setup_of
 from unit.host.room import Front, furnished
 from unit.host.test_second_agent import CHILD, add_child, say_to_child
 
@@ -43,8 +44,8 @@ async def notified(
     *script: Any, settings: Notifications = NO_MINIMUM, headless: bool = False, **more: Any
 ) -> AsyncIterator[Front]:
     """A front end at a session whose notices go out."""
-    door = furnished(ScriptedModel(script), **more)
-    door.room.attention = start_notifying(door.room.session, settings, None, headless=headless)
+    part = NotificationPart(setup_of(settings=Settings(notifications=settings), headless=headless))
+    door = furnished(ScriptedModel(script), parts=[part], **more)
     front = Front(door)
     await front.until(SessionStarted)
     try:
@@ -247,7 +248,7 @@ async def test_who_joins_late_is_not_told_again() -> None:
 
 async def test_the_title_is_told() -> None:
     async with notified(Say("ok")) as front:
-        front.door.room.session.publish(TitleChanged(title="Parcels by weight", source="user"))
+        front.door.session.publish(TitleChanged(title="Parcels by weight", source="user"))
         await front.submit(ReportFocus(focused=False))
         await a_turn(front)
         (notice,) = front.of(Notified)
@@ -295,7 +296,7 @@ def random_events(chance: random.Random) -> list[Any]:
 async def test_in_any_order_each_is_told_at_most_once(seed: int) -> None:
     async with notified(Say("never asked")) as front:
         clock = LoopClock()
-        session = front.door.room.session
+        session = front.door.session
         for item in random_events(random.Random(seed)):
             if isinstance(item, float):
                 clock.forward(item)

@@ -1,19 +1,20 @@
 """Words for facts in a running session: labels, titles, recaps, and the bill for model words."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from clew.parts.orientation.session_orientation import LEAVE_S, OrientationSettings, SessionOrientation
-from clew.parts.orientation.orientation_task import Orienting
 from clew.llm.errors import Overloaded
 from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.orient.daily_cap import DailyCap
 from clew.orient.narrator import Narrator
 from clew.orient.recap_query import Choice, WrittenRecaps
 from clew.orient.side_query import SideQueries
+from clew.parts.orientation.orientation_task import Orientation, OrientationTask
+from clew.parts.orientation.part import OrientationPart
+from clew.parts.orientation.session_orientation import LEAVE_S, OrientationSettings, SessionOrientation
 from clew.protocol.entries import BatchLabelEntry, Entry, SystemEntry
 from clew.protocol.events import (
     BatchLabelled,
@@ -33,7 +34,25 @@ from clew.transcript.reader import load
 from engine.harness import SESSION
 from fakes.effort import HANG_S
 from fakes.loop_clock import LoopClock
+from unit.host.plugs import setup_of
 from unit.host.room import Front, furnished
+
+
+class StudioPart(OrientationPart):
+    """Made for a person who watches; what speaks is the studio's."""
+
+    def __init__(self, studio: "Studio", path: Path, past: Sequence[Entry], *, greet: bool) -> None:
+        setup = setup_of(path=path, past=past, log=studio.logged.append)
+        super().__init__(setup, "")
+        self._studio = studio
+        self._greets = greet
+
+    @property
+    def task(self) -> OrientationTask | None:
+        return self._task
+
+    def _loaded(self) -> Orientation:
+        return self._studio.wake()
 
 
 class Studio:
@@ -53,8 +72,10 @@ class Studio:
         self.loaded = 0
         self.fast = fast
         self.logged: list[str] = []
-        self.door = furnished(model, path=path, past=past)
-        session = self.door.room.session
+        self.wake: Callable[[], SessionOrientation] = lambda: wake()
+        self.part = StudioPart(self, path, past, greet=greet)
+        self.door = furnished(model, path=path, past=past, parts=[self.part])
+        session = self.door.session
 
         def wake() -> SessionOrientation:
             self.loaded += 1
@@ -79,12 +100,6 @@ class Studio:
                 publish=session.publish,
                 automatic=lambda _: Choice(automatic),
             )
-
-        session.orienting = Orienting(
-            wake, past=(lambda: past) if past else None, publish=session.publish, log=self.logged.append
-        )
-        session.journal.main.conversation.follow(session.orienting.hear)
-        self.door.room.greet = greet
 
 
 @asynccontextmanager
@@ -165,7 +180,7 @@ async def test_a_model_title_is_asked_only_when_allowed_and_is_booked(tmp_path: 
     assert len(fast.requests) == 1
     assert fast.requests[0].purpose.startswith("side-query:")
     assert fast.requests[0].tools == ()
-    (side,) = studio.door.room.session.journal.main.state.tally.side
+    (side,) = studio.door.session.journal.main.state.tally.side
     assert side.cost_usd > 0
 
 
@@ -222,7 +237,7 @@ async def test_a_bug_in_a_label_never_ends_a_turn_and_is_told_once(tmp_path: Pat
 
     script = [Call("Reader", {"name": "a"}), Call("Reader", {"name": "b"}), Say("ok")]
     studio = Studio(tmp_path / f"{SESSION}.jsonl", ScriptedModel(script))
-    session = studio.door.room.session
+    session = studio.door.session
 
     def wake() -> Broken:
         queries = SideQueries(
@@ -235,7 +250,7 @@ async def test_a_bug_in_a_label_never_ends_a_turn_and_is_told_once(tmp_path: Pat
         narrator = Narrator(project="p", queries=queries, log=studio.logged.append)
         return Broken(narrator, OrientationSettings(), queries=queries, publish=session.publish)
 
-    session.orienting = Orienting(wake, past=None, publish=session.publish, log=studio.logged.append)
+    studio.wake = wake
     async with running(studio) as front:
         await front.submit(SubmitPrompt(content="look"))
         assert (await front.until(TurnEnded)).reason == "completed"
@@ -262,9 +277,9 @@ async def prompted(front: Front, times: int, already: int = 0) -> None:
 
 async def told(studio: Studio) -> None:
     """Everything that was published has been heard."""
-    orienting = studio.door.room.session.orienting
-    assert orienting is not None
-    async for _ in orienting.recap(model=False):
+    task = studio.part.task
+    assert task is not None
+    async for _ in task.recap(model=False):
         break
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from clew.parts.orientation.part import load_orientation
-from clew.parts.orientation.orientation_task import Orientation, Orienting
 from clew.host.workspace import open_workspace
 from clew.llm.scripted import Say, ScriptedModel
+from clew.parts.orientation.orientation_task import Orientation, OrientationTask
+from clew.parts.orientation.part import load_orientation
 from clew.protocol.entries import AssistantEntry, SessionSourceEntry
 from clew.protocol.events import Event, Notice, RecapReady
 from clew.protocol.ids import EntryId, SessionId
@@ -31,7 +31,7 @@ class Office:
         self.workspace = open_workspace(
             tmp_path, {"CLEW_HOME": str(tmp_path / "clew")}, settings=msgspec.json.encode(settings).decode()
         )
-        self.session = furnished(ScriptedModel([], name=MAIN)).room.session
+        self.session = furnished(ScriptedModel([], name=MAIN)).session
         talk = Talk().user("Add a --json flag to report.py")
         self.talk = talk.edit("/p/report.py").agent("I added the flag to report.py.").ended()
         self.used(MAIN)
@@ -53,7 +53,7 @@ class Office:
         )
 
     async def recap(self, *, model: bool, memory: str = "") -> RecapReady:
-        orienting = Orienting(
+        orienting = OrientationTask(
             lambda: self.load(memory),
             past=lambda: self.talk.entries,
             publish=self.session.publish,

@@ -5,11 +5,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from clew.parts.orientation.recap_drafts import RecapDrafts
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient.daily_cap import DailyCap
 from clew.orient.recap_query import Choice, Used, WrittenRecaps, choose
 from clew.orient.side_query import SideQueries, Stamp
+from clew.parts.orientation.recap_drafts import RecapDrafts
 from clew.protocol.entries import AssistantEntry, SessionSourceEntry, SideQueryEntry
 from clew.protocol.ids import SessionId
 from clew.transcript.lease import holder_of

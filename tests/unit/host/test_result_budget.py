@@ -156,7 +156,7 @@ async def test_tb_5_a_disk_that_takes_nothing_still_lets_the_turn_work(tmp_path:
 
 
 def add_child(front: Front, model: ScriptedModel, path: Path, host: TestHost, past: Any = ()) -> None:
-    session = front.door.room.session
+    session = front.door.session
     writer = TranscriptWriter(subagent_path(path, CHILD), SESSION, leased=False)
     log = agent_log(writer, sidechain=CHILD, past=past)
     runner = runner_for(session, log, model, agent_id=CHILD, tools=[Large()], host=host)
@@ -164,7 +164,7 @@ def add_child(front: Front, model: ScriptedModel, path: Path, host: TestHost, pa
 
 
 async def ask_child(front: Front, turn: int) -> None:
-    runner = front.door.room.session.runners[CHILD]
+    runner = front.door.session.runners[CHILD]
     runner.submit(Prompt(content="look", prompt_id=PromptId(f"p{turn}"), origin="agent"))
     await front.until(TurnEnded, turn, agent=CHILD)
 

@@ -31,7 +31,7 @@ CHILD = AgentId("helper-1")
 
 def add_child(front: Front, model: ScriptedModel, path: Path, **more: Any) -> None:
     """A second agent behind the same door."""
-    session = front.door.room.session
+    session = front.door.session
     writer = TranscriptWriter(subagent_path(path, CHILD), SESSION, leased=False)
     log = agent_log(writer, sidechain=CHILD)
     tools = [Reader(), Shell()]
@@ -40,7 +40,7 @@ def add_child(front: Front, model: ScriptedModel, path: Path, **more: Any) -> No
 
 
 def say_to_child(front: Front, text: str) -> None:
-    runner = front.door.room.session.runners[CHILD]
+    runner = front.door.session.runners[CHILD]
     runner.submit(Prompt(content=text, prompt_id=PromptId("p"), origin="agent"))
 
 
@@ -90,7 +90,7 @@ async def test_each_has_its_own_budget(tmp_path: Path) -> None:
         assert (await front.until(TurnEnded, agent=CHILD)).reason == "max_budget"
         await front.submit(SubmitPrompt(content="go"))
         assert (await front.until(TurnEnded)).reason == "completed"
-        session = front.door.room.session
+        session = front.door.session
         assert session.journal.log(CHILD).state.tally.cost_usd > 1
         assert session.journal.main.state.tally.cost_usd < 0.01
 
@@ -150,7 +150,7 @@ async def test_cp8_a_second_agent_makes_room_in_its_own_conversation_only(tmp_pa
         await front.submit(SubmitPrompt(content="and you?"))
         await front.until(TurnEnded)
         add_child(front, child_model, path, middlewares=[MakeRoom(settings, meter, compactor)])
-        session = front.door.room.session
+        session = front.door.session
         agents.append(session.runners[CHILD].agent)
         untouched = (path.read_bytes(), session.main.agent.conversation.messages())
         for number in range(3):

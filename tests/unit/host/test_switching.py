@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from clew.host.request import SessionRequest
 from clew.assembly.switching import another
+from clew.host.request import SessionRequest
 from clew.protocol.ids import OpId
 from clew.protocol.ops import SwitchSession
 

@@ -3,8 +3,8 @@
 import asyncio
 from pathlib import Path
 
-from clew.parts.shells.part import WholeLines
 from clew.llm.scripted import Call, ReplyOf, Say, Wait
+from clew.parts.shells.part import ShellPart, WholeLines
 from clew.protocol.events import (
     Notice,
     PromptAccepted,
@@ -26,6 +26,7 @@ from clew.transcript.reader import load
 from clew.transcript.retelling import events_of
 from engine.harness import SESSION
 from unit.host.lab import Lab, lab
+from unit.host.plugs import part_of
 from unit.host.room import Front
 
 KEY = "sk-ant-api03-" + "Ab3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z" * 2
@@ -100,8 +101,7 @@ async def test_beside_a_turn_it_runs_at_once_and_joins_at_the_next_step(tmp_path
 
 async def ended_beside(place: Lab) -> None:
     """Until the command beside the turn is over; whether it was told by then is what the test asks."""
-    assert place.door.room.typed is not None
-    beside = place.door.room.typed._beside  # pyright: ignore[reportPrivateUsage] no event tells it yet
+    beside = part_of(place.door, ShellPart)._beside  # pyright: ignore[reportPrivateUsage] no event tells it yet
     await asyncio.gather(*beside)
 
 

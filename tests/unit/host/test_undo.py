@@ -5,6 +5,7 @@ import os
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ import pytest
 from clew.agents.undo_hook import LookAtEnd, UndoHook
 from clew.engine.ports import Ask
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, ScriptItem, Wait
+from clew.parts.undo.part import UndoPart
 from clew.protocol.events import Notice, OpRejected, Rewound, SessionStarted, ToolProgress, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, CallId, EntryId
 from clew.protocol.lookups.session import PreviewRewind, PreviewUndo
@@ -54,10 +56,11 @@ class Place:
             past=load(self.path, session_id=SESSION).entries if self.path.exists() else (),
             tools=builtin_tools(self.tools),
             host=Host(self.tools, self.hook),
-            middlewares=[LookAtEnd(self.hook)],
+            middlewares=[LookAtEnd(self.hook.look_at_end)],
+            parts=[UndoPart()],
+            toolbox=SimpleNamespace(undo=self.hook, session=self.tools, permits=None),
         )
-        self.hook.attach(self.door.room.session)
-        self.door.room.undo = self.hook
+        self.hook.attach(self.door.session)
         self.front = Front(self.door)
         self.turns = self.restores = 0
 
@@ -92,7 +95,7 @@ class Place:
 
     def spoken(self) -> tuple[Any, ...]:
         """What the next request holds; the file says the same to whoever opens it."""
-        held = self.door.room.session.journal.main.conversation.messages()
+        held = self.door.session.journal.main.conversation.messages()
         loaded = load(self.path, session_id=SESSION)
         assert view(loaded.entries, session_id=SESSION) == held
         return held

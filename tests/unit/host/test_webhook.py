@@ -9,13 +9,21 @@ from typing import Any
 import msgspec
 import pytest
 
-from clew.config.errors import SettingsError
-from clew.parts.notifications.part import webhook_of
 from clew.assembly.opening import open_door
+from clew.config.errors import SettingsError
 from clew.host.request import SessionRequest
-from clew.parts.notifications.webhook import ATTEMPT_S, LEAVE_S, MAX_QUEUED, PAUSES_S, BadAddress, Webhook, checked_address
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import Call, Say, ScriptedModel
+from clew.parts.notifications.part import webhook_of
+from clew.parts.notifications.webhook import (
+    ATTEMPT_S,
+    LEAVE_S,
+    MAX_QUEUED,
+    PAUSES_S,
+    BadAddress,
+    Webhook,
+    checked_address,
+)
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Notice, Notified, SessionStarted, TurnEnded
 from clew.protocol.ops import AnswerApproval, Close, ReportFocus, SubmitPrompt
 from fakes.effort import HANG_S

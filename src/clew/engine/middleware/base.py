@@ -1,7 +1,7 @@
 """What a middleware is: it stands before a step, after it, or before the end, and may add events or stop the turn."""
 
 from collections.abc import AsyncGenerator
-from typing import Literal
+from typing import ClassVar, Literal
 
 from clew.engine.turn import Turn
 from clew.protocol.events import Event
@@ -12,6 +12,9 @@ Moment = Literal["before_step", "after_step", "before_end"]
 class Middleware:
     """Subclasses override the moments they care for, as async generators: what they yield is recorded before they go
     on, and they are stopped with the turn. Raising `TurnStopped` ends the turn."""
+
+    stage: ClassVar[int] = 0
+    """Where it stands among the others: those of a lower stage come first."""
 
     def before_step(self, turn: Turn) -> AsyncGenerator[Event] | None:
         """Before every request, the first included; again with `turn.full` set when one did not fit."""

@@ -25,6 +25,8 @@ FULL = (
 class MakeRoom(Middleware):
     """Looks before every request, and loads the machine only where there is something to do."""
 
+    stage = 3
+
     def __init__(
         self,
         settings: Compaction,

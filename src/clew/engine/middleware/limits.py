@@ -16,6 +16,8 @@ TELL_AT = 0.8
 class LimitCheck(Middleware):
     """Stops before the request that would go over; results already there are recorded. Time also stops what runs."""
 
+    stage = -3
+
     def __init__(
         self,
         limits: Limits,

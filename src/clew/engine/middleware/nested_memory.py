@@ -13,6 +13,8 @@ PATH_ARGUMENTS = ("file_path", "notebook_path")
 class NestedMemory(Middleware):
     """`find` gives the words of memory files that apply to a path and were not told yet; empty when there are none."""
 
+    stage = -2
+
     def __init__(self, find: Callable[[Path], str], cwd: Path) -> None:
         self._find = find
         self._cwd = cwd

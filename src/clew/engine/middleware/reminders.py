@@ -11,6 +11,8 @@ from clew.protocol.events import Event
 class Reminders(Middleware):
     """Filled by whoever has something to say; each is said once."""
 
+    stage = -1
+
     def __init__(self) -> None:
         self._waiting: deque[str] = deque()
 

@@ -15,6 +15,8 @@ class RepeatBrake(Middleware):
     """Counts calls in a row with the same input and the same result, with no effectful call between them. Tools that
     are meant to be asked again do not count."""
 
+    stage = -1
+
     def __init__(self) -> None:
         self._last: tuple[Any, ...] | None = None
         self._count = 0

@@ -18,6 +18,8 @@ _AT_ONCE_CHARS = 8_000
 class SecretWarning(Middleware):
     """Only what came after the model's last words is new: the rest has left before. The same text is told once."""
 
+    stage = -1
+
     def __init__(self) -> None:
         self._told: set[bytes] = set()
 

@@ -10,6 +10,8 @@ from clew.protocol.events import Event
 class Steering(Middleware):
     """Drains the inbox before a step."""
 
+    stage = -3
+
     async def before_step(self, turn: Turn) -> AsyncGenerator[Event]:
         """All of it, in the order typed; what the user's own commands printed comes before what was said since."""
         while (aside := turn.aside()) is not None:

@@ -13,6 +13,8 @@ from clew.tools.toolset import ToolSet
 class ToolNews(Middleware):
     """Stands after whatever makes room, so that what left the view is told again in the same request."""
 
+    stage = 5
+
     def __init__(self, *, max_bytes: int = MAX_BYTES) -> None:
         self._max_bytes = max_bytes
         self._seen: tuple[Entry, ...] = ()

@@ -16,16 +16,15 @@ from clew.config.load import Loaded, load_settings
 from clew.config.schema import LanguageServers as LspSettings
 from clew.config.schema import Provider
 from clew.config.schema import Sandbox as SandboxSettings
-from clew.parts.models.auth_status import key_words
-from clew.parts.skills.check import skill_findings
 from clew.host.workspace import with_saved_keys
-from clew.llm.connect import ProviderStatus, configured_providers
+from clew.llm.connect import ProviderStatus, configured_providers, key_words
 from clew.llm.providers import CLOUD_LOGINS
 from clew.llm.report_card import ReportCard, report_cards
 from clew.lsp.servers import program_of, servers_of
 from clew.mcp.approvals import McpApprovals
 from clew.mcp.files import Places, find_servers
 from clew.permissions.trust import TrustStore
+from clew.skills.findings import skill_findings
 from clew.system.environment import find_program, find_shell, platform_words
 from clew.system.git import find_project_root
 from clew.system.home import clew_home

@@ -3,47 +3,47 @@
 from collections.abc import Iterator
 
 from clew import __version__
-from clew.host.room import Room
+from clew.agents.toolbox import AgentTools
+from clew.host.part import PartSession, PartSetup
+from clew.host.session import Session
+from clew.host.workspace import Workspace
 from clew.orient.daily_cap import DailyCap
 from clew.protocol.lookups.session import StatusRow
 
 
-def status_rows(room: Room) -> tuple[StatusRow, ...]:
+def status_rows(setup: PartSetup, own: PartSession) -> tuple[StatusRow, ...]:
     """Blocks: the sandbox may have to test itself first."""
-    return tuple(StatusRow(name=name, value=value) for name, value in _rows(room) if value)
+    return tuple(StatusRow(name=name, value=value) for name, value in _rows(setup, own) if value)
 
 
-def _rows(room: Room) -> Iterator[tuple[str, str]]:
-    session = room.session
-    log, agent = session.journal.main, session.main.agent
+def _rows(setup: PartSetup, own: PartSession) -> Iterator[tuple[str, str]]:
+    session, workspace, path = own.session, setup.workspace, setup.past.path
+    log, agent, permits = session.journal.main, session.main.agent, own.toolbox.permits
     yield "Session", session.started.session_id
     yield "Title", log.state.title
     yield "Model", agent.model.name
     yield "Effort", agent.effort or "as the model likes"
-    yield "Permission mode", room.permits.policy.mode
-    yield "Directory", room.tools.cwd if room.tools is not None else log.stamp.cwd
+    yield "Permission mode", permits.policy.mode
+    yield "Directory", own.toolbox.session.cwd
     yield "Branch", log.stamp.git_branch
-    yield from _place(room)
-    yield "Sandbox", _sandbox(room)
-    yield "Window", _window(room)
-    yield "Side queries", _side_queries(room)
-    yield "Transcript", str(room.transcript) if room.transcript is not None else "not kept on disk"
-    yield "Saved rules", room.permits.saved_in
+    yield from _place(workspace)
+    yield "Sandbox", _sandbox(own.toolbox)
+    yield "Window", _window(session)
+    yield "Side queries", _side_queries(workspace)
+    yield "Transcript", str(path) if path is not None else "not kept on disk"
+    yield "Saved rules", permits.saved_in
     yield "Version", __version__
 
 
-def _place(room: Room) -> Iterator[tuple[str, str]]:
-    workspace = room.workspace
-    if workspace is None:
-        return
+def _place(workspace: Workspace) -> Iterator[tuple[str, str]]:
     yield "Project", f"{workspace.root} ({'trusted' if workspace.trusted else 'not trusted'})"
     yield "Home", str(workspace.home)
     places = {source.place for sources in workspace.loaded.sources.values() for source in sources}
     yield "Settings from", ", ".join(sorted(place for place in places if place))
 
 
-def _sandbox(room: Room) -> str:
-    sandbox = room.tools.sandbox if room.tools is not None else None
+def _sandbox(toolbox: AgentTools) -> str:
+    sandbox = toolbox.session.sandbox
     if sandbox is None:
         return "off"
     held = sandbox.status.label if sandbox.enforced else "commands are not held"
@@ -51,15 +51,13 @@ def _sandbox(room: Room) -> str:
     return "; ".join(part for part in (f"{held}, {network}" if sandbox.enforced else held, sandbox.why_not) if part)
 
 
-def _side_queries(room: Room) -> str:
-    if room.workspace is None:
-        return ""
-    wanted = room.workspace.settings.side_queries
-    return DailyCap(room.workspace.home, wanted.daily_cap_usd).told() if wanted.enabled else "off"
+def _side_queries(workspace: Workspace) -> str:
+    wanted = workspace.settings.side_queries
+    return DailyCap(workspace.home, wanted.daily_cap_usd).told() if wanted.enabled else "off"
 
 
-def _window(room: Room) -> str:
-    meter = room.session.journal.main.state.meter
+def _window(session: Session) -> str:
+    meter = session.journal.main.state.meter
     if meter is None or meter.tokens is None:
         return ""
     share = f" ({100 * meter.tokens // meter.window} %)" if meter.window else ""

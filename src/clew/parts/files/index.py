@@ -6,8 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
-from clew.parts.files.path_match import PathMatcher
 from clew.host.workspace import Workspace
+from clew.parts.files.path_match import PathMatcher
 from clew.system.git_command import GitRefused, open_git
 
 MAX_FILES = 200_000

@@ -13,7 +13,7 @@ from clew.engine.middleware.base import Middleware
 from clew.engine.ports import CallChange
 from clew.engine.turn import Turn, TurnStopped
 from clew.hooks.answers import HookVerdict
-from clew.parts.hooks.session_hooks import Hooking
+from clew.parts.hooks.session_hooks import SessionHooks
 from clew.protocol.display import TerminalBlock
 from clew.protocol.events import Event, ToolEnded, ToolStarted, TurnEnded
 from clew.protocol.ids import CallId
@@ -30,17 +30,24 @@ class Words(Struct):
     stop: str | None = None
 
 
-class HookedCalls(Middleware):
+class CallHooks(Middleware):
     """Around every call. What a hook does to files after one that may have changed some belongs to the turn too."""
 
-    def __init__(self, hooking: Hooking, undo: UndoHook | None) -> None:
-        self._hooking = hooking
-        self._undo = undo
+    stage = 2
+
+    def __init__(self, hooks: SessionHooks) -> None:
+        self._hooks = hooks
+        self._undo: UndoHook | None = None
         self._started: dict[CallId, ToolCallPart] = {}
         self._effectful: set[CallId] = set()
         self._finished: set[CallId] = set()
         """Of the calls that run: those whose hooks were asked afterwards, or need not be."""
         self._words: dict[CallId, Words] = {}
+
+    def start(self, undo: UndoHook | None) -> "CallHooks":
+        """Belong to a session; `undo` keeps its files."""
+        self._undo = undo
+        return self
 
     async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
         """What is changed here is what is judged, shown and run."""
@@ -68,7 +75,7 @@ class HookedCalls(Middleware):
         """The result stays the tool's, unless a hook puts another in its place or has to say something about it."""
         moment = "PostToolUseFailure" if result.is_error else "PostToolUse"
         self._finished.add(call.id)
-        if not self._hooking.listens(moment):
+        if not self._hooks.listens(moment):
             return result
         fields: dict[str, Any] = {"tool_response": response(call, result)}
         if result.is_error:
@@ -108,15 +115,15 @@ class HookedCalls(Middleware):
 
     def _ended(self, event: ToolEnded) -> None:
         call = self._started.pop(event.result.call_id, None)
-        if call is None or call.id in self._finished or not self._hooking.listens("PostToolUseFailure"):
+        if call is None or call.id in self._finished or not self._hooks.listens("PostToolUseFailure"):
             return
         text = result_text(event.result)
         fields = {"error": text, "is_interrupt": text == CANCEL_TEXT["interrupted"]}
-        self._hooking.beside(self._ask("PostToolUseFailure", call, fields))
+        self._hooks.beside(self._ask("PostToolUseFailure", call, fields))
 
     async def _ask(self, moment: str, call: ToolCallPart, fields: dict[str, Any]) -> HookVerdict:
         about = {"tool_name": call.name, "tool_input": call.arguments, "tool_use_id": call.id}
-        verdict = await self._hooking.ask(moment, about | fields, subject=call.name, call_id=call.id)
+        verdict = await self._hooks.ask(moment, about | fields, subject=call.name, call_id=call.id)
         if verdict.context or verdict.stop is not None:
             words = self._words.setdefault(call.id, Words(context=[]))
             words.context += [hook_words(moment, verdict.context, call.name)] if verdict.context else []

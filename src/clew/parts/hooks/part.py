@@ -1,24 +1,27 @@
-"""Everything about hooks that a session is put together with."""
+"""The user's hooks in a session: around calls and turns, at its start and end, and what people decide about them."""
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from collections.abc import Coroutine
+from typing import Any
 
-from clew.agents.toolbox import AgentTools
-from clew.parts.hooks.call_hooks import HookedCalls
-from clew.parts.hooks.turn_hooks import HookedTurns
-from clew.parts.hooks.session_hooks import Hooking
-from clew.host.past import Past
-from clew.host.request import SessionRequest
-from clew.host.session import EndReason, Session
-from clew.host.workspace import Workspace
+from clew.engine.ports import CallHook
+from clew.engine.turn import Prompt, PromptWord
+from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup, nothing
+from clew.host.session import EndReason
+from clew.parts.hooks.call_hooks import CallHooks
+from clew.parts.hooks.session_hooks import SessionHooks
+from clew.parts.hooks.turn_hooks import TurnHooks
 from clew.protocol.context_events import CompactionKind
-from clew.protocol.events import AgentEnded, Envelope, Event, Notified
+from clew.protocol.events import AgentEnded, Event, HooksChanged, Notified
 from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.lookups.hooks import ApproveHooks, HooksListed, ListHooks
+from clew.protocol.ops import AnswerHookCall, RegisterHooks
 
 END_LIMIT_S = 2.0
 """For all hooks at the end together, before they are ended: a program that hangs up waits five seconds in all."""
 TOLD_LIMIT_S = 2.0
 """For notices that are still being told then."""
+MAX_CALLBACKS = 500
 ENDS: dict[EndReason, str] = {"closed": "prompt_input_exit", "switched": "resume", "taken_over": "other", "": "other"}
 NOTICES = {
     "needs_approval": "permission_prompt",
@@ -30,41 +33,81 @@ NOTICES = {
 """Under the names that matchers know."""
 
 
-class HookedSession:
-    """Hears the session."""
+class HookPart(Part):
+    """The user's hooks hold for every agent; those around turns are for the main one."""
 
-    def __init__(self, hooking: Hooking, *, headless: bool) -> None:
-        self._hooking = hooking
-        self._headless = headless
+    def __init__(self, setup: PartSetup) -> None:
+        self._headless = setup.request.headless
+        self._hooks = SessionHooks(setup)
+        self._calls = CallHooks(self._hooks)
+        self._turns = TurnHooks(self._hooks, resumed=setup.past.resumed)
+        self._of_children: dict[AgentId, CallHooks] = {}
         self._telling: set[asyncio.Task[Any]] = set()
+        self.middlewares = (self._calls, self._turns)
 
-    def attach(self, session: Session) -> None:
+    def start(self, own: PartSession) -> None:
         """Belong to a session."""
-        session.subscribe(self._hear)
-        session.on_leave.append(self._leaving)
+        self._own = own
+        self._hooks.start(own)
+        self._calls.start(own.toolbox.undo)
+        self._turns.start(own.session, own.toolbox.undo)
+
+    def introduction(self) -> tuple[Event, ...]:
+        """Hooks that do not run, and settings that cannot be understood."""
+        return self._hooks.introduction()
+
+    def begin(self) -> None:
+        """The hooks of a session's start."""
+        self._turns.begin()
+
+    def look(self, prompt: Prompt) -> Coroutine[Any, Any, PromptWord] | None:
+        """The hooks' verdict on a prompt."""
+        return self._turns.look(prompt)
+
+    def call_hook(self, agent: AgentId) -> CallHook:
+        """The hooks around one agent's calls."""
+        if agent == MAIN_AGENT:
+            return self._calls
+        return self._of_children.setdefault(agent, CallHooks(self._hooks).start(self._own.toolbox.undo))
+
+    def on(self, event: Event, agent: AgentId) -> None:
+        """Calls that end, views that are made anew, and notices."""
+        if agent == MAIN_AGENT:
+            self._calls.hear(event)
+            self._turns.hear(event)
+        elif agent in self._of_children:
+            self._of_children[agent].hear(event)
+        if isinstance(event, AgentEnded):
+            self._of_children.pop(event.child, None)
+        if isinstance(event, Notified) and agent == MAIN_AGENT:
+            self._tell(event)
 
     async def before_compaction(self, kind: CompactionKind, focus: str) -> tuple[str, str]:
         """Why the view must not be made smaller, if so; and what its summary should also dwell on."""
         trigger = "manual" if kind == "manual" else "auto"
         fields = {"trigger": trigger, "custom_instructions": focus}
-        verdict = await self._hooking.ask("PreCompact", fields, subject=trigger)
+        verdict = await self._hooks.ask("PreCompact", fields, subject=trigger)
         refused = verdict.stop if verdict.stop is not None else verdict.reason if verdict.leaning == "deny" else ""
         return refused, verdict.context
 
-    def _hear(self, event: Event) -> None:
-        if isinstance(event, Notified) and self._hooking.listens("Notification"):
-            kind = NOTICES[event.kind]
-            fields = {"message": event.text, "title": "clew", "notification_type": kind}
-            task = asyncio.create_task(self._hooking.ask("Notification", fields, subject=kind))
+    def _tell(self, notice: Notified) -> None:
+        if self._hooks.listens("Notification"):
+            kind = NOTICES[notice.kind]
+            fields = {"message": notice.text, "title": "clew", "notification_type": kind}
+            task = asyncio.create_task(self._hooks.ask("Notification", fields, subject=kind))
             self._telling.add(task)
             task.add_done_callback(self._telling.discard)
 
-    async def _leaving(self, reason: EndReason) -> None:
-        """Both at once, and then no hook runs any more."""
+    async def stop(self) -> None:
+        """Hooks that nobody waits for end first."""
+        await self._hooks.close()
+
+    async def leave(self, reason: EndReason) -> None:
+        """The hooks of a session's end; then no hook runs any more."""
         ends = "other" if self._headless and reason == "closed" else ENDS[reason]
-        asked = self._hooking.ask("SessionEnd", {"reason": ends}, subject=ends, limit_s=END_LIMIT_S)
+        asked = self._hooks.ask("SessionEnd", {"reason": ends}, subject=ends, limit_s=END_LIMIT_S)
         await asyncio.gather(asked, self._told())
-        await self._hooking.end()
+        await self._hooks.end()
 
     async def _told(self) -> None:
         """What somebody is being notified of is told to the end: a run of one prompt has no later moment for it."""
@@ -75,50 +118,48 @@ class HookedSession:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
 
+    def ops(self) -> OpHandlers:
+        """Callbacks of the program that drives the session."""
+        return {RegisterHooks: self._register, AnswerHookCall: self._answer}
 
-if TYPE_CHECKING:
-    from clew.engine.compaction.compactor import Consent
+    async def _register(self, op: RegisterHooks) -> Effect:
+        from clew.hooks.definitions import MOMENTS  # only programs register callbacks
 
+        if len(op.hooks) > MAX_CALLBACKS:
+            raise OpRefused(f"there can be at most {MAX_CALLBACKS} callbacks")
+        unknown = sorted({hook.moment for hook in op.hooks} - set(MOMENTS))
+        self._hooks.register(op)
+        if not unknown:
+            return nothing
+        words = f"no hook is called at {', '.join(unknown)}: clew knows {', '.join(MOMENTS)}"
+        return lambda: self._hooks.say("warning", words)
 
-class HookParts:
-    """Made before the session, which they learn of by `attach`."""
+    async def _answer(self, op: AnswerHookCall) -> Effect:
+        if not self._hooks.answered(op):
+            raise OpRefused("nothing waits for this answer any more")
+        return nothing
 
-    def __init__(
-        self, request: SessionRequest, workspace: Workspace, past: Past, toolbox: AgentTools, offered: set[str]
-    ) -> None:
-        self.hooking = Hooking(
-            workspace,
-            toolbox.session,
-            toolbox.permits,
-            session_id=past.session_id,
-            transcript=past.path,
-            headless=request.headless,
-            offered=offered,
-        )
-        self.calls = HookedCalls(self.hooking, toolbox.undo)
-        self._undo = toolbox.undo
-        self._of_children: dict[AgentId, HookedCalls] = {}
-        self.turns = HookedTurns(self.hooking, resumed=past.resumed, undo=toolbox.undo)
-        self._sessions = HookedSession(self.hooking, headless=request.headless)
-        # First, so that a call's own changes are written down before hooks make theirs.
-        toolbox.shared.add_hooks(self._calls_of)
+    def lookups(self) -> Answerers:
+        """Which hooks there are, and a person's word on them."""
+        return {ListHooks: self._list, ApproveHooks: self._approve}
 
-    def attach(self, session: Session) -> "Consent":
-        """Belong to a session; the answer is whom to ask before its view is made smaller."""
-        self.hooking.attach(session)
-        session.subscribe_to_all(self._hear)
-        self.turns.attach(session)
-        self._sessions.attach(session)
-        return self._sessions.before_compaction
+    async def _list(self, lookup: ListHooks) -> HooksListed:
+        await asyncio.to_thread(self._hooks.registry.read)
+        return await asyncio.to_thread(self._listed)
 
-    def _calls_of(self, agent: AgentId) -> HookedCalls:
-        """The hooks around one agent's calls: the user's hooks hold for every agent."""
-        if agent == MAIN_AGENT:
-            return self.calls
-        return self._of_children.setdefault(agent, HookedCalls(self.hooking, self._undo))
+    async def _approve(self, lookup: ApproveHooks) -> HooksListed:
+        """Everybody at the session hears of it: somebody else may be asked about the same hooks."""
+        try:
+            await asyncio.to_thread(self._hooks.registry.decide, lookup.digests, approved=lookup.approved)
+        except KeyError as error:
+            words = "a hook has changed since it was listed, so nothing was approved; look at it again"
+            raise OpRefused(words) from error
+        except OSError as error:
+            raise OpRefused(f"your decision cannot be kept: {error.strerror or error}") from error
+        listed = await asyncio.to_thread(self._listed)
+        self._own.session.publish(HooksChanged(hooks=listed.hooks))
+        return listed
 
-    def _hear(self, envelope: Envelope) -> None:
-        if envelope.agent == MAIN_AGENT or envelope.agent in self._of_children:
-            self._calls_of(envelope.agent).hear(envelope.event)
-        if isinstance(envelope.event, AgentEnded):
-            self._of_children.pop(envelope.event.child, None)
+    def _listed(self) -> HooksListed:
+        registry = self._hooks.registry
+        return HooksListed(hooks=registry.rows(), problems=registry.problems)

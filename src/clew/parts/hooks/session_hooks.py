@@ -3,19 +3,16 @@
 import asyncio
 import os
 from collections.abc import Collection, Coroutine
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec.structs import replace
 
-from clew.agents.permits import Permits
 from clew.hooks.answers import HookAnswer, HookVerdict, combined
-from clew.host.session import Session
+from clew.host.part import PartSession, PartSetup
 from clew.host.workspace import Workspace
 from clew.protocol.events import Event, HookAwaited, HookRan, HookRow, HooksOffered, Notice
 from clew.protocol.ids import CallId
 from clew.protocol.ops import AnswerHookCall, CallbackHook, RegisterHooks
-from clew.tools.session import ToolSession
 
 if TYPE_CHECKING:
     from clew.hooks.approvals import HookApprovals
@@ -132,38 +129,21 @@ SHOWN_AFTER_S = 1.0
 """A hook that takes longer is shown while it runs."""
 
 
-class Hooking:
+class SessionHooks:
     """One per session. Only hooks that may run are run; none outlives the session."""
 
-    def __init__(
-        self,
-        workspace: Workspace,
-        tools: ToolSession,
-        permits: Permits,
-        *,
-        session_id: str,
-        transcript: Path | None,
-        headless: bool,
-        offered: set[str],
-    ) -> None:
-        """`offered`: what a person was shown in this process; it is not shown again."""
-        self.registry = HookRegistry(workspace)
-        self._workspace = workspace
-        self._tools = tools
-        self._permits = permits
-        self._session_id = session_id
-        self._transcript = transcript
-        self._headless = headless
-        self._offered = offered
+    def __init__(self, setup: PartSetup) -> None:
+        self.registry = HookRegistry(setup.workspace)
+        self._setup = setup
+        self._offered = setup.offered
         self._callbacks: HookCallbacks | None = None
         self._runner: HookRunner | None = None
-        self._session: Session | None = None
+        self._own: PartSession | None = None
         self._beside: set[asyncio.Task[Any]] = set()
 
-    def attach(self, session: Session) -> None:
+    def start(self, own: PartSession) -> None:
         """Belong to a session."""
-        self._session = session
-        session.beside.append(self.close)
+        self._own = own
 
     def listens(self, moment: str) -> bool:
         """Whether anybody may have to be asked at this moment."""
@@ -254,7 +234,7 @@ class Hooking:
             return ()
         return (
             (Notice(level="warning", text=left_out(rows), code="hooks"),)
-            if self._headless
+            if self._setup.request.headless
             else (HooksOffered(hooks=rows),)
         )
 
@@ -269,13 +249,14 @@ class Hooking:
             from clew.hooks.running import HookRunner  # loaded with the first hook that runs
 
             self._runner = HookRunner()
-        tools = self._tools
+        assert self._own is not None
+        tools = self._own.toolbox.session
         answer = self._runner.run(
             hook,
             document,
             cwd=tools.cwd,
             env=tools.env,
-            project_root=str(self._workspace.root),
+            project_root=str(self._setup.workspace.root),
             key_variables=tools.key_variables,
             keep=tools.keep_variables,
         )
@@ -314,17 +295,19 @@ class Hooking:
                 self._tell(event)
 
     def _document(self, moment: str) -> dict[str, Any]:
+        assert self._own is not None
+        past, toolbox = self._setup.past, self._own.toolbox
         return {
-            "session_id": self._session_id,
-            "transcript_path": str(self._transcript) if self._transcript is not None else "",
-            "cwd": self._tools.cwd,
-            "permission_mode": self._permits.policy.mode,
+            "session_id": past.session_id,
+            "transcript_path": str(past.path) if past.path is not None else "",
+            "cwd": toolbox.session.cwd,
+            "permission_mode": toolbox.permits.policy.mode,
             "hook_event_name": moment,
         }
 
     def _tell(self, event: Event) -> None:
-        if self._session is not None:
-            self._session.publish(event)
+        if self._own is not None:
+            self._own.session.publish(event)
 
 
 def left_out(rows: tuple[HookRow, ...]) -> str:

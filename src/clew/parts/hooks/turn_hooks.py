@@ -9,9 +9,9 @@ from clew.agents.undo_hook import UndoHook
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Prompt, PromptWord, Turn, TurnStopped
 from clew.hooks.answers import HookVerdict
-from clew.parts.hooks.call_hooks import hook_words
-from clew.parts.hooks.session_hooks import Hooking
 from clew.host.session import Session
+from clew.parts.hooks.call_hooks import hook_words
+from clew.parts.hooks.session_hooks import SessionHooks
 from clew.protocol.events import CompactionEnded, Event, Notice, TitleChanged
 from clew.protocol.messages import text_of
 
@@ -20,12 +20,14 @@ MAX_BLOCKS = 8
 """So often hooks may send the model on in one turn; then it ends anyway."""
 
 
-class HookedTurns(Middleware):
+class TurnHooks(Middleware):
     """Of the main agent."""
 
-    def __init__(self, hooking: Hooking, *, resumed: bool, undo: UndoHook | None) -> None:
-        self._hooking = hooking
-        self._undo = undo
+    stage = 4
+
+    def __init__(self, hooks: SessionHooks, *, resumed: bool) -> None:
+        self._hooks = hooks
+        self._undo: UndoHook | None = None
         self._resumed = resumed
         self._session: Session | None = None
         self._starting: list[asyncio.Task[HookVerdict]] = []
@@ -34,12 +36,10 @@ class HookedTurns(Middleware):
         self._blocks = 0
         self._title = ""
 
-    def attach(self, session: Session) -> None:
-        """Belong to a session: it begins when somebody listens."""
+    def start(self, session: Session, undo: UndoHook | None) -> None:
+        """Belong to a session; `undo` keeps its files."""
         self._session = session
-        session.main.look = self.look
-        session.on_begin.append(self.begin)
-        session.subscribe(self._hear)
+        self._undo = undo
 
     def begin(self) -> None:
         """Nobody waits for this but the first request."""
@@ -48,23 +48,24 @@ class HookedTurns(Middleware):
             self._start("resume" if self._resumed else "startup")
 
     def _start(self, source: Source) -> None:
-        if self._hooking.listens("SessionStart"):
-            asked = self._hooking.ask("SessionStart", {"source": source}, subject=source)
-            self._starting.append(self._hooking.beside(asked))
+        if self._hooks.listens("SessionStart"):
+            asked = self._hooks.ask("SessionStart", {"source": source}, subject=source)
+            self._starting.append(self._hooks.beside(asked))
 
-    def _hear(self, event: Event) -> None:
+    def hear(self, event: Event) -> None:
+        """An event of the main agent: a view that was made anew is a new start."""
         if isinstance(event, CompactionEnded):
             self._start("clear" if event.kind == "clear" else "compact")
 
     def look(self, prompt: Prompt) -> Coroutine[Any, Any, PromptWord] | None:
         """What hooks think of what a person says; None: nobody is asked."""
-        if prompt.origin != "user" or not self._hooking.listens("UserPromptSubmit"):
+        if prompt.origin != "user" or not self._hooks.listens("UserPromptSubmit"):
             return None
         return self._looked(prompt)
 
     async def _looked(self, prompt: Prompt) -> PromptWord:
         await self._started()
-        verdict = await self._hooking.ask("UserPromptSubmit", {"prompt": text_of(prompt.content)})
+        verdict = await self._hooks.ask("UserPromptSubmit", {"prompt": text_of(prompt.content)})
         if verdict.leaning == "deny" or verdict.stop is not None:
             return PromptWord(refused=verdict.reason or verdict.stop or "a hook did not let it through")
         self._name(verdict.title)
@@ -95,13 +96,13 @@ class HookedTurns(Middleware):
 
     async def before_end(self, turn: Turn) -> AsyncGenerator[Event]:
         """Only where there is an answer: what failed, was refused or is sent on already is none."""
-        if turn.unanswered or turn.ending()[0] != "completed" or not self._hooking.listens("Stop"):
+        if turn.unanswered or turn.ending()[0] != "completed" or not self._hooks.listens("Stop"):
             return
         if turn.number != self._turn:
             self._turn, self._blocks = turn.number, 0
         fields = {"stop_hook_active": self._blocks > 0, "last_assistant_message": turn.last.text}
         async with self._kept():
-            verdict = await self._hooking.ask("Stop", fields)
+            verdict = await self._hooks.ask("Stop", fields)
         if verdict.stop is not None:
             raise TurnStopped("stopped_by_hook", verdict.stop)
         if verdict.context:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clew.engine.ports import CallChange
-from clew.host.part import Brought, Joined, Place
+from clew.engine.ports import CallChange, CallHook
+from clew.host.part import Part, PartSession, PartSetup
 from clew.lsp.servers import Server, program_of, root_of, server_for, servers_of
 from clew.protocol.display import TextBlock
-from clew.protocol.ids import CallId
+from clew.protocol.ids import AgentId, CallId
 from clew.protocol.lookups.place import CheckRow
 from clew.protocol.messages import ToolCallPart
 from clew.system.descendants import resident_bytes
@@ -42,12 +42,12 @@ class Edit(Struct, frozen=True):
     before: str | None
 
 
-class LanguageServers(Brought):
+class LanguageServerPart(Part):
     """One per session. Nothing is started before an edit of a file that a server knows."""
 
-    def __init__(self, place: Place) -> None:
-        self._workspace = place.workspace
-        self._servers = servers_of(place.workspace.settings.lsp.servers)
+    def __init__(self, setup: PartSetup) -> None:
+        self._workspace = setup.workspace
+        self._servers = servers_of(setup.workspace.settings.lsp.servers)
         self._sessions: dict[tuple[str, str], asyncio.Task[LanguageServerSession | None]] = {}
         self._off: set[str] = set()
         """Servers that are not there, or failed: not tried again in this session."""
@@ -55,11 +55,13 @@ class LanguageServers(Brought):
         """The last look at each file; an older one is of no interest any more."""
         self._late: set[asyncio.Task[None]] = set()
 
-    def attach(self, joined: Joined) -> None:
-        """Stand around every agent's edits."""
-        self._joined = joined
-        joined.toolbox.shared.add_hooks(lambda agent: EditHook(self))
-        joined.session.beside.append(self.close)
+    def start(self, own: PartSession) -> None:
+        """Belong to a session."""
+        self._own = own
+
+    def call_hook(self, agent: AgentId) -> CallHook:
+        """Stands around every agent's edits."""
+        return EditHook(self)
 
     def checks(self) -> tuple[CheckRow, ...]:
         """What runs, and how much memory it holds."""
@@ -87,7 +89,7 @@ class LanguageServers(Brought):
             return ""
         return looking.result() if not looking.cancelled() else ""
 
-    async def close(self) -> None:
+    async def stop(self) -> None:
         """Nothing of it outlives the session."""
         starting = list(self._sessions.values())
         for task in [*self._late, *self._newest.values(), *starting]:
@@ -108,7 +110,7 @@ class LanguageServers(Brought):
         named = call.arguments.get(PATH_ARGUMENTS.get(call.name, ""))
         if not isinstance(named, str):
             return None
-        tools = self._joined.toolbox.session
+        tools = self._own.toolbox.session
         path = os.path.realpath(tools.locate(named, tools.cwd))
         server = server_for(path, self._servers)
         inside = Path(path).is_relative_to(os.path.realpath(self._workspace.root))
@@ -120,7 +122,7 @@ class LanguageServers(Brought):
         lines = await looking
         if lines and self._newest.get(edit.path) is looking:
             path = sanitize(os.path.relpath(edit.path, self._workspace.root), one_line=True)
-            self._joined.reminders.add(LATE.format(server=edit.server.name, path=path, lines=lines))
+            self._own.reminders.add(LATE.format(server=edit.server.name, path=path, lines=lines))
 
     async def _look(self, edit: Edit, text: str) -> str:
         """The lines of new findings. Whatever goes wrong is told once and ends with the server."""
@@ -157,7 +159,7 @@ class LanguageServers(Brought):
         from clew.lsp.server import LanguageServerSession
         from clew.system.process import Command
 
-        tools = self._joined.toolbox.session
+        tools = self._own.toolbox.session
         program = program_of(row, self._workspace.env, tools.roots)
         if not program:
             self._off.add(row.name)  # nobody has it here, which is no news
@@ -181,11 +183,11 @@ class LanguageServers(Brought):
         return server
 
     async def _give_up(self, name: str, server: "LanguageServerSession | None", why: str = "") -> None:
-        if name in self._off or self._joined.session.closed:
+        if name in self._off or self._own.session.closed:
             return
         self._off.add(name)
         why = sanitize(why or (server.problem if server is not None else ""), one_line=True)
-        self._joined.session.notice("info", f"no more diagnostics from {name} in this session: {why}", code="lsp")
+        self._own.session.notice("info", f"no more diagnostics from {name} in this session: {why}", code="lsp")
         if server is not None:
             await server.close()
 
@@ -193,7 +195,7 @@ class LanguageServers(Brought):
 class EditHook:
     """Stands around one agent's edits."""
 
-    def __init__(self, servers: LanguageServers) -> None:
+    def __init__(self, servers: LanguageServerPart) -> None:
         self._servers = servers
         self._edits: dict[CallId, Edit] = {}
 

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
-from clew.parts.mcp.elicitation import Eliciting
-from clew.host.refusal import OpRefused
-from clew.host.room import Effect
+from clew.host.part import Effect, OpRefused, nothing
 from clew.host.session import Session
-from clew.protocol.events import Notice
+from clew.parts.mcp.elicitation import Elicitations
+from clew.protocol.events import Event, Notice, TurnEnded
 from clew.protocol.ids import RequestId, new_uuid
 from clew.protocol.mcp_events import McpMessageSent, McpMessageWithdrawn
 from clew.protocol.ops import AnswerElicitation, AnswerMcpMessage, DeliverMcpMessage, LogInMcp, LogOutMcp, Op
@@ -33,7 +32,7 @@ class InProcessServers:
         self._open: dict[RequestId, asyncio.Future[Json]] = {}
         self._listening: dict[str, Callable[[Json], None]] = {}
 
-    def attach(self, session: Session) -> None:
+    def start(self, session: Session) -> None:
         """Belong to a session."""
         self._session = session
 
@@ -67,7 +66,7 @@ class InProcessServers:
                 deliver(op.message)
             case _:
                 raise OpRefused("this is not about servers of the program")
-        return _nothing
+        return nothing
 
     async def _send(self, server: str, message: Json) -> Json:
         """Give the program a message. Raises ValueError where it does not answer."""
@@ -80,10 +79,6 @@ class InProcessServers:
         finally:
             if self._open.pop(request_id, None) is not None:
                 self._session.publish(McpMessageWithdrawn(request_id=request_id))
-
-
-def _nothing() -> None:
-    """The op was done by being understood."""
 
 
 if TYPE_CHECKING:
@@ -109,15 +104,19 @@ class McpAsks:
         self._home = home
         self._session: Session | None = None
         self._logins: dict[str, asyncio.Task[None]] = {}
-        self.eliciting = Eliciting()
+        self.eliciting = Elicitations()
 
-    def attach(self, session: Session) -> None:
+    def start(self, session: Session) -> None:
         """Belong to a session."""
         self._session = session
-        self.eliciting.attach(session)
+        self.eliciting.start(session)
         if self._in_process is not None:
-            self._in_process.attach(session)
-        session.beside.append(self._stop)
+            self._in_process.start(session)
+
+    def hear(self, event: Event) -> None:
+        """An event of the main agent: what servers asked ends with the turn."""
+        if isinstance(event, TurnEnded):
+            self.eliciting.withdraw()
 
     def around(self, around: "Surroundings") -> "Surroundings":
         """What every server gets of this."""
@@ -228,7 +227,9 @@ class McpAsks:
         if self._session is not None:
             self._session.publish(Notice(level=level, text=text, code="mcp"))
 
-    async def _stop(self) -> None:
+    async def stop(self) -> None:
+        """Nobody is asked any more, and nobody signs in."""
+        self.eliciting.withdraw()
         tasks = list(self._logins.values())
         for task in tasks:
             task.cancel()

@@ -3,10 +3,9 @@
 import msgspec
 from msgspec import Struct
 
-from clew.host.refusal import OpRefused, too_late
-from clew.host.room import Effect
+from clew.host.part import Effect, OpRefused, nothing, too_late
 from clew.host.session import Session
-from clew.protocol.events import ElicitationAnswered, ElicitationRequested, Event, Refuser, TurnEnded
+from clew.protocol.events import ElicitationAnswered, ElicitationRequested, Refuser
 from clew.protocol.form_fields import FormField, UnusableForm, fields_of, problem_with_all
 from clew.protocol.ids import CallId, RequestId, new_uuid
 from clew.protocol.ops import AnswerElicitation
@@ -29,7 +28,7 @@ class _Open(Struct, frozen=True, kw_only=True):
     fields: tuple[FormField, ...]
 
 
-class Eliciting:
+class Elicitations:
     """The open questions of all servers of a session. What a person said goes to the server and nowhere else: the log
     keeps that it was answered, not the values."""
 
@@ -37,11 +36,9 @@ class Eliciting:
         self._session: Session | None = None
         self._open: dict[RequestId, _Open] = {}
 
-    def attach(self, session: Session) -> None:
-        """Belong to a session: what waits when its turn ends, or the session itself, is withdrawn."""
+    def start(self, session: Session) -> None:
+        """Belong to a session."""
         self._session = session
-        session.subscribe(self._hear)
-        session.beside.append(self._leave)
 
     async def ask(
         self,
@@ -88,17 +85,12 @@ class Eliciting:
             raise OpRefused(f"the answer does not fit: {problem}")
         self._tell(op.request_id, op)
         session.pending.settle(op)
-        return _nothing
+        return nothing
 
-    def _hear(self, event: Event) -> None:
-        if isinstance(event, TurnEnded):
-            self._withdraw()
-
-    async def _leave(self) -> None:
-        self._withdraw()
-
-    def _withdraw(self) -> None:
-        assert self._session is not None
+    def withdraw(self) -> None:
+        """The turn, or the session itself, ends: nothing waits any more."""
+        if self._session is None:
+            return
         for request_id in list(self._open):
             answer = _withdrawn(request_id)
             self._tell(request_id, answer, by="interrupt")
@@ -148,7 +140,3 @@ def _checked_fields(schema: dict[str, object]) -> tuple[FormField, ...]:
         return fields_of(schema)
     except (UnusableForm, TypeError, msgspec.MsgspecError) as error:
         raise CannotAsk(f"the form cannot be shown: {error}") from error
-
-
-def _nothing() -> None:
-    """The op was done by being understood."""

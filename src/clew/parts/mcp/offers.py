@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from clew.engine.turn import Content, Expand, Expansion, Turn
-from clew.host.refusal import OpRefused
+from clew.host.part import OpRefused
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.messages import TextPart, text_of
 from clew.system.terminal_text import sanitize

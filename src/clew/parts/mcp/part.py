@@ -8,13 +8,11 @@ from msgspec.structs import replace
 
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Content, Expand, Turn
-from clew.host.part import Answerers, Brought, Joined, Place
+from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
+from clew.host.session import EndReason
+from clew.llm.connect import key_variables
 from clew.parts.mcp.asks import McpAsks
 from clew.parts.mcp.offers import PROMPT_PREFIX, McpOffers
-from clew.host.refusal import OpRefused
-from clew.host.room import Effect
-from clew.host.session import Session
-from clew.llm.connect import key_variables
 from clew.protocol.events import (
     Event,
     McpServersChanged,
@@ -25,6 +23,7 @@ from clew.protocol.events import (
     StepStarted,
     ToolsChanged,
 )
+from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
 from clew.protocol.mcp_events import McpServerRow
@@ -38,6 +37,7 @@ if TYPE_CHECKING:
     from clew.mcp.server import Server
     from clew.mcp.servers import McpServers
     from clew.mcp.tool_cache import ToolCache
+    from clew.parts.mcp.permission_tool import PermissionTool
 
 AFTER_REQUEST_S = 1.0
 """A reply that takes longer to begin is not waited for: the request has left."""
@@ -49,46 +49,63 @@ LISTED_WITHIN_S = 10.0
 """How long a list that nobody can ask for again waits for servers."""
 
 
-class McpParts(Brought):
+class McpPart(Part):
     """Always there, for those who ask; what it stands for is loaded where there is a server."""
 
-    ops = McpAsks.ops
-
-    def __init__(self, place: Place) -> None:
-        self._place = place
-        self._joined: Joined | None = None
+    def __init__(self, setup: PartSetup) -> None:
+        self._setup = setup
+        self._own: PartSession | None = None
+        self._permission_tool: PermissionTool | None = None
         self._cache: ToolCache | None = None
         self._introduced = False
         self._telling = False
         self._beginning: asyncio.TimerHandle | None = None
-        self.offers = McpOffers(lambda: self.names_changed())
-        self.asks = McpAsks(place.workspace.home, driven=place.request.driven)
+        self.offers = McpOffers(self._names_changed)
+        self.asks = McpAsks(setup.workspace.home, driven=setup.request.driven)
         self.servers: McpServers | None = None
-        if may_have_servers(place):
+        if may_have_servers(setup):
             self.servers = self._opened()
             self.late = self
-        if place.request.mcp_wait_s:
-            self.middlewares = (FirstWait(self, place.request.mcp_wait_s),)
+        if setup.request.mcp_wait_s:
+            self.middlewares = (FirstWait(self, setup.request.mcp_wait_s),)
 
-    def attach(self, joined: Joined) -> None:
-        self._joined = joined
-        self.asks.attach(joined.session)
-        joined.session.on_begin.append(self._on_begin)
-        joined.session.on_leave.append(self._leave)
-        if self.servers is not None:
-            joined.session.subscribe(self._hear)
-            self._let_a_tool_answer(joined.session, self.servers)
-
-    def _let_a_tool_answer(self, session: Session, servers: "McpServers") -> None:
-        if name := self._place.request.permission_tool:
+    def start(self, own: PartSession) -> None:
+        self._own = own
+        self.asks.start(own.session)
+        if self.servers is not None and (name := self._setup.request.permission_tool):
             from clew.parts.mcp.permission_tool import PermissionTool  # few runs have one
 
-            session.subscribe_to_all(PermissionTool(name, servers, session).hear)
+            self._permission_tool = PermissionTool(name, self.servers, own.session)
+
+    def _names_changed(self) -> None:
+        if self._own is not None:
+            self._own.names_changed()
+
+    def on(self, event: Event, agent: AgentId) -> None:
+        """The first request goes before any server; what a turn left open is withdrawn."""
+        if self._permission_tool is not None:
+            self._permission_tool.hear(event, agent)
+        if agent != MAIN_AGENT:
+            return
+        self.asks.hear(event)
+        if self.servers is None or self.servers.begun:
+            return
+        if isinstance(event, StepStarted):
+            self._later(AFTER_REQUEST_S)
+        elif isinstance(event, ReplyBegan):
+            self._later(0)
+
+    async def stop(self) -> None:
+        """Nobody is asked any more."""
+        await self.asks.stop()
 
     def introduced(self, started: SessionStarted) -> SessionStarted:
         return replace(started, servers=self.servers.rows()) if self.servers is not None else started
 
-    async def understood(self, op: Op) -> Effect:
+    def ops(self) -> OpHandlers:
+        return dict.fromkeys(McpAsks.ops, self._understood)
+
+    async def _understood(self, op: Op) -> Effect:
         servers = self.servers = self.servers or self._opened()
         return await self.asks.understood(op, servers)
 
@@ -98,12 +115,12 @@ class McpParts(Brought):
     async def _listed(self, lookup: ListMcp | ApproveMcp | ReconnectMcp | ToggleMcp) -> McpServersListed:
         """Do what is wanted of a server, if anything, and list all."""
         servers = self.servers = self.servers or self._opened()
-        self.begin()
+        self.connect()
         try:
             match lookup:
                 case ListMcp():
                     await servers.reread()
-                    if self._place.request.headless:  # nobody looks again in a moment
+                    if self._setup.request.headless:  # nobody looks again in a moment
                         await servers.settled(LISTED_WITHIN_S)
                 case ApproveMcp():
                     await servers.decide(lookup.digests, approved=lookup.approved)
@@ -133,8 +150,8 @@ class McpParts(Brought):
     async def names_settled(self) -> None:
         """Servers connect, and tell their prompts."""
         if self.servers is not None:
-            limit_s = max(LISTED_WITHIN_S, self._place.request.mcp_wait_s)
-            self.begin()
+            limit_s = max(LISTED_WITHIN_S, self._setup.request.mcp_wait_s)
+            self.connect()
             await self.servers.settled(limit_s)
             await self.offers.settled(limit_s)
 
@@ -151,7 +168,7 @@ class McpParts(Brought):
         """Resources that can be named."""
         return self.offers.found(query)
 
-    def begin(self) -> None:
+    def connect(self) -> None:
         """Connect, if that has not begun."""
         if self.servers is not None:
             self.servers.begin()
@@ -173,7 +190,7 @@ class McpParts(Brought):
     async def wait(self, sources: Collection[str], up_to_s: float) -> None:
         """Until none of these is connecting any more, or the time is over."""
         if self.servers is not None:
-            self.begin()
+            self.connect()
             await self.servers.settled(up_to_s, sources)
 
     @property
@@ -182,18 +199,18 @@ class McpParts(Brought):
         if self._cache is None:
             from clew.mcp.tool_cache import ToolCache  # where there is a server
 
-            self._cache = ToolCache(self._place.workspace.home)
+            self._cache = ToolCache(self._setup.workspace.home)
         return self._cache
 
     def _opened(self) -> "McpServers":
         from clew.mcp.ports import Surroundings  # where there is a server, or somebody asks for one
         from clew.mcp.servers import McpServers
 
-        place, past = self._place.workspace, self._place.past
+        place, past = self._setup.workspace, self._setup.past
         keys = key_variables(place.settings.providers)
         log = open_debug_log(place.home, past.session_id, enabled=past.path is not None and place.settings.debug_log)
         return McpServers(
-            places_of(self._place),
+            places_of(self._setup),
             self.asks.around(
                 Surroundings(
                     root=place.root,
@@ -201,7 +218,7 @@ class McpParts(Brought):
                     child_env=tool_environment(
                         place.env, key_variables=keys, keep=place.settings.tool_environment.keep
                     ),
-                    roots=lambda: self._joined.toolbox.session.roots if self._joined is not None else (),
+                    roots=lambda: self._own.toolbox.session.roots if self._own is not None else (),
                     log=lambda server, line: log.write(f"mcp {server}", line),
                 )
             ),
@@ -209,49 +226,40 @@ class McpParts(Brought):
             tell=lambda line: self._tell(Notice(level="warning", text=line, code="mcp")),
         )
 
-    def _on_begin(self) -> None:
+    def begin(self) -> None:
         """Somebody listens, from the next moment on."""
         if self.servers is None or self._introduced:
             return
         self._introduced = True
         loop = asyncio.get_running_loop()
         loop.call_soon(self._introduce)
-        if self._place.request.mcp_wait_s:
-            loop.call_soon(self.begin)
-        elif not self._place.request.headless:
-            self._beginning = loop.call_later(AFTER_PROMPT_S, self.begin)
+        if self._setup.request.mcp_wait_s:
+            loop.call_soon(self.connect)
+        elif not self._setup.request.headless:
+            self._beginning = loop.call_later(AFTER_PROMPT_S, self.connect)
 
     def _introduce(self) -> None:
         """What a person should know: what is not understood, and what waits for their word."""
         assert self.servers is not None
         for text in (*self.servers.problems, *self.servers.found.notes):
             self._tell(Notice(level="warning", text=text, code="mcp"))
-        rows = tuple(row for row in self.servers.unapproved() if row.digest not in self._place.offered)
-        self._place.offered.update(row.digest for row in rows)
-        if rows and self._place.request.headless:
+        rows = tuple(row for row in self.servers.unapproved() if row.digest not in self._setup.offered)
+        self._setup.offered.update(row.digest for row in rows)
+        if rows and self._setup.request.headless:
             self._tell(Notice(level="warning", text=left_out(rows), code="mcp"))
         elif rows:
             self._tell(McpServersOffered(servers=rows))
 
-    def _hear(self, event: Event) -> None:
-        """The first request goes first."""
-        if self.servers is None or self.servers.begun:
-            return
-        if isinstance(event, StepStarted):
-            self._later(AFTER_REQUEST_S)
-        elif isinstance(event, ReplyBegan):
-            self._later(0)
-
     def _later(self, delay_s: float) -> None:
         if self._beginning is not None:
             self._beginning.cancel()
-        self._beginning = asyncio.get_running_loop().call_later(delay_s, self.begin)
+        self._beginning = asyncio.get_running_loop().call_later(delay_s, self.connect)
 
     def _changed(self, server: "Server") -> None:
         """Its tools are those of the session from the next step on."""
-        if self._joined is None:
+        if self._own is None:
             return
-        tools = self._joined.toolbox.tools
+        tools = self._own.toolbox.tools
         wanted: dict[str, Tool[Any]] = {tool.name: tool for tool in self.offers.follow(server)}
         wanted |= {tool.name: tool for tool in server.tools}
         here = {tool.name: tool for tool in tools if tool.source == server.name}
@@ -275,10 +283,11 @@ class McpParts(Brought):
             self._tell(McpServersChanged(servers=self.servers.rows()))
 
     def _tell(self, event: Event) -> None:
-        if self._joined is not None:
-            self._joined.session.publish(event)
+        if self._own is not None:
+            self._own.session.publish(event)
 
-    async def _leave(self, reason: str) -> None:
+    async def leave(self, reason: EndReason) -> None:
+        """Servers end with the session."""
         if self._beginning is not None:
             self._beginning.cancel()
         await self.offers.close()
@@ -289,28 +298,28 @@ class McpParts(Brought):
 class FirstWait(Middleware):
     """`--mcp-wait`: the first request waits for servers, not longer than so."""
 
-    def __init__(self, parts: McpParts, limit_s: float) -> None:
-        self._parts = parts
+    def __init__(self, part: McpPart, limit_s: float) -> None:
+        self._part = part
         self._limit_s = limit_s
         self._waited = False
 
     def before_step(self, turn: Turn) -> AsyncGenerator[Event] | None:
-        return None if self._waited or self._parts.servers is None else self._wait()
+        return None if self._waited or self._part.servers is None else self._wait()
 
     async def _wait(self) -> AsyncGenerator[Event]:
         self._waited = True
-        assert self._parts.servers is not None
-        self._parts.begin()
-        late = await self._parts.servers.settled(self._limit_s)
-        await self._parts.offers.settled(self._limit_s)
+        assert self._part.servers is not None
+        self._part.connect()
+        late = await self._part.servers.settled(self._limit_s)
+        await self._part.offers.settled(self._limit_s)
         if late:
             words = f"{', '.join(late)} did not connect within {self._limit_s:g} s (--mcp-wait)"
             yield Notice(level="warning", text=f"MCP: {words}", code="mcp")
 
 
-def may_have_servers(place: Place) -> bool:
+def may_have_servers(setup: PartSetup) -> bool:
     """Whether it is worth looking: a few names on disk."""
-    request, workspace = place.request, place.workspace
+    request, workspace = setup.request, setup.workspace
     if request.mcp_config:
         return True
     if request.strict_mcp or request.bare:
@@ -321,19 +330,19 @@ def may_have_servers(place: Place) -> bool:
     return any(source in workspace.sources and file.exists() for file, source in files)
 
 
-def places_of(place: Place) -> Any:
+def places_of(setup: PartSetup) -> Any:
     """Where the definitions of this session's servers may be."""
     from clew.mcp.files import Places  # where there is a server, or somebody asks for one
 
-    workspace = place.workspace
+    workspace = setup.workspace
     return Places(
         home=workspace.home,
         root=workspace.root,
         kept=SessionStore(workspace.home).project_dir(workspace.root),
         trusted=workspace.trusted,
         sources=frozenset(workspace.sources),
-        given=place.request.mcp_config,
-        strict=place.request.strict_mcp or place.request.bare,
+        given=setup.request.mcp_config,
+        strict=setup.request.strict_mcp or setup.request.bare,
     )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 from msgspec.structs import replace
 
 from clew.host.session import Session
-from clew.protocol.events import ApprovalRequested, ApprovalResolved, CallChanged, Envelope, Notice, PartCompleted
+from clew.protocol.events import ApprovalRequested, ApprovalResolved, CallChanged, Event, Notice, PartCompleted
 from clew.protocol.ids import AgentId, CallId, RequestId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart
@@ -32,9 +32,8 @@ class PermissionTool:
         self._calls: dict[tuple[AgentId, CallId], Json] = {}
         self._open: dict[RequestId, asyncio.Task[None]] = {}
 
-    def hear(self, envelope: Envelope) -> None:
+    def hear(self, event: Event, agent: AgentId) -> None:
         """Follow the calls; ask, or take a question back that was settled otherwise."""
-        event, agent = envelope.event, envelope.agent
         match event:
             case PartCompleted(part=ToolCallPart() as call):
                 self._calls[agent, call.id] = meant_call(call).arguments

@@ -2,7 +2,7 @@
 
 import os
 
-from clew.host.part import Brought, Joined, Place
+from clew.host.workspace import Workspace
 from clew.parts.memory.files import add_line, adds_to, clean_line
 from clew.system.secret_scan import find_secrets
 from clew.tools.remember import NotKept, RememberLine
@@ -10,17 +10,18 @@ from clew.tools.remember import NotKept, RememberLine
 MAX_PER_SESSION = 20
 
 
-class Remembering(Brought):
+class MemorySuggestions:
     """One per session, only where the user asked for it."""
 
-    def __init__(self, place: Place) -> None:
-        self._workspace = place.workspace
+    def __init__(self, workspace: Workspace) -> None:
+        self._workspace = workspace
         self._count = 0
+        self._kept: list[tuple[str, str]] = []
         self.tools = (RememberLine(looked_at=self._looked_at, keep=self._keep),)
 
-    def attach(self, joined: Joined) -> None:
-        """What is kept can be taken back in this session."""
-        self._tools = joined.toolbox.session
+    def start(self, kept: list[tuple[str, str]]) -> None:
+        """What is kept is also listed there, so that it can be taken back in this session."""
+        self._kept = kept
 
     def _looked_at(self, text: str) -> tuple[str, str]:
         """The line as it would stand there, and the file. Raises NotKept."""
@@ -46,5 +47,5 @@ class Remembering(Brought):
         except OSError as error:
             raise NotKept(f"{target} cannot be written ({error.strerror})") from error
         self._count += 1
-        self._tools.remembered.append((str(path), line))
+        self._kept.append((str(path), line))
         return f"Kept in {path}: {shown}"

@@ -1,14 +1,21 @@
 """How the active model is reached: by which key, whether anything is missing, and what stands in the way."""
 
-import os
-
 from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.config.errors import SettingsError
 from clew.config.schema import Provider
 from clew.host.workspace import Workspace
-from clew.llm.connect import KeyMethod, ProviderStatus, all_rows, default_model, provider_status, resolve, target_of
+from clew.llm.connect import (
+    KeyMethod,
+    ProviderStatus,
+    all_rows,
+    default_model,
+    key_words,
+    provider_status,
+    resolve,
+    target_of,
+)
 from clew.llm.errors import LLMError
 from clew.llm.saved_keys import SavedKeys, read_saved
 
@@ -66,21 +73,6 @@ def auth_status(workspace: Workspace) -> AuthStatus:
     except LLMError as error:
         return status if found.lacks and found.method != "missing" else _with(status, problem=str(error))
     return _with(status, address=target.base_url, ready=not status.problems)
-
-
-def key_words(status: ProviderStatus, override: Provider) -> str:
-    """Where a provider's key comes from."""
-    match status.method:
-        case "variable":
-            return f"the key in {status.variable}"
-        case "saved":
-            return "the key that `clew auth` saved"
-        case "command":
-            return f"the key that {os.path.basename(override.auth.command[0])} prints"
-        case "none":
-            return "no key, because it needs none"
-        case "missing":
-            return f"no key: {status.variable} is not set and none is saved"
 
 
 def _notes(workspace: Workspace, status: ProviderStatus, saved: SavedKeys) -> list[str]:

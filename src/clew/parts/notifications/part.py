@@ -2,28 +2,29 @@
 
 import asyncio
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec.structs import replace
 
 from clew.config.errors import SettingsError
-from clew.config.schema import Notifications
-from clew.parts.notifications.attention import Attention
-from clew.host.session import EndReason, Session
+from clew.host.part import Effect, OpHandlers, Part, PartSession, PartSetup, nothing
+from clew.host.session import EndReason
 from clew.host.workspace import Workspace
+from clew.parts.notifications.attention import Attention
 from clew.protocol.events import (
     Answered,
     ApprovalRequested,
     Ask,
     ElicitationRequested,
-    Envelope,
     Event,
     Notified,
     PlanProposed,
     QuestionAsked,
     TurnEnded,
 )
-from clew.protocol.ids import RequestId, new_uuid
+from clew.protocol.ids import MAIN_AGENT, AgentId, RequestId, new_uuid
+from clew.protocol.lookup_base import Lookup
+from clew.protocol.ops import Op, ReportFocus
 from clew.protocol.refused_calls import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
 from clew.system.redact import redact
 from clew.system.terminal_text import clip, sanitize
@@ -89,19 +90,18 @@ OpenSender = Callable[[Callable[[str], None]], Sender]
 """Given how to tell that it does not work."""
 
 
-class Notifying:
-    """Hears the session. What waits for an answer is told once, what ended is told once, and most is not told at all:
-    whoever looks has seen it."""
+class NotificationPart(Part):
+    """What waits for an answer is told once, what ended is told once, and most is not told at all: whoever looks has
+    seen it. Raises SettingsError for a webhook that cannot be one."""
 
-    def __init__(
-        self, session: Session, attention: Attention, settings: Notifications, *, headless: bool, sender: Sender | None
-    ) -> None:
-        self._session = session
-        self._attention = attention
+    def __init__(self, setup: PartSetup) -> None:
+        settings = setup.workspace.settings.notifications
+        self._headless = setup.request.headless
+        self._attention = Attention(pause_s=settings.unanswered_s, headless=self._headless)
+        self._webhook = webhook_of(setup.workspace)
+        self._sender: Sender | None = None
         self._min_turn_ms = settings.min_turn_s * 1000
         self._unanswered_s = settings.unanswered_s
-        self._headless = headless
-        self._sender = sender
         self._known: set[RequestId] = set()
         self._timers: dict[RequestId, asyncio.TimerHandle] = {}
         """What nobody has answered or was told of yet."""
@@ -110,9 +110,25 @@ class Notifying:
         self._closed = False
         self._told_failure = False
 
-    def hear_any(self, envelope: Envelope) -> None:
-        """An event of any agent: somebody must answer whoever asks."""
-        event = envelope.event
+    def start(self, own: PartSession) -> None:
+        """Belong to a session."""
+        self._session = own.session
+        if self._webhook is not None:
+            self._sender = self._webhook(lambda text: own.session.notice("warning", text, code="webhook"))
+
+    def ops(self) -> OpHandlers:
+        """The focus of a terminal; `heard` took it already."""
+        return {ReportFocus: self._focus_reported}
+
+    async def _focus_reported(self, op: ReportFocus) -> Effect:
+        return nothing
+
+    def heard(self, asked: Op | Lookup[Any]) -> None:
+        """Whoever asks something looks."""
+        self._attention.heard(asked)
+
+    def on(self, event: Event, agent: AgentId) -> None:
+        """Somebody must answer whoever asks, whichever agent it is; the main agent's turns are what people wait for."""
         match event:
             case Ask():
                 self._guarded(lambda: self._asked(event))
@@ -120,15 +136,14 @@ class Notifying:
                 self._answered(event.request_id)
             case _:
                 pass
-
-    def hear_main(self, event: Event) -> None:
-        """An event of the main agent: its turns are what people wait for."""
+        if agent != MAIN_AGENT:
+            return
         self._refusals.feed(event)
         if isinstance(event, TurnEnded) and event.turn > self._ended_turn:
             self._ended_turn = event.turn
             self._guarded(lambda: self._ended(event))
 
-    async def close(self) -> None:
+    async def stop(self) -> None:
         """Nothing more is told."""
         self._closed = True
         for request_id in list(self._timers):
@@ -198,7 +213,11 @@ def webhook_of(workspace: Workspace) -> OpenSender | None:
     url = workspace.settings.notifications.webhook
     if not url:
         return None
-    from clew.parts.notifications.webhook import BadAddress, Webhook, checked_address  # loaded only where one is configured
+    from clew.parts.notifications.webhook import (  # loaded only where one is configured
+        BadAddress,
+        Webhook,
+        checked_address,
+    )
 
     try:
         address, path = checked_address(url)
@@ -207,17 +226,3 @@ def webhook_of(workspace: Workspace) -> OpenSender | None:
         where = sources[-1].place if sources else "settings"
         raise SettingsError(f'{where}: "notifications.webhook": {error}') from error
     return lambda tell: Webhook(address, path, env=workspace.env, tell=tell)
-
-
-def start_notifying(
-    session: Session, settings: Notifications, webhook: OpenSender | None, *, headless: bool
-) -> Attention:
-    """From now on notices of the session go out; the answer is whom to tell about ops."""
-    attention = Attention(pause_s=settings.unanswered_s, headless=headless)
-    sender = webhook(lambda text: session.notice("warning", text, code="webhook")) if webhook is not None else None
-    notifying = Notifying(session, attention, settings, headless=headless, sender=sender)
-    session.subscribe_to_all(notifying.hear_any)
-    session.subscribe(notifying.hear_main)
-    session.beside.append(notifying.close)
-    session.on_leave.append(notifying.leave)
-    return attention

@@ -45,7 +45,7 @@ class Orientation(Protocol):
         ...
 
 
-class Orienting:
+class OrientationTask:
     """Hears everything, works when there is something to say, and tells at most once that it cannot."""
 
     def __init__(

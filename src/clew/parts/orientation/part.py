@@ -1,20 +1,26 @@
-"""Orientation for a session: its parts are put together when the first step has ended, not before."""
+"""Orientation for a session: what makes its words is loaded when the first step has ended, not before."""
 
+import asyncio
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
+from pathlib import Path
 
-from clew.engine.middleware.reminders import Reminders
-from clew.parts.orientation.orientation_task import Orientation, Orienting
-from clew.host.past import Past
-from clew.host.session import Session
+from msgspec.structs import replace
+
+from clew.config.schema import Settings
+from clew.host.part import Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
+from clew.host.session import EndReason, Session
 from clew.host.workspace import Workspace
 from clew.llm.connect import fast_model, is_local
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
-from clew.prompts.memory import Memory
-from clew.protocol.entries import SideQueryEntry
-from clew.protocol.events import Event, RecapReady, Rewound, SideQueryBooked
-from clew.system.debug_log import open_debug_log
+from clew.parts.orientation.orientation_task import Orientation, OrientationTask
+from clew.protocol.entries import ChainEntry, SideQueryEntry, SystemEntry
+from clew.protocol.events import Event, Notice, RecapReady, SideQueryBooked, TitleChanged
+from clew.protocol.ids import MAIN_AGENT, AgentId, new_entry_id
+from clew.protocol.ops import RequestRecap, SetTitle
+from clew.protocol.session_words import Occasion
 from clew.system.private_files import private_dir, replace_private
 
 MAX_MEMORY_CHARS = 4_000
@@ -22,14 +28,133 @@ MAX_MEMORY_CHARS = 4_000
 
 EARLY = 0.8
 """A recap is written when so much of `recap.awayMinutes` has passed, so that it is there when somebody comes back."""
-MAX_NAMED = 20
 
 
-def debug_log(workspace: Workspace, past: Past) -> Callable[[str], None]:
-    """Where orientation says what nobody needs to see; nothing for a session that keeps nothing."""
-    kept = past.path is not None and workspace.settings.debug_log
-    debug = open_debug_log(workspace.home, past.session_id, enabled=kept)
-    return lambda text: debug.write("orient", text)
+class OrientationPart(Part):
+    """Words for facts, behind a boundary of their own: labels, titles, and a recap for who returns."""
+
+    def __init__(self, setup: PartSetup, memory: str) -> None:
+        """`memory`: what the memory files say, for a model that writes a recap."""
+        self._setup = setup
+        self._memory = memory
+        settings, request = setup.workspace.settings, setup.request
+        self._wanted = not request.headless or request.labelled or asks_fast_model(settings)
+        self._greets = not request.headless and setup.past.resumed and settings.recap.enabled
+        self._task: OrientationTask | None = None
+        self._recap: asyncio.Task[None] | None = None
+
+    def start(self, own: PartSession) -> None:
+        """Belong to a session."""
+        self._session = own.session
+        self._remind = own.reminders.add
+        if self._wanted:
+            past = self._setup.past
+            self._task = OrientationTask(
+                self._loaded,
+                past=past.story if past.resumed else None,
+                publish=own.session.publish,
+                log=self._setup.log,
+            )
+            own.session.journal.main.conversation.follow(self._task.hear)
+
+    def begin(self) -> None:
+        """Whoever comes back to a session is told once where things stand."""
+        if self._greets:
+            self._greets = False
+            self.tell("resumed")
+
+    def on(self, event: Event, agent: AgentId) -> None:
+        """The main agent's events; and the model learns what the user was told about where things stand."""
+        if agent != MAIN_AGENT:
+            return
+        if self._task is not None:
+            self._task.hear(event)
+        if isinstance(event, RecapReady) and self._setup.workspace.settings.recap.share_with_model:
+            self._remind(f"[The user was shown this recap: {event.text}]")
+
+    def ops(self) -> OpHandlers:
+        """A recap that somebody asks for, and a person's own title."""
+        return {RequestRecap: self._requested, SetTitle: self._titled}
+
+    async def _titled(self, op: SetTitle) -> Effect:
+        if not op.title.strip():
+            raise OpRefused("the title is empty")
+        return partial(self._session.publish, TitleChanged(title=op.title, source="user"))
+
+    async def words_for(self, path: Path) -> str:
+        """A model's recap of another session of ours; empty where none may be written."""
+        return await self._task.words_for(path) if self._task is not None else ""
+
+    def hurry(self) -> None:
+        """Words in the making are given up."""
+        if self._task is not None:
+            self._task.hurry()
+
+    async def stop(self) -> None:
+        """A recap that is being told ends here."""
+        if self._recap is not None:
+            self._recap.cancel()
+            await asyncio.gather(self._recap, return_exceptions=True)
+
+    async def let_go(self) -> None:
+        """Nothing more is said."""
+        if self._task is not None:
+            task, self._task = self._task, None
+            await task.close()
+
+    async def leave(self, reason: EndReason) -> None:
+        """A little time may be taken to write what the next visit will show."""
+        if self._task is not None:
+            await self._task.close(leaving=not self._session.lost)
+
+    async def _requested(self, op: RequestRecap) -> Effect:
+        if self._task is None:
+            raise OpRefused("recaps are off in this session")
+        return partial(self.tell, "returned" if op.returned else "asked", model=op.model)
+
+    def tell(self, occasion: Occasion, *, model: bool = False) -> None:
+        """Tell where things stand, if this session has words for it."""
+        asked = occasion == "asked"
+        if self._task is None:
+            return
+        if asked and self._recap is not None:
+            self._recap.cancel()  # whoever asks sees the facts at once; what a model is writing goes on and serves both
+        if asked or self._recap is None or self._recap.done():
+            self._recap = asyncio.create_task(self._tell(self._task, occasion, model=model))
+
+    async def _tell(self, task: OrientationTask, occasion: Occasion, *, model: bool) -> None:
+        async for told in task.recap(model=model):
+            if isinstance(told, RecapReady):
+                self._session.publish(self._placed(replace(told, occasion=occasion)))
+            elif occasion == "asked" or not isinstance(told, Notice) or told.code != "recap":
+                self._session.publish(told)
+
+    def _placed(self, recap: RecapReady) -> RecapReady:
+        """Written once: when the log already ends with these words they are only shown."""
+        conversation = self._session.journal.main.conversation
+        for last in (entry for entry in reversed(conversation.chain()) if isinstance(entry, ChainEntry)):
+            if not isinstance(last, SystemEntry) or last.subtype != "away_summary":
+                break
+            if last.content == recap.text:
+                return recap
+        return replace(recap, entry_id=new_entry_id(), parent_id=conversation.leaf)
+
+    def _loaded(self) -> Orientation:
+        setup, session = self._setup, self._session
+        return load_orientation(
+            setup.workspace,
+            lambda: session.main.agent.model.name,
+            setup.connect,
+            session,
+            setup.log,
+            self._memory,
+            watched=not setup.request.headless,
+        )
+
+
+def asks_fast_model(settings: Settings) -> bool:
+    """Whether the user wants model words even in a run that nobody watches; facts can be had from the log later."""
+    return settings.titles.model == "on" or settings.summaries.tool_batches == "model"
 
 
 def load_orientation(
@@ -44,12 +169,12 @@ def load_orientation(
 ) -> Orientation:
     """Ledger, labels, recap and titles. These imports are late on purpose: see tests/architecture. `watched`: a person
     is there, who may go away and come back."""
-    from clew.parts.orientation.session_orientation import OrientationSettings, SessionOrientation
-    from clew.parts.orientation.recap_drafts import RecapDrafts
     from clew.orient.daily_cap import DailyCap
     from clew.orient.narrator import Narrator
     from clew.orient.recap_query import Choice, Used, WrittenRecaps, choose
     from clew.orient.side_query import SideQueries, Stamp
+    from clew.parts.orientation.recap_drafts import RecapDrafts
+    from clew.parts.orientation.session_orientation import OrientationSettings, SessionOrientation
 
     settings = workspace.settings
     main, fast = main_model(), side_model(workspace, main_model(), connect_named, log)
@@ -150,53 +275,3 @@ def side_model(
     except LLMError as error:
         log(f"no fast model: {error}")
         return None
-
-
-def orient(
-    session: Session,
-    workspace: Workspace,
-    past: Past,
-    connect_named: Callable[[str], Model],
-    memory: Memory,
-    log: Callable[[str], None],
-    *,
-    watched: bool,
-) -> None:
-    """Words for facts, behind a boundary of their own."""
-    session.orienting = Orienting(
-        lambda: load_orientation(
-            workspace,
-            lambda: session.main.agent.model.name,
-            connect_named,
-            session,
-            log,
-            memory.text,
-            watched=watched,
-        ),
-        past=past.story if past.resumed else None,
-        publish=session.publish,
-        log=log,
-    )
-    session.journal.main.conversation.follow(session.orienting.hear)
-
-
-def share_recaps(reminders: Reminders) -> Callable[[Event], None]:
-    """The model learns what the user was told about where things stand."""
-
-    def share(event: Event) -> None:
-        if isinstance(event, RecapReady):
-            reminders.add(f"[The user was shown this recap: {event.text}]")
-
-    return share
-
-
-def share_restores(reminders: Reminders) -> Callable[[Event], None]:
-    """The model learns that files are not as it left them."""
-
-    def share(event: Event) -> None:
-        if isinstance(event, Rewound) and (names := [item.path for item in event.files if not item.conflict]):
-            more = f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else ""
-            words = "undone changes were made again" if event.direction == "redo" else "changes were taken back"
-            reminders.add(f"[The user restored files, {words}: {', '.join(names[:MAX_NAMED])}{more}]")
-
-    return share

@@ -8,7 +8,6 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clew.parts.orientation.recap_drafts import RecapDrafts
 from clew.llm.model import Model
 from clew.orient.away import MIN_NEW_PROMPTS, MIN_PROMPTS
 from clew.orient.label_query import is_large, model_label
@@ -17,6 +16,7 @@ from clew.orient.narrator import Narrator, Told
 from clew.orient.recap_query import Choice, Used
 from clew.orient.side_query import SideQueries, Stamp
 from clew.orient.titles import next_title
+from clew.parts.orientation.recap_drafts import RecapDrafts
 from clew.protocol.entries import Entry, SessionSourceEntry
 from clew.protocol.events import (
     BatchLabelled,

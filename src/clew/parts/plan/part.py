@@ -4,20 +4,17 @@ import os
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
 from pathlib import Path
 
-from msgspec.structs import replace
-
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Prompt, Turn
-from clew.host.part import Answerers, Brought, Joined, Place
-from clew.host.refusal import OpRefused
-from clew.host.room import Effect
+from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
 from clew.protocol.asking import PlanStanding
 from clew.protocol.display import TextBlock
-from clew.protocol.entries import AssistantEntry, Entry, EventEntry, ModeEntry
+from clew.protocol.entries import AssistantEntry, Entry, EventEntry
 from clew.protocol.events import Event, PermissionModeChanged, PlanAnswered
+from clew.protocol.ids import AgentId
 from clew.protocol.lookups.session import OpenPlan, PlanOpened, PlanShown, SavePlan, ShowPlan
 from clew.protocol.messages import ToolCallPart
-from clew.protocol.ops import CheckPlan, Op
+from clew.protocol.ops import CheckPlan
 from clew.protocol.state import AgentState
 from clew.system.private_files import private_dir, replace_private
 from clew.tools.base import PlanProposal, ToolResult
@@ -105,13 +102,11 @@ CHECK = (
 MAX_FILES_NAMED = 40
 
 
-class Planning(Brought, Middleware):
+class PlanPart(Part, Middleware):
     """One per session. It is the tools' `PlanPort`, and tells the model of the mode before the next request."""
 
-    ops = (CheckPlan,)
-
-    def __init__(self, place: Place) -> None:
-        past, request = place.past, place.request
+    def __init__(self, setup: PartSetup) -> None:
+        past, request = setup.past, setup.request
         copied = plan_path(Path(request.resume)) if request.fork and request.resume else None
         seed = (lambda: read_plan(copied) or plan_in(reversed(past.entries))) if copied else None
         self.file = PlanFile(
@@ -120,7 +115,7 @@ class Planning(Brought, Middleware):
         )
         self.middlewares = (self,)
         self._past = past.state()
-        mode = place.workspace.settings.permission_mode
+        mode = setup.workspace.settings.permission_mode
         goes_on = past.resumed and self._past.permission_mode == PLAN and not request.flags.get("permissionMode")
         self._starts_in = PLAN if goes_on else mode
         self._before = mode if mode != PLAN else "default"
@@ -128,24 +123,21 @@ class Planning(Brought, Middleware):
         self._told = past.resumed and self._past.permission_mode == PLAN and self._starts_in != PLAN
         """Whether the model believes that plan mode is on."""
         self._kept = not past.resumed
-        self._checks = place.workspace.settings.plan.check == "auto"
+        self._checks = setup.workspace.settings.plan.check == "auto"
         self._to_check = False
         self._over = False
         """The plan is all that this turn can come to: nobody is there to accept it."""
         if past.resumed and self._past.plan == "proposed":
             self.notes = ("a plan was shown and not answered: /plan shows it; it is asked about again when you go on",)
 
-    def attach(self, joined: Joined) -> None:
+    def start(self, own: PartSession) -> None:
         """Take the mode up where it was; nothing is written before the first step."""
-        self._joined = joined
-        self._permits = joined.toolbox.permits
-        self._tools = joined.toolbox.session
-        self._tools.plan = self
-        self._permits.plan_file = os.path.realpath(self.file.path) if self.file.path is not None else ""
+        self._own = own
+        self._permits = own.toolbox.permits
+        own.toolbox.session.use_plan(self)
+        self._permits.use_plan_file(os.path.realpath(self.file.path) if self.file.path is not None else "")
         if self._starts_in != self._permits.policy.mode:
             self._permits.set_mode(self._starts_in)
-            joined.session.started = replace(joined.session.started, permission_mode=self._starts_in)
-        joined.session.subscribe(self._hear)
 
     @property
     def planning(self) -> bool:
@@ -165,9 +157,10 @@ class Planning(Brought, Middleware):
 
     @property
     def _state(self) -> AgentState:
-        return self._joined.session.journal.main.state
+        return self._own.session.journal.main.state
 
-    def _hear(self, event: Event) -> None:
+    def on(self, event: Event, agent: AgentId) -> None:
+        """Which mode was in force before planning."""
         if isinstance(event, PermissionModeChanged):
             if event.mode == PLAN and self._last != PLAN:
                 self._before = self._last
@@ -185,9 +178,7 @@ class Planning(Brought, Middleware):
             yield turn.accept(OFF.format(mode=self._permits.policy.mode))
             return
         if self._state.permission_mode != PLAN:  # it began so, and a resumed session must know
-            log = self._joined.session.journal.main
-            log.keep(ModeEntry(permission_mode=PLAN, **log.stamp.keyed()))
-            log.state = replace(log.state, permission_mode=PLAN)
+            self._own.session.journal.main.note_mode(PLAN)
         self.file.keep()
         yield turn.accept(self._words())
         if self._past.plan == "proposed" and self._state.plan == "proposed":
@@ -208,7 +199,7 @@ class Planning(Brought, Middleware):
             yield turn.accept(self._check())
 
     def _words(self) -> str:
-        names = self._joined.toolbox.tools.names
+        names = self._own.toolbox.tools.names
         path = self.file.shown_path
         file = f" The one file you may write is the plan, {path}." if path and "Write" in names else ""
         end = f"When the plan is whole, call {PROPOSES} with it." if PROPOSES in names else "Answer with the plan."
@@ -223,7 +214,7 @@ class Planning(Brought, Middleware):
         self.file.keep()
         return self._words()
 
-    async def leave(self, plan: str, propose: Propose) -> ToolResult:
+    async def propose(self, plan: str, propose: Propose) -> ToolResult:
         """What the person says is on disk before the mode changes."""
         try:
             self.file.write(plan)
@@ -258,8 +249,8 @@ class Planning(Brought, Middleware):
 
     def _set_mode(self, mode: str) -> None:
         self._permits.set_mode(mode)
-        self._joined.session.publish(PermissionModeChanged(mode=mode))
-        self._joined.session.pending.reconsider()
+        self._own.session.publish(PermissionModeChanged(mode=mode))
+        self._own.session.pending.reconsider()
 
     def lookups(self) -> Answerers:
         return {ShowPlan: self._shown, OpenPlan: self._opened, SavePlan: self._saved}
@@ -286,13 +277,17 @@ class Planning(Brought, Middleware):
             return
         self.file.write(text)
         if not any(getattr(waiting, "plan", "") for waiting in self._state.waiting):
-            self._joined.reminders.add(f"[The user edited the plan. It now reads:\n\n{text}\n]")
+            self._own.reminders.add(f"[The user edited the plan. It now reads:\n\n{text}\n]")
 
-    async def understood(self, op: Op) -> Effect:
+    def ops(self) -> OpHandlers:
+        """The check of the work against the plan."""
+        return {CheckPlan: self._check_asked}
+
+    async def _check_asked(self, op: CheckPlan) -> Effect:
         """Hold the work against the plan."""
         if not self.file.text().strip():
             raise OpRefused("there is no plan to check against")
-        return lambda: self._joined.session.main.submit(Prompt(content=self._check()))
+        return lambda: self._own.session.main.submit(Prompt(content=self._check()))
 
     def _check(self) -> str:
         changed = [f"{file.path} +{file.added} -{file.removed}" for file in self._state.files]

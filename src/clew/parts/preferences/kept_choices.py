@@ -7,7 +7,7 @@ from clew.config.errors import SettingsError
 from clew.config.load import settings_path
 from clew.config.walk import KeyPath
 from clew.engine.agent import Agent
-from clew.host.refusal import OpRefused
+from clew.host.part import OpRefused
 from clew.host.workspace import Workspace
 from clew.protocol.events import EffortChanged, ThemeChanged
 from clew.protocol.ops import SetEffort, SetTheme

@@ -7,7 +7,7 @@ from clew.catalog.agent_places import agent_places
 from clew.catalog.find_session import find_session
 from clew.catalog.found_session import FoundSession
 from clew.catalog.opening import open_found
-from clew.host.refusal import OpRefused
+from clew.host.part import OpRefused
 from clew.host.workspace import Workspace
 from clew.protocol.events import Durable, PartCompleted, PromptAccepted, SessionRow
 from clew.protocol.messages import TextPart, text_of

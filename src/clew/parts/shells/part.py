@@ -4,14 +4,17 @@ import asyncio
 import re
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
+from typing import Any
 
 from clew.agents.runner import Job
 from clew.agents.undo_hook import UndoHook
-from clew.host.refusal import OpRefused
+from clew.host.part import Effect, OpHandlers, OpRefused, Part, PartSession
 from clew.host.session import Session
 from clew.protocol.display import ChangesBlock
 from clew.protocol.events import Event, ShellEnded, ShellProgress, ShellStarted
-from clew.protocol.ids import EntryId, RequestId, new_entry_id, new_uuid
+from clew.protocol.ids import MAIN_AGENT, EntryId, RequestId, new_entry_id, new_uuid
+from clew.protocol.lookup_base import Lookup
+from clew.protocol.ops import Interrupt, Op, RunShell
 from clew.system.redact import redact
 from clew.tools.extras import process, shells
 from clew.tools.output_buffer import OutputBuffer
@@ -77,17 +80,30 @@ class WholeLines:
             self._open = ""
 
 
-class TypedShells:
+class ShellPart(Part):
     """Between turns a job of the main agent, so that input waits for it; while a turn runs, a task beside it."""
 
-    def __init__(self, session: Session, tools: ToolSession, undo: UndoHook | None) -> None:
-        self._session = session
-        self._tools = tools
-        self._undo = undo
+    def __init__(self) -> None:
         self._beside: set[asyncio.Task[None]] = set()
 
-    def understood(self, command: str) -> Callable[[], None]:
+    def start(self, own: PartSession) -> None:
+        """Belong to a session."""
+        self._session: Session = own.session
+        self._tools: ToolSession = own.toolbox.session
+        self._undo: UndoHook | None = own.toolbox.undo
+
+    def ops(self) -> OpHandlers:
+        """A command that a person typed."""
+        return {RunShell: self._understood}
+
+    def heard(self, asked: Op | Lookup[Any]) -> None:
+        """An interrupt stops what runs beside a turn; a job is stopped by its runner."""
+        if isinstance(asked, Interrupt) and asked.agent == MAIN_AGENT:
+            self._stop_beside()
+
+    async def _understood(self, op: RunShell) -> Effect:
         """What running it means. Raises OpRefused."""
+        command = op.command
         if self._session.lost:
             raise OpRefused(f"nothing was run: {self._session.lost}")
         if not command.strip():
@@ -102,14 +118,13 @@ class TypedShells:
             raise OpRefused("there is no shell on this machine; nothing was run")
         return lambda: self._begin(Typed(command, self._tools.cwd))
 
-    def interrupt(self) -> None:
-        """Stop what runs beside a turn; a job is stopped by its runner."""
+    def _stop_beside(self) -> None:
         for task in self._beside:
             task.cancel()
 
-    async def close(self) -> None:
+    async def stop(self) -> None:
         """Stop everything and let it be told."""
-        self.interrupt()
+        self._stop_beside()
         await asyncio.gather(*self._beside, return_exceptions=True)
 
     def _begin(self, typed: Typed) -> None:

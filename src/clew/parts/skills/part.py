@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 from clew.config.skill_places import Around, around, folders, untrusted_folders
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Expand, Turn
-from clew.host.part import Brought, Joined, Place
+from clew.host.part import Part, PartSession, PartSetup
 from clew.host.prompt_bytes import stored_block
 from clew.protocol.events import Event
+from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.invocables import InvocableRow
 
 
@@ -47,16 +48,16 @@ SKILLS_HEADING = "# Skills"
 """How the block of the system prompt begins; `skills/skill_words.py` has the same."""
 
 
-class SkillPart(Brought):
+class SkillPart(Part):
     """The room with what reads files is loaded where there is a folder to read, or a name is used."""
 
-    def __init__(self, place: Place) -> None:
-        self._place = place
+    def __init__(self, setup: PartSetup) -> None:
+        self._setup = setup
         self._room: SkillRoom | None = None
-        self._joined: Joined | None = None
+        self._own: PartSession | None = None
         self._chosen: tuple[str, ...] | None = None
         self.middlewares = (SkillNews(self._news),)
-        began = stored_block(place.past.entries, SKILLS_HEADING)
+        began = stored_block(setup.past.entries, SKILLS_HEADING)
         if began or any(True for _ in folders(self._around)):
             room = self._loaded()
             room.begin(began)
@@ -71,7 +72,7 @@ class SkillPart(Brought):
 
     @property
     def _around(self) -> Around:
-        workspace = self._place.workspace
+        workspace = self._setup.workspace
         return around(
             workspace.env,
             home=workspace.home,
@@ -82,7 +83,7 @@ class SkillPart(Brought):
         )
 
     def _unread(self) -> tuple[str, ...]:
-        workspace = self._place.workspace
+        workspace = self._setup.workspace
         if workspace.trusted or "project" not in workspace.sources:
             return ()
         found = untrusted_folders(self._around)
@@ -92,18 +93,23 @@ class SkillPart(Brought):
         if self._room is None:
             from clew.parts.skills.room import SkillRoom  # only where there is a file to read
 
-            self._room = SkillRoom(self._place, lambda: self._around)
-            if self._joined is not None:
-                self._room.attach(self._joined, self.names_changed)
+            self._room = SkillRoom(self._setup, lambda: self._around)
+            if self._own is not None:
+                self._room.start(self._own)
             if self._chosen is not None:
                 self._room.choose(self._chosen)
         return self._room
 
-    def attach(self, joined: Joined) -> None:
+    def start(self, own: PartSession) -> None:
         """Belong to a session."""
-        self._joined = joined
+        self._own = own
         if self._room is not None:
-            self._room.attach(joined, self.names_changed)
+            self._room.start(own)
+
+    def on(self, event: Event, agent: AgentId) -> None:
+        """What was lent for a turn is taken back at its end; what left the view is named again."""
+        if self._room is not None and agent == MAIN_AGENT:
+            self._room.hear(event)
 
     def refresh(self) -> None:
         """A folder that was made meanwhile counts too."""

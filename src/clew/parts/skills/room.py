@@ -3,16 +3,12 @@
 from collections.abc import Callable
 from typing import Any
 
-from msgspec.structs import replace
-
 from clew.config.skill_places import Around, folders
 from clew.engine.lone_call import LoneCalls
 from clew.engine.turn import Expand, Expansion, Turn
-from clew.host.part import Changed, Joined, Place
+from clew.host.part import OpRefused, PartSession, PartSetup
 from clew.parts.skills.expander import Expander
-from clew.parts.skills.turn_loan import Lending
-from clew.parts.models.choice import connector
-from clew.host.refusal import OpRefused
+from clew.parts.skills.turn_loan import TurnLoan
 from clew.permissions.access import ToolAccess
 from clew.protocol.events import CompactionEnded, Event
 from clew.protocol.invocables import InvocableRow, typed_words
@@ -30,8 +26,8 @@ MAX_IN_USE = 3
 class SkillRoom:
     """One for each session that has any."""
 
-    def __init__(self, place: Place, around: Callable[[], Around]) -> None:
-        self._place = place
+    def __init__(self, setup: PartSetup, around: Callable[[], Around]) -> None:
+        self._setup = setup
         self._around = around
         self._finder = Finder()
         self._found = Found()
@@ -39,9 +35,8 @@ class SkillRoom:
         self._announced = Announced()
         self._known: set[str] = set()
         self._in_use: dict[str, Definition] = {}
-        self._joined: Joined | None = None
-        self._lending: Lending | None = None
-        self._changed: Changed = lambda: None
+        self._own: PartSession | None = None
+        self._loan: TurnLoan | None = None
         self.tools: tuple[Tool[Any], ...] = ()
         self.words = ""
         self._chosen: frozenset[str] | None = None
@@ -64,12 +59,10 @@ class SkillRoom:
             self._announced.add(skills.values())
             self._known = set(skills)
 
-    def attach(self, joined: Joined, changed: Changed) -> None:
+    def start(self, own: PartSession) -> None:
         """Belong to a session."""
-        self._joined, self._changed = joined, changed
-        connect = self._place.request.connect or connector(self._place.workspace)
-        self._lending = Lending(joined.session, joined.agent, joined.toolbox.permits, connect)
-        joined.session.subscribe(self._hear)
+        self._own = own
+        self._loan = TurnLoan(own.session, own.agent, own.toolbox.permits, self._setup.connect)
 
     @property
     def problems(self) -> tuple[str, ...]:
@@ -83,16 +76,13 @@ class SkillRoom:
     def choose(self, names: tuple[str, ...]) -> None:
         """Only these are for the model. What it was not sent yet no longer tells of others."""
         self._chosen = frozenset(names)
-        if self._joined is None or not self.words or self._joined.agent.conversation.messages():
+        if self._own is None or not self.words or self._own.agent.conversation.messages():
             return  # what was sent stays: `news` tells what is gone
         chosen = list(self._for_model().values())
-        words, log = block(chosen), self._joined.session.journal.main
-        agent, stored = self._joined.agent, self._joined.agent.conversation.system_prompt
-        agent.system = tuple(words if one == self.words else one for one in agent.system)
+        words = block(chosen)
+        self._own.session.use_prompt(tuple(words if one == self.words else one for one in self._own.agent.system))
         self.words, self._announced = words, Announced()
         self._announced.add(chosen)
-        if stored is not None:
-            log.keep(replace(stored, blocks=agent.system, **log.stamp.keyed()))
 
     def _for_model(self) -> dict[str, Definition]:
         """What the model may use, by name."""
@@ -105,12 +95,12 @@ class SkillRoom:
         """Look again."""
         before = self._found
         self._look()
-        if self._found != before:
-            self._changed()
+        if self._found != before and self._own is not None:
+            self._own.names_changed()
 
     def news(self) -> str:
         """What the model should know of skills that came or went since it was told."""
-        by_tool = self._joined is not None and self._joined.toolbox.tools.is_told(Skill.name)
+        by_tool = self._own is not None and self._own.toolbox.tools.is_told(Skill.name)
         skills = self._for_model() if by_tool else self._readable(self._for_model())
         added = [one for name, one in skills.items() if name not in self._known and name not in self._announced]
         gone = self._announced.gone(skills)
@@ -121,9 +111,9 @@ class SkillRoom:
     def _readable(self, skills: dict[str, Definition]) -> dict[str, Definition]:
         """Those that may be read without the tool, which came too late for this session's list: what a rule keeps the
         tool from is not told. A user's own files can be read without asking, as when one is used."""
-        if self._joined is None:
+        if self._own is None:
             return {}
-        permits = self._joined.toolbox.permits
+        permits = self._own.toolbox.permits
         found: dict[str, Definition] = {}
         for name, one in skills.items():
             if permits.judge((ToolAccess(tool=Skill.name, read_only=True, subject=name),)).decision == "allow":
@@ -180,25 +170,28 @@ class SkillRoom:
     def _use(self, definition: Definition) -> None:
         self._in_use.pop(definition.name, None)
         self._in_use[definition.name] = definition
-        if self._joined is None or self._lending is None:
+        if self._own is None or self._loan is None:
             return
-        self._lending.lend(definition)
+        self._loan.lend(definition)
         if definition.kind == "skill" and definition.folder.level in ("user", "plugin"):
-            self._joined.toolbox.permits.remember((read_rule(definition.home),), kept=False)
+            self._own.toolbox.permits.remember((read_rule(definition.home),), kept=False)
 
     def _expander(self) -> Expander:
-        assert self._joined is not None
-        toolbox, session = self._joined.toolbox, self._joined.session
+        assert self._own is not None
+        toolbox, session = self._own.toolbox, self._own.session
         calls = LoneCalls(tools=toolbox.tools, host=toolbox.host, pending=session.pending, publish=session.publish)
-        return Expander(calls, toolbox.session, home=self._place.workspace.env.get("HOME", ""))
+        return Expander(calls, toolbox.session, home=self._setup.workspace.env.get("HOME", ""))
 
-    def _hear(self, event: Event) -> None:
-        """What was read may have left the view with a compaction: the model is told where it is."""
-        if not isinstance(event, CompactionEnded) or self._joined is None:
+    def hear(self, event: Event) -> None:
+        """The loan ends with its turn. What was read may have left the view with a compaction: the model is told where
+        it is."""
+        if self._loan is not None:
+            self._loan.hear(event)
+        if not isinstance(event, CompactionEnded) or self._own is None:
             return
         for definition in list(self._in_use.values())[-MAX_IN_USE:]:
             how = "the Skill tool" if self.tools and definition.for_model else definition.path
-            self._joined.reminders.add(
+            self._own.reminders.add(
                 f"[{definition.name} was in use before the summary; read it again with {how} if its words matter.]"
             )
         self._in_use.clear()

@@ -14,7 +14,7 @@ PROJECT_EFFORT = "high"
 """The most that a project's file may ask for where the session itself asks for nothing."""
 
 
-class Lending:
+class TurnLoan:
     """Lends, and takes everything back when the turn ends, however that is (AL-13)."""
 
     def __init__(self, session: Session, agent: Agent, permits: Permits, connect: Callable[[str], Model]) -> None:
@@ -22,7 +22,6 @@ class Lending:
         self._agent = agent
         self._permits = permits
         self._connect = connect
-        session.subscribe(self._hear)
 
     def lend(self, definition: Definition) -> None:
         """For the rest of this turn. What cannot be lent is told, and the session's own stays."""
@@ -60,7 +59,8 @@ class Lending:
         self._session.retire(model)
         return model
 
-    def _hear(self, event: Event) -> None:
+    def hear(self, event: Event) -> None:
+        """An event of the main agent: at the end of the turn all is taken back."""
         if not isinstance(event, TurnEnded | TurnStarted):
             return
         self._permits.take_back()

@@ -1,34 +1,38 @@
 """Lookups about tasks: list what runs beside the conversation, show what one has put out, stop one."""
 
-from clew.host.part import Answerers, Brought, Joined
-from clew.host.refusal import OpRefused
+from clew.host.part import Answerers, OpRefused, Part, PartSession
+from clew.host.session import EndReason
 from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown, TasksListed
 
 
-class TaskPart(Brought):
+class TaskPart(Part):
     """The registry of tasks, as front ends reach it. The registry itself is loaded by the first task or lookup."""
 
-    def __init__(self) -> None:
-        self._joined: Joined | None = None
-
-    def attach(self, joined: Joined) -> None:
+    def start(self, own: PartSession) -> None:
         """Belong to a session."""
-        self._joined = joined
+        self._tools = own.toolbox.shared
+        self._agents = own.agents
+
+    async def stop(self) -> None:
+        """What runs beside the conversation ends with it, and that is told."""
+        await self._tools.end_tasks()
+
+    async def leave(self, reason: EndReason) -> None:
+        """Until every child that was stopped has been told of."""
+        await self._agents.close()
 
     def lookups(self) -> Answerers:
         """What front ends ask about tasks."""
         return {ListTasks: self._list, ShowTask: self._show, StopTask: self._stop}
 
     async def _list(self, lookup: ListTasks) -> TasksListed:
-        assert self._joined is not None
-        return TasksListed(tasks=self._joined.toolbox.shared.registry.rows())
+        return TasksListed(tasks=self._tools.registry.rows())
 
     async def _show(self, lookup: ShowTask) -> TaskShown:
         from clew.agents.tasks import NoSuchTask  # loaded where somebody asks
 
-        assert self._joined is not None
         try:
-            row, output = self._joined.toolbox.shared.registry.shown(lookup.task_id)
+            row, output = self._tools.registry.shown(lookup.task_id)
         except NoSuchTask as error:
             raise OpRefused(str(error)) from error
         return TaskShown(task=row, output=output)
@@ -36,8 +40,7 @@ class TaskPart(Brought):
     async def _stop(self, lookup: StopTask) -> TasksListed:
         from clew.agents.tasks import NoSuchTask  # as above
 
-        assert self._joined is not None
-        registry = self._joined.toolbox.shared.registry
+        registry = self._tools.registry
         try:
             registry.check_running(lookup.task_id)
             await registry.stop(lookup.task_id, "user")

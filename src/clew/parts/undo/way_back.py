@@ -6,7 +6,7 @@ from typing import Literal
 from msgspec import Struct
 
 from clew.agents.undo_hook import UndoHook
-from clew.host.refusal import OpRefused
+from clew.host.part import OpRefused
 from clew.host.session import Session
 from clew.protocol.context_events import FileRestore, RewindScope
 from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, EventEntry, UserEntry

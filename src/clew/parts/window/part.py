@@ -1,114 +1,148 @@
-"""The window of a session, put together: its meter and its gate from the start, the rest when it is needed."""
+"""The window of a session: its meter and its gate from the start, the rest when it is needed."""
 
 import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from clew.agents.toolbox import AgentTools
-from clew.engine.agent import Agent
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.engine.middleware.compaction import MakeRoom
-from clew.engine.middleware.reminders import Reminders
+from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
 from clew.host.past import Past
-from clew.host.session import Session
-from clew.parts.window.snapshots import PURPOSE, Snapshots
-from clew.host.workspace import Workspace
+from clew.host.session import EndReason
 from clew.llm.model import Model
+from clew.parts.window.snapshots import PURPOSE, Snapshots
 from clew.protocol.entries import ChainEntry
-from clew.protocol.events import ColdReturn
+from clew.protocol.events import Event
+from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.lookups.session import ContextShown, ReceiptShown, RequestContext, RequestReceipt
+from clew.protocol.ops import ClearContext, Compact, Pin, Recall, Snip, UndoCompact, WindowOp
 
 if TYPE_CHECKING:
     from clew.engine.compaction.compactor import Compactor, Consent
-    from clew.parts.window.window import Window
     from clew.orient.daily_cap import DailyCap
+    from clew.parts.window.window import Window
 
 
-class WindowParts:
-    """Made before the session, which it learns of by `attach`."""
+class WindowPart(Part):
+    """Measures the window before each request and makes room in it; the ops about it, and work ahead of need."""
 
-    def __init__(
-        self, workspace: Workspace, past: Past, agent: Agent, toolbox: AgentTools, log: Callable[[str], None]
-    ) -> None:
-        self._workspace = workspace
-        self._past = past
-        self._agent = agent
-        self._toolbox = toolbox
-        self._log = log
-        self._settings = workspace.settings.compaction
+    def __init__(self, setup: PartSetup, *, consent: "Consent", side_model: Callable[[str], Model | None]) -> None:
+        """`consent`: who is asked before a summary is made. `side_model`: the fast model beside the
+        main one of this name, if there is one."""
+        self._setup = setup
+        self._settings = setup.workspace.settings.compaction
+        self._consent = consent
+        self._side_model = side_model
         self._made: Compactor | None = None
         self._window: Window | None = None
-        self._session: Session | None = None
-        self.consent: Consent | None = None
-        """Who is asked before a summary is made."""
-        self.meter = WindowMeter(self._settings, idle_s=idle_s(past))
-        self.middleware = MakeRoom(self._settings, self.meter, self.compactor)
+        self._snapshots: Snapshots | None = None
+        self._meter = WindowMeter(self._settings, idle_s=idle_s(setup.past))
+        self.middlewares = (MakeRoom(self._settings, self._meter, self._compactor),)
 
-    def attach(self, session: Session) -> None:
+    def start(self, own: PartSession) -> None:
         """From now on everything is there."""
-        self._session = session
+        self._own = own
+        self._agent = own.agent
+        self._snapshots = self._work_ahead()
 
-    def compactor(self) -> "Compactor":
+    def introduction(self) -> tuple[Event, ...]:
+        """What the first request after the pause will cost, when that is worth a word."""
+        cold = None if self._setup.request.headless else self._meter.cold_return(self._agent)
+        return (cold,) if cold is not None else ()
+
+    def on(self, event: Event, agent: AgentId) -> None:
+        """After a step there may be something to write ahead of need."""
+        if agent == MAIN_AGENT and self._snapshots is not None:
+            self._snapshots.hear(event)
+
+    async def let_go(self) -> None:
+        """Nothing more is written ahead."""
+        if self._snapshots is not None:
+            snapshots, self._snapshots = self._snapshots, None
+            await snapshots.close()
+
+    async def leave(self, reason: EndReason) -> None:
+        """As when the session goes to another process."""
+        await self.let_go()
+
+    def ops(self) -> OpHandlers:
+        """What makes room, takes things out or brings them back."""
+        return dict.fromkeys((Compact, ClearContext, Snip, UndoCompact, Pin, Recall), self._understood)
+
+    def lookups(self) -> Answerers:
+        """What fills the window, and what the last compaction did."""
+        return {RequestContext: self._context, RequestReceipt: self._receipt}
+
+    async def _understood(self, op: WindowOp) -> Effect:
+        if self._own.session.lost:
+            raise OpRefused(f"nothing was changed: {self._own.session.lost}")
+        return await self.window().understood(op)
+
+    async def _context(self, lookup: RequestContext) -> ContextShown:
+        return ContextShown(measured=self.window().measured())
+
+    async def _receipt(self, lookup: RequestReceipt) -> ReceiptShown:
+        return ReceiptShown(receipt=self.window().receipt())
+
+    def _compactor(self) -> "Compactor":
         """Made when room is needed for the first time."""
         if self._made is None:
             from clew.engine.compaction.compactor import Compactor
             from clew.parts.window.live_state import SessionLiveState
 
+            toolbox = self._own.toolbox
             self._made = Compactor(
                 self._agent,
                 self._settings,
-                meter=self.meter,
-                live=SessionLiveState(self._toolbox, lambda: self._session.runners if self._session else {}),
-                forget_reads=self._toolbox.session.forget_reads,
-                log=self._log,
-                consent=self.consent,
+                meter=self._meter,
+                live=SessionLiveState(toolbox, lambda: self._own.session.runners),
+                forget_reads=toolbox.session.forget_reads,
+                log=self._setup.log,
+                consent=self._consent,
             )
         return self._made
 
-    def window(self, reminders: Reminders) -> "Window":
+    def window(self) -> "Window":
         """For the ops about it: one for all front ends, which must not get into each other's way."""
         if self._window is None:
             from clew.parts.window.window import Window
 
-            assert self._session is not None
+            session = self._own.session
             self._window = Window(
                 self._agent,
-                self._session.main,
-                self.meter,
-                self.compactor,
-                publish=self._session.publish,
-                path=self._past.path,
-                remind=reminders.add,
+                session.main,
+                self._meter,
+                self._compactor,
+                publish=session.publish,
+                path=self._setup.past.path,
+                remind=self._own.reminders.add,
             )
         return self._window
 
-    def snapshots(self, fast: Callable[[], Model | None]) -> Snapshots | None:
-        """Work ahead of need, where the user wants it."""
-        settings = self._workspace.settings
-        if not (self._settings.snapshot and self._settings.auto and settings.side_queries.enabled):
+    def _work_ahead(self) -> Snapshots | None:
+        """Where the user wants it."""
+        workspace = self._setup.workspace
+        wanted = workspace.settings.side_queries
+        if not (self._settings.snapshot and self._settings.auto and wanted.enabled):
             return None
-        assert self._session is not None
 
         def cap() -> "DailyCap":
             from clew.orient.daily_cap import DailyCap  # loaded when there is something to pay for
 
-            return DailyCap(self._workspace.home, settings.side_queries.daily_cap_usd)
+            return DailyCap(workspace.home, wanted.daily_cap_usd)
 
         return Snapshots(
             self._agent,
             self._settings,
-            meter=self.meter,
-            compactor=self.compactor,
-            fast=fast,
+            meter=self._meter,
+            compactor=self._compactor,
+            fast=lambda: self._side_model(self._agent.model.name),
             allowed=lambda: cap().allows(),
             spent=lambda usd: cap().add(usd, PURPOSE),
-            publish=self._session.publish,
-            log=self._log,
+            publish=self._own.session.publish,
+            log=self._setup.log,
         )
-
-    def cold_return(self) -> ColdReturn | None:
-        """What the first request after the pause will cost, when that is worth a word."""
-        return self.meter.cold_return(self._agent)
 
 
 def idle_s(past: Past) -> float | None:

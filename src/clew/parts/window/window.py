@@ -13,7 +13,7 @@ from clew.engine.compaction.receipt import Found, find_items, last_receipt, pins
 from clew.engine.compaction.receipt import Pin as Pinned
 from clew.engine.compaction.stretches import Exchange, exchanges_of
 from clew.engine.compaction.window_meter import WindowMeter
-from clew.host.refusal import OpRefused
+from clew.host.part import OpRefused
 from clew.llm.estimate import estimate_text
 from clew.protocol.context_events import CompactionKind, ReceiptItem
 from clew.protocol.entries import AssistantEntry, Entry, EventEntry, UserEntry

@@ -1,0 +1,40 @@
+"""Checks and status: what works here, what is in force, and where things lie."""
+
+import asyncio
+
+from clew.host.part import Answerers, Part, PartSession, PartSetup
+from clew.protocol.lookups.place import CheckRow, ChecksShown, RunChecks
+from clew.protocol.lookups.session import RequestStatus, StatusShown
+
+
+class DoctorPart(Part):
+    """`/doctor` and `/status`."""
+
+    def __init__(self, setup: PartSetup) -> None:
+        self._setup = setup
+
+    def start(self, own: PartSession) -> None:
+        """Belong to a session."""
+        self._own = own
+
+    def lookups(self) -> Answerers:
+        """Both questions."""
+        return {RunChecks: self._check, RequestStatus: self._status}
+
+    async def _check(self, lookup: RunChecks) -> ChecksShown:
+        rows = await asyncio.to_thread(self._rows)
+        return ChecksShown(checks=(*rows, *(row for part in self._own.parts for row in part.checks())))
+
+    def _rows(self) -> tuple[CheckRow, ...]:
+        from clew.parts.doctor.checks import examine  # the checks load what nobody else needs
+
+        workspace = self._setup.workspace
+        return tuple(
+            CheckRow(name=check.name, state=check.state, summary=check.summary, details=check.details)
+            for check in examine(workspace.env, workspace.cwd)
+        )
+
+    async def _status(self, lookup: RequestStatus) -> StatusShown:
+        from clew.parts.doctor.status import status_rows  # as above
+
+        return StatusShown(rows=await asyncio.to_thread(status_rows, self._setup, self._own))

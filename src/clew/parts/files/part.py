@@ -1,0 +1,41 @@
+"""The names of a project's files, for whoever types an `@`."""
+
+from typing import TYPE_CHECKING
+
+from clew.host.part import Answerers, Part, PartSession, PartSetup
+from clew.protocol.lookups.place import FilesFound, FindFiles
+
+if TYPE_CHECKING:
+    from clew.parts.files.index import FileIndex
+
+MAX_FILES = 500
+
+
+class FilePart(Part):
+    """The index is made by the first question for a name."""
+
+    def __init__(self, setup: PartSetup) -> None:
+        self._workspace = setup.workspace
+        self._index: FileIndex | None = None
+
+    def start(self, own: PartSession) -> None:
+        """Belong to a session."""
+        self._parts = own.parts
+
+    async def stop(self) -> None:
+        """Nobody reads names any more."""
+        if self._index is not None:
+            await self._index.close()
+
+    def lookups(self) -> Answerers:
+        """What fits a few letters."""
+        return {FindFiles: self._find}
+
+    async def _find(self, lookup: FindFiles) -> FilesFound:
+        if self._index is None:
+            from clew.parts.files.index import FileIndex, project_files  # loaded by the first `@`
+
+            self._index = FileIndex(lambda: project_files(self._workspace))
+        rows = await self._index.find(lookup.query, min(lookup.limit, MAX_FILES))
+        named = tuple(name for part in self._parts for name in part.found(lookup.query))
+        return FilesFound(query=lookup.query, rows=(*named, *rows))

@@ -1,0 +1,89 @@
+"""The past of a session: page by page for a front end, and as a file for a person."""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from clew.host.part import Answerers, OpRefused, Part, PartSession, PartSetup
+from clew.protocol.lookups.session import ExportSession, HistoryLoaded, LoadHistory, SessionExported
+from clew.transcript.errors import TranscriptError
+
+if TYPE_CHECKING:
+    from clew.catalog.opening import Opened
+
+MAX_NAME_CHARS = 60
+
+
+class HistoryPart(Part):
+    """`LoadHistory` and `/export`."""
+
+    def __init__(self, setup: PartSetup) -> None:
+        self._path = setup.past.path
+        self._scrollback = setup.past.scrollback()
+
+    def start(self, own: PartSession) -> None:
+        """Belong to a session."""
+        self._session = own.session
+        self._tools = own.toolbox.session
+
+    def lookups(self) -> Answerers:
+        """Both."""
+        return {LoadHistory: self._history, ExportSession: self._export}
+
+    async def _history(self, lookup: LoadHistory) -> HistoryLoaded:
+        if self._scrollback is None:
+            raise OpRefused("this session is not kept, so there is no history to load")
+        leaf = self._session.journal.main.conversation.leaf
+        page = await asyncio.to_thread(self._scrollback.page, lookup.before, lookup.limit, leaf)
+        return HistoryLoaded(events=page.events, before=page.before)
+
+    async def _export(self, lookup: ExportSession) -> SessionExported:
+        from clew.catalog.exporting import SUFFIXES, write_export  # loaded where somebody exports
+
+        started = self._session.started
+        title = self._session.journal.main.state.title
+        name = _file_name(title or started.session_id[:8]) + SUFFIXES[lookup.to]
+        path = _target(lookup, self._tools.cwd, name)
+        try:
+            written = await asyncio.to_thread(lambda: write_export(path, self._opened(), lookup.to))
+        except FileExistsError as error:
+            raise OpRefused(f"{path} exists; choose another name") from error
+        except TranscriptError as error:
+            raise OpRefused(str(error)) from error
+        except OSError as error:
+            raise OpRefused(f"{path} cannot be written: {error.strerror}") from error
+        return SessionExported(path=str(path), to=lookup.to, bytes=written)
+
+    def _opened(self) -> "Opened":
+        from clew.catalog.found_session import OWN, FoundSession  # as above
+        from clew.catalog.opening import Opened, open_found
+
+        started = self._session.started
+        if self._path is not None:
+            return open_found(FoundSession(agent=OWN, path=self._path, session_id=started.session_id))
+        log = self._session.journal.main
+        return Opened(
+            agent=OWN,
+            session_id=started.session_id,
+            path=Path(),
+            title=log.state.title,
+            cwd=started.cwd,
+            entries=log.conversation.chain(),
+        )
+
+
+def _target(lookup: ExportSession, base: str, name: str) -> Path:
+    """The file that is meant; a name of our own never meets a file that is there."""
+    path = Path(os.path.normpath(os.path.join(base, os.path.expanduser(lookup.path))))
+    if lookup.path and not path.is_dir():
+        return path
+    stem, suffix = os.path.splitext(name)
+    numbered = (path / (f"{stem}-{number}{suffix}" if number > 1 else name) for number in range(1, 1_000))
+    return next((one for one in numbered if not os.path.lexists(one)), path / name)
+
+
+def _file_name(title: str) -> str:
+    """Letters and digits of any script, words joined; never empty, never hidden."""
+    words = "".join(letter if letter.isalnum() else " " for letter in title).split()
+    return "-".join(words)[:MAX_NAME_CHARS].strip("-") or "session"

@@ -1,0 +1,31 @@
+"""Choices of a person that later sessions keep: effort and colours."""
+
+from functools import partial
+
+from clew.host.part import Effect, OpHandlers, Part, PartSession, PartSetup
+from clew.protocol.ops import SetEffort, SetTheme
+
+
+class PreferencePart(Part):
+    """Puts a choice in force and writes it to the user's settings."""
+
+    def __init__(self, setup: PartSetup) -> None:
+        self._workspace = setup.workspace
+
+    def start(self, own: PartSession) -> None:
+        """Belong to a session."""
+        self._session = own.session
+
+    def ops(self) -> OpHandlers:
+        """One for each choice."""
+        return {SetEffort: self._effort, SetTheme: self._theme}
+
+    async def _effort(self, op: SetEffort) -> Effect:
+        from clew.parts.preferences.kept_choices import choose_effort  # what writes settings
+
+        return partial(self._session.publish, choose_effort(op, self._session.main.agent, self._workspace))
+
+    async def _theme(self, op: SetTheme) -> Effect:
+        from clew.parts.preferences.kept_choices import choose_theme  # as above
+
+        return partial(self._session.publish, choose_theme(op, self._workspace))

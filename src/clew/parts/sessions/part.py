@@ -1,0 +1,43 @@
+"""The sessions of this machine, as a session lists them for whoever wants to go on with another."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from clew.host.part import Answerers, Part, PartSetup
+from clew.protocol.events import SessionRow
+from clew.protocol.lookups.place import ListSessions, PreviewSession, SessionPreviewed, SessionsListed
+
+WordsFor = Callable[[Path], Awaitable[str]]
+"""A model's recap of another session of ours; empty where none may be written."""
+
+
+class SessionListPart(Part):
+    """A list, and a look into one of its sessions. What reads them is loaded by the first question."""
+
+    def __init__(self, setup: PartSetup, words_for: WordsFor) -> None:
+        self._workspace = setup.workspace
+        self._words_for = words_for
+        self._listed: dict[str, SessionRow] = {}
+
+    def lookups(self) -> Answerers:
+        """Both questions."""
+        return {ListSessions: self._list, PreviewSession: self._preview}
+
+    async def _list(self, lookup: ListSessions) -> SessionsListed:
+        from clew.parts.sessions.rows import session_rows  # the board is loaded only where it is shown
+
+        rows = await asyncio.to_thread(session_rows, self._workspace, lookup.query, lookup.limit)
+        self._listed.update({row.session_id: row for row in rows})
+        return SessionsListed(sessions=rows)
+
+    async def _preview(self, lookup: PreviewSession) -> SessionPreviewed:
+        row = self._listed.get(lookup.session)
+        if lookup.words:
+            ours = row is not None and row.agent == "clew" and row.path
+            recap = await self._words_for(Path(row.path)) if row is not None and ours else ""
+            return SessionPreviewed(session=lookup.session, lines=(), recap=recap)
+        from clew.parts.sessions.preview import session_preview  # as above
+
+        lines = await asyncio.to_thread(session_preview, self._workspace, lookup.session, row)
+        return SessionPreviewed(session=lookup.session, lines=lines)

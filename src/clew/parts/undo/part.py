@@ -1,0 +1,119 @@
+"""Going back in a session: /undo, /redo and /rewind, their previews, and what the session changed so far."""
+
+from clew.agents.undo_hook import LookAtEnd, UndoHook
+from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession
+from clew.protocol.events import Event, Rewound
+from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.lookups.session import (
+    DiffShown,
+    PreviewRedo,
+    PreviewRewind,
+    PreviewUndo,
+    RewindPreviewed,
+    ShowDiff,
+)
+from clew.protocol.ops import ContinueTurn, Op, Redo, Rewind, SubmitPrompt, SwitchSession, Undo, UseInvocable
+from clew.undo.errors import NothingToRestore, UndoError
+
+MAX_DIFF_FILES = 200
+MAX_NAMED = 20
+NOT_WHILE_RESTORING = (SubmitPrompt, UseInvocable, ContinueTurn, SwitchSession, Undo, Redo, Rewind)
+BUSY = "files are being restored; send it again when that is done"
+NOT_KEPT = "this session is not kept, so there is nothing to go back to"
+
+
+class UndoPart(Part):
+    """Works only between turns: nobody else changes files or the conversation meanwhile. The files themselves are kept
+    by the session's `UndoHook`."""
+
+    def __init__(self) -> None:
+        self._undo: UndoHook | None = None
+        self._restoring = False
+        """Files are being brought back: nothing that changes files or the conversation may begin."""
+        self.middlewares = (LookAtEnd(self._look_at_end),)
+
+    def start(self, own: PartSession) -> None:
+        """Belong to a session."""
+        self._session = own.session
+        self._remind = own.reminders.add
+        self._undo = own.toolbox.undo
+
+    async def _look_at_end(self) -> None:
+        if self._undo is not None:
+            await self._undo.look_at_end()
+
+    def objection(self, op: Op) -> str:
+        """While files are restored nothing else is begun."""
+        return BUSY if self._restoring and isinstance(op, NOT_WHILE_RESTORING) else ""
+
+    def on(self, event: Event, agent: AgentId) -> None:
+        """The model learns that files are not as it left them."""
+        if agent != MAIN_AGENT or not isinstance(event, Rewound):
+            return
+        if names := [item.path for item in event.files if not item.conflict]:
+            more = f" and {len(names) - MAX_NAMED:,} more" if len(names) > MAX_NAMED else ""
+            words = "undone changes were made again" if event.direction == "redo" else "changes were taken back"
+            self._remind(f"[The user restored files, {words}: {', '.join(names[:MAX_NAMED])}{more}]")
+
+    def ops(self) -> OpHandlers:
+        """The three ways."""
+        return {Undo: self._back, Redo: self._back, Rewind: self._back}
+
+    def lookups(self) -> Answerers:
+        """What they would do, and what there is to take back."""
+        return {
+            PreviewRewind: self._preview,
+            PreviewUndo: self._preview,
+            PreviewRedo: self._preview,
+            ShowDiff: self._diff,
+        }
+
+    async def _back(self, op: Undo | Redo | Rewind) -> Effect:
+        if self._session.lost:
+            raise OpRefused(f"nothing was changed: {self._session.lost}")
+        undo = self._between_turns()
+        from clew.parts.undo.way_back import way_back  # what reads kept files is loaded only where it is used
+
+        self._restoring = True
+        try:
+            back = await way_back(op, self._session, undo)
+        except BaseException:
+            self._restoring = False
+            raise
+
+        async def go() -> None:
+            try:
+                await back()
+            finally:
+                self._restoring = False
+
+        return go
+
+    async def _preview(self, lookup: PreviewRewind | PreviewUndo | PreviewRedo) -> RewindPreviewed:
+        if self._restoring:
+            raise OpRefused(BUSY)
+        undo = self._between_turns()
+        from clew.parts.undo.way_back import preview  # as above
+
+        return await preview(lookup, self._session, undo)
+
+    def _between_turns(self) -> UndoHook:
+        if self._undo is None:
+            raise OpRefused(NOT_KEPT)
+        if self._session.main.working:
+            raise OpRefused("the agent is at work: interrupt it first, or wait until the turn ends")
+        return self._undo
+
+    async def _diff(self, lookup: ShowDiff) -> DiffShown:
+        if self._undo is None:
+            raise OpRefused("this session is not kept, so nobody knows what it changed; git diff may tell")
+        try:
+            keeper = await self._undo.keeper()
+            plan = await keeper.plan_since("")
+            wanted = [file for file in plan.files if lookup.path in file.path]
+            blocks = await keeper.changed(wanted[:MAX_DIFF_FILES])
+        except NothingToRestore:
+            return DiffShown(files=())
+        except (UndoError, OSError) as error:
+            raise OpRefused(f"the kept files cannot be read: {error}") from error
+        return DiffShown(files=blocks, left_out=max(0, len(wanted) - MAX_DIFF_FILES), warnings=plan.warnings)
