@@ -6,7 +6,8 @@ from clew.ledger.calls import EDIT_TOOLS, SHELL_TOOLS, Outcome
 from clew.ledger.commands import first_program, only_looks
 from clew.ledger.facts import ErrorFact, Ledger, Sources, TestResult
 from clew.ledger.words import flat
-from clew.transcript.standing import MAY_ASK, TAKEN_BACK
+from clew.transcript.closing_words import MAY_ASK
+from clew.transcript.standing import TAKEN_BACK
 
 KEPT = 30
 _MAX_TEXT = 240
