@@ -161,8 +161,8 @@ class AgentFact(Fact, frozen=True, kw_only=True):
 
     name: str
     task: str
-    status: Literal["running", "finished", "failed", "stopped"]
-    """stopped: it had not told its end when its turn or its session ended."""
+    standing: Standing
+    """Stopped: it had not told its end when its turn ended. Interrupted: when its session's process did."""
     call_id: CallId = CallId("")
 
 
@@ -313,7 +313,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
     @property
     def running_agents(self) -> tuple[AgentFact, ...]:
         """Agents at work now."""
-        return tuple(agent for agent in self.agents if agent.status == "running")
+        return tuple(agent for agent in self.agents if agent.standing.open)
 
     @property
     def current_errors(self) -> tuple[ErrorFact, ...]:

@@ -87,9 +87,9 @@ def test_todos_plans_agents_denials() -> None:
     assert (ledger.todos.done, [item.content for item in ledger.todos.open_items]) == (1, ["Print"])
     assert ledger.plan is not None
     assert ledger.plan.approved
-    assert [(agent.task, agent.status) for agent in ledger.agents] == [
-        ("Look for callers", "finished"),
-        ("Never ends", "stopped"),
+    assert [(agent.task, agent.standing) for agent in ledger.agents] == [
+        ("Look for callers", "completed"),
+        ("Never ends", "interrupted"),
     ]
     assert [(item.decision, item.subject) for item in ledger.approvals] == [("deny", "git push")]
 
