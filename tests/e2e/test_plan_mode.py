@@ -243,14 +243,14 @@ def test_an_interrupt_while_it_is_asked_is_no_refusal(serve: Serve) -> None:
     assert len(server.requests) == 1
 
 
-def test_while_it_is_asked_the_session_waits_for_approval(serve: Serve) -> None:
+def test_while_it_is_asked_the_session_is_asking(serve: Serve) -> None:
     place, _ = serve([proposed()])
     with Driven(place, *ASK, "--permission-mode", "plan") as run:
         run.say("move the cache")
         run.until(is_asked("can_use_tool"))
         listed = json.loads(place.run("sessions", "--json").out)
         rows = listed if isinstance(listed, list) else listed["sessions"]
-        assert [row["state"] for row in rows] == ["waiting"]
+        assert [row["state"] for row in rows] == ["asking"]
 
 
 def test_the_work_is_held_against_the_plan_when_that_is_asked_for(serve: Serve) -> None:

@@ -144,14 +144,11 @@ class ChildRun:
         """A limit, a stop or a failure gives back what was done so far, never an empty success."""
         state = self._body.log.state
         reason = state.last_reason
-        standing = standing_after(reason)
-        if reason == "completed":
-            standing = Standing.COMPLETED
-        elif standing is Standing.INTERRUPTED:
-            standing = Standing.STOPPED
-            self.by = self._stopped_by or ("session" if self._runner.closed else "user")
-        elif standing is not Standing.SUSPENDED:
-            standing = Standing.FAILED
+        standing = state.rests or standing_after(reason)
+        if standing is Standing.STOPPED:
+            self.by = self._stopped_by or state.stopped_by or "user"
+        elif standing is Standing.IDLE:
+            standing = Standing.COMPLETED if reason else Standing.FAILED
         self.standing = standing
         return AgentEnded(
             child=self.agent, standing=standing, by=self.by, reason=reason, result=self.text(), tally=used_by(state)

@@ -205,11 +205,12 @@ class Catalog:
         """A session that stopped in the middle of its work may be at work right now: its lease tells."""
         if row.agent == OWN and row.state == "interrupted" and not row.archived:
             path = Path(row.path)
-            if lock_path(path).exists() and holder_of(path) is not None:
+            if lock_path(path).exists() and (holder := holder_of(path)) is not None:
                 source = SourceFile(
                     agent=row.agent, path=row.path, session_id=row.session_id, size=row.size, mtime=row.mtime
                 )
-                return msgspec.structs.replace(row, state=self._index.start_of(source)[1].state(alive=True))
+                state = self._index.start_of(source)[1].state(alive=True, found_bytes=holder.found_bytes)
+                return msgspec.structs.replace(row, state=state)
         return row
 
 

@@ -113,7 +113,7 @@ def _rest(ledger: Ledger) -> Iterator[str]:
         decision = "refused by a rule" if approval.by_rule else approval.decision
         yield _fact("approval", f"{decision}: {approval.tool} {approval.subject}", approval)
     for agent in ledger.agents:
-        yield _fact("agent", f"{agent.status}: {agent.name} {agent.task}", agent)
+        yield _fact("agent", f"{agent.standing}: {agent.name} {agent.task}", agent)
     for error in ledger.errors:
         yield _fact("error", f"{'resolved' if error.resolved else 'open'}: {error.where}: {error.text}", error)
     for name, said in (("question", ledger.question), ("said", ledger.said)):

@@ -27,6 +27,7 @@ _COLOURS = {
     "waiting": "33",
     "working": "36",
     "interrupted": "35",
+    "stopped": "35",
     "suspended": "31",
     "failed": "31",
 }

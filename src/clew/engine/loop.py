@@ -108,6 +108,7 @@ def ended(turn: Turn, reason: TurnEndReason, error: str, *, noted: bool = True) 
     return TurnEnded(
         turn=turn.number,
         reason=reason,
+        by="session" if reason == "interrupted" and turn.abort.reason in ("closed", "taken_over") else "",
         steps=turn.steps,
         duration_ms=turn.duration_ms,
         waited_ms=turn.waited_ms,

@@ -28,6 +28,7 @@ from clew.transcript.resume import newest_session, own_session, resume_at
 from clew.transcript.retelling import events_of
 from clew.transcript.scrollback import Scrollback
 from clew.transcript.stamp import utc_now
+from clew.transcript.standing import left_in
 from clew.transcript.store import SessionStore, checked_id, read_project, subagent_path, tool_results_dir
 from clew.transcript.writer import NullWriter, TranscriptSink, TranscriptWriter
 
@@ -101,7 +102,8 @@ class Past(Struct, kw_only=True):
         for entry in rest:
             for event in events_of(entry):
                 state = agent_after(event, state)
-        state = state.left_behind()
+        left = left_in(self.entries)
+        state = state.left_behind(left.rest, left.by)
         lost = [row for row in state.tasks if row.kind == "agent" and row.standing is Standing.INTERRUPTED]
         return replace(state, children=sum((self._spent_by(AgentId(row.task_id)) for row in lost), state.children))
 

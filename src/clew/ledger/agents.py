@@ -1,4 +1,4 @@
-"""Agents this session started: running, finished, failed."""
+"""Agents this session started, and how each stands by what its calls and notices tell."""
 
 import re
 
@@ -7,6 +7,7 @@ from msgspec.structs import replace
 from clew.ledger.calls import Outcome
 from clew.ledger.facts import AgentFact
 from clew.protocol.ids import CallId, EntryId
+from clew.protocol.standing import Standing
 
 KEPT = 60
 _LAUNCHED = re.compile(
@@ -43,7 +44,7 @@ class AgentsFold:
         self._agents[call_id] = AgentFact(
             name=str(name)[:80],
             task=str(task)[:200].split("\n")[0],
-            status="running",
+            standing=Standing.WORKING,
             call_id=call_id,
             source=(source,),
             turn=turn,
@@ -70,15 +71,15 @@ class AgentsFold:
     def turned(self) -> None:
         """A new request: an agent that was waited for, and did not end, was stopped with its turn."""
         for call_id, agent in self._agents.items():
-            if agent.status == "running" and call_id not in self._in_background:
-                self._agents[call_id] = replace(agent, status="stopped")
+            if agent.standing.open and call_id not in self._in_background:
+                self._agents[call_id] = replace(agent, standing=Standing.STOPPED)
 
     def notice(self, text: str, source: EntryId) -> None:
         """A text that tells how an agent in the background stands; only an end changes anything."""
         agent = self._meant(text)
         status = _NOTICE_STATUS.search(text)
         word = (status.group(1) or status.group(2)).lower() if status else "completed"
-        if agent and agent.status in ("running", "stopped") and word in _ENDED:
+        if agent and agent.standing not in (Standing.COMPLETED, Standing.FAILED) and word in _ENDED:
             self._close(agent, failed=word in _FAILED, source=(*agent.source, source))
 
     def _meant(self, text: str) -> AgentFact | None:
@@ -92,14 +93,20 @@ class AgentsFold:
     def lost(self) -> None:
         """The process that ran them is gone."""
         self._in_background.clear()
-        self.turned()
+        self._agents = {call_id: _interrupted(agent) for call_id, agent in self._agents.items()}
 
     def _close(self, agent: AgentFact, *, failed: bool, source: tuple[EntryId, ...]) -> None:
-        self._agents[agent.call_id] = replace(agent, status="failed" if failed else "finished", source=source)
+        self._agents[agent.call_id] = replace(
+            agent, standing=Standing.FAILED if failed else Standing.COMPLETED, source=source
+        )
 
     def facts(self, *, held: bool) -> tuple[AgentFact, ...]:
         """In order of their start. Where nobody writes the session any more (`held`), nobody runs its agents."""
         found = tuple(self._agents.values())
         if held:
             return found
-        return tuple(replace(agent, status="stopped") if agent.status == "running" else agent for agent in found)
+        return tuple(_interrupted(agent) for agent in found)
+
+
+def _interrupted(agent: AgentFact) -> AgentFact:
+    return replace(agent, standing=Standing.INTERRUPTED) if agent.standing.open else agent

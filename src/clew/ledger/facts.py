@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from clew.protocol.display import TodoItem
 from clew.protocol.ids import CallId, EntryId, RequestId
-from clew.protocol.standing import Standing
+from clew.protocol.standing import Actor, Standing
 from clew.protocol.usage import Usage
 
 RequestKind = Literal["request", "reply", "command"]
@@ -161,8 +161,8 @@ class AgentFact(Fact, frozen=True, kw_only=True):
 
     name: str
     task: str
-    status: Literal["running", "finished", "failed", "stopped"]
-    """stopped: it had not told its end when its turn or its session ended."""
+    standing: Standing
+    """Stopped: it had not told its end when its turn ended. Interrupted: when its session's process did."""
     call_id: CallId = CallId("")
 
 
@@ -236,8 +236,11 @@ class Ledger(Struct, frozen=True, kw_only=True):
     """Prompts a person sent, slash commands without words not counted."""
     turns_since_recap: int = 0
     state: Standing = Standing.IDLE
+    """As people read it: who rests after a question in plain words is asking."""
     state_source: Sources = ()
     state_detail: str = ""
+    state_by: Actor | Literal[""] = ""
+    """Who stopped it; empty unless it is stopped."""
     turn: int = 0
     """The request under way or answered last; facts of earlier turns may be out of date."""
     work_turn: int = 0
@@ -267,7 +270,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
     said: Said | None = None
     """The agent's last message on the last request; None when it has said nothing to it."""
     doing: Doing | None = None
-    """The call that was under way, when the session was cut off or interrupted."""
+    """The call that was under way, when the session was stopped or interrupted."""
     limit: Limit | None = None
     recap: Recap | None = None
     costs: Costs = Costs()
@@ -310,7 +313,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
     @property
     def running_agents(self) -> tuple[AgentFact, ...]:
         """Agents at work now."""
-        return tuple(agent for agent in self.agents if agent.status == "running")
+        return tuple(agent for agent in self.agents if agent.standing.open)
 
     @property
     def current_errors(self) -> tuple[ErrorFact, ...]:

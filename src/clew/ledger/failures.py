@@ -6,10 +6,13 @@ from clew.ledger.calls import EDIT_TOOLS, SHELL_TOOLS, Outcome
 from clew.ledger.commands import first_program, only_looks
 from clew.ledger.facts import ErrorFact, Ledger, Sources, TestResult
 from clew.ledger.words import flat
-from clew.transcript.standing import MAY_ASK, TAKEN_BACK
+from clew.protocol.standing import Standing
+from clew.transcript.closing_words import MAY_ASK
+from clew.transcript.standing import TAKEN_BACK
 
 KEPT = 30
 _MAX_TEXT = 240
+_NOT_DONE = (Standing.STOPPED, Standing.INTERRUPTED, Standing.FAILED)
 
 
 def failing_thing(outcome: Outcome) -> str:
@@ -74,7 +77,7 @@ def left_undone(ledger: Ledger) -> bool:
         return True
     if any(check.ok is False for check in {check.kind: check for check in ledger.checks}.values()):
         return True
-    if any(agent.status in ("stopped", "failed") and agent.turn == ledger.turn for agent in ledger.agents):
+    if any(agent.standing in _NOT_DONE and agent.turn == ledger.turn for agent in ledger.agents):
         return True
     written = {file.path for file in ledger.changed_files if file.turn >= since}
     looked = {command.source for command in ledger.commands if only_looks(command.command)}

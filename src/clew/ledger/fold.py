@@ -32,11 +32,11 @@ from clew.protocol.ids import EntryId
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.standing import Standing
 from clew.protocol.turn_events import CallChanged
-from clew.transcript.standing import StandingFold
+from clew.transcript.closing_words import ReadStanding
 from clew.transcript.typed_text import bounded, is_interruption
 
 _MAX_SAID = 12000
-_OPEN = (Standing.WORKING, Standing.WAITING, Standing.INTERRUPTED)
+_OPEN = (Standing.WORKING, Standing.WAITING, Standing.INTERRUPTED, Standing.STOPPED)
 _NO_ID = EntryId("")
 
 
@@ -50,7 +50,7 @@ class LedgerFold:
         self._rules = RulesFold()
         self._language = LanguageFold()
         self._work = WorkFold()
-        self._standing = StandingFold()
+        self._standing = ReadStanding()
         self._title = TitleFold()
         self._costs = CostsFold()
         self._carried = CarriedFold()
@@ -93,8 +93,7 @@ class LedgerFold:
         elif isinstance(entry, EventEntry) and isinstance(entry.event, CompactionEnded):
             self._carried.feed(entry.event, self._positions, self._requests, self._rules, self._language, self._work)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, PlanProposed | PlanAnswered):
-            at = self._work.call_entry(entry.event.call_id) or self._last_id
-            self._work.plan_asked(entry.event, at)
+            self._work.plan_asked(entry.event, self._work.call_entry(entry.event.call_id) or self._last_id)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, CallChanged):
             self._work.changed(entry.event.call_id, entry.event.arguments)
         elif isinstance(entry, EventEntry) and isinstance(entry.event, Rewound):
@@ -220,8 +219,7 @@ class LedgerFold:
 
     def reopened(self) -> None:
         """Another process wrote what was fed so far, and it is gone: what was under way then is not any more."""
-        if self._standing.state(held=True) is not self._standing.state(held=False):
-            self._standing.mark = "interrupted"
+        self._standing.left_behind()
         self._work.approvals.close_pending()
         self._work.agents.lost()
 
@@ -256,6 +254,7 @@ class LedgerFold:
             state=state,
             state_source=source,
             state_detail=standing.detail,
+            state_by=standing.by if state is Standing.STOPPED else "",
             turn=self._requests.turn,
             work_turn=work.worked,
             goal=self._requests.first(),
@@ -276,7 +275,7 @@ class LedgerFold:
             errors=work.failures.facts(),
             question=question,
             said=self._said,
-            doing=work.doing() if state in _OPEN and (held or not standing.pending) else None,
+            doing=work.doing() if state in _OPEN and (held or not standing.asks) else None,
             limit=limit,
             recap=self._recap,
             costs=self._costs.costs(),

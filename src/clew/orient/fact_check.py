@@ -18,7 +18,7 @@ _LINT = re.compile(r"\b(?:lint\w*|type.?checks?|check-types|types|ruff|eslint|bi
 _PLAIN_COMMAND = 80
 """A longer command that printed no figures may be anything that has a test in its text."""
 _PART = re.compile(r"\b\d+ of \d+\b")
-_STOPPED = (Standing.INTERRUPTED, Standing.SUSPENDED, Standing.FAILED)
+_STOPPED = (Standing.STOPPED, Standing.INTERRUPTED, Standing.SUSPENDED, Standing.FAILED)
 _LEFT = ("commit", "push", "merge", "tag", "release")
 _COMMANDS = {
     "remove": re.compile(r"\b(?:rm|rmdir|unlink|delete|drop|prune|uninstall|clean)\b"),

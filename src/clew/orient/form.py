@@ -164,7 +164,7 @@ def _last_words(last: Request, ledger: Ledger) -> str:
 
 
 def _state(ledger: Ledger, say: Wording) -> Iterator[Item]:
-    word = say.word(ledger.state)
+    word = say.word(ledger.state, ledger.state_by)
     source = ledger.state_source
     if ledger.state is Standing.IDLE and not (any(_open(ledger, say)) or left_undone(ledger)):
         word = say.finished

@@ -52,7 +52,13 @@ def is_own(path: Path) -> bool:
 
 def is_held(path: Path, agent: str) -> bool:
     """Whether a live process writes the session. Only our own have a lease; of others nobody can know."""
-    return agent == OWN and holder_of(path) is not None
+    return bool(held_by(path, agent))
+
+
+def held_by(path: Path, agent: str) -> str:
+    """The token of the lease of the live process that writes the session; empty: none does."""
+    holder = holder_of(path) if agent == OWN else None
+    return holder.token if holder is not None else ""
 
 
 def load_own(path: Path) -> LoadedSession:
@@ -60,14 +66,21 @@ def load_own(path: Path) -> LoadedSession:
     folding, dialog = LedgerFold(), DialogFold()
     problem = ""
     own = True
+    holder = holder_of(path)
+    found_bytes = holder.found_bytes if holder is not None else 0
     for located in iterate(path):
+        if found_bytes and located.offset >= found_bytes:
+            folding.reopened()
+            found_bytes = 0
         if located.entry is not None:
             folding.feed(located.entry)
             dialog.feed(located.entry)
             own = own and not (isinstance(located.entry, SessionSourceEntry) and located.entry.agent != OWN)
         elif located.problem:
             problem = located.problem
-    ledger = folding.ledger(held=is_held(path, OWN))
+    if found_bytes:  # whoever holds it has written nothing yet
+        folding.reopened()
+    ledger = folding.ledger(held=holder is not None)
     return LoadedSession(
         path=str(path),
         agent=OWN,

@@ -54,6 +54,6 @@ def _done(ledger: Ledger) -> Iterator[str]:
     for item in ledger.todos.items if ledger.todos else ():
         yield f"task {item.status}: {item.content}"
     for agent in ledger.agents[-5:]:
-        yield f"agent {agent.name} {agent.status}: {agent.task}"
+        yield f"agent {agent.name} {agent.standing}: {agent.task}"
     for error in ledger.current_errors[-5:]:
         yield f"error in {error.where}: {error.text}"

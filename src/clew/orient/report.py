@@ -11,11 +11,11 @@ from msgspec import Struct
 from clew import __version__
 from clew.catalog.found_session import OWN
 from clew.orient.form import Form, form_of
-from clew.orient.load import LoadedSession, is_held, load_session
+from clew.orient.load import LoadedSession, held_by, load_session
 from clew.system.home import private_dir
 from clew.system.redact import redact
 
-_FORMAT = "9"
+_FORMAT = "10"
 
 
 class Report(Struct, frozen=True, kw_only=True):
@@ -91,7 +91,7 @@ class _Kept(msgspec.Struct):
     version: str
     size: int
     mtime_ns: int
-    held: bool
+    holder: str
     report: Report
 
 
@@ -102,17 +102,17 @@ class RecapCache:
         self._folder = home / "cache" / "recaps"
 
     def report(self, path: Path, *, agent: str | None = None, session_id: str = "") -> Report:
-        """The report of a session, from the cache when neither the file nor its having a writer changed."""
+        """The report of a session, from the cache when neither the file nor its writer changed."""
         size, mtime_ns = _stamp(path)  # before reading: a file that grows meanwhile is read again next time
-        held = is_held(path, agent or OWN)
-        key = (f"{__version__}/{_FORMAT}", size, mtime_ns, held)
+        holder = held_by(path, agent or OWN)
+        key = (f"{__version__}/{_FORMAT}", size, mtime_ns, holder)
         name = f"{path.absolute()}\0{session_id}".encode(errors="surrogateescape")
         place = self._folder / f"{hashlib.blake2b(name, digest_size=12).hexdigest()}.json"
         kept = _read(place)
-        if kept and (kept.version, kept.size, kept.mtime_ns, kept.held) == key:
+        if kept and (kept.version, kept.size, kept.mtime_ns, kept.holder) == key:
             return kept.report
         report = make_report(load_session(path, agent=agent, session_id=session_id))
-        self._write(place, _Kept(version=key[0], size=key[1], mtime_ns=key[2], held=held, report=report))
+        self._write(place, _Kept(version=key[0], size=key[1], mtime_ns=key[2], holder=holder, report=report))
         return report
 
     def _write(self, place: Path, kept: _Kept) -> None:

@@ -1,4 +1,8 @@
-"""The sign of life: what the agent does now, since when, and how much came so far. A pure fold; it reads no clock."""
+"""The sign of life: what the agent does now, since when, and how much came so far. A pure fold; it reads no clock.
+
+Whether the session works, asks or rests is not decided here but in its state (`protocol/state`): this tells what the
+work is, in more words.
+"""
 
 from datetime import datetime
 from functools import singledispatch
@@ -9,9 +13,7 @@ from msgspec.structs import replace
 
 from clew.commands.deeds import subject_of
 from clew.protocol.events import (
-    Answered,
     ArgumentsDelta,
-    Ask,
     AttemptEnded,
     CompactionEnded,
     CompactionFailed,
@@ -33,7 +35,8 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId
+from clew.protocol.ids import MAIN_AGENT, CallId, RequestId
+from clew.protocol.state import SessionState
 from clew.protocol.tools import CALL_TOOL
 
 Doing = Literal[
@@ -67,8 +70,6 @@ class Activity(Struct, frozen=True, kw_only=True):
     running: tuple[tuple[CallId, str], ...] = ()
     shells: tuple[tuple[RequestId, str], ...] = ()
     """Commands the person typed; told while nothing else goes on."""
-    asks: tuple[tuple[AgentId, RequestId], ...] = ()
-    """What any agent waits for a person to answer."""
     hooks: tuple[str, ...] = ()
     """Hooks that take their time."""
 
@@ -93,23 +94,41 @@ def seconds(at: str) -> float:
         return 0.0
 
 
-def activity_after(envelope: Envelope, activity: Activity) -> Activity:
-    """What goes on after this event. Of agents beside the main one only what they ask is part of it."""
-    event, agent, at = envelope.event, envelope.agent, envelope.at
-    if isinstance(event, Ask):
-        return _asked(activity, (agent, event.request_id), at)
-    if isinstance(event, Answered):
-        return _answered(activity, {(agent, event.request_id)}, at)
-    if agent != MAIN_AGENT:
-        own = {ask for ask in activity.asks if ask[0] == agent}
-        return _answered(activity, own, at) if isinstance(event, TurnEnded) else activity
-    return _fold(event, activity, at)
+def activity_after(envelope: Envelope, activity: Activity, state: SessionState) -> Activity:
+    """What goes on after this event, which brought the session into this state. Of agents beside the main one only what
+    they ask is part of it."""
+    asked = activity.doing == "asking"
+    now = _fold(envelope.event, activity, envelope.at) if envelope.agent == MAIN_AGENT else activity
+    if state.asks:
+        return _asking(now, envelope.at, since_s=activity.asked_s if asked else seconds(envelope.at))
+    if asked:
+        now = _answered(replace(now, asked_s=activity.asked_s), envelope.at)
+    if now.doing == "idle" and (state.working or state.compacting):  # whoever joins late saw no beginning
+        return _now(now, "waiting" if state.working else "compacting", envelope.at)
+    return now
+
+
+def _asking(activity: Activity, at: str, *, since_s: float) -> Activity:
+    """As long as a person is asked, that is what goes on, whatever runs or arrives beside it."""
+    if activity.doing != "asking":
+        activity = replace(activity, doing="asking", what="", since_s=seconds(at), until_s=0.0)
+    return activity if activity.asked_s == since_s else replace(activity, asked_s=since_s)
+
+
+def _answered(activity: Activity, at: str) -> Activity:
+    """Nobody is asked any more; a turn that ended meanwhile has its own end already."""
+    if activity.doing != "asking":
+        return replace(activity, asked_s=0.0)
+    waited = activity.waited_s + max(seconds(at) - activity.asked_s, 0.0)
+    activity = replace(activity, doing="idle", what="", asked_s=0.0, waited_s=waited)
+    if activity.running:
+        return _now(activity, "running", at, activity.running[-1][1])
+    return _now(activity, "waiting", at) if activity.turn_since_s else _at_rest(activity, at)
 
 
 def _now(activity: Activity, doing: Doing, at: str, what: str = "", *, until_s: float = 0.0) -> Activity:
-    """As long as a person is asked, that is what goes on, whatever runs or arrives beside it."""
-    if activity.asks:
-        doing, what, until_s = "asking", "", 0.0
+    if activity.doing == "asking":  # until everything is answered
+        return activity
     if activity.doing == doing and activity.what == what and not until_s:
         return activity
     return replace(activity, doing=doing, what=what, since_s=seconds(at), until_s=until_s)
@@ -123,9 +142,7 @@ def _fold(event: EventBase, activity: Activity, at: str) -> Activity:
 @_fold.register
 def _(event: TurnStarted, activity: Activity, at: str) -> Activity:
     began = seconds(at)
-    begun = replace(_others(activity), doing="waiting", since_s=began, turn_since_s=began, hooks=activity.hooks)
-    if begun.asks:
-        return _now(begun, "asking", at)
+    begun = Activity(doing="waiting", since_s=began, turn_since_s=began, shells=activity.shells, hooks=activity.hooks)
     return _now(begun, "hook", at, begun.hooks[-1]) if begun.hooks else begun
 
 
@@ -134,18 +151,10 @@ def _(event: TurnEnded, activity: Activity, at: str) -> Activity:
     return _at_rest(activity, at)
 
 
-def _others(activity: Activity) -> Activity:
-    """What a turn of the main agent neither begins nor ends: typed commands, and what other agents ask."""
-    asks = tuple(ask for ask in activity.asks if ask[0] != MAIN_AGENT)
-    return Activity(shells=activity.shells, asks=asks, asked_s=activity.asked_s if asks else 0.0)
-
-
 def _at_rest(activity: Activity, at: str) -> Activity:
-    """No turn of the main agent runs; a command of the person may, and another agent may ask."""
-    rest = _others(activity)
-    if rest.asks:
-        return _now(rest, "asking", at)
-    return _now(rest, "running", at, rest.shells[-1][1]) if rest.shells else Activity()
+    """No turn of the main agent runs; a command that the person typed may."""
+    rest = Activity(shells=activity.shells)
+    return _now(rest, "running", at, rest.shells[-1][1]) if rest.shells else rest
 
 
 @_fold.register
@@ -240,24 +249,6 @@ def _(event: ToolEnded, activity: Activity, at: str) -> Activity:
 def _(event: RetryScheduled, activity: Activity, at: str) -> Activity:
     what = f"attempt {event.attempt} of {event.max_attempts}: {event.reason}"
     return _now(activity, "retrying", at, what, until_s=seconds(at) + event.delay_s)
-
-
-def _asked(activity: Activity, ask: tuple[AgentId, RequestId], at: str) -> Activity:
-    if ask in activity.asks:
-        return activity
-    since = activity.asked_s or seconds(at)
-    return _now(replace(activity, asks=(*activity.asks, ask), asked_s=since), "asking", at)
-
-
-def _answered(activity: Activity, settled: set[tuple[AgentId, RequestId]], at: str) -> Activity:
-    left = tuple(ask for ask in activity.asks if ask not in settled)
-    if left or len(left) == len(activity.asks):
-        return replace(activity, asks=left)
-    waited = activity.waited_s + max(seconds(at) - activity.asked_s, 0.0)
-    activity = replace(activity, asks=(), asked_s=0.0, waited_s=waited)
-    if activity.running:
-        return _now(activity, "running", at, activity.running[-1][1])
-    return _now(activity, "waiting", at) if activity.turn_since_s else _at_rest(activity, at)
 
 
 @_fold.register

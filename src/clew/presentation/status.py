@@ -85,8 +85,7 @@ def footer_row(facts: SessionFacts, columns: int, *, hint: str = "", shells: int
     for part in (_meter(facts, columns), _spent(facts), f"{shells} in the background" if shells else ""):
         if part:
             left += [Span("   "), Span(part, "dim")]
-    working = facts.state.working or facts.state.compacting or facts.state.typed
-    newest = f"↓ newer below, {'Alt-End' if working else 'Esc'}"
+    newest = f"↓ newer below, {'Alt-End' if facts.state.interruptible else 'Esc'}"
     right = said(newest, "accent") if below else said("F1 help" if columns >= NARROW else "F1", "dim")
     return spread(tuple(left), right, columns)
 

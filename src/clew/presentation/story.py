@@ -62,8 +62,7 @@ class Story(Struct, frozen=True, kw_only=True):
     @property
     def working(self) -> bool:
         """Something runs that can be interrupted: a turn, a command the person typed, the window made smaller."""
-        state = self.facts.state
-        return state.working or state.compacting or bool(state.typed)
+        return self.facts.state.interruptible
 
     def call(self, call_id: CallId, agent: AgentId = MAIN_AGENT) -> ToolCallPart | None:
         """The agent's call of this id, if it was announced lately."""

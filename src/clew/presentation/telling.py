@@ -44,7 +44,8 @@ TELLERS = (story_of_turns, story_of_remarks)
 def told(envelope: Envelope, story: Story) -> Story:
     """The story after this event. Of child agents only what they ask for and what their calls came to is told."""
     event = envelope.event
-    story = replace(story, facts=facts_after(envelope, story.facts), activity=activity_after(envelope, story.activity))
+    facts = facts_after(envelope, story.facts)
+    story = replace(story, facts=facts, activity=activity_after(envelope, story.activity, facts.state))
     if envelope.agent != MAIN_AGENT:
         return _of_child(envelope, story)
     if isinstance(event, Rewound) and event.scope != "files":  # what is left is read from the log again

@@ -1,17 +1,16 @@
-"""Events about agents, tasks and the tools that came or went."""
+"""Events about agents, tasks and the tools that came or went, and the rows of tasks that they add up to."""
 
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from clew.protocol.event_base import DurableEvent, LiveEvent
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, TaskId
-from clew.protocol.standing import Standing
+from clew.protocol.standing import Actor, Standing
 from clew.protocol.tally import Tally
 
-Actor = Literal["itself", "user", "agent", "session"]
-"""Who brought a change about: the work by its own end, a person by a front end, an agent by a tool, or the session that
-was closed."""
+MAX_ENDED_TASKS = 20
 
 
 class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -46,8 +45,8 @@ class AgentStarted(DurableEvent, frozen=True, kw_only=True, tag="agent.started")
     """The call that started it."""
 
 
-class AgentChanged(LiveEvent, frozen=True, kw_only=True, tag="agent.changed"):
-    """How a child agent stands now."""
+class AgentChanged(DurableEvent, frozen=True, kw_only=True, tag="agent.changed"):
+    """How a child agent stands now; told by its parent. In the log, so that lists know of a child that waits."""
 
     child: AgentId
     standing: Standing
@@ -101,3 +100,36 @@ class ToolsChanged(LiveEvent, frozen=True, kw_only=True, tag="tools.changed"):
 
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
+
+
+TaskNews = TaskStarted | AgentStarted | TaskChanged | AgentChanged | TaskEnded | AgentEnded
+
+
+def tasks_after(event: TaskNews, tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, ...]:
+    """The rows of all tasks and child agents after this event."""
+    match event:
+        case TaskStarted(task_id=task_id, kind=kind, title=title):
+            row = TaskRow(task_id=task_id, kind=kind, title=title, owner=event.owner, output_file=event.output_file)
+            return _with_task(tasks, row)
+        case AgentStarted(child=child, task=title):
+            return _with_task(tasks, TaskRow(task_id=TaskId(child), kind="agent", title=title))
+        case TaskChanged(task_id=task_id, standing=standing, doing=doing):
+            return _told_of(tasks, task_id, standing=standing, by=event.by, doing=doing)
+        case AgentChanged(child=child, standing=standing, doing=doing):
+            return _told_of(tasks, TaskId(child), standing=standing, doing=doing)
+        case TaskEnded(task_id=task_id, standing=standing):
+            return _told_of(tasks, task_id, standing=standing, by=event.by, exit_code=event.exit_code, doing="")
+        case AgentEnded(child=child, standing=standing):
+            return _told_of(tasks, TaskId(child), standing=standing, by=event.by, doing="")
+
+
+def _with_task(tasks: tuple[TaskRow, ...], row: TaskRow) -> tuple[TaskRow, ...]:
+    """One row more; of those that have ended only the newest stay."""
+    rows = [*(known for known in tasks if known.task_id != row.task_id), row]
+    ended = [known for known in rows if not known.standing.open]
+    dropped = {known.task_id for known in ended[: max(0, len(ended) - MAX_ENDED_TASKS)]}
+    return tuple(known for known in rows if known.task_id not in dropped)
+
+
+def _told_of(tasks: tuple[TaskRow, ...], task_id: TaskId, **news: Any) -> tuple[TaskRow, ...]:
+    return tuple(replace(row, **news) if row.task_id == task_id else row for row in tasks)

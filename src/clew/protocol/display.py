@@ -1,6 +1,7 @@
 """Display blocks: what people see of a tool result. Typed, so that every front end renders the same facts."""
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 class BlockBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="kind"):
@@ -87,3 +88,25 @@ class TableBlock(BlockBase, frozen=True, kw_only=True, tag="table"):
 
 
 Block = TextBlock | DiffBlock | TerminalBlock | ChangesBlock | FileBlock | MatchesBlock | TodoBlock | TableBlock
+
+
+MAX_FILES = 500
+
+
+class FileChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """Lines added to and removed from one file, over all its edits."""
+
+    path: str
+    added: int = 0
+    removed: int = 0
+    created: bool = False
+
+
+def with_change(files: tuple[FileChange, ...], block: DiffBlock) -> tuple[FileChange, ...]:
+    """The list with this change added to its file's row; order of first change, bounded."""
+    for index, known in enumerate(files):
+        if known.path == block.path:
+            summed = replace(known, added=known.added + block.added, removed=known.removed + block.removed)
+            return (*files[:index], summed, *files[index + 1 :])
+    fresh = FileChange(path=block.path, added=block.added, removed=block.removed, created=block.created)
+    return (*files, fresh)[-MAX_FILES:]

@@ -168,6 +168,8 @@ class TurnResultEntry(EntryBase, frozen=True, kw_only=True, tag="turn-result"):
     cost_usd: float | None = None
     usage: Usage | None = None
     error: str = ""
+    by: str = ""
+    """Who stopped it, where that was not the user: `session`."""
     note: EntryId = EntryId("")
     """The entry of the conversation that tells the error, if there is one."""
 

@@ -4,10 +4,10 @@ from typing import Literal
 
 from clew.protocol.event_base import DurableEvent, LiveEvent
 from clew.protocol.ids import CallId, EntryId
+from clew.protocol.standing import NoticeKind
 from clew.protocol.usage import Usage
 
 WordSource = Literal["facts", "model"]
-NoticeKind = Literal["done", "needs_approval", "asks", "failed", "limit"]
 
 
 class BatchLabelled(DurableEvent, frozen=True, kw_only=True, tag="batch.labelled"):

@@ -5,7 +5,7 @@ ask of another agent.
 """
 
 from functools import singledispatch
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,8 +16,10 @@ from clew.protocol.agent_events import (
     AgentStarted,
     TaskChanged,
     TaskEnded,
+    TaskNews,
     TaskRow,
     TaskStarted,
+    tasks_after,
 )
 from clew.protocol.asking import (
     Answered,
@@ -33,14 +35,15 @@ from clew.protocol.context_events import (
     CompactionStarted,
     ContextMeasured,
     ItemPinned,
+    Rewound,
 )
-from clew.protocol.display import DiffBlock, TerminalBlock, TodoBlock, TodoItem
+from clew.protocol.display import DiffBlock, FileChange, TerminalBlock, TodoBlock, TodoItem, with_change
 from clew.protocol.event_base import Envelope, EventBase
-from clew.protocol.ids import MAIN_AGENT, AgentId, TaskId
+from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.messages import text_of
 from clew.protocol.session_words import PermissionModeChanged, RecapReady, TitleChanged
 from clew.protocol.shell_events import ShellEnded, ShellStarted
-from clew.protocol.standing import Standing, standing_after
+from clew.protocol.standing import STOPPED_BY, Actor, Standing, standing_after, standing_of
 from clew.protocol.tally import Tally
 from clew.protocol.turn_events import (
     PromptAccepted,
@@ -59,19 +62,8 @@ else:
     AnyAsk = union_of(Ask)
 
 S = TypeVar("S", bound="AgentState")
-MAX_FILES = 500
 MAX_DENIALS = 100
-MAX_ENDED_TASKS = 20
 MAX_PROMPT_CHARS = 500
-
-
-class FileChange(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """Lines added to and removed from one file, over all its edits."""
-
-    path: str
-    added: int = 0
-    removed: int = 0
-    created: bool = False
 
 
 class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -103,6 +95,11 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What the user said last, clipped."""
     last_reason: str = ""
     """How the last turn ended."""
+    rests: Standing | None = None
+    """How it stands when nothing is open, where `last_reason` alone does not tell: a provider's limit, a process that
+    died. Not among the figures: whoever opens the log again learns it there."""
+    ended_by: Actor | Literal[""] = ""
+    """Who ended the last turn, where its reason alone does not tell."""
     working: bool = False
     compacting: bool = False
     """The view is being made smaller, between turns or within one."""
@@ -121,22 +118,38 @@ class AgentState(Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def standing(self) -> Standing:
-        """How the agent stands now. What is asked comes first: nothing goes on without an answer."""
-        if self.waiting:
-            return self.waiting[0].standing
-        if self.working or self.compacting or self.queued:
-            return Standing.WORKING
-        return standing_after(self.last_reason)
+        """How the agent stands now."""
+        return self.stands(compacting=self.compacting)
+
+    def stands(self, *, compacting: bool) -> Standing:
+        """The same with or without the work of making the view smaller, which is done between turns, too."""
+        asked = self.waiting[0].standing if self.waiting else None
+        at_work = self.working or compacting or bool(self.queued)
+        return standing_of(asked=asked, at_work=at_work, rest=self.rests or standing_after(self.last_reason))
+
+    @property
+    def stopped_by(self) -> Actor | Literal[""]:
+        """Who stopped the agent; empty unless it stands stopped."""
+        return (self.ended_by or STOPPED_BY.get(self.last_reason, "user")) if self.standing is Standing.STOPPED else ""
+
+    @property
+    def interruptible(self) -> bool:
+        """Something runs that an interrupt ends: a turn, a command that the user typed, the view made smaller."""
+        return self.working or self.compacting or bool(self.typed)
 
     def figures(self) -> "AgentState":
         """Without what holds only while a process runs: this part is kept in the log."""
         tasks = tuple(row for row in self.tasks if row.standing.open)
-        return replace(self, working=False, compacting=False, waiting=(), queued=(), typed=(), tasks=tasks, meter=None)
+        rest = replace(self, working=False, compacting=False, rests=None, ended_by="", tasks=tasks)
+        return replace(rest, waiting=(), queued=(), typed=(), meter=None)
 
-    def left_behind(self) -> "AgentState":
-        """The figures of an agent whose process is gone: what was open then was interrupted."""
+    def left_behind(self, rests: Standing = Standing.IDLE, by: Actor | Literal[""] = "") -> "AgentState":
+        """The figures of an agent whose process is gone: what was open then was interrupted. `rests`, `by`: how its log
+        says that it stands, and who brought it there."""
         kept = self.figures()
-        return replace(kept, tasks=tuple(replace(row, standing=Standing.INTERRUPTED) for row in kept.tasks))
+        tasks = tuple(replace(row, standing=Standing.INTERRUPTED) for row in kept.tasks)
+        told = rests is standing_after(self.last_reason)
+        return replace(kept, tasks=tasks, rests=None if told else rests, ended_by=by)
 
 
 class OpenAsk(NamedTuple):
@@ -175,11 +188,17 @@ class SessionState(AgentState, frozen=True, kw_only=True):
     @property
     def session_standing(self) -> Standing:
         """How the session stands: what any agent asks comes first, then what any agent does."""
-        if asks := self.asks:
-            return asks[0].ask.standing
-        if any(state.standing.open for state in self.agents.values()):
-            return Standing.WORKING
-        return self.standing
+        children = any(row.kind == "agent" and row.standing.open for row in self.tasks)
+        return self._of_all(self.standing, at_work=children or any(one.standing.open for one in self.agents.values()))
+
+    @property
+    def standing_in_turns(self) -> Standing:
+        """The same for those who count only turns, and input that waits for one, as work."""
+        at_work = any(one.stands(compacting=False).open for one in self.agents.values())
+        return self._of_all(self.stands(compacting=False), at_work=at_work)
+
+    def _of_all(self, main: Standing, *, at_work: bool) -> Standing:
+        return standing_of(asked=self.asks[0].ask.standing if self.asks else None, at_work=at_work, rest=main)
 
 
 def session_state(main: AgentState, agents: dict[AgentId, AgentState] | None = None) -> SessionState:
@@ -214,7 +233,7 @@ def _fold(event: EventBase, state: Any) -> Any:
 
 @_fold.register
 def _(event: TurnStarted, state: AgentState) -> AgentState:
-    return replace(state, working=True)
+    return replace(state, working=True, rests=None, ended_by="")
 
 
 @_fold.register
@@ -260,19 +279,26 @@ def _(event: ToolEnded, state: AgentState) -> AgentState:
     )
 
 
-def with_change(files: tuple[FileChange, ...], block: DiffBlock) -> tuple[FileChange, ...]:
-    """The list with this change added to its file's row; order of first change, bounded."""
-    for index, known in enumerate(files):
-        if known.path == block.path:
-            summed = replace(known, added=known.added + block.added, removed=known.removed + block.removed)
-            return (*files[:index], summed, *files[index + 1 :])
-    fresh = FileChange(path=block.path, added=block.added, removed=block.removed, created=block.created)
-    return (*files, fresh)[-MAX_FILES:]
+@_fold.register
+def _(event: TurnEnded, state: AgentState) -> AgentState:
+    rests = standing_after(event.reason, event.error)
+    return replace(
+        state,
+        working=False,
+        compacting=False,
+        turns=state.turns + 1,
+        waiting=(),
+        last_reason=event.reason,
+        rests=None if rests is standing_after(event.reason) else rests,
+        ended_by=event.by,
+    )
 
 
 @_fold.register
-def _(event: TurnEnded, state: AgentState) -> AgentState:
-    return replace(state, working=False, compacting=False, turns=state.turns + 1, waiting=(), last_reason=event.reason)
+def _(event: Rewound, state: AgentState) -> AgentState:
+    """What was undone tells no more how the session rests."""
+    told = standing_after(state.last_reason) is Standing.IDLE
+    return replace(state, rests=None if told else Standing.IDLE, ended_by="")
 
 
 @_fold.register
@@ -361,31 +387,6 @@ def _(event: ShellEnded, state: AgentState) -> AgentState:
 
 
 @_fold.register(TaskStarted | AgentStarted | TaskChanged | AgentChanged | TaskEnded | AgentEnded)
-def _(event: TaskStarted | AgentStarted | TaskChanged | AgentChanged | TaskEnded | AgentEnded, state: S) -> S:
-    match event:
-        case TaskStarted(task_id=task_id, kind=kind, title=title):
-            row = TaskRow(task_id=task_id, kind=kind, title=title, owner=event.owner, output_file=event.output_file)
-            return _with_task(state, row)
-        case AgentStarted(child=child, task=title):
-            return _with_task(state, TaskRow(task_id=TaskId(child), kind="agent", title=title))
-        case TaskChanged(task_id=task_id, standing=standing, doing=doing):
-            return _told_of(state, task_id, standing=standing, by=event.by, doing=doing)
-        case AgentChanged(child=child, standing=standing, doing=doing):
-            return _told_of(state, TaskId(child), standing=standing, doing=doing)
-        case TaskEnded(task_id=task_id, standing=standing):
-            return _told_of(state, task_id, standing=standing, by=event.by, exit_code=event.exit_code, doing="")
-        case AgentEnded(child=child, standing=standing):
-            ended = _told_of(state, TaskId(child), standing=standing, by=event.by, doing="")
-            return replace(ended, children=state.children + event.tally)
-
-
-def _with_task(state: S, row: TaskRow) -> S:
-    """The state with one more task; of those that have ended only the newest stay."""
-    rows = [*(known for known in state.tasks if known.task_id != row.task_id), row]
-    ended = [known for known in rows if not known.standing.open]
-    dropped = {known.task_id for known in ended[: max(0, len(ended) - MAX_ENDED_TASKS)]}
-    return replace(state, tasks=tuple(known for known in rows if known.task_id not in dropped))
-
-
-def _told_of(state: S, task_id: TaskId, **news: Any) -> S:
-    return replace(state, tasks=tuple(replace(row, **news) if row.task_id == task_id else row for row in state.tasks))
+def _(event: TaskNews, state: S) -> S:
+    children = state.children + event.tally if isinstance(event, AgentEnded) else state.children
+    return replace(state, tasks=tasks_after(event, state.tasks), children=children)

@@ -10,12 +10,12 @@ from typing import Any, Literal
 from msgspec import UNSET, Struct, UnsetType, field
 
 from clew.protocol.entries import ResultDetails
+from clew.protocol.standing import SessionActivity
 from clew.protocol.stream_content import Growth, InputMessage, ReplyMessage
 from clew.protocol.usage import Usage
 
 SCHEMA_VERSION = 1
 
-SessionActivity = Literal["running", "requires_action", "idle"]
 ResultSubtype = Literal[
     "success",
     "error_during_execution",

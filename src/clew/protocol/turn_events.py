@@ -6,6 +6,7 @@ from clew.protocol.display import Block
 from clew.protocol.event_base import DurableEvent, LiveEvent
 from clew.protocol.ids import CallId, EntryId, MessageId, PromptId
 from clew.protocol.messages import Part, ToolCallPart, ToolResultPart
+from clew.protocol.standing import Actor
 from clew.protocol.usage import Usage
 
 TurnEndReason = Literal[
@@ -266,6 +267,8 @@ class TurnEnded(DurableEvent, frozen=True, kw_only=True, tag="turn.ended"):
 
     turn: int
     reason: TurnEndReason
+    by: Actor | Literal[""] = ""
+    """Who stopped it, where `reason` does not tell: the session that was closed or taken over."""
     steps: int
     duration_ms: int
     """Without `waited_ms`."""

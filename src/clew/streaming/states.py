@@ -2,8 +2,8 @@
 hang up."""
 
 from clew.protocol.events import Envelope, SnapshotTaken
+from clew.protocol.standing import WIRE_WORDS, SessionActivity
 from clew.protocol.state import SessionState, after
-from clew.protocol.stream import SessionActivity
 
 
 class ActivityFold:
@@ -26,8 +26,6 @@ class ActivityFold:
 
 
 def activity_of(state: SessionState) -> SessionActivity:
-    """It rests only when no agent works or asks and nothing waits to be taken up."""
-    if state.asks:
-        return "requires_action"
-    working = any(agent.working or agent.queued for agent in (state, *state.agents.values()))
-    return "running" if working else "idle"
+    """It rests only when no agent works or asks and nothing waits to be taken up. A view that is made smaller between
+    turns has lines of its own (`status`)."""
+    return WIRE_WORDS[state.standing_in_turns].stream

@@ -11,6 +11,7 @@ from clew.protocol.entries import (
     Entry,
     EventEntry,
     OpaqueEntry,
+    SessionStateEntry,
     SystemEntry,
     SystemPromptEntry,
     TombstoneEntry,
@@ -19,7 +20,7 @@ from clew.protocol.entries import (
 )
 from clew.protocol.messages import TextPart, ToolResultPart, UserMessage
 from clew.protocol.usage import Usage
-from clew.transcript.standing import StandingFold
+from clew.transcript.closing_words import ReadStanding
 from clew.transcript.typed_text import HOUSEKEEPING, is_interruption, typed
 
 _MAX_PROMPT = 300
@@ -44,7 +45,7 @@ class Digest(msgspec.Struct, kw_only=True, omit_defaults=True):
     reply_usage: Usage = Usage()
     reply: str = ""
     recap: str = ""
-    standing: StandingFold = msgspec.field(default_factory=StandingFold)
+    standing: ReadStanding = msgspec.field(default_factory=ReadStanding)
     entries: int = 0
     problems: int = 0
 
@@ -53,34 +54,35 @@ class Digest(msgspec.Struct, kw_only=True, omit_defaults=True):
         """The user's own title, else a given one, else the first thing asked."""
         return self.own_title or self.given_title or self.summary_title or self.first_prompt
 
-    def state(self, *, alive: bool = False) -> str:
-        """A state's word, or what is wrong with the file: empty, damaged. `alive`: somebody writes the session now."""
+    def state(self, *, alive: bool = False, found_bytes: int = 0) -> str:
+        """The word of its standing, or what is wrong with the file: empty, damaged. `alive`: somebody writes it now,
+        who found it `found_bytes` long."""
         if not self.entries:
             return "damaged" if self.problems else "empty"
-        return self.standing.state(held=alive).value
+        return self.standing.state(held=alive, found_bytes=found_bytes).value
 
-    def feed(self, entry: Entry) -> None:
-        """Take one more entry."""
+    def feed(self, entry: Entry, at: int = 0) -> None:
+        """Take one more entry, which begins at this byte of the file."""
         if isinstance(entry, OpaqueEntry):
             if entry.type == "summary" and isinstance(entry.raw.get("summary"), str):
                 self.summary_title = entry.raw["summary"]
         elif isinstance(entry, ChainEntry):
             if not entry.is_sidechain:
-                self._chain(entry)
+                self._chain(entry, at)
         elif isinstance(entry, CustomTitleEntry):
             self.own_title = entry.custom_title
         elif isinstance(entry, AiTitleEntry):
             self.given_title = entry.ai_title
-        elif isinstance(entry, ApprovalEntry | EventEntry | SystemPromptEntry | TombstoneEntry):
-            self.standing.feed(entry)
+        elif isinstance(entry, ApprovalEntry | EventEntry | SystemPromptEntry | SessionStateEntry | TombstoneEntry):
+            self.standing.feed(entry, at)
         elif isinstance(entry, TurnResultEntry):
-            self.standing.feed(entry)
+            self.standing.feed(entry, at)
             if entry.cost_usd is not None:
                 self.cost_usd = (self.cost_usd or 0.0) + entry.cost_usd
 
-    def _chain(self, entry: ChainEntry) -> None:
+    def _chain(self, entry: ChainEntry, at: int) -> None:
         self.entries += 1
-        self.standing.feed(entry)
+        self.standing.feed(entry, at)
         if entry.timestamp:
             self.first_at = self.first_at or entry.timestamp
             self.last_at = entry.timestamp

@@ -1,6 +1,6 @@
 """The tables of the index. A change of shape changes the version, and the file is built anew."""
 
-VERSION = 5
+VERSION = 6
 
 SCHEMA = (
     """CREATE TABLE IF NOT EXISTS sessions (

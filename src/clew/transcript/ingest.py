@@ -23,7 +23,7 @@ def ingest_file(index: SessionIndex, source: SourceFile) -> None:
     offset, size = start, 0
     for located in _lines(source, start):
         if located.entry is not None:
-            found.extend(_taken(located.entry, digest))
+            found.extend(_taken(located.entry, digest, located.offset))
         if located.problem:
             digest.problems += 1
         if located.ended:
@@ -48,11 +48,11 @@ def ingest_entries(
     index.put(source, digest, found, start=0, offset=source.size, state=digest.state())
 
 
-def _taken(entry: Entry, digest: Digest) -> list[Document]:
+def _taken(entry: Entry, digest: Digest, at: int = 0) -> list[Document]:
     """What can be found of an entry. A title stays findable when another one takes its place; said again, it is not
     kept again."""
     known = (digest.own_title, digest.given_title)
-    digest.feed(entry)
+    digest.feed(entry, at)
     titles = [title for title in (digest.own_title, digest.given_title) if title and title not in known]
     return [*(Document(role="title", text=title) for title in titles), *documents(entry)]
 

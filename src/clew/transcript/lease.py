@@ -96,6 +96,7 @@ def acquire(transcript: Path, *, name: str = "", background: bool = False) -> Le
         if current:
             break
         os.close(fd)  # the file was released or replaced between open and lock
+    owner = msgspec.structs.replace(owner, found_bytes=_size(transcript))
     try:
         _write_owner(fd, owner)
     except OSError:  # no room: what nobody can read is not held, so that the next try can succeed
@@ -178,6 +179,13 @@ def lock_path(transcript: Path) -> Path:
 def request_path(transcript: Path) -> Path:
     """Where a hand-over is asked for."""
     return transcript.with_suffix(".lock.request")
+
+
+def _size(transcript: Path) -> int:
+    try:
+        return os.stat(transcript).st_size
+    except OSError:
+        return 0
 
 
 def _displace(path: Path, transcript: Path, asking: Owner, *, wait_s: float) -> None:

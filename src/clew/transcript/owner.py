@@ -19,6 +19,8 @@ class Owner(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What it is, for people: "clew in ~/src/app"."""
     background: bool = False
     """Nobody sits in front of it; `--continue` passes over its session."""
+    found_bytes: int = 0
+    """How long the transcript was when it was opened: whatever is open before that was another process's work."""
     socket: str = ""
     """Where the session can be reached by other processes; empty: nowhere."""
     no_socket: str = ""

@@ -160,6 +160,7 @@ def _turn(event: TurnEnded, stamp: Stamp) -> tuple[KnownEntry, ...]:
         cost_usd=event.cost_usd,
         usage=event.usage,
         error=event.error,
+        by=event.by,
         note=event.entry_id,
         **stamp.keyed(),
     )

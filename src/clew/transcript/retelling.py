@@ -176,6 +176,7 @@ def _turn_of(entry: TurnResultEntry) -> TurnEnded:
     return TurnEnded(
         turn=entry.turn,
         reason=reason,
+        by="session" if entry.by == "session" else "",
         steps=entry.steps,
         duration_ms=entry.duration_ms,
         waited_ms=entry.waited_ms,

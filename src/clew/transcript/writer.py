@@ -11,9 +11,8 @@ from clew.protocol.entries import AssistantEntry, Entry, UserEntry
 from clew.protocol.ids import SessionId
 from clew.system.private_files import private_dir, replace_private, write_all
 from clew.transcript.codec import encode
-from clew.transcript.durability import Durability
+from clew.transcript.durability import Durability, restore_file
 from clew.transcript.errors import LeaseLost, TranscriptError
-from clew.transcript.file_restore import restore_file
 from clew.transcript.files import open_append
 from clew.transcript.lease import Lease, acquire, append_lock
 

@@ -110,20 +110,20 @@ def agent_in_background() -> list[Json]:
 
 
 @pytest.mark.parametrize(
-    ("line", "status"),
+    ("line", "standing"),
     [
-        (queued("q1", "r1", NOTE, commandMode="task-notification"), "finished"),
-        (claude_user("q1", "r1", NOTE.replace("<tool-use-id>t1</tool-use-id>\n", "")), "finished"),
+        (queued("q1", "r1", NOTE, commandMode="task-notification"), "completed"),
+        (claude_user("q1", "r1", NOTE.replace("<tool-use-id>t1</tool-use-id>\n", "")), "completed"),
         (claude_user("q1", "r1", NOTE.replace("completed", "killed")), "failed"),
-        (claude_user("q1", "r1", NOTE.replace("completed", "running")), "running"),
-        (claude_user("q1", "r1", NOTE.replace("t1<", "t9<").replace("a1<", "a9<")), "running"),
-        (operation("enqueue", content=NOTE), "finished"),
+        (claude_user("q1", "r1", NOTE.replace("completed", "running")), "working"),
+        (claude_user("q1", "r1", NOTE.replace("t1<", "t9<").replace("a1<", "a9<")), "working"),
+        (operation("enqueue", content=NOTE), "completed"),
     ],
 )
-def test_notices_end_the_agent_they_name(tmp_path: Path, line: Json, status: str) -> None:
+def test_notices_end_the_agent_they_name(tmp_path: Path, line: Json, standing: str) -> None:
     transcript = read(jsonl(tmp_path / "x.jsonl", [*BEGIN, *agent_in_background(), line]))
     (agent,) = fold(transcript.entries, held=True).agents
-    assert agent.status == status
+    assert agent.standing == standing
 
 
 def test_asking_for_an_agents_output_tells_that_it_ended(tmp_path: Path) -> None:
@@ -135,12 +135,12 @@ def test_asking_for_an_agents_output_tells_that_it_ended(tmp_path: Path) -> None
         claude_reply("a3", "r1", call("t2", "TaskOutput", task_id="a1"), "m3"),
         claude_user("r2", "a3", answer("t2", told.format("in_progress"))),
     ]
-    assert fold(read(jsonl(tmp_path / "x.jsonl", lines)).entries, held=True).agents[0].status == "running"
+    assert fold(read(jsonl(tmp_path / "x.jsonl", lines)).entries, held=True).agents[0].standing == "working"
     lines += [
         claude_reply("a4", "r2", call("t3", "TaskOutput", task_id="a1"), "m4"),
         claude_user("r3", "a4", answer("t3", told.format("completed"))),
     ]
-    assert fold(read(jsonl(tmp_path / "y.jsonl", lines)).entries, held=True).agents[0].status == "finished"
+    assert fold(read(jsonl(tmp_path / "y.jsonl", lines)).entries, held=True).agents[0].standing == "completed"
 
 
 def test_what_still_waits_at_the_end_is_the_last_request(tmp_path: Path) -> None:

@@ -371,7 +371,7 @@ def test_gemini_says_when_it_halted_a_turn(tmp_path: Path) -> None:
         {"id": "3", "type": "info", "content": loop},
     ]
     value = {"sessionId": "s", "projectHash": "x", "startTime": "2026-01-01T00:00:00Z", "messages": history}
-    assert fold(read(whole(tmp_path / "chats" / "session-1.json", value)).entries).state == "interrupted"
+    assert fold(read(whole(tmp_path / "chats" / "session-1.json", value)).entries).state == "stopped"
 
 
 def test_lint_errors_that_aider_left_are_failing(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.parts.notifications.part import LIMITS, MAX_CHARS, OWN_DOING, notice_of
+from clew.parts.notifications.part import MAX_CHARS, OWN_DOING, notice_of
 from clew.protocol.events import (
     ApprovalRequested,
     Ask,
@@ -20,6 +20,7 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import CallId, RequestId
+from clew.protocol.standing import LIMITS
 from clew.protocol.turn_events import TurnEndReason
 from clew.protocol.unions import leaves
 

@@ -52,7 +52,7 @@ def test_agents_run_only_while_somebody_runs_them() -> None:
         "Look for tests",
     ]
     assert talk.ledger().running_agents == ()
-    assert [agent.status for agent in talk.ledger().agents] == ["stopped", "stopped"]
+    assert [agent.standing for agent in talk.ledger().agents] == ["interrupted", "interrupted"]
     waited = talk.user("Never mind the agents").folding().ledger(held=True).running_agents
     assert [agent.task for agent in waited] == ["Look for callers"], "only one in the background outlives its turn"
 
@@ -100,11 +100,11 @@ def test_an_agent_whose_end_is_told_after_its_process_was_gone_has_ended() -> No
     talk.result("Async agent launched successfully.\nagentId: a1")
     folding = talk.folding()
     folding.reopened()
-    assert [agent.status for agent in folding.ledger(held=True).agents] == ["stopped"]
+    assert [agent.standing for agent in folding.ledger(held=True).agents] == ["interrupted"]
     notice = "<task-notification><task-id>a1</task-id><status>completed</status></task-notification>"
     for entry in Talk().user("x").user("y").user("z").user("w").user(notice).entries[-1:]:
         folding.feed(entry)
-    assert [agent.status for agent in folding.ledger(held=True).agents] == ["finished"]
+    assert [agent.standing for agent in folding.ledger(held=True).agents] == ["completed"]
 
 
 def test_a_call_that_nobody_allowed_was_not_under_way_when_its_process_died() -> None:

@@ -36,8 +36,10 @@ def test_states() -> None:
         .state
         == "idle"
     )
-    assert asked().user("[Request interrupted by user]").ledger().state == "interrupted"
-    assert asked().agent("x y z").ended("interrupted").ledger().state == "interrupted"
+    assert asked().user("[Request interrupted by user]").ledger().state == "stopped"
+    stopped = asked().agent("x y z").ended("interrupted").ledger()
+    assert (stopped.state, stopped.state_by) == ("stopped", "user")
+    assert asked().ended("repeating").ledger().state == "failed", "no answer is never told as one"
     assert asked().ended("max_budget").ledger().state == "suspended"
     assert asked().ended("model_error", error="connection refused").ledger().state == "failed"
     assert asked().ended("model_error", error="429 rate limit reached").ledger().state == "suspended"
@@ -85,9 +87,9 @@ def test_todos_plans_agents_denials() -> None:
     assert (ledger.todos.done, [item.content for item in ledger.todos.open_items]) == (1, ["Print"])
     assert ledger.plan is not None
     assert ledger.plan.approved
-    assert [(agent.task, agent.status) for agent in ledger.agents] == [
-        ("Look for callers", "finished"),
-        ("Never ends", "stopped"),
+    assert [(agent.task, agent.standing) for agent in ledger.agents] == [
+        ("Look for callers", "completed"),
+        ("Never ends", "interrupted"),
     ]
     assert [(item.decision, item.subject) for item in ledger.approvals] == [("deny", "git push")]
 

@@ -191,7 +191,7 @@ def test_our_file_and_the_live_fold_agree(home: Path) -> None:
 
 def test_after_a_kill_every_view_says_interrupted_at_once(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = Talk().user("Add a --json flag to the report command").call("Bash", command="make").approval("pending")
-    path = stored(home, made)
+    path = stored(home, Talk())
     store = SessionStore(home / "clew")
     cache = RecapCache(home / "clew")
 
@@ -206,13 +206,17 @@ def test_after_a_kill_every_view_says_interrupted_at_once(home: Path, capsys: py
         return {listed, told, ledger, cache.report(path).form.state.value, load_session(path).ledger.state.value}
 
     lease = acquire(path)
+    stored(home, made)
     assert views() == {"waiting"}
     lease.release()  # what the kernel does for a process that was killed
     assert views() == {"interrupted"}
+    again = acquire(path)
+    assert views() == {"interrupted"}, "whoever opened it since does not do that work"
+    again.release()
 
 
 def test_a_holder_that_is_dead_holds_nothing(home: Path) -> None:
-    path = stored(home, Talk().user("Add a --json flag to the report command").call("Bash", command="make"))
+    path = stored(home, Talk())
     code = (
         "import os, sys; from pathlib import Path; from clew.transcript.lease import acquire; "
         "lease = acquire(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
@@ -220,6 +224,7 @@ def test_a_holder_that_is_dead_holds_nothing(home: Path) -> None:
     child = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     assert child.stdout is not None
     assert child.stdout.readline() == b"held\n"
+    stored(home, Talk().user("Add a --json flag to the report command").call("Bash", command="make"))
     assert load_session(path).ledger.state == "working"
     child.kill()
     child.wait()

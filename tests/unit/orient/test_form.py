@@ -53,7 +53,7 @@ def test_every_item_has_a_source_in_the_session() -> None:
         (flag_talk(), "finished", ""),
         (flag_talk().agent("Should I also update the README?"), "asking", "Should I also update the README?"),
         (flag_talk().ended("model_error", error="connection refused"), "failed: connection refused", ""),
-        (flag_talk().user("[Request interrupted by user]"), "interrupted", ""),
+        (flag_talk().user("[Request interrupted by user]"), "stopped by you", ""),
         (flag_talk().user("Now document it").call("Bash", command="make docs"), "interrupted: `make docs`", ""),
         (flag_talk().ended("max_budget"), "stopped by a limit: max_budget", ""),
         (flag_talk().user("Now document it"), "interrupted, no answer yet", ""),

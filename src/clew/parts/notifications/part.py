@@ -26,14 +26,14 @@ from clew.protocol.ids import MAIN_AGENT, AgentId, RequestId, new_uuid
 from clew.protocol.lookup_base import Lookup
 from clew.protocol.ops import Op, ReportFocus
 from clew.protocol.refused_calls import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
+from clew.protocol.standing import STOPPED_BY, WIRE_WORDS, standing_after
 from clew.system.redact import redact
 from clew.system.terminal_text import clip, sanitize
 
 MAX_CHARS = 120
 MAX_READ_CHARS = 20_000
 """More of a text is not looked at: what is shown of it comes from its beginning."""
-LIMITS = frozenset({"max_turns", "max_budget", "max_tokens", "max_minutes"})
-OWN_DOING = frozenset({"interrupted", "stopped_by_denial"})
+OWN_DOING = frozenset(reason for reason, actor in STOPPED_BY.items() if actor == "user")
 """Whoever ended the turn so knows of it."""
 
 
@@ -59,12 +59,11 @@ def notice_of(event: Event, title: str = "") -> Notified | None:
             return Notified(kind="done", text=f"Done{about}", title=title)
         case TurnEnded() if event.reason in OWN_DOING:
             return None
-        case TurnEnded() if event.reason in LIMITS:
-            return Notified(kind="limit", text=f"A limit was reached{about}", title=title)
         case TurnEnded():
-            return Notified(
-                kind="failed", text=f"Stopped{about}: {safe_line(event.error or event.reason)}", title=title
-            )
+            kind = WIRE_WORDS[standing_after(event.reason, event.error)].notice or "failed"
+            why = "" if event.reason.startswith("max_") else f": {safe_line(event.error or event.reason)}"
+            words = "A limit was reached" if kind == "limit" else "Stopped"
+            return Notified(kind=kind, text=f"{words}{about}{why}", title=title)
         case _:
             return None
 
