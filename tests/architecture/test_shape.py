@@ -85,7 +85,7 @@ def test_only_declared_packages_are_imported() -> None:
     # rich comes with textual: its segments are what a line on the screen is made of.
     declared = {
         "msgspec",
-        "fastjsonschema",
+        "jsonschema_rs",
         "h11",
         "tree_sitter",
         "tree_sitter_bash",
