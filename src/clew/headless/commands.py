@@ -97,7 +97,8 @@ from clew.protocol.ops import (
     UndoCompact,
 )
 from clew.protocol.stream import ResultLine
-from clew.streaming.outcome import Outcome, told_result
+from clew.streaming.outcome import Outcome
+from clew.streaming.results import told_result
 
 ENDS: dict[type[Op], tuple[type[EventBase], ...]] = {
     RequestContext: (ContextMeasured,),
