@@ -170,7 +170,15 @@ def doubling(reference: str, places: int, *, last: dict[str, Any]) -> dict[str, 
     return {"$ref": reference.format(0), "$defs": {**twice, **end}}
 
 
-@pytest.mark.parametrize("schema", [TWICE, BOTH])
+ITEMS = {"items": {"$ref": "#"}}
+CHOICE = {"type": ["array", "null"], "if": ITEMS, "then": ITEMS, "else": ITEMS}
+ONE_OF = {"oneOf": [{"type": "array", **ITEMS}, {"type": "array", "minItems": 2, **ITEMS}, {"type": "null"}]}
+FOUND = {"anyOf": [{"type": "null"}, {"type": "array", "contains": {"$ref": "#"}, **ITEMS}]}
+NAMED = {"type": "array", "items": {"$dynamicRef": "#n"}}
+DYNAMIC = {"$dynamicAnchor": "n", "anyOf": [NAMED, {**NAMED, "minItems": 2}, {"type": "null"}]}
+
+
+@pytest.mark.parametrize("schema", [TWICE, BOTH, CHOICE, ONE_OF, FOUND, DYNAMIC])
 def test_alternatives_that_lead_back_are_judged_once_each(schema: dict[str, Any]) -> None:
     good: Any = None
     bad: Any = 1
