@@ -61,7 +61,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.run: $(BIN)/python pyproject.toml constraints.txt
-	$(PIP) install -c constraints.txt -e '.[mcp]'
+	$(PIP) install -c constraints.txt -e .
 	$(SOURCE_BESIDE)
 	@touch $@
 

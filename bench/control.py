@@ -19,6 +19,7 @@ from clew.host.request import SessionRequest
 from clew.protocol.client import Client
 from clew.protocol.events import TurnEnded
 from clew.protocol.ops import Close, SubmitPrompt
+from clew.streaming.joining import joined
 from clew.streaming.lines import StreamLines
 
 ROUNDS = 9
@@ -119,7 +120,7 @@ async def fifty_steps(home: str, server: Server, *, listening: bool) -> tuple[fl
 async def read_all(client: Client) -> None:
     """What a program gets, partial messages included, written to where it costs nothing."""
     nowhere = open(os.devnull, "w", encoding="utf-8")  # noqa: ASYNC230, SIM115 (the null device never blocks)
-    writer, lines = OutputWriter(nowhere), StreamLines(partial=True)
+    writer, lines = OutputWriter(nowhere, join=joined), StreamLines(partial=True)
     async for envelope in client.events():
         for line in lines.lines(envelope):
             writer.put(line)

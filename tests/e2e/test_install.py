@@ -1,7 +1,7 @@
 """The wheel in a fresh environment: the command works with what it declares and nothing more. No network is needed."""
 
 import importlib.metadata
-import re
+import json
 import shutil
 import subprocess
 import sys
@@ -9,6 +9,7 @@ import venv
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 
 from e2e.command import LIMIT_S, Place
 from fakes.model_server import ModelServer
@@ -24,24 +25,15 @@ def run(*words: str | Path, cwd: Path) -> str:
     return done.stdout
 
 
-def declared(name: str, seen: set[str]) -> set[str]:
-    """The distributions that an installed clew brings along, without any extra."""
-    for line in importlib.metadata.requires(name) or []:
-        needed = re.split(r"[^\w.-]", line, maxsplit=1)[0]
-        if "extra ==" not in line and needed not in seen and not marked_away(line):
-            seen |= {needed} | declared(needed, seen | {needed})
+def declared(name: str, extras: frozenset[str] = frozenset(), seen: set[str] | None = None) -> set[str]:
+    """The distributions that an installed one brings along on this machine: for clew, without any extra of its own."""
+    seen = set() if seen is None else seen
+    for needed in map(Requirement, importlib.metadata.requires(name) or []):
+        wanted = not needed.marker or any(needed.marker.evaluate({"extra": extra}) for extra in {"", *extras})
+        if wanted and (needed.name not in seen or needed.extras):
+            seen.add(needed.name)
+            declared(needed.name, frozenset(needed.extras), seen)
     return seen
-
-
-def marked_away(line: str) -> bool:
-    """Requirements for other Pythons and systems; none of ours is needed here and not installed."""
-    name = re.split(r"[^\w.-]", line, maxsplit=1)[0]
-    try:
-        importlib.metadata.distribution(name)
-    except importlib.metadata.PackageNotFoundError:
-        assert ";" in line, f"{name} is required and not installed"
-        return True
-    return False
 
 
 def copy_distribution(name: str, site: Path) -> None:
@@ -67,7 +59,7 @@ def test_the_installed_wheel_runs_without_the_dev_extra(tmp_path: Path) -> None:
     venv.create(fresh, symlinks=True)
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     site = fresh / "lib" / version / "site-packages"
-    needed = declared("clew", set())
+    needed = declared("clew")
     assert {"msgspec", "h11"} <= needed
     assert "pytest" not in needed
     for name in needed:
@@ -76,9 +68,14 @@ def test_the_installed_wheel_runs_without_the_dev_extra(tmp_path: Path) -> None:
     run(sys.executable, "-m", "pip", "--python", fresh / "bin" / "python", "install", *options, wheel, cwd=tmp_path)
 
     command = str(fresh / "bin" / "clew")
-    with ModelServer(
-        [{"calls": [{"call": "Bash", "arguments": {"command": "echo $((6*7))"}}]}, {"text": "done"}]
-    ) as server:
+    echo = {"tool": "mcp__raw__echo", "arguments": {"text": "from the server"}}
+    script = [
+        {"calls": [{"call": "Bash", "arguments": {"command": "echo $((6*7))"}}]},
+        {"text": "done"},
+        {"calls": [{"call": "CallTool", "arguments": echo}]},
+        {"text": "done"},
+    ]
+    with ModelServer(script) as server:
         place = Place(tmp_path, server.url)
         place.env["PATH"] = "/usr/bin:/bin"
         assert place.run_anew("--version", command=command).out.startswith("clew ")
@@ -88,6 +85,12 @@ def test_the_installed_wheel_runs_without_the_dev_extra(tmp_path: Path) -> None:
         answer = place.run_anew("--trust", "-p", "go", command=command)
         assert (answer.code, answer.out) == (0, "done\n"), answer.err
         assert len(server.requests) == 2
+        raw = {"command": sys.executable, "args": [str(ROOT / "tests" / "fakes" / "raw_mcp.py")]}
+        config = json.dumps({"mcpServers": {"raw": raw}})
+        flags = ("--mcp-config", config, "--allowed-tools", "mcp__raw", "--mcp-wait", "60")
+        answer = place.run_anew("--trust", "-p", "say it", *flags, command=command)
+        assert (answer.code, answer.out) == (0, "done\n"), answer.err
+        assert "from the server" in str(server.requests[-1].body["messages"][-1]), "the SDK is installed with clew"
     assert str(fresh) in run(command, "doctor", cwd=tmp_path)
     tools = run(
         fresh / "bin" / "python", "-c", "import clew.tools, pathlib; print(clew.tools.__path__[0])", cwd=tmp_path

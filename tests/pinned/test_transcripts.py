@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
 from bench.screen_terminal import ScreenTerminal
 
 from e2e.command import CLEW, Place
@@ -141,7 +140,6 @@ def test_a_command_that_a_person_typed(tmp_path: Path) -> None:
 
 
 def test_a_tool_of_a_server(tmp_path: Path) -> None:
-    pytest.importorskip("mcp", reason="servers are an extra of the package")
     config = {"mcpServers": {"raw": {"command": sys.executable, "args": [str(FAKES / "raw_mcp.py")]}}}
     echo = call("CallTool", tool="mcp__raw__echo", arguments={"text": "hi"})
     with scene(tmp_path, echo, {"text": "It echoes."}) as (place, _):

@@ -61,11 +61,9 @@ def named(name: str, places: Places) -> Definition:
 
 
 def _log_in(server: Definition, store: LoginStore, *, browser: bool) -> int:
-    try:
-        from clew.mcp.oauth_login import LoginFailed  # the SDK is loaded to sign in, not to complain
-        from clew.mcp.oauth_login import log_in as sign_in
-    except ImportError:
-        return _complain("the MCP SDK is not installed; install it with: pip install 'clew[mcp]'", code=1)
+    from clew.mcp.oauth_login import LoginFailed  # the SDK is loaded to sign in, not to complain
+    from clew.mcp.oauth_login import log_in as sign_in
+
     around = Surroundings(root=Path.cwd(), env=os.environ, child_env={}, roots=lambda: ())
     try:
         tools = asyncio.run(sign_in(server, around, store, _Shown(server, browser=browser).show))

@@ -27,19 +27,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Serve until stdin ends. Nothing but the protocol is written to stdout."""
     try:
-        from clew.mcp.tool_server import serve_tools  # the SDK is loaded to serve, not to complain
-    except ImportError:
-        return _complain("the MCP SDK is not installed; install it with: pip install 'clew[mcp]'", code=1)
-    try:
         files = ServedFiles(args.files, os.environ) if args.files else None
     except (ValueError, SettingsError) as error:
-        return _complain(str(error), code=2)
+        return _complain(str(error))
+    from clew.mcp.tool_server import serve_tools  # the SDK is loaded to serve, not to complain
+
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # a thread waits for stdin: only the system can end it at once
     tools = ServedTools(files)
     serve_tools(tools.listed(), tools.called, instructions=INSTRUCTIONS)
     return 0
 
 
-def _complain(words: str, *, code: int) -> int:
+def _complain(words: str) -> int:
     sys.stderr.write(f"clew mcp serve: {sanitize(words, one_line=True)}\n")
-    return code
+    return 2

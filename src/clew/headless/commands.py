@@ -25,7 +25,8 @@ from clew.protocol.lookups.session import ContextShown
 from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask
 from clew.protocol.ops import Close, Op, SetModel, SetPermissionMode
 from clew.protocol.stream import ResultLine
-from clew.streaming.outcome import Outcome, told_result
+from clew.streaming.outcome import Outcome
+from clew.streaming.results import told_result
 
 FOR_A_PERSON = (ApproveHooks, ApproveMcp)
 """Lookups that nobody but a person at a terminal may send."""

@@ -28,8 +28,10 @@ from clew.protocol.ids import MAIN_AGENT, EntryId, OpId, new_uuid
 from clew.protocol.invocable_ops import use_or_refusal, words_said
 from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
 from clew.protocol.stream import InitLine, InputErrorLine, ResultLine, StateLine, StreamLine
+from clew.streaming.joining import joined
 from clew.streaming.lines import StreamLines, names_of
-from clew.streaming.outcome import Outcome, failed_result
+from clew.streaming.outcome import Outcome
+from clew.streaming.results import failed_result, result_of
 
 IDLE_LINES_S = 0.5
 """How long what is told between turns waits for a program that may hang up."""
@@ -292,7 +294,7 @@ class Dialogue:
             case PromptAccepted():
                 self._prompts.joined(event.prompt_id, event.entry_id)
             case TurnEnded():
-                await self._finish(self._outcome.result())
+                await self._finish(result_of(self._outcome))
             case OpRejected() if event.op_id == f"turn{self._turns}" and self._running is not None:
                 await self._finish(failed_result(event.reason, session_id=self.facts.session_id))
             case SessionEnded() if self._running is not None:
@@ -365,7 +367,7 @@ class Dialogue:
 async def run_dialogue(client: Client, options: DialogueOptions, *, stdin: int, out: TextIO, err: TextIO) -> int:
     """Talk with the program at the other end until it hangs up. Returns the exit code; raises what kept stdout from
     being written."""
-    printer = Printer(out, err, watched=True)
+    printer = Printer(out, err, watched=True, join=joined)
     with interrupts(client) as stopping:
         try:
             code = await Dialogue(client, options, stdin=stdin, printer=printer, stopping=stopping).run()

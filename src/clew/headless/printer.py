@@ -1,11 +1,11 @@
 """What a headless run prints: documents and the answer on stdout, everything else as lines on stderr."""
 
 import asyncio
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 import msgspec
 
-from clew.headless.writer import OutputLine, OutputWriter, encoded
+from clew.headless.writer import OutputWriter, encoded
 from clew.protocol.events import (
     AttemptEnded,
     Event,
@@ -20,6 +20,9 @@ from clew.protocol.events import (
 from clew.protocol.messages import result_text
 from clew.system.terminal_text import sanitize
 
+if TYPE_CHECKING:
+    from clew.headless.writer import Join, OutputLine
+
 LAST_WORDS_S = 1.0
 """How long stderr may take at the end: nobody has to read it."""
 
@@ -28,17 +31,17 @@ class Printer:
     """Untrusted text is made harmless when the stream is a terminal; a pipe gets the exact text. Nothing here waits for
     a reader but `finish`."""
 
-    def __init__(self, out: TextIO, err: TextIO, *, watched: bool = False) -> None:
+    def __init__(self, out: TextIO, err: TextIO, *, watched: bool = False, join: "Join | None" = None) -> None:
         """`watched`: somebody follows stdout line by line, so that without a reader there is no point in going on."""
-        self.output = OutputWriter(out, watched=watched)
+        self.output = OutputWriter(out, watched=watched, join=join)
         self._words = OutputWriter(err, for_people=True)
         self._safe_out = out.isatty()
 
-    async def write(self, line: OutputLine) -> None:
+    async def write(self, line: "OutputLine") -> None:
         """One line of JSON."""
         self.put(line)
 
-    def put(self, line: OutputLine) -> None:
+    def put(self, line: "OutputLine") -> None:
         """The same, where nothing can be awaited."""
         if self._safe_out:
             self.text(encoded(line).decode())

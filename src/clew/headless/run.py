@@ -25,11 +25,11 @@ from clew.protocol.ops import (
     to_agent,
 )
 from clew.protocol.refused_calls import ALL_REFUSED
-from clew.protocol.stream import StreamLine
-from clew.streaming.outcome import Outcome, failed_result, told_result
+from clew.streaming.outcome import Outcome
 
 if TYPE_CHECKING:
     from clew.headless.slash_name import SlashName
+    from clew.protocol.stream import StreamLine
     from clew.streaming.lines import StreamLines
 
 OutputFormat = Literal["text", "json", "stream-json"]
@@ -69,7 +69,7 @@ async def run_headless(
     """Send the prompt, or go on with a turn that was cut off, and print exactly one result, whatever happens. `name`:
     the prompt is this slash name, and is never sent as words. Returns the exit code; raises what kept stdout from being
     written."""
-    printer = Printer(out, err, watched=options.output_format == "stream-json")
+    printer = printer_of(options, out, err)
     with interrupts(client) as stopping:
         run = OneShot(client, prompt, options, printer, stopping, name)
         failed: Exception | None = None
@@ -205,6 +205,22 @@ class OneShot:
         return self._closing
 
 
+def printer_of(options: HeadlessOptions, out: TextIO, err: TextIO) -> Printer:
+    """What prints; a reader of a stream is watched, and gets pieces that waited for it as one."""
+    if options.output_format != "stream-json":
+        return Printer(out, err)
+    from clew.streaming.joining import joined  # as below
+
+    return Printer(out, err, watched=True, join=joined)
+
+
+def results():
+    """What makes the one line that is the result."""
+    from clew.streaming import results  # as below
+
+    return results
+
+
 def stream_lines(options: HeadlessOptions) -> "StreamLines":
     """The lines that were asked for."""
     from clew.streaming.lines import StreamLines  # a run that prints words has none
@@ -228,7 +244,7 @@ async def answer_for_nobody(client: Client, event: Event, agent: AgentId = MAIN_
 async def report(outcome: Outcome, output_format: OutputFormat, printer: Printer, *, for_people: bool) -> None:
     """The one result, and for a person what it does not say."""
     if output_format != "text":
-        await printer.write(outcome.result())
+        await printer.write(results().result_of(outcome))
     elif outcome.answer:
         printer.text(outcome.answer)
     if not for_people:
@@ -246,7 +262,7 @@ async def tell(outcome: Outcome, text: str, output_format: OutputFormat, printer
     if output_format == "text":
         printer.text(text)
     else:
-        await printer.write(told_result(outcome, text))
+        await printer.write(results().told_result(outcome, text))
 
 
 async def told(printer: Printer, stopping: Stopping) -> None:
@@ -262,7 +278,7 @@ async def told(printer: Printer, stopping: Stopping) -> None:
 
 def print_unstarted(output_format: OutputFormat, error: str, *, out: TextIO) -> None:
     """The lines of a run that could not begin: programs that read JSON wait for a result."""
-    lines: list[StreamLine] = [failed_result(error)] if output_format != "text" else []
+    lines: list[StreamLine] = [results().failed_result(error)] if output_format != "text" else []
     if output_format == "stream-json":
         from clew.streaming.lines import init_without_session  # as above
 

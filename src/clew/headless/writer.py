@@ -12,24 +12,21 @@ import select
 import threading
 import time
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from io import UnsupportedOperation
 from typing import TYPE_CHECKING, TextIO
 
 import msgspec
-from msgspec.structs import replace
 
-from clew.protocol.stream import PartialLine, StreamLine
-from clew.protocol.stream_content import BlockDelta, InputPiece, Piece, TextPiece, ThinkingPiece
-
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a run that prints words has no lines
     from clew.protocol.control import ControlLine
+    from clew.protocol.stream import StreamLine
 
     OutputLine = StreamLine | ControlLine
-else:  # a run that nobody drives has no control lines
-    OutputLine = StreamLine
-"""What stdout carries. Only our own structs become lines: no text of a model, a tool or a child ever is one."""
-MAX_JOINED_CHARS = 4_096
+    """What stdout carries. Only our own structs become lines: no text of a model, a tool or a child ever is one."""
+    Join = Callable[[OutputLine | str, OutputLine | str], OutputLine | None]
+    """Two lines as one; None when they do not belong together."""
 GATHER_S = 0.002
 """Lines that come this close leave together: changing between threads costs more than writing them."""
 MAX_WAITING_WORDS = 10_000
@@ -40,13 +37,16 @@ class OutputWriter:
     """Takes lines and texts from the event loop; `closed` is set when nobody reads any more, and from then on what is
     given is dropped."""
 
-    def __init__(self, stream: TextIO, *, watched: bool = False, for_people: bool = False) -> None:
+    def __init__(
+        self, stream: TextIO, *, watched: bool = False, for_people: bool = False, join: "Join | None" = None
+    ) -> None:
         """`watched`: a reader that leaves is noticed while nothing is written. `for_people`: words that may be lost
-        when nobody reads them."""
+        when nobody reads them. `join`: what makes one line of two while they wait."""
         self._stream = stream
         self._descriptor = _descriptor_of(stream)
         self._watched = watched and self._descriptor is not None
         self._for_people = for_people
+        self._join = join
         self._items: deque[OutputLine | str] = deque()
         self._lock = threading.Lock()
         self._ended = False
@@ -63,11 +63,11 @@ class OutputWriter:
         """Lines and texts that are not on their way yet."""
         return len(self._items)
 
-    async def write(self, line: OutputLine) -> None:
+    async def write(self, line: "OutputLine") -> None:
         """One line of JSON."""
         self.put(line)
 
-    def put(self, item: OutputLine | str) -> None:
+    def put(self, item: "OutputLine | str") -> None:
         """A line, or words as they are. Never waits."""
         if self.error is not None:
             return
@@ -76,7 +76,7 @@ class OutputWriter:
         with self._lock:
             if self._for_people and len(self._items) >= MAX_WAITING_WORDS:
                 return
-            joined = _joined(self._items[-1], item) if self._items else None
+            joined = self._join(self._items[-1], item) if self._items and self._join is not None else None
             if joined is not None:
                 self._items[-1] = joined
                 return
@@ -117,7 +117,7 @@ class OutputWriter:
         finally:
             self._tell(self._written)
 
-    def _take(self) -> list[OutputLine | str]:
+    def _take(self) -> "list[OutputLine | str]":
         with self._lock:
             items = list(self._items)
             self._items.clear()
@@ -163,7 +163,7 @@ def _descriptor_of(stream: TextIO) -> int | None:
         return None
 
 
-def encoded(item: OutputLine | str) -> bytes:
+def encoded(item: "OutputLine | str") -> bytes:
     """What is written for a line or a text."""
     if isinstance(item, str):
         return item.encode("utf-8", "replace")
@@ -171,28 +171,3 @@ def encoded(item: OutputLine | str) -> bytes:
         return msgspec.json.encode(item) + b"\n"
     except UnicodeEncodeError:  # a path that is no text, of which JSON can write every character by its number
         return json.dumps(msgspec.to_builtins(item)).encode() + b"\n"
-
-
-def _joined(last: OutputLine | str, new: OutputLine | str) -> PartialLine | None:
-    """Two pieces of one block as one; None when they do not belong together."""
-    if not isinstance(last, PartialLine) or not isinstance(new, PartialLine):
-        return None
-    first, second = last.event, new.event
-    if not isinstance(first, BlockDelta) or not isinstance(second, BlockDelta):
-        return None
-    if first.index != second.index or last.parent_tool_use_id != new.parent_tool_use_id:
-        return None
-    delta = _longer(first.delta, second.delta)
-    return replace(last, event=replace(first, delta=delta)) if delta is not None else None
-
-
-def _longer(first: Piece, second: Piece) -> Piece | None:
-    match first, second:
-        case TextPiece(text=one), TextPiece(text=two) if len(one) < MAX_JOINED_CHARS:
-            return TextPiece(text=one + two)
-        case ThinkingPiece(thinking=one), ThinkingPiece(thinking=two) if len(one) < MAX_JOINED_CHARS:
-            return ThinkingPiece(thinking=one + two)
-        case InputPiece(partial_json=one), InputPiece(partial_json=two) if len(one) < MAX_JOINED_CHARS:
-            return InputPiece(partial_json=one + two)
-        case _:
-            return None

@@ -27,11 +27,10 @@ PIECES = (
     "clew.mcp.connection",
 )
 """In this order: between two of them a session that ends need not wait for the rest."""
-MISSING = "the `mcp` package is not installed; pip install 'clew[mcp]' brings it"
 
 
-class SdkMissing(HopelessServer):
-    """The extra is not installed."""
+class SdkBroken(HopelessServer):
+    """The SDK, which is installed with clew, cannot be loaded: part of the installation is gone."""
 
 
 class Sdk:
@@ -43,7 +42,7 @@ class Sdk:
         self._starter: ProcessStarter | None = None
 
     async def opener(self) -> Open:
-        """What connects to servers. Raises SdkMissing."""
+        """What connects to servers. Raises SdkBroken."""
         if self._loading is None:
             self._loading = asyncio.ensure_future(asyncio.to_thread(self._load))
         try:
@@ -51,7 +50,7 @@ class Sdk:
         except ImportError as error:
             if error.name and error.name.startswith("clew"):
                 raise
-            raise SdkMissing(MISSING) from error
+            raise SdkBroken(f"the MCP SDK cannot be loaded ({error}); install clew again") from error
         return self._open
 
     def _load(self) -> None:

@@ -18,7 +18,8 @@ CRITICAL = word_set(
 
 def odd_name(path: str) -> str:
     """Why a name must be shown before it is used, or an empty string."""
-    if HIDDEN.search(WANTED.sub("", path)):
+    hides = not path.isprintable() if path.isascii() else HIDDEN.search(WANTED.sub("", path))
+    if hides:
         return "the name holds control, invisible or direction-changing characters"
     parts = [part for part in path.split("/") if part not in ("", ".", "..") and not part.isascii()]
     if any(read in ("..", ".") or "/" in read or "\\" in read for read in (normalize("NFKC", part) for part in parts)):

@@ -20,6 +20,7 @@ from clew.sdk.opening import open_client
 from clew.sdk.options import Options, PermissionMode
 from clew.streaming.lines import StreamLines
 from clew.streaming.outcome import Outcome
+from clew.streaming.results import result_of
 from clew.streaming.states import ActivityFold
 
 Prompt = str | tuple[Part, ...]
@@ -217,7 +218,7 @@ class Session:
             case OpAccepted() | OpRejected():
                 self._answered(event)
             case TurnEnded():
-                self._lines.put_nowait(self._outcome.result())
+                self._lines.put_nowait(result_of(self._outcome))
             case _:
                 pass
 

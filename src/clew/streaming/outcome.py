@@ -1,4 +1,4 @@
-"""What a turn came to: a fold over events, and its one result."""
+"""What a turn came to: a fold over events. `results.py` makes the line of it that programs read."""
 
 from typing import Any
 
@@ -22,19 +22,12 @@ from clew.protocol.events import (
     TurnEnded,
     TurnStarted,
 )
-from clew.protocol.ids import CallId, EntryId, MessageId, new_uuid
+from clew.protocol.ids import CallId, EntryId, MessageId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import Json, TextPart, ToolCallPart, arguments_of
 from clew.protocol.refused_calls import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
-from clew.protocol.stream import Denial, ModelTotals, ResultLine, ResultSubtype, SideTotals
-from clew.protocol.tally import ModelUse, Tally
+from clew.protocol.tally import Tally
 
-SUBTYPES: dict[str, ResultSubtype] = {
-    "completed": "success",
-    "max_turns": "error_max_turns",
-    "max_budget": "error_max_budget_usd",
-    "no_structured_output": "error_max_structured_output_retries",
-}
 TERMINAL_REASONS = {"model_error": "api_error", "stopped_by_hook": "stop_hook_prevented"}
 """Where readers know another word for why no further request was made."""
 STRUCTURED_OUTPUT_TOOL = "StructuredOutput"
@@ -53,7 +46,7 @@ class Outcome:
         self.structured_output: Any = UNSET
         self.failure = ""
         """What kept the run from going on, where no turn could tell it."""
-        self._models: dict[str, tuple[int, int]] = {}
+        self.models: dict[str, tuple[int, int]] = {}
         self._refusals = RefusedCalls()
         self._turn()
 
@@ -61,11 +54,11 @@ class Outcome:
         self.ended = None
         self.denials = []
         self.structured_output = UNSET
-        self._before = self.tally
+        self.before = self.tally
         self._answer: dict[EntryId, str] = {}
-        self._inputs: dict[CallId, Json] = {}
+        self.inputs: dict[CallId, Json] = {}
         self._whole: MessageId | None = None
-        self._stop_reason = ""
+        self.stop_reason = ""
         self._aborted = "aborted_streaming"
         self._plan = ""
         """The plan that nobody was there to accept."""
@@ -99,14 +92,14 @@ class Outcome:
     def _follow_reply(self, event: Event) -> None:
         match event:
             case ReplyBegan():
-                self._models[event.model] = (event.window, event.max_output_tokens)
+                self.models[event.model] = (event.window, event.max_output_tokens)
             case PartCompleted(part=TextPart(text=text)):
                 self._answer[event.entry_id] = text
             case PartCompleted(part=ToolCallPart() as call):
-                self._inputs[call.id] = arguments_of(meant_call(call))
+                self.inputs[call.id] = arguments_of(meant_call(call))
             case ReplyReceived():
                 self._whole = event.reply_id
-                self._stop_reason = event.stop_reason
+                self.stop_reason = event.stop_reason
             case ReplyWithdrawn():
                 for entry_id in event.entry_ids:
                     self._answer.pop(entry_id, None)
@@ -118,7 +111,7 @@ class Outcome:
     def _settle(self, event: ToolEnded) -> None:
         self._answer.clear()  # the words before a call are no answer
         if event.name == STRUCTURED_OUTPUT_TOOL and not event.result.is_error:
-            self.structured_output = self._inputs.get(event.result.call_id, {})
+            self.structured_output = self.inputs.get(event.result.call_id, {})
 
     @property
     def answer(self) -> str:
@@ -159,77 +152,3 @@ class Outcome:
         if self.reason == "completed":
             return ""
         return self.ended.error or {"interrupted": "interrupted"}.get(self.reason, f"stopped: {self.reason}")
-
-    def result(self, *, context: Any = UNSET) -> ResultLine:
-        """The one result of the turn."""
-        ended, error = self.ended, self.error
-        own = self.tally.usage - self._before.usage
-        side = {
-            use.purpose: SideTotals(requests=use.requests, cost_usd=None if use.unpriced else use.cost_usd)
-            for use in self.tally.side
-        }
-        return ResultLine(
-            session_id=self.session_id,
-            uuid=new_uuid(),
-            subtype=SUBTYPES.get(self.reason, "error_during_execution"),
-            is_error=self.reason != "completed",
-            result=self.answer,
-            stop_reason=(self._stop_reason or "completed") if self.reason == "completed" else self.reason,
-            terminal_reason=self.terminal_reason,
-            num_turns=ended.steps if ended else 0,
-            duration_ms=ended.duration_ms if ended else 0,
-            duration_api_ms=self.tally.api_ms - self._before.api_ms,
-            total_cost_usd=None if self.tally.unpriced else self.tally.cost_usd,
-            usage=own,
-            model_usage={use.model: self._totals(use) for use in self.tally.models},
-            permission_denials=tuple(map(self._denied, self.denials)),
-            errors=(error,) if error else (),
-            error=error or UNSET,
-            structured_output=self.structured_output,
-            side_queries=side or UNSET,
-            context=context,
-        )
-
-    def _denied(self, denial: ApprovalResolved) -> Denial:
-        return Denial(
-            tool_name=denial.tool,
-            tool_use_id=denial.call_id,
-            tool_input=self._inputs.get(denial.call_id, {}),
-            subject=denial.subject,
-            reason=denial.reason,
-        )
-
-    def _totals(self, use: ModelUse) -> ModelTotals:
-        window, max_output = self._models.get(use.model, (None, None))
-        return ModelTotals(
-            input_tokens=use.usage.input_tokens,
-            output_tokens=use.usage.output_tokens,
-            cache_read_input_tokens=use.usage.cache_read_input_tokens,
-            cache_creation_input_tokens=use.usage.cache_creation_input_tokens,
-            requests=use.requests,
-            cost_usd=None if use.unpriced else use.cost_usd,
-            context_window=window,
-            max_output_tokens=max_output,
-        )
-
-
-def failed_result(error: str, *, session_id: str = "") -> ResultLine:
-    """The result of a run that never came to a turn."""
-    outcome = Outcome()
-    outcome.session_id, outcome.failure = session_id, error
-    return outcome.result()
-
-
-def told_result(outcome: Outcome, text: str, *, error: str = "", context: Any = UNSET) -> ResultLine:
-    """The result of a run that was answered without a turn: what was said, and what it cost if a model was asked."""
-    outcome.failure = error
-    return msgspec.structs.replace(
-        outcome.result(context=context),
-        subtype="error_during_execution" if error else "success",
-        is_error=bool(error),
-        result=text,
-        stop_reason=None,
-        terminal_reason="error" if error else "completed",
-        errors=(error,) if error else (),
-        error=error or UNSET,
-    )

@@ -100,7 +100,7 @@ _SHORT_NAMES = {"git~1": ".git", "claude~1": ".claude", "clew~1": ".clew", "code
 def folded(name: str) -> str:
     """A component as the most lenient file system sees it: case, accents, trailing dots and blanks, streams."""
     name = normalize("NFKC", name)
-    name = INVISIBLE.sub("", name).casefold()
+    name = (name if name.isascii() else INVISIBLE.sub("", name)).casefold()
     name = name.split(":", 1)[0].rstrip(". ") or name
     return _SHORT_NAMES.get(name, name)
 

@@ -2,16 +2,17 @@
 
 import re
 
+from clew.system.lazy_pattern import LazyPattern
 from clew.system.unicode_marks import INVISIBLE, STACKING, UNSHOWN, confusing_scripts
 
 _SHORT = {"\r": "\\r", "\x00": "\\0", "\x07": "\\a", "\x08": "\\b", "\x0b": "\\v", "\x0c": "\\f", "\x1b": "\\e"}
-_BLANK_LINES = re.compile(r"\n(?:[ \t]*\n){3,}")
-_PADDING = re.compile(r"[ \t]{24,}")
-_RUN = re.compile(f"({UNSHOWN.pattern}{{16}}){UNSHOWN.pattern}+")
-_WORD = re.compile(r"\w++")
-_FOREIGN = re.compile("[\u0370-\u058f\u13a0-\u13ff\u1f00-\u1fff\u2100-\u214f\uff21-\uff5a\U0001d400-\U0001d7ff]")
+_BLANK_LINES = LazyPattern(r"\n(?:[ \t]*\n){3,}")
+_PADDING = LazyPattern(r"[ \t]{24,}")
+_RUN = LazyPattern(f"({UNSHOWN.pattern}{{16}}){UNSHOWN.pattern}+")
+_WORD = LazyPattern(r"\w++")
+_FOREIGN = LazyPattern("[\u0370-\u058f\u13a0-\u13ff\u1f00-\u1fff\u2100-\u214f\uff21-\uff5a\U0001d400-\U0001d7ff]")
 _MAX_PASSES = 12
-_STACKED = re.compile(f"([{STACKING}]{{8}})[{STACKING}]+")
+_STACKED = LazyPattern(f"([{STACKING}]{{8}})[{STACKING}]+")
 
 
 def reveal(text: str, *, max_chars: int = 0) -> str:
@@ -37,7 +38,7 @@ def reveal(text: str, *, max_chars: int = 0) -> str:
     return text
 
 
-def _distinct(pattern: re.Pattern[str], text: str) -> set[str]:
+def _distinct(pattern: LazyPattern, text: str) -> set[str]:
     """The characters of a class that occur: each distinct character is looked at once, not each place."""
     return set(pattern.findall("".join(set(text))))
 

@@ -8,11 +8,13 @@ a person decides on. Colours are added by front ends around sanitised text, neve
 import codecs
 import re
 
+from clew.system.lazy_pattern import LazyPattern
 from clew.system.terminal_reveal import reveal, warnings
 from clew.system.terminal_width import clip, display_width
 from clew.system.unicode_marks import (
     BIDI,
     CARRIER,
+    CONTROL,
     CONTROLS,
     JOINABLE,
     JOINERS,
@@ -39,36 +41,36 @@ _MAX_JOINT = 64
 # unterminated one cannot swallow what follows: only its introducer goes.
 _PAYLOAD = r"[^\x00-\x08\x0a-\x1f\x7f-\x9f]*+"
 _STRING_END = r"(?:\x07|\x1b\\|\x9c)"
-_LINK = re.compile(rf"(?:\x1b\]|\x9d)8;[^;\x00-\x1f\x7f-\x9f]*;({_PAYLOAD}){_STRING_END}")
-_SEQUENCE = re.compile(
+_LINK = LazyPattern(rf"(?:\x1b\]|\x9d)8;[^;\x00-\x1f\x7f-\x9f]*;({_PAYLOAD}){_STRING_END}")
+_SEQUENCE = LazyPattern(
     rf"(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f]){_PAYLOAD}{_STRING_END}"
     r"|(?:\x1b\[|\x9b)[0-?]*+[ -/]*+[@-~]?"
     r"|\x1b[\]PX^_]"
     r"|\x1b[ -/]*+[0-OQ-WYZ`-~\\]"
 )
-_UNFINISHED = re.compile(
+_UNFINISHED = LazyPattern(
     rf"(?:(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f]){_PAYLOAD}\x1b?|(?:\x1b\[|\x9b)[0-?]*+[ -/]*+|\x1b[ -/]*+)\Z"
 )
 # Whether a joiner or selector is wanted is seen from both its neighbours, so all three stay together.
 _JOINT = f"{JOINERS}{SELECTORS}"
-_HELD_JOINT = re.compile(rf"(?:[^{_JOINT}]?+[{_JOINT}]++)+[^{_JOINT}]?\Z|{JOINABLE.pattern}\Z", re.DOTALL)
-_INTRODUCER = re.compile("[\x1b\x90\x98\x9b\x9d-\x9f]")
-_STRAY = re.compile(f"[{CONTROLS}{SURROGATES}]+")
-_MARKED = re.compile(f"[{BIDI}{TAGS}]")
-_MARK_RUN = re.compile(f"([{BIDI}{TAGS}]{{4}})[{BIDI}{TAGS}]+")
-_HIDDEN = re.compile(f"[{ZERO_WIDTH}]")
-_MAY_BE_WANTED = re.compile(f"[{JOINERS}{SELECTORS}\U000e0100-\U000e01ef]")
-_UNWANTED = re.compile(f"(?=[{ZERO_WIDTH}])(?!{WANTED.pattern}).", re.DOTALL)
-_TAB_BOMB = re.compile(rf"\t{{{_MAX_TABS + 1},}}")
-_STACKED = re.compile(f"([{STACKING}]{{{_MAX_MARKS}}})[{STACKING}]+")
-_LINE_END = re.compile(rf"\r\n?|[\x0b\x0c\x85{LINE_SEPARATORS}]")
+_HELD_JOINT = LazyPattern(rf"(?:[^{_JOINT}]?+[{_JOINT}]++)+[^{_JOINT}]?\Z|{JOINABLE.pattern}\Z", re.DOTALL)
+_INTRODUCER = LazyPattern("[\x1b\x90\x98\x9b\x9d-\x9f]")
+_STRAY = LazyPattern(f"[{CONTROLS}{SURROGATES}]+")
+_MARKED = LazyPattern(f"[{BIDI}{TAGS}]")
+_MARK_RUN = LazyPattern(f"([{BIDI}{TAGS}]{{4}})[{BIDI}{TAGS}]+")
+_HIDDEN = LazyPattern(f"[{ZERO_WIDTH}]")
+_MAY_BE_WANTED = LazyPattern(f"[{JOINERS}{SELECTORS}\U000e0100-\U000e01ef]")
+_UNWANTED = LazyPattern(f"(?=[{ZERO_WIDTH}])(?!{WANTED.pattern}).", re.DOTALL)
+_TAB_BOMB = LazyPattern(rf"\t{{{_MAX_TABS + 1},}}")
+_STACKED = LazyPattern(f"([{STACKING}]{{{_MAX_MARKS}}})[{STACKING}]+")
+_LINE_END = LazyPattern(rf"\r\n?|[\x0b\x0c\x85{LINE_SEPARATORS}]")
 
 
 def sanitize(text: str | bytes, *, one_line: bool = False) -> str:
     """The text with nothing left that a terminal obeys or a reader cannot see. `one_line`: newlines become a mark."""
     if isinstance(text, bytes):
         text = text.decode("utf-8", "replace")
-    if UNSHOWN.search(text):
+    if (CONTROL if text.isascii() else UNSHOWN).search(text):
         text = _clean(text)
     if "\t" * (_MAX_TABS + 1) in text:
         text = _TAB_BOMB.sub(lambda run: f"{' ' * 8}<{len(run[0])} tabs>", text)

@@ -1,7 +1,8 @@
 """Which characters a terminal does not show as what they are: the classes behind sanitising and revealing."""
 
-import re
 from unicodedata import category
+
+from clew.system.lazy_pattern import LazyPattern
 
 BIDI = "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
 ZERO_WIDTH = (
@@ -17,11 +18,11 @@ SURROGATES = "\ud800-\udfff"
 JOINERS = "\u200c\u200d"
 SELECTORS = "\ufe0e\ufe0f"
 
-CONTROL = re.compile(f"[{CONTROLS}]")
-INVISIBLE = re.compile(f"[{BIDI}{ZERO_WIDTH}{TAGS}{LINE_SEPARATORS}]")
-HIDDEN = re.compile(f"[\t\n{BIDI}{ZERO_WIDTH}{TAGS}{LINE_SEPARATORS}{CONTROLS}]")
+CONTROL = LazyPattern(f"[{CONTROLS}]")
+INVISIBLE = LazyPattern(f"[{BIDI}{ZERO_WIDTH}{TAGS}{LINE_SEPARATORS}]")
+HIDDEN = LazyPattern(f"[\t\n{BIDI}{ZERO_WIDTH}{TAGS}{LINE_SEPARATORS}{CONTROLS}]")
 """What hides in a name, where tabs and line breaks do too."""
-UNSHOWN = re.compile(f"[{BIDI}{ZERO_WIDTH}{TAGS}{LINE_SEPARATORS}{CONTROLS}{SURROGATES}]")
+UNSHOWN = LazyPattern(f"[{BIDI}{ZERO_WIDTH}{TAGS}{LINE_SEPARATORS}{CONTROLS}{SURROGATES}]")
 
 _PICTOGRAPH = (
     "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2190-\u21ff\u2300-\u23ff\u2460-\u24ff\u25a0-\u27bf\u2900-\u297f"
@@ -33,16 +34,16 @@ _JOINING_SCRIPT = (
 )
 # What may stay although its class is zero-width: the joiners inside an emoji or inside a word of a script that
 # needs them, one selector after a character that has an emoji form, one ideographic selector after an ideograph.
-WANTED = re.compile(
+WANTED = LazyPattern(
     f"(?<=[{_PICTOGRAPH}0-9#*])[{SELECTORS}](?![{SELECTORS}])"
     f"|(?<=[{_PICTOGRAPH}{SELECTORS}])\u200d(?=[{_PICTOGRAPH}])"
     f"|(?<=[{_JOINING_SCRIPT}])[{JOINERS}](?=[{_JOINING_SCRIPT}])"
     "|(?<=[\u3400-\u9fff])[\U000e0100-\U000e01ef]"
 )
-PICTOGRAPH = re.compile(f"[{_PICTOGRAPH}]")
-JOINABLE = re.compile(f"[{_PICTOGRAPH}{_JOINING_SCRIPT}]")
+PICTOGRAPH = LazyPattern(f"[{_PICTOGRAPH}]")
+JOINABLE = LazyPattern(f"[{_PICTOGRAPH}{_JOINING_SCRIPT}]")
 # Without any of these in a text nothing in it is wanted.
-CARRIER = re.compile(f"[{_PICTOGRAPH}{_JOINING_SCRIPT}0-9#*\u3400-\u9fff]")
+CARRIER = LazyPattern(f"[{_PICTOGRAPH}{_JOINING_SCRIPT}0-9#*\u3400-\u9fff]")
 
 
 def is_combining(char: str) -> bool:

@@ -58,7 +58,7 @@ def web():
 
 
 def answer_schema():
-    """Checking values against a JSON schema (fastjsonschema)."""
+    """Checking values against a JSON schema (jsonschema-rs)."""
     from clew.tools import answer_schema
 
     return answer_schema

@@ -1,187 +1,217 @@
-"""The keywords of a JSON Schema: whether their values make sense, and what is left of them for a validator."""
+"""The words for JSON Schema keywords: why a schema cannot be used, and why a value does not fit one.
 
-from collections.abc import Callable, Iterator
-from typing import Any, cast
-from urllib.parse import unquote
+The validator reports a kind and a place; these functions make a short sentence of them, for the person who gave the
+schema or for the model that gave the value.
+"""
 
-from clew.system.safe_patterns import BadPattern, compiled
+import json
+from collections.abc import Sequence
+from typing import Any, Protocol, cast
 
-Json = dict[str, Any]
-MAX_DEPTH = 30
 TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
-UNCHECKED = (
-    "$dynamicRef",
-    "$recursiveRef",
-    "maxContains",
-    "minContains",
-    "unevaluatedItems",
-    "unevaluatedProperties",
-)
-"""What would be ignored if it were taken: a shape that is not checked must not seem to be."""
+REGEX = "a regular expression, or one that takes too much memory"
+MAPS = ("$defs", "definitions", "dependentSchemas", "dependencies", "patternProperties", "properties")
+"""Keywords whose members have names of the schema's author: such a name is no keyword."""
 ONE_SCHEMA = (
     "additionalItems",
     "additionalProperties",
     "contains",
     "else",
     "if",
+    "items",
     "not",
     "propertyNames",
     "then",
 )
-LISTS = ("allOf", "anyOf", "oneOf", "prefixItems")
-COUNTS = ("minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties")
-REGEX = "a regular expression (no looking behind, no references to groups, looking ahead only after a first ^)"
-MAPS = ("$defs", "definitions", "dependentSchemas", "patternProperties", "properties")
+COUNTS = (
+    "minLength",
+    "maxLength",
+    "minItems",
+    "maxItems",
+    "minProperties",
+    "maxProperties",
+    "minContains",
+    "maxContains",
+)
+A_SCHEMA = "a schema: an object, true or false"
+WANTED: dict[str, str] = {
+    "type": f"one or several of {', '.join(TYPES)}",
+    "enum": "a list of values",
+    "required": "a list of names",
+    "pattern": REGEX,
+    "format": "a word",
+    "uniqueItems": "true or false",
+    "multipleOf": "a number above 0",
+    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), "a number"),
+    **dict.fromkeys(COUNTS, "a whole number from 0"),
+    **dict.fromkeys(("allOf", "anyOf", "oneOf", "prefixItems"), "a list of schemas"),
+    **dict.fromkeys(MAPS, "an object of schemas"),
+    **dict.fromkeys(ONE_SCHEMA, A_SCHEMA),
+}
+SAID: dict[str, str] = {
+    "minimum": "must be at least {}",
+    "maximum": "must be at most {}",
+    "exclusiveMinimum": "must be above {}",
+    "exclusiveMaximum": "must be below {}",
+    "minLength": "must have at least {} characters",
+    "maxLength": "must have at most {} characters",
+    "minItems": "must have at least {} items",
+    "maxItems": "must have at most {} items",
+    "minProperties": "must have at least {} properties",
+    "maxProperties": "must have at most {} properties",
+    "additionalItems": "must have at most {} items",
+    "multipleOf": "must be a multiple of {}",
+    "const": "must be {}",
+    "format": "must have the format {}",
+    "required": "must have the property {}",
+    "not": "must not fit {}",
+    "uniqueItems": "must not have the same item twice",
+    "falseSchema": "must not be there",
+}
+MAX_BRANCH_PROBLEMS = 3
 
 
 class SchemaError(ValueError):
     """A schema that cannot be used; the words say where and why."""
 
 
-def is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+class Kind(Protocol):
+    """Which keyword a value does not fit, and what the keyword says."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> Any: ...
+    def as_dict(self) -> dict[str, Any]: ...
 
 
-def is_count(value: Any) -> bool:
-    return is_number(value) and value >= 0 and value == int(value)
+class Problem(Protocol):
+    """One thing that does not fit, as the validator reports it."""
+
+    @property
+    def message(self) -> str: ...
+    @property
+    def instance_path(self) -> list[str | int]: ...
+    @property
+    def schema_path(self) -> list[str | int]: ...
+    @property
+    def kind(self) -> Kind: ...
+    @property
+    def instance(self) -> Any: ...
 
 
-def is_words(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(item, str) for item in cast(list[Any], value))
+def why_unusable(problem: Problem) -> str:
+    """What is wrong with a schema, for the person who gave it."""
+    if problem.kind.name == "$ref":
+        return _why_unresolved(problem.message)
+    path = problem.instance_path
+    at = pointer(path)
+    if is_bad_pattern(problem) and path[-2:-1] == ["patternProperties"]:
+        return f"{at} is not {REGEX}"
+    names = [part for part in path if isinstance(part, str)]
+    if not names or (len(path) > 1 and path[-2] in MAPS):
+        return f"{at} is not {A_SCHEMA}"
+    if names[-1] == "$ref":
+        return f"{at} may only lead to a place of the same schema, such as #/$defs/name"
+    return f"{at} is not {WANTED[names[-1]]}" if names[-1] in WANTED else f"{at}: {problem.message}"
 
 
-def is_type(value: Any) -> bool:
-    names = cast(list[Any], value) if isinstance(value, list) else [value]
-    return bool(names) and all(name in TYPES for name in names if isinstance(name, str)) and is_words(names)
+def is_bad_pattern(problem: Problem) -> bool:
+    """Whether a schema was refused because of a regular expression in it."""
+    return problem.kind.name == "format" and problem.kind.value == "regex"
 
 
-def is_regex(value: Any) -> bool:
-    try:
-        return isinstance(value, str) and compiled(value) is not None
-    except BadPattern:
-        return False
+def _why_unresolved(message: str) -> str:
+    if message.startswith(("Pointer", "Anchor")):
+        return f"a $ref in it leads to {message.split()[1]}, where nothing is"
+    if message.startswith("Resource"):
+        return f"a $ref in it leads to {message.split()[1]}; it may only lead to another place of the same schema"
+    return f"a $ref in it cannot be followed ({message})"
 
 
-PLAIN: dict[str, tuple[Callable[[Any], bool], str]] = {
-    "type": (is_type, f"one or several of {', '.join(TYPES)}"),
-    "enum": (lambda value: isinstance(value, list) and bool(cast(list[Any], value)), "a list of values"),
-    "const": (lambda value: True, ""),
-    "required": (is_words, "a list of names"),
-    "pattern": (is_regex, REGEX),
-    "format": (lambda value: isinstance(value, str), "a word"),
-    "uniqueItems": (lambda value: isinstance(value, bool), "true or false"),
-    "multipleOf": (lambda value: is_number(value) and value > 0, "a number above 0"),
-    **dict.fromkeys(("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"), (is_number, "a number")),
-    **dict.fromkeys(COUNTS, (is_count, "a whole number from 0")),
-}
+def pointer(path: Sequence[str | int]) -> str:
+    """A place in a schema, as a `$ref` would name it."""
+    return "/".join(["#", *(str(part).replace("~", "~0").replace("/", "~1") for part in path)])
 
 
-class Walker:
-    """One walk through a schema. What it returns holds only keywords that were looked at, and every reference by a
-    name of ours: two places whose names differ by a letter's case stay two places."""
+def why_unfit(problem: Problem, called: str) -> list[str]:
+    """What is wrong with a value that the model knows as `called`: one sentence, or several for the only alternative
+    that the value can have been meant as."""
+    kind, at = problem.kind, called + _steps(problem.instance_path)
+    match kind.name:
+        case "type":
+            return [f"{at} must be {' or '.join(kind.as_dict()['types'])}, not {type_of(problem.instance)}"]
+        case "anyOf" | "oneOf":
+            return _why_no_alternative(problem, called, at)
+        case "enum":
+            return [f"{at} must be one of {', '.join(_json(option) for option in kind.value)}"]
+        case "pattern" if "pattern" in kind.as_dict():
+            return [f"{at} must match pattern {kind.value}"]
+        case "pattern":
+            return [f"{at} must match a pattern that takes too long to try on it"]
+        case "additionalProperties" | "unevaluatedProperties":
+            return [f"{at} must not have {_listed(kind.value, 'the property', 'the properties')}"]
+        case "contains" | "unevaluatedItems":
+            keyword = str(problem.schema_path[-1]) if problem.schema_path else kind.name
+            return [f"{at} must have such items as {keyword} asks for"]
+        case "propertyNames":
+            return [f"{at} has a property whose name does not fit: {cast(Problem, kind.value).message}"]
+        case name if name in SAID:
+            return [f"{at} {SAID[name].format(kind.value if name == 'format' else _json(kind.value))}"]
+        case _:
+            return [f"{at}: {problem.message}"]
 
-    def __init__(self, root: Json) -> None:
-        self._root = root
-        self._names: dict[str, str] = {}
-        """Where references lead, and what the places are called."""
-        self.patterns: set[str] = set()
-        """Every regular expression that was met."""
 
-    def walked(self) -> Json:
-        """The schema for the validator. Raises SchemaError."""
-        found = self._schema(self._root, "#", 0)
-        assert isinstance(found, dict)
-        places: Json = {}
-        while waiting := [pointer for pointer, name in self._names.items() if name not in places]:
-            for pointer in waiting:
-                places[self._names[pointer]] = self._schema(self._resolved(pointer), pointer, 0)
-        return {**found, "definitions": places} if places else found
+def _why_no_alternative(problem: Problem, called: str, at: str) -> list[str]:
+    branches: list[list[Problem]] = problem.kind.as_dict()["context"]
+    if fitting := sum(not branch for branch in branches):
+        return [f"{at} must fit exactly one of the {len(branches)} schemas of oneOf, and fits {fitting}"]
+    meant = [branch for branch in branches if not any(_is_of_another_type(one, problem) for one in branch)]
+    if len(meant) == 1 and len(meant[0]) <= MAX_BRANCH_PROBLEMS:
+        return [words for one in meant[0] for words in why_unfit(one, called)]
+    kinds = {
+        name for branch in branches for one in branch if one.kind.name == "type" for name in one.kind.as_dict()["types"]
+    }
+    types = f" ({', '.join(sorted(kinds))})" if kinds and not meant else ""
+    return [f"{at} must fit one of the {len(branches)} schemas of {problem.kind.name}{types}, and fits none"]
 
-    def _schema(self, node: Any, at: str, depth: int) -> Json | bool:
-        if isinstance(node, bool):
-            return node
-        if not isinstance(node, dict):
-            raise SchemaError(f"{at} is not a schema: an object, true or false")
-        if depth > MAX_DEPTH:
-            raise SchemaError(f"{at} lies more than {MAX_DEPTH} schemas deep")
-        schema = cast(Json, node)
-        if unchecked := next((name for name in UNCHECKED if name in schema), ""):
-            raise SchemaError(f"{at} has {unchecked}, which is not checked here")
-        found: Json = {}
-        for name, value in self._keywords(schema, at, depth):
-            if name == "dependencies" and (twice := set(found.get(name, {})) & set(value)):
-                raise SchemaError(f"{at} says two things about what {min(twice)} needs")
-            found[name] = {**found.get(name, {}), **value} if name == "dependencies" else value
-        if "$ref" not in schema:
-            return found
-        reference: Json = {"$ref": f"#/definitions/{self._name(schema['$ref'], at)}"}
-        return {"allOf": [reference, found]} if found else reference
 
-    def _keywords(self, schema: Json, at: str, depth: int) -> Iterator[tuple[str, Any]]:
-        for name, value in schema.items():
-            here = f"{at}/{name}"
-            if name in PLAIN:
-                fits, what = PLAIN[name]
-                if not fits(value):
-                    raise SchemaError(f"{here} is not {what}")
-                if name == "pattern":
-                    self.patterns.add(value)
-                yield name, value
-            elif name in ONE_SCHEMA:
-                yield name, self._schema(value, here, depth + 1)
-            elif name in LISTS:
-                yield "items" if name == "prefixItems" else name, self._schemas(value, here, depth)
-            elif name in MAPS:
-                yield from self._map(name, value, here, depth)
-            elif name == "items" and "prefixItems" not in schema:
-                listed = isinstance(value, list)
-                yield name, self._schemas(value, here, depth) if listed else self._schema(value, here, depth + 1)
-            elif name == "items":
-                yield "additionalItems", self._schema(value, here, depth + 1)
-            elif name in ("dependencies", "dependentRequired"):
-                yield "dependencies", self._dependencies(value, here, depth)
+def _is_of_another_type(one: Problem, whole: Problem) -> bool:
+    """Whether an alternative asks for another type, or for another constant that tells it apart."""
+    here = len(one.instance_path) - len(whole.instance_path)
+    return (one.kind.name == "type" and here == 0) or (one.kind.name == "const" and here <= 1)
 
-    def _map(self, name: str, value: Any, here: str, depth: int) -> Iterator[tuple[str, Any]]:
-        if not isinstance(value, dict):
-            raise SchemaError(f"{here} is not an object of schemas")
-        members = cast(Json, value)
-        if name == "patternProperties" and (bad := next((key for key in members if not is_regex(key)), None)):
-            raise SchemaError(f"{here}/{bad} is not {REGEX}")
-        if name == "patternProperties":
-            self.patterns.update(members)
-        found = {key: self._schema(member, f"{here}/{key}", depth + 1) for key, member in members.items()}
-        if name == "dependentSchemas":
-            yield "dependencies", found
-        elif name not in ("$defs", "definitions"):  # those are taken where a reference leads to them
-            yield name, found
 
-    def _schemas(self, value: Any, here: str, depth: int) -> list[Json | bool]:
-        if not isinstance(value, list) or not value:
-            raise SchemaError(f"{here} is not a list of schemas")
-        return [self._schema(item, f"{here}/{at}", depth + 1) for at, item in enumerate(cast(list[Any], value))]
+def _steps(path: Sequence[str | int]) -> str:
+    steps = (
+        f"[{part}]" if isinstance(part, int) else f".{part}" if part.isidentifier() else f"[{_json(part)}]"
+        for part in path
+    )
+    return "".join(steps)
 
-    def _dependencies(self, value: Any, here: str, depth: int) -> Json:
-        if not isinstance(value, dict):
-            raise SchemaError(f"{here} is not an object")
-        found: Json = {}
-        for key, needs in cast(Json, value).items():
-            found[key] = needs if is_words(needs) else self._schema(needs, f"{here}/{key}", depth + 1)
-        return found
 
-    def _name(self, reference: Any, at: str) -> str:
-        if not isinstance(reference, str) or not (reference == "#" or reference.startswith("#/")):
-            raise SchemaError(f"{at}/$ref may only lead to a place of the same schema, such as #/$defs/name")
-        self._resolved(reference)
-        return self._names.setdefault(reference, f"place{len(self._names)}")
+def _listed(names: list[str], one: str, several: str) -> str:
+    return f"{one if len(names) == 1 else several} {', '.join(names)}"
 
-    def _resolved(self, pointer: str) -> Any:
-        place: Any = self._root
-        for part in unquote(pointer).split("/")[1:]:
-            key = part.replace("~1", "/").replace("~0", "~")
-            if isinstance(place, dict) and key in place:
-                place = cast(Json, place)[key]
-            elif isinstance(place, list) and key.isdecimal() and int(key) < len(cast(list[Any], place)):
-                place = cast(list[Any], place)[int(key)]
-            else:
-                raise SchemaError(f"a $ref leads to {pointer}, where nothing is")
-        return place
+
+def _json(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def type_of(value: Any) -> str:
+    """The type of a value as JSON Schema calls it."""
+    match value:
+        case None:
+            return "null"
+        case bool():
+            return "boolean"
+        case int():
+            return "integer"
+        case str():
+            return "string"
+        case list() | tuple():
+            return "array"
+        case dict():
+            return "object"
+        case _:
+            return "number"

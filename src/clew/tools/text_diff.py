@@ -1,7 +1,6 @@
-"""Comparing texts: unified diffs for people, nearest names and lines for hints, fingerprints."""
+"""Comparing texts: unified diffs for people, nearest names and lines for hints."""
 
 import difflib
-import hashlib
 
 from clew.protocol.display import DiffBlock
 
@@ -50,8 +49,3 @@ def nearest_line(wanted: str, lines: list[str]) -> int | None:
             if ratio > best_ratio:
                 best, best_ratio = index, ratio
     return best
-
-
-def fingerprint(data: bytes) -> bytes:
-    """Sixteen bytes that stand for the content."""
-    return hashlib.blake2b(data, digest_size=16).digest()

@@ -4,7 +4,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from msgspec import Struct
 
@@ -13,13 +13,28 @@ from clew.protocol.ids import MAIN_AGENT
 from clew.undo.errors import NothingToRestore
 from clew.undo.limits import Limits
 from clew.undo.plan import FilePlan, RestorePlan, plan_restore
-from clew.undo.preview import made_change, preview
-from clew.undo.restore import Restored, apply_plan
 from clew.undo.scan import Stopped
 from clew.undo.state import Call, Checkpoint
 from clew.undo.workspace import OpenCall, Workspace
 
+if TYPE_CHECKING:
+    from clew.undo.restore import Restored
+
 T = TypeVar("T")
+
+
+def previews():
+    """Diffs of what a restore would do: loaded when somebody wants to see them."""
+    from clew.undo import preview
+
+    return preview
+
+
+def restores():
+    """What carries a restore out: a session that only keeps files loads none of it."""
+    from clew.undo import restore
+
+    return restore
 
 
 class ScanProgress(Struct, frozen=True, kw_only=True):
@@ -139,7 +154,7 @@ class UndoKeeper:
         consent: Collection[str] = (),
         force: bool = False,
         progress: Callable[[int, int], None] | None = None,
-    ) -> Restored:
+    ) -> "Restored":
         """Carry a plan out; see `apply_plan`. `progress` is called on this loop."""
         loop = asyncio.get_running_loop()
 
@@ -147,9 +162,9 @@ class UndoKeeper:
             if progress is not None:
                 loop.call_soon_threadsafe(progress, done, total)
 
-        def work(place: Workspace) -> Restored:
+        def work(place: Workspace) -> "Restored":
             place.settle()
-            done = apply_plan(
+            done = restores().apply_plan(
                 plan,
                 store=place.store,
                 journal=place.journal,
@@ -170,11 +185,11 @@ class UndoKeeper:
 
     async def preview(self, plan: RestorePlan) -> tuple[DiffBlock, ...]:
         """A plan as diffs, in its order."""
-        return await self._in_thread(lambda place: tuple(preview(file, place.store) for file in plan.files))
+        return await self._in_thread(lambda place: tuple(previews().preview(file, place.store) for file in plan.files))
 
     async def changed(self, files: Sequence[FilePlan]) -> tuple[DiffBlock, ...]:
         """The paths of a plan as what was done to them: from the state it would bring back to what is there now."""
-        return await self._in_thread(lambda place: tuple(made_change(file, place.store) for file in files))
+        return await self._in_thread(lambda place: tuple(previews().made_change(file, place.store) for file in files))
 
     async def close(self) -> None:
         """Stop a scan that still runs, save, let go."""

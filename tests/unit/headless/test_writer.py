@@ -10,9 +10,10 @@ from typing import Any, TextIO
 
 import pytest
 
-from clew.headless.writer import MAX_JOINED_CHARS, MAX_WAITING_WORDS, OutputWriter
+from clew.headless.writer import MAX_WAITING_WORDS, OutputWriter
 from clew.protocol.stream import NoticeLine, PartialLine
 from clew.protocol.stream_content import BlockDelta, BlockStop, Growth, InputPiece, TextPiece
+from clew.streaming.joining import MAX_JOINED_CHARS, joined
 from fakes.effort import HANG_S
 
 
@@ -53,7 +54,7 @@ async def taken(reading: int, stream: TextIO, writer: OutputWriter) -> list[dict
 
 async def test_a_reader_that_stops_reading_holds_up_nothing_and_loses_nothing(pipe: tuple[int, TextIO]) -> None:
     reading, stream = pipe
-    writer = OutputWriter(stream)
+    writer = OutputWriter(stream, join=joined)
     for number in range(2_000):  # far more than a pipe holds; every await would hang if it waited for the reader
         await writer.write(notice(f"{number} " + "x" * 500))
     finishing = asyncio.create_task(writer.finish())
@@ -66,7 +67,7 @@ async def test_a_reader_that_stops_reading_holds_up_nothing_and_loses_nothing(pi
 
 async def test_growing_words_are_joined_while_nobody_reads_and_come_to_the_same(pipe: tuple[int, TextIO]) -> None:
     reading, stream = pipe
-    writer = OutputWriter(stream)
+    writer = OutputWriter(stream, join=joined)
     writer.put(notice("x" * 200_000))  # the pipe is full from here on
     while writer.waiting:  # noqa: ASYNC110  (a thread takes it, and tells nobody)
         await asyncio.sleep(0)
@@ -91,7 +92,7 @@ async def test_growing_words_are_joined_while_nobody_reads_and_come_to_the_same(
 @pytest.mark.parametrize("watched", [True, False])
 async def test_a_reader_that_leaves_is_noticed(pipe: tuple[int, TextIO], watched: bool) -> None:
     reading, stream = pipe
-    writer = OutputWriter(stream, watched=watched)
+    writer = OutputWriter(stream, watched=watched, join=joined)
     await writer.write(notice("one"))
     os.read(reading, 65_536)
     os.close(reading)
@@ -107,7 +108,7 @@ async def test_a_reader_that_leaves_is_noticed(pipe: tuple[int, TextIO], watched
 async def test_a_pipe_that_does_not_wait_is_written_all_the_same(pipe: tuple[int, TextIO]) -> None:
     reading, stream = pipe
     os.set_blocking(stream.fileno(), False)
-    writer = OutputWriter(stream)
+    writer = OutputWriter(stream, join=joined)
     for number in range(1_000):
         await writer.write(notice(f"{number} " + "x" * 500))
     assert len(await taken(reading, stream, writer)) == 1_000
@@ -126,7 +127,7 @@ async def test_words_for_people_are_bounded_while_nobody_reads(pipe: tuple[int, 
 
 async def test_a_path_that_is_no_text_is_still_a_line(pipe: tuple[int, TextIO]) -> None:
     reading, stream = pipe
-    writer = OutputWriter(stream)
+    writer = OutputWriter(stream, join=joined)
     await writer.write(notice("caf\udce9"))
     (line,) = await taken(reading, stream, writer)
     assert line["text"] == "caf\udce9"
@@ -134,7 +135,7 @@ async def test_a_path_that_is_no_text_is_still_a_line(pipe: tuple[int, TextIO]) 
 
 async def test_a_stream_without_a_descriptor_is_written_too() -> None:
     out = io.StringIO()
-    writer = OutputWriter(out)
+    writer = OutputWriter(out, join=joined)
     writer.put("words\n")
     await writer.write(notice("line"))
     await writer.finish()

@@ -98,6 +98,18 @@ def test_the_drawn_line_matches_the_layout(columns: int, text: str) -> None:
     assert (seen.row, seen.column) == (layout.cursor_row, layout.cursor_column)
 
 
+async def test_a_key_at_the_end_of_the_line_writes_its_character_and_nothing_else() -> None:
+    """A screen reader speaks what is written."""
+    async with Stage(terminal=editing()) as stage:
+        await stage.shows("> ")
+        await stage.settled()
+        before = len(stage.output)
+        for letter in "hello wörld 漢字":
+            stage.terminal.type(letter)
+            await stage.settled()
+        assert stage.output[before:] == "hello wörld 漢字"
+
+
 async def test_what_was_typed_stays_on_the_screen() -> None:
     async with Stage(terminal=editing()) as stage:
         stage.terminal.type("hel")

@@ -22,7 +22,8 @@ from clew.protocol.events import (
 from clew.protocol.ids import CallId, EntryId, MessageId, RequestId
 from clew.protocol.messages import ToolResultPart
 from clew.protocol.usage import Usage
-from clew.streaming.outcome import Outcome, failed_result
+from clew.streaming.outcome import Outcome
+from clew.streaming.results import failed_result, result_of
 from engine.harness import Reader, Shell, Stage
 from unit.host.room import STARTED
 
@@ -39,7 +40,7 @@ def outcome_of(events: list[Any]) -> Outcome:
 
 
 def document(outcome: Outcome) -> dict[str, Any]:
-    return json_of(outcome.result())
+    return json_of(result_of(outcome))
 
 
 def ended(reason: Any, **more: Any) -> TurnEnded:

@@ -29,6 +29,7 @@ from clew.protocol.messages import ReasoningPart, RedactedReasoningPart, TextPar
 from clew.protocol.usage import Usage
 from clew.streaming.lines import StreamLines
 from clew.streaming.outcome import Outcome
+from clew.streaming.results import result_of
 from engine.harness import SESSION, Reader, Stage
 from fakes.stream_reader import PieceReader, calls, problems
 from unit.host.room import STARTED
@@ -55,7 +56,7 @@ def run_of(events: Iterable[Event], **how: Any) -> list[Json]:
     events = [STARTED, *events]
     for event in events:
         outcome.feed(event)
-    return [*told(events, **how), json.loads(msgspec.json.encode(outcome.result()))]
+    return [*told(events, **how), json.loads(msgspec.json.encode(result_of(outcome)))]
 
 
 def log_of(path: Path) -> list[Json]:

@@ -99,20 +99,17 @@ def test_all_that_is_wrong_is_told_at_once_and_briefly() -> None:
         ({"pattern": "("}, "#/pattern"),
         ({"pattern": 3}, "#/pattern"),
         ({"patternProperties": {"[": {}}}, "#/patternProperties"),
-        ({"enum": []}, "#/enum"),
         ({"anyOf": {}}, "#/anyOf"),
         ({"items": 3}, "#/items"),
         ({"multipleOf": 0}, "#/multipleOf"),
         ({"$ref": "https://example.com/schema.json"}, "same schema"),
         ({"$ref": "file:///etc/passwd"}, "same schema"),
         ({"$ref": "other.json#/x"}, "same schema"),
-        ({"$ref": "#anchor"}, "same schema"),
         ({"$ref": 7}, "same schema"),
         ({"$ref": "#/nowhere"}, "nothing is"),
-        ({"$ref": "#"}, "without end"),
-        ({"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"}, "without end"),
-        ({"unevaluatedProperties": False}, "unevaluatedProperties"),
-        ({"dependentRequired": {"a": ["b"]}, "dependentSchemas": {"a": {}}}, "two things"),
+        ({"$ref": "#anchor"}, "nothing is"),
+        ({"properties": {"a/b": {"required": ["x", 3]}}}, "#/properties/a~1b/required/1 is not a list of names"),
+        ({"type": "object", "minProperties": 1.5}, "#/minProperties is not a whole number"),
         ({"description": "x" * 70_000}, "64 kB"),
     ],
 )
@@ -132,12 +129,93 @@ def test_deep_schemas_are_refused(keyword: str) -> None:
         AnswerSchema(schema)
 
 
-def test_more_blocks_than_the_language_has_are_refused_in_our_words() -> None:
+def test_thirty_arrays_in_each_other_are_a_schema() -> None:
     schema: dict[str, Any] = {"type": "string"}
-    for _ in range(25):
-        schema = {"type": "array", "items": schema}
+    value: Any = "x"
+    for _ in range(30):
+        schema, value = {"type": "array", "items": schema}, [value]
+    assert AnswerSchema(schema).problems(value) == ""
+    assert AnswerSchema(schema).problems(value[0]) == "output" + "[0]" * 29 + " must be array, not string"
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#"},
+        {"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}, "$ref": "#/$defs/a"},
+        {"allOf": [{"$ref": "#"}], "type": "string"},
+        {"$dynamicAnchor": "n", "anyOf": [{"type": "null"}, {"$dynamicRef": "#n"}], "minimum": 3},
+    ],
+)
+def test_a_reference_that_leads_back_to_itself_ends(schema: dict[str, Any]) -> None:
+    with not_hanging():
+        AnswerSchema(schema).problems(1)
+
+
+ALTERNATIVES = {"type": "array", "items": {"$ref": "#/$defs/t"}}
+TWICE = {
+    "$ref": "#/$defs/t",
+    "$defs": {"t": {"anyOf": [ALTERNATIVES, {**ALTERNATIVES, "minItems": 2}, {"type": "null"}]}},
+}
+BOTH = {
+    "$ref": "#/$defs/t",
+    "$defs": {"t": {"type": ["array", "null"], "allOf": [{"items": {"$ref": "#/$defs/t"}}] * 2}},
+}
+
+
+def doubling(reference: str, places: int, *, last: dict[str, Any]) -> dict[str, Any]:
+    """Places that refer twice to the next one, by pointer or by name."""
+    twice = {f"d{at}": {"$anchor": f"d{at}", "allOf": [{"$ref": reference.format(at + 1)}] * 2} for at in range(places)}
+    end = {f"d{places}": {"$anchor": f"d{places}", **last}}
+    return {"$ref": reference.format(0), "$defs": {**twice, **end}}
+
+
+ITEMS = {"items": {"$ref": "#"}}
+CHOICE = {"type": ["array", "null"], "if": ITEMS, "then": ITEMS, "else": ITEMS}
+ONE_OF = {"oneOf": [{"type": "array", **ITEMS}, {"type": "array", "minItems": 2, **ITEMS}, {"type": "null"}]}
+FOUND = {"anyOf": [{"type": "null"}, {"type": "array", "contains": {"$ref": "#"}, **ITEMS}]}
+NAMED = {"type": "array", "items": {"$dynamicRef": "#n"}}
+DYNAMIC = {"$dynamicAnchor": "n", "anyOf": [NAMED, {**NAMED, "minItems": 2}, {"type": "null"}]}
+
+
+@pytest.mark.parametrize("schema", [TWICE, BOTH, CHOICE, ONE_OF, FOUND, DYNAMIC])
+def test_alternatives_that_lead_back_are_judged_once_each(schema: dict[str, Any]) -> None:
+    good: Any = None
+    bad: Any = 1
+    for _ in range(60):
+        good, bad = [good], [bad]
+    with not_hanging():
+        shape = AnswerSchema(schema)
+        assert shape.problems(good) == ""
+        assert shape.problems(bad) == "output does not have the shape that the schema asks for"
+
+
+@pytest.mark.parametrize("reference", ["#/$defs/d{}", "#d{}"])
+@pytest.mark.parametrize("last", [{"type": "null"}, {"items": {"$ref": "#"}}])
+def test_references_that_multiply_are_refused(reference: str, last: dict[str, Any]) -> None:
+    assert AnswerSchema(doubling(reference, 8, last=last)).problems(None) == ""
+    with not_hanging(), pytest.raises(SchemaError, match="multiply"):
+        AnswerSchema(doubling(reference, 60, last=last))
+
+
+def test_references_that_refer_on_and_on() -> None:
+    def chain(places: int) -> dict[str, Any]:
+        named = {f"d{at}": {"$ref": f"#/$defs/d{at + 1}"} for at in range(places)}
+        return {"$ref": "#/$defs/d0", "$defs": {**named, f"d{places}": {"type": "null"}}}
+
+    assert AnswerSchema(chain(100)).problems(1) == "output must be null, not integer"
     with pytest.raises(SchemaError, match="deep"):
-        AnswerSchema(schema)
+        AnswerSchema(chain(1700))
+
+
+def test_what_is_wrong_in_a_schema_that_refers_to_itself_is_told() -> None:
+    assert AnswerSchema(BOTH).problems([[1]]) == "output[0][0] must be null or array, not integer"
+    assert "output must fit one of the 3 schemas of anyOf" in AnswerSchema(TWICE).problems([[1]])
+
+
+def test_the_same_value_many_times_is_no_growing() -> None:
+    words = AnswerSchema({"items": {"allOf": [{"type": "integer"}, {"minimum": 0}]}}).problems(["x"] * 30_000)
+    assert words.endswith("; and 29995 more")
 
 
 def test_an_address_in_a_schema_is_never_asked() -> None:
@@ -267,7 +345,104 @@ def test_patterns_as_people_write_them(pattern: str, good: str, bad: str) -> Non
     assert "must match pattern" in schema.problems(bad)
 
 
-@pytest.mark.parametrize("pattern", [r"(a)\1", "(?<=a)b", "a(?=b)", "a" * 501])
-def test_patterns_that_could_not_be_bounded_are_refused(pattern: str) -> None:
+@pytest.mark.parametrize(
+    ("pattern", "good", "bad"),
+    [
+        (r"^(a+)b\1$", "aabaa", "aaba"),
+        ("(?<=a)b", "ab", "bb"),
+        ("a(?=b)", "ab", "ac"),
+        ("^" + "a" * 600, "a" * 600, "a"),
+    ],
+)
+def test_patterns_that_are_bounded_instead_of_linear(pattern: str, good: str, bad: str) -> None:
+    shape = AnswerSchema({"type": "string", "pattern": pattern})
+    assert shape.problems(good) == ""
+    assert "must match pattern" in shape.problems(bad)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "hostile"), [(r"(a+)+\1$", "a" * 5000 + "!"), (r"(?=.*b)c", "a" * 50_000), (r"(.*)(.*)\1x", "a" * 9000)]
+)
+def test_a_pattern_that_would_take_too_long_is_told_as_that(pattern: str, hostile: str) -> None:
+    with not_hanging():
+        words = AnswerSchema({"type": "string", "pattern": pattern}).problems(hostile)
+    assert words == "output must match a pattern that takes too long to try on it"
+
+
+def test_a_pattern_that_takes_much_memory_is_refused() -> None:
     with pytest.raises(SchemaError, match="#/pattern is not a regular expression"):
-        AnswerSchema({"type": "string", "pattern": pattern})
+        AnswerSchema({"type": "string", "pattern": "(a{1000}){1000}"})
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "words"),
+    [
+        (
+            PERSON,
+            {"age": "36", "size": 2},
+            'output must have the property "name"; output.age must be integer, not string; '
+            "output must not have the property size",
+        ),
+        ({"enum": ["a", None, 3]}, "b", 'output must be one of "a", null, 3'),
+        ({"const": {"a": 1}}, 2, 'output must be {"a": 1}'),
+        ({"properties": {"a b": {"minLength": 2}}}, {"a b": ""}, 'output["a b"] must have at least 2 characters'),
+        ({"items": {"minimum": 3}}, [4, 2.5], "output[1] must be at least 3"),
+        ({"format": "date"}, "2026-13-01", "output must have the format date"),
+        ({"uniqueItems": True}, [1, 1], "output must not have the same item twice"),
+        ({"prefixItems": [{}], "items": False}, [1, 2], "output[1] must not be there"),
+        (
+            {"contains": {"type": "null"}, "minContains": 2},
+            [None],
+            "output must have such items as minContains asks for",
+        ),
+        (
+            {"unevaluatedProperties": False, "allOf": [{"properties": {"a": {}}}]},
+            {"a": 1, "b": 1, "c": 1},
+            "output must not have the properties b, c",
+        ),
+        (
+            {"propertyNames": {"maxLength": 2}},
+            {"abc": 1},
+            'output has a property whose name does not fit: "abc" is longer than 2 characters',
+        ),
+        (
+            {"oneOf": [{"type": "integer"}, {"minimum": 3}]},
+            5,
+            "output must fit exactly one of the 2 schemas of oneOf, and fits 2",
+        ),
+        (
+            {"anyOf": [{"type": "null"}, {"type": "integer"}]},
+            "x",
+            "output must fit one of the 2 schemas of anyOf (integer, null), and fits none",
+        ),
+        (
+            {"properties": {"f": {"anyOf": [{"type": "null"}, PERSON]}}},
+            {"f": {"name": "", "age": 3}},
+            "output.f.name must have at least 1 characters",
+        ),
+        (
+            {
+                "oneOf": [
+                    {"properties": {"kind": {"const": "circle"}, "radius": {"type": "number"}}},
+                    {"properties": {"kind": {"const": "box"}, "width": {"type": "number"}}},
+                ]
+            },
+            {"kind": "box", "width": "3", "radius": None},
+            "output.width must be number, not string",
+        ),
+    ],
+)
+def test_the_words_for_what_is_wrong(schema: dict[str, Any], value: Any, words: str) -> None:
+    assert AnswerSchema(schema).problems(value) == words
+
+
+@pytest.mark.parametrize("name", ["https://example.com/dialect", "nonsense", 7])
+def test_a_draft_that_nobody_knows_is_read_as_the_newest(name: Any) -> None:
+    assert (
+        AnswerSchema({"$schema": name, "prefixItems": [{"type": "string"}]}).problems([1])
+        == "output[0] must be string, not integer"
+    )
+
+
+def test_half_a_character_is_no_value() -> None:
+    assert "not JSON" in AnswerSchema({"type": "string"}).problems("\ud800")
