@@ -25,6 +25,7 @@ main()
 """
 ROOMS = {
     "agents",
+    "assembly",
     "cli",
     "config",
     "engine",
@@ -32,6 +33,7 @@ ROOMS = {
     "hooks",
     "host",
     "llm",
+    "parts",
     "permissions",
     "prompts",
     "protocol",

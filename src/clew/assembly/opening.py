@@ -13,9 +13,9 @@ from clew.agents.factory import AgentFactory
 from clew.agents.log import AgentLog
 from clew.agents.runner import MAIN, AgentBody
 from clew.agents.toolbox import AgentTools, SessionTools, open_tools
-from clew.assembly.parts import PartMaker, parts_of
-from clew.assembly.structured import OutputParts, output_parts
-from clew.assembly.tool_search import ToolSearch, is_small, small_words, tool_search
+from clew.agents.undo_hook import LookAtEnd
+from clew.assembly.parts import PartMaker, answering_parts, parts_of
+from clew.assembly.tool_search import OutputParts, ToolSearch, is_small, output_parts, small_words, tool_search
 from clew.config.schema import Settings
 from clew.engine.agent import Agent
 from clew.engine.gate import PendingAnswers
@@ -28,17 +28,16 @@ from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
 from clew.engine.turn import Prompt, PromptWord
 from clew.host.door import Door, OpenSession
-from clew.host.journal import Journal
+from clew.host.model_choice import check_fast_model, check_thinking, chosen_model, connector, key_source
 from clew.host.part import Part, PartSession, PartSetup
 from clew.host.past import Past, interrupted_words, moved_words, new_origin, note_project, open_past, resolve
 from clew.host.prompt_bytes import PromptBytes, prompt_bytes
 from clew.host.request import SessionRequest, Tell
-from clew.host.session import Session
+from clew.host.session import Journal, Session
 from clew.host.slash_names import SlashNames
 from clew.host.workspace import Workspace, workspace_of
 from clew.llm.model import Model
 from clew.parts.memory.part import MemoryPart
-from clew.parts.models.choice import check_fast_model, check_thinking, chosen_model, connector, key_source
 from clew.prompts.facts import FactsProbe
 from clew.prompts.memory import Memory
 from clew.prompts.system_prompt import build_system_prompt
@@ -140,12 +139,18 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         agent=agent,
         agents=agents,
         reminders=reminders,
-        parts=parts,
         names_changed=names.changed,
     )
     for part in parts:
         toolbox.shared.add_hooks(part.call_hook)
         part.start(own)
+
+    def more_parts() -> tuple[Part, ...]:
+        made = answering_parts(setup, parts)
+        for part in made:
+            part.start(own)
+        return made
+
     voice.speak_in(session)
     keep_beginning(found, past, session, prompt, search, small=small)
     notes = [*warnings_of(workspace, past, parts)]
@@ -162,6 +167,7 @@ def assemble(request: SessionRequest, door: Door, more: Sequence[PartMaker] = ()
         permits=toolbox.permits,
         names=names,
         notes=(*notes, *(event for part in parts for event in part.introduction())),
+        more_parts=more_parts,
         go_on=Prompt(content=CONTINUE_PROMPT, origin="clew") if past.interrupted != "none" else None,
     )
 
@@ -272,7 +278,8 @@ def join(
         compaction=workspace.settings.compaction,
     )
     limits = LimitCheck(bounds, purse=budget.of(MAIN_AGENT))
-    middlewares = [Steering(), limits, reminders, RepeatBrake(), SecretWarning(), *more]
+    looks = [LookAtEnd(toolbox.undo.look_at_end)] if toolbox.undo is not None else []
+    middlewares = [Steering(), limits, reminders, RepeatBrake(), SecretWarning(), *more, *looks]
     middlewares += [middleware for part in parts for middleware in part.middlewares]
     middlewares.sort(key=lambda middleware: middleware.stage)
     body = AgentBody(agent=agent, log=log, tools=toolbox, middlewares=middlewares, look=look_of(parts))

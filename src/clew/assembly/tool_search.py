@@ -1,4 +1,5 @@
-"""Whether a session's model searches for tools, or is told of all in full: decided once, when the session starts."""
+"""Tools that only some sessions have: a search among tools that come later, and one for the shape of an answer. Both
+are decided once, when the session starts."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -6,6 +7,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from clew.config.errors import SettingsError
 from clew.engine.middleware.base import Middleware
 from clew.llm.estimate import estimate_text
 from clew.llm.model import Model
@@ -92,3 +94,26 @@ def told_in_full(mode: str, late: LateTools | None, *, window: int) -> tuple[Too
     share = int(percent) if percent else AUTO_PERCENT
     size = estimate_text(msgspec.json.encode(specs).decode()) if specs else 0
     return specs if share == 100 or (size <= window * share / 100 and share) else ()
+
+
+class OutputParts(Struct, frozen=True, kw_only=True):
+    """Nothing, where answers are free."""
+
+    tools: tuple[Tool[Any], ...] = ()
+    middlewares: tuple[Middleware, ...] = ()
+
+
+def output_parts(schema: dict[str, Any] | None) -> OutputParts:
+    """The tool that takes the output, and what sees to it that there is one. Raises SettingsError."""
+    if schema is None:
+        return OutputParts()
+    from clew.engine.middleware.structured_output import StructuredOutputCheck
+    from clew.tools.answer_schema import AnswerSchema
+    from clew.tools.schema_keywords import SchemaError
+    from clew.tools.structured_output import StructuredOutput
+
+    try:
+        shape = AnswerSchema(schema)
+    except SchemaError as error:
+        raise SettingsError(f"--json-schema: {error}") from error
+    return OutputParts(tools=(StructuredOutput(shape),), middlewares=(StructuredOutputCheck(shape),))

@@ -16,11 +16,11 @@ from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.config.schema import Settings
 from clew.host.hub import Hub, NoSuchSession
+from clew.host.model_choice import NoModel, chosen_model, connector
 from clew.host.past import resolve
 from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace, remember_trust, workspace_of
 from clew.llm.errors import LLMError, MissingCredential, UnknownModel
-from clew.parts.models.choice import NoModel, chosen_model, connector
 from clew.protocol.client import Client
 from clew.system.home import clew_home
 from clew.transcript.errors import AmbiguousSession, TranscriptError

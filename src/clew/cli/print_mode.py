@@ -16,8 +16,8 @@ from clew.config.errors import SettingsError
 from clew.headless.command_names import WITHOUT_A_SCREEN
 from clew.headless.run import HeadlessOptions, print_unstarted, run_headless
 from clew.headless.stopping import INTERRUPTED_CODE, hold_signals
+from clew.host.model_choice import NoModel
 from clew.llm.errors import LLMError, UnknownModel
-from clew.parts.models.choice import NoModel
 from clew.protocol.client import Client
 from clew.protocol.invocable_ops import looks_like_name, words_said
 from clew.system.terminal_text import sanitize

@@ -65,6 +65,8 @@ class OpenSession(Struct, kw_only=True):
     """What the first front end should be told."""
     go_on: Prompt | None = None
     """What lets a turn that was cut off go on."""
+    more_parts: Callable[[], tuple[Part, ...]] | None = None
+    """Makes and starts the parts that only answer, at the first op or lookup that no other takes."""
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -84,7 +86,7 @@ class Door:
     def __init__(self, *, reopen: Reopen | None = None) -> None:
         self._reopen = reopen
         self._handlers: OpHandlers = {}
-        self._answerers: Answerers | None = None
+        self._answerers: Answerers = {}
         self._looking: set[asyncio.Task[Any]] = set()
         """Answers that are under way, and ops that nobody waits for at the door."""
         self._open: OpenSession | None = None
@@ -109,8 +111,7 @@ class Door:
     def enter(self, opened: OpenSession) -> None:
         """Put a session behind the door; listeners hear of it."""
         self._open = opened
-        self._handlers = {kind: handler for part in opened.parts for kind, handler in part.ops().items()}
-        self._answerers = None
+        self._ask_parts()
         self._replay = Replay(opened.session.journal.main.state)
         for connection in self._connections:
             connection.each_listener(self.introduce)
@@ -159,7 +160,9 @@ class Door:
     async def answer(self, lookup: Lookup[Any]) -> Answer:
         """Look something up for a connection. Raises LookupRefused."""
         self._tell_parts(lookup)
-        answerer = self._known_answerers().get(type(lookup))
+        if type(lookup) not in self._answerers:
+            self._add_parts()
+        answerer = self._answerers.get(type(lookup))
         if answerer is None:
             raise LookupRefused(f"nothing in this session answers {lookup.__struct_config__.tag}")
         task = self._beside(answerer(lookup), type(lookup).__name__)
@@ -173,12 +176,19 @@ class Door:
                 raise
             raise LookupRefused(ENDED) from None  # the session did not wait for it
 
-    def _known_answerers(self) -> Answerers:
-        """Asked for by the first lookup, so that parts may load what only lookups need."""
-        if self._answerers is None:
-            found = {kind: answerer for part in self.opened.parts for kind, answerer in part.lookups().items()}
-            self._answerers = {ListInvocables: self.opened.names.listed, **found}
-        return self._answerers
+    def _ask_parts(self) -> None:
+        """Which part takes which op and answers which lookup."""
+        parts, names = self.opened.parts, self.opened.names
+        self._handlers = {kind: handler for part in parts for kind, handler in part.ops().items()}
+        found = {kind: answerer for part in parts for kind, answerer in part.lookups().items()}
+        self._answerers = {ListInvocables: names.listed, **found}
+
+    def _add_parts(self) -> None:
+        """Let the parts that only answer be made, once."""
+        make, self.opened.more_parts = self.opened.more_parts, None
+        if make is not None:
+            self.session.add_parts(make())
+            self._ask_parts()
 
     def _tell_parts(self, asked: Op | Lookup[Any]) -> None:
         for part in self.opened.parts:
@@ -287,6 +297,8 @@ class Door:
                 await self.opened.names.settle(op)
                 return self.opened.names.understood(op)
             case _:
+                if type(op) not in self._handlers:
+                    self._add_parts()
                 handler = self._handlers.get(type(op))
                 if handler is None:
                     raise OpRefused("nothing in this session does that")

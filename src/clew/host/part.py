@@ -87,8 +87,6 @@ class PartSession(Struct, frozen=True, kw_only=True):
     """The main one."""
     agents: AgentFactory
     reminders: Reminders
-    parts: "tuple[Part, ...]"
-    """All parts of the session, for those that ask the others something by a method of this class."""
     names_changed: Callable[[], None]
     """To be called when `invocables` answers something else than before."""
 

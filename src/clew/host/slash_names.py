@@ -30,9 +30,13 @@ class SlashNames:
     """One for each session."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
-        self._parts = parts
+        self._first = parts
         self._session: Session | None = None
         self._told: tuple[InvocableRow, ...] = ()
+
+    @property
+    def _parts(self) -> Sequence[Part]:
+        return self._session.parts if self._session is not None else self._first
 
     def start(self, session: Session) -> None:
         """From now on changes are told."""

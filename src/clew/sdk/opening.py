@@ -19,8 +19,8 @@ def open_client(options: Options) -> Client:
     NotOpened."""
     from clew.assembly.opening import open_session
     from clew.config.errors import SettingsError
+    from clew.host.model_choice import NoModel
     from clew.llm.errors import LLMError
-    from clew.parts.models.choice import NoModel
     from clew.transcript.errors import TranscriptError
 
     try:

@@ -19,8 +19,7 @@ from clew.engine.middleware.limits import LimitCheck
 from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
 from clew.host.door import Door, OpenSession
-from clew.host.journal import Journal
-from clew.host.session import Session
+from clew.host.session import Journal, Session
 from clew.host.slash_names import SlashNames
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import ScriptedModel

@@ -73,7 +73,6 @@ def plug(
         agent=session.main.agent,
         agents=agents or cast(Any, NoAgents()),
         reminders=reminders or Reminders(),
-        parts=tuple(parts),
         names_changed=lambda: None,
     )
     for part in parts:

@@ -18,9 +18,8 @@ from clew.engine.middleware.steering import Steering
 from clew.engine.ports import Limits
 from clew.engine.step import StepRunner
 from clew.host.door import Door, OpenSession
-from clew.host.journal import Journal
 from clew.host.part import Part
-from clew.host.session import Session
+from clew.host.session import Journal, Session
 from clew.host.slash_names import SlashNames
 from clew.llm.model import Model
 from clew.parts.history.part import HistoryPart

@@ -23,7 +23,7 @@ class DoctorPart(Part):
 
     async def _check(self, lookup: RunChecks) -> ChecksShown:
         rows = await asyncio.to_thread(self._rows)
-        return ChecksShown(checks=(*rows, *(row for part in self._own.parts for row in part.checks())))
+        return ChecksShown(checks=(*rows, *(row for part in self._own.session.parts for row in part.checks())))
 
     def _rows(self) -> tuple[CheckRow, ...]:
         from clew.parts.doctor.checks import examine  # the checks load what nobody else needs

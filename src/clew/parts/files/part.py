@@ -20,7 +20,7 @@ class FilePart(Part):
 
     def start(self, own: PartSession) -> None:
         """Belong to a session."""
-        self._parts = own.parts
+        self._session = own.session
 
     async def stop(self) -> None:
         """Nobody reads names any more."""
@@ -37,5 +37,5 @@ class FilePart(Part):
 
             self._index = FileIndex(lambda: project_files(self._workspace))
         rows = await self._index.find(lookup.query, min(lookup.limit, MAX_FILES))
-        named = tuple(name for part in self._parts for name in part.found(lookup.query))
+        named = tuple(name for part in self._session.parts for name in part.found(lookup.query))
         return FilesFound(query=lookup.query, rows=(*named, *rows))

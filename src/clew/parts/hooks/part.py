@@ -8,9 +8,8 @@ from clew.engine.ports import CallHook
 from clew.engine.turn import Prompt, PromptWord
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup, nothing
 from clew.host.session import EndReason
-from clew.parts.hooks.call_hooks import CallHooks
+from clew.parts.hooks.around import CallHooks, TurnHooks
 from clew.parts.hooks.session_hooks import SessionHooks
-from clew.parts.hooks.turn_hooks import TurnHooks
 from clew.protocol.context_events import CompactionKind
 from clew.protocol.events import AgentEnded, Event, HooksChanged, Notified
 from clew.protocol.ids import MAIN_AGENT, AgentId

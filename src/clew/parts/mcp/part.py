@@ -52,7 +52,8 @@ LISTED_WITHIN_S = 10.0
 class McpPart(Part):
     """Always there, for those who ask; what it stands for is loaded where there is a server."""
 
-    def __init__(self, setup: PartSetup) -> None:
+    def __init__(self, setup: PartSetup, *, expected: bool = False) -> None:
+        """`expected`: there may be servers, which is worth a look."""
         self._setup = setup
         self._own: PartSession | None = None
         self._permission_tool: PermissionTool | None = None
@@ -63,7 +64,7 @@ class McpPart(Part):
         self.offers = McpOffers(self._names_changed)
         self.asks = McpAsks(setup.workspace.home, driven=setup.request.driven)
         self.servers: McpServers | None = None
-        if may_have_servers(setup):
+        if expected:
             self.servers = self._opened()
             self.late = self
         if setup.request.mcp_wait_s:
@@ -315,19 +316,6 @@ class FirstWait(Middleware):
         if late:
             words = f"{', '.join(late)} did not connect within {self._limit_s:g} s (--mcp-wait)"
             yield Notice(level="warning", text=f"MCP: {words}", code="mcp")
-
-
-def may_have_servers(setup: PartSetup) -> bool:
-    """Whether it is worth looking: a few names on disk."""
-    request, workspace = setup.request, setup.workspace
-    if request.mcp_config:
-        return True
-    if request.strict_mcp or request.bare:
-        return False
-    kept = SessionStore(workspace.home).project_dir(workspace.root)
-    files = [(workspace.home / "mcp.json", "user"), (kept / "mcp.json", "local")]
-    files += [(workspace.root / ".mcp.json", "project")] if workspace.trusted else []
-    return any(source in workspace.sources and file.exists() for file, source in files)
 
 
 def places_of(setup: PartSetup) -> Any:

@@ -2,10 +2,10 @@
 
 from functools import partial
 
+from clew.host.model_choice import cannot_stop_thinking
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
-from clew.parts.models.choice import cannot_stop_thinking
 from clew.protocol.events import ModelChanged
 from clew.protocol.lookups.rules_and_models import ListModels, ModelsListed
 from clew.protocol.ops import SetModel

@@ -10,7 +10,6 @@ from clew.config.errors import SettingsError
 from clew.host.part import Effect, OpHandlers, Part, PartSession, PartSetup, nothing
 from clew.host.session import EndReason
 from clew.host.workspace import Workspace
-from clew.parts.notifications.attention import Attention
 from clew.protocol.events import (
     Answered,
     ApprovalRequested,
@@ -31,6 +30,7 @@ from clew.system.redact import redact
 from clew.system.terminal_text import clip, sanitize
 
 MAX_CHARS = 120
+PAUSE_S = 30.0
 MAX_READ_CHARS = 20_000
 """More of a text is not looked at: what is shown of it comes from its beginning."""
 OWN_DOING = frozenset(reason for reason, actor in STOPPED_BY.items() if actor == "user")
@@ -71,6 +71,32 @@ def notice_of(event: Event, title: str = "") -> Notified | None:
 def safe_line(text: str) -> str:
     """Redacted before it is cut: half a key is still most of a key."""
     return clip(sanitize(redact(text[:MAX_READ_CHARS]), one_line=True), MAX_CHARS)
+
+
+class Attention:
+    """Of one session. Who never reports the focus is taken to look as long as something was asked a moment ago."""
+
+    def __init__(self, *, pause_s: float = PAUSE_S, headless: bool = False) -> None:
+        self._pause_s = pause_s
+        self._headless = headless
+        self._focused: bool | None = None
+        self._heard_s: float | None = None
+
+    def heard(self, op: Op | Lookup[Any]) -> None:
+        """An op or a lookup came through the door."""
+        if isinstance(op, ReportFocus):
+            self._focused = op.focused
+        else:
+            self._heard_s = asyncio.get_running_loop().time()
+
+    @property
+    def looking(self) -> bool:
+        """Somebody sees what is told now."""
+        if self._headless:
+            return False
+        if self._focused is not None or self._heard_s is None:
+            return self._focused is not False
+        return asyncio.get_running_loop().time() - self._heard_s < self._pause_s
 
 
 class Sender(Protocol):

@@ -8,12 +8,10 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from clew.config.schema import Settings
 from clew.host.part import Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
 from clew.host.session import EndReason, Session
 from clew.host.workspace import Workspace
-from clew.llm.connect import fast_model, is_local
-from clew.llm.errors import LLMError
+from clew.llm.connect import is_local
 from clew.llm.model import Model
 from clew.parts.orientation.orientation_task import Orientation, OrientationTask
 from clew.protocol.entries import ChainEntry, SideQueryEntry, SystemEntry
@@ -33,12 +31,13 @@ EARLY = 0.8
 class OrientationPart(Part):
     """Words for facts, behind a boundary of their own: labels, titles, and a recap for who returns."""
 
-    def __init__(self, setup: PartSetup, memory: str) -> None:
-        """`memory`: what the memory files say, for a model that writes a recap."""
+    def __init__(self, setup: PartSetup, memory: str, *, speaks: bool = True) -> None:
+        """`memory`: what the memory files say, for a model that writes a recap. Without `speaks` there are no labels
+        and recaps in this session, only a person's own title."""
         self._setup = setup
         self._memory = memory
         settings, request = setup.workspace.settings, setup.request
-        self._wanted = not request.headless or request.labelled or asks_fast_model(settings)
+        self._speaks = speaks
         self._greets = not request.headless and setup.past.resumed and settings.recap.enabled
         self._task: OrientationTask | None = None
         self._recap: asyncio.Task[None] | None = None
@@ -47,7 +46,7 @@ class OrientationPart(Part):
         """Belong to a session."""
         self._session = own.session
         self._remind = own.reminders.add
-        if self._wanted:
+        if self._speaks:
             past = self._setup.past
             self._task = OrientationTask(
                 self._loaded,
@@ -152,11 +151,6 @@ class OrientationPart(Part):
         )
 
 
-def asks_fast_model(settings: Settings) -> bool:
-    """Whether the user wants model words even in a run that nobody watches; facts can be had from the log later."""
-    return settings.titles.model == "on" or settings.summaries.tool_batches == "model"
-
-
 def load_orientation(
     workspace: Workspace,
     main_model: Callable[[], str],
@@ -170,6 +164,7 @@ def load_orientation(
     """Ledger, labels, recap and titles. These imports are late on purpose: see tests/architecture. `watched`: a person
     is there, who may go away and come back."""
     from clew.orient.daily_cap import DailyCap
+    from clew.orient.fast_model import side_model
     from clew.orient.narrator import Narrator
     from clew.orient.recap_query import Choice, Used, WrittenRecaps, choose
     from clew.orient.side_query import SideQueries, Stamp
@@ -177,7 +172,7 @@ def load_orientation(
     from clew.parts.orientation.session_orientation import OrientationSettings, SessionOrientation
 
     settings = workspace.settings
-    main, fast = main_model(), side_model(workspace, main_model(), connect_named, log)
+    main, fast = main_model(), side_model(workspace.settings, main_model(), connect_named, log)
 
     def chosen(used: Used, *, asked: bool = False) -> Choice:
         return choose(
@@ -260,18 +255,3 @@ def first_words(workspace: Workspace, model: str) -> str:
         "" if is_local(model, settings.providers) else f", for at most ${settings.side_queries.daily_cap_usd:g} a day"
     )
     return f'recaps are also written by {model}{price}; "recap": {{"model": "off"}} ends that'
-
-
-def side_model(
-    workspace: Workspace, main_model: str, connect_named: Callable[[str], Model], log: Callable[[str], None]
-) -> Model | None:
-    """The fast model, if there is one that can be used; never the main model in its place."""
-    settings = workspace.settings
-    if settings.fast_model == "none":
-        return None
-    try:
-        name = settings.fast_model or fast_model(main_model, settings.providers)
-        return connect_named(name) if name else None
-    except LLMError as error:
-        log(f"no fast model: {error}")
-        return None

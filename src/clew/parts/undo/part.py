@@ -1,6 +1,6 @@
 """Going back in a session: /undo, /redo and /rewind, their previews, and what the session changed so far."""
 
-from clew.agents.undo_hook import LookAtEnd, UndoHook
+from clew.agents.undo_hook import UndoHook
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession
 from clew.protocol.events import Event, Rewound
 from clew.protocol.ids import MAIN_AGENT, AgentId
@@ -30,17 +30,12 @@ class UndoPart(Part):
         self._undo: UndoHook | None = None
         self._restoring = False
         """Files are being brought back: nothing that changes files or the conversation may begin."""
-        self.middlewares = (LookAtEnd(self._look_at_end),)
 
     def start(self, own: PartSession) -> None:
         """Belong to a session."""
         self._session = own.session
         self._remind = own.reminders.add
         self._undo = own.toolbox.undo
-
-    async def _look_at_end(self) -> None:
-        if self._undo is not None:
-            await self._undo.look_at_end()
 
     def objection(self, op: Op) -> str:
         """While files are restored nothing else is begun."""

@@ -1,7 +1,6 @@
 """The window of a session: its meter and its gate from the start, the rest when it is needed."""
 
 import time
-from collections.abc import Callable
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -11,7 +10,6 @@ from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartS
 from clew.host.past import Past
 from clew.host.session import EndReason
 from clew.llm.model import Model
-from clew.parts.window.snapshots import PURPOSE, Snapshots
 from clew.protocol.entries import ChainEntry
 from clew.protocol.events import Event
 from clew.protocol.ids import MAIN_AGENT, AgentId
@@ -21,19 +19,18 @@ from clew.protocol.ops import ClearContext, Compact, Pin, Recall, Snip, UndoComp
 if TYPE_CHECKING:
     from clew.engine.compaction.compactor import Compactor, Consent
     from clew.orient.daily_cap import DailyCap
+    from clew.parts.window.snapshots import Snapshots
     from clew.parts.window.window import Window
 
 
 class WindowPart(Part):
     """Measures the window before each request and makes room in it; the ops about it, and work ahead of need."""
 
-    def __init__(self, setup: PartSetup, *, consent: "Consent", side_model: Callable[[str], Model | None]) -> None:
-        """`consent`: who is asked before a summary is made. `side_model`: the fast model beside the
-        main one of this name, if there is one."""
+    def __init__(self, setup: PartSetup, *, consent: "Consent") -> None:
+        """`consent`: who is asked before a summary is made."""
         self._setup = setup
         self._settings = setup.workspace.settings.compaction
         self._consent = consent
-        self._side_model = side_model
         self._made: Compactor | None = None
         self._window: Window | None = None
         self._snapshots: Snapshots | None = None
@@ -120,12 +117,14 @@ class WindowPart(Part):
             )
         return self._window
 
-    def _work_ahead(self) -> Snapshots | None:
+    def _work_ahead(self) -> "Snapshots | None":
         """Where the user wants it."""
         workspace = self._setup.workspace
         wanted = workspace.settings.side_queries
         if not (self._settings.snapshot and self._settings.auto and wanted.enabled):
             return None
+
+        from clew.parts.window.snapshots import PURPOSE, Snapshots  # where the user wants it
 
         def cap() -> "DailyCap":
             from clew.orient.daily_cap import DailyCap  # loaded when there is something to pay for
@@ -137,12 +136,18 @@ class WindowPart(Part):
             self._settings,
             meter=self._meter,
             compactor=self._compactor,
-            fast=lambda: self._side_model(self._agent.model.name),
+            fast=self._fast_model,
             allowed=lambda: cap().allows(),
             spent=lambda usd: cap().add(usd, PURPOSE),
             publish=self._own.session.publish,
             log=self._setup.log,
         )
+
+    def _fast_model(self) -> Model | None:
+        from clew.orient.fast_model import side_model  # loaded when there is something to write
+
+        setup = self._setup
+        return side_model(setup.workspace.settings, self._agent.model.name, setup.connect, setup.log)
 
 
 def idle_s(past: Past) -> float | None:

@@ -12,7 +12,6 @@ from clew.llm.errors import MissingCredential
 from clew.llm.model import Model
 from clew.llm.retry import RetryPolicy
 from clew.llm.target import Target
-from clew.protocol.lookups.rules_and_models import ModelRow
 
 OVERLOADS_BEFORE_FALLBACK = 3
 
@@ -72,10 +71,3 @@ def chosen_model(workspace: Workspace) -> str:
             "docs/models.md"
         )
     return name
-
-
-async def listed_rows(workspace: Workspace) -> tuple[ModelRow, ...]:
-    """Every model that can be named here; loaded by the first question."""
-    from clew.parts.models.rows import model_rows
-
-    return await model_rows(workspace.env, workspace.settings.providers)
