@@ -161,7 +161,7 @@ class Door:
         """Look something up for a connection. Raises LookupRefused."""
         self._tell_parts(lookup)
         if type(lookup) not in self._answerers:
-            self._add_parts()
+            self.add_parts()
         answerer = self._answerers.get(type(lookup))
         if answerer is None:
             raise LookupRefused(f"nothing in this session answers {lookup.__struct_config__.tag}")
@@ -183,8 +183,8 @@ class Door:
         found = {kind: answerer for part in parts for kind, answerer in part.lookups().items()}
         self._answerers = {ListInvocables: names.listed, **found}
 
-    def _add_parts(self) -> None:
-        """Let the parts that only answer be made, once."""
+    def add_parts(self) -> None:
+        """Let the parts that only answer be made; once."""
         make, self.opened.more_parts = self.opened.more_parts, None
         if make is not None:
             self.session.add_parts(make())
@@ -298,7 +298,7 @@ class Door:
                 return self.opened.names.understood(op)
             case _:
                 if type(op) not in self._handlers:
-                    self._add_parts()
+                    self.add_parts()
                 handler = self._handlers.get(type(op))
                 if handler is None:
                     raise OpRefused("nothing in this session does that")

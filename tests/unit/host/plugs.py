@@ -80,5 +80,6 @@ def plug(
 
 
 def part_of(door: Door, kind: type[P]) -> P:
-    """The part of this kind in the session behind a door."""
+    """The part of this kind in the session behind a door, those that only answer included."""
+    door.add_parts()
     return next(part for part in door.opened.parts if isinstance(part, kind))
