@@ -1,0 +1,85 @@
+"""Lookups that need no session: the hub answers them for a place, as a session there would."""
+
+import json
+import subprocess
+import sys
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+from clew.assembly.place import CAPABILITIES, answer_at
+from clew.cli.place import make_hub
+from clew.host.workspace import Workspace, open_workspace
+from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule
+from clew.protocol.lookups.tasks import ListTasks
+from e2e.command import Place
+from unit.host.lab import lab
+
+
+def place_at(tmp_path: Path, **settings: object) -> Workspace:
+    project, home = tmp_path / "project", tmp_path / "home"
+    project.mkdir(exist_ok=True)
+    home.mkdir(exist_ok=True)
+    (home / "settings.json").write_text(json.dumps(settings))
+    return open_workspace(project, {"HOME": str(tmp_path), "CLEW_HOME": str(home)}, lenient=True, keys=False)
+
+
+def test_every_capability_in_the_table_has_its_answers() -> None:
+    for capability in set(CAPABILITIES.values()):
+        assert callable(import_module(f"clew.parts.{capability}.at_place").answer)
+
+
+async def test_what_needs_a_session_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LookupRefused, match="session"):
+        await make_hub().look_up(place_at(tmp_path), ListTasks())
+
+
+async def test_rules_of_the_settings_and_saved_ones_are_told_apart(tmp_path: Path) -> None:
+    place = place_at(tmp_path, permissions={"deny": ["Bash(rm *)"], "allow": ["Bash(ls *)"]})
+    for rule in ("Bash(ls *)", "Read(.env)"):
+        await answer_at(place, AllowRule(rule=rule))
+    listed = await answer_at(place, ListRules())
+    assert [(row.decision, row.rule, row.scope, row.removable) for row in listed.rules] == [
+        ("deny", "Bash(rm *)", "user", False),
+        ("allow", "Bash(ls *)", "user", False),
+        ("allow", "Bash(ls *)", "project", True),
+        ("allow", "Read(.env)", "project", True),
+    ]
+    assert "Read(.env)" in Path(listed.saved_in).read_text()
+
+
+async def test_a_rule_that_is_not_understood_keeps_nobody_from_changing_a_saved_one(tmp_path: Path) -> None:
+    place = place_at(tmp_path, permissions={"allow": ["Bash(git"]})
+    with pytest.raises(LookupRefused, match="Bash"):
+        await answer_at(place, ListRules())
+    saved = await answer_at(place, AllowRule(rule="Bash(make test)"))
+    assert [row.rule for row in saved.rules] == ["Bash(make test)"]
+    assert (await answer_at(place, RemoveRule(rule="Bash(make test)"))).rules == ()
+    with pytest.raises(LookupRefused, match="not saved"):
+        await answer_at(place, RemoveRule(rule="Bash(make test)"))
+
+
+async def test_a_session_lists_the_rules_that_its_place_has(tmp_path: Path) -> None:
+    async with lab(tmp_path) as session:
+        after = await session.look_up(AllowRule(rule="Bash(make test)"))
+        place = session.workspace
+        assert await make_hub().look_up(place, ListRules()) == after
+
+
+COMMANDS = (("permissions", "list"),)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_a_sub_command_that_only_asks_loads_nothing_of_a_session(words: tuple[str, ...], tmp_path: Path) -> None:
+    place = Place(tmp_path, "http://127.0.0.1:1")
+    code = f"import sys; from clew.cli.main import run; run({list(words)!r}); print('LOADED', *sorted(sys.modules))"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=place.project, env=place.env, check=True
+    )
+    loaded = done.stdout.rpartition("LOADED ")[2].split()
+    assert "clew.assembly.place" in loaded
+    assert [
+        name for name in loaded if name.startswith(("clew.host.door", "clew.engine", "clew.assembly.opening"))
+    ] == []
