@@ -10,6 +10,7 @@ from typing import Any, Protocol, TypeVar, cast
 
 from clew.host.workspace import Workspace
 from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
 from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule
 
 A = TypeVar("A", bound=Answer)
@@ -18,6 +19,8 @@ CAPABILITIES: Mapping[type[Lookup[Any]], str] = {
     ListRules: "permissions",
     AllowRule: "permissions",
     RemoveRule: "permissions",
+    ListHooks: "hooks",
+    ApproveHooks: "hooks",
 }
 """The folder in `parts/` that answers each lookup. What is not here needs a session."""
 

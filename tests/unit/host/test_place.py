@@ -12,6 +12,7 @@ from clew.assembly.place import CAPABILITIES, answer_at
 from clew.cli.place import make_hub
 from clew.host.workspace import Workspace, open_workspace
 from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
 from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule
 from clew.protocol.lookups.tasks import ListTasks
 from e2e.command import Place
@@ -61,6 +62,23 @@ async def test_a_rule_that_is_not_understood_keeps_nobody_from_changing_a_saved_
         await answer_at(place, RemoveRule(rule="Bash(make test)"))
 
 
+async def test_an_approval_can_be_taken_back_when_its_hook_is_gone(tmp_path: Path) -> None:
+    claude = tmp_path / ".claude" / "settings.json"
+    claude.parent.mkdir()
+    claude.write_text(json.dumps({"hooks": {"Stop": [{"hooks": [{"type": "command", "command": "echo mine"}]}]}}))
+    place = place_at(tmp_path)
+    (hook,) = (await answer_at(place, ListHooks())).hooks
+    assert hook.state == "unapproved"
+    approved = await answer_at(place, ApproveHooks(digests=(hook.digest,)))
+    assert [row.state for row in approved.hooks] == ["approved"]
+    claude.unlink()
+    listed = await answer_at(place, ListHooks())
+    assert (listed.hooks, [(row.digest, row.command) for row in listed.approvals]) == ((), [(hook.digest, "echo mine")])
+    with pytest.raises(LookupRefused, match="changed"):
+        await answer_at(place, ApproveHooks(digests=(hook.digest,)))
+    assert (await answer_at(place, ApproveHooks(digests=(hook.digest,), approved=False))).approvals == ()
+
+
 async def test_a_session_lists_the_rules_that_its_place_has(tmp_path: Path) -> None:
     async with lab(tmp_path) as session:
         after = await session.look_up(AllowRule(rule="Bash(make test)"))
@@ -68,7 +86,7 @@ async def test_a_session_lists_the_rules_that_its_place_has(tmp_path: Path) -> N
         assert await make_hub().look_up(place, ListRules()) == after
 
 
-COMMANDS = (("permissions", "list"),)
+COMMANDS = (("permissions", "list"), ("hooks", "list"))
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
