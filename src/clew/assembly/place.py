@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar, cast
 from clew.host.workspace import Workspace
 from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
+from clew.protocol.lookups.place import RunChecks
 from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule
 
 A = TypeVar("A", bound=Answer)
@@ -21,6 +22,7 @@ CAPABILITIES: Mapping[type[Lookup[Any]], str] = {
     RemoveRule: "permissions",
     ListHooks: "hooks",
     ApproveHooks: "hooks",
+    RunChecks: "doctor",
 }
 """The folder in `parts/` that answers each lookup. What is not here needs a session."""
 

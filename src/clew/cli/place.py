@@ -15,12 +15,23 @@ if TYPE_CHECKING:
     from clew.host.door import Door
 
 A = TypeVar("A", bound=Answer)
+REMOVED = Path("/proc/nonexistent")
+"""Stands for a current directory that was removed: no machine has it."""
 
 
 def this_place(*, lenient: bool = False) -> Workspace:
     """The current directory, its project and settings; keys that `clew auth` saved are not read. Raises SettingsError;
     with `lenient` a file that cannot be understood is left out."""
     return open_workspace(Path.cwd(), os.environ, lenient=lenient, keys=False)
+
+
+def this_place_if_any() -> Workspace:
+    """As `this_place`, lenient, also where the current directory was removed under us."""
+    try:
+        cwd = Path.cwd()
+    except FileNotFoundError:
+        cwd = REMOVED
+    return open_workspace(cwd, os.environ, lenient=True, keys=False)
 
 
 def ask(place: Workspace, lookup: Lookup[A]) -> A:

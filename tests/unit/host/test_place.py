@@ -13,6 +13,7 @@ from clew.cli.place import make_hub
 from clew.host.workspace import Workspace, open_workspace
 from clew.protocol.lookup_base import LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
+from clew.protocol.lookups.place import RunChecks
 from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule
 from clew.protocol.lookups.tasks import ListTasks
 from e2e.command import Place
@@ -86,7 +87,7 @@ async def test_a_session_lists_the_rules_that_its_place_has(tmp_path: Path) -> N
         assert await make_hub().look_up(place, ListRules()) == after
 
 
-COMMANDS = (("permissions", "list"), ("hooks", "list"))
+COMMANDS = (("permissions", "list"), ("hooks", "list"), ("doctor",))
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
@@ -101,3 +102,11 @@ def test_a_sub_command_that_only_asks_loads_nothing_of_a_session(words: tuple[st
     assert [
         name for name in loaded if name.startswith(("clew.host.door", "clew.engine", "clew.assembly.opening"))
     ] == []
+
+
+async def test_a_directory_that_was_removed_is_a_finding_and_no_failure(tmp_path: Path) -> None:
+    place = place_at(tmp_path)
+    place.root.rmdir()
+    checks = {row.name: row for row in (await answer_at(place, RunChecks())).checks}
+    assert checks["trust"].state == "problem"
+    assert "does not exist any more" in checks["trust"].summary
