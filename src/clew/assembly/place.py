@@ -11,6 +11,7 @@ from typing import Any, Protocol, TypeVar, cast
 from clew.host.workspace import Workspace
 from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
+from clew.protocol.lookups.mcp import ApproveMcp, ListMcp
 from clew.protocol.lookups.place import RunChecks
 from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule
 
@@ -23,6 +24,8 @@ CAPABILITIES: Mapping[type[Lookup[Any]], str] = {
     ListHooks: "hooks",
     ApproveHooks: "hooks",
     RunChecks: "doctor",
+    ListMcp: "mcp",
+    ApproveMcp: "mcp",
 }
 """The folder in `parts/` that answers each lookup. What is not here needs a session."""
 

@@ -10,9 +10,12 @@ import pytest
 
 from clew.assembly.place import CAPABILITIES, answer_at
 from clew.cli.place import make_hub
-from clew.host.workspace import Workspace, open_workspace
+from clew.host.workspace import Workspace, open_workspace, remember_trust
+from clew.mcp.files import set_disabled
+from clew.parts.mcp.at_place import places_at
 from clew.protocol.lookup_base import LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
+from clew.protocol.lookups.mcp import ApproveMcp, ListMcp
 from clew.protocol.lookups.place import RunChecks
 from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule
 from clew.protocol.lookups.tasks import ListTasks
@@ -80,6 +83,27 @@ async def test_an_approval_can_be_taken_back_when_its_hook_is_gone(tmp_path: Pat
     assert (await answer_at(place, ApproveHooks(digests=(hook.digest,), approved=False))).approvals == ()
 
 
+async def test_a_server_is_approved_without_being_started_also_where_it_is_switched_off(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    place = place_at(tmp_path)
+    program = {"command": "/bin/sh", "args": ["-c", f"echo > {started}"]}
+    (place.root / ".mcp.json").write_text(json.dumps({"mcpServers": {"theirs": program, "off": program}}))
+    remember_trust(place.home, place.root)
+    place = place_at(tmp_path)
+    set_disabled(places_at(place).file_of("local"), "off", disabled=True)
+    before = await answer_at(place, ListMcp(connect=False))
+    assert ([row.state for row in before.servers], before.approved) == (["unapproved", "off"], ())
+    after = await answer_at(place, ApproveMcp(digests=tuple(row.digest for row in before.servers)))
+    assert [row.state for row in after.servers] == ["waiting", "off"]
+    assert set(after.approved) == {row.digest for row in before.servers}
+    assert not started.exists()
+    assert [row.name for row in (await answer_at(place, ListMcp(server="off", connect=False))).servers] == ["off"]
+    with pytest.raises(LookupRefused, match="changed"):
+        await answer_at(place, ApproveMcp(digests=("0" * 64,)))
+    none = await answer_at(place, ApproveMcp(digests=after.approved, approved=False))
+    assert (none.approved, [row.state for row in none.servers]) == ((), ["unapproved", "off"])
+
+
 async def test_a_session_lists_the_rules_that_its_place_has(tmp_path: Path) -> None:
     async with lab(tmp_path) as session:
         after = await session.look_up(AllowRule(rule="Bash(make test)"))
@@ -87,7 +111,7 @@ async def test_a_session_lists_the_rules_that_its_place_has(tmp_path: Path) -> N
         assert await make_hub().look_up(place, ListRules()) == after
 
 
-COMMANDS = (("permissions", "list"), ("hooks", "list"), ("doctor",))
+COMMANDS = (("permissions", "list"), ("hooks", "list"), ("doctor",), ("mcp", "list"))
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
