@@ -12,8 +12,8 @@ from clew.host.workspace import Workspace
 from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp
-from clew.protocol.lookups.place import RunChecks
-from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule
+from clew.protocol.lookups.place import ListSessions, RunChecks
+from clew.protocol.lookups.rules_and_models import AllowRule, ListModels, ListRules, RemoveRule
 
 A = TypeVar("A", bound=Answer)
 
@@ -26,6 +26,8 @@ CAPABILITIES: Mapping[type[Lookup[Any]], str] = {
     RunChecks: "doctor",
     ListMcp: "mcp",
     ApproveMcp: "mcp",
+    ListSessions: "sessions",
+    ListModels: "models",
 }
 """The folder in `parts/` that answers each lookup. What is not here needs a session."""
 

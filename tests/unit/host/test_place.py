@@ -7,17 +7,19 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from clew.assembly.place import CAPABILITIES, answer_at
 from clew.cli.place import make_hub
 from clew.host.workspace import Workspace, open_workspace, remember_trust
+from clew.llm.scripted import Say
 from clew.mcp.files import set_disabled
 from clew.parts.mcp.at_place import places_at
 from clew.protocol.lookup_base import LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp
-from clew.protocol.lookups.place import RunChecks
-from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule
+from clew.protocol.lookups.place import ListSessions, RunChecks
+from clew.protocol.lookups.rules_and_models import AllowRule, ListModels, ListRules, RemoveRule
 from clew.protocol.lookups.tasks import ListTasks
 from e2e.command import Place
 from unit.host.lab import lab
@@ -109,6 +111,33 @@ async def test_a_session_lists_the_rules_that_its_place_has(tmp_path: Path) -> N
         after = await session.look_up(AllowRule(rule="Bash(make test)"))
         place = session.workspace
         assert await make_hub().look_up(place, ListRules()) == after
+
+
+async def test_models_and_sessions_of_a_place_are_those_that_a_session_there_lists(tmp_path: Path) -> None:
+    server = {
+        "baseUrl": "https://m.test/v1",
+        "dialect": "openai-chat",
+        "keyEnv": "CORP_KEY",
+        "models": {"big": {}},
+    }
+    place = place_at(tmp_path, providers={"corp": server})
+    place = replace(place, env={**place.env, "CORP_KEY": "k"})
+    async with lab(tmp_path, Say("done")) as session:
+        await session.say("count the beans")
+        (row,) = (await answer_at(place, ListSessions())).sessions
+        (same,) = (await session.look_up(ListSessions())).sessions
+        assert (row.session_id, row.title) == (same.session_id, same.title)
+        assert "beans" in row.title
+    assert "corp/big" in (await answer_at(place, ListModels())).models
+
+
+STORES = ("SessionStore", "SavedRules", "HookApprovals", "McpApprovals", "load_settings")
+
+
+@pytest.mark.parametrize("name", ["permissions", "hooks", "doctor", "mcp"])
+def test_a_sub_command_that_asks_the_hub_opens_no_store_itself(name: str) -> None:
+    text = Path(import_module(f"clew.cli.{name}").__file__ or "").read_text()
+    assert [store for store in STORES if store in text] == []
 
 
 COMMANDS = (("permissions", "list"), ("hooks", "list"), ("doctor",), ("mcp", "list"))
