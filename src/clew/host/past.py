@@ -219,6 +219,8 @@ def open_past(request: SessionRequest, workspace: Workspace) -> Past:
             source_session=request.source_session,
         )
         return started_from(taken, request, workspace, store)
+    if not (request.fork or request.resume_at or request.take_over):
+        return resumed(source, request)
     loaded = load(source)
     if request.resume_at:
         loaded = resume_at(loaded, request.resume_at, drops_turn=request.drops_turn)
@@ -230,7 +232,7 @@ def open_past(request: SessionRequest, workspace: Workspace) -> Past:
             title = title_of_branch(loaded, store)
         fork = fork_session(loaded, new_id(request), timestamp=utc_now(), title=title)
         return started_from(fork, request, workspace, store, notes=notes_of(loaded))
-    return resumed(loaded, source, request)
+    return resumed(source, request, loaded)
 
 
 def new_id(request: SessionRequest) -> SessionId:
@@ -284,13 +286,19 @@ def started_from(
     )
 
 
-def resumed(loaded: Loaded, path: Path, request: SessionRequest) -> Past:
-    """The same session goes on in the same file."""
+def resumed(path: Path, request: SessionRequest, known: Loaded | None = None) -> Past:
+    """The same session goes on in the same file, which is read when it is ours. `known`: what was read before the lease
+    is asked for, where that could fail and must not take the session from another process."""
     sink: TranscriptSink = NullWriter()
-    if request.persist:
-        lease = lease_for(path, request, request.tell)
+    lease = lease_for(path, request, request.tell) if request.persist else None
+    try:
+        loaded = known if known is not None and (request.resume_at or lease is None) else load(path)
+    except BaseException:
+        if lease is not None:
+            lease.release()
+        raise
+    if lease is not None:
         sink = TranscriptWriter(path, loaded.session_id, notify=request.tell, lease=lease)
-        loaded = loaded if request.resume_at else load(path)  # what was written while we waited for the lease
     return Past(
         session_id=loaded.session_id,
         sink=sink,

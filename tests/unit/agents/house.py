@@ -24,6 +24,7 @@ from clew.host.slash_names import SlashNames
 from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import ScriptedModel
 from clew.parts.tasks.part import TaskPart
+from clew.parts.undo.part import UndoPart
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.events import SessionStarted
 from clew.protocol.ids import MAIN_AGENT
@@ -101,7 +102,7 @@ class House:
         conversation = Conversation(sink, session_id=SESSION, entries=past)
         log = AgentLog(conversation, sink, Stamp(session_id=SESSION, cwd=str(self.project)))
         self.door = Door()
-        parts = (TaskPart(),)
+        parts = (TaskPart(), UndoPart())
         self.session = Session(
             started=STARTED,
             journal=Journal(log, on_lost=lambda why: self.session.lose(why)),

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.assembly.opening import open_door
+from clew.assembly.parts import PartMaker
 from clew.hooks.approvals import HookApprovals
 from clew.hooks.settings import find_hooks
 from clew.host.request import SessionRequest
@@ -69,7 +70,9 @@ class HookLab:
         log = self.base / f"{name}.log"
         return [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
 
-    async def open(self, *script: ScriptItem, headless: bool = False, **more: Any) -> None:
+    async def open(
+        self, *script: ScriptItem, headless: bool = False, parts: Sequence[PartMaker] = (), **more: Any
+    ) -> None:
         self.model = ScriptedModel(script)
         request = SessionRequest(
             cwd=self.project,
@@ -79,7 +82,7 @@ class HookLab:
             connect=lambda name: self.model,
             **more,
         )
-        self.front = Front(open_door(request))
+        self.front = Front(open_door(request, parts))
         await self.front.until(SessionStarted)
 
     async def close(self) -> None:

@@ -39,7 +39,7 @@ async def worked(folder: Path) -> Session:
 def told(session: Session) -> tuple[list[str], str]:
     """The recap of a process that goes on with the session, and its title."""
     request = SessionRequest(cwd=session.path.parent, env={}, resume=str(session.path), persist=True)
-    past = resumed(load(session.path), session.path, request)
+    past = resumed(session.path, request)
     try:
         narrator = Narrator(log=lambda _: None)
         for entry in past.story():
