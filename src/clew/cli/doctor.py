@@ -1,17 +1,16 @@
 """`clew doctor`: what works here and what is enforced, tested now, not remembered."""
 
 import argparse
-import os
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
 from clew import __version__
 from clew.cli.agent_flags import positive
-from clew.parts.doctor.checks import Check, examine
+from clew.cli.place import ask, this_place_if_any
+from clew.protocol.lookups.place import CheckRow, RunChecks
 from clew.system.terminal_text import sanitize
 
 HELP = "what works here and what is enforced"
@@ -22,7 +21,7 @@ class Report(Struct, frozen=True, kw_only=True):
     """What `--json` prints."""
 
     version: str
-    checks: tuple[Check, ...]
+    checks: tuple[CheckRow, ...]
     problems: int
     warnings: int
 
@@ -41,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         from clew.cli.doctor_probe import probe  # models are asked only where that is wanted
 
         return probe(args.probe, tokens=args.probe_tokens, asked=not args.yes, as_json=args.json)
-    checks = tuple(examine(os.environ, current_directory()))
+    checks = ask(this_place_if_any(), RunChecks()).checks
     report = Report(
         version=__version__,
         checks=checks,
@@ -71,11 +70,3 @@ def lines(report: Report) -> Iterator[str]:
 def counted(number: int, noun: str) -> str:
     """With the right ending."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
-
-
-def current_directory() -> Path | None:
-    """None when it was removed under us."""
-    try:
-        return Path(os.getcwd())
-    except FileNotFoundError:
-        return None

@@ -11,16 +11,13 @@ from typing import Any
 
 import msgspec
 
-from clew.config.load import load_settings
-from clew.hooks.approvals import HookApprovals
-from clew.hooks.definitions import NOT_SENT_YET, Hook
+from clew.cli.place import ask, this_place
+from clew.hooks.definitions import USER_SCOPES, Hook
 from clew.hooks.digests import TooManyNames, named_files
-from clew.hooks.settings import FoundHooks, hooks_in_force
-from clew.permissions.trust import TrustStore
 from clew.plain.confirm import confirm
 from clew.protocol.hook_events import HookRow, HookState
-from clew.system.git import find_project_root
-from clew.system.home import clew_home
+from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
 from clew.system.terminal_text import clip, display_width, reveal, sanitize, warnings
 
 HELP = "list hooks, and say which of them may run"
@@ -35,6 +32,8 @@ STATES: dict[HookState, str] = {
     "untrusted": "not trusted",
     "not_sent": "not sent yet",
 }
+OWN_SCOPES = ("user", "given")
+"""Hooks that run because the user wrote them in clew's own settings: nobody approves them."""
 SHOWN_DIGITS = 8
 MIN_DIGITS = 4
 WIDEST = {"matcher": 24, "command": 60}
@@ -48,23 +47,14 @@ class Room:
     """The hooks of this directory, and the decisions about them."""
 
     def __init__(self) -> None:
-        home, self.root = clew_home(), find_project_root(Path.cwd())
-        self.trusted = TrustStore(home).is_trusted(self.root)
-        self.approvals = HookApprovals(home)
-        loaded = load_settings(home=home, project_root=self.root, trusted=self.trusted, env=os.environ, lenient=True)
-        self.found: FoundHooks = hooks_in_force(loaded, home=home, root=self.root, trusted=self.trusted, env=os.environ)
+        self.place = this_place(lenient=True)
+        self.root, self.trusted = self.place.root, self.place.trusted
+        self.listed = ask(self.place, ListHooks())
         self.unread = [] if self.trusted else _project_files(self.root)
-        self.problems = (*loaded.problems, *self.found.problems)
 
-    def rows(self) -> list[HookRow]:
-        """As people decide about them, each decision once."""
-        return [self.row(hook) for hook in self.found.hooks]
-
-    def row(self, hook: Hook) -> HookRow:
-        return hook.row(approved=self.approvals.is_approved(hook, self.root), trusted=self.trusted)
-
-    def all_problems(self) -> tuple[str, ...]:
-        return (*self.problems, *((self.approvals.problem,) if self.approvals.problem else ()))
+    def decide(self, digests: Sequence[str], *, approved: bool) -> None:
+        """Keep a person's word. Raises LookupRefused or OSError."""
+        self.listed = ask(self.place, ApproveHooks(digests=tuple(digests), approved=approved))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,13 +86,13 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _list(args: argparse.Namespace, room: Room) -> int:
-    rows = room.rows()
+    rows, problems = room.listed.hooks, room.listed.problems
     if args.json:
         value = {
             "root": str(room.root),
             "trusted": room.trusted,
             "hooks": [msgspec.structs.asdict(row) for row in rows],
-            "problems": room.all_problems(),
+            "problems": problems,
         }
         sys.stdout.write(json.dumps(value, indent=2) + "\n")
         return 0
@@ -111,7 +101,7 @@ def _list(args: argparse.Namespace, room: Room) -> int:
     else:
         print("no hooks")
     _note_trust(room)
-    for problem in room.all_problems():
+    for problem in problems:
         print(f"problem: {sanitize(problem, one_line=True)}")
     waiting = sum(row.state == "unapproved" for row in rows)
     if waiting:
@@ -136,21 +126,23 @@ def _table(rows: Sequence[HookRow], root: Path) -> None:
 
 
 def _approve(args: argparse.Namespace, room: Room) -> int:
-    hooks = [hook for hook in _once(room.found.hooks) if hook.needs_approval and hook.moment not in NOT_SENT_YET]
-    waiting = [hook for hook in hooks if not room.approvals.is_approved(hook, room.root)]
+    hooks = [row for row in _once(room.listed.hooks) if row.scope not in OWN_SCOPES and row.state != "not_sent"]
+    waiting = [row for row in hooks if row.state != "approved"]
     chosen = _chosen(args.digests, hooks, room, of="hook that can be approved") if args.digests else waiting
-    chosen = [hook for hook in chosen if hook in waiting]
+    chosen = [row for row in chosen if row in waiting]
     if not chosen:
         _note_trust(room)
         print("nothing to approve: every hook that may run is approved")
         return 0
-    for hook in chosen:
-        _show(hook, room)
+    for row in chosen:
+        _show(row, room)
     if not args.yes and not _agreed(f"Let {_count(chosen)} run, outside the sandbox?"):
         print("nothing was approved")
         return 1
     try:
-        room.approvals.approve(chosen, room.root)
+        room.decide([row.digest for row in chosen], approved=True)
+    except LookupRefused as problem:
+        return _complain(str(problem), code=1)
     except OSError as problem:
         return _complain(f"{problem.filename}: {problem.strerror}", code=1)
     print(f"approved {_count(chosen)}; a change of the definition or of a file it names asks again")
@@ -158,7 +150,8 @@ def _approve(args: argparse.Namespace, room: Room) -> int:
 
 
 def _revoke(args: argparse.Namespace, room: Room) -> int:
-    known = {one.digest: one for one in room.approvals.approved_for(room.root)}
+    before = room.listed.approvals
+    known = {one.digest: one for one in before}
     wanted = [word.lower() for word in args.digests if word != "all"]
     if not known:
         print("no hook is approved here")
@@ -171,18 +164,20 @@ def _revoke(args: argparse.Namespace, room: Room) -> int:
         print("nothing was revoked")
         return 1
     try:
-        removed = room.approvals.revoke_digests(gone, room.root)
+        room.decide(gone, approved=False)
+    except LookupRefused as problem:
+        return _complain(str(problem), code=1)
     except OSError as problem:
         return _complain(f"{problem.filename}: {problem.strerror}", code=1)
-    print(f"revoked {removed}")
+    print(f"revoked {len(before) - len(room.listed.approvals)}")
     return 0
 
 
-def _chosen(words: Sequence[str], hooks: Sequence[Hook], room: Room, *, of: str) -> list[Hook]:
+def _chosen(words: Sequence[str], hooks: Sequence[HookRow], room: Room, *, of: str) -> list[HookRow]:
     if "all" in words:
         return list(hooks)
-    own = {hook.digest for hook in room.found.hooks if not hook.needs_approval}
-    found: list[Hook] = []
+    own = {row.digest for row in room.listed.hooks if row.scope in OWN_SCOPES}
+    found: list[HookRow] = []
     for word in words:
         if any(digest.startswith(word.lower()) for digest in own) and len(word) >= MIN_DIGITS:
             raise Refused(f"{word} is in your own settings: it runs because you wrote it there")
@@ -201,7 +196,7 @@ def _matching(word: str, digests: Sequence[str], *, of: str) -> list[str]:
     return found
 
 
-def _show(hook: Hook, room: Room) -> None:
+def _show(hook: HookRow, room: Room) -> None:
     """Everything a person needs to decide, with nothing hidden in it."""
     print(f"{hook.digest[:SHOWN_DIGITS]}  {hook.moment}  {sanitize(reveal(hook.matcher or '*'), one_line=True)}")
     for line in reveal(hook.command).splitlines() or [""]:
@@ -209,20 +204,28 @@ def _show(hook: Hook, room: Room) -> None:
     for warning in warnings(hook.command):
         print(f"  note: {warning}")
     print(f"  from   {sanitize(_short(hook.source, room.root), one_line=True)}")
-    where = "in every project" if hook.of_user else "in this project"
+    where = "in every project" if hook.scope in USER_SCOPES else "in this project"
     print(f"  holds  {where}, for at most {hook.timeout_s:g} s each time")
     for path in _named(hook, room.root):
         print(f"  file   {sanitize(_short(path, room.root), one_line=True)}")
 
 
-def _named(hook: Hook, root: Path) -> list[str]:
+def _named(row: HookRow, root: Path) -> list[str]:
+    hook = Hook(
+        moment=row.moment,
+        matcher=row.matcher,
+        command=row.command,
+        source=row.source,
+        scope=row.scope,
+        digest=row.digest,
+    )
     try:
         return [path for path in named_files(hook, str(root)) if not os.path.isdir(path)]
     except TooManyNames:
         return []
 
 
-def _once(hooks: Sequence[Hook]) -> list[Hook]:
+def _once(hooks: Sequence[HookRow]) -> list[HookRow]:
     return list({hook.digest: hook for hook in reversed(hooks)}.values())[::-1]
 
 

@@ -8,14 +8,14 @@ import sys
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 
-from clew.assembly.opening import open_door
 from clew.cli.agent import settled
+from clew.cli.place import make_hub
 from clew.cli.print_mode import failed, listed
 from clew.cli.request import picked, request_of
 from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.config.schema import Settings
-from clew.host.hub import Hub, NoSuchSession
+from clew.host.hub import NoSuchSession
 from clew.host.model_choice import NoModel, chosen_model, connector
 from clew.host.past import resolve
 from clew.host.request import SessionRequest
@@ -54,7 +54,7 @@ def run_interactive(args: argparse.Namespace) -> int:
 
 async def converse(args: argparse.Namespace, request: SessionRequest, settings: Settings) -> int:
     """Open the session and talk until it ends."""
-    hub = Hub(open_door)
+    hub = make_hub()
     session = hub.open(request)
     client = hub.connect(session)
     settled()

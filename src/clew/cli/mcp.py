@@ -1,12 +1,9 @@
 """`clew mcp`: which MCP servers there are, adding and removing them, and whether they answer."""
 
 import argparse
-import asyncio
 import os
 import sys
 from collections.abc import Callable
-from contextlib import suppress
-from pathlib import Path
 from typing import Any, cast
 
 import msgspec
@@ -15,28 +12,20 @@ from msgspec.structs import asdict
 from clew.cli import mcp_login, mcp_serve
 from clew.cli.mcp_login import Refused
 from clew.cli.parser import OneLineParser
+from clew.cli.place import ask, this_place
 from clew.commands.mcp import KINDS, SCOPES, standing
-from clew.config.load import load_settings
-from clew.llm.connect import key_variables
-from clew.mcp.approvals import McpApprovals
-from clew.mcp.definitions import BadDefinition, document_of, read_server, shape_of
-from clew.mcp.files import Places, change_servers, find_servers, parsed, read_document
-from clew.mcp.offers import count_offers
-from clew.mcp.ports import Surroundings
-from clew.mcp.sdk import saved_sign_in
-from clew.mcp.servers import McpServers
-from clew.permissions.trust import TrustStore
+from clew.host.workspace import Workspace
+from clew.mcp.definitions import APPROVED_SCOPES, BadDefinition, document_of, read_server, shape_of
+from clew.mcp.files import Places, change_servers, parsed, read_document
+from clew.parts.mcp.at_place import places_at
 from clew.plain.confirm import confirm
+from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed
 from clew.protocol.mcp_events import McpScope, McpServerRow
-from clew.system.environment import tool_environment
-from clew.system.git import find_project_root
-from clew.system.home import clew_home
 from clew.system.terminal_text import reveal, sanitize
-from clew.transcript.store import SessionStore
 
 HELP = "MCP servers: list, add, remove, sign in, and whether they answer; and clew as one of them"
 SCOPE_NAMES: tuple[McpScope, ...] = ("local", "project", "user")
-LIST_LIMIT_S = 30.0
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -96,34 +85,36 @@ def run(args: argparse.Namespace) -> int:
     """Do it. What cannot be done is a usage error, a file that cannot be written is a failed run."""
     if args.action == "serve":
         return mcp_serve.run(args)
-    actions: dict[str | None, Callable[[argparse.Namespace, Places], int]] = {
+    asking: dict[str | None, Callable[[argparse.Namespace, Workspace], int]] = {
         None: _list,
         "list": _list,
         "get": _get,
+        "approve": _decide,
+        "revoke": _decide,
+    }
+    writing: dict[str, Callable[[argparse.Namespace, Places], int]] = {
         "add": _add,
         "add-json": _add_json,
         "remove": _remove,
         "login": mcp_login.log_in,
         "logout": mcp_login.log_out,
-        "approve": _decide,
-        "revoke": _decide,
     }
     try:
-        return actions[args.action](args, _places())
+        place = this_place(lenient=True)
+        if args.action in asking:
+            return asking[args.action](args, place)
+        return writing[args.action](args, places_at(place))
+    except LookupRefused as problem:
+        return _complain(str(problem), code=1)
     except (Refused, BadDefinition) as problem:
         return _complain(str(problem), code=2)
     except OSError as error:
         return _complain(f"{error.filename or 'the file'}: {error.strerror}", code=1)
 
 
-def _places() -> Places:
-    home, root = clew_home(), find_project_root(Path.cwd())
-    trusted = TrustStore(home).is_trusted(root)
-    return Places(home=home, root=root, kept=SessionStore(home).project_dir(root), trusted=trusted)
-
-
-def _list(args: argparse.Namespace, places: Places) -> int:
-    rows, problems = asyncio.run(_asked(places))
+def _list(args: argparse.Namespace, place: Workspace) -> int:
+    listed = ask(place, ListMcp())
+    rows, problems = listed.servers, _problems(listed)
     if args.json:
         value = {"servers": [asdict(row) for row in rows], "problems": problems}
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(value), indent=2).decode() + "\n")
@@ -132,13 +123,13 @@ def _list(args: argparse.Namespace, places: Places) -> int:
         _show(row)
     if not rows:
         print("no MCP servers; add one with: clew mcp add NAME -- COMMAND")
-    _tell_rest(places, rows, problems)
+    _tell_rest(place, rows, problems)
     return 0
 
 
-def _get(args: argparse.Namespace, places: Places) -> int:
-    rows, problems = asyncio.run(_asked(places, only=args.name))
-    row = next((row for row in rows if row.name == args.name), None)
+def _get(args: argparse.Namespace, place: Workspace) -> int:
+    listed = ask(place, ListMcp(server=args.name))
+    row = next((row for row in listed.servers if row.name == args.name), None)
     if row is None:
         raise Refused(f"there is no MCP server {args.name}; clew mcp list shows those there are")
     if args.json:
@@ -147,7 +138,7 @@ def _get(args: argparse.Namespace, places: Places) -> int:
     _show(row)
     for tool in row.tools:
         print(f"    {sanitize(tool, one_line=True)}")
-    _tell_rest(places, (row,), problems)
+    _tell_rest(place, (row,), _problems(listed))
     return 0
 
 
@@ -216,25 +207,26 @@ def _remove(args: argparse.Namespace, places: Places) -> int:
     return 0
 
 
-def _decide(args: argparse.Namespace, places: Places) -> int:
+def _decide(args: argparse.Namespace, place: Workspace) -> int:
     """What a person lets run is shown exactly, first."""
-    approving, approvals = args.action == "approve", McpApprovals(places.home)
-    theirs = {one.name: one for one in find_servers(places).servers if one.needs_approval}
+    approving, listed = args.action == "approve", ask(place, ListMcp(connect=False))
+    theirs = {row.name: row for row in listed.servers if row.scope in APPROVED_SCOPES}
     if unknown := [name for name in args.names if name not in theirs]:
         raise Refused(f"{unknown[0]} is not a server of this project, or the project is not trusted")
-    wanted = [one for one in theirs.values() if approvals.is_approved(one, places.root) != approving]
-    wanted = [one for one in wanted if not args.names or one.name in args.names]
-    if not wanted and not places.trusted and os.path.lexists(places.file_of("project")):
+    wanted = [row for row in theirs.values() if (row.digest in listed.approved) != approving]
+    wanted = [row for row in wanted if not args.names or row.name in args.names]
+    if not wanted and not place.trusted and os.path.lexists(places_at(place).file_of("project")):
         raise Refused("this directory is not trusted, so its .mcp.json is not read: start clew there, or clew --trust")
     if not wanted:
         print("there is nothing to decide")
         return 0
     question = "Let them run in this project?" if approving else "Take the approval back?"
-    shown = "\n".join(f"{one.name}: {shape_of(one)}" for one in wanted)
+    shown = "\n".join(f"{row.name}: {row.shape}" for row in wanted)
     if not args.yes and not confirm(["MCP servers of this project:"], question, quoted=shown):
         print("nothing was changed")
         return 1
-    count = (approvals.approve if approving else approvals.revoke)(wanted, places.root)
+    after = ask(place, ApproveMcp(digests=tuple(row.digest for row in wanted), approved=approving))
+    count = len(set(after.approved) ^ set(listed.approved))
     print(
         f"{'approved' if approving else 'revoked'} {count}; a change of a definition or of a file it names asks again"
     )
@@ -247,32 +239,8 @@ def _holds(places: Places, scope: McpScope, name: str) -> bool:
     return isinstance(servers, dict) and name in servers
 
 
-async def _asked(places: Places, *, only: str = "") -> tuple[tuple[McpServerRow, ...], tuple[str, ...]]:
-    """Connect to every server that may run, see how it is, and end it."""
-    settings = load_settings(
-        home=places.home, project_root=places.root, trusted=places.trusted, env=os.environ, lenient=True
-    ).settings
-    around = Surroundings(
-        root=places.root,
-        env=os.environ,
-        child_env=tool_environment(
-            os.environ, key_variables=key_variables(settings.providers), keep=settings.tool_environment.keep
-        ),
-        roots=lambda: (str(places.root),),
-        sign_in=saved_sign_in(places.home),
-    )
-    servers = McpServers(places, around)
-    if only:
-        servers.servers = {name: server for name, server in servers.servers.items() if name == only}
-    try:
-        servers.begin()
-        await servers.settled(LIST_LIMIT_S)
-        asked = asyncio.gather(*(count_offers(server) for server in servers.servers.values()))
-        with suppress(TimeoutError):
-            await asyncio.wait_for(asked, LIST_LIMIT_S)
-        return servers.rows(), (*servers.problems, *servers.found.notes)
-    finally:
-        await servers.close()
+def _problems(listed: McpServersListed) -> tuple[str, ...]:
+    return (*listed.problems, *listed.notes)
 
 
 def _show(row: McpServerRow) -> None:
@@ -284,11 +252,11 @@ def _show(row: McpServerRow) -> None:
     print(f"    {KINDS[row.kind]}, {SCOPES[row.scope]}, in {sanitize(row.source, one_line=True)}")
 
 
-def _tell_rest(places: Places, rows: tuple[McpServerRow, ...], problems: tuple[str, ...]) -> None:
+def _tell_rest(place: Workspace, rows: tuple[McpServerRow, ...], problems: tuple[str, ...]) -> None:
     for problem in problems:
         print(f"problem: {sanitize(problem, one_line=True)}")
-    if not places.trusted and (places.root / ".mcp.json").exists():
-        print(f"not read, because {places.root} is not trusted: .mcp.json")
+    if not place.trusted and (place.root / ".mcp.json").exists():
+        print(f"not read, because {place.root} is not trusted: .mcp.json")
     if any(row.state == "unapproved" for row in rows):
         print("what is not approved was not started; look at it and approve it with: clew mcp approve")
 

@@ -4,24 +4,22 @@ import argparse
 import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, cast
 
 import msgspec
 
-from clew.agents.permits import SavedRules
+from clew.cli.place import ask, this_place
 from clew.commands.permissions import HOLDS
 from clew.config.errors import SettingsError
-from clew.config.load import load_settings
 from clew.permissions.access import Decision, FileAccess, FileOp, Mode, ShellAccess, Verdict
 from clew.permissions.policy import Policy, judge, make_policy
 from clew.permissions.rules import Rule, RuleError, parse_rule, prefix_rule
 from clew.permissions.shell.verdict import ShellVerdict, judge_shell
 from clew.permissions.trust import TrustStore, trust_root
-from clew.system.git import find_project_root
+from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule, RuleRow
 from clew.system.home import clew_home
 from clew.system.terminal_text import reveal, sanitize, warnings
-from clew.transcript.store import SessionStore
 
 HELP = "check or explain what permissions say about a command or a path"
 
@@ -168,34 +166,24 @@ def _policy(workspace: str, mode: Mode = "default", rules: tuple[Rule, ...] = ()
     return make_policy(root=workspace, home=home, clew_home=str(clew_home()), mode=mode, rules=rules)
 
 
-def _saved_rules(root: Path, *, trusted: bool) -> tuple[Rule, ...]:
-    """The rules of the settings in force; a rule that cannot be understood is reported, not skipped."""
-    loaded = load_settings(home=clew_home(), project_root=root, trusted=trusted, env=os.environ)
-    saved = loaded.settings.permissions
-    lists: dict[Decision, tuple[str, ...]] = {"deny": saved.deny, "ask": saved.ask, "allow": saved.allow}
-    return tuple(parse_rule(text, effect) for effect, texts in lists.items() for text in texts)
-
-
-def _always(root: Path) -> SavedRules:
-    """What was answered with "always" in this project."""
-    return SavedRules(SessionStore(clew_home()).project_dir(root))
+def _rules_of(rows: tuple[RuleRow, ...]) -> tuple[Rule, ...]:
+    return tuple(parse_rule(row.rule, cast(Decision, row.decision)) for row in rows)
 
 
 def _explain(args: argparse.Namespace) -> int:
-    root = find_project_root(Path.cwd())
-    trusted = TrustStore(clew_home()).is_trusted(root)
     try:
         given = tuple(parse_rule(text, effect) for effect in ("allow", "deny") for text in getattr(args, effect))
-        rules = (*given, *_saved_rules(root, trusted=trusted), *_always(root).load())
-    except (RuleError, SettingsError) as problem:
+        place = this_place()
+        rules = (*given, *_rules_of(ask(place, ListRules()).rules))
+    except (RuleError, SettingsError, LookupRefused) as problem:
         print(f"clew permissions explain: {problem}", file=sys.stderr)
         return 2
-    policy = _policy(str(root), _MODES[args.mode], rules)
+    policy = _policy(str(place.root), _MODES[args.mode], rules)
     access = ShellAccess(command=args.command, cwd=os.getcwd())
     verdict = judge(access, policy)
     found = judge_shell(access, policy) if verdict.rule not in ("fault", "limits") else ShellVerdict(verdict)
     verdict = found.verdict
-    if not trusted:
+    if not place.trusted:
         print("note: this directory is not trusted yet; until then every command asks. With trust it would be:")
     print(f"{verdict.decision}: {sanitize(verdict.why, one_line=True)}" + _rule(verdict.rule))
     if verdict.decision == "ask":
@@ -215,25 +203,21 @@ def _rule(rule: str) -> str:
 
 
 def _list(args: argparse.Namespace) -> int:
-    root = find_project_root(Path.cwd())
-    trusted = TrustStore(clew_home()).is_trusted(root)
     try:
-        rules = _saved_rules(root, trusted=trusted)
-    except (RuleError, SettingsError) as problem:
+        place = this_place()
+        listed = ask(place, ListRules())
+    except (SettingsError, LookupRefused) as problem:
         print(f"clew permissions list: {problem}", file=sys.stderr)
         return 2
-    places = _policy(str(root), rules=rules).places
+    places = _policy(str(place.root)).places
     print(f"workspace  {sanitize(', '.join(places.roots), one_line=True)}")
     print(f"own state  {sanitize(places.clew_home, one_line=True)} (settings, trust and keys are closed to every tool)")
-    print(f"trusted    {'yes' if trusted else 'not yet: project settings are not read, and every command asks'}")
-    for rule in rules:
-        print(f"{rule.effect:10} {sanitize(rule.text, one_line=True)}  ({HOLDS['user']})")
-    saved = _always(root)
-    for rule in saved.load():
-        print(f"{rule.effect:10} {sanitize(rule.text, one_line=True)}  ({HOLDS['project']})")
-    if saved.load():
+    print(f"trusted    {'yes' if place.trusted else 'not yet: project settings are not read, and every command asks'}")
+    for row in listed.rules:
+        print(f"{row.decision:10} {sanitize(row.rule, one_line=True)}  ({HOLDS[row.scope]})")
+    if any(row.removable for row in listed.rules):
         print(
-            f"saved in   {sanitize(str(saved.path), one_line=True)}; take one back with `clew permissions remove RULE`"
+            f"saved in   {sanitize(listed.saved_in, one_line=True)}; take one back with `clew permissions remove RULE`"
         )
     print("always deny  root, home directories, disks, fork bombs, clew's own state")
     print("always ask   protected names (.git, agents' settings, shell start files, ...), secrets, places outside")
@@ -241,33 +225,30 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _allow(args: argparse.Namespace) -> int:
-    root = find_project_root(Path.cwd())
     try:
-        rule = parse_rule(args.rule, "allow")
-        _always(root).add((rule.text,))
-    except (RuleError, OSError) as problem:
+        ask(this_place(lenient=True), AllowRule(rule=args.rule))
+    except (LookupRefused, OSError) as problem:
         print(f"clew permissions allow: {problem}", file=sys.stderr)
         return 1
-    print(f"Allowed in this project until removed: {sanitize(rule.text, one_line=True)}")
+    print(f"Allowed in this project until removed: {sanitize(args.rule.strip(), one_line=True)}")
     return 0
 
 
 def _remove(args: argparse.Namespace) -> int:
-    root = find_project_root(Path.cwd())
     shown = sanitize(args.rule, one_line=True)
     try:
-        removed = _always(root).remove(args.rule)
+        ask(this_place(lenient=True), RemoveRule(rule=args.rule))
     except OSError as problem:
         print(f"clew permissions remove: {problem}", file=sys.stderr)
         return 1
-    if removed:
-        print(f"Removed {shown}. Sessions that run now keep it until they end.")
-        return 0
-    print(
-        f"clew permissions remove: {shown} is not saved for this project; `clew permissions list` shows what is.",
-        file=sys.stderr,
-    )
-    return 1
+    except LookupRefused:
+        print(
+            f"clew permissions remove: {shown} is not saved for this project; `clew permissions list` shows what is.",
+            file=sys.stderr,
+        )
+        return 1
+    print(f"Removed {shown}. Sessions that run now keep it until they end.")
+    return 0
 
 
 def _untrust(args: argparse.Namespace) -> int:

@@ -1,15 +1,22 @@
-"""The hub: the sessions of this process, and connections to them."""
+"""The hub: the sessions of this process, connections to them, and answers about places that need no session."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from clew.host.connection import Connection
-from clew.host.door import Door
 from clew.host.request import SessionRequest
+from clew.host.workspace import Workspace
 from clew.protocol.events import GuestsChanged
 from clew.protocol.ids import SessionId
+from clew.protocol.lookup_base import Answer, Lookup
 from clew.protocol.ops import Close
 from clew.protocol.rights import Rights
+
+if TYPE_CHECKING:
+    from clew.host.connection import Connection
+    from clew.host.door import Door
+
+A = TypeVar("A", bound=Answer)
 
 
 class NoSuchSession(LookupError):
@@ -17,10 +24,16 @@ class NoSuchSession(LookupError):
 
 
 class Hub:
-    """One per process. `opener` puts a session together; the hub knows none of its parts."""
+    """One per process. `opener` puts a session together and `answerer` answers for a place; the hub knows none of their
+    parts, and loads nothing of a session before there is one."""
 
-    def __init__(self, opener: Callable[[SessionRequest], Door]) -> None:
+    def __init__(
+        self,
+        opener: "Callable[[SessionRequest], Door]",
+        answerer: Callable[[Workspace, Lookup[Any]], Coroutine[Any, Any, Any]],
+    ) -> None:
         self._opener = opener
+        self._answerer = answerer
         self._doors: list[Door] = []
 
     def open(self, request: SessionRequest) -> SessionId:
@@ -30,7 +43,12 @@ class Hub:
         self._doors = [*(known for known in self._doors if not known.ended), door]
         return door.session.started.session_id
 
-    def connect(self, session: SessionId, rights: Rights = Rights.DRIVE) -> Connection:
+    async def look_up(self, place: Workspace, lookup: Lookup[A]) -> A:
+        """Answer a lookup that needs no session, for a place. Raises LookupRefused where only a session can, or for
+        what cannot be done; SettingsError; OSError for a file that cannot be changed."""
+        return await self._answerer(place, lookup)
+
+    def connect(self, session: SessionId, rights: Rights = Rights.DRIVE) -> "Connection":
         """One more front end at a session of this process. Raises NoSuchSession."""
         return self._door(session).connect(rights)
 
@@ -52,7 +70,7 @@ class Hub:
         finally:
             await asyncio.shield(client.submit(Close()))
 
-    def _door(self, session: SessionId) -> Door:
+    def _door(self, session: SessionId) -> "Door":
         for door in self._doors:
             if door.session.started.session_id == session:
                 return door

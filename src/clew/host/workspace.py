@@ -62,8 +62,10 @@ def open_workspace(
     flags: dict[str, Any] | None = None,
     lenient: bool = False,
     sources: frozenset[Scope] = ALL_SOURCES,
+    keys: bool = True,
 ) -> Workspace:
-    """Find the project, look up trust, load settings. Raises SettingsError."""
+    """Find the project, look up trust, load settings. `keys`: also read those that `clew auth` saved. Raises
+    SettingsError."""
     home = clew_home(env)
     repository = find_repository(cwd)
     root = repository.root if repository is not None else cwd
@@ -82,7 +84,7 @@ def open_workspace(
         cwd=cwd,
         root=root,
         home=home,
-        env=with_saved_keys(env, home, lenient=lenient),
+        env=with_saved_keys(env, home, lenient=lenient) if keys else env,
         trusted=trusted,
         loaded=loaded,
         repository=repository,

@@ -150,6 +150,11 @@ class McpServers:
     async def decide(self, digests: Collection[str], *, approved: bool) -> None:
         """A person's word about exactly these, as they stand now; it takes effect at once. Raises KeyError for one that
         is not there, or OSError."""
+        await self.keep(digests, approved=approved)
+        await self.apply()
+
+    async def keep(self, digests: Collection[str], *, approved: bool) -> None:
+        """As `decide`, for later: nothing is started or ended."""
         await self.reread()
         chosen = [one for one in self.found.servers if one.needs_approval and one.digest in digests]
         if missing := set(digests) - {one.digest for one in chosen}:
@@ -158,7 +163,12 @@ class McpServers:
             self.approvals.approve(chosen, self.places.root)
         else:
             self.approvals.revoke(chosen, self.places.root)
-        await self.apply()
+
+    @property
+    def approved(self) -> tuple[str, ...]:
+        """The digests of the project's servers that a person let run, switched off or not."""
+        theirs = (one for one in self.found.servers if one.needs_approval)
+        return tuple(one.digest for one in theirs if self.approvals.is_approved(one, self.places.root))
 
     async def apply(self) -> None:
         """Start what may run now, and stop what may not any more."""

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Literal
 
 import msgspec
-from msgspec import Struct
 
 from clew.config.load import Loaded, load_settings
 from clew.config.schema import LanguageServers as LspSettings
@@ -24,6 +23,7 @@ from clew.lsp.servers import program_of, servers_of
 from clew.mcp.approvals import McpApprovals
 from clew.mcp.files import Places, find_servers
 from clew.permissions.trust import TrustStore
+from clew.protocol.lookups.place import CheckRow
 from clew.skills.findings import skill_findings
 from clew.system.environment import find_program, find_shell, platform_words
 from clew.system.git import find_project_root
@@ -37,21 +37,12 @@ from clew.tools.search_query import Query
 from clew.transcript.store import SessionStore
 
 State = Literal["ok", "info", "warning", "problem"]
+"""As in CheckRow."""
 PROBE_TIMEOUT_S = 10
 NEEDLE = "clew-doctor-needle"
 
 
-class Check(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """One finding."""
-
-    name: str
-    state: State
-    summary: str
-    details: tuple[str, ...] = ()
-    data: dict[str, Any] = {}
-
-
-def examine(env: Mapping[str, str], cwd: Path | None) -> Iterator[Check]:
+def examine(env: Mapping[str, str], cwd: Path | None) -> Iterator[CheckRow]:
     """All checks. One that breaks is a finding of its own and never ends the report. `cwd`: None when the
     current directory was removed under us."""
     home = clew_home(env)
@@ -60,7 +51,7 @@ def examine(env: Mapping[str, str], cwd: Path | None) -> Iterator[Check]:
     trusted = root is not None and trust.is_trusted(root)
     loaded = load_settings(home=home, project_root=root, trusted=trusted, env=env, lenient=True)
     roots = (str(root),) if root is not None else ()
-    checks: tuple[tuple[str, Callable[[], Check]], ...] = (
+    checks: tuple[tuple[str, Callable[[], CheckRow]], ...] = (
         ("python", check_python),
         ("bash", lambda: check_bash(env, roots)),
         ("git", lambda: check_git(env, roots)),
@@ -82,42 +73,44 @@ def examine(env: Mapping[str, str], cwd: Path | None) -> Iterator[Check]:
         yield guarded("models", lambda: check_models(cards))
 
 
-def guarded(name: str, check: Callable[[], Check]) -> Check:
+def guarded(name: str, check: Callable[[], CheckRow]) -> CheckRow:
     """A check's own failure as a finding."""
     try:
         return check()
     except Exception as error:  # one broken check must not hide the others: that is what doctor is for
-        return Check(name=name, state="problem", summary=f"the check failed: {type(error).__name__}: {error}")
+        return CheckRow(name=name, state="problem", summary=f"the check failed: {type(error).__name__}: {error}")
 
 
-def check_python() -> Check:
+def check_python() -> CheckRow:
     """The interpreter that runs us."""
     version = ".".join(str(part) for part in sys.version_info[:3])
     summary = f"{version} at {sys.executable} on {platform_words()}"
-    return Check(name="python", state="ok", summary=summary, data={"version": version, "path": sys.executable})
+    return CheckRow(name="python", state="ok", summary=summary, data={"version": version, "path": sys.executable})
 
 
-def check_bash(env: Mapping[str, str], roots: tuple[str, ...]) -> Check:
+def check_bash(env: Mapping[str, str], roots: tuple[str, ...]) -> CheckRow:
     """The one shell commands run in."""
     shell = find_shell(env, outside=[Path(root) for root in roots])
     if shell is None:
-        return Check(name="bash", state="problem", summary="not found: shell commands cannot run; install bash")
+        return CheckRow(name="bash", state="problem", summary="not found: shell commands cannot run; install bash")
     data = {"path": shell.path, "version": shell.version}
-    return Check(name="bash", state="ok", summary=f"{shell.version or 'version unknown'} at {shell.path}", data=data)
+    return CheckRow(name="bash", state="ok", summary=f"{shell.version or 'version unknown'} at {shell.path}", data=data)
 
 
-def check_git(env: Mapping[str, str], roots: tuple[str, ...]) -> Check:
+def check_git(env: Mapping[str, str], roots: tuple[str, ...]) -> CheckRow:
     """Never asked inside the project: its version says enough."""
     path = find_program("git", env=env, outside=[Path(root) for root in roots])
     if not path:
-        return Check(name="git", state="warning", summary="not found: branch, changes and moved projects are not seen")
+        return CheckRow(
+            name="git", state="warning", summary="not found: branch, changes and moved projects are not seen"
+        )
     version = output_of([path, "--version"]).removeprefix("git version ")
     state: State = "ok" if version else "problem"
     summary = f"{version or 'does not answer'} at {path}"
-    return Check(name="git", state=state, summary=summary, data={"path": path, "version": version})
+    return CheckRow(name="git", state=state, summary=summary, data={"path": path, "version": version})
 
 
-def check_sandbox(settings: SandboxSettings) -> Check:
+def check_sandbox(settings: SandboxSettings) -> CheckRow:
     """What the kernel enforces, by trying to break out just now."""
     status = probe_now()
     details: list[str] = []
@@ -150,10 +143,10 @@ def check_sandbox(settings: SandboxSettings) -> Check:
         state = "problem"
     if settings.mode == "off":
         state, summary = "warning", f"switched off in the settings; this machine offers: {status.label}"
-    return Check(name="sandbox", state=state, summary=summary, details=tuple(details), data=data)
+    return CheckRow(name="sandbox", state=state, summary=summary, details=tuple(details), data=data)
 
 
-def check_search(env: Mapping[str, str], roots: tuple[str, ...]) -> Check:
+def check_search(env: Mapping[str, str], roots: tuple[str, ...]) -> CheckRow:
     """Mode, path, version, and a search that must find something (RG-6)."""
     binary = choose("auto", env.get("PATH", ""), untrusted=roots)
     version = (
@@ -167,7 +160,9 @@ def check_search(env: Mapping[str, str], roots: tuple[str, ...]) -> Check:
     summary = (
         f"{degraded}{binary.mode}, {version or 'version unknown'}{' at ' + binary.path if binary.path else ''}; {words}"
     )
-    return Check(name="search", state=state, summary=summary, details=(binary.note,) if binary.note else (), data=data)
+    return CheckRow(
+        name="search", state=state, summary=summary, details=(binary.note,) if binary.note else (), data=data
+    )
 
 
 def probe_search(binary: SearchBinary) -> bool:
@@ -181,7 +176,7 @@ def probe_search(binary: SearchBinary) -> bool:
         return output_of(arguments).endswith("/hay")
 
 
-def check_terminal(env: Mapping[str, str]) -> Check:
+def check_terminal(env: Mapping[str, str]) -> CheckRow:
     """What the screen can do."""
     out = sys.__stdout__ or sys.stdout  # a full screen puts something of its own in place of the second
     tty = out.isatty()
@@ -196,45 +191,45 @@ def check_terminal(env: Mapping[str, str]) -> Check:
     utf8 = encoding.replace("-", "") == "utf8"
     details = () if utf8 else ("the output encoding is not UTF-8: set LC_ALL=C.UTF-8 or your language's UTF-8 locale",)
     data = {"tty": tty, "term": env.get("TERM", ""), "encoding": encoding, "no_color": "NO_COLOR" in env}
-    return Check(name="terminal", state="ok" if utf8 else "warning", summary=summary, details=details, data=data)
+    return CheckRow(name="terminal", state="ok" if utf8 else "warning", summary=summary, details=details, data=data)
 
 
-def check_home(home: Path) -> Check:
+def check_home(home: Path) -> CheckRow:
     """Our own state is private and writable."""
     data: dict[str, Any] = {"path": str(home)}
     try:
         status = home.stat()
     except FileNotFoundError:
-        return Check(name="home", state="info", summary=f"{home} does not exist yet", data=data)
+        return CheckRow(name="home", state="info", summary=f"{home} does not exist yet", data=data)
     except OSError as error:
-        return Check(name="home", state="problem", summary=f"{home}: {error.strerror}", data=data)
+        return CheckRow(name="home", state="problem", summary=f"{home}: {error.strerror}", data=data)
     mode = stat.S_IMODE(status.st_mode)
     data |= {"mode": f"{mode:04o}", "writable": os.access(home, os.W_OK), "own": status.st_uid == os.getuid()}
     if not stat.S_ISDIR(status.st_mode):
-        return Check(name="home", state="problem", summary=f"{home} is not a directory", data=data)
+        return CheckRow(name="home", state="problem", summary=f"{home} is not a directory", data=data)
     if not data["writable"]:
-        return Check(
+        return CheckRow(
             name="home", state="problem", summary=f"{home} cannot be written: sessions are not kept", data=data
         )
     if mode & 0o077 or not data["own"]:
         details = (f"others may look into it: chmod 700 {home}",) if data["own"] else ("it belongs to another user",)
-        return Check(name="home", state="warning", summary=f"{home}, mode {mode:04o}", details=details, data=data)
-    return Check(name="home", state="ok", summary=f"{home}, private", data=data)
+        return CheckRow(name="home", state="warning", summary=f"{home}, mode {mode:04o}", details=details, data=data)
+    return CheckRow(name="home", state="ok", summary=f"{home}, private", data=data)
 
 
-def check_settings(loaded: Loaded) -> Check:
+def check_settings(loaded: Loaded) -> CheckRow:
     """Broken layers are named and left out."""
     details = (*loaded.problems, *loaded.warnings, *(f"not read before trust: {path}" for path in loaded.unread))
     data = {"problems": list(loaded.problems), "warnings": list(loaded.warnings), "unread": list(loaded.unread)}
     if loaded.problems:
         summary = "a settings file is broken and was left out"
-        return Check(name="settings", state="problem", summary=summary, details=details, data=data)
+        return CheckRow(name="settings", state="problem", summary=summary, details=details, data=data)
     if loaded.warnings:
-        return Check(name="settings", state="warning", summary="read, with remarks", details=details, data=data)
-    return Check(name="settings", state="ok", summary="read without remarks", details=details, data=data)
+        return CheckRow(name="settings", state="warning", summary="read, with remarks", details=details, data=data)
+    return CheckRow(name="settings", state="ok", summary="read without remarks", details=details, data=data)
 
 
-def check_providers(loaded: Loaded, env: Mapping[str, str]) -> Check:
+def check_providers(loaded: Loaded, env: Mapping[str, str]) -> CheckRow:
     """Which models could be asked. No request is sent, no key is shown."""
     found = configured_providers(env, loaded.settings.providers)
     ready = [provider for provider in found if provider.ready and not provider.local]
@@ -253,14 +248,14 @@ def check_providers(loaded: Loaded, env: Mapping[str, str]) -> Check:
             f"run clew auth, or set one of {variables}",
             "or start a local server; recap, sessions, search and show need no model",
         )
-        return Check(name="providers", state="warning", summary="no key is set", details=details, data=data)
+        return CheckRow(name="providers", state="warning", summary="no key is set", details=details, data=data)
     settings = loaded.settings.providers
     details = tuple(
         f"{one.label}: {one.base_url or 'its own addresses'} ({key_words(one, settings.get(one.name, Provider()))})"
         for one in ready
     )
     summary = ", ".join(provider.name for provider in ready)
-    return Check(name="providers", state="ok", summary=summary, details=(*details, *half), data=data)
+    return CheckRow(name="providers", state="ok", summary=summary, details=(*details, *half), data=data)
 
 
 def unfinished(provider: ProviderStatus) -> bool:
@@ -269,23 +264,23 @@ def unfinished(provider: ProviderStatus) -> bool:
     return bool(provider.lacks) and provider.method != "missing" and provider.variable not in CLOUD_LOGINS
 
 
-def check_skills(env: Mapping[str, str], home: Path, root: Path | None, *, trusted: bool) -> Check:
+def check_skills(env: Mapping[str, str], home: Path, root: Path | None, *, trusted: bool) -> CheckRow:
     """Files that a session here would bring, and those that it could not use."""
     found = skill_findings(env, home=home, root=root, trusted=trusted)
     state: State = "warning" if found.broken else "ok"
-    return Check(name="skills", state=state, summary=found.summary, details=found.details, data=dict(found.counts))
+    return CheckRow(name="skills", state=state, summary=found.summary, details=found.details, data=dict(found.counts))
 
 
-def check_models(cards: tuple[ReportCard, ...]) -> Check:
+def check_models(cards: tuple[ReportCard, ...]) -> CheckRow:
     """What `clew doctor --probe` found out earlier; nothing is asked anew."""
     bad = [card.model for card in cards if any(finding.grade == "problem" for finding in card.findings)]
     summary = f"{len(cards)} probed" + (f"; with problems: {', '.join(bad)}" if bad else "")
     details = tuple(f"{card.model} at {card.address}: {card.brief}" for card in cards)
     data = {"cards": [msgspec.to_builtins(card) for card in cards]}
-    return Check(name="models", state="warning" if bad else "info", summary=summary, details=details, data=data)
+    return CheckRow(name="models", state="warning" if bad else "info", summary=summary, details=details, data=data)
 
 
-def check_language_servers(settings: LspSettings, env: Mapping[str, str], roots: tuple[str, ...]) -> Check:
+def check_language_servers(settings: LspSettings, env: Mapping[str, str], roots: tuple[str, ...]) -> CheckRow:
     """Which of them the user has; nothing is started."""
     found = {row.name: program_of(row, env, roots) for row in servers_of(settings.servers) if row.command}
     there = {name: path for name, path in found.items() if path}
@@ -293,28 +288,28 @@ def check_language_servers(settings: LspSettings, env: Mapping[str, str], roots:
     when = {"off": "switched off; ", "on": "", "auto": ""}[settings.mode]
     details = tuple(f"{name} at {path}; starts after the first edit of its files" for name, path in there.items())
     data = {"mode": settings.mode, "servers": there}
-    return Check(name="lsp", state="info", summary=f"{when}{words}", details=details, data=data)
+    return CheckRow(name="lsp", state="info", summary=f"{when}{words}", details=details, data=data)
 
 
-def check_trust(store: TrustStore, root: Path | None, *, trusted: bool) -> Check:
+def check_trust(store: TrustStore, root: Path | None, *, trusted: bool) -> CheckRow:
     """Whether this project may bring its own files."""
     if root is None:
-        return Check(name="trust", state="problem", summary="the current directory does not exist any more")
+        return CheckRow(name="trust", state="problem", summary="the current directory does not exist any more")
     data = {"root": str(root), "trusted": trusted}
     if store.problem:
-        return Check(name="trust", state="problem", summary=store.problem, data=data)
+        return CheckRow(name="trust", state="problem", summary=store.problem, data=data)
     words = "trusted" if trusted else "not trusted yet: nothing of it runs or is read as settings"
-    return Check(name="trust", state="ok" if trusted else "info", summary=f"{root} is {words}", data=data)
+    return CheckRow(name="trust", state="ok" if trusted else "info", summary=f"{root} is {words}", data=data)
 
 
-def check_attach() -> Check:
+def check_attach() -> CheckRow:
     """Whether other terminals can reach a live session."""
     if has_peer_credentials():
-        return Check(name="attach", state="ok", summary="a live session can be reached from another terminal")
-    return Check(name="attach", state="info", summary="off: this system does not tell who connects to a socket")
+        return CheckRow(name="attach", state="ok", summary="a live session can be reached from another terminal")
+    return CheckRow(name="attach", state="info", summary="off: this system does not tell who connects to a socket")
 
 
-def check_servers(home: Path, root: Path | None, *, trusted: bool) -> Check:
+def check_servers(home: Path, root: Path | None, *, trusted: bool) -> CheckRow:
     """Which MCP servers are written down; none is started (`clew mcp list` does)."""
     place = root or home
     found = find_servers(
@@ -325,7 +320,7 @@ def check_servers(home: Path, root: Path | None, *, trusted: bool) -> Check:
     names = ", ".join(one.name for one in found.servers)
     summary = f"{len(found.servers)} written down ({names}); clew mcp list asks them" if names else "none"
     details = (*(f"not approved, so it does not run: {name}" for name in waiting), *found.problems, *found.notes)
-    return Check(name="mcp", state="warning" if found.problems else "info", summary=summary, details=details)
+    return CheckRow(name="mcp", state="warning" if found.problems else "info", summary=summary, details=details)
 
 
 def output_of(argv: list[str]) -> str:

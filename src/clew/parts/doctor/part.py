@@ -3,7 +3,7 @@
 import asyncio
 
 from clew.host.part import Answerers, Part, PartSession, PartSetup
-from clew.protocol.lookups.place import CheckRow, ChecksShown, RunChecks
+from clew.protocol.lookups.place import ChecksShown, RunChecks
 from clew.protocol.lookups.session import RequestStatus, StatusShown
 
 
@@ -22,17 +22,11 @@ class DoctorPart(Part):
         return {RunChecks: self._check, RequestStatus: self._status}
 
     async def _check(self, lookup: RunChecks) -> ChecksShown:
-        rows = await asyncio.to_thread(self._rows)
-        return ChecksShown(checks=(*rows, *(row for part in self._own.session.parts for row in part.checks())))
+        """Those of the place, and what the parts of this session add."""
+        from clew.parts.doctor.at_place import answer  # the checks load what nobody else needs
 
-    def _rows(self) -> tuple[CheckRow, ...]:
-        from clew.parts.doctor.checks import examine  # the checks load what nobody else needs
-
-        workspace = self._setup.workspace
-        return tuple(
-            CheckRow(name=check.name, state=check.state, summary=check.summary, details=check.details)
-            for check in examine(workspace.env, workspace.cwd)
-        )
+        shown = await answer(lookup, self._setup.workspace)
+        return ChecksShown(checks=(*shown.checks, *(row for part in self._own.session.parts for row in part.checks())))
 
     async def _status(self, lookup: RequestStatus) -> StatusShown:
         from clew.parts.doctor.status import status_rows  # as above

@@ -13,6 +13,7 @@ from clew.parts.hooks.session_hooks import SessionHooks
 from clew.protocol.context_events import CompactionKind
 from clew.protocol.events import AgentEnded, Event, HooksChanged, Notified
 from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.lookup_base import LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, HooksListed, ListHooks
 from clew.protocol.ops import AnswerHookCall, RegisterHooks
 
@@ -143,22 +144,19 @@ class HookPart(Part):
         return {ListHooks: self._list, ApproveHooks: self._approve}
 
     async def _list(self, lookup: ListHooks) -> HooksListed:
-        await asyncio.to_thread(self._hooks.registry.read)
-        return await asyncio.to_thread(self._listed)
+        from clew.parts.hooks.at_place import hooks_listed  # where somebody asks
+
+        return await asyncio.to_thread(hooks_listed, lookup, self._hooks.registry)
 
     async def _approve(self, lookup: ApproveHooks) -> HooksListed:
         """Everybody at the session hears of it: somebody else may be asked about the same hooks."""
+        from clew.parts.hooks.at_place import hooks_listed  # as above
+
         try:
-            await asyncio.to_thread(self._hooks.registry.decide, lookup.digests, approved=lookup.approved)
-        except KeyError as error:
-            words = "a hook has changed since it was listed, so nothing was approved; look at it again"
-            raise OpRefused(words) from error
+            listed = await asyncio.to_thread(hooks_listed, lookup, self._hooks.registry)
+        except LookupRefused as error:
+            raise OpRefused(str(error)) from error
         except OSError as error:
             raise OpRefused(f"your decision cannot be kept: {error.strerror or error}") from error
-        listed = await asyncio.to_thread(self._listed)
         self._own.session.publish(HooksChanged(hooks=listed.hooks))
         return listed
-
-    def _listed(self) -> HooksListed:
-        registry = self._hooks.registry
-        return HooksListed(hooks=registry.rows(), problems=registry.problems)

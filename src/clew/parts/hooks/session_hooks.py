@@ -2,10 +2,8 @@
 
 import asyncio
 import os
-from collections.abc import Collection, Coroutine
+from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any, Literal
-
-from msgspec.structs import replace
 
 from clew.hooks.answers import HookAnswer, HookVerdict, combined
 from clew.host.part import PartSession, PartSetup
@@ -15,95 +13,14 @@ from clew.protocol.ids import CallId
 from clew.protocol.ops import AnswerHookCall, CallbackHook, RegisterHooks
 
 if TYPE_CHECKING:
-    from clew.hooks.approvals import HookApprovals
     from clew.hooks.definitions import Hook
+    from clew.hooks.running import HookRunner
+    from clew.parts.hooks.at_place import HookRegistry
+    from clew.parts.hooks.callbacks import HookCallbacks
 
-
-class HookRegistry:
-    """Read when the session begins, and again when a person asks. What reads them is loaded where there may be any."""
-
-    def __init__(self, workspace: Workspace) -> None:
-        self._workspace = workspace
-        self._approvals: HookApprovals | None = None
-        self.hooks: tuple[Hook, ...] = ()
-        self.problems: tuple[str, ...] = ()
-        if may_have_hooks(workspace):
-            self.read()
-
-    def read(self) -> None:
-        """All definitions as they stand now."""
-        from clew.hooks.settings import hooks_in_force  # most sessions have no hooks
-
-        place = self._workspace
-        found = hooks_in_force(
-            place.loaded, home=place.home, root=place.root, trusted=place.trusted, env=place.env, sources=place.sources
-        )
-        problem = self.approvals.problem
-        self.hooks = found.hooks
-        self.problems = (*found.problems, *([problem] if problem else []))
-
-    @property
-    def approvals(self) -> "HookApprovals":
-        """What people decided so far."""
-        if self._approvals is None:
-            from clew.hooks.approvals import HookApprovals  # as above
-
-            self._approvals = HookApprovals(self._workspace.home)
-        return self._approvals
-
-    def due(self, moment: str, subject: str) -> "list[Hook]":
-        """The hooks of a moment whose matcher fits, approved or not; what stands in several files once."""
-        if not any(hook.moment == moment for hook in self.hooks):
-            return []
-        from clew.hooks.matching import matches  # as above
-        from clew.hooks.running import distinct
-
-        fitting = [hook for hook in self.hooks if hook.moment == moment and matches(hook.matcher, subject)]
-        approved = [hook for hook in fitting if self.approvals.is_approved(hook, self._workspace.root)]
-        return distinct(approved) + [hook for hook in fitting if hook not in approved]
-
-    def may_run(self, hook: "Hook") -> bool:
-        """Whether exactly this hook was approved, and all it names is still what was looked at. Reads files."""
-        return not self.has_changed(hook) and self.approvals.is_approved(hook, self._workspace.root)
-
-    def has_changed(self, hook: "Hook") -> bool:
-        """Whether something that it names is no longer what it was when hooks were read. Reads files."""
-        if not hook.needs_approval:
-            return False
-        from clew.hooks.digests import TooManyNames, digest_of  # as above
-
-        try:
-            return digest_of(hook, str(self._workspace.root)) != hook.digest
-        except TooManyNames:
-            return True
-
-    def approved_again(self, hook: "Hook") -> "Hook | None":
-        """The same definition as it was read since, if that may run: what it names is what was approved after all."""
-        same = (one for one in self.hooks if replace(one, digest=hook.digest) == hook)
-        return next((one for one in same if one.digest != hook.digest and self.may_run(one)), None)
-
-    def rows(self) -> tuple[HookRow, ...]:
-        """As people decide about them."""
-        return tuple(
-            hook.row(approved=self.approvals.is_approved(hook, self._workspace.root), trusted=self._workspace.trusted)
-            for hook in self.hooks
-        )
-
-    def unapproved(self) -> tuple[HookRow, ...]:
-        """What a person should look at."""
-        return tuple(row for row in self.rows() if row.state == "unapproved")
-
-    def decide(self, digests: Collection[str], *, approved: bool) -> None:
-        """A person's word about exactly these, as they stand now. Raises KeyError for one that is not there, or
-        OSError."""
-        self.read()
-        chosen = [hook for hook in self.hooks if hook.digest in digests]
-        if missing := set(digests) - {hook.digest for hook in chosen}:
-            raise KeyError(min(missing))
-        if approved:
-            self.approvals.approve(chosen, self._workspace.root)
-        else:
-            self.approvals.revoke(chosen, self._workspace.root)
+NOTHING_SAID = HookVerdict()
+SHOWN_AFTER_S = 1.0
+"""A hook that takes longer is shown while it runs."""
 
 
 def may_have_hooks(workspace: Workspace) -> bool:
@@ -119,22 +36,14 @@ def may_have_hooks(workspace: Workspace) -> bool:
     return any(os.path.lexists(file) for file in files)
 
 
-if TYPE_CHECKING:
-    from clew.hooks.definitions import Hook
-    from clew.hooks.running import HookRunner
-    from clew.parts.hooks.callbacks import HookCallbacks
-
-NOTHING_SAID = HookVerdict()
-SHOWN_AFTER_S = 1.0
-"""A hook that takes longer is shown while it runs."""
-
-
 class SessionHooks:
     """One per session. Only hooks that may run are run; none outlives the session."""
 
     def __init__(self, setup: PartSetup) -> None:
-        self.registry = HookRegistry(setup.workspace)
         self._setup = setup
+        self._registry: HookRegistry | None = None
+        if may_have_hooks(setup.workspace):
+            self.registry.read()
         self._offered = setup.offered
         self._callbacks: HookCallbacks | None = None
         self._runner: HookRunner | None = None
@@ -145,10 +54,20 @@ class SessionHooks:
         """Belong to a session."""
         self._own = own
 
+    @property
+    def registry(self) -> "HookRegistry":
+        """The hooks of the place; loaded where there may be any, or somebody asks for them."""
+        if self._registry is None:
+            from clew.parts.hooks.at_place import HookRegistry  # most sessions have no hooks
+
+            self._registry = HookRegistry(self._setup.workspace)
+        return self._registry
+
     def listens(self, moment: str) -> bool:
         """Whether anybody may have to be asked at this moment."""
         callbacks = self._callbacks.hooks if self._callbacks is not None else ()
-        return any(hook.moment == moment for hook in (*self.registry.hooks, *callbacks))
+        hooks = self._registry.hooks if self._registry is not None else ()
+        return any(hook.moment == moment for hook in (*hooks, *callbacks))
 
     async def ask(
         self,
@@ -164,7 +83,8 @@ class SessionHooks:
         if not self.listens(moment):
             return NOTHING_SAID
         document = self._document(moment) | (fields or {})
-        asked = [self._of_command(hook, document) for hook in self.registry.due(moment, subject)]
+        due = self._registry.due(moment, subject) if self._registry is not None else ()
+        asked = [self._of_command(hook, document) for hook in due]
         if self._callbacks is not None:
             asked += [
                 self._of_callback(self._callbacks, hook, document, call_id)
@@ -223,6 +143,8 @@ class SessionHooks:
 
     def introduction(self) -> tuple[Notice | HooksOffered, ...]:
         """What the first front end should know: hooks that do not run, and settings that cannot be understood."""
+        if self._registry is None:
+            return ()
         problems = tuple(Notice(level="warning", text=text, code="hooks") for text in self.registry.problems)
         return (*problems, *self._offers())
 

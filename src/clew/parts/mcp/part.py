@@ -31,7 +31,6 @@ from clew.protocol.ops import Op
 from clew.system.debug_log import open_debug_log
 from clew.system.environment import tool_environment
 from clew.tools.base import Tool
-from clew.transcript.store import SessionStore
 
 if TYPE_CHECKING:
     from clew.mcp.server import Server
@@ -115,13 +114,16 @@ class McpPart(Part):
 
     async def _listed(self, lookup: ListMcp | ApproveMcp | ReconnectMcp | ToggleMcp) -> McpServersListed:
         """Do what is wanted of a server, if anything, and list all."""
+        from clew.parts.mcp.at_place import CHANGED, servers_listed  # where somebody asks
+
         servers = self.servers = self.servers or self._opened()
-        self.connect()
+        if not isinstance(lookup, ListMcp) or lookup.connect:
+            self.connect()
         try:
             match lookup:
                 case ListMcp():
                     await servers.reread()
-                    if self._setup.request.headless:  # nobody looks again in a moment
+                    if lookup.connect and self._setup.request.headless:  # nobody looks again in a moment
                         await servers.settled(LISTED_WITHIN_S)
                 case ApproveMcp():
                     await servers.decide(lookup.digests, approved=lookup.approved)
@@ -131,14 +133,13 @@ class McpPart(Part):
                     await servers.toggle(lookup.server, enabled=lookup.enabled)
         except KeyError as error:
             if isinstance(lookup, ApproveMcp):
-                words = "a server has changed since it was listed, so nothing was approved; look at it again"
-                raise OpRefused(words) from error
+                raise OpRefused(CHANGED) from error
             raise OpRefused(f"there is no MCP server {error.args[0]!r}; /mcp lists those there are") from error
         except OSError as error:
             raise OpRefused(f"your decision cannot be kept: {error.strerror or error}") from error
         except ValueError as error:
             raise OpRefused(f"it may not run: {error}") from error
-        return McpServersListed(servers=servers.rows(), problems=servers.problems)
+        return servers_listed(servers, only=lookup.server if isinstance(lookup, ListMcp) else "")
 
     def invocables(self) -> tuple[InvocableRow, ...]:
         """The prompts of servers."""
@@ -206,12 +207,13 @@ class McpPart(Part):
     def _opened(self) -> "McpServers":
         from clew.mcp.ports import Surroundings  # where there is a server, or somebody asks for one
         from clew.mcp.servers import McpServers
+        from clew.parts.mcp.at_place import places_at
 
-        place, past = self._setup.workspace, self._setup.past
+        request, place, past = self._setup.request, self._setup.workspace, self._setup.past
         keys = key_variables(place.settings.providers)
         log = open_debug_log(place.home, past.session_id, enabled=past.path is not None and place.settings.debug_log)
         return McpServers(
-            places_of(self._setup),
+            places_at(place, given=request.mcp_config, strict=request.strict_mcp or request.bare),
             self.asks.around(
                 Surroundings(
                     root=place.root,
@@ -316,22 +318,6 @@ class FirstWait(Middleware):
         if late:
             words = f"{', '.join(late)} did not connect within {self._limit_s:g} s (--mcp-wait)"
             yield Notice(level="warning", text=f"MCP: {words}", code="mcp")
-
-
-def places_of(setup: PartSetup) -> Any:
-    """Where the definitions of this session's servers may be."""
-    from clew.mcp.files import Places  # where there is a server, or somebody asks for one
-
-    workspace = setup.workspace
-    return Places(
-        home=workspace.home,
-        root=workspace.root,
-        kept=SessionStore(workspace.home).project_dir(workspace.root),
-        trusted=workspace.trusted,
-        sources=frozenset(workspace.sources),
-        given=setup.request.mcp_config,
-        strict=setup.request.strict_mcp or setup.request.bare,
-    )
 
 
 def left_out(rows: tuple[McpServerRow, ...]) -> str:

@@ -44,7 +44,6 @@ class ModelPart(Part):
         self._session.publish(ModelChanged(model=model.name, reason="user"))
 
     async def _list(self, lookup: ListModels) -> ModelsListed:
-        from clew.parts.models.rows import model_rows  # servers on this machine are asked
+        from clew.parts.models.at_place import answer  # servers on this machine are asked
 
-        rows = await model_rows(self._workspace.env, self._workspace.settings.providers)
-        return ModelsListed(models=tuple(row.name for row in rows), rows=rows)
+        return await answer(lookup, self._workspace)

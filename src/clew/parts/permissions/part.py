@@ -4,8 +4,9 @@ from functools import partial
 
 from clew.agents.permits import Permits
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession
-from clew.permissions.rules import RuleError
+from clew.parts.permissions.at_place import rules_listed
 from clew.protocol.events import PermissionModeChanged
+from clew.protocol.lookup_base import LookupRefused
 from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule, RulesListed
 from clew.protocol.ops import SetPermissionMode
 
@@ -38,19 +39,12 @@ class PermissionPart(Part):
         self._session.pending.reconsider()
 
     async def _rules(self, lookup: ListRules | AllowRule | RemoveRule) -> RulesListed:
-        permits = self._permits
         try:
-            if isinstance(lookup, AllowRule):
-                permits.allow(lookup.rule)
-            elif isinstance(lookup, RemoveRule):
-                permits.forget(lookup.rule)
-        except RuleError as error:
+            listed = rules_listed(lookup, self._permits)
+        except LookupRefused as error:
             raise OpRefused(str(error)) from error
-        except KeyError as error:
-            words = f'{error.args[0]} was not saved with "always"; rules in settings are changed there'
-            raise OpRefused(words) from error
         except OSError as error:
             raise OpRefused(f"the saved rules cannot be changed: {error.strerror}") from error
         if not isinstance(lookup, ListRules):
             self._session.pending.reconsider()
-        return RulesListed(mode=permits.policy.mode, rules=permits.rows())
+        return listed

@@ -25,11 +25,11 @@ class SessionListPart(Part):
         return {ListSessions: self._list, PreviewSession: self._preview}
 
     async def _list(self, lookup: ListSessions) -> SessionsListed:
-        from clew.parts.sessions.rows import session_rows  # the board is loaded only where it is shown
+        from clew.parts.sessions.at_place import answer  # the board is loaded only where it is shown
 
-        rows = await asyncio.to_thread(session_rows, self._workspace, lookup.query, lookup.limit)
-        self._listed.update({row.session_id: row for row in rows})
-        return SessionsListed(sessions=rows)
+        listed = await answer(lookup, self._workspace)
+        self._listed.update({row.session_id: row for row in listed.sessions})
+        return listed
 
     async def _preview(self, lookup: PreviewSession) -> SessionPreviewed:
         row = self._listed.get(lookup.session)

@@ -2,9 +2,19 @@
 
 from typing import ClassVar
 
+from msgspec import Struct
+
 from clew.protocol.hook_events import HookRow
 from clew.protocol.lookup_base import Answer, Lookup
 from clew.protocol.rights import Rights
+
+
+class HookApprovalRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One hook that a person let run here, as it was then."""
+
+    digest: str
+    moment: str = ""
+    command: str = ""
 
 
 class HooksListed(Answer, frozen=True, kw_only=True, tag="hooks.listed"):
@@ -13,6 +23,8 @@ class HooksListed(Answer, frozen=True, kw_only=True, tag="hooks.listed"):
     hooks: tuple[HookRow, ...]
     problems: tuple[str, ...] = ()
     """Definitions that could not be understood, a line each."""
+    approvals: tuple[HookApprovalRow, ...] = ()
+    """What was approved for this project or for everywhere, whether it is still defined or not."""
 
 
 class ListHooks(Lookup[HooksListed], frozen=True, kw_only=True, tag="hooks.list"):
@@ -20,8 +32,8 @@ class ListHooks(Lookup[HooksListed], frozen=True, kw_only=True, tag="hooks.list"
 
 
 class ApproveHooks(Lookup[HooksListed], frozen=True, kw_only=True, tag="hooks.approve"):
-    """Let hooks with exactly these digests run from now on; or, with `approved` false, no longer. Only ever sent for a
-    person. Answered by HooksListed."""
+    """Let hooks with exactly these digests run from now on; or, with `approved` false, no longer, also where the hook
+    has changed or is gone. Only ever sent for a person. Answered by HooksListed."""
 
     needs: ClassVar[Rights] = Rights.DRIVE
 

@@ -13,10 +13,19 @@ class McpServersListed(Answer, frozen=True, kw_only=True, tag="mcp.listed"):
     servers: tuple[McpServerRow, ...]
     problems: tuple[str, ...] = ()
     """Definitions that could not be understood, a line each."""
+    notes: tuple[str, ...] = ()
+    """What is no mistake and should be known: a server that another one stands in place of."""
+    approved: tuple[str, ...] = ()
+    """The digests of the project's servers that a person let run, switched off or not."""
 
 
 class ListMcp(Lookup[McpServersListed], frozen=True, kw_only=True, tag="mcp.list"):
     """Ask which MCP servers there are."""
+
+    server: str = ""
+    """Only this one is listed; empty: all."""
+    connect: bool = True
+    """Servers that may run are connected, and how they are is told; without it nothing is started for the question."""
 
 
 class ApproveMcp(Lookup[McpServersListed], frozen=True, kw_only=True, tag="mcp.approve"):

@@ -1,6 +1,6 @@
 """What a place is asked, whichever session works there: its sessions, files, memory files and checks."""
 
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
@@ -116,6 +116,8 @@ class CheckRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
     state: Literal["ok", "info", "warning", "problem"]
     summary: str
     details: tuple[str, ...] = ()
+    data: dict[str, Any] = {}
+    """The same for programs."""
 
 
 class ChecksShown(Answer, frozen=True, kw_only=True, tag="checks.shown"):

@@ -53,6 +53,8 @@ class RulesListed(Answer, frozen=True, kw_only=True, tag="rules.listed"):
 
     mode: str
     rules: tuple[RuleRow, ...]
+    saved_in: str = ""
+    """The file of the rules that were saved for this project."""
 
 
 class ListRules(Lookup[RulesListed], frozen=True, kw_only=True, tag="rules.list"):

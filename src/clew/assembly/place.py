@@ -1,0 +1,50 @@
+"""Lookups that need no session: the capability they are about answers them for a place.
+
+A capability has its answers in `parts/<capability>/at_place.py`, which the part of a session uses too; it is loaded by
+the first question about it.
+"""
+
+from collections.abc import Coroutine, Mapping
+from importlib import import_module
+from typing import Any, Protocol, TypeVar, cast
+
+from clew.host.workspace import Workspace
+from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
+from clew.protocol.lookups.mcp import ApproveMcp, ListMcp
+from clew.protocol.lookups.place import ListSessions, RunChecks
+from clew.protocol.lookups.rules_and_models import AllowRule, ListModels, ListRules, RemoveRule
+
+A = TypeVar("A", bound=Answer)
+
+CAPABILITIES: Mapping[type[Lookup[Any]], str] = {
+    ListRules: "permissions",
+    AllowRule: "permissions",
+    RemoveRule: "permissions",
+    ListHooks: "hooks",
+    ApproveHooks: "hooks",
+    RunChecks: "doctor",
+    ListMcp: "mcp",
+    ApproveMcp: "mcp",
+    ListSessions: "sessions",
+    ListModels: "models",
+}
+"""The folder in `parts/` that answers each lookup. What is not here needs a session."""
+
+
+class AtPlace(Protocol):
+    """A module `parts/<capability>/at_place.py`."""
+
+    def answer(self, lookup: Lookup[Any], workspace: Workspace) -> Coroutine[Any, Any, Answer]:
+        """Answer one of its lookups."""
+        ...
+
+
+async def answer_at(workspace: Workspace, lookup: Lookup[A]) -> A:
+    """The answer to a lookup at a place. Raises LookupRefused, SettingsError for settings that cannot be relied on, or
+    OSError for a file that cannot be changed."""
+    capability = CAPABILITIES.get(type(lookup))
+    if capability is None:
+        raise LookupRefused(f"{type(lookup).__name__} is answered by a session only")
+    module = cast(AtPlace, import_module(f"clew.parts.{capability}.at_place"))
+    return cast(A, await module.answer(lookup, workspace))

@@ -1,0 +1,83 @@
+"""The MCP servers of a place: which there are and how they are, and a person's word on those of a project."""
+
+import asyncio
+from contextlib import suppress
+
+from clew.host.workspace import Workspace
+from clew.llm.connect import key_variables
+from clew.mcp.files import Places
+from clew.mcp.offers import count_offers
+from clew.mcp.ports import Surroundings
+from clew.mcp.sdk import saved_sign_in
+from clew.mcp.servers import McpServers
+from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed
+from clew.system.environment import tool_environment
+from clew.transcript.store import SessionStore
+
+CHANGED = "a server has changed since it was listed, so nothing was approved; look at it again"
+SETTLED_WITHIN_S = 30.0
+"""How long a list waits for servers, and then for what they offer."""
+
+
+async def answer(lookup: ListMcp | ApproveMcp, workspace: Workspace) -> McpServersListed:
+    """The servers that a session would have here. A list connects to those that may run, and ends them; a decision
+    starts nothing. Raises LookupRefused or OSError."""
+    servers = McpServers(places_at(workspace), surroundings_at(workspace))
+    if isinstance(lookup, ApproveMcp):
+        try:
+            await servers.keep(lookup.digests, approved=lookup.approved)
+        except KeyError as error:
+            raise LookupRefused(CHANGED) from error
+        return servers_listed(McpServers(servers.places, servers.around))
+    if not lookup.connect:
+        return servers_listed(servers, only=lookup.server)
+    if lookup.server:
+        servers.servers = {name: server for name, server in servers.servers.items() if name == lookup.server}
+    try:
+        servers.begin()
+        await servers.settled(SETTLED_WITHIN_S)
+        asked = asyncio.gather(*(count_offers(server) for server in servers.servers.values()))
+        with suppress(TimeoutError):
+            await asyncio.wait_for(asked, SETTLED_WITHIN_S)
+        return servers_listed(servers)
+    finally:
+        await servers.close()
+
+
+def servers_listed(servers: McpServers, *, only: str = "") -> McpServersListed:
+    """How they stand now. `only`: the name of one; empty: all."""
+    rows = servers.rows()
+    return McpServersListed(
+        servers=tuple(row for row in rows if not only or row.name == only),
+        problems=servers.problems,
+        notes=servers.found.notes,
+        approved=servers.approved,
+    )
+
+
+def places_at(workspace: Workspace, *, given: tuple[str, ...] = (), strict: bool = False) -> Places:
+    """Where the definitions of servers may be. `given`: `--mcp-config`. `strict`: only what was given."""
+    return Places(
+        home=workspace.home,
+        root=workspace.root,
+        kept=SessionStore(workspace.home).project_dir(workspace.root),
+        trusted=workspace.trusted,
+        sources=frozenset(workspace.sources),
+        given=given,
+        strict=strict,
+    )
+
+
+def surroundings_at(workspace: Workspace) -> Surroundings:
+    """What a server gets of the place. Nobody is asked anything."""
+    settings = workspace.settings
+    return Surroundings(
+        root=workspace.root,
+        env=workspace.env,
+        child_env=tool_environment(
+            workspace.env, key_variables=key_variables(settings.providers), keep=settings.tool_environment.keep
+        ),
+        roots=lambda: (str(workspace.root),),
+        sign_in=saved_sign_in(workspace.home),
+    )
