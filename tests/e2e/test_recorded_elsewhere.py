@@ -95,7 +95,7 @@ def test_the_notice_that_an_agent_ended(tmp_path: Path, notice: str, ended: bool
     note = queued("q1", "r1", notice, commandMode="task-notification")
     out = place.run("ledger", claude(place, [*begin, *agent_in_background(), note])).out
     (line,) = [line for line in out.splitlines() if "look around" in line and line.startswith("agent")]
-    assert ("finished" in line) == ended, line
+    assert ("completed" in line) == ended, line
 
 
 def test_what_a_compaction_kept_word_for_word(tmp_path: Path) -> None:

@@ -143,7 +143,9 @@ def furnished(
     log = agent_log(sink, past=past)
     setup = setup_of(path=path, sink=sink, connect=connect, headless=True)
     shared = (PermissionPart(), TwoModels(setup), HistoryPart(setup), PreferencePart(setup))
-    titles = () if any(isinstance(part, OrientationPart) for part in parts) else (OrientationPart(setup, ""),)
+    titles = (
+        () if any(isinstance(part, OrientationPart) for part in parts) else (OrientationPart(setup, "", speaks=False),)
+    )
     plugged = (*shared, *titles, *parts)
     session = Session(
         started=STARTED,

@@ -46,7 +46,7 @@ def test_shorter_paths_come_first_and_case_does_not_matter() -> None:
 def test_letters_at_the_beginning_of_words_win() -> None:
     paths = ["src/xtxaxbxlxe.py", "src/tool_batch_label.py", "src/toolBatchLabel.py"]
     assert set(found(paths, "tbl")[:2]) == {"src/tool_batch_label.py", "src/toolBatchLabel.py"}
-    assert found(["src/parts/files/index.py", "src/chosen/if.py"], "hfi")[0] == "src/parts/files/index.py"
+    assert found(["src/host/file_index.py", "src/chosen/if.py"], "hfi")[0] == "src/host/file_index.py"
 
 
 def test_a_path_with_slashes_and_words_apart() -> None:

@@ -40,7 +40,7 @@ def end(reason: typing.Any, **more: typing.Any) -> TurnEnded:
 
 
 def test_whatever_waits_for_a_person_is_a_notice() -> None:
-    assert {type(event) for event in ASKS} == set(leaves(Ask))
+    assert {type(event) for event in ASKS} == {kind for kind in leaves(Ask) if kind.__module__.startswith("clew.")}
     for event in ASKS:
         notice = notice_of(event, "Parcels")
         assert notice is not None

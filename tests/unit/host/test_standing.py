@@ -318,7 +318,9 @@ def test_live_is_resumed_is_the_row(seed: int) -> None:
 
 
 def test_the_kinds_played_are_all_there_are() -> None:
-    assert {type(ask_of(kind, RequestId("r"))[0]) for kind in KINDS} == set(leaves(Ask))
+    assert {type(ask_of(kind, RequestId("r"))[0]) for kind in KINDS} == {
+        kind for kind in leaves(Ask) if kind.__module__.startswith("clew.")
+    }
 
 
 def test_who_stopped_is_told_with_stopped_alone() -> None:
