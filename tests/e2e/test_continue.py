@@ -24,15 +24,22 @@ def place(tmp_path: Path, server: ModelServer) -> Place:
     return Place(tmp_path, server.url)
 
 
+def turns(place: Place) -> int:
+    """How many turns have ended, by what is on disk."""
+    return sum(path.read_bytes().count(b'"type":"turn-result"') for path in place.transcripts())
+
+
 def talked(place: Place, prompt: str, *arguments: str) -> str:
     """A conversation at a terminal of one prompt; the session it is in."""
     before = {path: path.read_bytes() for path in place.transcripts()}
+    ended = turns(place)
     person = ScreenPerson(place, *arguments)
     try:
         person.sees("lists commands" if "--plain" in arguments else "F1 help")
         person.type(f"{prompt}\r")
         person.until(lambda: any(prompt.encode() in path.read_bytes() for path in place.transcripts()))
         person.sees("ok then")
+        person.until(lambda: turns(place) > ended)  # while a turn runs, Ctrl-D means something else
         person.type("\x04")
         person.until_ended()
     finally:
