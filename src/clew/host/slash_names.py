@@ -142,7 +142,7 @@ class SlashNames:
 def as_said(
     content: str | tuple[MessagePart, ...], parts: Sequence[Part], *, prompt_id: PromptId, origin: PromptOrigin = "user"
 ) -> Prompt:
-    """A prompt of words, with what it names of the things that somebody brought."""
+    """A prompt of words, with what it names of the things that parts offer for an @."""
     named = (part.mentioned(content) for part in parts)
     return Prompt(
         content=content,

@@ -23,7 +23,7 @@ class HistoryLoaded(Answer, frozen=True, kw_only=True, tag="history.loaded"):
 
 
 class LoadHistory(Lookup[HistoryLoaded], frozen=True, kw_only=True, tag="history.load"):
-    """Ask for a piece of the past; answered by HistoryLoaded, to the one who asked and everybody else alike."""
+    """Ask for a piece of the past, newest first."""
 
     before: EntryId | None = None
     """The piece that ends before this entry; None: the newest."""
