@@ -8,8 +8,8 @@ from typing import Any
 from bench.report import Row
 from clew.permissions.access import ShellAccess
 from clew.permissions.policy import judge, make_policy
-from clew.system.redact import redact
-from clew.system.terminal_text import sanitize
+from clew.text.redact import redact
+from clew.text.terminal_text import sanitize
 
 MOST = 2.6
 """What twice the input may cost beside the input: linear, and room for caches and the collector."""

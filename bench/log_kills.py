@@ -12,8 +12,8 @@ from clew.protocol.entries import UserEntry
 from clew.protocol.ids import EntryId, SessionId, new_uuid
 from clew.protocol.messages import UserMessage
 from clew.transcript.errors import LeaseLost, SessionBusy
-from clew.transcript.reader import iterate, load
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.log.writer import TranscriptWriter
+from clew.transcript.past.reader import iterate, load
 
 SESSION = SessionId("5e55104e-0000-4000-8000-000000000002")
 KILLS_PER_FILE = 25

@@ -8,7 +8,7 @@ from bench import growth
 from bench.report import Row
 from clew.permissions.access import FileAccess, ShellAccess
 from clew.permissions.policy import Policy, judge, make_policy
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 
 COMMANDS = (
     "ls -la",

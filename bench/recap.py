@@ -18,7 +18,7 @@ from bench.report import Row
 from clew.ledger.fold import LedgerFold
 from clew.orient.load import load_session
 from clew.orient.report import RecapCache, make_report
-from clew.transcript.reader import iterate
+from clew.transcript.past.reader import iterate
 
 HERE = Path(__file__).parent
 SHARED = HERE.parents[1] / "shared"

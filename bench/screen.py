@@ -14,7 +14,7 @@ from bench.processes import CLEW, Server, clew_env, interleaved, model_server, r
 from bench.report import Row
 from bench.screen_terminal import CLEAR, ScreenTerminal
 from clew.protocol.ids import SessionId
-from clew.transcript.store import SessionStore
+from clew.transcript.log.store import SessionStore
 
 QUIET = json.dumps(
     {

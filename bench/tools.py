@@ -17,10 +17,10 @@ from clew.system.sandbox.policy import Sandbox
 from clew.system.sandbox.status import SandboxStatus, probe_now
 from clew.system.search_binary import find_bundled
 from clew.tools.base import ToolContext
-from clew.tools.bash import Bash, BashParams
-from clew.tools.grep import Grep, GrepParams
-from clew.tools.ranking import Document, Ranking
-from clew.tools.read import Read, ReadParams
+from clew.tools.builtin.bash import Bash, BashParams
+from clew.tools.builtin.grep import Grep, GrepParams
+from clew.tools.builtin.read import Read, ReadParams
+from clew.tools.deferred.ranking import Document, Ranking
 from clew.tools.registry import builtin_tools
 from clew.tools.session import ToolSession
 

@@ -15,9 +15,9 @@ from bench.log_samples import Author
 from bench.processes import CLEW, Server, clew_env, model_server, run
 from bench.report import Row
 from clew.catalog.listing import Catalog
-from clew.transcript.reader import load
-from clew.transcript.store import SessionStore
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.log.store import SessionStore
+from clew.transcript.log.writer import TranscriptWriter
+from clew.transcript.past.reader import load
 
 MB = 1_000_000
 ROUNDS = 5

@@ -19,12 +19,12 @@ from clew.protocol.events import CompactionEnded, Event, PartCompleted, PromptAc
 from clew.protocol.ids import CallId, MessageId, SessionId, new_entry_id
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.tools.toolset import ToolSet
-from clew.transcript.chain import build_chain
-from clew.transcript.conversation import Conversation
-from clew.transcript.recording import entries_of
-from clew.transcript.stamp import Stamp
-from clew.transcript.view import messages_of, replacements_of
-from clew.transcript.writer import NullWriter
+from clew.transcript.chain.chain import build_chain
+from clew.transcript.chain.conversation import Conversation
+from clew.transcript.chain.view import messages_of, replacements_of
+from clew.transcript.log.stamp import Stamp
+from clew.transcript.log.writer import NullWriter
+from clew.transcript.mapping.recording import entries_of
 
 SESSION = SessionId("bench")
 ENTRIES = 10_000

@@ -10,14 +10,14 @@ from typing import Any, Union, get_args
 import msgspec
 
 from clew.prompts.system_prompt import prompt_text
-from clew.protocol import stream, stream_content
-from clew.protocol.control import ControlLine
 from clew.protocol.events import Envelope, Event
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import Op
-from clew.protocol.stream import SCHEMA_VERSION, ResultLine, StreamLine
 from clew.protocol.unions import leaves
 from clew.protocol.wire import load_lookups
+from clew.streaming.shapes import stream, stream_content
+from clew.streaming.shapes.control import ControlLine
+from clew.streaming.shapes.stream import SCHEMA_VERSION, ResultLine, StreamLine
 from clew.tools.registry import builtin_tools
 from clew.tools.session import ToolSession
 

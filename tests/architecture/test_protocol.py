@@ -8,38 +8,24 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 
-from clew.protocol import (
-    agent_events,
-    answer_ops,
-    asking,
-    context_events,
-    control,
-    control_answers,
-    display,
-    entries,
-    event_base,
-    events,
-    hook_events,
-    hook_ops,
-    invocable_ops,
-    invocables,
-    mcp_events,
-    mcp_ops,
-    messages,
-    op_base,
-    ops,
-    session_events,
-    session_words,
-    shell_events,
-    state,
-    stream,
-    stream_content,
-    tally,
-    tools,
-    turn_events,
-    usage,
-)
+from clew.protocol import display, entries, events, invocables, messages, ops, state, tally, tools, usage
+from clew.protocol.event_kinds import agents as agent_events
+from clew.protocol.event_kinds import asks as asking
+from clew.protocol.event_kinds import base as event_base
+from clew.protocol.event_kinds import context as context_events
+from clew.protocol.event_kinds import mcp as mcp_events
+from clew.protocol.event_kinds import programs as hook_events
+from clew.protocol.event_kinds import session as session_events
+from clew.protocol.event_kinds import shells as shell_events
+from clew.protocol.event_kinds import turns as turn_events
+from clew.protocol.event_kinds import words as session_words
 from clew.protocol.lookups import hooks, mcp, place, rules_and_models, session, slash_names, tasks
+from clew.protocol.op_kinds import answers as answer_ops
+from clew.protocol.op_kinds import base as op_base
+from clew.protocol.op_kinds import mcp as mcp_ops
+from clew.protocol.op_kinds import programs as hook_ops
+from clew.protocol.op_kinds import slash_names as invocable_ops
+from clew.streaming.shapes import control, control_answers, stream, stream_content
 
 LOOKUP_MODULES = (hooks, mcp, place, rules_and_models, session, slash_names, tasks)
 EVENT_MODULES = (

@@ -57,7 +57,7 @@ def test_no_group_of_an_expression_is_possessive() -> None:
 
 
 def test_every_tool_has_its_words_beside_it() -> None:
-    assert [words.name for words in (SOURCE / "tools").glob("*.md") if not words.with_suffix(".py").exists()] == []
+    assert [words.name for words in (SOURCE / "tools").rglob("*.md") if not words.with_suffix(".py").exists()] == []
 
 
 def test_the_loop_fits_on_a_screen() -> None:

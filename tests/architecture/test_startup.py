@@ -165,4 +165,4 @@ def test_servers_are_connected_after_the_first_request_left(tmp_path: Path) -> N
     modules = set(json.loads(done.stderr.partition("MODULES ")[2]))
     assert "clew.mcp.servers" in modules
     assert not modules & HEAVY, f"loaded too early: {sorted(modules & HEAVY)}"
-    assert not {name for name in modules if name.startswith(("mcp", "clew.mcp.connection"))}
+    assert not {name for name in modules if name.startswith(("mcp", "clew.mcp.transport.connection"))}

@@ -13,9 +13,9 @@ from bench.log_kills import SESSION, fork, prompt, survive_kills, two_writers, w
 
 from clew.protocol.entries import UserEntry
 from clew.transcript.errors import SessionBusy
-from clew.transcript.lease import Lease, acquire, take_over
-from clew.transcript.reader import iterate, load
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.log.lease import Lease, acquire, take_over
+from clew.transcript.log.writer import TranscriptWriter
+from clew.transcript.past.reader import iterate, load
 from e2e.command import Place
 from fakes.model_server import ModelServer
 

@@ -311,7 +311,7 @@ def test_hostile_text_reaches_the_terminal_as_plain_text(people: Any) -> None:
 
 
 CONFIRM = """
-from clew.plain.confirm import confirm
+from clew.plain.dialogs.confirm import confirm
 print("answer:", confirm(["Trust this directory?"], "Trust it?", quoted="/tmp/a\\u202eb", guard_s=GUARD_S))
 print("next:", input())
 """

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from clew.protocol.ids import SessionId
-from clew.transcript.store import SessionStore
+from clew.transcript.log.store import SessionStore
 from e2e.command import Place, Serve
 from e2e.driver import Driven, Json, is_asked
 from e2e.screen_person import ScreenPerson

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from clew.cli.tour_alone import walk_alone
-from clew.cli.tour_guide import PARTS
-from clew.cli.tour_place import make_place
-from clew.cli.tour_script import TourScript, load_script
+from clew.cli.tour.alone import walk_alone
+from clew.cli.tour.guide import PARTS
+from clew.cli.tour.place import make_place
+from clew.cli.tour.script import TourScript, load_script
 from clew.config.schema import Settings
 from e2e.command import Place
 from e2e.test_plain import WAIT_S, Person

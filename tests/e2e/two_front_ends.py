@@ -25,9 +25,9 @@ from clew.protocol.events import ApprovalRequested, ApprovalResolved, OpAccepted
 from clew.protocol.ids import MAIN_AGENT, AgentId, OpId, RequestId
 from clew.protocol.ops import AnswerApproval, Close, Interrupt, Op, SetTitle, SubmitPrompt
 from clew.protocol.rights import Rights
-from clew.transcript.owner import Owner, this_process
-from clew.transcript.reader import load
-from clew.transcript.store import subagent_path
+from clew.transcript.log.owner import Owner, this_process
+from clew.transcript.log.store import subagent_path
+from clew.transcript.past.reader import load
 from engine.harness import SESSION, TestHost, asks
 from unit.host.room import Front, furnished
 from unit.host.test_second_agent import CHILD, add_child

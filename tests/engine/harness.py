@@ -21,8 +21,8 @@ from clew.engine.step import StepRunner
 from clew.engine.turn import Look, Prompt, Turn, let_in
 from clew.llm.scripted import ScriptedModel
 from clew.permissions.access import Access, ShellAccess, ToolAccess, Verdict
-from clew.protocol.asking import RuleScope
 from clew.protocol.entries import Entry
+from clew.protocol.event_kinds.asks import RuleScope
 from clew.protocol.events import Event, PartCompleted, PromptAccepted, ReplyWithdrawn, ToolEnded, TurnEnded
 from clew.protocol.history import valid_history
 from clew.protocol.ids import CallId, SessionId
@@ -30,9 +30,9 @@ from clew.protocol.messages import Message, ToolCallPart, ToolResultPart, UserMe
 from clew.protocol.tools import ToolSpec
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
 from clew.tools.toolset import ToolSet
-from clew.transcript.conversation import Conversation
-from clew.transcript.stamp import Stamp
-from clew.transcript.writer import NullWriter, TranscriptSink
+from clew.transcript.chain.conversation import Conversation
+from clew.transcript.log.stamp import Stamp
+from clew.transcript.log.writer import NullWriter, TranscriptSink
 
 
 class Params(Struct, kw_only=True):

@@ -11,8 +11,8 @@ from clew.engine.ports import CallChange
 from clew.ledger.fold import fold
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel
 from clew.permissions.access import Access, Verdict
-from clew.presentation.passages import BatchPassage
-from clew.presentation.telling import retold
+from clew.presentation.story.passages import BatchPassage
+from clew.presentation.story.telling import retold
 from clew.protocol.entries import Entry
 from clew.protocol.events import (
     ApprovalRequested,
@@ -26,11 +26,11 @@ from clew.protocol.events import (
 from clew.protocol.messages import ToolCallPart, parts_of
 from clew.protocol.ops import AnswerApproval
 from clew.tools.base import Tool, ToolResult
-from clew.transcript.reader import load
-from clew.transcript.render import plain
-from clew.transcript.retelling import events_of
-from clew.transcript.view import view
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.chain.view import view
+from clew.transcript.log.writer import TranscriptWriter
+from clew.transcript.mapping.render import plain
+from clew.transcript.mapping.retelling import events_of
+from clew.transcript.past.reader import load
 from engine.harness import SESSION, Params, Reader, Shell, Stage, TestHost
 
 

@@ -15,8 +15,8 @@ from clew.llm.estimate import estimate_request
 from clew.llm.reply import Retrying, UsageSeen
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, ScriptedReply, Think
-from clew.protocol.context_events import CompactionEnded, CompactionUndone, ContextMeasured
 from clew.protocol.entries import SystemPromptEntry
+from clew.protocol.event_kinds.context import CompactionEnded, CompactionUndone, ContextMeasured
 from clew.protocol.ids import EntryId, new_entry_id
 from clew.protocol.messages import ImagePart, MediaSource, TextPart, parts_of
 from clew.protocol.tools import ToolSpec

@@ -10,9 +10,9 @@ from msgspec.structs import replace
 
 from clew.config.schema import Compaction
 from clew.engine.compaction.micro import Trigger, Trim, due, trim
-from clew.protocol.context_events import CompactionUndone
 from clew.protocol.display import DiffBlock, FileBlock
 from clew.protocol.entries import AssistantEntry, ContentReplacementEntry, Entry, EventEntry, ResultDetails, UserEntry
+from clew.protocol.event_kinds.context import CompactionUndone
 from clew.protocol.ids import CallId, EntryId, MessageId, SessionId, new_entry_id
 from clew.protocol.messages import (
     AssistantMessage,
@@ -28,10 +28,10 @@ from clew.protocol.messages import (
     UserMessage,
     parts_of,
 )
-from clew.tools.edit import Edit, EditParams
-from clew.tools.read import Read, ReadParams
+from clew.tools.builtin.edit import Edit, EditParams
+from clew.tools.builtin.read import Read, ReadParams
 from clew.tools.session import ToolSession
-from clew.transcript.view import replacements_of, view
+from clew.transcript.chain.view import replacements_of, view
 from engine.harness import TestHost
 
 SESSION = SessionId("11111111-2222-4333-8444-555555555555")

@@ -12,7 +12,7 @@ from clew.llm.scripted import Call, Say, ScriptedModel
 from clew.protocol.events import AttemptEnded, Notice, TurnEnded
 from clew.protocol.ids import CallId
 from clew.protocol.ops import SubmitPrompt
-from clew.system import secret_scan
+from clew.text import secret_scan
 from clew.tools.base import ToolContext
 from clew.tools.registry import builtin_tools
 from clew.tools.session import ToolSession

@@ -2,7 +2,7 @@
 
 from typing import TypeVar
 
-from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 
 A = TypeVar("A", bound=Answer)
 

@@ -3,7 +3,7 @@
 import asyncio
 from typing import Any, TypeVar, cast, get_args
 
-from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 
 A = TypeVar("A", bound=Answer)
 

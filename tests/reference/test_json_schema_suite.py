@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from clew.tools.answer_schema import AnswerSchema
-from clew.tools.schema_keywords import SchemaError
+from clew.tools.schemas.answer_schema import AnswerSchema
+from clew.tools.schemas.keywords import SchemaError
 
 SUITE = os.environ.get("CLEW_JSON_SCHEMA_SUITE", "")
 pytestmark = pytest.mark.skipif(not SUITE, reason="CLEW_JSON_SCHEMA_SUITE names no checkout of the suite")

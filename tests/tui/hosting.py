@@ -8,7 +8,7 @@ from textual.containers import Container
 from textual.pilot import Pilot
 from textual.widgets import Static
 
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import Op
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.registry import STYLES

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from clew.config.schema import Screen
-from clew.protocol.asking import Choice, Question
-from clew.protocol.context_events import ContextMeasured
 from clew.protocol.display import TodoBlock, TodoItem
+from clew.protocol.event_kinds.asks import Choice, Question
+from clew.protocol.event_kinds.context import ContextMeasured
 from clew.protocol.events import Notice, PromptQueued, QuestionAsked, RecapReady, ToolEnded, ToolProgress
 from clew.protocol.ids import CallId, EntryId, PromptId, RequestId
 from clew.protocol.lookups.rules_and_models import ModelsListed

@@ -10,8 +10,8 @@ from textual.widgets import Static
 import clew.tui
 from clew.composing.keymap import Keymap
 from clew.composing.typed_input import TypedInput
-from clew.tui.prompt import Prompt
-from clew.tui.prompt_panel import PromptPanel
+from clew.tui.prompt.prompt import Prompt
+from clew.tui.prompt.prompt_panel import PromptPanel
 
 OURS = ("prompt_panel", "prompt", "completion_list", "history_search", "queue_list")
 STYLES: list[str | PurePath] = [Path(clew.tui.__file__).with_name(f"{name}.tcss") for name in OURS]

@@ -5,8 +5,8 @@ import os
 import sys
 from pathlib import Path
 
-from clew.tui.prompt import Prompt
-from clew.tui.terminal_driver import TerminalDriver
+from clew.tui.prompt.prompt import Prompt
+from clew.tui.terminal.driver import TerminalDriver
 from tui.prompt_app import PromptApp
 
 

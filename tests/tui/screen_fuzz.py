@@ -27,7 +27,7 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import CallId, EntryId, MessageId, RequestId
-from clew.protocol.lookup_base import Lookup
+from clew.protocol.lookups.base import Lookup
 from clew.protocol.lookups.session import HistoryLoaded, LoadHistory
 from clew.protocol.messages import Part, ReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from tui.screen_lab import AT, PATCH, PlayedClient, asks

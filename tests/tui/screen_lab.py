@@ -24,7 +24,7 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import CallId, EntryId, MessageId, RequestId, SessionId
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.ops import Close, Op
 from clew.protocol.state import SessionState

@@ -2,8 +2,8 @@
 
 import pytest
 
+from clew.protocol.event_kinds.programs import HookState
 from clew.protocol.events import HookRow, HooksOffered
-from clew.protocol.hook_events import HookState
 from clew.protocol.lookups.hooks import ApproveHooks, HooksListed
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.program_offer import ProgramOfferDialog

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from clew.commands.base import CommandHelp, KeyHelp, SessionFacts
-from clew.protocol.context_events import FileRestore
+from clew.protocol.event_kinds.context import FileRestore
 from clew.protocol.events import SessionRow, SessionsFit
 from clew.protocol.ids import EntryId, OpId
 from clew.protocol.lookups.place import ListSessions, PreviewSession, SessionPreviewed, SessionsListed

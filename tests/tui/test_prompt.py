@@ -11,7 +11,7 @@ from clew.composing.draft import DraftFile
 from clew.composing.history import History
 from clew.composing.keymap import Keymap
 from clew.composing.meaning import CommandLine, MemoryLine, PromptWords, ShellLine
-from clew.tui.editing_actions import EDITING as EDITING_ACTIONS
+from clew.tui.prompt.editing_actions import EDITING as EDITING_ACTIONS
 from tui.prompt_app import PromptApp
 
 SIZE = (60, 20)

@@ -3,10 +3,10 @@
 from textual import on
 from textual.app import ComposeResult
 
+from clew.protocol.event_kinds.turns import PromptQueued
 from clew.protocol.ids import PromptId
 from clew.protocol.messages import TextPart
-from clew.protocol.turn_events import PromptQueued
-from clew.tui.queue_list import QueueList
+from clew.tui.prompt.queue_list import QueueList
 from tui.prompt_app import PromptApp
 from tui.test_prompt import rows
 

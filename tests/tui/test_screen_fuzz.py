@@ -10,10 +10,10 @@ from collections.abc import Iterator
 import pytest
 from textual import events
 
-from clew.presentation.passage_rows import View, passage_rows
-from clew.presentation.passages import BatchPassage, NotePassage, Passage, RecapPassage, TurnPassage
-from clew.presentation.rows import plain
-from clew.presentation.telling import retold
+from clew.presentation.rows.passage_rows import View, passage_rows
+from clew.presentation.rows.spans import plain
+from clew.presentation.story.passages import BatchPassage, NotePassage, Passage, RecapPassage, TurnPassage
+from clew.presentation.story.telling import retold
 from clew.protocol.events import Event
 from clew.tui.app import ClewApp
 from clew.tui.options import ScreenOptions

@@ -1,8 +1,8 @@
 """MCP servers of a project on offer: what would run is seen exactly, and nothing is approved by accident."""
 
+from clew.protocol.event_kinds.mcp import McpServerRow, McpState
 from clew.protocol.events import McpServersOffered
 from clew.protocol.lookups.mcp import ApproveMcp, McpServersListed
-from clew.protocol.mcp_events import McpServerRow, McpState
 from clew.tui.dialogs.program_offer import ProgramOfferDialog
 from clew.tui.dialogs.registry import opens
 from tui.hosting import Host

@@ -4,7 +4,7 @@ from typing import Any
 
 from clew.protocol.events import TaskEnded, TaskRow
 from clew.protocol.ids import AgentId, TaskId
-from clew.protocol.lookup_base import Lookup
+from clew.protocol.lookups.base import Lookup
 from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown, TasksListed
 from clew.protocol.standing import Standing
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens

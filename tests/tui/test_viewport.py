@@ -1,8 +1,8 @@
 """What the transcript shows stays as it is when something comes before it."""
 
-from clew.presentation.passages import PromptPassage, WordsPassage
-from clew.tui.strips import StripMaker
-from clew.tui.viewport import Viewport
+from clew.presentation.story.passages import PromptPassage, WordsPassage
+from clew.tui.reading.strips import StripMaker
+from clew.tui.reading.viewport import Viewport
 
 NEWER = (PromptPassage(key="p2", text="second"), WordsPassage(key="w2", text="one\n\ntwo\n\nthree\n\nfour"))
 OLDER = (PromptPassage(key="p1", text="first"), WordsPassage(key="w1", text="answer"))

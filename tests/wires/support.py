@@ -6,15 +6,15 @@ from typing import Any
 import msgspec
 
 from clew.config.schema import Provider
-from clew.llm.connect import target_of
 from clew.llm.errors import LLMError
+from clew.llm.http.sse import SseEvent
 from clew.llm.model import Model
+from clew.llm.models.connect import target_of
+from clew.llm.models.target import Target
 from clew.llm.remote import RemoteModel
 from clew.llm.reply import PartDone, ReplyDone, ReplyEvent
 from clew.llm.request import ModelRequest
 from clew.llm.retry import RetryPolicy
-from clew.llm.sse import SseEvent
-from clew.llm.target import Target
 from clew.llm.wires.base import Decoder
 from clew.llm.wires.registry import wire_for
 from clew.protocol.ids import CallId, MessageId

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from clew.llm.aws_signing import AwsKeys, signed_headers
-from clew.llm.target import Secret
+from clew.llm.keys.aws_signing import AwsKeys, signed_headers
+from clew.llm.models.target import Secret
 
 VECTORS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("vectors_sigv4.json").read_text())
 PUBLISHED = {

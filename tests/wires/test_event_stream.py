@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.llm.errors import StreamBroken
-from clew.llm.event_stream import ERROR_KINDS, EventStreamParser
+from clew.llm.http.event_stream import ERROR_KINDS, EventStreamParser
 from fakes.event_frames import chunk, exception, frame
 
 VECTORS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("vectors_event_stream.json").read_text())

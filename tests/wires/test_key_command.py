@@ -11,13 +11,13 @@ from typing import Any
 import pytest
 
 from clew.config.schema import Provider, ProviderAuth
-from clew.llm import credentials
-from clew.llm.connect import configured_providers, target_of
 from clew.llm.errors import AuthenticationFailed, LLMError, MissingCredential
-from clew.llm.key_command import MAX_OUTPUT_BYTES, Issued, read_key
+from clew.llm.keys import credentials
+from clew.llm.keys.key_command import MAX_OUTPUT_BYTES, Issued, read_key
+from clew.llm.models.connect import configured_providers, target_of
 from clew.llm.remote import RemoteModel
 from clew.llm.retry import RetryPolicy
-from clew.system.redact import redact
+from clew.text.redact import redact
 from fakes.model_server import ModelServer
 from unit.tools.conftest import until
 from wires.support import Sleeps, ask, collect, failure

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 
 from clew.config.schema import ModelFacts, Provider
-from clew.llm.connect import target_of
 from clew.llm.errors import AuthenticationFailed, ConnectionFailed
-from clew.llm.model_probe import ModelProbe
-from clew.llm.probe_requests import PLACES, long_prompt
-from clew.llm.report_card import MAX_CARDS, Finding, ReportCard, keep_card, report_cards
+from clew.llm.models.connect import target_of
+from clew.llm.probe.model_probe import ModelProbe
+from clew.llm.probe.report_card import MAX_CARDS, Finding, ReportCard, keep_card, report_cards
+from clew.llm.probe.requests import PLACES, long_prompt
 from clew.llm.retry import system_random
 from fakes.model_server import ModelServer
 from fakes.quirky_model import QuirkyModel

@@ -16,14 +16,14 @@ from google import genai
 from google.oauth2.credentials import Credentials
 
 from clew.config.schema import ModelFacts, Provider
-from clew.llm.connect import configured_providers, default_model, key_variables, target_of
 from clew.llm.errors import LLMError, MissingCredential, RateLimited, StreamBroken, UnknownModel
-from clew.llm.profiles import profile_of
+from clew.llm.models.connect import configured_providers, default_model, key_variables, target_of
+from clew.llm.models.profiles import profile_of
+from clew.llm.models.target import Target
 from clew.llm.remote import RemoteModel
 from clew.llm.reply import reply_of
 from clew.llm.request import ModelRequest
 from clew.llm.retry import RetryPolicy
-from clew.llm.target import Target
 from clew.llm.wires.registry import wire_for
 from clew.protocol.messages import ToolCallPart, UserMessage
 from fakes.event_frames import chunk, exception

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.config.schema import Provider
-from clew.llm.connect import all_rows, connect
+from clew.llm.models.connect import all_rows, connect
 from clew.llm.remote import RemoteModel
 from clew.llm.reply import PartDone, ReasoningChunk, ReplyDone, ReplyEvent, TextChunk, reply_of
 from clew.llm.request import ModelRequest

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from clew.config.schema import ModelFacts, Provider
-from clew.llm.connect import (
+from clew.llm.errors import MissingCredential, UnknownModel
+from clew.llm.models.connect import (
     base_url_of,
     configured_providers,
     connect,
@@ -14,9 +15,8 @@ from clew.llm.connect import (
     resolve,
     target_of,
 )
-from clew.llm.errors import MissingCredential, UnknownModel
-from clew.llm.probe import local_servers
-from clew.llm.providers import ALIASES, rows
+from clew.llm.models.providers import ALIASES, rows
+from clew.llm.probe.local_servers import local_servers
 from clew.llm.retry import RetryPolicy
 from clew.protocol.usage import Usage
 from fakes.model_server import ModelServer

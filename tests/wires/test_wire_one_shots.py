@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from clew.llm.target import Target
+from clew.llm.models.target import Target
 from wires.support import DIALECTS, ask, body_of, compatible, target
 
 TARGETS = [

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.llm.target import Target
+from clew.llm.models.target import Target
 from clew.llm.wires.registry import wire_for
 from clew.protocol.messages import Message, ReasoningPart, TextPart, UserMessage
 from wires.support import DIALECTS, MODELS, READ, ask, body_of, call, compatible, result, said, target, without

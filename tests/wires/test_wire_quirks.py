@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from clew.llm.errors import BadResponse, LLMError, Overloaded, PromptTooLong, RateLimited, StreamBroken
 from clew.llm.failures import error_words
+from clew.llm.http.sse import SseEvent
 from clew.llm.reply import PartDone, ReasoningChunk, ReplyDone, ReplyStarted, TextChunk
-from clew.llm.sse import SseEvent
 from clew.llm.wires.base import body_json, event_json, parse_arguments
 from clew.llm.wires.registry import wire_for
 from clew.llm.wires.think_tags import ThinkTags

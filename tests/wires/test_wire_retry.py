@@ -16,9 +16,9 @@ from clew.llm.errors import (
     StreamBroken,
 )
 from clew.llm.failures import failure_of, retry_after_s
+from clew.llm.models.target import Secret
 from clew.llm.reply import PartDone, ReplyEvent, ReplyStarted, Retrying
 from clew.llm.retry import RetryPolicy, Schedule
-from clew.llm.target import Secret
 from clew.protocol.messages import TextPart
 from fakes.model_server import ModelServer
 from wires.support import DIALECTS, KEY, Sleeps, ask, collect, failure, parts_in, remote, target

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from clew.llm.errors import StreamBroken
-from clew.llm.sse import SseEvent, SseParser
+from clew.llm.http.sse import SseEvent, SseParser
 
 STREAM = (
     b': a comment\r\n\r\nevent: one\r\ndata: {"a":1}\r\n\r\n'

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from clew.llm.models.target import Target
 from clew.llm.request import Thinking
-from clew.llm.target import Target
 from wires.support import ask, body_of, compatible
 
 OFF = Thinking(mode="disabled")

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from clew.llm import remote as remote_module
-from clew.llm.connection import tls_context
 from clew.llm.errors import BadResponse, ConnectionFailed, PromptTooLong, StreamBroken
-from clew.llm.providers import Patience, rows
+from clew.llm.http.connection import tls_context
+from clew.llm.models.providers import Patience, rows
 from clew.llm.remote import RemoteModel
 from clew.llm.reply import PartDone, ReplyDone, ReplyEvent, TextChunk
 from clew.llm.retry import RetryPolicy

@@ -32,10 +32,10 @@ from clew.protocol.messages import AssistantMessage, text_of
 from clew.protocol.standing import Standing, standing_after
 from clew.system.private_files import replace_private
 from clew.tools.base import ChildResult
-from clew.transcript.conversation import Conversation
-from clew.transcript.stamp import Stamp, utc_now
-from clew.transcript.store import subagent_meta_path, subagent_path
-from clew.transcript.writer import NullWriter, TranscriptSink, TranscriptWriter
+from clew.transcript.chain.conversation import Conversation
+from clew.transcript.log.stamp import Stamp, utc_now
+from clew.transcript.log.store import subagent_meta_path, subagent_path
+from clew.transcript.log.writer import NullWriter, TranscriptSink, TranscriptWriter
 
 if TYPE_CHECKING:
     from clew.agents.factory import AgentFactory

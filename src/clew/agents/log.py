@@ -23,10 +23,10 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.state import AgentState, agent_after
-from clew.transcript.conversation import Conversation
-from clew.transcript.recording import entries_of
-from clew.transcript.stamp import Stamp
-from clew.transcript.writer import TranscriptSink
+from clew.transcript.chain.conversation import Conversation
+from clew.transcript.log.stamp import Stamp
+from clew.transcript.log.writer import TranscriptSink
+from clew.transcript.mapping.recording import entries_of
 
 Place = tuple[str, str]
 """A directory, and the branch checked out there."""

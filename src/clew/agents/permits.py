@@ -15,7 +15,7 @@ from clew.permissions.conditions import Policy, with_rules
 from clew.permissions.policy import judge, judge_call, make_policy
 from clew.permissions.rules import Rule, RuleError, add_rule, parse_rule
 from clew.protocol.lookups.rules_and_models import RuleRow
-from clew.transcript.files import replace_file
+from clew.transcript.log.files import replace_file
 
 
 class ToolPlace(Protocol):

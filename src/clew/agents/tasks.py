@@ -7,7 +7,7 @@ from typing import NamedTuple
 from clew.agents.log import SessionPort
 from clew.protocol.events import Actor, TaskChanged, TaskEnded, TaskRow, TaskStarted
 from clew.protocol.ids import AgentId, TaskId
-from clew.system.redact import redact
+from clew.text.redact import redact
 from clew.tools.base import TaskWork
 
 MAX_KNOWN = 200

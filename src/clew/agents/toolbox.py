@@ -14,22 +14,22 @@ from clew.agents.permits import Permits, Rights, SavedRules, ToolPlace, policy_o
 from clew.agents.undo_hook import UndoHook
 from clew.config.errors import SettingsError
 from clew.engine.ports import Ask, CallChange, CallHook
-from clew.llm.connect import key_variables
+from clew.llm.models.connect import key_variables
 from clew.permissions.access import Access, FileAccess, Mode, ShellAccess, Verdict
-from clew.protocol.asking import RuleScope
+from clew.protocol.event_kinds.asks import RuleScope
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS, STRUCTURED_OUTPUT, ToolSpec
 from clew.system.environment import secret_values
 from clew.system.home import socket_dir
-from clew.system.redact import register_secrets
+from clew.text.redact import register_secrets
 from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, ToolResult
-from clew.tools.late_tools import LateTools
+from clew.tools.deferred.late_tools import LateTools
 from clew.tools.registry import builtin_names, builtin_tools
 from clew.tools.sandboxing import open_sandbox
 from clew.tools.session import ToolSession
 from clew.tools.toolset import ToolSet
-from clew.transcript.store import SessionStore
+from clew.transcript.log.store import SessionStore
 
 if TYPE_CHECKING:
     from clew.agents.tasks import TaskRegistry

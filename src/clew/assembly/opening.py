@@ -49,10 +49,10 @@ from clew.protocol.ops import SwitchSession
 from clew.protocol.state import AgentState
 from clew.system.clock import SystemClock
 from clew.system.debug_log import open_debug_log
-from clew.transcript.conversation import Conversation
-from clew.transcript.interruption import CONTINUE_PROMPT
-from clew.transcript.stamp import Stamp
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.chain.conversation import Conversation
+from clew.transcript.log.stamp import Stamp
+from clew.transcript.log.writer import TranscriptWriter
+from clew.transcript.past.interruption import CONTINUE_PROMPT
 
 
 class Voice:

@@ -12,7 +12,7 @@ from clew.parts.plan.part import PlanPart
 from clew.parts.skills.part import SkillPart
 from clew.parts.tasks.part import TaskPart
 from clew.parts.window.part import WindowPart
-from clew.transcript.store import SessionStore
+from clew.transcript.log.store import SessionStore
 
 PartMaker = Callable[[PartSetup], Part]
 

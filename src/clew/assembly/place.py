@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
 
 from clew.host.workspace import Workspace
-from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp
 from clew.protocol.lookups.place import ListSessions, RunChecks

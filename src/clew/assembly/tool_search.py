@@ -14,7 +14,7 @@ from clew.llm.model import Model
 from clew.protocol.entries import Entry, SystemPromptEntry
 from clew.protocol.tools import ToolSpec
 from clew.tools.base import Tool
-from clew.tools.late_tools import LateTools
+from clew.tools.deferred.late_tools import LateTools
 from clew.tools.toolset import ToolSet
 
 SMALL_WINDOW = 16_000
@@ -73,9 +73,9 @@ def parts(told: tuple[ToolSpec, ...], *, searched: bool, small: bool) -> ToolSea
     if not searched:
         return ToolSearch(told=told)
     from clew.engine.middleware.tool_news import ToolNews
-    from clew.tools.call_tool import CallTool
-    from clew.tools.search_tools import SearchTools
-    from clew.tools.tool_news import MAX_BYTES
+    from clew.tools.builtin.call_tool import CallTool
+    from clew.tools.builtin.search_tools import SearchTools
+    from clew.tools.deferred.tool_news import MAX_BYTES
 
     news = ToolNews(max_bytes=SMALL_NEWS_BYTES if small else MAX_BYTES)
     return ToolSearch(tools=(SearchTools(), CallTool()), told=told, middlewares=(news,), searched=True)
@@ -85,7 +85,7 @@ def told_in_full(mode: str, late: LateTools | None, *, window: int) -> tuple[Too
     """The tools known by now, where the mode wants them in the list from the first request on."""
     if mode == "on" or late is None:
         return ()
-    from clew.tools.told_tools import told_spec
+    from clew.tools.deferred.told_tools import told_spec
 
     specs = tuple(told_spec(tool.spec()) for tool in sorted(late.known_tools(), key=lambda tool: tool.name))
     if mode == "off":
@@ -108,9 +108,9 @@ def output_parts(schema: dict[str, Any] | None) -> OutputParts:
     if schema is None:
         return OutputParts()
     from clew.engine.middleware.structured_output import StructuredOutputCheck
-    from clew.tools.answer_schema import AnswerSchema
-    from clew.tools.schema_keywords import SchemaError
-    from clew.tools.structured_output import StructuredOutput
+    from clew.tools.builtin.structured_output import StructuredOutput
+    from clew.tools.schemas.answer_schema import AnswerSchema
+    from clew.tools.schemas.keywords import SchemaError
 
     try:
         shape = AnswerSchema(schema)

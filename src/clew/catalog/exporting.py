@@ -9,12 +9,12 @@ import msgspec
 
 from clew.catalog.opening import Opened
 from clew.protocol.entries import ChainEntry, OpaqueEntry
-from clew.system.redact import redact
-from clew.system.terminal_text import sanitize
-from clew.transcript.claude_shape import claude_lines
-from clew.transcript.codec import encode
-from clew.transcript.files import write_all
-from clew.transcript.render import markdown
+from clew.text.redact import redact
+from clew.text.terminal_text import sanitize
+from clew.transcript.log.codec import encode
+from clew.transcript.log.files import write_all
+from clew.transcript.mapping.claude_shape import claude_lines
+from clew.transcript.mapping.render import markdown
 
 FORMATS = ("markdown", "json", "jsonl", "claude-code")
 SUFFIXES = {"markdown": ".md", "json": ".json", "jsonl": ".jsonl", "claude-code": ".jsonl"}

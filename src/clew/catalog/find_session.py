@@ -13,12 +13,12 @@ from clew.catalog.found_session import OWN, FoundSession
 from clew.catalog.listing import Catalog, is_inside, project_name
 from clew.foreign import registry
 from clew.protocol.entries import SessionSourceEntry
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, SessionNotFound
-from clew.transcript.index_rows import Row
-from clew.transcript.reader import iterate
-from clew.transcript.resume import MIN_PREFIX, SURE_PREFIX, own_session
-from clew.transcript.store import SessionStore
+from clew.transcript.index.rows import Row
+from clew.transcript.log.store import SessionStore
+from clew.transcript.past.reader import iterate
+from clew.transcript.past.resume import MIN_PREFIX, SURE_PREFIX, own_session
 
 _LISTED = 20
 _SEARCHED = 200

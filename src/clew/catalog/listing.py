@@ -11,13 +11,13 @@ import msgspec
 from clew.catalog.found_session import OWN
 from clew.foreign import registry
 from clew.foreign.session import ForeignSession
-from clew.transcript.archive import archived_id
-from clew.transcript.deep import deep_search
-from clew.transcript.index import SessionIndex
-from clew.transcript.index_rows import Hit, Row, SourceFile
-from clew.transcript.ingest import ingest_entries, ingest_file
-from clew.transcript.lease import holder_of, lock_path
-from clew.transcript.store import SessionStore, read_project, session_files
+from clew.transcript.index.archive import archived_id
+from clew.transcript.index.database import SessionIndex
+from clew.transcript.index.deep import deep_search
+from clew.transcript.index.ingest import ingest_entries, ingest_file
+from clew.transcript.index.rows import Hit, Row, SourceFile
+from clew.transcript.log.lease import holder_of, lock_path
+from clew.transcript.log.store import SessionStore, read_project, session_files
 
 _DAY_S = 86_400.0
 _QUICK_BYTES = 64 * 1024 * 1024

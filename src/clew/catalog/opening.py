@@ -8,13 +8,13 @@ import msgspec
 from clew.catalog.found_session import OWN, FoundSession
 from clew.foreign import registry
 from clew.protocol.entries import Entry
-from clew.transcript.chain import Chain, build_chain
-from clew.transcript.digest import Digest
+from clew.transcript.chain.chain import Chain, build_chain
+from clew.transcript.chain.links import is_snip, sets_tip
 from clew.transcript.errors import SessionNotFound
-from clew.transcript.links import is_snip, sets_tip
-from clew.transcript.problems import Problem, describe
-from clew.transcript.reader import iterate, load
-from clew.transcript.store import SessionStore
+from clew.transcript.index.digest import Digest
+from clew.transcript.log.problems import Problem, describe
+from clew.transcript.log.store import SessionStore
+from clew.transcript.past.reader import iterate, load
 
 _WHOLE_BYTES = 256 * 1024 * 1024
 

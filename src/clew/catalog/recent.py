@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from clew.catalog.found_session import OWN, FoundSession
 from clew.foreign.registry import discover
-from clew.transcript.store import SessionStore
+from clew.transcript.log.store import SessionStore
 
 MAX_ROWS = 40
 

@@ -92,7 +92,7 @@ def dispatch(argv: list[str]) -> int:
         sys.stderr.write(f"clew: {refusal}\n")
         return 2
     if argv and argv[0] in COMMANDS:
-        command = cast(Command, import_module(f"clew.cli.{argv[0]}"))
+        command = cast(Command, import_module(f"clew.cli.sub.{argv[0]}"))
         parser = OneLineParser(f"clew {argv[0]}", description=command.HELP)
         command.add_arguments(parser)
         return command.run(parser.parse_args(argv[1:]))
@@ -101,7 +101,7 @@ def dispatch(argv: list[str]) -> int:
             f"clew: there is no command {argv[0]!r}; did you mean clew {meant}? (as a prompt: clew -- ...)\n"
         )
         return 2
-    from clew.cli import agent
+    from clew.cli.run import agent
 
     return agent.run(agent.parse(argv))
 

@@ -3,7 +3,7 @@
 import sys
 from typing import Literal
 
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 
 
 def say(text: str) -> None:

@@ -22,7 +22,6 @@ from clew.commands import (
 )
 from clew.commands.base import SessionFacts
 from clew.commands.context_view import context_lines
-from clew.commands.figures import count, duration, money
 from clew.commands.pin import words_of
 from clew.commands.receipt import receipt_details, receipt_lines
 from clew.protocol.events import (
@@ -40,7 +39,7 @@ from clew.protocol.events import (
     ThemeChanged,
     ViewTrimmed,
 )
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.hooks import HooksListed
 from clew.protocol.lookups.mcp import McpServersListed
 from clew.protocol.lookups.place import ChecksShown, LineRemembered, MemoryListed, SessionPreviewed, SessionsListed
@@ -57,6 +56,7 @@ from clew.protocol.lookups.session import (
 )
 from clew.protocol.lookups.slash_names import InvocablesListed
 from clew.protocol.lookups.tasks import TaskShown, TasksListed
+from clew.text.figures import count, duration, money
 
 Listing = (
     ModelsListed

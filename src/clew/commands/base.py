@@ -5,10 +5,10 @@ from typing import Any
 
 from msgspec import Struct
 
-from clew.protocol.hook_events import HookRow
+from clew.protocol.event_kinds.mcp import McpServerRow
+from clew.protocol.event_kinds.programs import HookRow
 from clew.protocol.invocables import InvocableRow
-from clew.protocol.lookup_base import Lookup
-from clew.protocol.mcp_events import McpServerRow
+from clew.protocol.lookups.base import Lookup
 from clew.protocol.ops import Op
 from clew.protocol.state import SessionState
 

@@ -5,9 +5,9 @@ from typing import Any
 
 import msgspec
 
-from clew.commands.figures import money
-from clew.protocol.context_events import ContextMeasured, ContextShare
-from clew.system.terminal_text import clip, display_width, sanitize
+from clew.protocol.event_kinds.context import ContextMeasured, ContextShare
+from clew.text.figures import money
+from clew.text.terminal_text import clip, display_width, sanitize
 
 FREE = "free"
 GRID_ROWS = 4

@@ -1,7 +1,7 @@
 """/copy: an answer to the clipboard."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.commands.figures import count
+from clew.text.figures import count
 
 ABOUT = CommandHelp(
     name="copy",

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_error
-from clew.commands.figures import count, money
 from clew.commands.stats import model_lines, total_cost
+from clew.text.figures import count, money
 
 ABOUT = CommandHelp(
     name="cost",

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult
-from clew.commands.figures import change, count, shown_path
 from clew.protocol.lookups.session import DiffShown, ShowDiff
+from clew.text.figures import change, count, shown_path
 
 ABOUT = CommandHelp(
     name="diff",

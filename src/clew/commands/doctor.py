@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.commands.figures import count
 from clew.protocol.lookups.place import ChecksShown, RunChecks
+from clew.text.figures import count
 
 ABOUT = CommandHelp(
     name="doctor",

@@ -23,7 +23,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.invocables import InvocablesChanged
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.hooks import HooksListed
 from clew.protocol.lookups.mcp import McpServersListed
 from clew.protocol.lookups.rules_and_models import ModelsListed

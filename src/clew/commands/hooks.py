@@ -1,10 +1,10 @@
 """/hooks: which hooks there are and which of them run; approving them, or taking that back, by their numbers."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
+from clew.protocol.event_kinds.programs import HookRow, HookState
 from clew.protocol.events import HookRan
-from clew.protocol.hook_events import HookRow, HookState
 from clew.protocol.lookups.hooks import ApproveHooks, HooksListed, ListHooks
-from clew.system.terminal_text import reveal
+from clew.text.terminal_text import reveal
 
 ABOUT = CommandHelp(
     name="hooks",

@@ -1,10 +1,10 @@
 """Slash names that users bring, beside clew's own commands: how they are told, and what typing one asks for."""
 
 from clew.commands.base import CommandHelp, CommandResult, SessionFacts, usage_lines
-from clew.protocol.invocable_ops import use_of
 from clew.protocol.invocables import InvocableKind, InvocableRow, meant
 from clew.protocol.lookups.slash_names import InvocablesListed
-from clew.system.terminal_text import sanitize
+from clew.protocol.op_kinds.slash_names import use_of
+from clew.text.terminal_text import sanitize
 
 KINDS: dict[InvocableKind, str] = {"command": "command", "skill": "skill", "prompt": "prompt"}
 MAX_SUMMARY_CHARS = 200

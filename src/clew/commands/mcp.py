@@ -1,11 +1,11 @@
 """/mcp: which MCP servers there are and how they stand; approving those of a project, connecting anew, off and on."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.commands.figures import count
+from clew.protocol.event_kinds.mcp import McpKind, McpScope, McpServerRow, McpState
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
-from clew.protocol.mcp_events import McpKind, McpScope, McpServerRow, McpState
 from clew.protocol.ops import LogInMcp, LogOutMcp
-from clew.system.terminal_text import reveal
+from clew.text.figures import count
+from clew.text.terminal_text import reveal
 
 ABOUT = CommandHelp(
     name="mcp",

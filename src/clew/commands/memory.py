@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.commands.figures import count, shown_path
 from clew.protocol.lookups.place import ForgetLine, LineRemembered, ListMemory, MemoryListed, Remember
+from clew.text.figures import count, shown_path
 
 ABOUT = CommandHelp(
     name="memory",

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.commands.figures import shown_path
 from clew.protocol.lookups.session import OpenPlan, PlanOpened, PlanShown, ShowPlan
 from clew.protocol.ops import CheckPlan, SetPermissionMode
+from clew.text.figures import shown_path
 
 ABOUT = CommandHelp(
     name="plan",

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_error
-from clew.commands.figures import count
 from clew.protocol.ops import Leave
+from clew.text.figures import count
 
 ABOUT = CommandHelp(
     name="quit",

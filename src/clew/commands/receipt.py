@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterator
 
-from clew.commands.figures import count, money
-from clew.protocol.context_events import CompactionEnded, ReceiptItem
+from clew.protocol.event_kinds.context import CompactionEnded, ReceiptItem
+from clew.text.figures import count, money
 
 MAX_ROWS = 12
 _MAX_TEXT = 100

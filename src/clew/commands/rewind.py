@@ -3,12 +3,12 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.commands.figures import change, count, shown_path
-from clew.protocol.context_events import FileRestore, RewindScope
+from clew.protocol.event_kinds.context import FileRestore, RewindScope
 from clew.protocol.events import Rewound
 from clew.protocol.ids import EntryId
 from clew.protocol.lookups.session import PreviewRewind, RewindPreviewed
 from clew.protocol.ops import Rewind
+from clew.text.figures import change, count, shown_path
 
 ABOUT = CommandHelp(
     name="rewind",

@@ -4,9 +4,9 @@ from collections import Counter
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult
-from clew.commands.figures import ago
 from clew.protocol.events import SessionRow
 from clew.protocol.lookups.place import ListSessions
+from clew.text.figures import ago
 
 ABOUT = CommandHelp(
     name="sessions",

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_error
-from clew.commands.figures import change, count, duration, money, shown_path
 from clew.protocol.tally import ModelUse
+from clew.text.figures import change, count, duration, money, shown_path
 
 ABOUT = CommandHelp(
     name="stats",

@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.commands.figures import duration
 from clew.protocol.events import Actor, TaskRow
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown
 from clew.protocol.standing import Standing
+from clew.text.figures import duration
 
 ABOUT = CommandHelp(
     name="tasks",

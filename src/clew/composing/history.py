@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from clew.system.home import private_dir
-from clew.system.redact import redact
+from clew.text.redact import redact
 
 MAX_ITEMS = 1000
 MAX_ITEM_CHARS = 20_000

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator
 
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 
 FOLD_CHARS = 1000
 FOLD_LINES = 10

@@ -4,7 +4,7 @@ from clew.llm.model import Model
 from clew.llm.request import ModelRequest, Thinking
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.tools.toolset import ToolSet
-from clew.transcript.conversation import Conversation
+from clew.transcript.chain.conversation import Conversation
 
 
 class Agent:

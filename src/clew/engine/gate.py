@@ -11,7 +11,7 @@ from clew.engine.abort import Abort
 from clew.engine.channel import EventChannel
 from clew.engine.ports import UNCHANGED, CallChange, ToolHost
 from clew.permissions.access import Access, FetchAccess, FileAccess, MemoryAccess, ShellAccess, ToolAccess, Verdict
-from clew.protocol.asking import RuleScope
+from clew.protocol.event_kinds.asks import RuleScope
 from clew.protocol.events import (
     ApprovalDecision,
     ApprovalRequested,

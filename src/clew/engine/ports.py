@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 from msgspec import Struct
 
 from clew.permissions.access import Access, Verdict
-from clew.protocol.asking import RuleScope
+from clew.protocol.event_kinds.asks import RuleScope
 from clew.protocol.events import Question
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ToolCallPart

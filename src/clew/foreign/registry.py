@@ -33,24 +33,24 @@ class Reader(Protocol):
 
 
 READERS: dict[str, str] = {
-    "claude_code": "clew.foreign.claude_code",
-    "codex": "clew.foreign.codex",
-    "gemini_cli": "clew.foreign.gemini_cli",
-    "qwen_code": "clew.foreign.qwen_code",
-    "opencode": "clew.foreign.opencode",
-    "aider": "clew.foreign.aider",
-    "kimi_cli": "clew.foreign.kimi_cli",
-    "cursor": "clew.foreign.cursor",
-    "swe_agent": "clew.foreign.swe_agent",
-    "mini_swe_agent": "clew.foreign.mini_swe_agent",
-    "copilot_cli": "clew.foreign.copilot_cli",
-    "pi": "clew.foreign.pi",
-    "openclaw": "clew.foreign.openclaw",
-    "droid": "clew.foreign.droid",
+    "claude_code": "clew.foreign.claude.claude_code",
+    "codex": "clew.foreign.readers.codex",
+    "gemini_cli": "clew.foreign.readers.gemini_cli",
+    "qwen_code": "clew.foreign.readers.qwen_code",
+    "opencode": "clew.foreign.readers.opencode",
+    "aider": "clew.foreign.readers.aider",
+    "kimi_cli": "clew.foreign.readers.kimi_cli",
+    "cursor": "clew.foreign.readers.cursor",
+    "swe_agent": "clew.foreign.readers.swe_agent",
+    "mini_swe_agent": "clew.foreign.readers.mini_swe_agent",
+    "copilot_cli": "clew.foreign.readers.copilot_cli",
+    "pi": "clew.foreign.readers.pi",
+    "openclaw": "clew.foreign.readers.openclaw",
+    "droid": "clew.foreign.readers.droid",
 }
 """Agent name to module. A module is imported when its agent is first asked for."""
 
-_READ_ONLY = {"clew": "clew.foreign.claude_code"}
+_READ_ONLY = {"clew": "clew.foreign.claude.claude_code"}
 """Our own files are found by the transcript package; here they can only be read."""
 
 _ALIASES = {

@@ -30,7 +30,7 @@ from clew.protocol.messages import (
     ToolResultPart,
     UserMessage,
 )
-from clew.transcript.links import preserved_segment
+from clew.transcript.chain.links import preserved_segment
 
 _Spoken = UserEntry | AssistantEntry | SystemEntry
 _Chain = TypeVar("_Chain", UserEntry, AssistantEntry, SystemEntry)

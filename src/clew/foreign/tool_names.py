@@ -5,7 +5,7 @@ import shlex
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from clew.foreign.patches import parse_patch
+from clew.foreign.readers.patches import parse_patch
 from clew.foreign.shapes import Json, as_dict, as_list, as_str, dicts, first_str
 
 

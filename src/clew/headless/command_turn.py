@@ -8,9 +8,9 @@ from clew.headless.command_names import WITHOUT_A_SCREEN
 from clew.headless.commands import CommandRun, command_result
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope, Event, ModelChanged, PermissionModeChanged
-from clew.protocol.stream import ResultLine
 from clew.protocol.usage import Usage
 from clew.streaming.outcome import Outcome
+from clew.streaming.shapes.stream import ResultLine
 
 OFFERED = (*WITHOUT_A_SCREEN, "bashes")
 """The commands that a program may send."""

@@ -18,15 +18,15 @@ from clew.headless.stopping import INTERRUPTED_CODE, Stopping, interrupts
 from clew.protocol.client import Client
 from clew.protocol.events import CompactionFailed, Envelope, Event, Notice, OpRejected, RecapReady, SnapshotTaken
 from clew.protocol.ids import MAIN_AGENT, OpId
-from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks
 from clew.protocol.lookups.mcp import ApproveMcp
 from clew.protocol.lookups.session import ContextShown
 from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask
 from clew.protocol.ops import Close, Op, SetModel, SetPermissionMode
-from clew.protocol.stream import ResultLine
 from clew.streaming.outcome import Outcome
 from clew.streaming.results import told_result
+from clew.streaming.shapes.stream import ResultLine
 
 FOR_A_PERSON = (ApproveHooks, ApproveMcp)
 """Lookups that nobody but a person at a terminal may send."""

@@ -1,8 +1,8 @@
 """What fills the window, in the shape that programs read."""
 
 from clew.commands.context_view import FREE
-from clew.protocol.control_answers import ContextCategory, ContextUsage
 from clew.protocol.events import ContextMeasured
+from clew.streaming.shapes.control_answers import ContextCategory, ContextUsage
 
 COLORS = ("purple", "blue", "cyan", "green", "yellow", "orange", "red", "magenta", "teal", "pink")
 FREE_COLOR = "gray"

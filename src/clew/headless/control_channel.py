@@ -7,7 +7,8 @@ from typing import Any
 import msgspec
 
 from clew.headless.op_answers import Refused
-from clew.protocol.control import (
+from clew.protocol.ids import RequestId, new_uuid
+from clew.streaming.shapes.control import (
     Answered,
     ClewRequest,
     ControlCancel,
@@ -17,8 +18,7 @@ from clew.protocol.control import (
     Failed,
     Json,
 )
-from clew.protocol.control_answers import AnswerBase
-from clew.protocol.ids import RequestId, new_uuid
+from clew.streaming.shapes.control_answers import AnswerBase
 
 Begin = Callable[[Json], Awaitable[Awaitable[AnswerBase | None]]]
 """Understands a request and begins what it asks; what comes back is the answer. Both raise Refused."""

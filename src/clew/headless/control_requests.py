@@ -15,7 +15,25 @@ from clew.headless.hook_calls import callback_hooks
 from clew.headless.op_answers import OpAnswers, Refused
 from clew.hooks.definitions import MOMENTS
 from clew.protocol.client import Client
-from clew.protocol.control import (
+from clew.protocol.events import Event, Notice, Rewound
+from clew.protocol.ids import EntryId
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.mcp import ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
+from clew.protocol.lookups.rules_and_models import ListModels, ModelsListed
+from clew.protocol.lookups.session import PreviewRewind, RequestContext, RewindPreviewed
+from clew.protocol.lookups.tasks import StopTask
+from clew.protocol.ops import (
+    ChooseSkills,
+    DeliverMcpMessage,
+    Interrupt,
+    RegisterHooks,
+    Rewind,
+    SetEffort,
+    SetModel,
+    SetPermissionMode,
+)
+from clew.streaming.lines import SERVER_STATES
+from clew.streaming.shapes.control import (
     CancelMessageRequest,
     ContextUsageRequest,
     InitializeRequest,
@@ -32,7 +50,7 @@ from clew.protocol.control import (
     SetThinkingRequest,
     StopTaskRequest,
 )
-from clew.protocol.control_answers import (
+from clew.streaming.shapes.control_answers import (
     AnswerBase,
     CommandOffer,
     EffortUsed,
@@ -43,24 +61,6 @@ from clew.protocol.control_answers import (
     MessageCancelled,
     ModelOffer,
 )
-from clew.protocol.events import Event, Notice, Rewound
-from clew.protocol.ids import EntryId
-from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
-from clew.protocol.lookups.mcp import ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
-from clew.protocol.lookups.rules_and_models import ListModels, ModelsListed
-from clew.protocol.lookups.session import PreviewRewind, RequestContext, RewindPreviewed
-from clew.protocol.lookups.tasks import StopTask
-from clew.protocol.ops import (
-    ChooseSkills,
-    DeliverMcpMessage,
-    Interrupt,
-    RegisterHooks,
-    Rewind,
-    SetEffort,
-    SetModel,
-    SetPermissionMode,
-)
-from clew.streaming.lines import SERVER_STATES
 
 SUBTYPES = {str(kind.__struct_config__.tag): kind for kind in get_args(ProgramRequest)}
 NOT_YET = {

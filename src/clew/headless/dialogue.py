@@ -22,16 +22,16 @@ from clew.headless.run import told
 from clew.headless.stdin_lines import Line, StdinLines
 from clew.headless.stopping import INTERRUPTED_CODE, Stopping, interrupts
 from clew.protocol.client import Client
-from clew.protocol.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, UserLine
 from clew.protocol.events import Envelope, OpRejected, PromptAccepted, SessionEnded, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, EntryId, OpId, new_uuid
-from clew.protocol.invocable_ops import use_or_refusal, words_said
+from clew.protocol.op_kinds.slash_names import use_or_refusal, words_said
 from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
-from clew.protocol.stream import InitLine, InputErrorLine, ResultLine, StateLine, StreamLine
 from clew.streaming.joining import joined
 from clew.streaming.lines import StreamLines, names_of
 from clew.streaming.outcome import Outcome
 from clew.streaming.results import failed_result, result_of
+from clew.streaming.shapes.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, UserLine
+from clew.streaming.shapes.stream import InitLine, InputErrorLine, ResultLine, StateLine, StreamLine
 
 IDLE_LINES_S = 0.5
 """How long what is told between turns waits for a program that may hang up."""

@@ -2,9 +2,9 @@
 
 from clew.headless.control_channel import ControlChannel, NotAnswered, OpenAsks
 from clew.protocol.client import Client
-from clew.protocol.control import HookCallbackRequest, HookMatcherGiven
 from clew.protocol.events import Event, HookCalled, HookCallWithdrawn
 from clew.protocol.ops import AnswerHookCall, CallbackHook
+from clew.streaming.shapes.control import HookCallbackRequest, HookMatcherGiven
 
 DEFAULT_TIMEOUT_S = 60.0
 

@@ -4,7 +4,7 @@ import msgspec
 from msgspec import Struct
 
 from clew.headless.stdin_lines import Line
-from clew.protocol.control import ControlCancel, ControlRequest, ControlResponse, InputLine, KeepAlive, UserLine
+from clew.streaming.shapes.control import ControlCancel, ControlRequest, ControlResponse, InputLine, KeepAlive, UserLine
 
 LINES: dict[str, type[InputLine]] = {
     "user": UserLine,

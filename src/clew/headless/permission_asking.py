@@ -12,16 +12,6 @@ from clew.headless.op_answers import OpAnswers, Refused
 from clew.headless.permission_rules import offered_updates, rules_wanted
 from clew.headless.run import NOBODY, answer_for_nobody
 from clew.protocol.client import Client
-from clew.protocol.control import (
-    AllowAnswer,
-    DenyAnswer,
-    ElicitationReply,
-    ElicitationRequest,
-    Json,
-    PermissionAnswer,
-    PermissionRequest,
-    PermissionUpdate,
-)
 from clew.protocol.events import (
     Answered,
     ApprovalRequested,
@@ -39,6 +29,16 @@ from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, AnswerElicitation, AnswerOp, AnswerPlan, AnswerQuestion
+from clew.streaming.shapes.control import (
+    AllowAnswer,
+    DenyAnswer,
+    ElicitationReply,
+    ElicitationRequest,
+    Json,
+    PermissionAnswer,
+    PermissionRequest,
+    PermissionUpdate,
+)
 
 QUESTION_TOOL = "AskUserQuestion"
 """The name under which programs expect questions with choices."""

@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from clew.protocol.asking import RuleOffer, RuleScope
-from clew.protocol.control import PermissionUpdate, RuleValue
+from clew.protocol.event_kinds.asks import RuleOffer, RuleScope
+from clew.streaming.shapes.control import PermissionUpdate, RuleValue
 
 DESTINATIONS: dict[RuleScope, str] = {"session": "session", "project": "localSettings", "user": "userSettings"}
 """Where a rule would be kept, as programs name the places."""

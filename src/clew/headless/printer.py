@@ -18,7 +18,7 @@ from clew.protocol.events import (
     ToolStarted,
 )
 from clew.protocol.messages import result_text
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 
 if TYPE_CHECKING:
     from clew.headless.writer import Join, OutputLine

@@ -4,8 +4,8 @@ would spoil for every later request."""
 import binascii
 import re
 
-from clew.protocol.control import UserPart
 from clew.protocol.messages import DocumentPart, ImagePart, MediaSource, TextPart
+from clew.streaming.shapes.control import UserPart
 
 SOURCES = ("base64", "url", "text")
 """Inline bytes, an address, and for documents plain words."""

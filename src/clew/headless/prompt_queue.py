@@ -7,8 +7,8 @@ from msgspec import Struct
 from clew.commands.registry import known_command
 from clew.headless.input_reading import InputProblem
 from clew.headless.prompt_parts import problem_with, words_of
-from clew.protocol.control import UserLine, UserPart
 from clew.protocol.ids import EntryId, PromptId, new_uuid
+from clew.streaming.shapes.control import UserLine, UserPart
 
 
 class Given(Struct, frozen=True, kw_only=True):

@@ -13,7 +13,7 @@ from clew.headless.writer import encoded
 from clew.protocol.client import Client
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Ask, Event, OpRejected, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, AgentId, OpId
-from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.ops import (
     Close,
     ContinueTurn,
@@ -29,8 +29,8 @@ from clew.streaming.outcome import Outcome
 
 if TYPE_CHECKING:
     from clew.headless.slash_name import SlashName
-    from clew.protocol.stream import StreamLine
     from clew.streaming.lines import StreamLines
+    from clew.streaming.shapes.stream import StreamLine
 
 OutputFormat = Literal["text", "json", "stream-json"]
 NAMED_DENIALS = 3

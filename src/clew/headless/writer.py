@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, TextIO
 import msgspec
 
 if TYPE_CHECKING:  # a run that prints words has no lines
-    from clew.protocol.control import ControlLine
-    from clew.protocol.stream import StreamLine
+    from clew.streaming.shapes.control import ControlLine
+    from clew.streaming.shapes.stream import StreamLine
 
     OutputLine = StreamLine | ControlLine
     """What stdout carries. Only our own structs become lines: no text of a model, a tool or a child ever is one."""

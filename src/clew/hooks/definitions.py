@@ -2,8 +2,8 @@
 
 from msgspec import Struct
 
+from clew.protocol.event_kinds.programs import HookScope
 from clew.protocol.events import HookRow
-from clew.protocol.hook_events import HookScope
 
 MOMENTS = (
     "SessionStart",

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 from clew.hooks.command_words import expanded, words_of
 from clew.hooks.definitions import Hook
 from clew.permissions.named_content import MAX_FILE_BYTES, MAX_TOTAL_BYTES, content_at, is_inside
-from clew.protocol.hook_events import HookScope
+from clew.protocol.event_kinds.programs import HookScope
 
 VERSION = "1"
 MAX_NAMES = 2_000

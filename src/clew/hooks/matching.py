@@ -3,7 +3,7 @@
 import re
 from functools import lru_cache
 
-from clew.system.safe_patterns import BadPattern, compiled
+from clew.text.safe_patterns import BadPattern, compiled
 
 MAX_SUBJECT_CHARS = 300
 _PLAIN = re.compile(r"[\w\- ,|]*", re.ASCII)

@@ -19,7 +19,7 @@ from clew.hooks.definitions import (
 )
 from clew.hooks.digests import TooManyNames, digest_of
 from clew.hooks.matching import problem_with
-from clew.protocol.hook_events import HookScope
+from clew.protocol.event_kinds.programs import HookScope
 
 MAX_COMMAND_CHARS = 20_000
 MAX_HOOKS = 500

@@ -17,7 +17,7 @@ from clew.config.load import Loaded
 from clew.hooks.definitions import USER_SCOPES, Hook
 from clew.hooks.digests import project_program
 from clew.hooks.parsing import HookSource, read_hooks, shown_place
-from clew.protocol.hook_events import HookScope
+from clew.protocol.event_kinds.programs import HookScope
 
 MAX_BYTES = 1_000_000
 SOURCES = ("user", "project", "local")

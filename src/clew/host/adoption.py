@@ -5,10 +5,10 @@ from pathlib import Path
 from clew.foreign.registry import identify, read
 from clew.foreign.seed import to_clew_session
 from clew.protocol.ids import SessionId
-from clew.transcript.chain import build_chain
-from clew.transcript.codec import encode
+from clew.transcript.chain.chain import build_chain
 from clew.transcript.errors import SessionNotFound
-from clew.transcript.fork import Fork
+from clew.transcript.log.codec import encode
+from clew.transcript.past.fork import Fork
 
 
 def adopt(path: Path, session_id: SessionId, cwd: Path, *, agent: str = "", source_session: str = "") -> Fork:

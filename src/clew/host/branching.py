@@ -2,10 +2,10 @@
 
 from clew.catalog.found_session import OWN
 from clew.catalog.listing import Catalog
-from clew.transcript.digest import Digest
-from clew.transcript.fork import branch_title
-from clew.transcript.reader import Loaded
-from clew.transcript.store import SessionStore
+from clew.transcript.index.digest import Digest
+from clew.transcript.log.store import SessionStore
+from clew.transcript.past.fork import branch_title
+from clew.transcript.past.reader import Loaded
 
 LOOK_S = 2.0
 """How long titles may be looked for that the index does not know yet; the newest sessions come first."""

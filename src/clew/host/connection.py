@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from clew.host.listener import Listener
 from clew.protocol.events import Envelope, Event, OpAccepted, OpRejected
-from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.ops import AnswerOp, Leave, Op, Sync
 from clew.protocol.rights import Rights
 

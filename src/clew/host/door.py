@@ -30,7 +30,7 @@ from clew.protocol.events import (
     SnapshotTaken,
 )
 from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.slash_names import ListInvocables
 from clew.protocol.ops import (
     AnswerApproval,

@@ -8,7 +8,7 @@ from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace
 from clew.protocol.events import GuestsChanged
 from clew.protocol.ids import SessionId
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import Close
 from clew.protocol.rights import Rights
 

@@ -7,11 +7,11 @@ from clew.config.errors import SettingsError
 from clew.config.schema import Settings
 from clew.host.request import SessionRequest
 from clew.host.workspace import Workspace
-from clew.llm.connect import connect, default_model
 from clew.llm.errors import MissingCredential
 from clew.llm.model import Model
+from clew.llm.models.connect import connect, default_model
+from clew.llm.models.target import Target
 from clew.llm.retry import RetryPolicy
-from clew.llm.target import Target
 
 OVERLOADS_BEFORE_FALLBACK = 3
 

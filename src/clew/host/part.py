@@ -24,10 +24,10 @@ from clew.llm.model import Model
 from clew.protocol.events import Event, SessionRow, SessionStarted
 from clew.protocol.ids import AgentId
 from clew.protocol.invocables import InvocableRow
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import AnswerOp, Op, OpBase
 from clew.tools.base import Tool
-from clew.tools.late_tools import LateTools
+from clew.tools.deferred.late_tools import LateTools
 
 if TYPE_CHECKING:
     from clew.host.session import EndReason, Session

@@ -16,21 +16,21 @@ from clew.protocol.standing import Standing
 from clew.protocol.state import AgentState, agent_after
 from clew.protocol.tally import Tally
 from clew.system.git import find_project_root
-from clew.transcript.codec import encode
+from clew.transcript.chain.standing import left_in
 from clew.transcript.errors import SessionBusy, SessionNotFound, TranscriptError
-from clew.transcript.fork import Fork, fork_session
-from clew.transcript.interruption import Interruption, interruption
-from clew.transcript.lease import Lease, acquire, holder_of, take_over
-from clew.transcript.origin import is_conversation
-from clew.transcript.problems import describe
-from clew.transcript.reader import Loaded, iterate, load
-from clew.transcript.resume import newest_session, own_session, resume_at
-from clew.transcript.retelling import events_of
-from clew.transcript.scrollback import Scrollback
-from clew.transcript.stamp import utc_now
-from clew.transcript.standing import left_in
-from clew.transcript.store import SessionStore, checked_id, read_project, subagent_path, tool_results_dir
-from clew.transcript.writer import NullWriter, TranscriptSink, TranscriptWriter
+from clew.transcript.log.codec import encode
+from clew.transcript.log.lease import Lease, acquire, holder_of, take_over
+from clew.transcript.log.origin import is_conversation
+from clew.transcript.log.problems import describe
+from clew.transcript.log.stamp import utc_now
+from clew.transcript.log.store import SessionStore, checked_id, read_project, subagent_path, tool_results_dir
+from clew.transcript.log.writer import NullWriter, TranscriptSink, TranscriptWriter
+from clew.transcript.mapping.retelling import events_of
+from clew.transcript.past.fork import Fork, fork_session
+from clew.transcript.past.interruption import Interruption, interruption
+from clew.transcript.past.reader import Loaded, iterate, load
+from clew.transcript.past.resume import newest_session, own_session, resume_at
+from clew.transcript.past.scrollback import Scrollback
 
 WAIT_STEP_S = 0.2
 MAX_TITLE_CHARS = 100

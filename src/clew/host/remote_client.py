@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from clew import __version__
 from clew.protocol.events import Envelope, SessionStarted
-from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.ops import Close, Leave, Op
 from clew.protocol.rights import Rights
 from clew.protocol.wire import (
@@ -34,7 +34,7 @@ from clew.protocol.wire import (
     op_frame,
     said_by_session,
 )
-from clew.transcript.owner import Owner
+from clew.transcript.log.owner import Owner
 
 A = TypeVar("A", bound=Answer)
 CONNECT_S = 10.0

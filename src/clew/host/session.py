@@ -23,7 +23,7 @@ from clew.protocol.events import (
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId
 from clew.protocol.state import SessionState, session_state
 from clew.transcript.errors import LeaseLost
-from clew.transcript.stamp import utc_now
+from clew.transcript.log.stamp import utc_now
 
 HAND_OVER_POLL_S = 1.0
 EndReason = Literal["", "closed", "taken_over", "switched"]

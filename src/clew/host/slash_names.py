@@ -10,7 +10,6 @@ from clew.host.part import Effect, OpRefused, Part
 from clew.host.session import Session
 from clew.protocol.events import PromptOrigin
 from clew.protocol.ids import PromptId, new_uuid
-from clew.protocol.invocable_ops import ChooseSkills, InvocableOp, UseInvocable
 from clew.protocol.invocables import (
     RESERVED_NAMES,
     InvocableLevel,
@@ -21,6 +20,7 @@ from clew.protocol.invocables import (
 )
 from clew.protocol.lookups.slash_names import InvocablesListed, ListInvocables
 from clew.protocol.messages import Part as MessagePart
+from clew.protocol.op_kinds.slash_names import ChooseSkills, InvocableOp, UseInvocable
 
 LEVELS: tuple[InvocableLevel, ...] = ("project", "user", "plugin", "server", "bundled")
 MAX_ARGUMENT_CHARS = 200_000

@@ -12,7 +12,7 @@ from clew.protocol.events import Ask, Event, ReplyAwaited, ReplyBegan, TurnEnded
 from clew.protocol.ids import AgentId
 from clew.system.home import socket_dir
 from clew.system.peers import SessionMark
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.log.writer import TranscriptWriter
 
 if TYPE_CHECKING:
     from clew.host.socket_server import SocketServer

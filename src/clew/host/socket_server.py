@@ -17,7 +17,7 @@ from clew import __version__
 from clew.host.connection import Connection
 from clew.host.door import Door
 from clew.host.listener import Listener
-from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.ops import Leave
 from clew.protocol.rights import rights_of
 from clew.protocol.wire import (
@@ -42,8 +42,8 @@ from clew.protocol.wire import (
 )
 from clew.system.peers import Peer, has_peer_credentials, peer_of, session_above
 from clew.system.private_files import private_dir
-from clew.system.terminal_text import sanitize
-from clew.transcript.owner import process_start
+from clew.text.terminal_text import sanitize
+from clew.transcript.log.owner import process_start
 
 HELLO_S = 10.0
 STALLED_S = 5.0

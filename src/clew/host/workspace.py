@@ -118,7 +118,7 @@ def with_saved_keys(env: Mapping[str, str], home: Path, *, lenient: bool = False
     file that cannot be relied on; with `lenient` it counts as none."""
     if not os.path.lexists(saved_keys_path(home)):
         return env
-    from clew.llm.saved_keys import keyed
+    from clew.llm.keys.saved_keys import keyed
 
     try:
         return keyed(env, home)

@@ -7,8 +7,8 @@ from clew.ledger.language import LanguageFold
 from clew.ledger.requests import RequestsFold
 from clew.ledger.rules import RulesFold
 from clew.ledger.work import WorkFold
-from clew.protocol.context_events import CompactionEnded, ReceiptItem
 from clew.protocol.display import TodoItem
+from clew.protocol.event_kinds.context import CompactionEnded, ReceiptItem
 from clew.protocol.ids import EntryId
 
 _WORDS = ("goal", "words", "request")

@@ -7,8 +7,8 @@ from clew.ledger.commands import first_program, only_looks
 from clew.ledger.facts import ErrorFact, Ledger, Sources, TestResult
 from clew.ledger.words import flat
 from clew.protocol.standing import Standing
-from clew.transcript.closing_words import MAY_ASK
-from clew.transcript.standing import TAKEN_BACK
+from clew.transcript.chain.closing_words import MAY_ASK
+from clew.transcript.chain.standing import TAKEN_BACK
 
 KEPT = 30
 _MAX_TEXT = 240

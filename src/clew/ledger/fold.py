@@ -11,8 +11,6 @@ from clew.ledger.requests import RequestsFold
 from clew.ledger.rules import RulesFold
 from clew.ledger.titles import TitleFold
 from clew.ledger.work import WorkFold
-from clew.protocol.asking import PlanAnswered, PlanProposed
-from clew.protocol.context_events import CompactionEnded, Rewound
 from clew.protocol.entries import (
     AiTitleEntry,
     ApprovalEntry,
@@ -28,12 +26,14 @@ from clew.protocol.entries import (
     TurnResultEntry,
     UserEntry,
 )
+from clew.protocol.event_kinds.asks import PlanAnswered, PlanProposed
+from clew.protocol.event_kinds.context import CompactionEnded, Rewound
+from clew.protocol.event_kinds.turns import CallChanged
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.standing import Standing
-from clew.protocol.turn_events import CallChanged
-from clew.transcript.closing_words import ReadStanding
-from clew.transcript.typed_text import bounded, is_interruption
+from clew.transcript.chain.closing_words import ReadStanding
+from clew.transcript.mapping.typed_text import bounded, is_interruption
 
 _MAX_SAID = 12000
 _OPEN = (Standing.WORKING, Standing.WAITING, Standing.INTERRUPTED, Standing.STOPPED)

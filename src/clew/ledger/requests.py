@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from clew.ledger.facts import Request, RequestKind, Sources
 from clew.ledger.words import is_wide, word_cost
 from clew.protocol.ids import EntryId
-from clew.transcript.typed_text import HOUSEKEEPING, bounded, typed
+from clew.transcript.mapping.typed_text import HOUSEKEEPING, bounded, typed
 
 MAX_REQUESTS = 60
 _MAX_TEXT = 4000

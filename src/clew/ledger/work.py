@@ -21,7 +21,7 @@ from clew.protocol.events import PlanAnswered, PlanProposed
 from clew.protocol.ids import CallId, EntryId, SessionId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
-from clew.transcript.standing import QUESTION_TOOLS
+from clew.transcript.chain.standing import QUESTION_TOOLS
 
 _NOWHERE = SessionId("")
 _WRITING = (">", "tee ", "sed ")

@@ -19,8 +19,8 @@ from clew.llm.errors import (
     RateLimited,
     ServerFailed,
 )
-from clew.llm.target import Target
-from clew.system.redact import redact
+from clew.llm.models.target import Target
+from clew.text.redact import redact
 
 # Plain strings: they are compiled when something fails, not when the program starts.
 TOO_LONG = (

@@ -3,9 +3,9 @@
 from collections.abc import AsyncIterator
 from typing import Protocol
 
+from clew.llm.models.target import Thinks
 from clew.llm.reply import Reply, ReplyEvent
 from clew.llm.request import ModelRequest
-from clew.llm.target import Thinks
 from clew.protocol.messages import Message
 from clew.protocol.usage import Usage
 

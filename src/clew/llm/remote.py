@@ -9,11 +9,11 @@ import msgspec
 
 from clew.llm.errors import AuthenticationFailed, BadResponse, LLMError, StreamBroken
 from clew.llm.failures import failure_of, host_of, not_a_model, request_id_of
-from clew.llm.http import Answer, Transport
+from clew.llm.http.transport import Answer, Transport
+from clew.llm.models.target import Target, Thinks
 from clew.llm.reply import Reply, ReplyEvent, ReplyStarted, StillWaiting, UsageSeen, collected
 from clew.llm.request import ModelRequest
 from clew.llm.retry import RetryPolicy, Schedule, system_random
-from clew.llm.target import Target, Thinks
 from clew.llm.text_calls import TextCallLift
 from clew.llm.wires.base import Decoder, HttpRequest
 from clew.llm.wires.history import history_for

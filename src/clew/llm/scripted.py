@@ -22,6 +22,7 @@ import msgspec
 from msgspec import Struct
 
 from clew.llm.errors import InvalidRequest, LLMError
+from clew.llm.models.target import Thinks
 from clew.llm.reply import (
     ArgumentsChunk,
     PartDone,
@@ -37,7 +38,6 @@ from clew.llm.reply import (
     collected,
 )
 from clew.llm.request import ModelRequest
-from clew.llm.target import Thinks
 from clew.llm.text_calls import TextCallLift
 from clew.protocol.history import valid_history
 from clew.protocol.ids import CallId

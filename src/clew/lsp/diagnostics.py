@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from clew.system.terminal_text import clip, sanitize
+from clew.text.terminal_text import clip, sanitize
 
 MAX_READ = 2_000
 MAX_TOLD = 10

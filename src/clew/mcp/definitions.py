@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from clew.protocol.mcp_events import McpKind, McpScope
-from clew.system.terminal_text import sanitize
+from clew.protocol.event_kinds.mcp import McpKind, McpScope
+from clew.text.terminal_text import sanitize
 
 Json = dict[str, Any]
 SERVERS = "mcpServers"

@@ -8,9 +8,9 @@ from clew.mcp.offers import OfferedResource, resource_content, resources_of
 from clew.mcp.ports import ServerError
 from clew.permissions.access import Access, ToolAccess
 from clew.protocol.tools import ToolSpec
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
-from clew.tools.schema import schema_of
+from clew.tools.schemas.schema import schema_of
 
 if TYPE_CHECKING:
     from clew.mcp.server import Server

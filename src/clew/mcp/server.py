@@ -15,9 +15,9 @@ from clew.mcp.ports import (
     ServerError,
     Surroundings,
 )
-from clew.mcp.sdk import Sdk
 from clew.mcp.tools import McpTool, tools_of
-from clew.protocol.mcp_events import McpState
+from clew.mcp.transport.sdk import Sdk
+from clew.protocol.event_kinds.mcp import McpState
 
 CONNECT_LIMIT_S = 120.0
 """A program may be fetched from a registry first; nobody waits for it."""

@@ -8,10 +8,10 @@ from clew.mcp.definitions import Definition, shape_of
 from clew.mcp.expansion import variable_words
 from clew.mcp.files import Found, Places, find_servers, set_disabled
 from clew.mcp.ports import Surroundings
-from clew.mcp.sdk import Sdk
 from clew.mcp.server import SETTLED, Server
 from clew.mcp.tools import McpTool
-from clew.protocol.mcp_events import McpServerRow, McpState
+from clew.mcp.transport.sdk import Sdk
+from clew.protocol.event_kinds.mcp import McpServerRow, McpState
 
 
 class McpServers:

@@ -10,7 +10,7 @@ import msgspec
 from clew.mcp.ports import ConnectionLost, OfferedTool, ServerError
 from clew.permissions.access import Access, ToolAccess
 from clew.tools.base import ToolContext, ToolResult
-from clew.tools.described import Arguments, DescribedTool
+from clew.tools.deferred.described import Arguments, DescribedTool
 
 if TYPE_CHECKING:
     from clew.mcp.server import Server

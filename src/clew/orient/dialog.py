@@ -7,8 +7,8 @@ from typing import NamedTuple, cast
 from clew.protocol.entries import AssistantEntry, Entry, SystemEntry, UserEntry
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
-from clew.system.redact import redact
-from clew.transcript.typed_text import bounded, is_interruption, typed
+from clew.text.redact import redact
+from clew.transcript.mapping.typed_text import bounded, is_interruption, typed
 
 MAX_MESSAGES = 30
 _MAX_CHARS = 2000

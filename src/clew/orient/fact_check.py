@@ -3,11 +3,11 @@
 import re
 from collections.abc import Sequence
 
-from clew.commands.deeds import file_name
 from clew.ledger.calls import EDIT_TOOLS
 from clew.ledger.facts import Ledger
 from clew.ledger.failures import red_left
 from clew.orient.claims import NUMBER, Claim, claims_in, code_in, is_denied, lowered, things
+from clew.orient.deeds import file_name
 from clew.protocol.standing import Standing
 
 _TESTS = re.compile(

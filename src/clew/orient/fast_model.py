@@ -3,9 +3,9 @@
 from collections.abc import Callable
 
 from clew.config.schema import Settings
-from clew.llm.connect import fast_model
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
+from clew.llm.models.connect import fast_model
 
 
 def side_model(

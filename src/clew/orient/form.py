@@ -5,18 +5,18 @@ from collections.abc import Iterator
 
 from msgspec import Struct
 
-from clew.commands.deeds import file_name, test_counts
 from clew.ledger.approvals import admits_refusal
 from clew.ledger.facts import FileFact, Ledger, Request, Sources
 from clew.ledger.failures import left_undone
 from clew.ledger.todos import heading_of
 from clew.ledger.words import clip, flat, same_words, sentences, word_cost
 from clew.orient.claims import claims_in, is_denied
+from clew.orient.deeds import file_name, test_counts
 from clew.orient.fact_check import contradicted, tells_unwritten
 from clew.orient.wording import Wording, wording
 from clew.protocol.standing import Standing
-from clew.system.redact import redact
-from clew.transcript.standing import UNANSWERED
+from clew.text.redact import redact
+from clew.transcript.chain.standing import UNANSWERED
 
 FIELDS = ("task", "request", "state", "changed", "open", "agent")
 _UNLABELLED = ("task", "state")

@@ -10,9 +10,9 @@ from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SEARCH_TOOLS,
 from clew.orient.labels import Settled
 from clew.orient.side_query import Query, SideQueries
 from clew.protocol.messages import result_text
-from clew.system.redact import redact
-from clew.system.terminal_text import sanitize
-from clew.system.terminal_width import clip
+from clew.text.redact import redact
+from clew.text.terminal_text import sanitize
+from clew.text.terminal_width import clip
 
 PURPOSE = "tool-use-summary"
 MAX_FIELD = 300

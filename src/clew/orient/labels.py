@@ -3,7 +3,12 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from clew.commands.deeds import (
+from clew.ledger.approvals import not_run
+from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, Outcome, tool_name
+from clew.ledger.commands import CommandsFold
+from clew.ledger.files import FilesFold
+from clew.ledger.todos import items_of
+from clew.orient.deeds import (
     Deed,
     file_name,
     fitted,
@@ -13,15 +18,10 @@ from clew.commands.deeds import (
     ran,
     used,
 )
-from clew.commands.figures import change, shown_path
-from clew.ledger.approvals import not_run
-from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, Outcome, tool_name
-from clew.ledger.commands import CommandsFold
-from clew.ledger.files import FilesFold
-from clew.ledger.todos import items_of
 from clew.protocol.display import Block, TerminalBlock
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
+from clew.text.figures import change, shown_path
 
 
 class Settled(NamedTuple):

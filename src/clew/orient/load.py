@@ -14,9 +14,9 @@ from clew.ledger.fold import LedgerFold, fold
 from clew.orient.dialog import DialogFold, Line, dialog_of
 from clew.protocol.entries import SessionSourceEntry
 from clew.system.home import clew_home
-from clew.transcript.lease import holder_of
-from clew.transcript.reader import iterate
-from clew.transcript.store import SessionStore
+from clew.transcript.log.lease import holder_of
+from clew.transcript.log.store import SessionStore
+from clew.transcript.past.reader import iterate
 
 
 class LoadedSession(Struct, frozen=True, kw_only=True):

@@ -18,8 +18,8 @@ from clew.orient.record import record_of
 from clew.orient.side_query import Query, SideQueries, Stamp
 from clew.orient.verify import Dropped, Evidence, sentences_of, verify
 from clew.system.private_files import private_dir, replace_private
-from clew.system.redact import redact
-from clew.system.terminal_text import sanitize
+from clew.text.redact import redact
+from clew.text.terminal_text import sanitize
 
 PURPOSE = "session-recap"
 READING = "recap-reading"

@@ -6,7 +6,7 @@ from clew.ledger.facts import Ledger
 from clew.ledger.words import clip, flat
 from clew.orient.claims import NUMBER, roots_in
 from clew.orient.dialog import Line
-from clew.system.redact import redact
+from clew.text.redact import redact
 
 _LAST = 30
 """So many commands, files and errors."""

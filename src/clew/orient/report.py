@@ -13,7 +13,7 @@ from clew.catalog.found_session import OWN
 from clew.orient.form import Form, form_of
 from clew.orient.load import LoadedSession, held_by, load_session
 from clew.system.home import private_dir
-from clew.system.redact import redact
+from clew.text.redact import redact
 
 _FORMAT = "10"
 

@@ -13,7 +13,7 @@ from clew.protocol.entries import SideQueryEntry
 from clew.protocol.ids import SessionId
 from clew.protocol.messages import TextPart, UserMessage
 from clew.system.clock import Clock, SystemClock, iso_utc
-from clew.system.redact import redact
+from clew.text.redact import redact
 
 _CUT = "\n[…]\n"
 THOUGHT_TOKENS = 2_048

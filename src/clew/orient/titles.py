@@ -3,18 +3,18 @@
 import re
 from collections.abc import Sequence
 
-from clew.commands.deeds import file_name
 from clew.ledger.facts import Ledger, Request
 from clew.ledger.words import clip
 from clew.orient.claims import code_in, lowered, things
+from clew.orient.deeds import file_name
 from clew.orient.dialog import Line, as_text, recent
 from clew.orient.form import main_files, request_words
 from clew.orient.label_query import clean_label
 from clew.orient.side_query import Query, SideQueries
 from clew.orient.verify import Evidence
-from clew.system.redact import redact
-from clew.system.terminal_text import sanitize
-from clew.system.terminal_width import clip as clip_columns
+from clew.text.redact import redact
+from clew.text.terminal_text import sanitize
+from clew.text.terminal_width import clip as clip_columns
 
 PURPOSE = "session-title"
 MAX_COLUMNS = 70

@@ -29,7 +29,7 @@ from clew.orient.claims import (
 from clew.orient.dialog import Line, words_of
 from clew.orient.fact_check import decided, names_unwritten, refused_part, shown, tells_unwritten
 from clew.protocol.standing import Standing
-from clew.system.redact import MARK
+from clew.text.redact import MARK
 
 MAX_WORDS = 40
 _LEAST_WORDS = 3

@@ -2,9 +2,9 @@
 
 from unicodedata import normalize
 
-from clew.system.guarded_names import components, folded, protected_name, secret_name
-from clew.system.unicode_marks import HIDDEN, WANTED
-from clew.system.word_set import word_set
+from clew.text.guarded_names import components, folded, protected_name, secret_name
+from clew.text.unicode_marks import HIDDEN, WANTED
+from clew.text.word_set import word_set
 
 __all__ = ["CRITICAL", "components", "folded", "odd_name", "protected_name", "secret_name"]
 

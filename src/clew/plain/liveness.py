@@ -3,10 +3,10 @@
 import time
 from collections.abc import Callable
 
-from clew.plain.screen import Screen
-from clew.presentation.rows import Row, Span, said
+from clew.plain.line.screen import Screen
+from clew.presentation.rows.spans import Row, Span, said
 from clew.presentation.status import activity_row
-from clew.presentation.story import Story
+from clew.presentation.story.story import Story
 
 
 class Liveness:

@@ -6,9 +6,9 @@ from typing import Any
 
 from clew.plain.render import Renderer
 from clew.presentation.client_link import ClientLink
-from clew.presentation.story import Story
-from clew.presentation.telling import answered, refused
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.presentation.story.story import Story
+from clew.presentation.story.telling import answered, refused
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.lookups.session import HistoryLoaded, LoadHistory
 
 LAST_EXCHANGE = 40

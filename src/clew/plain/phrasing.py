@@ -6,13 +6,14 @@ from functools import singledispatch
 from msgspec import Struct
 
 from clew.commands.answers import answer_lines
-from clew.commands.deeds import lined
 from clew.config.schema import Density
-from clew.plain.dialog import Shown
-from clew.presentation.batch_rows import call_details, level_of
-from clew.presentation.block_rows import block_rows
-from clew.presentation.passage_rows import FULL_LINES, SHELL_LINES, diff_remarks
-from clew.presentation.passages import (
+from clew.orient.deeds import lined
+from clew.plain.dialogs.dialog import Shown
+from clew.presentation.rows.batch_rows import call_details, level_of
+from clew.presentation.rows.block_rows import block_rows
+from clew.presentation.rows.passage_rows import FULL_LINES, SHELL_LINES, diff_remarks
+from clew.presentation.rows.spans import Row, Span, preformatted, said, wrapped
+from clew.presentation.story.passages import (
     AnswerPassage,
     CallShown,
     DiffPassage,
@@ -26,11 +27,10 @@ from clew.presentation.passages import (
     ShellPassage,
     TurnPassage,
 )
-from clew.presentation.rows import Row, Span, preformatted, said, wrapped
 from clew.protocol.display import DiffBlock
 from clew.protocol.events import Rewound
 from clew.protocol.lookups.session import RewindPreviewed
-from clew.system.terminal_text import attachment_label, clip, sanitize
+from clew.text.terminal_text import attachment_label, clip, sanitize
 
 Piece = Shown | Row
 GUTTER = "  "

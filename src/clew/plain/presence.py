@@ -4,9 +4,9 @@ import asyncio
 import re
 from collections.abc import Callable
 
+from clew.plain.line.screen import Screen
+from clew.plain.line.terminal import Terminal
 from clew.plain.options import PlainOptions
-from clew.plain.screen import Screen
-from clew.plain.terminal import Terminal
 from clew.presentation.away_watch import AwayWatch
 from clew.presentation.terminal_notice import notice_codes
 from clew.protocol.events import Event, Notified

@@ -2,15 +2,15 @@
 
 from collections.abc import Sequence
 
-from clew.commands.deeds import running
 from clew.config.schema import Density
-from clew.plain.dialog import Shown
+from clew.orient.deeds import running
+from clew.plain.dialogs.dialog import Shown
+from clew.plain.line.screen import Screen
 from clew.plain.phrasing import Look, Piece, one_line, phrased, phrased_call, retold_prompt
-from clew.plain.screen import Screen
 from clew.plain.signs import Telling, signs
 from clew.plain.words_flow import WordsFlow
 from clew.presentation.edit_preview import changes_of
-from clew.presentation.passages import (
+from clew.presentation.story.passages import (
     BatchPassage,
     Passage,
     PromptPassage,
@@ -19,8 +19,8 @@ from clew.presentation.passages import (
     TurnPassage,
     WordsPassage,
 )
-from clew.presentation.story import Story
-from clew.presentation.telling import retold
+from clew.presentation.story.story import Story
+from clew.presentation.story.telling import retold
 from clew.protocol.events import (
     ApprovalRequested,
     Ask,
@@ -31,7 +31,7 @@ from clew.protocol.events import (
     ReplyWithdrawn,
 )
 from clew.protocol.ids import MAIN_AGENT, CallId, PromptId
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.session import HistoryLoaded
 
 RETOLD_PROMPT_ROWS = 8

@@ -7,9 +7,9 @@ import sys
 from contextlib import ExitStack
 from typing import Literal, TextIO
 
+from clew.plain.line.terminal import StdTerminal
 from clew.plain.options import PlainOptions
 from clew.plain.session import PlainSession
-from clew.plain.terminal import StdTerminal
 from clew.protocol.client import Client
 
 

@@ -7,22 +7,22 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from clew.composing.history import History
-from clew.plain.asking import NOBODY, Asking
-from clew.plain.editor import Editor
+from clew.plain.dialogs.asking import NOBODY, Asking
+from clew.plain.line.editor import Editor
+from clew.plain.line.prompt_line import PROMPT, STEER, PromptLine
+from clew.plain.line.screen import Screen
+from clew.plain.line.terminal import Terminal
+from clew.plain.line.typing import Bad, End, Line, Pressed, Typed
 from clew.plain.liveness import Liveness
 from clew.plain.looking import Looking
 from clew.plain.options import PlainOptions
 from clew.plain.presence import Presence
-from clew.plain.prompt_line import PROMPT, STEER, PromptLine
 from clew.plain.render import Renderer
-from clew.plain.screen import Screen
 from clew.plain.stopping import EXIT_INTERRUPTED, Stopping
-from clew.plain.terminal import Terminal
-from clew.plain.typing import Bad, End, Line, Pressed, Typed
 from clew.presentation.client_link import ClientLink
 from clew.presentation.status import farewell
-from clew.presentation.story import LATE, Story
-from clew.presentation.telling import told
+from clew.presentation.story.story import LATE, Story
+from clew.presentation.story.telling import told
 from clew.protocol.client import Client
 from clew.protocol.events import (
     Envelope,

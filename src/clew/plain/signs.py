@@ -6,11 +6,10 @@ from functools import singledispatch
 import msgspec
 from msgspec import Struct
 
-from clew.commands.figures import count, duration
 from clew.commands.plan import opened_line
-from clew.plain.dialog import Shown
+from clew.plain.dialogs.dialog import Shown
 from clew.plain.phrasing import Look, clipped_line, one_line
-from clew.presentation.story import Story
+from clew.presentation.story.story import Story
 from clew.protocol.events import (
     ApprovalResolved,
     AttemptEnded,
@@ -27,9 +26,10 @@ from clew.protocol.events import (
     ToolStarted,
 )
 from clew.protocol.ids import PromptId
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.session import PlanOpened
 from clew.protocol.messages import text_of
+from clew.text.figures import count, duration
 
 LONG_GROUP = 4
 

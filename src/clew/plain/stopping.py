@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import Callable
 
 from clew.composing.ctrl_c import Situation, meaning_of
-from clew.plain.asking import Asking
-from clew.plain.screen import Screen
-from clew.presentation.story import Story
+from clew.plain.dialogs.asking import Asking
+from clew.plain.line.screen import Screen
+from clew.presentation.story.story import Story
 from clew.protocol.ops import Close, Interrupt, Op
 
 EXIT_INTERRUPTED = 130

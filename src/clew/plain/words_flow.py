@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 
+from clew.plain.line.screen import Screen
 from clew.plain.phrasing import GUTTER, Look, behind_gutter
-from clew.plain.screen import Screen
-from clew.presentation.markdown_feed import MarkdownFeed
-from clew.presentation.passages import WordsPassage
-from clew.presentation.rows import Row, Span, plain
+from clew.presentation.rows.markdown_feed import MarkdownFeed
+from clew.presentation.rows.spans import Row, Span, plain
+from clew.presentation.story.passages import WordsPassage
 
 TAIL_ROWS = 4
 """Rows of unfinished words that are shown under the output."""

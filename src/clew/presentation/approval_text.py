@@ -6,8 +6,8 @@ from msgspec import Struct
 from clew.protocol.events import ApprovalRequested, RuleOffer
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.messages import ToolCallPart
-from clew.system.terminal_text import reveal
-from clew.system.terminal_text import warnings as warnings_about
+from clew.text.terminal_text import reveal
+from clew.text.terminal_text import warnings as warnings_about
 
 
 class Bounds(Struct, frozen=True, kw_only=True):

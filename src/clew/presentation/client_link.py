@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope
-from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.ops import Close, Leave, Op, OpBase
 
 A = TypeVar("A", bound=Answer)

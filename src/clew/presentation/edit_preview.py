@@ -6,10 +6,10 @@ from typing import Any, cast
 
 from msgspec import Struct
 
-from clew.presentation.diffs import word_changes
-from clew.presentation.rows import Row, Span
+from clew.presentation.rows.diffs import word_changes
+from clew.presentation.rows.spans import Row, Span
 from clew.protocol.messages import ToolCallPart
-from clew.system.terminal_text import reveal
+from clew.text.terminal_text import reveal
 
 CONTEXT_LINES = 3
 MAX_COMPARED_LINES = 2000

@@ -2,7 +2,7 @@
 
 from clew.protocol.events import ElicitationRequested
 from clew.protocol.form_fields import FieldChoice, FormField, Value
-from clew.system.terminal_text import clip, reveal, sanitize, warnings
+from clew.text.terminal_text import clip, reveal, sanitize, warnings
 
 SECRET_CARE = "Careful: this looks like a secret. The server would get it as you type it; a form is no place for one."
 SHOWN_CHARS = 200

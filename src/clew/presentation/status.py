@@ -1,11 +1,11 @@
 """The lines around the transcript: what the agent does, which session this is, what is in force."""
 
 from clew.commands.base import SessionFacts
-from clew.commands.figures import duration, money
-from clew.presentation.activity import Activity
-from clew.presentation.rows import Row, Span, clipped, said, spread, width_of
+from clew.presentation.rows.spans import Row, Span, clipped, said, spread, width_of
+from clew.presentation.story.activity import Activity
 from clew.protocol.events import SessionEnded
-from clew.system.terminal_text import clip, sanitize
+from clew.text.figures import duration, money
+from clew.text.terminal_text import clip, sanitize
 
 MODES = {
     "default": "asks before edits",

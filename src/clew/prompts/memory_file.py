@@ -8,7 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from clew.system.files import open_directory
-from clew.system.guarded_names import secret_name
+from clew.text.guarded_names import secret_name
 
 MAX_FILE_BYTES = 32_000
 

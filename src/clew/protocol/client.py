@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from typing import Protocol, TypeVar
 
 from clew.protocol.events import Envelope
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import Op
 
 A = TypeVar("A", bound=Answer)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from clew.protocol.agent_events import (
+from clew.protocol.event_kinds.agents import (
     Actor,
     AgentChanged,
     AgentEnded,
@@ -24,7 +24,7 @@ from clew.protocol.agent_events import (
     TaskStarted,
     ToolsChanged,
 )
-from clew.protocol.asking import (
+from clew.protocol.event_kinds.asks import (
     Answered,
     ApprovalDecision,
     ApprovalRequested,
@@ -41,7 +41,8 @@ from clew.protocol.asking import (
     Refuser,
     RuleOffer,
 )
-from clew.protocol.context_events import (
+from clew.protocol.event_kinds.base import DurableEvent, Envelope, EventBase, LiveEvent
+from clew.protocol.event_kinds.context import (
     ColdReturn,
     CompactionEnded,
     CompactionFailed,
@@ -55,8 +56,8 @@ from clew.protocol.context_events import (
     SectionKept,
     ViewTrimmed,
 )
-from clew.protocol.event_base import DurableEvent, Envelope, EventBase, LiveEvent
-from clew.protocol.hook_events import (
+from clew.protocol.event_kinds.mcp import McpServersChanged, McpServersOffered
+from clew.protocol.event_kinds.programs import (
     HookAwaited,
     HookCalled,
     HookCallWithdrawn,
@@ -65,8 +66,7 @@ from clew.protocol.hook_events import (
     HooksChanged,
     HooksOffered,
 )
-from clew.protocol.mcp_events import McpServersChanged, McpServersOffered
-from clew.protocol.session_events import (
+from clew.protocol.event_kinds.session import (
     EffortChanged,
     GuestsChanged,
     ModelChanged,
@@ -81,22 +81,12 @@ from clew.protocol.session_events import (
     SnapshotTaken,
     ThemeChanged,
 )
-from clew.protocol.session_words import (
-    BatchLabelled,
-    CostThresholdReached,
-    Notice,
-    Notified,
-    PermissionModeChanged,
-    RecapReady,
-    SideQueryBooked,
-    TitleChanged,
-)
-from clew.protocol.shell_events import (
+from clew.protocol.event_kinds.shells import (
     ShellEnded,
     ShellProgress,
     ShellStarted,
 )
-from clew.protocol.turn_events import (
+from clew.protocol.event_kinds.turns import (
     ArgumentsDelta,
     AttemptEnded,
     AttemptOutcome,
@@ -124,6 +114,16 @@ from clew.protocol.turn_events import (
     TurnEnded,
     TurnEndReason,
     TurnStarted,
+)
+from clew.protocol.event_kinds.words import (
+    BatchLabelled,
+    CostThresholdReached,
+    Notice,
+    Notified,
+    PermissionModeChanged,
+    RecapReady,
+    SideQueryBooked,
+    TitleChanged,
 )
 from clew.protocol.unions import union_of
 

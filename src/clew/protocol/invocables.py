@@ -4,7 +4,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from clew.protocol.event_base import LiveEvent
+from clew.protocol.event_kinds.base import LiveEvent
 
 _NAMES = """
     ? away bashes branch catchup clear commands compact context copy cost diff doctor effort exit export fork

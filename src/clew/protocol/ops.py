@@ -2,18 +2,8 @@
 
 from typing import TYPE_CHECKING, ClassVar
 
-from clew.protocol.answer_ops import (
-    AnswerApproval,
-    AnswerElicitation,
-    Answerer,
-    AnswerOp,
-    AnswerPlan,
-    AnswerQuestion,
-    declined,
-    kind_of,
-    to_agent,
-)
-from clew.protocol.context_events import (
+from clew.protocol.event_kinds.base import EventBase
+from clew.protocol.event_kinds.context import (
     CompactionEnded,
     CompactionFailed,
     CompactionUndone,
@@ -24,22 +14,32 @@ from clew.protocol.context_events import (
     Rewound,
     ViewTrimmed,
 )
-from clew.protocol.event_base import EventBase
-from clew.protocol.hook_ops import AnswerHookCall, CallbackHook, RegisterHooks
+from clew.protocol.event_kinds.session import EffortChanged, ModelChanged, ThemeChanged
+from clew.protocol.event_kinds.turns import PromptOrigin
+from clew.protocol.event_kinds.words import Notice, PermissionModeChanged, RecapReady, TitleChanged
 from clew.protocol.ids import EntryId, PromptId
-from clew.protocol.invocable_ops import ChooseSkills, InvocableOp, UseInvocable
-from clew.protocol.mcp_ops import (
+from clew.protocol.messages import Part
+from clew.protocol.op_kinds.answers import (
+    AnswerApproval,
+    AnswerElicitation,
+    Answerer,
+    AnswerOp,
+    AnswerPlan,
+    AnswerQuestion,
+    declined,
+    kind_of,
+    to_agent,
+)
+from clew.protocol.op_kinds.base import OpBase
+from clew.protocol.op_kinds.mcp import (
     AnswerMcpMessage,
     DeliverMcpMessage,
     LogInMcp,
     LogOutMcp,
 )
-from clew.protocol.messages import Part
-from clew.protocol.op_base import OpBase
+from clew.protocol.op_kinds.programs import AnswerHookCall, CallbackHook, RegisterHooks
+from clew.protocol.op_kinds.slash_names import ChooseSkills, InvocableOp, UseInvocable
 from clew.protocol.rights import Rights
-from clew.protocol.session_events import EffortChanged, ModelChanged, ThemeChanged
-from clew.protocol.session_words import Notice, PermissionModeChanged, RecapReady, TitleChanged
-from clew.protocol.turn_events import PromptOrigin
 from clew.protocol.unions import union_of
 
 

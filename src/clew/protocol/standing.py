@@ -1,7 +1,7 @@
 """How a session, an agent or a task stands: one set of words, one decision, and one table of the words of each wire.
 
 Two readers collect what `standing_of` decides on: `protocol/state` from events, as they happen, and
-`transcript/standing` from the lines of a log, for lists, recaps and a resume. Neither decides by itself.
+`transcript/chain/standing` from the lines of a log, for lists, recaps and a resume. Neither decides by itself.
 """
 
 import re

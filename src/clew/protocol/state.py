@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clew.protocol.agent_events import (
+from clew.protocol.display import DiffBlock, FileChange, TerminalBlock, TodoBlock, TodoItem, with_change
+from clew.protocol.event_kinds.agents import (
     AgentChanged,
     AgentEnded,
     AgentStarted,
@@ -21,7 +22,7 @@ from clew.protocol.agent_events import (
     TaskStarted,
     tasks_after,
 )
-from clew.protocol.asking import (
+from clew.protocol.event_kinds.asks import (
     Answered,
     ApprovalResolved,
     Ask,
@@ -29,7 +30,8 @@ from clew.protocol.asking import (
     PlanProposed,
     PlanStanding,
 )
-from clew.protocol.context_events import (
+from clew.protocol.event_kinds.base import Envelope, EventBase
+from clew.protocol.event_kinds.context import (
     CompactionEnded,
     CompactionFailed,
     CompactionStarted,
@@ -37,15 +39,8 @@ from clew.protocol.context_events import (
     ItemPinned,
     Rewound,
 )
-from clew.protocol.display import DiffBlock, FileChange, TerminalBlock, TodoBlock, TodoItem, with_change
-from clew.protocol.event_base import Envelope, EventBase
-from clew.protocol.ids import MAIN_AGENT, AgentId
-from clew.protocol.messages import text_of
-from clew.protocol.session_words import PermissionModeChanged, RecapReady, TitleChanged
-from clew.protocol.shell_events import ShellEnded, ShellStarted
-from clew.protocol.standing import STOPPED_BY, Actor, Standing, standing_after, standing_of
-from clew.protocol.tally import Tally
-from clew.protocol.turn_events import (
+from clew.protocol.event_kinds.shells import ShellEnded, ShellStarted
+from clew.protocol.event_kinds.turns import (
     PromptAccepted,
     PromptQueued,
     PromptWithdrawn,
@@ -54,6 +49,11 @@ from clew.protocol.turn_events import (
     TurnEnded,
     TurnStarted,
 )
+from clew.protocol.event_kinds.words import PermissionModeChanged, RecapReady, TitleChanged
+from clew.protocol.ids import MAIN_AGENT, AgentId
+from clew.protocol.messages import text_of
+from clew.protocol.standing import STOPPED_BY, Actor, Standing, standing_after, standing_of
+from clew.protocol.tally import Tally
 from clew.protocol.unions import union_of
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ from typing import TypeVar
 from msgspec import Struct
 from msgspec.structs import replace
 
-from clew.protocol.event_base import EventBase
-from clew.protocol.session_words import SideQueryBooked
-from clew.protocol.turn_events import AttemptEnded, TurnEnded
+from clew.protocol.event_kinds.base import EventBase
+from clew.protocol.event_kinds.turns import AttemptEnded, TurnEnded
+from clew.protocol.event_kinds.words import SideQueryBooked
 from clew.protocol.usage import Usage
 
 

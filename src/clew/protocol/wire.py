@@ -11,10 +11,10 @@ import msgspec
 from msgspec import Raw, Struct
 
 from clew.protocol import lookups
-from clew.protocol.event_base import Envelope, EventBase
+from clew.protocol.event_kinds.base import Envelope, EventBase
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, SessionId
-from clew.protocol.lookup_base import Answer, Lookup
-from clew.protocol.op_base import OpBase
+from clew.protocol.lookups.base import Answer, Lookup
+from clew.protocol.op_kinds.base import OpBase
 from clew.protocol.unions import leaves, union_of
 
 WIRE_VERSION = 2

@@ -1,8 +1,12 @@
 """clew from Python: one question, or a conversation, in this process (docs/sdk.md)."""
 
-from clew.protocol.asking import Choice, Question
+from clew.protocol.event_kinds.asks import Choice, Question
 from clew.protocol.messages import ImagePart, MediaSource, TextPart
-from clew.protocol.stream import (
+from clew.sdk.errors import ClewError, NotOpen, NotOpened, Refused
+from clew.sdk.options import Allow, Deny, Elicitation, Hook, Options, ToolRequest
+from clew.sdk.query import query
+from clew.sdk.session import Session
+from clew.streaming.shapes.stream import (
     AssistantLine,
     BoundaryLine,
     HookLine,
@@ -20,11 +24,7 @@ from clew.protocol.stream import (
     UserLine,
     WithdrawnLine,
 )
-from clew.protocol.stream_content import TextContent, ThinkingContent, ToolResultContent, ToolUseContent
-from clew.sdk.errors import ClewError, NotOpen, NotOpened, Refused
-from clew.sdk.options import Allow, Deny, Elicitation, Hook, Options, ToolRequest
-from clew.sdk.query import query
-from clew.sdk.session import Session
+from clew.streaming.shapes.stream_content import TextContent, ThinkingContent, ToolResultContent, ToolUseContent
 
 __all__ = [
     "Allow",

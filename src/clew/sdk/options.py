@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 from msgspec import Struct, field
 
-from clew.protocol.asking import Question
+from clew.protocol.event_kinds.asks import Question
 
 Json = dict[str, Any]
 Effort = Literal["low", "medium", "high", "xhigh", "max"]

@@ -3,9 +3,9 @@
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from clew.protocol.stream import StreamLine
 from clew.sdk.options import Options
 from clew.sdk.session import Prompt, Session
+from clew.streaming.shapes.stream import StreamLine
 
 
 async def query(prompt: Prompt, options: Options | None = None) -> AsyncGenerator[StreamLine]:

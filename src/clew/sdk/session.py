@@ -9,11 +9,10 @@ from msgspec.structs import replace
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope, OpAccepted, OpRejected, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, OpId, PromptId, new_uuid
-from clew.protocol.invocable_ops import use_or_refusal, words_said
 from clew.protocol.invocables import InvocableRow, InvocablesChanged
 from clew.protocol.messages import Part
+from clew.protocol.op_kinds.slash_names import use_or_refusal, words_said
 from clew.protocol.ops import Close, Interrupt, Op, RegisterHooks, SetModel, SetPermissionMode, SubmitPrompt
-from clew.protocol.stream import ResultLine, StreamLine
 from clew.sdk.callbacks import Callbacks
 from clew.sdk.errors import NotOpen, NotOpened, Refused
 from clew.sdk.opening import open_client
@@ -21,6 +20,7 @@ from clew.sdk.options import Options, PermissionMode
 from clew.streaming.lines import StreamLines
 from clew.streaming.outcome import Outcome
 from clew.streaming.results import result_of
+from clew.streaming.shapes.stream import ResultLine, StreamLine
 from clew.streaming.states import ActivityFold
 
 Prompt = str | tuple[Part, ...]

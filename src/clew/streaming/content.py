@@ -14,7 +14,7 @@ from clew.protocol.messages import (
     ToolResultPart,
     arguments_of,
 )
-from clew.protocol.stream_content import (
+from clew.streaming.shapes.stream_content import (
     Content,
     DocumentContent,
     ImageContent,

@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from clew.protocol.stream import PartialLine
-from clew.protocol.stream_content import BlockDelta, InputPiece, Piece, TextPiece, ThinkingPiece
+from clew.streaming.shapes.stream import PartialLine
+from clew.streaming.shapes.stream_content import BlockDelta, InputPiece, Piece, TextPiece, ThinkingPiece
 
 MAX_JOINED_CHARS = 4_096
 

@@ -9,6 +9,7 @@ from msgspec import UNSET
 
 from clew import __version__
 from clew.protocol.entries import ResultDetails
+from clew.protocol.event_kinds.mcp import McpState
 from clew.protocol.events import (
     ArgumentsDelta,
     Ask,
@@ -41,8 +42,9 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, new_uuid
 from clew.protocol.invocables import InvocableRow
-from clew.protocol.mcp_events import McpState
-from clew.protocol.stream import (
+from clew.streaming.content import content_of, input_of
+from clew.streaming.replies import Follower, ReplyLines
+from clew.streaming.shapes.stream import (
     BoundaryLine,
     CompactMetadata,
     HookLine,
@@ -60,9 +62,7 @@ from clew.protocol.stream import (
     UserLine,
     WithdrawnLine,
 )
-from clew.protocol.stream_content import InputMessage
-from clew.streaming.content import content_of, input_of
-from clew.streaming.replies import Follower, ReplyLines
+from clew.streaming.shapes.stream_content import InputMessage
 from clew.streaming.states import ActivityFold
 
 SERVER_STATES: dict[McpState, str] = {

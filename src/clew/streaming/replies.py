@@ -22,8 +22,11 @@ from clew.protocol.events import (
 from clew.protocol.ids import new_uuid
 from clew.protocol.meant_calls import meant_part
 from clew.protocol.messages import Part, ReasoningPart
-from clew.protocol.stream import AssistantLine, PartialLine, ToolProgressLine, UserLine
-from clew.protocol.stream_content import (
+from clew.protocol.tools import CALL_TOOL
+from clew.protocol.usage import Usage
+from clew.streaming.content import content_of, whole_text
+from clew.streaming.shapes.stream import AssistantLine, PartialLine, ToolProgressLine, UserLine
+from clew.streaming.shapes.stream_content import (
     BlockDelta,
     BlockStart,
     BlockStop,
@@ -43,9 +46,6 @@ from clew.protocol.stream_content import (
     ThinkingPiece,
     ToolUseContent,
 )
-from clew.protocol.tools import CALL_TOOL
-from clew.protocol.usage import Usage
-from clew.streaming.content import content_of, whole_text
 
 Delta = TextDelta | ReasoningDelta | ArgumentsDelta
 Start = TextContent | ThinkingContent | RedactedThinkingContent | ToolUseContent

@@ -7,9 +7,9 @@ from msgspec import UNSET
 
 from clew.protocol.events import ApprovalResolved
 from clew.protocol.ids import new_uuid
-from clew.protocol.stream import Denial, ModelTotals, ResultLine, ResultSubtype, SideTotals
 from clew.protocol.tally import ModelUse
 from clew.streaming.outcome import Outcome
+from clew.streaming.shapes.stream import Denial, ModelTotals, ResultLine, ResultSubtype, SideTotals
 
 SUBTYPES: dict[str, ResultSubtype] = {
     "completed": "success",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from clew.system.clock import Clock, SystemClock, iso_utc
 from clew.system.home import private_dir
-from clew.system.redact import redact
+from clew.text.redact import redact
 
 MAX_BYTES = 2_000_000
 MAX_LINE_CHARS = 8_000

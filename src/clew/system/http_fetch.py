@@ -13,7 +13,7 @@ import h11
 
 from clew.system.addresses import is_public
 from clew.system.tls import tls_context
-from clew.system.urls import FetchRefused, Target, parse_url
+from clew.text.urls import FetchRefused, Target, parse_url
 
 MAX_BYTES = 5_000_000
 TIMEOUT_S = 30.0

@@ -3,7 +3,7 @@
 
 def read_forms():
     """Images, PDF, notebooks."""
-    from clew.tools import read_forms
+    from clew.tools.documents import forms as read_forms
 
     return read_forms
 
@@ -38,34 +38,34 @@ def sandbox_status():
 
 def search():
     """Grep and Glob engines."""
-    from clew.tools import search
+    from clew.tools.search import running as search
 
     return search
 
 
 def search_worker():
     """The searcher for machines without ripgrep (pathspec)."""
-    from clew.tools import search_worker
+    from clew.tools.search import worker as search_worker
 
     return search_worker
 
 
 def web():
     """HTTP and HTML."""
-    from clew.tools import web_page
+    from clew.tools.documents import web_page
 
     return web_page
 
 
 def answer_schema():
     """Checking values against a JSON schema (jsonschema-rs)."""
-    from clew.tools import answer_schema
+    from clew.tools.schemas import answer_schema
 
     return answer_schema
 
 
 def ranking():
     """Searching among tools and skills."""
-    from clew.tools import ranking
+    from clew.tools.deferred import ranking
 
     return ranking

@@ -3,23 +3,23 @@
 from collections.abc import Collection
 from typing import Any
 
-from clew.tools.ask_user import AskUser
 from clew.tools.base import Tool
-from clew.tools.bash import Bash
-from clew.tools.bash_output import BashOutput
-from clew.tools.builtin import BuiltinTool
-from clew.tools.edit import Edit
-from clew.tools.enter_plan_mode import EnterPlanMode
-from clew.tools.exit_plan_mode import ExitPlanMode
-from clew.tools.glob import Glob
-from clew.tools.grep import Grep
-from clew.tools.kill_shell import KillShell
-from clew.tools.notebook_edit import NotebookEdit
-from clew.tools.read import Read
+from clew.tools.builtin.ask_user import AskUser
+from clew.tools.builtin.base import BuiltinTool
+from clew.tools.builtin.bash import Bash
+from clew.tools.builtin.bash_output import BashOutput
+from clew.tools.builtin.edit import Edit
+from clew.tools.builtin.enter_plan_mode import EnterPlanMode
+from clew.tools.builtin.exit_plan_mode import ExitPlanMode
+from clew.tools.builtin.glob import Glob
+from clew.tools.builtin.grep import Grep
+from clew.tools.builtin.kill_shell import KillShell
+from clew.tools.builtin.notebook_edit import NotebookEdit
+from clew.tools.builtin.read import Read
+from clew.tools.builtin.todo_write import TodoWrite
+from clew.tools.builtin.web_fetch import WebFetch
+from clew.tools.builtin.write import Write
 from clew.tools.session import ToolSession
-from clew.tools.todo_write import TodoWrite
-from clew.tools.web_fetch import WebFetch
-from clew.tools.write import Write
 
 BUILTIN: tuple[type[BuiltinTool[Any]], ...] = (
     Bash,

@@ -5,7 +5,7 @@ from typing import Any
 
 from clew.protocol.tools import SEARCH_TOOLS, ToolSpec
 from clew.tools.base import Tool
-from clew.tools.late_tools import WAIT_S, LateTools, NoLateTools, source_in
+from clew.tools.deferred.late_tools import WAIT_S, LateTools, NoLateTools, source_in
 
 MAX_GONE = 500
 

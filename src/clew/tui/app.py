@@ -11,7 +11,6 @@ from textual.app import App, ComposeResult
 from textual.binding import BindingType
 
 from clew.commands.base import CommandContext, CommandResult, KeyHelp
-from clew.commands.figures import count
 from clew.commands.mode import next_mode
 from clew.composing.draft import DraftFile
 from clew.presentation.status import farewell
@@ -29,33 +28,34 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import PromptId
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.place import FindFiles
 from clew.protocol.messages import text_of
 from clew.protocol.ops import SetPermissionMode, SubmitPrompt, WithdrawPrompt
-from clew.system.terminal_text import sanitize
+from clew.text.figures import count
+from clew.text.terminal_text import sanitize
 from clew.tui.commanding import Commanding
 from clew.tui.conversation import Conversation
-from clew.tui.dialogs.registry import STYLES, dialog_named
+from clew.tui.dialogs.registry import dialog_named
 from clew.tui.dock import Dock
-from clew.tui.drawing import Drawing
-from clew.tui.find_line import FindLine
 from clew.tui.options import ScreenOptions, keymap_or_problem
-from clew.tui.presence import Presence
-from clew.tui.prompt import Prompt, void
-from clew.tui.prompt_panel import PromptPanel
-from clew.tui.queue_list import QueueList
-from clew.tui.reading import Reading
+from clew.tui.prompt.prompt import Prompt, void
+from clew.tui.prompt.prompt_panel import PromptPanel
+from clew.tui.prompt.queue_list import QueueList
+from clew.tui.reading.drawing import Drawing
+from clew.tui.reading.find_line import FindLine
+from clew.tui.reading.mode import Reading
+from clew.tui.reading.strips import speaks_unicode
+from clew.tui.reading.transcript import Transcript
 from clew.tui.stopping import EXIT_INTERRUPTED, Stopping
-from clew.tui.strips import speaks_unicode
-from clew.tui.terminal_driver import TerminalDriver
+from clew.tui.terminal.driver import TerminalDriver
+from clew.tui.terminal.presence import Presence
 from clew.tui.themes import animation, register, theme_for, without_colour
-from clew.tui.transcript import Transcript
 
 MAX_BEHIND = 32_768
 """Characters on their way to a slow terminal above which nothing more is drawn."""
 DENSITY_WORDS = {"labels": "a label for each batch", "calls": "each call", "full": "everything"}
-SHEETS: list[str | PurePath] = [*sorted(Path(__file__).parent.glob("*.tcss")), STYLES]
+SHEETS: list[str | PurePath] = [*sorted(Path(__file__).parent.rglob("*.tcss"))]
 
 
 class ClewApp(App[int], inherit_bindings=False):

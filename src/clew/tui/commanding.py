@@ -6,7 +6,7 @@ from clew.commands.base import CommandContext, CommandResult
 from clew.commands.registry import run_command
 from clew.composing.meaning import CommandLine
 from clew.composing.typed_input import TypedInput, lookup_of, op_of
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.place import ListSessions
 from clew.protocol.lookups.rules_and_models import ListModels
 from clew.protocol.lookups.session import PreviewRewind

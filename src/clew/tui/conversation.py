@@ -7,11 +7,11 @@ from typing import Any
 from clew.commands.base import CommandHelp
 from clew.commands.registry import catalogue
 from clew.presentation.client_link import ClientLink
-from clew.presentation.story import Story
-from clew.presentation.telling import answered, refused, remarked, told, trimmed
+from clew.presentation.story.story import Story
+from clew.presentation.story.telling import answered, refused, remarked, told, trimmed
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope, Rewound, SessionStarted
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.lookups.session import HistoryLoaded, LoadHistory
 from clew.protocol.ops import Op
 

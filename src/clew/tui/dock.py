@@ -8,16 +8,16 @@ from textual.app import ComposeResult
 from textual.containers import Vertical
 
 from clew.composing.keymap import Keymap
-from clew.presentation.story import Story
+from clew.presentation.story.story import Story
 from clew.protocol.events import Ask, Event
 from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import Op, to_agent
 from clew.protocol.state import OpenAsk
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.registry import DialogContext, dialog_for, opens
-from clew.tui.key_order import Typed, focus_now, hand_over
-from clew.tui.prompt_panel import PromptPanel
+from clew.tui.prompt.prompt_panel import PromptPanel
+from clew.tui.terminal.key_order import Typed, focus_now, hand_over
 
 
 class LookUp(Protocol):

@@ -8,7 +8,7 @@ from textual.app import App, ComposeResult
 from clew.config.schema import Screen
 from clew.tui.dialogs.registry import STYLES
 from clew.tui.dialogs.trust import TrustDialog
-from clew.tui.terminal_driver import TerminalDriver
+from clew.tui.terminal.driver import TerminalDriver
 from clew.tui.themes import register, theme_for, without_colour
 
 

@@ -12,8 +12,8 @@ import msgspec
 
 from clew.system.private_files import private_dir, write_all
 from clew.transcript.errors import UnsafeTranscript
-from clew.transcript.files import open_append, open_read
-from clew.transcript.store import sidecar_dir
+from clew.transcript.log.files import open_append, open_read
+from clew.transcript.log.store import sidecar_dir
 from clew.undo.lineage import ForkPoint
 from clew.undo.state import Checkpoint
 

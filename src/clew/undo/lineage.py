@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from clew.protocol.entries import SessionSourceEntry
-from clew.transcript.codec import decode
 from clew.transcript.errors import UnsafeTranscript
-from clew.transcript.files import open_read
+from clew.transcript.log.codec import decode
+from clew.transcript.log.files import open_read
 
 _HEAD_BYTES = 256 * 1024
 _MAX_FORKS = 50

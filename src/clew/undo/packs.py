@@ -17,7 +17,7 @@ from pathlib import Path
 
 from clew.system.private_files import open_new, private_dir, sync_dir, write_all
 from clew.transcript.errors import UnsafeTranscript
-from clew.transcript.files import open_read
+from clew.transcript.log.files import open_read
 from clew.undo.errors import ContentMissing, NotKept
 
 DIGEST_BYTES = 20

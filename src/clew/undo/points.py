@@ -7,8 +7,8 @@ from msgspec import Struct
 from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, UserEntry
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import tool_calls
-from clew.transcript.digest import answers, prompt_text
-from clew.transcript.links import result_calls
+from clew.transcript.chain.links import result_calls
+from clew.transcript.index.digest import answers, prompt_text
 from clew.undo.errors import NothingToRestore
 from clew.undo.state import Checkpoint
 

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from clew.system.private_files import replace_private
 from clew.transcript.errors import UnsafeTranscript
-from clew.transcript.files import open_read
+from clew.transcript.log.files import open_read
 from clew.undo.capture import Row
 from clew.undo.limits import Limits
 from clew.undo.packs import PackStore

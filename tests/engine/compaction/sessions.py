@@ -11,8 +11,8 @@ from clew.engine.compaction.live_state import FileLook, LiveState, RunningAgent,
 from clew.llm.model import Model
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import ReplyOf, Say, ScriptedModel, ScriptedReply
-from clew.protocol.context_events import CompactionEnded, CompactionFailed, CompactionKind, ItemPinned, SectionKept
 from clew.protocol.entries import Entry, EventEntry
+from clew.protocol.event_kinds.context import CompactionEnded, CompactionFailed, CompactionKind, ItemPinned, SectionKept
 from clew.protocol.events import (
     ApprovalResolved,
     Event,
@@ -24,12 +24,12 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import AgentId, CallId, EntryId, MessageId, RequestId, SessionId
 from clew.protocol.messages import Message, Part, TextPart, ToolCallPart, ToolResultPart, parts_of, text_of
-from clew.transcript.codec import encode
-from clew.transcript.conversation import Conversation
-from clew.transcript.reader import load
-from clew.transcript.recording import entries_of
-from clew.transcript.stamp import Stamp
-from clew.transcript.view import view
+from clew.transcript.chain.conversation import Conversation
+from clew.transcript.chain.view import view
+from clew.transcript.log.codec import encode
+from clew.transcript.log.stamp import Stamp
+from clew.transcript.mapping.recording import entries_of
+from clew.transcript.past.reader import load
 
 SESSION = SessionId("5e55104e-0000-4000-8000-00000000c0de")
 

@@ -16,8 +16,9 @@ from clew.engine.compaction.sections import MAX_TRIES, SectionFailed
 from clew.llm.errors import Overloaded, PromptTooLong
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import Fail, ReplyOf, Say, ScriptedModel, ScriptedReply, Wait
-from clew.protocol.asking import Question
-from clew.protocol.context_events import (
+from clew.protocol.entries import AssistantEntry, SystemEntry, UserEntry
+from clew.protocol.event_kinds.asks import Question
+from clew.protocol.event_kinds.context import (
     CompactionEnded,
     CompactionFailed,
     CompactionKind,
@@ -26,7 +27,6 @@ from clew.protocol.context_events import (
     Rewound,
     SectionKept,
 )
-from clew.protocol.entries import AssistantEntry, SystemEntry, UserEntry
 from clew.protocol.events import QuestionAnswered, QuestionAsked, SideQueryBooked, ToolEnded
 from clew.protocol.ids import CallId, EntryId, RequestId
 from clew.protocol.messages import (
@@ -39,8 +39,8 @@ from clew.protocol.messages import (
     text_of,
     tool_calls,
 )
-from clew.transcript.chain import build_chain
-from clew.transcript.links import uuid_of
+from clew.transcript.chain.chain import build_chain
+from clew.transcript.chain.links import uuid_of
 
 
 @pytest.fixture

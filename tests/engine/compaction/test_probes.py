@@ -10,7 +10,7 @@ from clew.engine.compaction.budgets import budgets_for
 from clew.llm.estimate import estimate_part
 from clew.llm.request import ModelRequest
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedReply
-from clew.protocol.context_events import CompactionEnded, CompactionFailed
+from clew.protocol.event_kinds.context import CompactionEnded, CompactionFailed
 
 RULES = (
     "Always run the linter before you commit.",

@@ -14,9 +14,9 @@ from clew.engine.compaction.framing import clipped, fenced, listed, one_line
 from clew.engine.compaction.live_state import FileLook, NothingLive, look_at
 from clew.engine.compaction.receipt import MAX_FOUND, find_items, pins
 from clew.engine.compaction.summary import MAX_TITLES, SectionText, joined
-from clew.protocol.context_events import CompactionEnded, ReceiptItem
+from clew.protocol.event_kinds.context import CompactionEnded, ReceiptItem
 from clew.protocol.ids import EntryId
-from clew.transcript.links import uuid_of
+from clew.transcript.chain.links import uuid_of
 
 EVENT = CompactionEnded(
     entry_id=EntryId("b1"),

@@ -9,11 +9,11 @@ from clew.engine.compaction.sections import SectionFailed, Summariser, Written, 
 from clew.engine.compaction.sizes import Sizes
 from clew.engine.compaction.stretches import exchanges_of
 from clew.llm.scripted import ReplyOf, Say, ScriptedModel
-from clew.protocol.context_events import SectionKept, ViewTrimmed
+from clew.protocol.event_kinds.context import SectionKept, ViewTrimmed
 from clew.protocol.events import SideQueryBooked
 from clew.protocol.ids import EntryId
-from clew.transcript.links import uuid_of
-from clew.transcript.view import Replacements
+from clew.transcript.chain.links import uuid_of
+from clew.transcript.chain.view import Replacements
 
 
 @pytest.fixture

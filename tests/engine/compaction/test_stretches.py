@@ -9,15 +9,15 @@ from tests.unit.transcript.samples import SESSION, Script
 
 from clew.engine.compaction.stretches import Exchange, chunks, cut, exchanges_of
 from clew.llm.estimate import estimate_message
-from clew.protocol.context_events import CompactionEnded, KeptSegment, SectionKept
 from clew.protocol.entries import AssistantEntry, Entry, UserEntry
+from clew.protocol.event_kinds.context import CompactionEnded, KeptSegment, SectionKept
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.messages import TextPart, ToolCallPart, tool_calls
-from clew.transcript.chain import build_chain
-from clew.transcript.links import is_boundary, result_calls
-from clew.transcript.recording import entries_of
-from clew.transcript.stamp import Stamp
-from clew.transcript.view import Replacements, messages_of
+from clew.transcript.chain.chain import build_chain
+from clew.transcript.chain.links import is_boundary, result_calls
+from clew.transcript.chain.view import Replacements, messages_of
+from clew.transcript.log.stamp import Stamp
+from clew.transcript.mapping.recording import entries_of
 
 STAMP = Stamp(session_id=SESSION, cwd="/src/app")
 

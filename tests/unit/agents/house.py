@@ -32,10 +32,10 @@ from clew.protocol.ops import Close
 from clew.protocol.standing import Standing
 from clew.protocol.tools import ToolSpec
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
-from clew.transcript.conversation import Conversation
-from clew.transcript.reader import load
-from clew.transcript.stamp import Stamp
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.chain.conversation import Conversation
+from clew.transcript.log.stamp import Stamp
+from clew.transcript.log.writer import TranscriptWriter
+from clew.transcript.past.reader import load
 from engine.harness import SESSION
 from unit.host.plugs import plug
 from unit.host.room import STARTED, Front

@@ -32,8 +32,8 @@ from clew.protocol.messages import result_text
 from clew.protocol.ops import AnswerApproval, Interrupt, SubmitPrompt, Undo
 from clew.protocol.standing import Standing
 from clew.protocol.state import SessionState, after
-from clew.transcript.reader import load
-from clew.transcript.store import subagent_meta_path, subagent_path
+from clew.transcript.log.store import subagent_meta_path, subagent_path
+from clew.transcript.past.reader import load
 from unit.agents.house import House, house
 
 HELPER = AgentSpec(kind="helper", model="helper")

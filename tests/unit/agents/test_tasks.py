@@ -16,11 +16,11 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, TaskId
-from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask
 from clew.protocol.ops import SubmitPrompt
 from clew.protocol.standing import Standing
-from clew.transcript.reader import load
+from clew.transcript.past.reader import load
 from unit.agents.house import House, house
 
 KEY = "sk-ant-api03-" + "Zb3dEf6hIj9kLm2nOp5qRs8tUv1wXy4z" * 2

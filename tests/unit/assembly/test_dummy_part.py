@@ -17,16 +17,16 @@ from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartS
 from clew.host.session import EndReason
 from clew.llm.scripted import Call, Say
 from clew.permissions.access import Access, ToolAccess
-from clew.protocol.asking import Answered, Ask
+from clew.protocol.event_kinds.asks import Answered, Ask
 from clew.protocol.events import Event, LiveEvent, Notice, OpAccepted, OpRejected, TurnEnded
 from clew.protocol.ids import AgentId, OpId, RequestId, new_uuid
-from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerOp, OpBase, SubmitPrompt
 from clew.protocol.standing import Standing
 from clew.protocol.tools import ToolSpec
 from clew.tools.base import Tool, ToolContext, ToolResult
-from clew.transcript.reader import load
+from clew.transcript.past.reader import load
 from unit.host.hook_lab import HookLab, session
 from unit.host.room import Front
 

@@ -15,10 +15,10 @@ import pytest
 from clew.catalog.find_session import find_session, short_ids
 from clew.catalog.found_session import FoundSession
 from clew.catalog.listing import Catalog
-from clew.cli import choose_session as choosing
-from clew.cli import recap_words
 from clew.cli.main import run
-from clew.cli.sessions import row_line
+from clew.cli.run import choose_session as choosing
+from clew.cli.sub import recap_words
+from clew.cli.sub.sessions import row_line
 from clew.host.adoption import adopt
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient.recap_query import Choice
@@ -26,7 +26,7 @@ from clew.orient.report import RecapCache
 from clew.protocol.entries import AiTitleEntry, SessionSourceEntry
 from clew.protocol.ids import SessionId
 from clew.transcript.errors import AmbiguousSession, SessionNotFound
-from clew.transcript.store import SessionStore
+from clew.transcript.log.store import SessionStore
 from unit.foreign.samples_lines import claude_line, claude_reply, claude_user, codex
 from unit.foreign.samples_text import aider
 from unit.foreign.samples_trees import opencode_db

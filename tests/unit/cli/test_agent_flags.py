@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.cli.agent import parse
-from clew.cli.request import flags_of, request_of
+from clew.cli.run.agent import parse
+from clew.cli.run.request import flags_of, request_of
 from clew.config.load import ALL_SOURCES
 
 

@@ -2,8 +2,8 @@
 
 from collections.abc import AsyncIterator
 
-from clew.cli.tour_guide import PARTS, Guide
-from clew.cli.tour_script import load_script
+from clew.cli.tour.guide import PARTS, Guide
+from clew.cli.tour.script import load_script
 from clew.protocol.display import DiffBlock, TerminalBlock
 from clew.protocol.events import (
     ApprovalDecision,

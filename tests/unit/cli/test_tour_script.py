@@ -8,8 +8,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from clew.cli.tour_model import reply_to, tour_connector, tour_model
-from clew.cli.tour_script import SCRIPT, TourScript, load_script
+from clew.cli.tour.model import reply_to, tour_connector, tour_model
+from clew.cli.tour.script import SCRIPT, TourScript, load_script
 from clew.llm.errors import UnknownModel
 from clew.llm.reply import Reply
 from clew.llm.request import ModelRequest

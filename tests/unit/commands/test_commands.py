@@ -7,9 +7,8 @@ from msgspec.structs import replace
 
 from clew.commands import model, permissions, rewind, sessions
 from clew.commands.base import Command, CommandContext, CommandResult, KeyHelp, SessionFacts
-from clew.commands.figures import ago, change, count, duration, money
 from clew.commands.registry import BY_NAME, COMMANDS, as_prompt, is_command, run_command
-from clew.protocol.context_events import FileRestore
+from clew.protocol.event_kinds.context import FileRestore
 from clew.protocol.events import Rewound, SessionRow
 from clew.protocol.ids import EntryId
 from clew.protocol.lookups.place import ListSessions
@@ -19,6 +18,7 @@ from clew.protocol.ops import Redo, RequestRecap, Rewind, SetModel, SetPermissio
 from clew.protocol.state import FileChange, SessionState
 from clew.protocol.tally import ModelUse, SideUse, Tally
 from clew.protocol.usage import Usage
+from clew.text.figures import ago, change, count, duration, money
 
 FACTS = SessionFacts(
     session_id="s-1", model="local/a", permission_mode="default", version="1.2", models=("local/a", "local/b")

@@ -6,9 +6,9 @@ import pytest
 
 from clew.commands.context_view import FREE, MARKS, context_data, context_lines
 from clew.engine.compaction import contents
-from clew.protocol.context_events import ContextItem, ContextMeasured, ContextShare
+from clew.protocol.event_kinds.context import ContextItem, ContextMeasured, ContextShare
 from clew.protocol.ids import EntryId
-from clew.system.terminal_text import display_width
+from clew.text.terminal_text import display_width
 
 SHARES = (
     ContextShare(name="system prompt", tokens=4_000),

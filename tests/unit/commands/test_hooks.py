@@ -6,8 +6,8 @@ from clew.commands.base import CommandContext, CommandResult, SessionFacts
 from clew.commands.facts import facts_with
 from clew.commands.hooks import hook_line, listing
 from clew.commands.registry import run_command
+from clew.protocol.event_kinds.programs import HookState
 from clew.protocol.events import HookRan, HookRow
-from clew.protocol.hook_events import HookState
 from clew.protocol.lookups.hooks import ApproveHooks, HooksListed, ListHooks
 
 

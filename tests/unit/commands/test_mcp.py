@@ -5,8 +5,8 @@ import pytest
 from clew.commands.base import CommandContext, SessionFacts
 from clew.commands.mcp import listing
 from clew.commands.registry import run_command
+from clew.protocol.event_kinds.mcp import McpServerRow
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
-from clew.protocol.mcp_events import McpServerRow
 
 THEIRS = McpServerRow(
     name="theirs", scope="project", kind="stdio", state="unapproved", source="/p/.mcp.json", shape="node x", digest="d1"

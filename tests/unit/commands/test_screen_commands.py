@@ -9,6 +9,7 @@ from clew.commands.facts import facts_after
 from clew.commands.registry import BY_NAME, COMMANDS
 from clew.parts.skills.part import BUNDLED
 from clew.protocol.display import DiffBlock, TodoItem
+from clew.protocol.event_kinds.turns import PromptQueued
 from clew.protocol.events import (
     EffortChanged,
     Event,
@@ -20,7 +21,7 @@ from clew.protocol.events import (
     ThemeChanged,
 )
 from clew.protocol.ids import AgentId, EntryId, MessageId, OpId, PromptId, RequestId, SessionId, TaskId
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.place import (
     CheckRow,
     ChecksShown,
@@ -48,7 +49,6 @@ from clew.protocol.ops import SetEffort, SetPermissionMode, SetTheme
 from clew.protocol.standing import Standing
 from clew.protocol.state import SessionState
 from clew.protocol.tally import ModelUse, SideUse, Tally
-from clew.protocol.turn_events import PromptQueued
 from fakes.envelopes import sent
 from unit.commands.test_commands import run
 

@@ -10,7 +10,7 @@ from clew.foreign.seed import to_clew_session
 from clew.ledger.fold import fold
 from clew.protocol.entries import AssistantEntry, Entry, UserEntry
 from clew.protocol.messages import ToolCallPart, parts_of, text_of
-from clew.transcript.chain import build_chain
+from clew.transcript.chain.chain import build_chain
 
 from .looks import calls, chain_is_whole, hidden, prompts
 from .samples_lines import claude_line, claude_reply, claude_user

@@ -13,7 +13,7 @@ from clew.catalog.listing import Catalog
 from clew.foreign.listing import folder_of_slug
 from clew.foreign.registry import discover, read, read_all, read_each, sessions_in
 from clew.foreign.source import Source
-from clew.transcript.store import SessionStore
+from clew.transcript.log.store import SessionStore
 
 from .looks import prompts, said
 from .samples_lines import claude_code, claude_user, gemini_cli

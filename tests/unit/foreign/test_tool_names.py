@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from clew.foreign.patches import parse_patch
+from clew.foreign.readers.patches import parse_patch
 from clew.foreign.tool_names import translate
 
 Json = dict[str, Any]

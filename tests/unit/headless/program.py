@@ -7,7 +7,10 @@ from typing import Any
 import msgspec
 
 from clew.headless.control_channel import Begin, ControlChannel
-from clew.protocol.control import (
+from clew.protocol.events import Envelope, Event, OpAccepted, OpRejected
+from clew.protocol.ids import AgentId, SessionId
+from clew.protocol.ops import Op
+from clew.streaming.shapes.control import (
     Answered,
     ControlCancel,
     ControlLine,
@@ -16,10 +19,7 @@ from clew.protocol.control import (
     Failed,
     Json,
 )
-from clew.protocol.control_answers import AnswerBase
-from clew.protocol.events import Envelope, Event, OpAccepted, OpRejected
-from clew.protocol.ids import AgentId, SessionId
-from clew.protocol.ops import Op
+from clew.streaming.shapes.control_answers import AnswerBase
 from fakes.no_lookups import NoLookups
 
 

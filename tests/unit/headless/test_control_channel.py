@@ -7,8 +7,8 @@ import pytest
 
 from clew.headless.control_channel import NotAnswered
 from clew.headless.op_answers import Refused
-from clew.protocol.control import Answered, ControlResponse, HookCallbackRequest, Json
-from clew.protocol.control_answers import AnswerBase, EffortUsed
+from clew.streaming.shapes.control import Answered, ControlResponse, HookCallbackRequest, Json
+from clew.streaming.shapes.control_answers import AnswerBase, EffortUsed
 from unit.headless.program import Program, soon
 
 REQUEST = HookCallbackRequest(callback_id="hook_0", input={"a": 1}, tool_use_id="call_1")

@@ -5,10 +5,10 @@ from typing import Any
 import msgspec
 
 from clew.headless.hook_calls import HookCalls, callback_hooks
-from clew.protocol.control import HookMatcherGiven
 from clew.protocol.events import HookCalled, HookCallWithdrawn
 from clew.protocol.ids import CallId, RequestId
 from clew.protocol.ops import AnswerHookCall, CallbackHook
+from clew.streaming.shapes.control import HookMatcherGiven
 from unit.headless.program import Program, WrittenSession, soon
 
 CALLED = HookCalled(

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from clew.headless.input_reading import InputProblem, input_of
 from clew.headless.stdin_lines import Line
-from clew.protocol.control import ControlCancel, ControlRequest, ControlResponse, Failed, KeepAlive, UserLine
 from clew.protocol.messages import ImagePart, TextPart
+from clew.streaming.shapes.control import ControlCancel, ControlRequest, ControlResponse, Failed, KeepAlive, UserLine
 from fakes.effort import not_hanging
 
 

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from clew.headless.prompt_parts import problem_with, words_of
-from clew.protocol.control import UserWords
+from clew.streaming.shapes.control import UserWords
 
 
 def content(value: object) -> object:

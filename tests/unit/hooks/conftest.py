@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from clew.hooks.definitions import Hook
 from clew.hooks.digests import digest_of
 from clew.hooks.settings import FoundHooks, find_hooks
-from clew.protocol.hook_events import HookScope
+from clew.protocol.event_kinds.programs import HookScope
 
 
 class Files:

@@ -24,12 +24,12 @@ from clew.parts.tasks.part import TaskPart
 from clew.parts.undo.part import UndoPart
 from clew.protocol.events import OpRejected, SessionStarted, TurnEnded
 from clew.protocol.ids import CallId, OpId
-from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.ops import Close, Op, SubmitPrompt
 from clew.tools.base import ToolContext
 from clew.tools.registry import builtin_tools
-from clew.transcript.reader import load
-from clew.transcript.view import view
+from clew.transcript.chain.view import view
+from clew.transcript.past.reader import load
 from engine.harness import SESSION, TestHost
 from unit.host.plugs import setup_of
 from unit.host.room import Front, furnished

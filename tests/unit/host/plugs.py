@@ -19,7 +19,7 @@ from clew.llm.scripted import Say, ScriptedModel
 from clew.protocol.entries import Entry
 from clew.protocol.ids import SessionId
 from clew.tools.session import ToolSession
-from clew.transcript.writer import NullWriter, TranscriptSink
+from clew.transcript.log.writer import NullWriter, TranscriptSink
 from engine.harness import SESSION
 
 P = TypeVar("P", bound=Part)

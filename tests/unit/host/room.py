@@ -31,15 +31,15 @@ from clew.permissions.policy import make_policy
 from clew.protocol.entries import Entry
 from clew.protocol.events import Envelope, Event, SessionStarted
 from clew.protocol.ids import MAIN_AGENT, AgentId
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.lookups.rules_and_models import ListModels, ModelRow, ModelsListed
 from clew.protocol.ops import Close, Op
 from clew.protocol.rights import Rights
 from clew.tools.base import Tool
 from clew.tools.toolset import ToolSet
-from clew.transcript.conversation import Conversation
-from clew.transcript.stamp import Stamp
-from clew.transcript.writer import NullWriter, TranscriptSink, TranscriptWriter
+from clew.transcript.chain.conversation import Conversation
+from clew.transcript.log.stamp import Stamp
+from clew.transcript.log.writer import NullWriter, TranscriptSink, TranscriptWriter
 from engine.harness import SESSION, Reader, Shell, TestHost
 from fakes.effort import HANG_S
 from unit.host.plugs import plug, setup_of

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel, Wait
-from clew.presentation.story import Story
-from clew.presentation.telling import told
+from clew.presentation.story.story import Story
+from clew.presentation.story.telling import told
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,

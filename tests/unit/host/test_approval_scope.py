@@ -7,8 +7,8 @@ from clew.llm.scripted import Call, ReplyOf, Say
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, PermissionModeChanged, SessionStarted, TurnEnded
 from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule
 from clew.protocol.ops import AnswerApproval, SetPermissionMode, SubmitPrompt
-from clew.transcript.reader import load
-from clew.transcript.retelling import events_of
+from clew.transcript.mapping.retelling import events_of
+from clew.transcript.past.reader import load
 from engine.harness import SESSION
 from unit.host.lab import Lab, lab
 

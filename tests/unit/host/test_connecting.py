@@ -11,13 +11,13 @@ import pytest
 from clew.config.errors import SettingsError
 from clew.config.load import load_settings
 from clew.host.workspace import open_workspace
-from clew.llm.connect import configured_providers, key_variables, target_of
-from clew.llm.saved_keys import KeyedEnvironment, SavedKeys, read_saved, save_key
-from clew.llm.target import Secret
+from clew.llm.keys.saved_keys import KeyedEnvironment, SavedKeys, read_saved, save_key
+from clew.llm.models.connect import configured_providers, key_variables, target_of
+from clew.llm.models.target import Secret
 from clew.parts.models.auth_status import AuthStatus, auth_status
 from clew.parts.models.connecting import Way, forget, take, tried
 from clew.system.environment import tool_environment
-from clew.system.redact import redact
+from clew.text.redact import redact
 
 KEY = "k-first-0123456789abcdef"
 OTHER = "k-other-0123456789abcdef"

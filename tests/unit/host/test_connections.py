@@ -18,9 +18,9 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import OpId
-from clew.protocol.lookup_base import Answer, Lookup, LookupRefused
+from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.rules_and_models import AllowRule, ListRules
-from clew.protocol.op_base import OpBase
+from clew.protocol.op_kinds.base import OpBase
 from clew.protocol.ops import (
     AnswerApproval,
     Close,

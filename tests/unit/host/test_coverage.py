@@ -11,9 +11,9 @@ from clew.host.workspace import open_workspace, remember_trust
 from clew.llm.scripted import Call, Say, ScriptedModel, ScriptItem
 from clew.parts.undo.part import UndoPart
 from clew.permissions.access import FileAccess, Mode, ShellAccess
-from clew.presentation.passages import TurnPassage
-from clew.presentation.story import Story
-from clew.presentation.telling import told
+from clew.presentation.story.passages import TurnPassage
+from clew.presentation.story.story import Story
+from clew.presentation.story.telling import told
 from clew.protocol.display import ChangesBlock
 from clew.protocol.events import ApprovalRequested, Notice, Rewound, SessionStarted, ToolEnded, TurnEnded
 from clew.protocol.messages import result_text

@@ -35,7 +35,7 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import MessageId, OpId, PromptId, RequestId, SessionId
-from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.rules_and_models import ListModels, ListRules
 from clew.protocol.lookups.session import HistoryLoaded, LoadHistory
 from clew.protocol.ops import (

@@ -19,7 +19,7 @@ from clew.protocol.events import (
     ToolEnded,
 )
 from clew.protocol.ids import OpId
-from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
 from clew.protocol.ops import AnswerApproval, SubmitPrompt, SwitchSession, Undo
 from unit.host.hook_lab import HookLab, approve_all, bash, decision, hook, session

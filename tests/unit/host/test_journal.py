@@ -13,12 +13,12 @@ from clew.protocol.entries import Entry, SessionStateEntry
 from clew.protocol.events import Durable, Event, PromptAccepted, RecapReady, ToolEnded, ToolStarted
 from clew.protocol.ids import CallId, PromptId, SessionId, new_entry_id
 from clew.protocol.messages import ToolCallPart, ToolResultPart
-from clew.transcript.codec import decode, encode
-from clew.transcript.reader import iterate
-from clew.transcript.recording import entries_of
-from clew.transcript.retelling import events_of
-from clew.transcript.stamp import Stamp
-from clew.transcript.writer import NullWriter, TranscriptWriter
+from clew.transcript.log.codec import decode, encode
+from clew.transcript.log.stamp import Stamp
+from clew.transcript.log.writer import NullWriter, TranscriptWriter
+from clew.transcript.mapping.recording import entries_of
+from clew.transcript.mapping.retelling import events_of
+from clew.transcript.past.reader import iterate
 from engine.harness import SESSION, Reader, Shell, Stage, Writer
 
 STAMP = Stamp(session_id=SESSION, cwd="/project")

@@ -28,12 +28,12 @@ from clew.protocol.history import INTERRUPTED_RESULT, valid_history
 from clew.protocol.ids import SessionId
 from clew.protocol.messages import Message, Part, ReasoningPart, ToolCallPart, ToolResultPart, arguments_of, parts_of
 from clew.tools.base import ToolResult
-from clew.transcript.conversation import Conversation
-from clew.transcript.fork import fork_session
-from clew.transcript.reader import load
-from clew.transcript.store import SessionStore
-from clew.transcript.view import view
-from clew.transcript.writer import NullWriter, TranscriptWriter
+from clew.transcript.chain.conversation import Conversation
+from clew.transcript.chain.view import view
+from clew.transcript.log.store import SessionStore
+from clew.transcript.log.writer import NullWriter, TranscriptWriter
+from clew.transcript.past.fork import fork_session
+from clew.transcript.past.reader import load
 from engine.harness import SESSION, Params, Reader, Shell, Silent, Stage, Writer
 
 SEEDS = range(int(os.environ.get("CLEW_FUZZ_SEEDS", "60")))

@@ -9,7 +9,7 @@ import pytest
 from clew.assembly.opening import open_door
 from clew.config.schema import Provider
 from clew.host.request import SessionRequest
-from clew.llm.connect import resolve
+from clew.llm.models.connect import resolve
 from clew.llm.scripted import Call, ReplyOf, Say
 from clew.parts.models.rows import model_rows
 from clew.parts.sessions.preview import last_exchange
@@ -34,7 +34,7 @@ from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask
 from clew.protocol.messages import TextPart
 from clew.protocol.ops import RunShell, SetTheme
 from clew.protocol.standing import Standing
-from clew.transcript.reader import load
+from clew.transcript.past.reader import load
 from engine.harness import SESSION
 from unit.host.lab import Lab, lab
 from unit.host.room import Front

@@ -30,7 +30,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.lookups.session import LoadHistory
 from clew.protocol.ops import Close, RequestRecap, SetTitle, SubmitPrompt
-from clew.transcript.reader import load
+from clew.transcript.past.reader import load
 from engine.harness import SESSION
 from fakes.effort import HANG_S
 from fakes.loop_clock import LoopClock

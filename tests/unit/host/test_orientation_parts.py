@@ -12,9 +12,9 @@ from clew.parts.orientation.part import load_orientation
 from clew.protocol.entries import AssistantEntry, SessionSourceEntry
 from clew.protocol.events import Event, Notice, RecapReady
 from clew.protocol.ids import EntryId, SessionId
-from clew.transcript.recording import entries_of
-from clew.transcript.retelling import events_of
-from clew.transcript.stamp import Stamp
+from clew.transcript.log.stamp import Stamp
+from clew.transcript.mapping.recording import entries_of
+from clew.transcript.mapping.retelling import events_of
 from unit.host.room import furnished
 from unit.ledger.talk import Talk
 

@@ -9,9 +9,9 @@ from clew.host import past as past_of_session
 from clew.host.past import resumed
 from clew.host.request import SessionRequest
 from clew.orient.narrator import Narrator
-from clew.protocol.context_events import CompactionEnded
+from clew.protocol.event_kinds.context import CompactionEnded
 from clew.protocol.events import TitleChanged
-from clew.transcript.reader import load
+from clew.transcript.past.reader import load
 
 
 async def worked(folder: Path) -> Session:

@@ -10,12 +10,12 @@ import pytest
 from msgspec.structs import replace
 
 from clew.assembly.place import CAPABILITIES, answer_at
-from clew.cli.place import make_hub
+from clew.cli.sub.place import make_hub
 from clew.host.workspace import Workspace, open_workspace, remember_trust
 from clew.llm.scripted import Say
 from clew.mcp.files import set_disabled
 from clew.parts.mcp.at_place import places_at
-from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, ListHooks
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp
 from clew.protocol.lookups.place import ListSessions, RunChecks

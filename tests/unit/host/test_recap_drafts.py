@@ -12,8 +12,8 @@ from clew.orient.side_query import SideQueries, Stamp
 from clew.parts.orientation.recap_drafts import RecapDrafts
 from clew.protocol.entries import AssistantEntry, SessionSourceEntry, SideQueryEntry
 from clew.protocol.ids import SessionId
-from clew.transcript.lease import holder_of
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.log.lease import holder_of
+from clew.transcript.log.writer import TranscriptWriter
 from unit.ledger.talk import SESSION, Talk
 
 MAIN, FAST = "anthropic/claude-opus-4-5", "anthropic/claude-haiku-4-5"

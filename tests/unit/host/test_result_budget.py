@@ -18,12 +18,12 @@ from clew.protocol.ids import AgentId, CallId, PromptId
 from clew.protocol.messages import ImagePart, MediaSource, ToolResultPart, parts_of
 from clew.protocol.ops import SubmitPrompt
 from clew.tools.base import ToolResult
-from clew.tools.read import Read, ReadParams
+from clew.tools.builtin.read import Read, ReadParams
 from clew.tools.session import ToolSession
-from clew.transcript.conversation import Conversation
-from clew.transcript.reader import load
-from clew.transcript.store import subagent_path, tool_results_dir
-from clew.transcript.writer import NullWriter, TranscriptWriter
+from clew.transcript.chain.conversation import Conversation
+from clew.transcript.log.store import subagent_path, tool_results_dir
+from clew.transcript.log.writer import NullWriter, TranscriptWriter
+from clew.transcript.past.reader import load
 from engine.harness import SESSION, Params, Reader, TestHost
 from unit.host.room import Front, agent_log, runner_for, session_with
 from wires.support import DIALECTS, target

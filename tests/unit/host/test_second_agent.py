@@ -20,9 +20,9 @@ from clew.protocol.events import ApprovalRequested, CompactionEnded, PartComplet
 from clew.protocol.ids import AgentId, CallId, PromptId
 from clew.protocol.ops import AnswerApproval, Interrupt, SubmitPrompt
 from clew.protocol.usage import Usage
-from clew.transcript.reader import load
-from clew.transcript.store import subagent_path
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.log.store import subagent_path
+from clew.transcript.log.writer import TranscriptWriter
+from clew.transcript.past.reader import load
 from engine.harness import SESSION, Reader, Shell, TestHost, asks
 from unit.host.room import Front, agent_log, furnished, runner_for, session_with
 

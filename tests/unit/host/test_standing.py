@@ -14,8 +14,8 @@ from msgspec.structs import replace
 from clew.agents.log import AgentLog
 from clew.host.past import Past
 from clew.ledger.fold import LedgerFold
-from clew.presentation.story import Story
-from clew.presentation.telling import told
+from clew.presentation.story.story import Story
+from clew.presentation.story.telling import told
 from clew.protocol.entries import Entry, SystemPromptEntry
 from clew.protocol.events import (
     AgentChanged,
@@ -51,10 +51,10 @@ from clew.protocol.standing import STOPPED_BY, WIRE_WORDS, Standing, as_read, st
 from clew.protocol.state import SessionState, after, session_state
 from clew.protocol.unions import leaves
 from clew.streaming.states import activity_of
-from clew.transcript.conversation import Conversation
-from clew.transcript.digest import Digest
-from clew.transcript.stamp import Stamp
-from clew.transcript.writer import NullWriter
+from clew.transcript.chain.conversation import Conversation
+from clew.transcript.index.digest import Digest
+from clew.transcript.log.stamp import Stamp
+from clew.transcript.log.writer import NullWriter
 from engine.harness import SESSION
 from fakes.envelopes import sent
 

@@ -10,8 +10,8 @@ import pytest
 
 from clew.engine.middleware.tool_news import ToolNews
 from clew.llm.scripted import Call, ReplyOf, Say, ScriptedModel
-from clew.presentation.passages import BatchPassage
-from clew.presentation.telling import retold
+from clew.presentation.story.passages import BatchPassage
+from clew.presentation.story.telling import retold
 from clew.protocol.events import (
     ApprovalRequested,
     ApprovalResolved,
@@ -27,11 +27,11 @@ from clew.protocol.events import (
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, ClearContext, UndoCompact
 from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS
-from clew.tools.call_tool import CallTool
-from clew.tools.search_tools import SearchTools
-from clew.tools.tool_news import CHANGE_HEAD, LIST_HEAD, is_note
-from clew.transcript.reader import load
-from clew.transcript.retelling import events_of
+from clew.tools.builtin.call_tool import CallTool
+from clew.tools.builtin.search_tools import SearchTools
+from clew.tools.deferred.tool_news import CHANGE_HEAD, LIST_HEAD, is_note
+from clew.transcript.mapping.retelling import events_of
+from clew.transcript.past.reader import load
 from engine.harness import Stage
 from unit.host.hook_lab import decision, hook
 from unit.host.late_lab import LateLab, ServerTool, array, eighty, late_session, search, through

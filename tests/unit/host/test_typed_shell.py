@@ -20,10 +20,10 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import EntryId, PromptId
 from clew.protocol.ops import Close, Interrupt, Rewind, RunShell, SubmitPrompt, Undo, WithdrawPrompt
-from clew.transcript.digest import Digest
-from clew.transcript.interruption import interruption
-from clew.transcript.reader import load
-from clew.transcript.retelling import events_of
+from clew.transcript.index.digest import Digest
+from clew.transcript.mapping.retelling import events_of
+from clew.transcript.past.interruption import interruption
+from clew.transcript.past.reader import load
 from engine.harness import SESSION
 from unit.host.lab import Lab, lab
 from unit.host.plugs import part_of

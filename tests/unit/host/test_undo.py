@@ -21,8 +21,8 @@ from clew.protocol.ops import Close, Interrupt, Redo, Rewind, SubmitPrompt, Undo
 from clew.tools.base import ToolContext
 from clew.tools.registry import builtin_tools
 from clew.tools.session import ToolSession
-from clew.transcript.reader import load
-from clew.transcript.view import view
+from clew.transcript.chain.view import view
+from clew.transcript.past.reader import load
 from clew.undo import restore
 from engine.harness import SESSION, TestHost
 from unit.host.room import Front, furnished

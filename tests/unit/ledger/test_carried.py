@@ -8,8 +8,8 @@ from clew.ledger.facts import Ledger
 from clew.ledger.fold import LedgerFold, fold
 from clew.ledger.language import LanguageFold
 from clew.orient.form import form_of
-from clew.protocol.context_events import CompactionEnded
-from clew.transcript.reader import load
+from clew.protocol.event_kinds.context import CompactionEnded
+from clew.transcript.past.reader import load
 
 GOAL = "Make the importer resumable after a crash."
 

@@ -12,7 +12,7 @@ from clew.foreign.registry import read
 from clew.ledger.fold import LedgerFold, fold
 from clew.orient.form import form_of
 from clew.protocol.entries import Entry, KnownEntry
-from clew.transcript.digest import Digest
+from clew.transcript.index.digest import Digest
 from unit.ledger.talk import Talk
 
 MAX_WORDS = 220

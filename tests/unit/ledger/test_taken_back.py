@@ -6,8 +6,8 @@ import pytest
 
 from clew.ledger.facts import Ledger
 from clew.ledger.failures import left_undone
-from clew.protocol.context_events import FileRestore, Rewound
 from clew.protocol.entries import EventEntry
+from clew.protocol.event_kinds.context import FileRestore, Rewound
 from clew.protocol.ids import CallId, EntryId
 from unit.ledger.talk import SESSION, Talk
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from clew.lsp.diagnostics import new_ones, read_diagnostics, told
 from clew.lsp.frames import document
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 
 START = {"line": 3, "character": 1}
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from clew.mcp.call_clocks import CallClocks
+from clew.mcp.transport.call_clocks import CallClocks
 from fakes.loop_clock import LoopClock
 
 LIMIT_S = 600.0

@@ -12,12 +12,12 @@ import httpx2
 import pytest
 
 from clew.mcp.definitions import Definition
-from clew.mcp.http_transport import Seen, http_client
-from clew.mcp.logins import LoginStore, UnkeepableLogin
-from clew.mcp.loopback import Loopback
-from clew.mcp.oauth import is_safe_endpoint
-from clew.mcp.oauth_login import LoginFailed, log_in
+from clew.mcp.login.logins import LoginStore, UnkeepableLogin
+from clew.mcp.login.loopback import Loopback
+from clew.mcp.login.oauth import is_safe_endpoint
+from clew.mcp.login.oauth_login import LoginFailed, log_in
 from clew.mcp.ports import Surroundings
+from clew.mcp.transport.http import Seen, http_client
 
 
 class Hostile(ThreadingHTTPServer):

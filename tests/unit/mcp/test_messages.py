@@ -5,7 +5,7 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.mcp.messages import Inflow, Lines, Oversized, whole_characters
+from clew.mcp.transport.messages import Inflow, Lines, Oversized, whole_characters
 
 
 def taken(lines: Lines) -> list[bytes | Oversized]:

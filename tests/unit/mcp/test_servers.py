@@ -19,7 +19,7 @@ from clew.protocol.ids import CallId
 from clew.protocol.messages import ImagePart
 from clew.system.environment import tool_environment
 from clew.tools.base import ToolContext
-from clew.tools.described import Arguments
+from clew.tools.deferred.described import Arguments
 from fakes.effort import HANG_S
 
 FAKES = Path(__file__).parents[2] / "fakes"

@@ -13,9 +13,9 @@ import pytest
 from clew.catalog.found_session import FoundSession
 from clew.catalog.listing import Catalog
 from clew.catalog.recent import recent
-from clew.cli import recap_words
 from clew.cli.main import run
-from clew.cli.recap import age_s, age_words
+from clew.cli.sub import recap_words
+from clew.cli.sub.recap import age_s, age_words
 from clew.ledger.fold import fold
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient import report as report_module
@@ -27,9 +27,9 @@ from clew.orient.report import RecapCache
 from clew.orient.side_query import Stamp
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.ids import SessionId
-from clew.transcript.lease import acquire
-from clew.transcript.reader import load
-from clew.transcript.store import SessionStore
+from clew.transcript.log.lease import acquire
+from clew.transcript.log.store import SessionStore
+from clew.transcript.past.reader import load
 from unit.ledger.talk import SESSION, Talk
 
 KEYS = [
@@ -218,7 +218,7 @@ def test_after_a_kill_every_view_says_interrupted_at_once(home: Path, capsys: py
 def test_a_holder_that_is_dead_holds_nothing(home: Path) -> None:
     path = stored(home, Talk())
     code = (
-        "import os, sys; from pathlib import Path; from clew.transcript.lease import acquire; "
+        "import os, sys; from pathlib import Path; from clew.transcript.log.lease import acquire; "
         "lease = acquire(Path(sys.argv[1])); print('held', flush=True); sys.stdin.read()"
     )
     child = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)

@@ -5,14 +5,14 @@ from typing import Any
 
 import pytest
 
-from clew.commands.deeds import lined, refused, running, turn_line
 from clew.llm.scripted import Say, ScriptedModel
+from clew.orient.deeds import lined, refused, running, turn_line
 from clew.orient.label_query import bounded, clean_label, is_large, model_label, question
 from clew.orient.labels import Settled, batch_label, deeds
 from clew.protocol.display import DiffBlock, FileBlock, MatchesBlock, TerminalBlock
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ToolCallPart, ToolResultPart
-from clew.system.terminal_width import display_width
+from clew.text.terminal_width import display_width
 from unit.orient.test_side_query import Desk
 
 

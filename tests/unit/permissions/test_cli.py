@@ -9,9 +9,9 @@ import sys
 import pytest
 
 from clew.agents.permits import SavedRules
-from clew.cli import permissions
+from clew.cli.sub import permissions
 from clew.permissions.trust import TrustStore
-from clew.transcript.store import SessionStore
+from clew.transcript.log.store import SessionStore
 from unit.permissions.world import World
 
 

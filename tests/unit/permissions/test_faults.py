@@ -8,7 +8,7 @@ from clew.permissions.access import Access, FetchAccess, FileAccess, Mode, Shell
 from clew.permissions.effort import TooMuchWork, entries_of, limited_effort, look
 from clew.permissions.policy import judge, judge_call, make_policy
 from clew.permissions.rules import parse_rule
-from clew.permissions.shell.table import PROGRAMS
+from clew.permissions.shell.programs.table import PROGRAMS
 from unit.permissions.world import World
 
 MODES: tuple[Mode, ...] = ("default", "plan", "acceptEdits", "bypassPermissions")

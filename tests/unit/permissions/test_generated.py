@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from clew.permissions.shell.spec import Spec
-from clew.permissions.shell.table import PROGRAMS
+from clew.permissions.shell.programs.spec import Spec
+from clew.permissions.shell.programs.table import PROGRAMS
 from fakes.effort import HANG_S
 from unit.permissions.world import World
 

@@ -265,7 +265,7 @@ def test_an_edit_of_a_file_that_is_too_large_to_be_kept_asks(world: World) -> No
 
 def test_every_flag_that_is_called_a_loss_is_one_that_git_knows(world: World) -> None:
     """A row with a misspelt flag would never count."""
-    from clew.permissions.shell.tables.git import PROGRAMS
+    from clew.permissions.shell.programs.tables.git import PROGRAMS
 
     subprocess.run(["git", "init", "-q", "."], cwd=world.workspace, check=True)
     for name, rows in PROGRAMS["git"].sub_loses.items():

@@ -5,8 +5,8 @@ import pytest
 from clew.permissions.access import ShellAccess
 from clew.permissions.policy import judge, make_policy
 from clew.permissions.rules import parse_rule
-from clew.permissions.shell.table import PROGRAMS
-from clew.permissions.shell.tables import changers, dev, files, git, search, system, text, wrappers
+from clew.permissions.shell.programs.table import PROGRAMS
+from clew.permissions.shell.programs.tables import changers, dev, files, git, search, system, text, wrappers
 from unit.permissions.world import World
 
 TABLES = (files, text, search, system, changers, dev, git, wrappers)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from clew.cli.permissions import check_line
+from clew.cli.sub.permissions import check_line
 
 FILES = (
     "README.md package.json data.csv names.txt a.txt b.txt build.log a.bin a.tar a.tar.gz a.zip a.gz data.json f.yaml "

@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
+from clew.plain.line.terminal import OnBytes, OutputGone
 from clew.plain.options import PlainOptions
 from clew.plain.session import PlainSession
-from clew.plain.terminal import OnBytes, OutputGone
 from clew.protocol.events import (
     ApprovalRequested,
     Envelope,
@@ -22,7 +22,7 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, MessageId, RequestId, SessionId
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.ops import Close, Op
 from fakes.effort import HANG_S

@@ -4,14 +4,14 @@ from typing import Any
 
 import pytest
 
-from clew.plain.approval import ApprovalDialog
+from clew.plain.dialogs.approval import ApprovalDialog
+from clew.plain.dialogs.question import read_answer
 from clew.plain.options import PlainOptions
-from clew.plain.question import read_answer
 from clew.protocol.events import ApprovalResolved, Choice, Question, QuestionAsked, RuleOffer, TurnStarted
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, RequestId
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval, AnswerQuestion, Interrupt, SubmitPrompt
-from clew.system.terminal_text import display_width
+from clew.text.terminal_text import display_width
 from fakes.loop_clock import LoopClock
 from unit.plain.play import PlayedTerminal, Stage, asks, call, turn
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from clew.plain.editor import Editor
-from clew.plain.keys import KeyDecoder
-from clew.plain.screen import Screen
+from clew.plain.line.editor import Editor
+from clew.plain.line.keys import KeyDecoder
+from clew.plain.line.screen import Screen
 from clew.protocol.events import Notice, TextDelta, TurnStarted
 from clew.protocol.ids import MessageId
 from clew.protocol.messages import ImagePart, TextPart

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clew.plain.elicitation import ElicitationDialog
+from clew.plain.dialogs.elicitation import ElicitationDialog
 from clew.protocol.events import ElicitationAnswered, ElicitationRequested, TurnStarted
 from clew.protocol.ids import RequestId
 from clew.protocol.ops import AnswerElicitation

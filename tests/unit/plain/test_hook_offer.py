@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.plain.program_offer import HookOffer
+from clew.plain.dialogs.program_offer import HookOffer
 from clew.protocol.events import HookRow, HooksChanged, HooksOffered, Notice, TurnEnded
 from clew.protocol.lookups.hooks import ApproveHooks, HooksListed
 from clew.protocol.ops import Interrupt, SubmitPrompt

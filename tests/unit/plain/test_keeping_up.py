@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
+from clew.plain.line.terminal import StdTerminal
 from clew.plain.options import PlainOptions
-from clew.plain.terminal import StdTerminal
-from clew.presentation.activity import seconds
+from clew.presentation.story.activity import seconds
 from clew.protocol.display import DiffBlock, TerminalBlock
 from clew.protocol.events import (
     PromptAccepted,

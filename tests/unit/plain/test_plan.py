@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.plain.plan import PlanDialog
+from clew.plain.dialogs.plan import PlanDialog
 from clew.protocol.events import PlanProposed
 from clew.protocol.ids import CallId, RequestId
 from clew.protocol.ops import AnswerPlan

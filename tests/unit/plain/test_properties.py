@@ -5,13 +5,13 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.plain.compose import Composer
-from clew.plain.editor import Editor
-from clew.plain.keys import KeyDecoder
-from clew.plain.screen import Screen
-from clew.plain.typing import LineInput
-from clew.plain.wrap import wrap
-from clew.system.terminal_text import display_width
+from clew.plain.line.compose import Composer
+from clew.plain.line.editor import Editor
+from clew.plain.line.keys import KeyDecoder
+from clew.plain.line.screen import Screen
+from clew.plain.line.typing import LineInput
+from clew.plain.line.wrap import wrap
+from clew.text.terminal_text import display_width
 from unit.plain.play import PlayedTerminal
 from unit.plain.vt import Screen as Emulator
 

@@ -1,8 +1,8 @@
 """MCP servers of a project on offer, line by line."""
 
+from clew.protocol.event_kinds.mcp import McpServerRow
 from clew.protocol.events import McpServersOffered, Notice
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp
-from clew.protocol.mcp_events import McpServerRow
 from unit.plain.play import PlayedTerminal, Stage
 
 ROW = McpServerRow(

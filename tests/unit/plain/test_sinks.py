@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 
-from clew.protocol.context_events import FileRestore
 from clew.protocol.display import (
     DiffBlock,
     FileBlock,
@@ -18,6 +17,7 @@ from clew.protocol.display import (
     TodoBlock,
     TodoItem,
 )
+from clew.protocol.event_kinds.context import FileRestore
 from clew.protocol.events import (
     AttemptEnded,
     Choice,
@@ -44,12 +44,12 @@ from clew.protocol.events import (
     TurnStarted,
 )
 from clew.protocol.ids import AgentId, CallId, EntryId, MessageId, OpId, PromptId, RequestId, SessionId
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.place import SessionsListed
 from clew.protocol.lookups.rules_and_models import ModelsListed, RuleRow, RulesListed
 from clew.protocol.lookups.session import RewindPreviewed
 from clew.protocol.messages import ToolCallPart
-from clew.system.terminal_text import display_width
+from clew.text.terminal_text import display_width
 from unit.plain.play import PlayedTerminal, ScriptedClient, Stage, asks, call, ended, says, turn
 
 CASES = Path(__file__).resolve().parents[4] / "shared" / "cases" / "terminal_escape.jsonl"

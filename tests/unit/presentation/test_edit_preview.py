@@ -3,7 +3,7 @@
 import pytest
 
 from clew.presentation.edit_preview import Change, change_lines, changes_of, counted
-from clew.presentation.rows import Span, plain
+from clew.presentation.rows.spans import Span, plain
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ToolCallPart
 

@@ -2,10 +2,10 @@
 
 from functools import reduce
 
-from clew.presentation.passages import NotePassage
 from clew.presentation.status import activity_row
-from clew.presentation.story import Story
-from clew.presentation.telling import told
+from clew.presentation.story.passages import NotePassage
+from clew.presentation.story.story import Story
+from clew.presentation.story.telling import told
 from clew.protocol.events import (
     Event,
     HookAwaited,

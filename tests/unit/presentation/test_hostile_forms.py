@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.plain.elicitation import ElicitationDialog
+from clew.plain.dialogs.elicitation import ElicitationDialog
 from clew.presentation.elicitation_text import cares, heading_of, told_of, wanted_of
 from clew.protocol.events import ElicitationRequested
 from clew.protocol.form_fields import UnusableForm, fields_of, problem_with, read_value
 from clew.protocol.ids import RequestId
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 from clew.tui.dialogs.elicitation import ElicitationDialog as ScreenDialog
 from tui.hosting import Host
 

@@ -5,8 +5,8 @@ import random
 
 import pytest
 
-from clew.presentation.markdown import GrowingMarkdown, markdown_rows
-from clew.presentation.rows import plain, width_of
+from clew.presentation.rows.markdown import GrowingMarkdown, markdown_rows
+from clew.presentation.rows.spans import plain, width_of
 
 TEXT = """# Title here
 

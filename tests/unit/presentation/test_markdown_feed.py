@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.presentation.markdown import markdown_rows
-from clew.presentation.markdown_feed import MarkdownFeed
-from clew.presentation.rows import Row, plain
+from clew.presentation.rows.markdown import markdown_rows
+from clew.presentation.rows.markdown_feed import MarkdownFeed
+from clew.presentation.rows.spans import Row, plain
 
 BLOCKS = [
     "A paragraph with **bold words**, `code()` and *a little* more, long enough to be wrapped at every width.",

@@ -4,9 +4,9 @@ import pytest
 from msgspec.structs import replace
 
 from clew.commands.base import SessionFacts
-from clew.presentation.activity import Activity
-from clew.presentation.rows import plain
+from clew.presentation.rows.spans import plain
 from clew.presentation.status import activity_row, farewell
+from clew.presentation.story.activity import Activity
 from clew.protocol.events import SessionEnded
 from clew.protocol.state import SessionState
 

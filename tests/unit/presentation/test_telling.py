@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clew.presentation.passages import (
+from clew.presentation.story.passages import (
     BatchPassage,
     Passage,
     PromptPassage,
@@ -16,12 +16,12 @@ from clew.presentation.passages import (
     TurnPassage,
     WordsPassage,
 )
-from clew.presentation.story import Story
-from clew.presentation.telling import answered, told, trimmed
+from clew.presentation.story.story import Story
+from clew.presentation.story.telling import answered, told, trimmed
 from clew.protocol.events import Envelope, Event, RecapReady, Recorded, SessionStarted
 from clew.protocol.ids import EntryId
 from clew.protocol.lookups.session import HistoryLoaded
-from clew.transcript.scrollback import Scrollback
+from clew.transcript.past.scrollback import Scrollback
 from engine.harness import SESSION
 from unit.host.test_live_and_resumed import Played
 

@@ -5,8 +5,8 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from clew.presentation.story import Story
-from clew.presentation.telling import told
+from clew.presentation.story.story import Story
+from clew.presentation.story.telling import told
 from clew.protocol.display import DiffBlock, TerminalBlock
 from clew.protocol.events import (
     ApprovalResolved,

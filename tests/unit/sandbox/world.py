@@ -10,12 +10,12 @@ import sys
 from pathlib import Path
 
 from clew.protocol.ids import CallId
-from clew.system.guarded_names import GIT_REDIRECTORS, protected_name
 from clew.system.process import ProcessStarter
 from clew.system.sandbox.policy import Sandbox
 from clew.system.sandbox.status import SandboxStatus, find_bash, find_bwrap
+from clew.text.guarded_names import GIT_REDIRECTORS, protected_name
 from clew.tools.base import ToolContext, ToolResult
-from clew.tools.bash import Bash, BashParams
+from clew.tools.builtin.bash import Bash, BashParams
 from clew.tools.session import ToolSession
 
 TRY = """

@@ -6,7 +6,7 @@ from typing import Any, get_args
 import msgspec
 import pytest
 
-from clew.protocol.asking import ApprovalRequested, ApprovalResolved
+from clew.protocol.event_kinds.asks import ApprovalRequested, ApprovalResolved
 from clew.protocol.events import (
     BatchLabelled,
     CompactionEnded,
@@ -33,9 +33,9 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId, MessageId, PromptId, RequestId
 from clew.protocol.messages import TextPart, ToolCallPart
-from clew.protocol.stream import SCHEMA_VERSION, StreamLine
 from clew.protocol.usage import Usage
 from clew.streaming.lines import StreamLines
+from clew.streaming.shapes.stream import SCHEMA_VERSION, StreamLine
 from engine.harness import SESSION
 from unit.host.room import STARTED
 

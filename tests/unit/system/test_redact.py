@@ -9,7 +9,7 @@ import uuid
 import pytest
 from bench.growth import MOST, REPEATED
 
-from clew.system.redact import MARK, Redactor, redact, register_secrets
+from clew.text.redact import MARK, Redactor, redact, register_secrets
 from fakes.effort import calls_in, not_hanging
 
 R = "8f3Kq9ZxV2mN7bT4cLwE1rYhU6sDpA0gJ5iOxC3v"  # forty random letters and digits

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.system.safe_patterns import BadPattern, compiled
+from clew.text.safe_patterns import BadPattern, compiled
 from fakes.effort import not_hanging
 
 

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from clew.system.guarded_names import is_public, protected_name, secret_name
 from clew.system.sandbox import bubblewrap, landlock, policy, seccomp, status, tree
 from clew.system.sandbox.git_places import named_by_config
 from clew.system.sandbox.hidden import hidden_places, outermost
@@ -16,6 +15,7 @@ from clew.system.sandbox.promises import promises
 from clew.system.sandbox.status import Attempt, SandboxStatus, judge
 from clew.system.sandbox.tree import Tree
 from clew.system.sandbox.watch import MAX_TAKEN, Taken, Watch
+from clew.text.guarded_names import is_public, protected_name, secret_name
 
 ALLOWED, REFUSED, KILLED, ABSENT, HANDED_OVER = 0x7FFF0000, 0x00050001, 0x80000000, 0x00050026, 0x7FC00000
 

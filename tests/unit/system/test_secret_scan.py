@@ -2,8 +2,8 @@
 
 import pytest
 
-from clew.system.redact import register_secrets
-from clew.system.secret_scan import MAX_FOUND, find_secrets
+from clew.text.redact import register_secrets
+from clew.text.secret_scan import MAX_FOUND, find_secrets
 
 R = "8f3Kq9ZxV2mN7bT4cLwE1rYhU6sDpA0gJ5iOxC3v"  # forty random letters and digits
 

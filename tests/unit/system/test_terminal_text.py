@@ -10,7 +10,7 @@ from bench.growth import escapes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.system.terminal_text import StreamSanitizer, attachment_label, clip, display_width, reveal, sanitize, warnings
+from clew.text.terminal_text import StreamSanitizer, attachment_label, clip, display_width, reveal, sanitize, warnings
 from fakes.effort import calls_in, not_hanging
 
 CASES = Path(__file__).parents[4] / "shared" / "cases" / "terminal_escape.jsonl"

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.tools.answer_schema import AnswerSchema, NoJson, json_in
-from clew.tools.schema_keywords import SchemaError
+from clew.tools.schemas.answer_schema import AnswerSchema, NoJson, json_in
+from clew.tools.schemas.keywords import SchemaError
 from fakes.effort import not_hanging
 
 PERSON = {

@@ -12,10 +12,11 @@ import pytest
 from clew.permissions.access import ShellAccess
 from clew.protocol.display import TerminalBlock
 from clew.system.process import Ended
-from clew.tools import bash_output, output_buffer, shells
+from clew.tools import output_buffer, shells
 from clew.tools.base import Tool, ToolContext
+from clew.tools.builtin import bash_output
 from clew.tools.output_buffer import OutputBuffer
-from clew.tools.schema import decode_arguments
+from clew.tools.schemas.schema import decode_arguments
 from clew.tools.session import ToolSession
 from fakes.effort import HANG_S
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from clew.cli import doctor
+from clew.cli.sub import doctor
 from clew.parts.doctor import checks as doctor_checks
 from clew.system import search_binary
 from clew.system.sandbox.promises import promises

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec import json
 
-from clew.cli.permissions import check_line
+from clew.cli.sub.permissions import check_line
 from clew.tools.session import ToolSession
 
 from .conftest import Caller

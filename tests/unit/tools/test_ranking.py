@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from msgspec import Struct
 
-from clew.tools.ranking import Document, Ranking, words_in
+from clew.tools.deferred.ranking import Document, Ranking, words_in
 
 DATA = Path(__file__).parent / "ranking"
 

@@ -17,7 +17,7 @@ from clew.system.sandbox.policy import Sandbox
 from clew.system.sandbox.status import Attempt, SandboxStatus, find_bash, find_bwrap
 from clew.tools.base import Tool, ToolContext
 from clew.tools.sandboxing import open_sandbox
-from clew.tools.schema import decode_arguments
+from clew.tools.schemas.schema import decode_arguments
 from clew.tools.session import ToolSession
 
 from .conftest import Caller, timed_out, until

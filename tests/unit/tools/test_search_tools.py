@@ -10,8 +10,8 @@ from clew.protocol.ids import CallId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart
 from clew.tools.base import Tool, ToolContext
-from clew.tools.search_tools import SearchTools, SearchToolsParams
-from clew.tools.told_tools import told_tool
+from clew.tools.builtin.search_tools import SearchTools, SearchToolsParams
+from clew.tools.deferred.told_tools import told_tool
 from clew.tools.toolset import ToolSet
 from engine.harness import Reader
 from unit.host.late_lab import ServerTool, eighty

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from clew.tools.tool_news import (
+from clew.tools.deferred.tool_news import (
     CHANGE_HEAD,
     KEPT_NAMES,
     LIST_HEAD,

@@ -11,10 +11,10 @@ import pytest
 from clew.permissions.access import FetchAccess
 from clew.system.addresses import is_public
 from clew.system.http_fetch import Fetcher, FetchRefused, parse_url
-from clew.tools import web_page
 from clew.tools.base import Tool, ToolContext
-from clew.tools.html_text import to_text
-from clew.tools.schema import decode_arguments
+from clew.tools.documents import web_page
+from clew.tools.documents.html_text import to_text
+from clew.tools.schemas.schema import decode_arguments
 from clew.tools.session import ToolSession
 from fakes.effort import HANG_S
 

@@ -16,7 +16,7 @@ from clew.protocol.entries import (
 from clew.protocol.ids import AgentId, CallId, EntryId, MessageId, SessionId
 from clew.protocol.messages import AssistantMessage, Part, TextPart, ToolCallPart, ToolResultPart, UserMessage
 from clew.protocol.usage import Usage
-from clew.transcript.codec import encode
+from clew.transcript.log.codec import encode
 
 SESSION = SessionId("5e55104e-0000-4000-8000-000000000001")
 

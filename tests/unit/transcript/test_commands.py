@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from clew.cli import export, sessions, show
 from clew.cli.main import run as clew
+from clew.cli.sub import export, sessions, show
 from clew.protocol.ids import SessionId
-from clew.transcript.store import SessionStore
+from clew.transcript.log.store import SessionStore
 
 from .samples import Script
 

@@ -8,8 +8,8 @@ import pytest
 
 from clew.catalog.exporting import pieces
 from clew.catalog.opening import open_file
-from clew.protocol.context_events import KeptSegment, TrimmedPart
 from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, UserEntry
+from clew.protocol.event_kinds.context import KeptSegment, TrimmedPart
 from clew.protocol.events import (
     CompactionEnded,
     CompactionUndone,
@@ -25,16 +25,16 @@ from clew.protocol.events import (
 from clew.protocol.history import valid_history
 from clew.protocol.ids import CallId, EntryId, MessageId, SessionId, new_entry_id
 from clew.protocol.messages import ImagePart, MediaSource, Message, TextPart, ToolCallPart, ToolResultPart, text_of
-from clew.transcript.chain import build_chain
-from clew.transcript.conversation import Conversation
-from clew.transcript.fork import fork_session
-from clew.transcript.links import is_boundary
-from clew.transcript.reader import iterate, load
-from clew.transcript.recording import entries_of
-from clew.transcript.stamp import Stamp, utc_now
-from clew.transcript.store import SessionStore
-from clew.transcript.view import view
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.chain.chain import build_chain
+from clew.transcript.chain.conversation import Conversation
+from clew.transcript.chain.links import is_boundary
+from clew.transcript.chain.view import view
+from clew.transcript.log.stamp import Stamp, utc_now
+from clew.transcript.log.store import SessionStore
+from clew.transcript.log.writer import TranscriptWriter
+from clew.transcript.mapping.recording import entries_of
+from clew.transcript.past.fork import fork_session
+from clew.transcript.past.reader import iterate, load
 
 SESSION = SessionId("0b9c8f6e-0000-4000-8000-000000000001")
 PICTURE = ImagePart(source=MediaSource(type="base64", media_type="image/png", data="AAAA"))

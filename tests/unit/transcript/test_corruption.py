@@ -12,12 +12,12 @@ from clew.protocol.entries import ChainEntry, OpaqueEntry, UserEntry
 from clew.protocol.history import valid_history
 from clew.protocol.ids import SessionId
 from clew.protocol.messages import ToolResultPart, parts_of, text_of
-from clew.transcript.codec import MAX_LINE_BYTES, decode, encode
-from clew.transcript.digest import Digest
-from clew.transcript.links import parent_of, uuid_of
-from clew.transcript.problems import describe
-from clew.transcript.reader import Loaded, iterate, load
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.chain.links import parent_of, uuid_of
+from clew.transcript.index.digest import Digest
+from clew.transcript.log.codec import MAX_LINE_BYTES, decode, encode
+from clew.transcript.log.problems import describe
+from clew.transcript.log.writer import TranscriptWriter
+from clew.transcript.past.reader import Loaded, iterate, load
 
 from .samples import SESSION, Script, write_lines
 

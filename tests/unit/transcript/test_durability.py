@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from clew.protocol.entries import Entry
-from clew.transcript import lease
 from clew.transcript.errors import LeaseLost, SessionBusy
-from clew.transcript.lease import acquire, append_lock, take_over
-from clew.transcript.reader import iterate, load
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.log import lease
+from clew.transcript.log.lease import acquire, append_lock, take_over
+from clew.transcript.log.writer import TranscriptWriter
+from clew.transcript.past.reader import iterate, load
 from fakes.effort import HANG_S
 
 from .samples import SESSION, Script

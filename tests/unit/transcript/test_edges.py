@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from clew.protocol.entries import Entry
 from clew.protocol.ids import SessionId
 from clew.protocol.messages import text_of
-from clew.transcript.chain import build_chain
-from clew.transcript.codec import encode
-from clew.transcript.fork import fork_session
-from clew.transcript.reader import Loaded, iterate, load
-from clew.transcript.view import view
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.chain.chain import build_chain
+from clew.transcript.chain.view import view
+from clew.transcript.log.codec import encode
+from clew.transcript.log.writer import TranscriptWriter
+from clew.transcript.past.fork import fork_session
+from clew.transcript.past.reader import Loaded, iterate, load
 
 from .samples import SESSION, Script, write_lines
 

@@ -20,13 +20,13 @@ from clew.catalog.listing import Catalog
 from clew.protocol.entries import ApprovalEntry, CustomTitleEntry, TurnResultEntry
 from clew.protocol.ids import CallId, RequestId, SessionId
 from clew.protocol.usage import Usage
-from clew.transcript import index as index_module
-from clew.transcript.archive import archive_session, restore_session, sizes, trash_session
-from clew.transcript.digest import Digest
-from clew.transcript.index import SessionIndex
-from clew.transcript.lease import acquire
-from clew.transcript.search_text import excerpt, indexed, match_query
-from clew.transcript.store import SessionStore, sidecar_dir
+from clew.transcript.index import database as index_module
+from clew.transcript.index.archive import archive_session, restore_session, sizes, trash_session
+from clew.transcript.index.database import SessionIndex
+from clew.transcript.index.digest import Digest
+from clew.transcript.index.search_text import excerpt, indexed, match_query
+from clew.transcript.log.lease import acquire
+from clew.transcript.log.store import SessionStore, sidecar_dir
 
 from .samples import Script
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clew.transcript.lease import acquire
+from clew.transcript.log.lease import acquire
 
 
 @contextmanager

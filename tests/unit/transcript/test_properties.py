@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from clew.protocol.entries import ChainEntry, Entry
 from clew.protocol.history import valid_history
 from clew.protocol.ids import SessionId
-from clew.transcript.chain import build_chain
-from clew.transcript.fork import fork_session
-from clew.transcript.links import is_boundary
-from clew.transcript.reader import load
-from clew.transcript.view import view
+from clew.transcript.chain.chain import build_chain
+from clew.transcript.chain.links import is_boundary
+from clew.transcript.chain.view import view
+from clew.transcript.past.fork import fork_session
+from clew.transcript.past.reader import load
 from unit.protocol.test_history import assert_valid
 
 from .samples import SESSION, Script, write_lines

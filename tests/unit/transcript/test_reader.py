@@ -10,11 +10,11 @@ from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, UserEntry
 from clew.protocol.ids import EntryId, SessionId
 from clew.protocol.messages import AssistantMessage, text_of
 from clew.protocol.usage import Usage
-from clew.transcript.codec import encode
-from clew.transcript.lookback import MAX_VIEW_BYTES
-from clew.transcript.problems import describe
-from clew.transcript.reader import iterate, load
-from clew.transcript.view import view
+from clew.transcript.chain.view import view
+from clew.transcript.log.codec import encode
+from clew.transcript.log.problems import describe
+from clew.transcript.past.lookback import MAX_VIEW_BYTES
+from clew.transcript.past.reader import iterate, load
 
 from .samples import SESSION, Script, write_lines
 

@@ -18,15 +18,15 @@ from clew.protocol.entries import (
 from clew.protocol.history import valid_history
 from clew.protocol.ids import CallId, SessionId
 from clew.protocol.messages import ToolCallPart, text_of
+from clew.transcript.chain.view import messages_of, replacements_of, view
 from clew.transcript.errors import SessionNotFound, UnknownEntry
-from clew.transcript.fork import branch_title, fork_session
-from clew.transcript.interruption import interruption
-from clew.transcript.lease import acquire
-from clew.transcript.reader import load
-from clew.transcript.resume import newest_session, own_session, resume_at
-from clew.transcript.store import SessionStore, project_key, tool_result_path
-from clew.transcript.view import messages_of, replacements_of, view
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.log.lease import acquire
+from clew.transcript.log.store import SessionStore, project_key, tool_result_path
+from clew.transcript.log.writer import TranscriptWriter
+from clew.transcript.past.fork import branch_title, fork_session
+from clew.transcript.past.interruption import interruption
+from clew.transcript.past.reader import load
+from clew.transcript.past.resume import newest_session, own_session, resume_at
 
 from .samples import SESSION, Script, write_lines
 

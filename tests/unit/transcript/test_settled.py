@@ -7,14 +7,14 @@ import pytest
 from clew.catalog.exporting import pieces
 from clew.catalog.opening import open_file
 from clew.host.adoption import adopt
-from clew.protocol.context_events import CompactionEnded, CompactionUndone, KeptSegment, RangeSnipped, ViewTrimmed
 from clew.protocol.entries import AssistantEntry, ChainEntry
+from clew.protocol.event_kinds.context import CompactionEnded, CompactionUndone, KeptSegment, RangeSnipped, ViewTrimmed
 from clew.protocol.events import Event
 from clew.protocol.history import valid_history
 from clew.protocol.ids import EntryId, SessionId
 from clew.protocol.messages import Message, TextPart, tool_calls
-from clew.transcript.store import SessionStore
-from clew.transcript.view import view
+from clew.transcript.chain.view import view
+from clew.transcript.log.store import SessionStore
 from engine.compaction.sessions import Session
 
 ADOPTED = SessionId("99999999-2222-4333-8444-555555555555")

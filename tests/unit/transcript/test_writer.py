@@ -14,11 +14,11 @@ import pytest
 
 from clew.protocol.entries import CustomTitleEntry, Entry, UserEntry
 from clew.protocol.ids import SessionId
-from clew.transcript import files, writer
 from clew.transcript.errors import LeaseLost, SessionBusy, UnsafeTranscript
-from clew.transcript.lease import acquire, append_lock, holder_of, lock_path, take_over
-from clew.transcript.reader import iterate, load
-from clew.transcript.writer import NullWriter, TranscriptWriter
+from clew.transcript.log import files, writer
+from clew.transcript.log.lease import acquire, append_lock, holder_of, lock_path, take_over
+from clew.transcript.log.writer import NullWriter, TranscriptWriter
+from clew.transcript.past.reader import iterate, load
 
 from .samples import SESSION, Script
 
@@ -178,7 +178,7 @@ import resource, signal, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[2])
 from unit.transcript.samples import SESSION, Script
-from clew.transcript.writer import TranscriptWriter
+from clew.transcript.log.writer import TranscriptWriter
 signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
 told = []
 sink = TranscriptWriter(Path(sys.argv[1]), SESSION, notify=lambda level, text: told.append(level))

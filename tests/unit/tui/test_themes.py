@@ -4,7 +4,7 @@ import pytest
 from textual.color import Color
 from textual.theme import Theme
 
-from clew.presentation.rows import STYLES
+from clew.presentation.rows.spans import STYLES
 from clew.tui.themes import DEFAULT, NAMES, THEMES, animation, mixed, styles_of, theme_for, without_colour
 
 COLOURED = [theme for theme in THEMES.values() if not theme.ansi]

@@ -10,7 +10,7 @@ import pytest
 
 from clew.protocol.entries import SessionSourceEntry
 from clew.protocol.ids import SessionId
-from clew.transcript.codec import encode
+from clew.transcript.log.codec import encode
 from clew.undo.errors import NothingToRestore
 from clew.undo.journal import Journal
 from clew.undo.keeper import ScanProgress, UndoKeeper

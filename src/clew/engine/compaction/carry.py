@@ -19,15 +19,15 @@ from clew.ledger.requests import is_reply
 from clew.ledger.rules import rules_in
 from clew.ledger.todos import items_of
 from clew.llm.estimate import estimate_text
-from clew.protocol.context_events import CompactionEnded, ReceiptItem
 from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, EventEntry, UserEntry
+from clew.protocol.event_kinds.context import CompactionEnded, ReceiptItem
 from clew.protocol.events import PlanAnswered, QuestionAnswered, QuestionAsked
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.meant_calls import meant_calls
 from clew.protocol.messages import text_of, tool_calls
 from clew.protocol.standing import Standing
-from clew.transcript.links import uuid_of
-from clew.transcript.typed_text import is_interruption, is_prompt, typed
+from clew.transcript.chain.links import uuid_of
+from clew.transcript.mapping.typed_text import is_interruption, is_prompt, typed
 
 MAX_AGENTS = 30
 MAX_DECISIONS = 40

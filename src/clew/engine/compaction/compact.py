@@ -23,18 +23,18 @@ from clew.engine.compaction.stretches import Cut, Measure, cut
 from clew.engine.compaction.summary import Reread, SectionText, joined, reread, section_of, summary_parts
 from clew.llm.estimate import estimate_part
 from clew.llm.model import Model
-from clew.protocol.context_events import (
+from clew.protocol.entries import Entry, UserEntry
+from clew.protocol.event_kinds.context import (
     CompactionEnded,
     CompactionFailed,
     CompactionKind,
     SectionKept,
 )
-from clew.protocol.entries import Entry, UserEntry
 from clew.protocol.events import SideQueryBooked
 from clew.protocol.ids import EntryId, new_entry_id
 from clew.protocol.messages import Message, Part, text_of
-from clew.transcript.conversation import Conversation
-from clew.transcript.view import replacements_of
+from clew.transcript.chain.conversation import Conversation
+from clew.transcript.chain.view import replacements_of
 
 MIN_GAIN = 0.3
 """A compaction that frees less than this share of the view is no help."""

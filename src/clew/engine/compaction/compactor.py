@@ -11,7 +11,7 @@ from clew.engine.compaction.live_state import LiveState
 from clew.engine.compaction.micro import Trigger, due, trim
 from clew.engine.compaction.sizes import Sizes
 from clew.engine.compaction.window_meter import WindowMeter
-from clew.protocol.context_events import CompactionKind
+from clew.protocol.event_kinds.context import CompactionKind
 from clew.protocol.events import CompactionEnded, CompactionFailed, CompactionStarted, Event, Notice
 from clew.protocol.ids import new_entry_id
 

@@ -23,7 +23,7 @@ from clew.protocol.messages import (
     parts_of,
 )
 from clew.protocol.tools import ToolSpec
-from clew.transcript.view import attachment_text
+from clew.transcript.chain.view import attachment_text
 
 SYSTEM = "system prompt"
 MEMORY = "memory"

@@ -2,7 +2,7 @@
 
 import re
 
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 
 _RUN = re.compile(r"`{3,}|~{3,}")
 _BREAKS = re.compile(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")

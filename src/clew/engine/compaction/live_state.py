@@ -8,9 +8,9 @@ from typing import Literal, Protocol
 
 from msgspec import Struct
 
-from clew.system.encoding import sniff
 from clew.system.files import read_regular
-from clew.system.guarded_names import secret_name
+from clew.text.encoding import sniff
+from clew.text.guarded_names import secret_name
 
 _SNIFF_BYTES = 512
 _BYTES_PER_TOKEN = 6

@@ -15,14 +15,14 @@ from clew.engine.compaction.contents import FREE, Piece, Weigher, pieces
 from clew.engine.compaction.thresholds import thresholds_in_force
 from clew.llm.estimate import SCRIPTS, Script, TokenEstimator, Weights, weigh_all, weigh_text, weigh_tool
 from clew.llm.model import Model
-from clew.protocol.context_events import ColdReturn, ContextItem, ContextMeasured, ContextShare, ViewTrimmed
 from clew.protocol.entries import Entry, EventEntry, SystemEntry, SystemPromptEntry
+from clew.protocol.event_kinds.context import ColdReturn, ContextItem, ContextMeasured, ContextShare, ViewTrimmed
 from clew.protocol.events import AttemptEnded, Rewound
 from clew.protocol.ids import MessageId
 from clew.protocol.messages import AssistantMessage, Message
 from clew.protocol.tools import ToolSpec
 from clew.protocol.usage import Usage
-from clew.transcript.links import SNIP, is_boundary, undone_by
+from clew.transcript.chain.links import SNIP, is_boundary, undone_by
 
 LARGEST = 10
 CACHE_WARM_S = 300

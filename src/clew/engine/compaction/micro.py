@@ -16,14 +16,14 @@ from clew.engine.compaction.slimming import Media, is_media, media_kind, media_t
 from clew.engine.result_budget import EMPTY_RESULT
 from clew.ledger.calls import EDIT_TOOLS, READ_TOOLS, SHELL_TOOLS, tool_name
 from clew.llm.estimate import estimate_part, estimate_text
-from clew.protocol.context_events import TrimmedPart, ViewTrimmed
 from clew.protocol.display import DiffBlock, FileBlock
 from clew.protocol.entries import AssistantEntry, Entry, UserEntry
+from clew.protocol.event_kinds.context import TrimmedPart, ViewTrimmed
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.meant_calls import meant_calls
 from clew.protocol.messages import DocumentPart, ImagePart, ToolCallPart, ToolResultPart, result_text
-from clew.transcript.retelling import details_of
-from clew.transcript.view import Replacements
+from clew.transcript.chain.view import Replacements
+from clew.transcript.mapping.retelling import details_of
 
 Trigger = Literal["idle", "size", "asked", "overflow", "media"]
 """Why: a long pause, too much of it, the user, a request that did not fit, or one whose media were refused."""

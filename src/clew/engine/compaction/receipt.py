@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from clew.protocol.context_events import CompactionEnded, ItemPinned, ReceiptItem, SectionKept
 from clew.protocol.entries import AssistantEntry, AttachmentEntry, Entry, EventEntry, SystemEntry, UserEntry
+from clew.protocol.event_kinds.context import CompactionEnded, ItemPinned, ReceiptItem, SectionKept
 from clew.protocol.ids import EntryId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import Part, TextPart, ToolCallPart, ToolResultPart, arguments_of, parts_of, result_text
-from clew.transcript.links import SNIP, is_boundary, parent_of, undone_by, uuid_of, withdrawn_by
-from clew.transcript.view import attachment_text
+from clew.transcript.chain.links import SNIP, is_boundary, parent_of, undone_by, uuid_of, withdrawn_by
+from clew.transcript.chain.view import attachment_text
 
 MIN_PREFIX = 4
 MAX_FOUND = 20

@@ -8,8 +8,8 @@ from clew.engine.compaction.framing import one_line
 from clew.engine.compaction.stretches import Measure
 from clew.engine.compaction.summary import SectionText
 from clew.ledger.calls import tool_name
-from clew.protocol.context_events import ReceiptItem
 from clew.protocol.entries import AssistantEntry, Entry, UserEntry
+from clew.protocol.event_kinds.context import ReceiptItem
 from clew.protocol.ids import EntryId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import DocumentPart, ImagePart, ToolCallPart, ToolResultPart, parts_of

@@ -24,7 +24,7 @@ from clew.protocol.messages import (
     parts_of,
     result_text,
 )
-from clew.transcript.view import Replacements, messages_of
+from clew.transcript.chain.view import Replacements, messages_of
 
 Slim = Callable[[Sequence[Message]], tuple[Message, ...]]
 """Messages with short words in the place of pictures and documents."""

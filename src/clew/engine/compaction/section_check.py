@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from clew.engine.compaction.task_words import is_forged_voice, is_in_their_name, is_task
 from clew.llm.estimate import estimate_text
-from clew.system.redact import redact
-from clew.system.terminal_text import sanitize
+from clew.text.redact import redact
+from clew.text.terminal_text import sanitize
 
 HEADINGS = ("Done", "Decided", "Learned", "Errors and fixes", "State of files")
 MAX_SHARE = 0.7

@@ -20,11 +20,11 @@ from clew.llm.model import Model
 from clew.llm.reply import Reply, collected
 from clew.llm.request import ModelRequest
 from clew.prompts.system_prompt import prompt_text
-from clew.protocol.context_events import SectionKept
+from clew.protocol.event_kinds.context import SectionKept
 from clew.protocol.events import SideQueryBooked
 from clew.protocol.ids import new_entry_id
 from clew.protocol.messages import TextPart, UserMessage
-from clew.system.redact import redact
+from clew.text.redact import redact
 
 PURPOSE = "compaction"
 MAX_FOCUS_CHARS = 2_000

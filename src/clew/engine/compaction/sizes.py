@@ -7,8 +7,8 @@ from clew.engine.compaction.stretches import Measure
 from clew.llm.estimate import estimate_message
 from clew.protocol.entries import Entry
 from clew.protocol.ids import CallId, EntryId
-from clew.transcript.links import result_calls, uuid_of
-from clew.transcript.view import Replacements, messages_of
+from clew.transcript.chain.links import result_calls, uuid_of
+from clew.transcript.chain.view import Replacements, messages_of
 
 
 class Sizes:

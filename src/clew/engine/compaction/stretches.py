@@ -4,11 +4,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 
 from msgspec import Struct
 
-from clew.protocol.context_events import KeptSegment, SectionKept
 from clew.protocol.entries import AssistantEntry, Entry, SystemEntry, UserEntry
+from clew.protocol.event_kinds.context import KeptSegment, SectionKept
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import tool_calls
-from clew.transcript.links import is_boundary, parent_of, result_calls, uuid_of
+from clew.transcript.chain.links import is_boundary, parent_of, result_calls, uuid_of
 
 Measure = Callable[[Sequence[Entry]], int]
 """Tokens of some entries, as they stand in the view."""

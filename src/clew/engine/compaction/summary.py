@@ -10,7 +10,7 @@ from clew.engine.compaction.framing import fenced, listed, one_line
 from clew.engine.compaction.live_state import LiveState
 from clew.llm.estimate import estimate_text
 from clew.prompts.system_prompt import prompt_text
-from clew.protocol.context_events import ReceiptItem, SectionKept
+from clew.protocol.event_kinds.context import ReceiptItem, SectionKept
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import Part, TextPart
 

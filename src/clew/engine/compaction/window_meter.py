@@ -6,7 +6,7 @@ from clew.config.schema import Compaction
 from clew.engine.agent import Agent
 from clew.engine.compaction.meter import Meter, cold_return, next_cost_usd
 from clew.engine.compaction.thresholds import Thresholds, thresholds_in_force
-from clew.protocol.context_events import ColdReturn, ContextMeasured
+from clew.protocol.event_kinds.context import ColdReturn, ContextMeasured
 
 
 class WindowMeter:

@@ -9,7 +9,7 @@ from clew.engine.compaction.thresholds import Thresholds
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Turn, TurnStopped
-from clew.protocol.context_events import CompactionKind
+from clew.protocol.event_kinds.context import CompactionKind
 from clew.protocol.events import CompactionEnded, Event, Notice, ViewTrimmed
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Turn
 from clew.protocol.entries import Entry, UserEntry
 from clew.protocol.events import Event
-from clew.tools.tool_news import MAX_BYTES, Knowledge, by_source, is_note, news
+from clew.tools.deferred.tool_news import MAX_BYTES, Knowledge, by_source, is_note, news
 from clew.tools.toolset import ToolSet
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from clew.config.schema import Provider
+from clew.llm.models.providers import Dialect, ProviderRow
+from clew.llm.models.target import Endpoint
 from clew.llm.platforms.base import Need, Placement, lacking, own_address, required, segment, spoken
-from clew.llm.providers import Dialect, ProviderRow
-from clew.llm.target import Endpoint
 
 ADDRESS = Need(what="the address of your resource", variables=("AZURE_OPENAI_ENDPOINT",), setting="baseUrl")
 VERSION = Need(

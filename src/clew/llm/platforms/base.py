@@ -8,8 +8,8 @@ from msgspec import Struct
 
 from clew.config.schema import Provider
 from clew.llm.errors import MissingCredential, UnknownModel
-from clew.llm.providers import Dialect, ProviderRow
-from clew.llm.target import Endpoint, Secret
+from clew.llm.models.providers import Dialect, ProviderRow
+from clew.llm.models.target import Endpoint, Secret
 
 PLACE = r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?"
 """A location or region: it becomes part of a host name, so nothing else may stand in it."""

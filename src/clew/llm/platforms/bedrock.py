@@ -4,9 +4,9 @@ import re
 from collections.abc import Mapping
 
 from clew.config.schema import Provider
+from clew.llm.models.providers import ProviderRow
+from clew.llm.models.target import Endpoint, Secret
 from clew.llm.platforms.base import PLACE, Need, Placement, lacking, own_address, required, segment, spoken
-from clew.llm.providers import ProviderRow
-from clew.llm.target import Endpoint, Secret
 
 INVOKE_VERSION = "bedrock-2023-05-31"
 MESSAGES_VERSION = "2023-06-01"

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 from clew.config.schema import Provider
+from clew.llm.models.providers import ProviderRow
+from clew.llm.models.target import Endpoint
 from clew.llm.platforms.base import PLACE, Need, Placement, lacking, own_address, required, segment, spoken
-from clew.llm.providers import ProviderRow
-from clew.llm.target import Endpoint
 
 CLAUDE_VERSION = "vertex-2023-10-16"
 MULTI_REGIONS = ("us", "eu")

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
+from clew.llm.models.target import Target
 from clew.llm.reply import ReplyEvent
 from clew.llm.request import BUDGETS, ModelRequest
-from clew.llm.target import Target
 from clew.llm.wires.anthropic_decoder import AnthropicDecoder, decode_message
 from clew.llm.wires.base import HttpRequest, Json, to_json
 from clew.llm.wires.history import history_for, result_parts, wire_id

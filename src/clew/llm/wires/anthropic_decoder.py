@@ -2,9 +2,9 @@
 
 from clew.llm.errors import StreamBroken
 from clew.llm.failures import failure_in_stream
+from clew.llm.http.sse import SseEvent
+from clew.llm.models.target import Target
 from clew.llm.reply import ArgumentsChunk, PartDone, ReasoningChunk, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
-from clew.llm.sse import SseEvent
-from clew.llm.target import Target
 from clew.llm.wires.base import (
     Json,
     body_json,

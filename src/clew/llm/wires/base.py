@@ -8,10 +8,10 @@ import msgspec
 from msgspec import Struct
 
 from clew.llm.errors import BadResponse, StreamBroken
+from clew.llm.http.sse import SseEvent
+from clew.llm.models.target import Target
 from clew.llm.reply import PartDone, ReasoningChunk, ReplyEvent, TextChunk
 from clew.llm.request import ModelRequest
-from clew.llm.sse import SseEvent
-from clew.llm.target import Target
 from clew.protocol.ids import CallId
 from clew.protocol.messages import Part, ReasoningPart, TextPart
 

@@ -5,9 +5,9 @@ from itertools import count
 
 from clew.llm.errors import BadResponse, StreamBroken
 from clew.llm.failures import failure_in_stream
+from clew.llm.http.sse import SseEvent
+from clew.llm.models.target import Target
 from clew.llm.reply import PartDone, ReasoningChunk, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
-from clew.llm.sse import SseEvent
-from clew.llm.target import Target
 from clew.llm.wires.base import Json, body_json, event_json, items, obj, stop_with_calls, string
 from clew.llm.wires.chat_calls import GrowingCalls
 from clew.llm.wires.tally import UsageTally

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Sequence
 from functools import partial
 
-from clew.llm.target import Target
+from clew.llm.models.target import Target
 from clew.protocol.history import valid_history
 from clew.protocol.messages import (
     AssistantMessage,

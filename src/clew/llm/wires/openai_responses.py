@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 from clew.llm.errors import StreamBroken
 from clew.llm.failures import failure_in_stream
+from clew.llm.http.sse import SseEvent
+from clew.llm.models.target import Target
 from clew.llm.reply import ArgumentsChunk, PartDone, ReasoningChunk, ReplyDone, ReplyEvent, ReplyStarted, TextChunk
 from clew.llm.request import ModelRequest
-from clew.llm.sse import SseEvent
-from clew.llm.target import Target
 from clew.llm.wires.base import (
     HttpRequest,
     Json,

@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from clew.config.schema import Provider
-from clew.llm.providers import Dialect, Framing, Platform, ProviderRow
-from clew.llm.sse import SseEvent, SseParser
-from clew.llm.target import Target
+from clew.llm.http.sse import SseEvent, SseParser
+from clew.llm.models.providers import Dialect, Framing, Platform, ProviderRow
+from clew.llm.models.target import Target
 from clew.llm.wires.base import HttpRequest, Wire
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ def parser_for(framing: Framing) -> Parser:
     """A parser for one stream."""
     if framing == "sse":
         return SseParser()
-    from clew.llm.event_stream import EventStreamParser
+    from clew.llm.http.event_stream import EventStreamParser
 
     return EventStreamParser()
 
@@ -103,6 +103,6 @@ def credential_for(target: Target) -> Credential | None:
     """What authorises the requests of a target; None: its key, as it stands."""
     if target.key_command is None and target.auth != "aws-sigv4":
         return None
-    from clew.llm.credentials import credential_of
+    from clew.llm.keys.credentials import credential_of
 
     return credential_of(target)

@@ -16,9 +16,9 @@ from clew.config.schema import LanguageServers as LspSettings
 from clew.config.schema import Provider
 from clew.config.schema import Sandbox as SandboxSettings
 from clew.host.workspace import with_saved_keys
-from clew.llm.connect import ProviderStatus, configured_providers, key_words
-from clew.llm.providers import CLOUD_LOGINS
-from clew.llm.report_card import ReportCard, report_cards
+from clew.llm.models.connect import ProviderStatus, configured_providers, key_words
+from clew.llm.models.providers import CLOUD_LOGINS
+from clew.llm.probe.report_card import ReportCard, report_cards
 from clew.lsp.servers import program_of, servers_of
 from clew.mcp.approvals import McpApprovals
 from clew.mcp.files import Places, find_servers
@@ -32,9 +32,9 @@ from clew.system.peers import has_peer_credentials
 from clew.system.sandbox.promises import promises
 from clew.system.sandbox.status import SandboxStatus, probe_now
 from clew.system.search_binary import SearchBinary, choose
-from clew.tools.search_python import search_files
-from clew.tools.search_query import Query
-from clew.transcript.store import SessionStore
+from clew.tools.search.in_python import search_files
+from clew.tools.search.query import Query
+from clew.transcript.log.store import SessionStore
 
 State = Literal["ok", "info", "warning", "problem"]
 """As in CheckRow."""

@@ -106,7 +106,7 @@ def _from_git(workspace: Workspace) -> list[str] | None:
 
 
 def _walked(root: Path) -> Iterator[str]:
-    from clew.tools.search_python import walk  # pathspec is loaded only where git does not answer
+    from clew.tools.search.in_python import walk  # pathspec is loaded only where git does not answer
 
     top = os.path.realpath(root)
     deadline_s = time.monotonic() + LIST_TIMEOUT_S

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from clew.host.workspace import Workspace
-from clew.protocol.hook_events import HookRow
-from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.event_kinds.programs import HookRow
+from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, HookApprovalRow, HooksListed, ListHooks
 
 if TYPE_CHECKING:

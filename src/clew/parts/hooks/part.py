@@ -10,10 +10,10 @@ from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartS
 from clew.host.session import EndReason
 from clew.parts.hooks.around import CallHooks, TurnHooks
 from clew.parts.hooks.session_hooks import SessionHooks
-from clew.protocol.context_events import CompactionKind
+from clew.protocol.event_kinds.context import CompactionKind
 from clew.protocol.events import AgentEnded, Event, HooksChanged, Notified
 from clew.protocol.ids import MAIN_AGENT, AgentId
-from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.hooks import ApproveHooks, HooksListed, ListHooks
 from clew.protocol.ops import AnswerHookCall, RegisterHooks
 

@@ -20,7 +20,7 @@ from clew.protocol.messages import ToolCallPart
 from clew.system.descendants import resident_bytes
 from clew.system.environment import tool_environment
 from clew.system.files import read_regular
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 from clew.tools.base import Tool, ToolResult
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from msgspec.structs import replace
 from clew.host.part import Effect, OpRefused, nothing
 from clew.host.session import Session
 from clew.parts.mcp.elicitation import Elicitations
+from clew.protocol.event_kinds.mcp import McpMessageSent, McpMessageWithdrawn
 from clew.protocol.events import Event, Notice, TurnEnded
 from clew.protocol.ids import RequestId, new_uuid
-from clew.protocol.mcp_events import McpMessageSent, McpMessageWithdrawn
 from clew.protocol.ops import AnswerElicitation, AnswerMcpMessage, DeliverMcpMessage, LogInMcp, LogOutMcp, Op
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 
 if TYPE_CHECKING:
     from clew.mcp.definitions import Definition
@@ -38,7 +38,7 @@ class InProcessServers:
 
     def transport(self, server: "Definition") -> AbstractAsyncContextManager[Any]:
         """For `Surroundings.in_process`."""
-        from clew.mcp.in_process import in_process_streams  # a server is being connected, so the SDK is there
+        from clew.mcp.transport.in_process import in_process_streams  # a server is being connected, so the SDK is there
 
         def listening(deliver: Callable[[Json], None] | None) -> None:
             if deliver is None:
@@ -85,8 +85,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from clew.mcp.definitions import Definition
-    from clew.mcp.logins import LoginStore
-    from clew.mcp.loopback import Loopback
+    from clew.mcp.login.logins import LoginStore
+    from clew.mcp.login.loopback import Loopback
     from clew.mcp.ports import Surroundings
     from clew.mcp.servers import McpServers
 
@@ -120,7 +120,7 @@ class McpAsks:
 
     def around(self, around: "Surroundings") -> "Surroundings":
         """What every server gets of this."""
-        from clew.mcp.sdk import saved_sign_in  # where there is a server
+        from clew.mcp.transport.sdk import saved_sign_in  # where there is a server
 
         held = self._in_process.transport if self._in_process is not None else None
         return replace(around, elicit=self._elicit, sign_in=saved_sign_in(self._home), in_process=held)
@@ -146,7 +146,7 @@ class McpAsks:
         return await elicited(self.eliciting.ask, server, params)
 
     def _store(self) -> "LoginStore":
-        from clew.mcp.logins import LoginStore  # where there is a server
+        from clew.mcp.login.logins import LoginStore  # where there is a server
 
         return LoginStore(self._home)
 
@@ -178,7 +178,7 @@ class McpAsks:
     async def _log_in(self, server: "Definition", servers: "McpServers") -> None:
         try:
             await servers.sdk.opener()
-            from clew.mcp.oauth_login import LoginFailed, log_in  # loaded with the SDK
+            from clew.mcp.login.oauth_login import LoginFailed, log_in  # loaded with the SDK
 
             try:
                 tools = await log_in(server, servers.around, self._store(), self._show(server))

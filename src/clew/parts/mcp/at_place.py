@@ -4,16 +4,16 @@ import asyncio
 from contextlib import suppress
 
 from clew.host.workspace import Workspace
-from clew.llm.connect import key_variables
+from clew.llm.models.connect import key_variables
 from clew.mcp.files import Places
 from clew.mcp.offers import count_offers
 from clew.mcp.ports import Surroundings
-from clew.mcp.sdk import saved_sign_in
 from clew.mcp.servers import McpServers
-from clew.protocol.lookup_base import LookupRefused
+from clew.mcp.transport.sdk import saved_sign_in
+from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed
 from clew.system.environment import tool_environment
-from clew.transcript.store import SessionStore
+from clew.transcript.log.store import SessionStore
 
 CHANGED = "a server has changed since it was listed, so nothing was approved; look at it again"
 SETTLED_WITHIN_S = 30.0

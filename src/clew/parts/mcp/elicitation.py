@@ -9,7 +9,7 @@ from clew.protocol.events import ElicitationAnswered, ElicitationRequested, Refu
 from clew.protocol.form_fields import FormField, UnusableForm, fields_of, problem_with_all
 from clew.protocol.ids import CallId, RequestId, new_uuid
 from clew.protocol.ops import AnswerElicitation
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 
 MAX_MESSAGE_CHARS = 4_000
 MAX_MESSAGE_LINES = 60

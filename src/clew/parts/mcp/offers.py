@@ -10,7 +10,7 @@ from clew.engine.turn import Content, Expand, Expansion, Turn
 from clew.host.part import OpRefused
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.messages import TextPart, text_of
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 
 if TYPE_CHECKING:
     from clew.mcp.offers import OfferedPrompt, OfferedResource

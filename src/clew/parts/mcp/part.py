@@ -10,9 +10,10 @@ from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Content, Expand, Turn
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
 from clew.host.session import EndReason
-from clew.llm.connect import key_variables
+from clew.llm.models.connect import key_variables
 from clew.parts.mcp.asks import McpAsks
 from clew.parts.mcp.offers import PROMPT_PREFIX, McpOffers
+from clew.protocol.event_kinds.mcp import McpServerRow
 from clew.protocol.events import (
     Event,
     McpServersChanged,
@@ -26,7 +27,6 @@ from clew.protocol.events import (
 from clew.protocol.ids import MAIN_AGENT, AgentId
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
-from clew.protocol.mcp_events import McpServerRow
 from clew.protocol.ops import Op
 from clew.system.debug_log import open_debug_log
 from clew.system.environment import tool_environment
@@ -175,7 +175,7 @@ class McpPart(Part):
         if self.servers is not None:
             self.servers.begin()
 
-    # The model's tools that come later: see tools/late_tools.py.
+    # The model's tools that come later: see tools/deferred/late_tools.py.
 
     def known_tools(self) -> tuple[Tool[Any], ...]:
         """What servers that may run offered the last time."""

@@ -4,8 +4,8 @@ import os
 
 from clew.host.workspace import Workspace
 from clew.parts.memory.files import add_line, adds_to, clean_line
-from clew.system.secret_scan import find_secrets
-from clew.tools.remember import NotKept, RememberLine
+from clew.text.secret_scan import find_secrets
+from clew.tools.builtin.remember import NotKept, RememberLine
 
 MAX_PER_SESSION = 20
 

@@ -6,7 +6,9 @@ from msgspec.structs import replace
 from clew.config.errors import SettingsError
 from clew.config.schema import Provider
 from clew.host.workspace import Workspace
-from clew.llm.connect import (
+from clew.llm.errors import LLMError
+from clew.llm.keys.saved_keys import SavedKeys, read_saved
+from clew.llm.models.connect import (
     KeyMethod,
     ProviderStatus,
     all_rows,
@@ -16,8 +18,6 @@ from clew.llm.connect import (
     resolve,
     target_of,
 )
-from clew.llm.errors import LLMError
-from clew.llm.saved_keys import SavedKeys, read_saved
 
 
 class AuthStatus(Struct, frozen=True, kw_only=True):

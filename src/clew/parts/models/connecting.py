@@ -11,9 +11,9 @@ from clew.config.edit import remove_value, write_value
 from clew.config.load import load_settings, settings_path
 from clew.config.schema import Provider, ProviderAuth, Settings
 from clew.config.walk import KeyPath, dotted
-from clew.llm.connect import SAVED
-from clew.llm.saved_keys import Connection, KeyedEnvironment, read_saved, remember_connection, save_key
-from clew.llm.target import Secret
+from clew.llm.keys.saved_keys import Connection, KeyedEnvironment, read_saved, remember_connection, save_key
+from clew.llm.models.connect import SAVED
+from clew.llm.models.target import Secret
 
 
 class Way(Struct, frozen=True, kw_only=True):

@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 
 from clew.config.schema import Provider
-from clew.llm.connect import all_rows, default_models, listed_models
-from clew.llm.listing import ListedModel, aliases_of
-from clew.llm.probe import local_servers
-from clew.llm.profiles import profile_of
-from clew.llm.report_card import report_cards
+from clew.llm.models.connect import all_rows, default_models, listed_models
+from clew.llm.models.listing import ListedModel, aliases_of
+from clew.llm.models.profiles import profile_of
+from clew.llm.probe.local_servers import local_servers
+from clew.llm.probe.report_card import report_cards
 from clew.protocol.lookups.rules_and_models import ModelRow
 from clew.system.home import clew_home
 

@@ -22,12 +22,12 @@ from clew.protocol.events import (
     TurnEnded,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId, RequestId, new_uuid
-from clew.protocol.lookup_base import Lookup
+from clew.protocol.lookups.base import Lookup
 from clew.protocol.ops import Op, ReportFocus
 from clew.protocol.refused_calls import ALL_REFUSED, ALL_REFUSED_WORDS, RefusedCalls
 from clew.protocol.standing import STOPPED_BY, WIRE_WORDS, standing_after
-from clew.system.redact import redact
-from clew.system.terminal_text import clip, sanitize
+from clew.text.redact import redact
+from clew.text.terminal_text import clip, sanitize
 
 MAX_CHARS = 120
 PAUSE_S = 30.0

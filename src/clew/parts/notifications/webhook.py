@@ -11,11 +11,11 @@ import msgspec
 from msgspec import Struct
 
 from clew import __version__
-from clew.llm.address import Address, BadAddress, proxy_for, split_url
-from clew.llm.connection import Connection, NoAnswer, ProxyRefused
+from clew.llm.http.address import Address, BadAddress, proxy_for, split_url
+from clew.llm.http.connection import Connection, NoAnswer, ProxyRefused
 from clew.protocol.events import Notified
-from clew.system.redact import redact
-from clew.transcript.stamp import utc_now
+from clew.text.redact import redact
+from clew.transcript.log.stamp import utc_now
 
 ATTEMPT_S = 10.0
 """Connecting, sending and the first line of the answer together."""

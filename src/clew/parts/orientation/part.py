@@ -11,14 +11,14 @@ from msgspec.structs import replace
 from clew.host.part import Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
 from clew.host.session import EndReason, Session
 from clew.host.workspace import Workspace
-from clew.llm.connect import is_local
 from clew.llm.model import Model
+from clew.llm.models.connect import is_local
 from clew.parts.orientation.orientation_task import Orientation, OrientationTask
 from clew.protocol.entries import ChainEntry, SideQueryEntry, SystemEntry
+from clew.protocol.event_kinds.words import Occasion
 from clew.protocol.events import Event, Notice, RecapReady, SideQueryBooked, TitleChanged
 from clew.protocol.ids import MAIN_AGENT, AgentId, new_entry_id
 from clew.protocol.ops import RequestRecap, SetTitle
-from clew.protocol.session_words import Occasion
 from clew.system.private_files import private_dir, replace_private
 
 MAX_MEMORY_CHARS = 4_000

@@ -7,9 +7,9 @@ from clew.config.errors import SettingsError
 from clew.config.schema import Permissions
 from clew.host.workspace import Workspace
 from clew.permissions.rules import RuleError
-from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule, RuleRow, RulesListed
-from clew.transcript.store import SessionStore
+from clew.transcript.log.store import SessionStore
 
 
 async def answer(lookup: ListRules | AllowRule | RemoveRule, workspace: Workspace) -> RulesListed:

@@ -6,7 +6,7 @@ from clew.agents.permits import Permits
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession
 from clew.parts.permissions.at_place import rules_listed
 from clew.protocol.events import PermissionModeChanged
-from clew.protocol.lookup_base import LookupRefused
+from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.rules_and_models import AllowRule, ListRules, RemoveRule, RulesListed
 from clew.protocol.ops import SetPermissionMode
 

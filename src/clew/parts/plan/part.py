@@ -7,9 +7,9 @@ from pathlib import Path
 from clew.engine.middleware.base import Middleware
 from clew.engine.turn import Prompt, Turn
 from clew.host.part import Answerers, Effect, OpHandlers, OpRefused, Part, PartSession, PartSetup
-from clew.protocol.asking import PlanStanding
 from clew.protocol.display import TextBlock
 from clew.protocol.entries import AssistantEntry, Entry, EventEntry
+from clew.protocol.event_kinds.asks import PlanStanding
 from clew.protocol.events import Event, PermissionModeChanged, PlanAnswered
 from clew.protocol.ids import AgentId
 from clew.protocol.lookups.session import OpenPlan, PlanOpened, PlanShown, SavePlan, ShowPlan
@@ -19,7 +19,7 @@ from clew.protocol.state import AgentState
 from clew.system.private_files import private_dir, replace_private
 from clew.tools.base import PlanProposal, ToolResult
 from clew.tools.paths import problem
-from clew.transcript.store import plan_path
+from clew.transcript.log.store import plan_path
 
 MAX_PLAN_BYTES = 200_000
 PROPOSES = "ExitPlanMode"

@@ -12,10 +12,10 @@ from clew.host.workspace import Workspace
 from clew.protocol.events import Durable, PartCompleted, PromptAccepted, SessionRow
 from clew.protocol.messages import TextPart, text_of
 from clew.transcript.errors import TranscriptError
-from clew.transcript.retelling import events_of
-from clew.transcript.scrollback import Scrollback
-from clew.transcript.store import SessionStore
-from clew.transcript.typed_text import is_prompt
+from clew.transcript.log.store import SessionStore
+from clew.transcript.mapping.retelling import events_of
+from clew.transcript.mapping.typed_text import is_prompt
+from clew.transcript.past.scrollback import Scrollback
 
 EVENTS = 200
 """How far back in a session of ours the last prompt is looked for."""

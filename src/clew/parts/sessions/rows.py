@@ -14,7 +14,7 @@ from clew.orient.recap_query import WrittenRecaps
 from clew.orient.report import RecapCache, Report
 from clew.orient.side_query import Stamp
 from clew.protocol.events import SessionRow
-from clew.transcript.store import SessionStore
+from clew.transcript.log.store import SessionStore
 
 LOOK_BACK_S = 90 * 86_400.0
 LOOKED_AT = 200

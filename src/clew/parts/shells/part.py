@@ -13,9 +13,9 @@ from clew.host.session import Session
 from clew.protocol.display import ChangesBlock
 from clew.protocol.events import Event, ShellEnded, ShellProgress, ShellStarted
 from clew.protocol.ids import MAIN_AGENT, EntryId, RequestId, new_entry_id, new_uuid
-from clew.protocol.lookup_base import Lookup
+from clew.protocol.lookups.base import Lookup
 from clew.protocol.ops import Interrupt, Op, RunShell
-from clew.system.redact import redact
+from clew.text.redact import redact
 from clew.tools.extras import process, shells
 from clew.tools.output_buffer import OutputBuffer
 from clew.tools.session import ToolSession

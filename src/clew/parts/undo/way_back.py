@@ -8,14 +8,14 @@ from msgspec import Struct
 from clew.agents.undo_hook import UndoHook
 from clew.host.part import OpRefused
 from clew.host.session import Session
-from clew.protocol.context_events import FileRestore, RewindScope
 from clew.protocol.entries import AssistantEntry, ChainEntry, Entry, EventEntry, UserEntry
+from clew.protocol.event_kinds.context import FileRestore, RewindScope
 from clew.protocol.events import Notice, Rewound
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.lookups.session import PreviewRedo, PreviewRewind, PreviewUndo, RewindPreviewed
 from clew.protocol.ops import Redo, Rewind, Undo
-from clew.transcript.chain import build_chain
-from clew.transcript.digest import prompt_text
+from clew.transcript.chain.chain import build_chain
+from clew.transcript.index.digest import prompt_text
 from clew.undo.errors import NothingToRestore, UndoError
 from clew.undo.keeper import UndoKeeper
 from clew.undo.plan import FilePlan, RestorePlan, only_paths

@@ -15,8 +15,8 @@ from clew.engine.compaction.stretches import Exchange, exchanges_of
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.host.part import OpRefused
 from clew.llm.estimate import estimate_text
-from clew.protocol.context_events import CompactionKind, ReceiptItem
 from clew.protocol.entries import AssistantEntry, Entry, EventEntry, UserEntry
+from clew.protocol.event_kinds.context import CompactionKind, ReceiptItem
 from clew.protocol.events import (
     CompactionEnded,
     CompactionFailed,
@@ -40,8 +40,8 @@ from clew.protocol.ops import (
     UndoCompact,
     WindowOp,
 )
-from clew.transcript.links import is_snip, undone_by, uuid_of
-from clew.transcript.reader import iterate
+from clew.transcript.chain.links import is_snip, undone_by, uuid_of
+from clew.transcript.past.reader import iterate
 from clew.undo.points import prompts_of
 
 Effect = Callable[[], None]

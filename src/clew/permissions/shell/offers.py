@@ -2,10 +2,10 @@
 
 from clew.permissions.files import Places
 from clew.permissions.rules import parse_rule, quote_word
-from clew.permissions.shell.proof import Part
+from clew.permissions.shell.programs.table import SHELLS, program
+from clew.permissions.shell.proof.parts import Part
+from clew.permissions.shell.reading.words import Word
 from clew.permissions.shell.rule_match import allowing_rule
-from clew.permissions.shell.table import SHELLS, program
-from clew.permissions.shell.words import Word
 from clew.protocol.events import RuleOffer
 
 # Saving a rule for these would save a rule for anything.

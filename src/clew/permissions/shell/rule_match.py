@@ -7,19 +7,19 @@ from clew.permissions.access import FileOp
 from clew.permissions.files import Places, judge_change, judge_place
 from clew.permissions.paths import real
 from clew.permissions.rules import Rule, matches_word, matches_words
-from clew.permissions.shell.changes import Changes, changes_of
-from clew.permissions.shell.glob import names_in
-from clew.permissions.shell.mentions import pieces
-from clew.permissions.shell.proof import Part
-from clew.permissions.shell.prove import prove
-from clew.permissions.shell.scan import Effective, Scan, could_be
-from clew.permissions.shell.spec import Spec, parse
-from clew.permissions.shell.table import UNKNOWN, after_git_options, base_name, program
-from clew.permissions.shell.tables import git
-from clew.permissions.shell.values import Value
-from clew.permissions.shell.words import Word
-from clew.permissions.shell.writes import readings
-from clew.system.word_set import word_set
+from clew.permissions.shell.effects.changes import Changes, changes_of
+from clew.permissions.shell.effects.mentions import pieces
+from clew.permissions.shell.effects.writes import readings
+from clew.permissions.shell.programs.spec import Spec, parse
+from clew.permissions.shell.programs.table import UNKNOWN, after_git_options, base_name, program
+from clew.permissions.shell.programs.tables import git
+from clew.permissions.shell.proof.parts import Part
+from clew.permissions.shell.proof.prove import prove
+from clew.permissions.shell.reading.glob import names_in
+from clew.permissions.shell.reading.scan import Effective, Scan, could_be
+from clew.permissions.shell.reading.values import Value
+from clew.permissions.shell.reading.words import Word
+from clew.text.word_set import word_set
 
 _MAX_ENTRIES = 500
 _GIT_WRITES = word_set("mv rm restore checkout worktree clone init archive bundle format-patch")

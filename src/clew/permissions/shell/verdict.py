@@ -10,18 +10,18 @@ from clew.permissions.access import Decision, ShellAccess, Verdict
 from clew.permissions.conditions import Policy
 from clew.permissions.paths import real
 from clew.permissions.rules import Rule
-from clew.permissions.shell.catastrophe import always_denied, coarse_denied, coarse_rule, unseen_loss
-from clew.permissions.shell.changes import changes_of, refuse_change, refuse_edits
-from clew.permissions.shell.grammar import unproven, unreadable
-from clew.permissions.shell.lexer import Lexer
-from clew.permissions.shell.losses import Losses, losses_of
-from clew.permissions.shell.mentions import mentioned_rule
+from clew.permissions.shell.effects.catastrophe import always_denied, coarse_denied, coarse_rule, unseen_loss
+from clew.permissions.shell.effects.changes import changes_of, refuse_change, refuse_edits
+from clew.permissions.shell.effects.losses import Losses, losses_of
+from clew.permissions.shell.effects.mentions import mentioned_rule
+from clew.permissions.shell.effects.writes import protected_write, secret_in_history, secret_read
 from clew.permissions.shell.offers import offers_for
-from clew.permissions.shell.proof import Part, parts_of, prove_part
+from clew.permissions.shell.programs.table import program
+from clew.permissions.shell.proof.parts import Part, parts_of, prove_part
+from clew.permissions.shell.reading.grammar import unproven, unreadable
+from clew.permissions.shell.reading.lexer import Lexer
+from clew.permissions.shell.reading.scan import Scan
 from clew.permissions.shell.rule_match import allowing_rule, matching_rule
-from clew.permissions.shell.scan import Scan
-from clew.permissions.shell.table import program
-from clew.permissions.shell.writes import protected_write, secret_in_history, secret_read
 from clew.protocol.events import RuleOffer
 
 _UNUSABLE = re.compile("[\0\ud800-\udfff]")

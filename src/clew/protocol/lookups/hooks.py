@@ -4,8 +4,8 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from clew.protocol.hook_events import HookRow
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.event_kinds.programs import HookRow
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.rights import Rights
 
 

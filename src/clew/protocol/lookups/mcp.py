@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from clew.protocol.lookup_base import Answer, Lookup
-from clew.protocol.mcp_events import McpServerRow
+from clew.protocol.event_kinds.mcp import McpServerRow
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.rights import Rights
 
 

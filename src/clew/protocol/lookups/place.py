@@ -4,9 +4,9 @@ from typing import Any, ClassVar, Literal
 
 from msgspec import Struct
 
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.event_kinds.session import SessionRow
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.rights import Rights
-from clew.protocol.session_events import SessionRow
 
 MemoryScope = Literal["user", "project"]
 

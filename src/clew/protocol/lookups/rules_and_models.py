@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from msgspec import Struct
 
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.rights import Rights
 
 

@@ -4,12 +4,12 @@ from typing import ClassVar, Literal
 
 from msgspec import Struct
 
-from clew.protocol.asking import PlanStanding
-from clew.protocol.context_events import CompactionEnded, ContextMeasured, FileRestore, RewindScope
 from clew.protocol.display import DiffBlock
+from clew.protocol.event_kinds.asks import PlanStanding
+from clew.protocol.event_kinds.context import CompactionEnded, ContextMeasured, FileRestore, RewindScope
 from clew.protocol.events import Recorded
 from clew.protocol.ids import EntryId
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.rights import Rights
 
 ExportFormat = Literal["markdown", "json", "jsonl", "claude-code"]

@@ -1,7 +1,7 @@
 """Which slash names users brought."""
 
 from clew.protocol.invocables import InvocableKind, InvocableRow
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 
 
 class InvocablesListed(Answer, frozen=True, kw_only=True, tag="invocables.listed"):

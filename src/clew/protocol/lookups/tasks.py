@@ -2,8 +2,8 @@
 
 from typing import ClassVar
 
-from clew.protocol.agent_events import TaskRow
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.event_kinds.agents import TaskRow
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.rights import Rights
 
 

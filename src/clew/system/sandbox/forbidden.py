@@ -1,6 +1,6 @@
 """Which names must not come into being in a directory that commands may write. Standard library only."""
 
-from clew.system.guarded_names import GIT_REDIRECTORS, PROTECTED_PAIRS, folded, protected_name
+from clew.text.guarded_names import GIT_REDIRECTORS, PROTECTED_PAIRS, folded, protected_name
 
 IN_GIT = frozenset(name for name in GIT_REDIRECTORS if "/" not in name)
 PAIR_PARENTS = frozenset(parent for parent, _ in PROTECTED_PAIRS)

@@ -2,7 +2,7 @@
 
 import os
 
-from clew.system.guarded_names import HOME_CREDENTIALS, SYSTEM_CREDENTIALS, secret_name
+from clew.text.guarded_names import HOME_CREDENTIALS, SYSTEM_CREDENTIALS, secret_name
 
 LISTENING = 0x10000
 MAX_HOMES = 50

@@ -8,13 +8,13 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from clew.system.guarded_names import PROTECTED_PAIRS
-from clew.system.redact import redact
 from clew.system.sandbox.git_places import named_by_config
 from clew.system.sandbox.hidden import hidden_places, names_in, outermost, sockets_of_others
 from clew.system.sandbox.kept import REPLACED, kept_places
 from clew.system.sandbox.plan import Guarded, Plan, has_mounts
 from clew.system.sandbox.tree import Tree, redirectors
+from clew.text.guarded_names import PROTECTED_PAIRS
+from clew.text.redact import redact
 
 if TYPE_CHECKING:
     from clew.system.sandbox.status import SandboxStatus

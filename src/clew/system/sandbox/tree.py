@@ -5,7 +5,7 @@ import time
 from collections import deque
 from typing import NamedTuple
 
-from clew.system.guarded_names import (
+from clew.text.guarded_names import (
     GIT_REDIRECTORS,
     PROTECTED_PAIRS,
     SNIFF_BYTES,

@@ -10,10 +10,10 @@ import stat
 import struct
 from collections.abc import Iterator
 
-from clew.system.guarded_names import folded
 from clew.system.sandbox import kernel
 from clew.system.sandbox.forbidden import PAIR_PARENTS, forbidden
 from clew.system.sandbox.plan import Guarded
+from clew.text.guarded_names import folded
 
 IN_MOVED_TO, IN_CREATE, IN_Q_OVERFLOW, IN_ONLYDIR = 0x80, 0x100, 0x4000, 0x1000000
 EVENT = struct.Struct("iIII")

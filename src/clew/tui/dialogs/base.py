@@ -12,12 +12,12 @@ from textual.message import Message
 from textual.widgets import Input
 
 from clew.protocol.events import Event
-from clew.protocol.lookup_base import Answer, Lookup
+from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import Op, OpBase
 from clew.tui.dialogs.frame import Frame
 from clew.tui.dialogs.options import NOWHERE, Options
 from clew.tui.dialogs.quiet import QuietTime
-from clew.tui.key_order import Typed, focus_now, waiting_keys
+from clew.tui.terminal.key_order import Typed, focus_now, waiting_keys
 
 A = TypeVar("A", bound=Answer)
 QUIET_S = 0.3

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from clew.presentation.rows import Row, Span, wrapped
+from clew.presentation.rows.spans import Row, Span, wrapped
 from clew.protocol.ops import Op
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.options import NOWHERE, Option

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 
-from clew.commands.figures import duration, money
-from clew.presentation.rows import Span
+from clew.presentation.rows.spans import Span
 from clew.protocol.events import ColdReturn, Event
 from clew.protocol.ops import Compact, SwitchSession
+from clew.text.figures import duration, money
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.choice import ChoiceDialog, Way
 from clew.tui.dialogs.registry import DialogContext

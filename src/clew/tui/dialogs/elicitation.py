@@ -16,12 +16,12 @@ from clew.presentation.elicitation_text import (
     value_words,
     wanted_of,
 )
-from clew.presentation.rows import Row, Span, preformatted, wrapped
+from clew.presentation.rows.spans import Row, Span, preformatted, wrapped
 from clew.protocol.events import ElicitationAnswered, ElicitationRequested, Event
 from clew.protocol.form_fields import FormField, Value, fields_to_show, problem_with, read_value
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.ops import AnswerElicitation, Op
-from clew.system.terminal_text import reveal
+from clew.text.terminal_text import reveal
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
 from clew.tui.dialogs.registry import DialogContext

@@ -6,11 +6,11 @@ from textual.app import ComposeResult
 from textual.geometry import Size
 from textual.widget import Widget
 
-from clew.presentation.rows import Row, Span, clipped, spread, width_of, wrapped
+from clew.presentation.rows.spans import Row, Span, clipped, spread, width_of, wrapped
 from clew.tui.dialogs.layout import WIDE, DialogLayout, Part, rows_allowed
 from clew.tui.dialogs.options import Options
 from clew.tui.dialogs.row_view import RowView
-from clew.tui.key_order import LineField
+from clew.tui.terminal.key_order import LineField
 
 RULE = "─"
 MIN_BODY = 3

@@ -3,8 +3,8 @@
 from collections.abc import Iterator, Sequence
 
 from clew.commands.base import CommandHelp, KeyHelp
-from clew.presentation.rows import Row, Span, wrapped
-from clew.system.terminal_text import clip, display_width
+from clew.presentation.rows.spans import Row, Span, wrapped
+from clew.text.terminal_text import clip, display_width
 from clew.tui.dialogs.options import Option
 from clew.tui.dialogs.picker import Picker, holds
 

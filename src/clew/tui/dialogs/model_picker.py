@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
-from clew.commands.figures import money
-from clew.presentation.rows import Row, Span, spread
+from clew.presentation.rows.spans import Row, Span, spread
 from clew.protocol.events import Event
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.rules_and_models import ModelRow, ModelsListed
 from clew.protocol.ops import SetModel
-from clew.system.terminal_text import sanitize
+from clew.text.figures import money
+from clew.text.terminal_text import sanitize
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
 from clew.tui.dialogs.picker import Picker, holds

@@ -8,7 +8,7 @@ from rich.style import Style
 from textual import events
 from textual.message import Message
 
-from clew.presentation.rows import Row, Span, wrapped
+from clew.presentation.rows.spans import Row, Span, wrapped
 from clew.tui.dialogs.row_view import RowView
 
 CURSOR = "›"

@@ -15,12 +15,12 @@ from clew.presentation.approval_text import (
     usual_offers,
 )
 from clew.presentation.edit_preview import EDITS, TOLD, change_lines, change_words, changes_of
-from clew.presentation.rows import Row, Span, preformatted, width_of, wrapped
+from clew.presentation.rows.spans import Row, Span, preformatted, width_of, wrapped
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Event, RuleOffer
 from clew.protocol.ids import RequestId
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.ops import AnswerApproval, Op
-from clew.system.terminal_text import reveal
+from clew.text.terminal_text import reveal
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
 from clew.tui.dialogs.registry import DialogContext

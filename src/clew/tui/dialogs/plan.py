@@ -4,18 +4,18 @@ from collections.abc import Sequence
 
 from clew.composing.outside import EditorProblem
 from clew.presentation.approval_text import one_line, origin
-from clew.presentation.markdown import markdown_rows
 from clew.presentation.plan_text import after_words
-from clew.presentation.rows import Row, Span, wrapped
+from clew.presentation.rows.markdown import markdown_rows
+from clew.presentation.rows.spans import Row, Span, wrapped
 from clew.protocol.events import Event, PlanAnswered, PlanProposed
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.session import OpenPlan, PlanOpened, PlanShown, SavePlan
 from clew.protocol.ops import AnswerPlan, Op
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
 from clew.tui.dialogs.registry import DialogContext
-from clew.tui.outside_editor import edited_outside
 from clew.tui.owning_app import app_of
+from clew.tui.prompt.outside_editor import edited_outside
 
 
 def open_dialog(event: Event, context: DialogContext) -> Dialog:

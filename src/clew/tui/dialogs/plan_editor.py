@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 from clew.composing.outside import EditorProblem
 from clew.presentation.approval_text import one_line
-from clew.presentation.rows import Row, Span, wrapped
+from clew.presentation.rows.spans import Row, Span, wrapped
 from clew.protocol.events import Event
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.session import PlanOpened, SavePlan
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.registry import DialogContext
-from clew.tui.outside_editor import edited_outside
 from clew.tui.owning_app import app_of
+from clew.tui.prompt.outside_editor import edited_outside
 
 
 def open_dialog(event: Event | Answer, context: DialogContext) -> Dialog:

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from clew.presentation.approval_text import one_line
 from clew.presentation.program_offer import OfferedProgram, ProgramOffer, offer_of_hooks, offer_of_servers
-from clew.presentation.rows import Row, Span, preformatted, wrapped
+from clew.presentation.rows.spans import Row, Span, preformatted, wrapped
 from clew.protocol.events import Event, HooksChanged, HooksOffered, McpServersChanged, McpServersOffered
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.hooks import HooksListed
 from clew.protocol.lookups.mcp import McpServersListed
-from clew.system.terminal_text import reveal, warnings
+from clew.text.terminal_text import reveal, warnings
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
 from clew.tui.dialogs.registry import DialogContext

@@ -4,12 +4,12 @@ from collections.abc import Sequence
 
 from textual import events
 
-from clew.presentation.rows import Row, Span, wrapped
+from clew.presentation.rows.spans import Row, Span, wrapped
 from clew.protocol.events import Event, Question, QuestionAnswered, QuestionAsked
 from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.ops import AnswerQuestion, Op
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
 from clew.tui.dialogs.registry import DialogContext

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from clew.presentation.rows import Row, Span, wrapped
+from clew.presentation.rows.spans import Row, Span, wrapped
 from clew.protocol.ops import Close, Leave
-from clew.system.terminal_text import sanitize
+from clew.text.terminal_text import sanitize
 from clew.tui.dialogs.base import QUIET_S
 from clew.tui.dialogs.choice import ChoiceDialog, Way
 

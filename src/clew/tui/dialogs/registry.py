@@ -20,7 +20,7 @@ from clew.protocol.events import (
     SessionsFit,
 )
 from clew.protocol.ids import MAIN_AGENT, AgentId
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.place import SessionsListed
 from clew.protocol.lookups.rules_and_models import ModelsListed
 from clew.protocol.lookups.session import PlanOpened, RewindPreviewed

@@ -5,13 +5,13 @@ from collections.abc import Sequence
 
 from msgspec.structs import replace
 
-from clew.commands.figures import ago
-from clew.presentation.rows import Row, Span, clipped, spread, wrapped
+from clew.presentation.rows.spans import Row, Span, clipped, spread, wrapped
 from clew.protocol.events import Event, SessionRow, SessionsFit
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.place import ListSessions, PreviewSession, SessionsListed
 from clew.protocol.ops import SwitchSession
-from clew.system.terminal_text import sanitize
+from clew.text.figures import ago
+from clew.text.terminal_text import sanitize
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.options import Option
 from clew.tui.dialogs.picker import Picker

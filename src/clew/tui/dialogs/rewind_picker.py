@@ -2,16 +2,16 @@
 
 from collections.abc import Sequence
 
-from clew.commands.figures import change, count, shown_path
-from clew.presentation.diffs import diff_rows
-from clew.presentation.rows import Row, Span, clipped, wrapped
-from clew.protocol.context_events import FileRestore, RewindScope
+from clew.presentation.rows.diffs import diff_rows
+from clew.presentation.rows.spans import Row, Span, clipped, wrapped
+from clew.protocol.event_kinds.context import FileRestore, RewindScope
 from clew.protocol.events import Event
 from clew.protocol.ids import EntryId
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.session import PreviewRewind, RewindPreviewed
 from clew.protocol.ops import Rewind
-from clew.system.terminal_text import reveal, sanitize
+from clew.text.figures import change, count, shown_path
+from clew.text.terminal_text import reveal, sanitize
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
 from clew.tui.dialogs.picker import Picker, holds

@@ -9,8 +9,8 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from clew.presentation.rows import Row
-from clew.tui.strips import StripMaker
+from clew.presentation.rows.spans import Row
+from clew.tui.reading.strips import StripMaker
 from clew.tui.themes import styles_for
 
 Build = Callable[[int], Sequence[Row]]

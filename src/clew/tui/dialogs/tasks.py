@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 from textual.timer import Timer
 
-from clew.commands.figures import count
 from clew.commands.tasks import NO_OUTPUT, NOTHING_HERE, state_words
-from clew.presentation.rows import Row, Span, clipped, spread, wrapped
+from clew.presentation.rows.spans import Row, Span, clipped, spread, wrapped
 from clew.protocol.events import AgentEnded, AgentStarted, Event, TaskEnded, TaskRow, TaskStarted
 from clew.protocol.ids import MAIN_AGENT
-from clew.protocol.lookup_base import Answer
+from clew.protocol.lookups.base import Answer
 from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask, TaskShown, TasksListed
 from clew.protocol.standing import Standing
-from clew.system.terminal_text import sanitize
+from clew.text.figures import count
+from clew.text.terminal_text import sanitize
 from clew.tui.dialogs.base import Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
 from clew.tui.dialogs.picker import Picker, holds

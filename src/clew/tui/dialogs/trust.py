@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Sequence
 
-from clew.presentation.rows import Row, Span, preformatted, wrapped
-from clew.system.terminal_text import reveal
-from clew.system.terminal_text import warnings as warnings_about
+from clew.presentation.rows.spans import Row, Span, preformatted, wrapped
+from clew.text.terminal_text import reveal
+from clew.text.terminal_text import warnings as warnings_about
 from clew.tui.dialogs.base import QUIET_S
 from clew.tui.dialogs.choice import ChoiceDialog, Way
 

@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from clew.system.terminal_text import StreamSanitizer, reveal, sanitize
+from clew.text.terminal_text import StreamSanitizer, reveal, sanitize
 
 from .test_redteam import lines_of, written_out
 

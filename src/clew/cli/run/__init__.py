@@ -1,0 +1,1 @@
+"""`clew` and `clew -p`: arguments, the session that is meant, and its front end."""

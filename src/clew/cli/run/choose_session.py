@@ -1,0 +1,54 @@
+"""Several sessions fit: the person at the terminal chooses one by its number."""
+
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from clew.catalog.find_session import Choose
+from clew.catalog.found_session import FoundSession
+from clew.text.terminal_text import clip, sanitize
+
+_COLUMNS = 100
+
+
+def chooser() -> Choose | None:
+    """How to ask, or None where nobody can answer. The question goes to stderr: stdout may be a file."""
+    return choose_session if sys.stdin.isatty() and sys.stderr.isatty() else None
+
+
+def choose_session(query: str, candidates: Sequence[FoundSession]) -> FoundSession | None:
+    """Show what fits, newest first as given, and read a number; nothing chosen is None."""
+    sys.stderr.write(f"{len(candidates)} sessions fit {sanitize(query, one_line=True)!r}:\n")
+    for number, found in enumerate(candidates, 1):
+        sys.stderr.write(f"{candidate_row(number, found)}\n")
+    while True:
+        sys.stderr.write(f"Which one? [1-{len(candidates)}, Enter for none] ")
+        sys.stderr.flush()
+        line = sys.stdin.readline()
+        answer = line.strip()
+        if not answer:
+            if not line:
+                sys.stderr.write("\n")
+            return None
+        if answer.isascii() and answer.isdigit() and 1 <= int(answer) <= len(candidates):
+            return candidates[int(answer) - 1]
+
+
+def candidate_row(number: int, found: FoundSession) -> str:
+    """One line: number, title, whose it is, where, how old."""
+    project = Path(found.project).name if found.project else ""
+    where = " · ".join(part for part in (found.agent, project, age_words(found.changed_s)) if part)
+    title = found.title or found.session_id
+    return clip(sanitize(f"{number:>2}. {title}", one_line=True), _COLUMNS - 30) + sanitize(
+        f"  ({where})", one_line=True
+    )
+
+
+def age_words(changed_s: float) -> str:
+    """How long ago: 5m, 3h, 12d; nothing where it is not known."""
+    seconds = max(0.0, time.time() - changed_s)
+    for unit, length in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if changed_s and seconds >= length:
+            return f"{int(seconds // length)}{unit} ago"
+    return "now" if changed_s else ""

@@ -1,0 +1,1 @@
+"""`clew mcp serve`: sessions and files for other agents."""

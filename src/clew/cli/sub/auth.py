@@ -1,0 +1,243 @@
+"""`clew auth`: the ways to a model, the one in use, and keys that are kept."""
+
+import argparse
+import asyncio
+import getpass
+import os
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import msgspec
+
+from clew.config.errors import SettingsError
+from clew.config.schema import Provider
+from clew.host.workspace import Workspace, open_workspace
+from clew.llm.errors import LLMError, UnknownModel
+from clew.llm.models.connect import all_rows, resolve, target_of
+from clew.llm.models.providers import ALIASES, ProviderRow
+from clew.llm.models.target import Secret
+from clew.llm.probe.trying import offered_models, try_model
+from clew.parts.models.auth_status import AuthStatus, auth_status
+from clew.parts.models.connecting import Way, forget, take, tried
+from clew.system.home import clew_home
+from clew.text.terminal_text import sanitize
+
+HELP = "the ways to a model, and the one in use"
+ACTIONS = {
+    "status": "how the active model is reached, and what is missing",
+    "set": "use a provider: save its key, its address or its command, and make it the model",
+    "check": "try the active model, or another, with one cheap request",
+    "remove": "forget the key of a provider and what was set up for it",
+}
+MAX_KEY_CHARS = 16 * 1024
+
+
+class Refused(Exception):
+    """What was asked for cannot be done; the words say why."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Without an action: a menu on a terminal, else the status."""
+    actions = parser.add_subparsers(dest="action", metavar="status|set|check|remove")
+    status = actions.add_parser("status", description=ACTIONS["status"], help=ACTIONS["status"])
+    status.add_argument("--json", action="store_true", help="print one JSON object")
+    put = actions.add_parser("set", description=ACTIONS["set"], help=ACTIONS["set"])
+    put.add_argument("provider", help="a name of docs/models.md, or a new one together with --url")
+    put.add_argument("--model", metavar="NAME", help="its model to use; default: the provider's own")
+    put.add_argument("--url", metavar="URL", help="the address of an OpenAI-compatible server")
+    put.add_argument("--key-stdin", action="store_true", help="read the key from stdin instead of asking for it")
+    put.add_argument("--no-key", action="store_true", help="it needs none")
+    put.add_argument("--check", action="store_true", help="try it with one cheap request; nothing is kept if it fails")
+    put.add_argument("--keep", action="store_true", help="only save: the model and the way in use stay as they are")
+    put.add_argument("--command", nargs=argparse.REMAINDER, metavar="ARG", help="a command that prints the key; last")
+    check = actions.add_parser("check", description=ACTIONS["check"], help=ACTIONS["check"])
+    check.add_argument("model", nargs="?", metavar="PROVIDER/MODEL")
+    remove = actions.add_parser("remove", description=ACTIONS["remove"], help=ACTIONS["remove"])
+    remove.add_argument("provider")
+
+
+def run(args: argparse.Namespace) -> int:
+    """0 when all is well, 1 when a key is missing or refused, 2 when the question makes no sense."""
+    try:
+        workspace = open_workspace(Path(os.getcwd()), os.environ, lenient=args.action in (None, "status", "remove"))
+        match args.action:
+            case "set":
+                return put(args, workspace)
+            case "check":
+                return checked(args.model or "", workspace)
+            case "remove":
+                return removed(args.provider)
+            case _:
+                return shown(args, workspace)
+    except (SettingsError, UnknownModel, Refused) as error:
+        return complain(str(error), 2)
+    except LLMError as error:
+        return complain(str(error), 1)
+
+
+def shown(args: argparse.Namespace, workspace: Workspace) -> int:
+    """The status; a person at a terminal who named no action gets the menu."""
+    if args.action is None and sys.stdin.isatty() and sys.stdout.isatty():
+        from clew.cli.sub.auth_menu import menu
+
+        return menu(workspace)
+    status = auth_status(workspace)
+    if args.action is not None and args.json:
+        sys.stdout.write(msgspec.json.format(msgspec.json.encode(status)).decode() + "\n")
+    else:
+        tell(status_lines(status))
+    return 0 if status.ready else 1
+
+
+def status_lines(status: AuthStatus) -> Iterable[str]:
+    """For people."""
+    yield f"model    {status.model or 'none'}" + (f"  (chosen by {status.chosen_by})" if status.model else "")
+    if status.provider:
+        yield f"key      {status.label}: {status.key}"
+    if status.address:
+        yield f"address  {status.address}"
+    if status.saved:
+        yield f"saved    keys of {', '.join(status.saved)}"
+    yield from (f"note     {note}" for note in status.notes)
+    yield from (f"PROBLEM  {problem}" for problem in status.problems)
+
+
+def put(args: argparse.Namespace, workspace: Workspace) -> int:
+    """Work out the way, try it where asked, then write."""
+    way = way_of(args, workspace)
+    if args.check:
+        try_way(way, workspace)
+    tell([*take(way, workspace.home), *standing_in_the_way(way, workspace.env)])
+    return 0
+
+
+def way_of(args: argparse.Namespace, workspace: Workspace) -> Way:
+    """What the arguments mean."""
+    row = row_named(args.provider, workspace, url=args.url or "")
+    if args.command is not None and (args.key_stdin or not args.command):
+        raise Refused("--command takes the program and its arguments, and no key")
+    key = Secret("")
+    if args.command is None and not args.no_key and not row.local:
+        key = key_from_stdin() if args.key_stdin else key_from_person(row)
+    way = Way(provider=row.name, key=key, base_url=args.url or "", command=tuple(args.command or ()))
+    if args.keep:
+        return way
+    return msgspec.structs.replace(way, model=args.model or model_of(way, row, workspace))
+
+
+def row_named(name: str, workspace: Workspace, *, url: str) -> ProviderRow:
+    """The provider of this name; with an address it may be new."""
+    known = all_rows(workspace.settings.providers)
+    found = name if name in known else ALIASES.get(name.lower(), name)
+    if found in known:
+        return known[found]
+    if not url:
+        resolve(f"{name}/x", workspace.settings.providers)  # says which one is meant
+    if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
+        raise Refused(f"{name!r} cannot name a provider: use letters, digits, - and _")
+    return all_rows({name: Provider(base_url=url)})[name]
+
+
+def model_of(way: Way, row: ProviderRow, workspace: Workspace) -> str:
+    """The provider's own default; of a server, the one it offers."""
+    override = workspace.settings.providers.get(row.name, Provider())
+    if not way.base_url and (known := next(iter(override.models), "") or row.default_model):
+        return known
+    offered = models_at(way, workspace)
+    if len(offered) == 1:
+        return offered[0]
+    few = f": {', '.join(sanitize(name, one_line=True) for name in offered[:12])}" if offered else ""
+    raise Refused(f"which model of {row.name}? add --model NAME{few}")
+
+
+def models_at(way: Way, workspace: Workspace) -> tuple[str, ...]:
+    """What the server lists; nothing, when it has no list or is a cloud's."""
+    providers, env = tried(way, workspace.settings, workspace.env)
+    target = target_of(f"{way.provider}/x", providers=providers, env=env)
+    if target.dialect not in ("openai-chat", "openai-responses") or target.endpoint.whole:
+        return ()
+    return asyncio.run(offered_models(target))
+
+
+def try_way(way: Way, workspace: Workspace) -> None:
+    """One request as it would be made. Raises LLMError; nothing was written then."""
+    providers, env = tried(way, workspace.settings, workspace.env)
+    model = way.model or all_rows(providers)[way.provider].default_model
+    if not model:
+        raise Refused("a check needs a model: add --model NAME")
+    answered(f"{way.provider}/{model}", providers, env)
+
+
+def answered(name: str, providers: Mapping[str, Provider], env: Mapping[str, str]) -> None:
+    """Ask once and tell what it cost."""
+    target = target_of(name, providers=providers, env=env)
+    usage = asyncio.run(try_model(target))
+    cost = f"; {usage.prompt_tokens + usage.output_tokens} tokens" if usage is not None else ""
+    tell([f"{target.name} answered: {target.key_words if target.key or target.key_command else 'no key'} works{cost}"])
+
+
+def checked(name: str, workspace: Workspace) -> int:
+    """Try a model that is set up."""
+    name = name or auth_status(workspace).model
+    if not name:
+        raise Refused("no model is connected: run `clew auth` to choose a way")
+    answered(name, workspace.settings.providers, workspace.env)
+    return 0
+
+
+def removed(provider: str) -> int:
+    """Forget what was saved."""
+    told = forget(provider, clew_home()) or forget(ALIASES.get(provider.lower(), provider), clew_home())
+    if not told:
+        return complain(f"nothing is saved for {provider!r}", 1)
+    tell(told)
+    return 0
+
+
+def key_from_stdin() -> Secret:
+    """One line, so that a key never stands among the arguments, where every process can read it."""
+    return key_in(sys.stdin.readline(MAX_KEY_CHARS + 2))
+
+
+def key_from_person(row: ProviderRow) -> Secret:
+    """Typed or pasted, and not shown."""
+    if not sys.stdin.isatty():
+        raise Refused("nobody can type a key here: give it on stdin with --key-stdin, or add --no-key")
+    return key_in(getpass.getpass(f"Key of {row.label or row.name} (it is not shown): "))
+
+
+def key_in(text: str) -> Secret:
+    """The key in a line, if it can be one."""
+    key = text.strip()
+    if not key:
+        raise Refused("no key was given; nothing was changed")
+    if len(key) > MAX_KEY_CHARS or not (key.isascii() and key.isprintable() and " " not in key):
+        raise Refused("that is no key: it has blanks or letters that no key has; nothing was changed")
+    return Secret(key)
+
+
+def standing_in_the_way(way: Way, env: Mapping[str, str]) -> list[str]:
+    """Variables that win over what was just set."""
+    row = all_rows({}).get(way.provider)
+    notes = [
+        f"note: {variable} is set and goes before the saved key"
+        for variable, _ in (row.keys if row is not None and way.key else ())
+        if env.get(variable, "").strip()
+    ]
+    if way.model and env.get("CLEW_MODEL", "").strip() not in ("", f"{way.provider}/{way.model}"):
+        notes.append("note: CLEW_MODEL is set and goes before the model of the settings")
+    return notes
+
+
+def tell(lines: Iterable[str]) -> None:
+    """Lines for a person."""
+    for line in lines:
+        sys.stdout.write(sanitize(line, one_line=True) + "\n")
+    sys.stdout.flush()
+
+
+def complain(words: str, code: int) -> int:
+    """One line on stderr."""
+    sys.stderr.write(f"clew auth: {sanitize(words, one_line=True)}\n")
+    return code

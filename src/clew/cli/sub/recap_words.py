@@ -1,0 +1,128 @@
+"""`clew recap --llm`: a model's words for a session on disk, or the reason why there are none."""
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+
+from clew.catalog.found_session import OWN
+from clew.config.load import load_settings
+from clew.config.schema import Settings
+from clew.host.workspace import with_saved_keys
+from clew.llm.errors import LLMError
+from clew.llm.models.connect import connect, default_model, fast_model, is_local
+from clew.llm.retry import RetryPolicy
+from clew.orient.daily_cap import DailyCap
+from clew.orient.load import load_session
+from clew.orient.recap_query import Choice, Used, Written, WrittenRecaps, choose, write_recap
+from clew.orient.report import Report
+from clew.orient.side_query import SideQueries, Stamp
+from clew.protocol.entries import SideQueryEntry
+from clew.protocol.ids import SessionId
+from clew.system.debug_log import DebugLog, open_debug_log
+from clew.system.home import clew_home
+from clew.text.terminal_text import sanitize
+from clew.transcript.errors import TranscriptError
+from clew.transcript.log.store import SessionStore
+from clew.transcript.log.writer import TranscriptWriter
+
+
+async def model_words(report: Report) -> str:
+    """The recap in a model's words; "" when the form stands alone. What it cost is booked and told."""
+    home = clew_home()
+    settings = load_settings(home=home, project_root=None, trusted=False, env=os.environ, lenient=True).settings
+    kept = WrittenRecaps(home)
+    key = Stamp(report.form.session_id, report.form.last_entry_id)
+    written = kept.get(key)
+    if written is None:
+        env = with_saved_keys(os.environ, home, lenient=True)
+        choice = chosen(settings, env)
+        if not choice.model:
+            print(f"clew recap: {choice.reason} (--llm needs a model); shown from facts", file=sys.stderr)
+            return ""
+        written = await _written(report, settings, choice, home, env)
+        if written is not None:
+            kept.put(written)
+    if written is not None and written.dropped:
+        log_of(report, settings, home).write("recap", written.why())
+    return written.text if written is not None else ""
+
+
+def log_of(report: Report, settings: Settings, home: Path) -> DebugLog:
+    """Where what a model was not believed is kept."""
+    return open_debug_log(home, report.session or "recap", enabled=settings.debug_log)
+
+
+async def _written(
+    report: Report, settings: Settings, choice: Choice, home: Path, env: Mapping[str, str]
+) -> Written | None:
+    log = log_of(report, settings, home)
+    try:
+        model = connect(choice.model, providers=settings.providers, env=env, retry=RetryPolicy(max_attempts=1))
+    except LLMError as error:
+        print(f"clew recap: {error}; shown from facts", file=sys.stderr)
+        return None
+    cap = DailyCap(home, settings.side_queries.daily_cap_usd)
+    booked: list[SideQueryEntry] = []
+    # A store may hold many sessions in one file: the id tells which one is meant.
+    session_id = "" if report.agent == OWN else report.session
+    session = load_session(Path(report.file), agent=report.agent, session_id=session_id)
+    key = Stamp(report.form.session_id, report.form.last_entry_id)
+    queries = SideQueries(
+        model,
+        cap=cap,
+        current=lambda: key,
+        book=booked.append,
+        log=lambda text: log.write("recap", text),
+        enabled=settings.side_queries.enabled,
+        timeout_s=settings.side_queries.timeout_s,
+    )
+    try:
+        written = await write_recap(session.ledger, report.form, session.dialog, queries, goal_only=choice.goal_only)
+        if written is None and queries.why_none:
+            print(f"clew recap: {sanitize(queries.why_none, one_line=True)}; shown from facts", file=sys.stderr)
+        return written
+    finally:
+        await model.close()
+        for entry in booked:
+            log.write("recap", f"{entry.purpose} {entry.model}: {entry.outcome}, ${entry.cost_usd or 0:.4f}")
+        if booked:
+            book(booked, Path(report.file), SessionId(report.session), SessionStore(home))
+            print(f"clew recap: side queries cost {cap.told()}", file=sys.stderr)
+
+
+def book(entries: Sequence[SideQueryEntry], path: Path, session_id: SessionId, store: SessionStore) -> None:
+    """Into the session's own log, if it lies in our store and nobody writes it now; the day's cap has it anyhow. A
+    session does not become the newest by being looked at, so its time stays."""
+    if not path.resolve().is_relative_to(store.projects.resolve()):
+        return
+    try:
+        before = path.stat()
+        writer = TranscriptWriter(path, session_id)
+    except (OSError, TranscriptError):
+        return
+    with closing(writer):
+        for entry in entries:
+            writer.append(entry)
+    with suppress(OSError):
+        os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
+
+
+def chosen(settings: Settings, env: Mapping[str, str]) -> Choice:
+    """The model for a recap that was asked for: the fast one, else the main one."""
+    providers = settings.providers
+    main = settings.model or default_model(env, providers) or ""
+    fast = "" if settings.fast_model == "none" else settings.fast_model
+    try:
+        fast = fast or (fast_model(main, providers) or "" if main and settings.fast_model != "none" else "")
+    except LLMError:
+        fast = ""
+    return choose(
+        "auto",
+        asked=True,
+        fast=fast,
+        main=main,
+        used=Used(main, own=True),
+        is_local=lambda name: is_local(name, providers),
+    )

@@ -1,0 +1,1 @@
+"""The tour: its script, its model, its guide."""

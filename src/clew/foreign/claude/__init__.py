@@ -1,0 +1,1 @@
+"""Claude Code's transcripts, and every program that writes their shape."""

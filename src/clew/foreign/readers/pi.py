@@ -1,0 +1,27 @@
+"""Pi: session logs in the message-tree shape."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from clew.foreign.listing import below, found
+from clew.foreign.readers.message_tree import read_tree
+from clew.foreign.session import ForeignSession, ForeignTranscript
+
+AGENT = "pi"
+
+
+def homes(env: Mapping[str, str], user_home: Path) -> tuple[Path, ...]:
+    """Where Pi keeps its sessions."""
+    return (Path(env["PI_CODING_AGENT_DIR"]),) if env.get("PI_CODING_AGENT_DIR") else (user_home / ".pi" / "agent",)
+
+
+def discover(home: Path) -> Iterator[ForeignSession]:
+    """All session logs below a home."""
+    for path in below(home / "sessions", depth=2):
+        if path.suffix == ".jsonl":
+            yield from found(AGENT, path, path.stem)
+
+
+def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTranscript:
+    """One session."""
+    return read_tree(path, AGENT)

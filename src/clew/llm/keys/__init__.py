@@ -1,0 +1,1 @@
+"""Keys and signatures: where they come from, where they are kept."""

@@ -1,0 +1,1 @@
+"""Trying a server or a model, and what was found out."""

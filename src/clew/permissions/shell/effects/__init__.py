@@ -1,0 +1,1 @@
+"""What a command would change, destroy or reach."""

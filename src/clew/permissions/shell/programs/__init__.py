@@ -1,0 +1,1 @@
+"""What is known of programs: rows by topic, and the small languages that some take."""

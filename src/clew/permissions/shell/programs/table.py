@@ -1,0 +1,34 @@
+"""The rows of all programs, and the few questions that are asked about many of them at once."""
+
+from clew.permissions.shell.programs.program import Program
+from clew.permissions.shell.programs.tables import changers, dev, files, git, search, system, text, wrappers
+
+PROGRAMS: dict[str, Program] = {
+    **files.PROGRAMS,
+    **text.PROGRAMS,
+    **search.PROGRAMS,
+    **system.PROGRAMS,
+    **changers.PROGRAMS,
+    **dev.PROGRAMS,
+    **git.PROGRAMS,
+    **wrappers.PROGRAMS,
+}
+UNKNOWN = Program(audit="")
+SHELLS = frozenset({"sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "mksh", "rbash", "tcsh", "csh", "busybox-sh"})
+
+
+def program(name: str) -> Program:
+    """The row of a program; an empty one where there is none."""
+    return PROGRAMS.get(name, UNKNOWN)
+
+
+def base_name(text: str) -> str:
+    return text.rsplit("/", 1)[-1]
+
+
+def after_git_options(words: list[str]) -> list[str]:
+    """The words from the subcommand on."""
+    at = 0
+    while at < len(words) and words[at].startswith("-"):
+        at += 2 if words[at] in git.GLOBAL_VALUED else 1
+    return words[at:]

@@ -1,0 +1,1 @@
+"""Proving that a command only reads what it may."""

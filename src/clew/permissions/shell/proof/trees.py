@@ -1,0 +1,133 @@
+"""Readers of whole trees: `grep -r`, `rg`, `diff -r`, `git grep` show files whose names stand nowhere in the command.
+
+Where a file with a secret's name lies in the tree, the use is not proven. A sandbox withholds it, so there nobody is
+asked.
+"""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from clew.permissions.files import Places, judge_place
+from clew.permissions.names import secret_name
+from clew.permissions.shell.programs.spec import Parsed, parse
+from clew.permissions.shell.programs.table import after_git_options, program
+from clew.permissions.shell.reading.glob import bash_match
+from clew.permissions.shell.reading.words import Word
+from clew.system.git import find_repository
+from clew.system.git_index import IndexUnclear, index_names
+from clew.system.sandbox.tree import NOT_SEARCHED
+from clew.text.word_set import word_set
+
+_MAX_ENTRIES = 10_000
+_GREPS = word_set("grep egrep fgrep")
+_DEEP = word_set("-r -R --recursive --dereference-recursive")
+_NAMES_ONLY = word_set(
+    "-l -L -c -q --files-with-matches --files-without-match --count --quiet --silent --files --brief"
+)
+
+Wanted = Callable[[str], bool]
+
+
+def refuse_tree(words: list[Word], cwd: str, places: Places, *, piped: bool) -> str:
+    """Why a proven reader would show a secret that it was not given by name, or an empty string."""
+    name = words[0].text
+    if name == "git":
+        return _refuse_git_grep(words, cwd, places)
+    row = program(name)
+    if row.reads is None or name not in (*_GREPS, "rg", "diff"):
+        return ""
+    parsed = parse(row.reads, words[1:])
+    given = parsed.flags.keys()
+    if given & _NAMES_ONLY and not (name == "diff" and "--brief" not in given and "-q" not in given):
+        return ""
+    if name != "rg" and not given & _DEEP:
+        return ""
+    folders = [path for word in parsed.paths if os.path.isdir(path := os.path.join(cwd, word.text))]
+    if not folders and (len(parsed.operands) > 1 or piped or name == "diff"):
+        return ""
+    wanted = _rg_filter(parsed) if name == "rg" else _filter(parsed, "--include", ("--exclude", "-x"))
+    skipped = parsed.flags.get("--exclude-dir", [])
+    return refuse_secrets(folders or [cwd], cwd, places, wanted, skipped)
+
+
+def refuse_secrets(
+    folders: list[str], cwd: str, places: Places, wanted: Wanted = bool, skipped: list[str] | None = None
+) -> str:
+    """The first secret below these directories, within bounds and not among installed packages."""
+    waiting, seen = [*dict.fromkeys(folders)], 0
+    while waiting and seen < _MAX_ENTRIES:
+        try:
+            entries = list(os.scandir(waiting.pop()))
+        except OSError:
+            continue
+        seen += len(entries)
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                inside = entry.name != ".git" and entry.name not in NOT_SEARCHED
+                if inside and not any(bash_match(entry.name, pattern) for pattern in skipped or ()):
+                    waiting.append(entry.path)
+            elif secret_name(entry.name) and wanted(entry.name) and (why := _refuse_one(entry.path, cwd, places)):
+                return why
+    return ""
+
+
+def refuse_index(cwd: str, places: Places) -> str:
+    """The first secret among the files that git has."""
+    repository = find_repository(Path(cwd))
+    if repository is None:
+        return ""
+    try:
+        names = index_names(repository)
+    except IndexUnclear:
+        return ""
+    tracked = (str(repository.root / name) for name in names if secret_name(name))
+    return next((why for path in tracked if (why := _refuse_one(path, cwd, places))), "")
+
+
+def names_wanted(tests: list[Word]) -> Wanted:
+    """What find would hand on, by the names it was told; everything where it is told more than plain names."""
+    texts = [word.text for word in tests]
+    patterns = [texts[at + 1] for at, text in enumerate(texts[:-1]) if text in ("-name", "-iname")]
+    if not patterns or {"!", "-not"} & set(texts):
+        return bool
+    return lambda name: any(bash_match(name, pattern) for pattern in patterns)
+
+
+def _refuse_one(path: str, cwd: str, places: Places) -> str:
+    finding = judge_place("read", path, cwd, places)
+    return f"{os.path.relpath(path, cwd)[:80]} would be read too: {finding.why}" if finding.protected else ""
+
+
+def _filter(parsed: Parsed, include: str, excludes: tuple[str, ...]) -> Wanted:
+    included = parsed.flags.get(include, [])
+    excluded = [pattern for flag in excludes for pattern in parsed.flags.get(flag, ())]
+    return lambda name: (
+        not any(bash_match(name, pattern) for pattern in excluded)
+        and (not included or any(bash_match(name, pattern) for pattern in included))
+    )
+
+
+def _rg_filter(parsed: Parsed) -> Wanted:
+    flags = parsed.flags
+    unrestricted = [*flags.get("-u", ()), *flags.get("--unrestricted", ())]
+    hidden = bool(flags.keys() & {"--hidden", "-."}) or len(unrestricted) > 1
+    globs = [pattern.rsplit("/", 1)[-1] for flag in ("-g", "--glob", "--iglob") for pattern in flags.get(flag, ())]
+    included = [pattern for pattern in globs if not pattern.startswith("!")]
+    excluded = [pattern[1:] for pattern in globs if pattern.startswith("!")]
+    by_type = bool(flags.keys() & {"-t", "--type"})
+    return lambda name: (
+        (hidden or not name.startswith(".") or bool(included))
+        and not by_type
+        and not any(bash_match(name, pattern) for pattern in excluded)
+        and (not included or any(bash_match(name, pattern) for pattern in included))
+    )
+
+
+def _refuse_git_grep(words: list[Word], cwd: str, places: Places) -> str:
+    rest = after_git_options([word.text for word in words[1:]])
+    if rest[:1] != ["grep"] or _NAMES_ONLY & set(rest):
+        return ""
+    if {"--untracked", "--no-index"} & set(rest) and (why := refuse_secrets([cwd], cwd, places)):
+        return why
+    return refuse_index(cwd, places)

@@ -1,0 +1,1 @@
+"""Shell text taken apart: words, commands, values."""

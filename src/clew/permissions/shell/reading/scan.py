@@ -1,0 +1,377 @@
+"""Every command a text would run, seen through wrappers, shells, xargs, find, substitutions and variables (P7).
+
+This is the deny side: it over-estimates. What cannot be known is marked: `opaque` where some program may run that is
+not seen here (a script, a sourced file), `hidden` where the text itself hides which one (a substitution as the
+program, a pipe into a shell), `cut` where a limit was hit.
+"""
+
+import os
+import re
+from collections import deque
+from itertools import islice, pairwise, product
+from typing import NamedTuple
+
+from clew.permissions.shell.programs.program import Wrapper
+from clew.permissions.shell.programs.table import SHELLS, base_name, program
+from clew.permissions.shell.proof.fed_words import (
+    fed_text,
+    filtered_find,
+    piped_text,
+    piped_words,
+    replace_mark,
+    text_behind,
+)
+from clew.permissions.shell.reading.glob import bash_match, matching_names
+from clew.permissions.shell.reading.lexer import Lexer
+from clew.permissions.shell.reading.values import Value, Variables
+from clew.permissions.shell.reading.words import Command, Redirect
+from clew.text.word_set import word_set
+
+_MAX_TEXTS = 64
+_MAX_EFFECTIVE = 6_000
+_MAX_WORK = 150_000
+"""Characters of texts inside texts; the first text is always read."""
+_MAX_PLACES = 3
+_MAX_UNWRAPPED = 14
+_DECIDING = 4
+"""The words at the start that decide what runs: wrapper, program, subcommand, and one more."""
+_MAX_ALTERNATIVES = 16
+_NAMES_PROGRAM = re.compile(
+    r"GIT_\w+|\w*(?:PAGER|EDITOR|ASKPASS|BROWSER)|\w+_COMMAND|VISUAL|LESSOPEN|LESSCLOSE|BASH_ENV|ENV|SHELL"
+)
+_DECLARES = word_set("export declare readonly typeset local")
+_SETS_UNSEEN = word_set("read mapfile readarray getopts let unset")
+EXEC_FLAGS = word_set("""-exec -execdir -ok -okdir -x -X --exec --exec-batch""")
+
+_Places = tuple[str | None, ...]
+
+
+class Effective(NamedTuple):
+    """One command as it would take effect. `cwd` is None where the directory cannot be known."""
+
+    argv: list[Value]
+    cwd: str | None
+    redirects: tuple[tuple[Redirect, tuple[Value, ...]], ...] = ()
+    fed: str = ""
+    """What it gets to read, as far as the text tells."""
+
+    @property
+    def name(self) -> str:
+        return base_name(self.argv[0].text) if self.argv and self.argv[0].known else ""
+
+
+class Scan:
+    """Reads a text and all texts inside it."""
+
+    def __init__(self, text: str, cwd: str, home: str) -> None:
+        self.effective: list[Effective] = []
+        self.opaque = False
+        self.hidden = False
+        self.cut = False
+        self.fork_bomb = False
+        self._home = home
+        self._texts: deque[tuple[str, str | None]] = deque([(text, cwd)])
+        texts, work = 0, 0
+        while self._texts and not self.cut:
+            if texts >= _MAX_TEXTS or work >= _MAX_WORK:
+                self.cut = True
+                break
+            body, place = self._texts.popleft()
+            texts += 1
+            work += len(body)
+            self._scan(Lexer(body), place)
+        self.opaque = self.opaque or self.cut
+
+    def _scan(self, lexer: Lexer, cwd: str | None) -> None:
+        if not lexer.complete:
+            self.opaque = True
+            self.cut = self.cut or lexer.cut
+        variables = Variables(self._home)
+        places: dict[tuple[int, ...], _Places] = {(): (cwd,)}
+        for command in lexer.commands:
+            if len(self.effective) >= _MAX_EFFECTIVE:
+                self.cut = True
+                return
+            possible = _inherit(places, command.scope)
+            read = [variables.choices(word, possible[0]) for word in command.words]
+            argv = [value for choices in read for choice in choices for value in choice]
+            self._bind(command, argv, variables, possible[0])
+            redirects = tuple((one, tuple(variables.expand(one.target, possible[0]))) for one in command.redirects)
+            self._bomb(command, lexer)
+            fed = fed_text(command, redirects, variables)
+            for words in self._alternatives(argv, read):
+                for place in possible:
+                    self._unwrap(Effective(words, place, redirects, fed), command, variables)
+            if argv and argv[0].text in ("cd", "pushd", "popd"):
+                places[command.scope] = _moved(argv, command, possible, self._home)
+
+    def _alternatives(self, argv: list[Value], read: list[list[list[Value]]]) -> list[list[Value]]:
+        """All values at once, as operands; and each by itself where it decides which program runs, and what of it."""
+        several = [at for at, choices in enumerate(read[:_DECIDING]) if len(choices) > 1]
+        if not several:
+            return [argv]
+        rest = [value for choices in read[_DECIDING:] for choice in choices for value in choice]
+        combined = list(islice(product(*read[:_DECIDING]), _MAX_ALTERNATIVES + 1))
+        if len(combined) > _MAX_ALTERNATIVES:
+            self.opaque = True
+            self.hidden = self.hidden or several[0] == 0
+        return [argv, *([value for choice in one for value in choice] + rest for one in combined[:_MAX_ALTERNATIVES])]
+
+    def _bind(self, command: Command, argv: list[Value], variables: Variables, cwd: str | None) -> None:
+        certain = not (command.conditional or command.joined in ("&&", "||"))
+        for name, word in command.assigns:
+            values = variables.expand(word, cwd)
+            variables.bind(name, values, certain=certain)
+            self._program_variable(name, values, cwd)
+        if not argv:
+            return
+        name = argv[0].text
+        if name in _DECLARES:
+            for value in argv[1:]:
+                variable, given, rest = value.text.partition("=")
+                if given:
+                    rest = self._home + rest[1:] if rest == "~" or rest.startswith("~/") else rest
+                    variables.bind(variable, [value._replace(text=rest)], certain=certain)
+                    self._program_variable(variable, [value._replace(text=rest)], cwd)
+        elif name in _SETS_UNSEEN or (name == "printf" and len(argv) > 2 and argv[1].text == "-v"):
+            for value in argv[1:]:
+                variables.forget(value.text.partition("=")[0])
+        elif name in ("for", "select") and len(argv) > 2 and argv[2].text == "in":
+            variables.bind(argv[1].text, argv[3:])
+
+    def _program_variable(self, name: str, values: list[Value], cwd: str | None) -> None:
+        """Some variables name programs that others start."""
+        if _NAMES_PROGRAM.fullmatch(name):
+            for value in values:
+                self._queue(value.text, cwd, known=value.known)
+
+    def _bomb(self, command: Command, lexer: Lexer) -> None:
+        source = command.pipe_from
+        if source is None or not source.words or not command.words:
+            return
+        name = command.words[0].text
+        if name == source.words[0].text and name in lexer.functions:
+            self.fork_bomb = True
+
+    def _unwrap(self, first: Effective, command: Command, variables: Variables) -> None:
+        """Record the command, then whatever it would run in turn."""
+        waiting = [first]
+        for _ in range(_MAX_UNWRAPPED):
+            if not waiting or len(self.effective) >= _MAX_EFFECTIVE:
+                break
+            found = waiting.pop()
+            self.effective.append(found)
+            if not found.argv:
+                continue
+            name = found.argv[0]
+            if not name.known:
+                self.opaque = self.hidden = True
+                continue
+            if name.globs:
+                waiting += self._by_pattern(found)
+                continue
+            self._texts_of(found, command, variables)
+            waiting += self._inner(found, command, variables)
+        if waiting:
+            self.cut = True
+
+    def _by_pattern(self, found: Effective) -> list[Effective]:
+        """A program written as a pattern: every file that it matches may be the one."""
+        folder, _, pattern = found.argv[0].text.rpartition("/")
+        matched = matching_names(os.path.join(found.cwd or "/", folder or "."), pattern)[:16] if found.cwd else []
+        self.opaque = self.hidden = True
+        return [Effective([Value(name), *found.argv[1:]], found.cwd, found.redirects) for name in matched]
+
+    def _inner(self, found: Effective, command: Command, variables: Variables) -> list[Effective]:
+        name, argv = found.name, found.argv
+        if name in ("find", "fd", "fdfind"):
+            return self._find_exec(found)
+        if name == "git" and any(value.text in ("run", "foreach") for value in argv[1:4]):
+            at = next(index for index, value in enumerate(argv) if value.text in ("run", "foreach"))
+            self._queue(" ".join(value.text for value in argv[at + 1 :]), found.cwd, known=True)
+            return [Effective(argv[at + 1 :], found.cwd)]
+        row = program(name).wraps
+        if row is None:
+            return []
+        inner = inner_command(row, argv)
+        for value in argv[1 : len(argv) - len(inner)] if row.assigns else ():
+            variable, given, text = value.text.partition("=")
+            if given:
+                self._program_variable(variable, [value._replace(text=text)], found.cwd)
+        if name == "xargs" and inner:
+            self._replaced(argv[1 : len(argv) - len(inner)], inner)
+            inner = [*inner, *piped_words(command, found.fed, variables)]
+        return [Effective(inner, found.cwd, found.redirects, found.fed)] if inner else []
+
+    def _replaced(self, flags: list[Value], inner: list[Value]) -> None:
+        """Where xargs puts its input into the program's name, or into a shell's text, nobody knows what runs."""
+        mark = replace_mark([value.text for value in flags])
+        if mark and mark in inner[0].text:
+            self.opaque = self.hidden = True
+        elif mark and base_name(inner[0].text) in SHELLS and any(mark in value.text for value in inner):
+            self.opaque = True
+
+    def _find_exec(self, found: Effective) -> list[Effective]:
+        """Each -exec of one find, without recursion, however many there are."""
+        argv = found.argv
+        first = next((index for index, value in enumerate(argv) if value.text in EXEC_FLAGS), 0)
+        if not first:
+            return []
+        roots = [value for value in argv[1:first] if not value.text.startswith(("-", "(", "!"))][:4]
+        if filtered_find(argv[1:first]):
+            # Only something below the roots is meant, so the roots themselves are not at stake.
+            roots = [value._replace(text=f"{value.text}/x") for value in roots if value.text.startswith("/")]
+        out: list[Effective] = []
+        at = first
+        while at < len(argv):
+            if argv[at].text not in EXEC_FLAGS:
+                at += 1
+                continue
+            end = next((index for index in range(at, len(argv)) if argv[index].text in (";", "+")), len(argv))
+            body = argv[at + 1 : end]
+            if roots and body and base_name(body[0].text) == "rm":
+                # find itself descends, so the inner rm need not be recursive to empty the tree.
+                body = [body[0], Value("-r"), *body[1:]]
+            out.append(Effective([one for value in body for one in _filled(value, roots)], found.cwd))
+            if len(out) > 8:
+                # Many of them only say again what the first ones said; the rest is not read, and so not allowed.
+                self.cut = True
+                break
+            at = end + 1
+        return [one for one in out if one.argv]
+
+    def _texts_of(self, found: Effective, command: Command, variables: Variables) -> None:
+        """Queue the strings that this command would read as shell text."""
+        name, argv = found.name, found.argv
+        flags = program(name).shell_texts
+        if name == "git":
+            self._git_settings(found)
+        if name in SHELLS:
+            self._shell_texts(found, command, variables)
+        elif "*" in flags:
+            self._queue(" ".join(value.text for value in argv[1:]), found.cwd, known=all(value.known for value in argv))
+            row = program(name).wraps
+            behind = inner_command(row, argv) if row is not None else []
+            if len(behind) != len(argv) - 1:
+                self._queue(" ".join(value.text for value in behind), found.cwd, known=True)
+            if name == "trap" and len(argv) > 1:
+                self._queue(argv[1].text, found.cwd, known=argv[1].known)
+        elif name == "alias":
+            for value in argv[1:]:
+                self._queue(value.text.partition("=")[2], found.cwd, known=value.known)
+        elif name in ("source", "."):
+            self.opaque = True
+            given = next((value for value in argv[1:] if not value.text.startswith("-")), None)
+            self.hidden = self.hidden or given is None or not given.known or given.text.startswith(("/dev/", "/proc/"))
+        elif flags:
+            for index, value in enumerate(argv[1:], 1):
+                text = text_behind(value.text, flags)
+                if text:
+                    self._queue(text, found.cwd, known=value.known)
+                elif text is not None and index + 1 < len(argv):
+                    self._queue(argv[index + 1].text, found.cwd, known=argv[index + 1].known)
+
+    def _git_settings(self, found: Effective) -> None:
+        """Settings on git's own command line can be an alias, a pager, an editor."""
+        for before, value in pairwise(found.argv):
+            if before.text != "-c":
+                self.opaque = self.opaque or value.text.startswith(("--config-env", "alias."))
+                continue
+            key, _, text = value.text.partition("=")
+            is_alias = key.lower().startswith("alias.")
+            self.opaque = self.opaque or is_alias
+            as_git = is_alias and not text.startswith("!")
+            self._queue(f"git {text}" if as_git else text.removeprefix("!"), found.cwd, known=value.known)
+
+    def _shell_texts(self, found: Effective, command: Command, variables: Variables) -> None:
+        argv = found.argv
+        for index, value in enumerate(argv[1:], 1):
+            text = value.text
+            if text.startswith("-") and not text.startswith("--") and "c" in text[1:]:
+                body = next((one for one in argv[index + 1 :] if not one.text.startswith("-")), None)
+                if body is None:
+                    self.opaque = True
+                else:
+                    self._queue(body.text, found.cwd, known=body.known)
+                return
+        for redirect, values in found.redirects:
+            if redirect.op in ("<<", "<<-"):
+                self._queue(redirect.body, found.cwd, known=True)
+                return
+            if redirect.op == "<<<":
+                known = all(value.known for value in values)
+                self._queue(" ".join(value.text for value in values), found.cwd, known=known)
+                return
+        self.opaque = True
+        if any(not value.text.startswith("-") for value in argv[1:]):
+            return  # a script, by its name
+        fed = piped_text(command, variables)
+        self._queue(fed, found.cwd, known=bool(fed) or command.pipe_from is None)
+
+    def _queue(self, text: str, cwd: str | None, *, known: bool) -> None:
+        if not known:
+            self.opaque = self.hidden = True
+        if text.strip():
+            self._texts.append((text, cwd))
+
+
+def inner_command(row: Wrapper, argv: list[Value]) -> list[Value]:
+    """The command that a wrapper would run, or nothing."""
+    at = 1
+    while at < len(argv):
+        text = argv[at].text
+        if text == "--":
+            at += 1
+            break
+        if text.startswith("-"):
+            at += 2 if text in row.valued or _ends_valued(text, row.valued) else 1
+            continue
+        if row.assigns and "=" in text and not text.startswith("="):
+            at += 1
+            continue
+        break
+    return argv[at + row.operands :]
+
+
+def _ends_valued(text: str, valued: frozenset[str]) -> bool:
+    """A cluster of short flags whose last one takes the next word."""
+    if len(text) < 3 or text.startswith("--") or not text[1:].isalpha():
+        return False
+    return f"-{text[-1]}" in valued and not any(f"-{letter}" in valued for letter in text[1:-1])
+
+
+def _filled(value: Value, roots: list[Value]) -> list[Value]:
+    return roots if value.text == "{}" and roots else [value]
+
+
+def could_be(value: Value, word: str) -> bool:
+    """The value is this word, or a pattern that may become it."""
+    return value.text == word or (value.globs and bash_match(word, value.text))
+
+
+def _inherit(places: dict[tuple[int, ...], _Places], scope: tuple[int, ...]) -> _Places:
+    outer = scope
+    while outer not in places:
+        outer = outer[:-1]
+    places[scope] = places[outer]
+    return places[scope]
+
+
+def _moved(argv: list[Value], command: Command, possible: _Places, home: str) -> _Places:
+    """Where the shell may be afterwards. A change that may not happen leaves the old places possible too."""
+    after: list[str | None] = [_target(argv, place, home) for place in possible]
+    if command.conditional or command.joined in ("&&", "||"):
+        after += possible
+    return tuple(dict.fromkeys(after))[:_MAX_PLACES]
+
+
+def _target(argv: list[Value], cwd: str | None, home: str) -> str | None:
+    targets = [value for value in argv[1:] if not (value.text.startswith("-") and value.text != "-")]
+    if not targets:
+        return home if argv[0].text == "cd" else None
+    target = targets[0]
+    if not target.known or target.globs or target.text == "-" or argv[0].text == "popd":
+        return None
+    if target.text.startswith("/"):
+        return os.path.normpath(target.text)
+    return os.path.normpath(os.path.join(cwd, target.text)) if cwd is not None else None

@@ -1,0 +1,1 @@
+"""What a person is asked, line by line; one file each."""

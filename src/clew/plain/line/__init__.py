@@ -1,0 +1,1 @@
+"""The line that is typed, and the rows around it."""

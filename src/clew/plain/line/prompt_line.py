@@ -1,0 +1,174 @@
+"""The line a person types on: how it is edited, completed, searched for and taken back, until it is a whole input."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+from clew.commands.mode import next_mode
+from clew.commands.registry import catalogue
+from clew.composing.history import History
+from clew.plain.dialogs.dialog import Shown
+from clew.plain.line.completing import Completing
+from clew.plain.line.compose import Composer
+from clew.plain.line.editor import Editor
+from clew.plain.line.entering import Entering
+from clew.plain.line.screen import Screen
+from clew.plain.line.searching import Searching
+from clew.plain.line.terminal import Terminal
+from clew.plain.line.typing import EditedInput, LineInput, Typed
+from clew.presentation.story.story import Story
+from clew.protocol.events import PromptWithdrawn
+from clew.protocol.ids import PromptId
+from clew.protocol.lookups.base import Lookup
+from clew.protocol.lookups.place import FilesFound, FindFiles
+from clew.protocol.messages import text_of
+from clew.protocol.ops import Op, SetPermissionMode, WithdrawPrompt
+
+PROMPT = "> "
+MORE = "... "
+STEER = "to the agent > "
+
+
+class LookUp(Protocol):
+    """Asks; the answer is told, unless `then` takes it."""
+
+    def __call__(self, lookup: Lookup[Any], then: Callable[[Any], None] | None = None) -> None: ...
+
+
+class PromptLine:
+    """Everything between keys and ops that no question of the agent is about."""
+
+    def __init__(
+        self,
+        terminal: Terminal,
+        screen: Screen,
+        editor: Editor,
+        history: History,
+        *,
+        story: Callable[[], Story],
+        send: Callable[[Op], None],
+        look_up: LookUp,
+        show: Callable[[Sequence[Shown]], None],
+        leave: Callable[[], None],
+    ) -> None:
+        self._editor = editor
+        self._story = story
+        self._send = send
+        self._composer = Composer()
+        self._search = Searching(editor, lambda: history.items)
+        self._input = (
+            EditedInput(editor, screen, self._search, lambda: bool(story().facts.state.queued))
+            if terminal.editing
+            else LineInput(interactive=terminal.interactive)
+        )
+        self._completing = Completing(
+            editor,
+            lambda: catalogue(story().facts),
+            ask_files=lambda query: look_up(FindFiles(query=query), self._files),
+            show=show,
+        )
+        self._entering = Entering(
+            editor.pastes,
+            history,
+            by_person=terminal.interactive,
+            facts=lambda: story().facts,
+            send=send,
+            look_up=look_up,
+            show=show,
+            copy=screen.copy,
+            leave=leave,
+        )
+        self._taken_back: set[PromptId] = set()
+
+    @property
+    def in_doubt(self) -> bool:
+        """An Esc came; whether it is a key of its own shows when nothing follows."""
+        return self._input.in_doubt
+
+    @property
+    def begun(self) -> bool:
+        """Something stands there that was not sent."""
+        return bool(self._editor.cells) or self._composer.pending
+
+    @property
+    def wanted(self) -> bool:
+        """The line is needed although the agent works."""
+        return self.begun or self._search.active
+
+    def feed(self, data: bytes) -> Iterator[Typed]:
+        """Bytes of the terminal or the pipe."""
+        return self._input.feed(data)
+
+    def settle(self) -> Iterator[Typed]:
+        """Nothing followed an Esc."""
+        return self._input.settle()
+
+    def reset(self) -> None:
+        """Forget half-read keys."""
+        self._input.reset()
+
+    def mark(self, usual: str) -> str:
+        """What stands before the line."""
+        return self._search.prompt or (MORE if self._composer.pending else usual)
+
+    def put_aside(self) -> None:
+        """Somebody asks something: what was typed stays as it is."""
+        self._search.cancel()
+
+    def press(self, name: str) -> None:
+        """A key that is not about the text alone."""
+        match name:
+            case "tab":
+                self._completing.press()
+            case "search":
+                self._search.begin()
+            case "shift-tab":
+                facts = self._story().facts
+                self._send(SetPermissionMode(mode=next_mode(facts.permission_mode, may_bypass=facts.may_bypass)))
+            case "alt-up":
+                self._take_back()
+            case _:
+                pass
+
+    def take(self, line: str) -> None:
+        """Enter: a whole input is carried out, or given back where it cannot be sent."""
+        whole = self._composer.add(line)
+        if whole is not None and whole.strip() and not self._entering.take(whole):
+            self._editor.set(whole)
+
+    def take_rest(self) -> bool:
+        """At the end of a pipe: what was never closed. Whether there was something."""
+        rest = self._composer.rest()
+        if not rest or not rest.strip():
+            return False
+        self._entering.take(rest)
+        return True
+
+    def offer(self, text: str) -> None:
+        """Words to be sent as they are, unless something is typed already."""
+        if not self.begun:
+            self._editor.set(text)
+
+    def clear(self) -> None:
+        """Empty it. Nothing is lost: the history keeps it."""
+        self._entering.remember(self._editor.text)
+        self._editor.set("")
+        self._composer.clear()
+
+    def _files(self, found: FilesFound) -> None:
+        """Files that fit."""
+        self._completing.files(found.query, found.rows)
+
+    def knows_of(self, event: PromptWithdrawn) -> bool:
+        """Whether it was taken back from here, and stands on the line again."""
+        ours = event.prompt_id in self._taken_back
+        self._taken_back.discard(event.prompt_id)
+        return ours
+
+    def _take_back(self) -> None:
+        """The last one that waits, above what is typed now."""
+        waiting = [item for item in self._story().facts.state.queued if item.prompt_id not in self._taken_back]
+        if waiting:
+            self._taken_back.add(waiting[-1].prompt_id)
+            self._send(WithdrawPrompt(prompt_id=waiting[-1].prompt_id))
+            typed = self._editor.text
+            self._editor.set(text_of(waiting[-1].content) + (f"\n{typed}" if typed else ""))

@@ -1,0 +1,1 @@
+"""Passages as rows of styled text."""

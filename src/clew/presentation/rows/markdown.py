@@ -1,0 +1,292 @@
+"""Markdown as rows at a width: headings, lists, quotes, tables, code, links. A model wrote it, so it is made safe."""
+
+from collections.abc import Iterator, Sequence
+from functools import cache
+
+from markdown_it import MarkdownIt
+from markdown_it.token import Token
+
+from clew.presentation.rows.code import highlighted
+from clew.presentation.rows.spans import EMPTY, Row, Span, clipped, merged, plain, preformatted, said, width_of, wrapped
+from clew.text.terminal_text import sanitize
+
+LINKABLE = ("http://", "https://", "mailto:", "file://")
+MAX_OPEN_CODE_LINES = 200
+"""Code that is still being written is marked up to here; it is done once more when it is whole."""
+SIGNS = frozenset("*_`[]~|<>\\&!")
+"""Characters that may mean something in the middle of a paragraph, or will once more of it is there."""
+PARAGRAPH_TOKENS = 3
+_INLINE = {"strong": "bold", "em": "italic", "s": "strike"}
+
+
+@cache
+def parser() -> MarkdownIt:
+    """The one reading of Markdown. HTML stays text. Nesting is bounded, whatever a model writes."""
+    return MarkdownIt("commonmark", {"html": False, "maxNesting": 20}).enable(["table", "strikethrough"])
+
+
+def markdown_rows(text: str, columns: int) -> list[Row]:
+    """All of a text that is whole."""
+    return _Renderer(columns).rows(parser().parse(sanitize(text)))
+
+
+class GrowingMarkdown:
+    """Rows of a text that is still being written. Only its last block is looked at again."""
+
+    def __init__(self, columns: int, *, margin: Row = EMPTY) -> None:
+        self._columns = columns
+        self._margin = margin
+        """What every row begins with; not counted in the columns."""
+        self._settled: list[Row] = []
+        self._words: _GrowingWords | None = None
+        """While the last block is a paragraph of words without any mark: then only its last row can change."""
+        self._seen_chars = 0
+        self._done_chars = 0
+        """So much of the text has its final rows."""
+
+    def rows(self, text: str) -> list[Row]:
+        """The text so far; it may only ever grow."""
+        if self._words is not None:
+            more = text[self._seen_chars :]
+            self._seen_chars = len(text)
+            if _only_words(more):
+                return [*self._settled, *([EMPTY] if self._settled else []), *self._words.more(more)]
+            self._words = None
+        rest = sanitize(text[self._done_chars :])
+        tokens = parser().parse(rest)
+        tops = [index for index, token in enumerate(tokens) if token.level == 0 and token.nesting >= 0]
+        lines = tokens[tops[-1]].map if len(tops) > 1 else None
+        if lines:
+            cut = _offset(rest, lines[0])
+            # Sanitising may change lengths: the cut must mean the same in the text as it came.
+            if sanitize(text[self._done_chars : self._done_chars + cut]) == rest[:cut]:
+                settled = _Renderer(self._columns).rows(tokens[: tops[-1]])
+                self._settled += [*([EMPTY] if self._settled else []), *self._behind(settled)]
+                self._done_chars += cut
+                tokens = parser().parse(rest[cut:])
+        if len(tokens) == PARAGRAPH_TOKENS and tokens[0].type == "paragraph_open" and _only_words(tokens[1].content):
+            self._words = _GrowingWords(self._columns, self._margin)
+            self._seen_chars = len(text)
+            tail = self._words.more(tokens[1].content + " " * (len(rest) - len(rest.rstrip(" "))))
+        else:
+            tail = self._behind(_Renderer(self._columns, growing=True).rows(tokens))
+        return [*self._settled, *([EMPTY] if self._settled and tail else []), *tail]
+
+    def _behind(self, rows: list[Row]) -> list[Row]:
+        return [(*self._margin, *row) if row else EMPTY for row in rows]
+
+
+class _GrowingWords:
+    """A paragraph in which nothing but words arrives."""
+
+    def __init__(self, columns: int, margin: Row) -> None:
+        self._columns = columns
+        self._margin = margin
+        self._full: list[Row] = []
+        self._last = ""
+
+    def more(self, text: str) -> list[Row]:
+        """Its rows, with these words at the end."""
+        self._last += text
+        made = wrapped([Span(self._last)], self._columns)
+        self._full += [(*self._margin, *row) for row in made[:-1]]
+        kept = len(plain(made[-1]))
+        blanks = len(self._last) - len(self._last.rstrip(" "))
+        self._last = self._last[len(self._last) - kept - blanks :]
+        return [*self._full, (*self._margin, *made[-1])] if made[-1] else list(self._full)
+
+
+def _only_words(text: str) -> bool:
+    """Nothing in it can mean anything to Markdown, now or later."""
+    return text.isprintable() and SIGNS.isdisjoint(text)
+
+
+def _offset(text: str, line: int) -> int:
+    at = 0
+    for _ in range(line):
+        at = text.index("\n", at) + 1
+    return at
+
+
+class _Renderer:
+    """Walks the tokens of one text."""
+
+    def __init__(self, columns: int, *, growing: bool = False) -> None:
+        self._columns = columns
+        self._growing = growing
+
+    def rows(self, tokens: Sequence[Token]) -> list[Row]:
+        """A blank row between blocks."""
+        return self._blocks(list(tokens), self._columns)
+
+    def _blocks(self, tokens: list[Token], columns: int, *, tight: bool = False) -> list[Row]:
+        rows: list[Row] = []
+        for block in _siblings(tokens):
+            made = self._block(block, columns)
+            if rows and made and not tight:
+                rows.append(EMPTY)
+            rows += made
+        return rows
+
+    def _block(self, block: list[Token], columns: int) -> list[Row]:
+        first = block[0]
+        match first.type:
+            case "heading_open":
+                marks = int(first.tag[1]) if first.tag[1:].isdigit() else 1
+                style = "heading" if marks > 1 else "heading bold"
+                return wrapped(_inline(block[1], style), columns)
+            case "paragraph_open":
+                return wrapped(_inline(block[1]), columns)
+            case "fence" | "code_block":
+                return self._code(first, columns)
+            case "hr":
+                return [said("─" * min(columns, 40), "dim")]
+            case "blockquote_open":
+                bar: Row = (Span("│ ", "dim"),)
+                inner = self._blocks(block[1:-1], max(columns - 2, 8))
+                return [(*bar, *_styled(row, "quote")) for row in inner]
+            case "bullet_list_open" | "ordered_list_open":
+                return self._list(block, columns)
+            case "table_open":
+                return _table(block, columns)
+            case _:
+                return wrapped([Span(sanitize(first.content))], columns) if first.content else []
+
+    def _code(self, token: Token, columns: int) -> list[Row]:
+        text = token.content.removesuffix("\n")
+        language = (token.info.split() or [""])[0]
+        if self._growing and text.count("\n") > MAX_OPEN_CODE_LINES:
+            language = ""
+        lines = [
+            tuple(span._replace(text=span.text.replace("\t", "    ")) for span in row)
+            for row in highlighted(text, language)
+        ]
+        return preformatted(lines, columns, indent=said("  "))
+
+    def _list(self, block: list[Token], columns: int) -> list[Row]:
+        number = int(block[0].attrs.get("start", 1)) if block[0].type == "ordered_list_open" else None
+        items = list(_siblings(block[1:-1]))
+        tight = all(
+            token.hidden for token in block if token.type == "paragraph_open" and token.level == block[0].level + 2
+        )
+        size = len(str((number or 0) + len(items) - 1)) + 2 if number is not None else 2
+        rows: list[Row] = []
+        for index, item in enumerate(items):
+            mark = f"{number + index}. ".rjust(size) if number is not None else "• "
+            inner = self._blocks(item[1:-1], max(columns - size, 8), tight=tight) or [EMPTY]
+            if rows and not tight:
+                rows.append(EMPTY)
+            rows.append((Span(mark, "dim"), *inner[0]))
+            rows += [(Span(" " * size), *row) if row else row for row in inner[1:]]
+        return rows
+
+
+def _siblings(tokens: list[Token]) -> Iterator[list[Token]]:
+    """The tokens of each block, its closing one included."""
+    depth, block = 0, list[Token]()
+    for token in tokens:
+        block.append(token)
+        depth += token.nesting
+        if depth == 0:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _styled(row: Row, style: str) -> Row:
+    return tuple(span._replace(style=f"{span.style} {style}".strip()) for span in row)
+
+
+def _inline(token: Token, style: str = "") -> list[Span]:
+    """Words with their emphasis. A link whose words are not its target tells the target too."""
+    spans: list[Span] = []
+    styles = [style] if style else []
+    link, words_from = "", 0
+    for child in token.children or ():
+        name = child.type.removesuffix("_open").removesuffix("_close")
+        if name in _INLINE:
+            if child.nesting > 0:
+                styles.append(_INLINE[name])
+            elif _INLINE[name] in styles:
+                styles.remove(_INLINE[name])
+        elif child.type == "link_open":
+            link, words_from = sanitize(str(child.attrs.get("href", "")), one_line=True), len(spans)
+            styles.append("link")
+        elif child.type == "link_close":
+            if "link" in styles:
+                styles.remove("link")
+            if plain(spans[words_from:]) != link and link:
+                spans.append(Span(f" ({link})", " ".join([*styles, "dim"]), _linkable(link)))
+            link = ""
+        elif child.type == "image":
+            alt = sanitize(child.content, one_line=True)
+            source = sanitize(str(child.attrs.get("src", "")), one_line=True)
+            spans.append(Span(f"[image: {alt or source}]", " ".join([*styles, "dim"])))
+        elif child.type in ("softbreak", "hardbreak"):
+            spans.append(Span("\n" if child.type == "hardbreak" else " "))
+        elif child.content:
+            own = "code" if child.type == "code_inline" else ""
+            spans.append(Span(child.content, " ".join(filter(None, [*styles, own])), _linkable(link)))
+    return spans
+
+
+def _linkable(target: str) -> str:
+    return target if target.startswith(LINKABLE) and target.isprintable() and " " not in target else ""
+
+
+def _table(block: list[Token], columns: int) -> list[Row]:
+    """Columns share the width by what they need; cells that do not fit are wrapped."""
+    cells: list[list[list[Span]]] = []
+    for token in block:
+        if token.type == "tr_open":
+            cells.append([])
+        elif token.type == "inline" and cells:
+            cells[-1].append(_inline(token))
+    count = max((len(row) for row in cells), default=0)
+    if not count:
+        return []
+    wanted = [max((width_of(row[index]) for row in cells if index < len(row)), default=1) for index in range(count)]
+    room = columns - 3 * (count - 1)
+    if room < count * 4:
+        return _stacked(cells, columns)
+    sizes = _shares(wanted, room)
+    rows: list[Row] = []
+    for number, row in enumerate(cells):
+        padded = [*row, *([list[Span]()] * (count - len(row)))]
+        columns_rows = [wrapped(cell, size) for cell, size in zip(padded, sizes, strict=True)]
+        for line in range(max(len(made) for made in columns_rows)):
+            spans: list[Span] = []
+            for index, made in enumerate(columns_rows):
+                piece = clipped(made[line], sizes[index]) if line < len(made) else EMPTY
+                spans += _styled(piece, "bold") if number == 0 else piece
+                if index < count - 1:
+                    spans += [Span(" " * (sizes[index] - width_of(piece))), Span(" │ ", "dim")]
+            rows.append(merged(spans))
+        if number == 0:
+            rows.append(said("─┼─".join("─" * size for size in sizes), "dim"))
+    return rows
+
+
+def _shares(wanted: list[int], room: int) -> list[int]:
+    """Every column what it wants if all fit; else the wide ones give way until they do."""
+    sizes = [max(size, 1) for size in wanted]
+    while sum(sizes) > room:
+        widest = max(sizes)
+        index = sizes.index(widest)
+        second = max((size for size in sizes if size < widest), default=widest - 1)
+        over = sum(sizes) - room
+        sizes[index] -= max(1, min(widest - second, over))
+    return sizes
+
+
+def _stacked(cells: list[list[list[Span]]], columns: int) -> list[Row]:
+    """A table where there is no room for one: a line per cell, under the name of its column."""
+    heads = [plain(cell) for cell in cells[0]]
+    rows: list[Row] = []
+    for row in cells[1:]:
+        for index, cell in enumerate(row):
+            head = heads[index] if index < len(heads) else ""
+            rows += wrapped([Span(f"{head}: ", "dim"), *cell], columns, hang=said("  "))
+        rows.append(EMPTY)
+    return rows[:-1]

@@ -1,0 +1,199 @@
+"""Passages as rows at a width. The first two columns are clew's own: marks stand there, and no other text ever does."""
+
+from collections.abc import Iterator
+from functools import singledispatch
+
+from msgspec import Struct
+
+from clew.commands.answers import answer_lines
+from clew.commands.plan import plan_heading
+from clew.config.schema import Density
+from clew.presentation.rows import late
+from clew.presentation.rows.spans import EMPTY, Row, Span, clipped, preformatted, said, width_of, wrapped
+from clew.presentation.story.passages import (
+    AnswerPassage,
+    BatchPassage,
+    DiffPassage,
+    LinesPassage,
+    NotePassage,
+    Passage,
+    PassageBase,
+    PromptPassage,
+    ReasoningPassage,
+    RecapPassage,
+    ShellPassage,
+    TurnPassage,
+    WordsPassage,
+)
+from clew.protocol.lookups.session import PlanShown
+from clew.text.figures import count
+from clew.text.terminal_text import attachment_label, sanitize
+
+GUTTER = 2
+MIN_TEXT_COLUMNS = 8
+MARGIN: Row = (Span(" " * GUTTER),)
+USER_MARK, SHELL_MARK, RECAP_MARK, CLEW_MARK = "▌ ", "! ", "※ ", "┆ "
+SHELL_LINES = 12
+FULL_LINES = 2_000
+_LEVELS = {"info": "notice", "warning": "warning", "error": "error"}
+_WORDS = {"info": "", "warning": "Warning: ", "error": "Error: "}
+
+
+class View(Struct, frozen=True, kw_only=True):
+    """How a passage is to be shown."""
+
+    columns: int
+    density: Density = "labels"
+    tools: dict[str, Density] = {}
+    """Tools that are shown more or less closely than the rest."""
+    opened: int | None = None
+    """How far a person opened this very passage; None: as the density says."""
+    reasoning: bool = False
+    cwd: str = ""
+    """Paths below it are told as one there would write them."""
+
+    @property
+    def text_columns(self) -> int:
+        """What is left beside the gutter and a free column at the right."""
+        return max(self.columns - GUTTER - 1, MIN_TEXT_COLUMNS)
+
+
+def passage_rows(passage: Passage, view: View) -> list[Row]:
+    """The rows of a passage, without blank ones around it."""
+    return _rows(passage, view)
+
+
+def marked(rows: list[Row], mark: str, style: str, *, every: bool = False) -> list[Row]:
+    """Rows behind the gutter; the mark stands before the first, or before every one."""
+    return [
+        (Span(mark, style) if every or number == 0 else MARGIN[0], *row) if row or every else EMPTY
+        for number, row in enumerate(rows)
+    ]
+
+
+def behind_gutter(rows: list[Row]) -> list[Row]:
+    """Rows of somebody else's text."""
+    return [(*MARGIN, *row) if row else EMPTY for row in rows]
+
+
+@singledispatch
+def _rows(passage: PassageBase, view: View) -> list[Row]:
+    return []
+
+
+@_rows.register
+def _(passage: PromptPassage, view: View) -> list[Row]:
+    spans = [Span(sanitize(passage.text).strip("\n"), "bold")]
+    rows = wrapped(spans, view.text_columns)
+    rows += [said(attachment_label(kind, ""), "dim") for kind in passage.media]
+    return marked(rows, USER_MARK, "user", every=True)
+
+
+@_rows.register
+def _(passage: WordsPassage, view: View) -> list[Row]:
+    return behind_gutter(late.markdown_rows(passage.text, view.text_columns))
+
+
+@_rows.register
+def _(passage: ReasoningPassage, view: View) -> list[Row]:
+    text = sanitize(passage.text).strip()
+    if not (view.opened if view.opened is not None else view.reasoning):
+        words = len(text.split())
+        return marked([said(f"thought, {words:,} words" if words != 1 else "thought, 1 word", "dim")], "∴ ", "dim")
+    return marked(wrapped([Span(text, "dim italic")], view.text_columns), "∴ ", "dim")
+
+
+@_rows.register
+def _(passage: BatchPassage, view: View) -> list[Row]:
+    return late.batch_rows(
+        passage, view.columns, density=view.density, tools=view.tools, opened=view.opened, cwd=view.cwd
+    )
+
+
+@_rows.register
+def _(passage: ShellPassage, view: View) -> list[Row]:
+    rows = marked(wrapped([Span(sanitize(passage.command), "bold")], view.text_columns), SHELL_MARK, "user")
+    limit = FULL_LINES if view.opened or view.density == "full" else SHELL_LINES
+    lines = sanitize(passage.output).replace("\t", "    ").rstrip("\n").split("\n") if passage.output.strip() else []
+    hidden = max(len(lines) - limit, 0)
+    shown = [said(line, "dim") for line in lines[hidden:]]
+    if hidden:
+        rows += behind_gutter([said(f"… {hidden:,} lines before", "dim")])
+    rows += behind_gutter(preformatted(shown, view.text_columns))
+    if passage.exit_code not in (0, None) and not passage.running:
+        rows += behind_gutter([said(f"exit {passage.exit_code}", "error")])
+    return rows
+
+
+@_rows.register
+def _(passage: NotePassage, view: View) -> list[Row]:
+    text = f"{_WORDS[passage.level]}{sanitize(passage.text).strip()}"
+    return marked(wrapped([Span(text, _LEVELS[passage.level])], view.text_columns), CLEW_MARK, "dim", every=True)
+
+
+@_rows.register
+def _(passage: LinesPassage, view: View) -> list[Row]:
+    typed = wrapped([Span(sanitize(passage.command), "bold")], view.text_columns) if passage.command else []
+    return [*marked(typed, CLEW_MARK, "dim", every=True), *_clew_lines(passage.lines, view, _LEVELS[passage.level])]
+
+
+@_rows.register
+def _(passage: AnswerPassage, view: View) -> list[Row]:
+    if isinstance(passage.event, PlanShown) and not passage.event.saved:
+        heading = (plan_heading(passage.event, passage.facts.cwd),)
+        shown = late.markdown_rows(passage.event.plan, view.text_columns)
+        return [*_clew_lines(heading, view, _LEVELS[passage.level]), *behind_gutter(shown)]
+    lines = tuple(answer_lines(passage.event, passage.facts, view.text_columns))
+    return _clew_lines(lines, view, _LEVELS[passage.level])
+
+
+def _clew_lines(lines: tuple[str, ...], view: View, style: str) -> list[Row]:
+    rows: list[Row] = []
+    for line in lines:
+        safe = sanitize(line).replace("\t", "    ")
+        indent = " " * (len(safe) - len(safe.lstrip(" ")))
+        rows += wrapped([Span(safe, style)], view.text_columns, hang=said(indent + "  "))
+    return marked(rows, CLEW_MARK, "dim", every=True)
+
+
+@_rows.register
+def _(passage: DiffPassage, view: View) -> list[Row]:
+    rows: list[Row] = []
+    full = bool(view.opened) or view.density == "full"
+    for block in passage.files:
+        rows += [EMPTY] if rows else []
+        rows += late.block_rows(block, view.columns - 1, indent=MARGIN, full=full, cwd=passage.cwd)
+    return [*rows, *_clew_lines(tuple(diff_remarks(passage)), view, "notice")]
+
+
+def diff_remarks(passage: DiffPassage) -> Iterator[str]:
+    """What the changes themselves do not say."""
+    if not passage.files:
+        yield "This session changed no files." if not passage.warnings else "No change is known."
+    if passage.left_out:
+        yield f"… and {count(passage.left_out, 'more file')}"
+    yield from (f"Not known: {' '.join(line.split())}" for line in passage.warnings)
+
+
+@_rows.register
+def _(passage: RecapPassage, view: View) -> list[Row]:
+    rows: list[Row] = []
+    if passage.away:
+        away = sanitize(passage.away, one_line=True)
+        rows += wrapped([Span("while you were away: ", "recap bold"), Span(away, "recap")], view.text_columns)
+    text = sanitize(passage.text).strip()
+    rows += wrapped([Span("recap: ", "recap bold"), Span(text, "recap")], view.text_columns)
+    return marked(rows, RECAP_MARK, "accent")
+
+
+@_rows.register
+def _(passage: TurnPassage, view: View) -> list[Row]:
+    rows: list[Row] = []
+    if passage.ending:
+        style = "error" if passage.error else "warning"
+        ending = wrapped([Span(sanitize(passage.ending).strip(), style)], view.text_columns)
+        rows += marked(ending, CLEW_MARK, "dim", every=True)
+    words = " · ".join(filter(None, (passage.figures, sanitize(passage.done, one_line=True))))
+    line = clipped(said(words, "dim"), view.columns - 6)
+    rest = max(view.columns - 5 - width_of(line), 0)
+    return [*rows, (Span("── ", "dim"), *line, Span(" " + "─" * rest, "dim"))]

@@ -1,0 +1,236 @@
+"""Rows of styled text: spans with the name of a style, broken at words, measured in columns. Their text is safe."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from clew.text.terminal_text import clip, display_width
+
+TAB = "    "
+MIN_COLUMNS = 4
+_UNITS = re.compile(r"[^\S\n]+|\S+")
+_WIDE = re.compile(
+    "[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\U00020000-\U0003fffd]"
+)
+"""Scripts that are written without blanks: a row may end after each character."""
+_NO_BEGIN = frozenset("、。，．：；？！）］｝」』】〉》〕”’…ー々,.:;?!)]}")
+"""What no row begins with, even between such characters."""
+
+
+class Span(NamedTuple):
+    """A piece of a row in one style."""
+
+    text: str
+    style: str = ""
+    """A name of `STYLES`, or several joined by blanks; empty: plain."""
+    link: str = ""
+    """Where it leads; a terminal that can makes it clickable."""
+
+
+Row = tuple[Span, ...]
+EMPTY: Row = ()
+
+STYLES = (
+    *("dim", "bold", "italic", "strike", "code", "heading", "link", "quote", "accent", "user", "notice", "recap"),
+    *("warning", "error", "success", "added", "removed", "added-word", "removed-word", "number"),
+    *("code-keyword", "code-string", "code-comment", "code-name", "code-number"),
+)
+"""All names there are; a front end gives each its colours or weight."""
+
+
+def plain(row: Iterable[Span]) -> str:
+    """The words of a row without their styles."""
+    return "".join(span.text for span in row)
+
+
+def width_of(row: Iterable[Span]) -> int:
+    """Columns of a row."""
+    return sum(display_width(span.text) for span in row)
+
+
+def said(text: str, style: str = "") -> Row:
+    """A row of one style."""
+    return (Span(text, style),) if text else EMPTY
+
+
+def clipped(row: Row, columns: int) -> Row:
+    """The row if it fits, else its start and an ellipsis."""
+    if width_of(row) <= columns:
+        return row
+    kept: list[Span] = []
+    room = columns
+    for span in row:
+        size = display_width(span.text)
+        if size >= room:
+            kept.append(span._replace(text=clip(span.text + "……", room)))
+            break
+        kept.append(span)
+        room -= size
+    return tuple(kept)
+
+
+def spread(left: Row, right: Row, columns: int) -> Row:
+    """Both on one row, one at each end; the left one gives way."""
+    if not right:
+        return clipped(left, columns)
+    room = columns - width_of(right) - 1
+    if room < MIN_COLUMNS:
+        return clipped(left, columns)
+    left = clipped(left, room)
+    return (*left, Span(" " * (columns - width_of(left) - width_of(right))), *right)
+
+
+def wrapped(spans: Iterable[Span], columns: int, *, first: Row = EMPTY, hang: Row = EMPTY) -> list[Row]:
+    """Rows of at most `columns`, broken at blanks where there are any. The first begins with `first`, further ones with
+    `hang`. A newline in a span begins a new row."""
+    filling = _Filling(max(columns, width_of(hang) + MIN_COLUMNS, width_of(first) + MIN_COLUMNS), first, hang)
+    for word in _words(spans):
+        if word[0].text == "\n":
+            filling.end_row()
+        elif word[0].text.isspace():
+            filling.gap(word[0])
+        else:
+            filling.word(word)
+    filling.end_row()
+    return filling.rows
+
+
+class _Filling:
+    """Rows being filled with words."""
+
+    def __init__(self, columns: int, first: Row, hang: Row) -> None:
+        self.rows: list[Row] = []
+        self._columns = columns
+        self._hang = hang
+        self._begin(first)
+
+    def _begin(self, margin: Row) -> None:
+        self._row = list(margin)
+        self._used = width_of(margin)
+        self._empty = True
+        self._blanks: list[Span] = []
+
+    def end_row(self) -> None:
+        """The next word begins a new row."""
+        self.rows.append(merged(self._row))
+        self._begin(self._hang)
+
+    def gap(self, blank: Span) -> None:
+        """Blanks count if a word follows them on the same row."""
+        self._blanks.append(blank)
+
+    def word(self, word: list[Span]) -> None:
+        """Put a word where it fits; one that fits nowhere is cut."""
+        size, gap = width_of(word), width_of(self._blanks)
+        if self._used + gap + size > self._columns and not self._empty:
+            self.end_row()
+            gap = 0
+        self._row += self._blanks
+        self._used += gap
+        self._blanks = []
+        for span in word:
+            self._put(span)
+        self._empty = False
+
+    def _put(self, span: Span) -> None:
+        text = span.text
+        while (size := display_width(text)) > self._columns - self._used:
+            head, text = _cut(text, self._columns - self._used) if self._used < self._columns else ("", text)
+            self._row.append(span._replace(text=head))
+            self.end_row()
+        self._row.append(span._replace(text=text))
+        self._used += size
+
+
+def _words(spans: Iterable[Span]) -> Iterator[list[Span]]:
+    """Newlines, blanks, and words: pieces between which no row may end, whatever their styles."""
+    word: list[Span] = []
+    for piece, opens in _pieces(spans):
+        if word and (opens or piece.text.isspace() or word[-1].text.isspace()):
+            yield word
+            word = []
+        word.append(piece)
+    if word:
+        yield word
+
+
+def _pieces(spans: Iterable[Span]) -> Iterator[tuple[Span, bool]]:
+    """Each with whether a row may end before it."""
+    last = " "
+    for span in spans:
+        for number, line in enumerate(span.text.replace("\t", TAB).split("\n")):
+            if number:
+                yield Span("\n"), True
+                last = " "
+            for found in _UNITS.findall(line):
+                for piece in [found] if found.isascii() or not _WIDE.search(found) else _breakable(found):
+                    wide = _WIDE.match(piece) or _WIDE.match(last)
+                    yield span._replace(text=piece), bool(wide) and piece[0] not in _NO_BEGIN
+                    last = piece[-1]
+
+
+def _breakable(word: str) -> Iterator[str]:
+    piece = ""
+    for char in word:
+        wide = bool(_WIDE.match(char))
+        if piece and (wide or _WIDE.match(piece[-1])) and char not in _NO_BEGIN and display_width(char):
+            yield piece
+            piece = ""
+        piece += char
+    if piece:
+        yield piece
+
+
+def _cut(text: str, columns: int) -> tuple[str, str]:
+    """As much as fits, and the rest; at least one character goes on, so that it ends."""
+    if text.isascii():
+        return text[:columns], text[columns:]
+    head = clip(text + "……", columns + 1)[:-1]
+    return (head, text[len(head) :]) if head else (text[:1], text[1:])
+
+
+def merged(spans: Sequence[Span]) -> Row:
+    """Neighbours of one style joined."""
+    out: list[Span] = []
+    for span in spans:
+        if not span.text:
+            continue
+        if out and out[-1].style == span.style and out[-1].link == span.link:
+            out[-1] = out[-1]._replace(text=out[-1].text + span.text)
+        else:
+            out.append(span)
+    return tuple(out)
+
+
+def preformatted(lines: Iterable[Row], columns: int, *, indent: Row = EMPTY, wrap: bool = True) -> list[Row]:
+    """Lines whose blanks count, such as code and output: cut into rows at the width, or clipped."""
+    room = max(columns - width_of(indent), MIN_COLUMNS)
+    rows: list[Row] = []
+    for line in lines:
+        pieces = [clipped(line, room)] if not wrap else _chopped(line, room)
+        rows += [(*indent, *piece) for piece in pieces]
+    return rows
+
+
+def _chopped(line: Row, columns: int) -> list[Row]:
+    if width_of(line) <= columns:
+        return [line]
+    rows: list[Row] = []
+    current: list[Span] = []
+    room = columns
+    for span in line:
+        text = span.text
+        while text:
+            size = display_width(text)
+            if size <= room:
+                current.append(span._replace(text=text))
+                room -= size
+                break
+            head, text = _cut(text, room) if room else ("", text)
+            if head:
+                current.append(span._replace(text=head))
+            rows.append(tuple(current))
+            current, room = [], columns
+    if current:
+        rows.append(tuple(current))
+    return rows

@@ -1,0 +1,1 @@
+"""The story of a session, folded from events."""

@@ -1,0 +1,1 @@
+"""Events by topic. `protocol.events` names them all, and holds their union."""

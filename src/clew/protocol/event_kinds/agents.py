@@ -1,0 +1,135 @@
+"""Events about agents, tasks and the tools that came or went, and the rows of tasks that they add up to."""
+
+from typing import Any, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from clew.protocol.event_kinds.base import DurableEvent, LiveEvent
+from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, TaskId
+from clew.protocol.standing import Actor, Standing
+from clew.protocol.tally import Tally
+
+MAX_ENDED_TASKS = 20
+
+
+class TaskRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A task: work that runs beside the turns of its owner, and how it stands."""
+
+    task_id: TaskId
+    kind: str
+    """`shell`: a command in the background. `agent`: a child agent; then the id is its agent's."""
+    title: str
+    owner: AgentId = MAIN_AGENT
+    standing: Standing = Standing.WORKING
+    by: Actor | Literal[""] = ""
+    """Who brought it to stand so; empty: it has not changed since it began."""
+    exit_code: int | None = None
+    doing: str = ""
+    age_s: float = 0.0
+    """Since it was started; only in answers."""
+    tail: tuple[str, ...] = ()
+    """Its last lines, without secrets; only in answers."""
+    output_file: str = ""
+    """Where all of its output is; empty: nowhere."""
+
+
+class AgentStarted(DurableEvent, frozen=True, kw_only=True, tag="agent.started"):
+    """A child agent began; told by its parent. It has a transcript of its own."""
+
+    child: AgentId
+    kind: str
+    task: str
+    background: bool = False
+    call_id: CallId | None = None
+    """The call that started it."""
+
+
+class AgentChanged(DurableEvent, frozen=True, kw_only=True, tag="agent.changed"):
+    """How a child agent stands now; told by its parent. In the log, so that lists know of a child that waits."""
+
+    child: AgentId
+    standing: Standing
+    doing: str = ""
+
+
+class AgentEnded(DurableEvent, frozen=True, kw_only=True, tag="agent.ended"):
+    """A child agent is done; told by its parent. One per AgentStarted; none, where the process died before."""
+
+    child: AgentId
+    standing: Standing
+    by: Actor = "itself"
+    reason: str = ""
+    """How its last turn ended (`TurnEndReason`)."""
+    result: str = ""
+    """Its last words."""
+    tally: Tally = Tally()
+    """What it used, its own children included."""
+
+
+class TaskStarted(DurableEvent, frozen=True, kw_only=True, tag="task.started"):
+    """Work beside the conversation began (a background command). Told by the main agent, whoever owns it."""
+
+    task_id: TaskId
+    kind: str
+    title: str
+    owner: AgentId = MAIN_AGENT
+    output_file: str = ""
+
+
+class TaskChanged(LiveEvent, frozen=True, kw_only=True, tag="task.changed"):
+    """How it stands now."""
+
+    task_id: TaskId
+    standing: Standing
+    by: Actor = "itself"
+    doing: str = ""
+
+
+class TaskEnded(DurableEvent, frozen=True, kw_only=True, tag="task.ended"):
+    """It is over. One per TaskStarted; none, where the process died before: then it counts as interrupted."""
+
+    task_id: TaskId
+    standing: Standing
+    by: Actor = "itself"
+    exit_code: int | None = None
+
+
+class ToolsChanged(LiveEvent, frozen=True, kw_only=True, tag="tools.changed"):
+    """Tools came or went; what the model is told at the start of each request stays as it was."""
+
+    added: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+
+
+TaskNews = TaskStarted | AgentStarted | TaskChanged | AgentChanged | TaskEnded | AgentEnded
+
+
+def tasks_after(event: TaskNews, tasks: tuple[TaskRow, ...]) -> tuple[TaskRow, ...]:
+    """The rows of all tasks and child agents after this event."""
+    match event:
+        case TaskStarted(task_id=task_id, kind=kind, title=title):
+            row = TaskRow(task_id=task_id, kind=kind, title=title, owner=event.owner, output_file=event.output_file)
+            return _with_task(tasks, row)
+        case AgentStarted(child=child, task=title):
+            return _with_task(tasks, TaskRow(task_id=TaskId(child), kind="agent", title=title))
+        case TaskChanged(task_id=task_id, standing=standing, doing=doing):
+            return _told_of(tasks, task_id, standing=standing, by=event.by, doing=doing)
+        case AgentChanged(child=child, standing=standing, doing=doing):
+            return _told_of(tasks, TaskId(child), standing=standing, doing=doing)
+        case TaskEnded(task_id=task_id, standing=standing):
+            return _told_of(tasks, task_id, standing=standing, by=event.by, exit_code=event.exit_code, doing="")
+        case AgentEnded(child=child, standing=standing):
+            return _told_of(tasks, TaskId(child), standing=standing, by=event.by, doing="")
+
+
+def _with_task(tasks: tuple[TaskRow, ...], row: TaskRow) -> tuple[TaskRow, ...]:
+    """One row more; of those that have ended only the newest stay."""
+    rows = [*(known for known in tasks if known.task_id != row.task_id), row]
+    ended = [known for known in rows if not known.standing.open]
+    dropped = {known.task_id for known in ended[: max(0, len(ended) - MAX_ENDED_TASKS)]}
+    return tuple(known for known in rows if known.task_id not in dropped)
+
+
+def _told_of(tasks: tuple[TaskRow, ...], task_id: TaskId, **news: Any) -> tuple[TaskRow, ...]:
+    return tuple(replace(row, **news) if row.task_id == task_id else row for row in tasks)

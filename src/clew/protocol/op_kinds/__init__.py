@@ -1,0 +1,1 @@
+"""Ops by topic. `protocol.ops` names them all, and holds their union."""

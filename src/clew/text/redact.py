@@ -1,0 +1,92 @@
+"""Taking secrets out of text before it reaches a log, a debug file or another model (V1)."""
+
+import binascii
+from collections.abc import Iterable
+
+from clew.text.secret_shapes import Span, assignment_spans, key_block_spans, token_spans, url_spans
+
+MARK = "[redacted]"
+MIN_VALUE_CHARS = 8
+
+_HEX = "0123456789ABCDEF"
+_URL_SAFE = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.~")
+
+
+class Redactor:
+    """Knows some secrets by value and all by shape."""
+
+    def __init__(self, values: Iterable[str] = ()) -> None:
+        self._values: list[str] = []
+        self.learn(values)
+
+    def learn(self, values: Iterable[str]) -> None:
+        """Hide these values from now on, also percent-encoded, in base64, or split over JSON escapes.
+
+        Short values and plain words are not taken: they would black out ordinary text.
+        """
+        known = set(self._values)
+        for value in values:
+            stripped = value.strip()
+            if len(stripped) >= MIN_VALUE_CHARS and not (stripped.isalpha() and len(stripped) < 12):
+                known.update(_forms(stripped))
+        self._values = sorted(known, key=len, reverse=True)
+
+    def holds(self, text: str) -> bool:
+        """Whether a known value stands in the text."""
+        return any(value in text for value in self._values)
+
+    def redact(self, text: str) -> str:
+        """The text with every secret replaced by a mark."""
+        for value in self._values:
+            if value in text:
+                text = text.replace(value, MARK)
+        spans = [*token_spans(text), *key_block_spans(text), *url_spans(text), *assignment_spans(text)]
+        return _replace(text, spans) if spans else text
+
+
+_SHARED = Redactor()
+
+
+def register_secrets(values: Iterable[str]) -> None:
+    """Make values known to `redact` for the rest of the process. One list for all sinks: none can forget it."""
+    _SHARED.learn(values)
+
+
+def redact(text: str) -> str:
+    """The text without secrets: registered values, and whatever has the shape of one."""
+    return _SHARED.redact(text)
+
+
+def holds_known_value(text: str) -> bool:
+    """Whether a registered secret stands in the text, in any of the forms it travels in."""
+    return _SHARED.holds(text)
+
+
+def _replace(text: str, spans: list[Span]) -> str:
+    spans.sort()
+    parts: list[str] = []
+    done = 0
+    for start, end in spans:
+        if start >= done:
+            parts += (text[done:start], MARK)
+        done = max(done, end)
+    return "".join((*parts, text[done:]))
+
+
+def _forms(value: str) -> set[str]:
+    """A secret as it stands, and as it travels in URLs, JSON and Basic authentication."""
+    percent = "".join(
+        chr(byte) if chr(byte) in _URL_SAFE else f"%{_HEX[byte >> 4]}{_HEX[byte & 15]}" for byte in value.encode()
+    )
+    json = value.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")
+    return {value, percent, json, *_base64_cores(value.encode())}
+
+
+def _base64_cores(data: bytes) -> set[str]:
+    """The letters of the base64 form that do not depend on what stands around the secret, for all three offsets."""
+    cores: set[str] = set()
+    for lead in range(3):
+        whole = binascii.b2a_base64(b"\0" * lead + data, newline=False).decode()
+        core = whole[-(-8 * lead // 6) : (lead + len(data)) * 8 // 6]
+        cores.update((core, core.replace("+", "-").replace("/", "_")))
+    return cores

@@ -1,0 +1,1 @@
+"""The builtin tools: one file of code and one of words each."""

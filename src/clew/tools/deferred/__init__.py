@@ -1,0 +1,1 @@
+"""Tools that the model searches for, and tools that come while a session runs."""

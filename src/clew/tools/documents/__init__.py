@@ -1,0 +1,1 @@
+"""Documents as text: pages, PDFs, notebooks, pictures."""

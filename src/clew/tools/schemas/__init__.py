@@ -1,0 +1,1 @@
+"""JSON Schema: of parameters, of answers, and the words for what does not fit."""

@@ -1,0 +1,1 @@
+"""Searching files: ripgrep, or Python in a process of its own."""

@@ -1,0 +1,1 @@
+"""The index of all sessions: a cache for lists and search, and making room."""

@@ -1,0 +1,1 @@
+"""The file: who may write it, how a line is made, kept and read."""

@@ -1,0 +1,1 @@
+"""Entries to and from other forms: events, text, other programs' lines."""

@@ -1,0 +1,1 @@
+"""Going back to a session: which one, from where, in how much memory."""

@@ -1,0 +1,68 @@
+"""Whether the last turn was cut off, and the words that let it go on."""
+
+from collections.abc import Sequence
+from typing import Literal
+
+from clew.protocol.entries import AssistantEntry, AttachmentEntry, Entry, TurnResultEntry, UserEntry
+from clew.protocol.meant_calls import meant_calls
+from clew.protocol.messages import tool_calls
+from clew.transcript.chain.links import result_calls
+
+Interruption = Literal["none", "prompt", "turn"]
+"""`prompt`: the user's words were never answered. `turn`: the agent was cut off while it worked."""
+
+CONTINUE_PROMPT = (
+    "[The session stopped while you were working and was opened again. Go on from where you were. Calls marked "
+    "[interrupted] may have run in part: look before you repeat them.]"
+)
+"""A hidden prompt that turns an interrupted turn into one that can go on."""
+
+
+def interruption(
+    entries: Sequence[Entry], chain: Sequence[Entry], *, ending_tools: frozenset[str] = frozenset()
+) -> Interruption:
+    """How the session stopped. `entries` in file order, `chain` as built from them.
+
+    A turn whose result was recorded after its last entry ended in order, also when the user stopped it.
+    `ending_tools` are tools after which a turn may rightly end.
+    """
+    last = next((entry for entry in reversed(chain) if counts(entry)), None)
+    if last is None or _turn_recorded(entries, last):
+        return "none"
+    if isinstance(last, AttachmentEntry):
+        return "turn"
+    if isinstance(last, AssistantEntry):
+        return "turn" if tool_calls(last.message.content) else "none"
+    if not isinstance(last, UserEntry) or last.is_compact_summary:
+        return "none"
+    answered = result_calls(last)
+    if answered:
+        return "none" if _names(chain, answered) <= ending_tools else "turn"
+    return "none" if last.is_meta else "prompt"
+
+
+def counts(entry: Entry) -> bool:
+    """Whether an entry tells how the conversation stands: something was asked, said or done."""
+    if isinstance(entry, AssistantEntry):
+        return not entry.is_api_error_message
+    # A command the user typed waits for no answer: what stands before it tells.
+    return isinstance(entry, UserEntry | AttachmentEntry) and not (
+        isinstance(entry, UserEntry) and entry.origin == "shell"
+    )
+
+
+def _turn_recorded(entries: Sequence[Entry], last: Entry) -> bool:
+    for entry in reversed(entries):
+        if isinstance(entry, TurnResultEntry):
+            return True
+        if entry is last or entry == last:
+            return False
+    return False
+
+
+def _names(chain: Sequence[Entry], calls: tuple[str, ...]) -> set[str]:
+    names: set[str] = set()
+    for entry in chain:
+        if isinstance(entry, AssistantEntry):
+            names |= {call.name for call in meant_calls(entry.message.content) if call.id in calls}
+    return names

@@ -1,0 +1,1 @@
+"""The prompt and all that belongs to typing."""

@@ -1,0 +1,95 @@
+"""Reading mode: the keys walk through the transcript, search and copy; nothing can be changed."""
+
+from collections.abc import Callable
+
+from clew.composing.keymap import Keymap
+from clew.tui.reading.find_line import FindLine
+from clew.tui.reading.transcript import Transcript
+
+
+class Reading:
+    """What keys mean while the transcript has the focus."""
+
+    def __init__(
+        self,
+        transcript: Transcript,
+        find: FindLine,
+        keymap: Keymap,
+        *,
+        leave: Callable[[], None],
+        hint: Callable[[str], None],
+    ) -> None:
+        self._transcript = transcript
+        self._find = find
+        self._keymap = keymap
+        self._leave = leave
+        self._hint = hint
+        self._words = ""
+        view = transcript
+        self._actions: dict[str, Callable[[], object]] = {
+            "line_up": lambda: view.walk(-1),
+            "line_down": lambda: view.walk(1),
+            "page_up": lambda: view.page(-1),
+            "page_down": lambda: view.page(1),
+            "top": view.to_start,
+            "bottom": view.to_end,
+            "previous_prompt": lambda: view.walk_prompts(-1),
+            "next_prompt": lambda: view.walk_prompts(1),
+            "toggle": view.open_current,
+            "find_next": lambda: self._again(-1),
+            "find_previous": lambda: self._again(1),
+            "copy": view.copy_current,
+            "close": self.end,
+        }
+
+    def begin(self) -> None:
+        """The keys belong to the transcript."""
+        self._transcript.reading = True
+        self._transcript.focus()
+        if self._transcript.current() is None:
+            self._transcript.walk(-1)
+        self._hint("reading: ↑↓ walk, Enter opens, [ ] prompts, / finds, y copies, Esc back")
+
+    def end(self) -> None:
+        """Back to the prompt and to the end."""
+        self._transcript.stop_reading()
+        self._find.close()
+        self._hint("")
+        self._leave()
+
+    def left(self) -> None:
+        """The keys went elsewhere: a dialog opened. The view stays where it is."""
+        self._transcript.unmark()
+        self._find.close()
+        self._hint("")
+
+    def find(self) -> None:
+        """Ask for words."""
+        if not self._transcript.reading:
+            self.begin()
+        self._find.open()
+
+    def found(self, words: str) -> None:
+        """Words were given."""
+        self._words = words
+        self._transcript.focus()
+        if words and not self._transcript.search(words):
+            self._hint(f"nothing here holds “{words}”")
+
+    def press(self, key: str, character: str | None) -> bool:
+        """Whether the key means something here."""
+        if key == "slash" or character == "/":
+            self.find()
+            return True
+        name = character if character and character.isprintable() and len(character) == 1 and character != " " else key
+        action = self._keymap.action(("transcript",), (name,)) or self._keymap.action(("transcript",), (key,))
+        if action is None:
+            return False
+        self._actions[action]()
+        return True
+
+    def _again(self, step: int) -> None:
+        if not self._words:
+            self.find()
+        elif not self._transcript.search(self._words, step):
+            self._hint(f"nothing here holds “{self._words}”")

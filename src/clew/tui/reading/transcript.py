@@ -1,0 +1,332 @@
+"""The transcript on the screen: drawn by the viewport, moved by keys and wheel, read and copied, never written to."""
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.cells import cell_len
+from rich.style import Style
+from textual import events
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.strip import Strip
+from textual.widget import Widget
+
+from clew.config.schema import Density
+from clew.presentation.rows import late
+from clew.presentation.story.passages import (
+    BatchPassage,
+    DiffPassage,
+    Passage,
+    PromptPassage,
+    ReasoningPassage,
+    ShellPassage,
+)
+from clew.presentation.story.words import passage_words
+from clew.tui.reading.selection import Selection
+from clew.tui.reading.strips import StripMaker
+from clew.tui.reading.viewport import Viewport, highlight
+from clew.tui.themes import styles_for
+
+WHEEL_ROWS = 3
+NEAR_TOP = 40
+"""So few rows above the screen, and older history is asked for."""
+DENSITIES: tuple[Density, ...] = ("labels", "calls", "full")
+
+
+class Transcript(Widget, can_focus=True):
+    """One widget for all of history: it costs what is visible."""
+
+    DEFAULT_CSS = ""
+    ALLOW_SELECT = False
+    FOCUS_ON_CLICK = False
+    """A click looks closer; what is typed next still goes to the prompt, an answer to the dialog."""
+    COMPONENT_CLASSES: ClassVar[set[str]] = set()
+
+    reading: reactive[bool] = reactive(False)
+    """A person walks through it with the keys."""
+
+    class OlderWanted(Message):
+        """The top of what is loaded is near."""
+
+    class Copied(Message):
+        """A person copied something."""
+
+        def __init__(self, text: str) -> None:
+            self.text = text
+            super().__init__()
+
+    class Moved(Message):
+        """It follows the end again, or no longer does."""
+
+    def __init__(self, *, ascii_only: bool = False) -> None:
+        super().__init__(id="transcript")
+        self._ascii_only = ascii_only
+        self.viewport = Viewport(StripMaker({}))
+        self._lines: list[Strip] = []
+        self._selection = Selection()
+        self._current: str = ""
+        """The key of the passage that is walked to."""
+        self._found = ""
+        """What was searched for."""
+
+    def on_mount(self) -> None:
+        """Take the colours of the theme."""
+        self.recolour()
+
+    def recolour(self) -> None:
+        """The theme changed."""
+        self.viewport.use(StripMaker(styles_for(self), ascii_only=self._ascii_only))
+        self.redraw()
+
+    def show(self, past: tuple[Passage, ...], now: tuple[Passage, ...]) -> None:
+        """The story so far."""
+        self.viewport.show(past, now)
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Bring the screen up to date; only lines that changed are sent."""
+        if not self.size.width:
+            return
+        self.viewport.resize(self.size.width, self.size.height)
+        lines = self.viewport.lines()
+        old = self._lines
+        self._lines = lines
+        height = self.size.height
+        changed = [
+            y for y in range(height) if (lines[y] if y < len(lines) else None) is not (old[y] if y < len(old) else None)
+        ]
+        if changed:
+            self.refresh(Region(0, changed[0], self.size.width, changed[-1] - changed[0] + 1))
+
+    def render_line(self, y: int) -> Strip:
+        """One line of the screen."""
+        width = self.size.width
+        if y >= len(self._lines):
+            return Strip.blank(width, self.rich_style)
+        strip = self._lines[y]
+        place = self.viewport.place_at(y)
+        if place is not None and self._found:
+            strip = self._with_matches(strip)
+        if place is not None and self._selection:
+            span = self._selection.columns_on(place, self.viewport, strip.cell_length)
+            if span:
+                strip = highlight(strip, *span, Style(reverse=True))
+        if place is not None and self.reading and place.key == self._current:
+            here = Style(reverse=True)
+            strip = highlight(strip, 0, 1, here) if strip.cell_length else Strip.blank(1, here)
+        return strip.adjust_cell_length(width, None).apply_style(self.rich_style)
+
+    def _with_matches(self, strip: Strip) -> Strip:
+        text, wanted, at = strip.text, self._found.lower(), 0
+        lowered = text.lower()
+        while len(lowered) == len(text) and (at := lowered.find(wanted, at)) >= 0:
+            start = cell_len(text[:at])
+            end = start + cell_len(text[at : at + len(wanted)])
+            strip = highlight(strip, start, end, Style(reverse=True))
+            at += len(wanted)
+        return strip
+
+    def on_resize(self, event: events.Resize) -> None:
+        """Rows are made anew for the width."""
+        self._lines = []
+        self.redraw()
+
+    def get_content_width(self, container: Size, viewport: Size) -> int:
+        """As wide as there is room."""
+        return container.width
+
+    def scroll_rows(self, rows: int) -> None:
+        """Up or down; what is older is asked for before the top is reached."""
+        before = self.viewport.following
+        self.viewport.scroll(rows)
+        if rows < 0 and self.viewport.first_visible() < NEAR_TOP:
+            self.post_message(self.OlderWanted())
+        if before is not self.viewport.following:
+            self.post_message(self.Moved())
+        self.redraw()
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        """The wheel."""
+        event.stop()
+        self.scroll_rows(-WHEEL_ROWS)
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        """The wheel."""
+        event.stop()
+        self.scroll_rows(WHEEL_ROWS)
+
+    def to_end(self) -> None:
+        """Follow what happens."""
+        self.viewport.to_end()
+        self.post_message(self.Moved())
+        self.redraw()
+
+    def to_start(self) -> None:
+        """The first thing that is loaded; what is older is asked for."""
+        self.viewport.to_start()
+        self.post_message(self.OlderWanted())
+        self.post_message(self.Moved())
+        self.redraw()
+
+    def page(self, pages: float) -> None:
+        """By screens, with two rows of overlap."""
+        self.scroll_rows(round(pages * max(self.size.height - 2, 1)))
+
+    # What a person looks at more closely.
+
+    def set_density(self, density: Density) -> None:
+        """How closely calls are shown, in history too; what was opened by hand closes."""
+        self.viewport.density = density
+        self.viewport.tools = dict(self.viewport.tools)
+        self.viewport.opened.clear()
+        self.redraw()
+
+    def cycle_density(self) -> Density:
+        """The next one of labels, calls, full."""
+        at = DENSITIES.index(self.viewport.density)
+        density = DENSITIES[(at + 1) % len(DENSITIES)]
+        self.set_density(density)
+        return density
+
+    def show_reasoning(self, *, shown: bool) -> None:
+        """All reasoning, or none of it."""
+        self.viewport.reasoning = shown
+        self.viewport.opened.clear()
+        self.redraw()
+
+    def open_at(self, index: int) -> None:
+        """Open a passage one step further, or close it again."""
+        passage = self.viewport.passage(index)
+        opened = self.viewport.opened.get(passage.key)
+        match passage:
+            case BatchPassage():
+                level = late.next_level(passage, self.viewport.density, self.viewport.tools, opened)
+            case ReasoningPassage() | ShellPassage() | DiffPassage():
+                shown = bool(opened) if opened is not None else self.viewport.reasoning
+                level = 0 if shown else 2
+            case _:
+                return
+        self.viewport.opened[passage.key] = level
+        self.redraw()
+
+    # Walking through it.
+
+    def walk(self, step: int, wanted: Callable[[Passage], bool] | None = None) -> None:
+        """To the next passage in a direction, and put it on the screen."""
+        port = self.viewport
+        here = port.index_of(self._current) if self._current else None
+        start = here + step if here is not None else (port.count - 1 if step < 0 else port.first_visible())
+        found = port.near(wanted or (lambda _: True), start, step)
+        if found is None:
+            if step < 0:
+                self.post_message(self.OlderWanted())
+            return
+        self._go(found, above=self.size.height // 3 if wanted is None else 1)
+
+    def _go(self, index: int, *, above: int = 1) -> None:
+        """Put a passage on the screen, if it is not there, and mark it."""
+        port = self.viewport
+        self._current = port.passage(index).key
+        if not any(port.passage_at(y) == (index, 0) for y in range(self.size.height)):
+            port.to(index, above=above)
+        if index < NEAR_TOP:
+            self.post_message(self.OlderWanted())
+        self.post_message(self.Moved())
+        self.refresh()
+        self.redraw()
+
+    def walk_prompts(self, step: int) -> None:
+        """From prompt to prompt."""
+        self.walk(step, lambda passage: isinstance(passage, PromptPassage))
+
+    def current(self) -> Passage | None:
+        """The passage that is walked to."""
+        index = self.viewport.index_of(self._current) if self._current else None
+        return self.viewport.passage(index) if index is not None else None
+
+    def open_current(self) -> None:
+        """Look more closely at where one is."""
+        index = self.viewport.index_of(self._current) if self._current else None
+        if index is not None:
+            self.open_at(index)
+
+    def copy_current(self) -> None:
+        """The words of where one is."""
+        passage = self.current()
+        if passage is not None:
+            self.post_message(self.Copied(passage_words(passage)))
+
+    def search(self, text: str, step: int = -1) -> bool:
+        """To the next passage that holds these words, upwards first; whether there is one."""
+        self._found = text
+        if not text:
+            self.refresh()
+            return False
+        lowered = text.lower()
+
+        def holds(passage: Passage) -> bool:
+            return lowered in passage_words(passage).lower()
+
+        before = self._current
+        self.walk(step, holds)
+        if self._current == before:  # once around
+            self._current = ""
+            port = self.viewport
+            found = port.near(holds, port.count - 1 if step < 0 else 0, step)
+            self._current = before
+            if found is not None:
+                self._go(found)
+        self.refresh()
+        here = self.current()
+        return here is not None and holds(here)
+
+    def unmark(self) -> None:
+        """Nobody walks through it any more; marks go."""
+        self.reading = False
+        self._current = self._found = ""
+        self.refresh()
+
+    def stop_reading(self) -> None:
+        """Back to the end."""
+        self.unmark()
+        self.to_end()
+
+    # The mouse.
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        """A selection may begin."""
+        place = self.viewport.place_at(event.y)
+        self._selection = Selection.starting(place, event.x) if place is not None and event.button == 1 else Selection()
+        if self._selection:
+            self.capture_mouse()
+        self.refresh()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """It grows; at the edges the screen moves along."""
+        if not self._selection.dragging:
+            return
+        if event.y < 0:
+            self.scroll_rows(-1)
+        elif event.y >= self.size.height:
+            self.scroll_rows(1)
+        y = min(max(event.y, 0), len(self._lines) - 1)
+        place = self.viewport.place_at(y)
+        if place is not None:
+            self._selection = self._selection.extended(place, event.x)
+            self.refresh()
+
+    def on_mouse_up(self, event: events.MouseUp) -> None:
+        """What was selected is copied; a click without moving opens what is there."""
+        self.release_mouse()
+        selection, self._selection = self._selection, self._selection.ended()
+        if selection.dragging and selection.moved:
+            text = selection.text(self.viewport)
+            if text.strip():
+                self.post_message(self.Copied(text))
+            return
+        self._selection = Selection()
+        found = self.viewport.passage_at(event.y)
+        if found is not None and event.button == 1:
+            self.open_at(found[0])
+        self.refresh()

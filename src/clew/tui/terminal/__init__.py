@@ -1,0 +1,1 @@
+"""The terminal itself: bytes, keys, and whether somebody is there."""

@@ -1,0 +1,173 @@
+"""Textual's terminal driver as we need it: a slow or lost terminal holds nothing up, and at rest nothing wakes."""
+
+import os
+import selectors
+import sys
+import threading
+from codecs import getincrementaldecoder
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from typing import Any
+
+from textual.app import App
+from textual.drivers.linux_driver import LinuxDriver
+from textual.events import Resize
+from textual.geometry import Size
+from textual.message import Message
+
+from clew.tui.prompt.prompt import void
+from clew.tui.terminal.input import InputParser
+
+READ_BYTES = 65_536
+POLL_S = 0.05
+"""While an Escape may still be the start of a sequence, and while we end."""
+DRAIN_S = 2.0
+"""How long a terminal may take for the last codes before it is left as it is."""
+
+
+class TerminalWriter(threading.Thread):
+    """Writes in the order given, from a thread of its own. Nobody waits for it."""
+
+    def __init__(self, descriptor: int, *, on_gone: Callable[[], None]) -> None:
+        super().__init__(daemon=True, name="terminal-output")
+        self._descriptor = descriptor
+        self._on_gone = on_gone
+        self._texts: deque[str] = deque()
+        self._ready = threading.Condition()
+        self._ended = False
+        self.gone = False
+        """Nobody reads what we write any more."""
+        self.behind = 0
+        """Characters that the terminal has not taken yet."""
+
+    def write(self, text: str) -> None:
+        """Add to what is written; nothing once the terminal is gone."""
+        if self.gone or not text:
+            return
+        with self._ready:
+            self._texts.append(text)
+            self.behind += len(text)
+            self._ready.notify()
+
+    def end(self) -> None:
+        """Write the rest, within a limit."""
+        with self._ready:
+            self._ended = True
+            self._ready.notify()
+        if self.is_alive():
+            self.join(DRAIN_S)
+
+    def run(self) -> None:
+        """Until it is ended and everything is written, or the terminal is gone."""
+        while not self.gone:
+            with self._ready:
+                while not self._texts and not self._ended:
+                    self._ready.wait()
+                text = "".join(self._texts)
+                self._texts.clear()
+            if not text:
+                return
+            try:
+                self._put(text.encode("utf-8", "replace"))
+            except OSError:
+                self.gone = True
+                self._on_gone()
+            self.behind = max(self.behind - len(text), 0)
+
+    def _put(self, data: bytes) -> None:
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self._descriptor, view) :]
+
+
+class TerminalDriver(LinuxDriver):
+    """Draws on stdout, also when stderr goes to a file, and reads through our parser. Give it to the app as
+    `driver_class`."""
+
+    def __init__(
+        self, app: App[Any], *, debug: bool = False, mouse: bool = True, size: tuple[int, int] | None = None
+    ) -> None:
+        # Textual leaves the type of its app open.
+        super().__init__(app, debug=debug, mouse=mouse, size=size)  # pyright: ignore[reportUnknownMemberType]
+        if sys.__stdout__ is not None:
+            self._file = sys.__stdout__
+        self._woken, self._wake = os.pipe()
+        self._writer: TerminalWriter | None = None
+        self._given_back = False
+        self.on_gone: Callable[[], None] = lambda: void(app.call_later(app.exit))
+        """Called from a thread when the terminal is no longer there."""
+
+    @property
+    def behind(self) -> int:
+        """Characters that the terminal has not taken yet."""
+        return self._writer.behind if self._writer is not None else 0
+
+    def write(self, data: str) -> None:
+        """Never waits."""
+        if self._given_back:
+            return
+        if self._writer is None:
+            self._writer = TerminalWriter(self._file.fileno(), on_gone=lambda: self.on_gone())
+            self._writer.start()
+        self._writer.write(data)
+
+    def resized(self, event: Resize) -> Resize:
+        """The event with the size the terminal has now. Signals that come in a row interrupt each other's handlers, so
+        the last one told need not be the last one that was."""
+        width, height = self._get_terminal_size()
+        return event if event.size == (width, height) else Resize(Size(width, height), Size(width, height))
+
+    def start_application_mode(self) -> None:
+        """The terminal is ours, at first and after a suspension."""
+        self._given_back = False
+        super().start_application_mode()
+
+    def close(self) -> None:
+        """Everything is written, or the terminal is gone; from now on it is somebody else's."""
+        self._given_back = True
+        if self._writer is not None:
+            self._writer.end()
+            self._writer = None
+        super().close()
+
+    def disable_input(self) -> None:
+        """Wake the thread that reads, so that it sees its end."""
+        with suppress(OSError):
+            os.write(self._wake, b"x")
+        super().disable_input()
+
+    def run_input_thread(self) -> None:
+        """Read until the app ends; the events go to it in order. At rest it sleeps until a key comes."""
+        parser = InputParser()
+        decoder = getincrementaldecoder("utf-8")("replace")
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            selector.register(self._woken, selectors.EVENT_READ)
+            ending = False
+            while not self.exit_event.is_set():
+                ready = selector.select(POLL_S if parser.is_waiting or ending else None)
+                if any(key.fd == self._woken for key, _ in ready):
+                    os.read(self._woken, 1)
+                    selector.unregister(self._woken)
+                    ending = True
+                elif ready:
+                    data = self._read()
+                    if not data:
+                        return
+                    self._pass_on(parser.feed(decoder.decode(data)))
+                self._pass_on(parser.tick())
+
+    def _read(self) -> bytes:
+        """What was typed; nothing when the terminal is gone."""
+        try:
+            data = os.read(self.fileno, READ_BYTES)
+        except OSError:
+            data = b""
+        if not data:
+            self.on_gone()
+        return data
+
+    def _pass_on(self, found: Iterable[Message]) -> None:
+        for message in found:
+            self.process_message(message)
