@@ -10,8 +10,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from pathlib import Path
 
 from bench.report import Row
-from clew.parts.files.index import with_directories
-from clew.parts.files.path_match import PathMatcher
+from clew.parts.files.index import PathMatcher, with_directories
 from clew.protocol.ids import CallId
 from clew.system.sandbox.policy import Sandbox
 from clew.system.sandbox.status import SandboxStatus, probe_now

@@ -13,17 +13,18 @@ from clew.protocol.event_kinds import agents as agent_events
 from clew.protocol.event_kinds import asks as asking
 from clew.protocol.event_kinds import base as event_base
 from clew.protocol.event_kinds import context as context_events
-from clew.protocol.event_kinds import mcp as mcp_events
 from clew.protocol.event_kinds import programs as hook_events
+from clew.protocol.event_kinds import programs as mcp_events
 from clew.protocol.event_kinds import session as session_events
-from clew.protocol.event_kinds import shells as shell_events
+from clew.protocol.event_kinds import turns as shell_events
 from clew.protocol.event_kinds import turns as turn_events
 from clew.protocol.event_kinds import words as session_words
-from clew.protocol.lookups import hooks, mcp, place, rules_and_models, session, slash_names, tasks
+from clew.protocol.lookups import hooks, mcp, place, rules_and_models, session, tasks
+from clew.protocol.lookups import session as slash_names
 from clew.protocol.op_kinds import answers as answer_ops
 from clew.protocol.op_kinds import base as op_base
-from clew.protocol.op_kinds import mcp as mcp_ops
 from clew.protocol.op_kinds import programs as hook_ops
+from clew.protocol.op_kinds import programs as mcp_ops
 from clew.protocol.op_kinds import slash_names as invocable_ops
 from clew.streaming.shapes import control, control_answers, stream, stream_content
 

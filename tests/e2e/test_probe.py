@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from clew.commands.model import about_model
-from clew.parts.models.rows import model_rows
+from clew.parts.models.at_place import model_rows
 from clew.protocol.lookups.rules_and_models import ModelRow
 from e2e.command import Place
 from e2e.test_plain import Person

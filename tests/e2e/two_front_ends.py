@@ -25,7 +25,7 @@ from clew.protocol.events import ApprovalRequested, ApprovalResolved, OpAccepted
 from clew.protocol.ids import MAIN_AGENT, AgentId, OpId, RequestId
 from clew.protocol.ops import AnswerApproval, Close, Interrupt, Op, SetTitle, SubmitPrompt
 from clew.protocol.rights import Rights
-from clew.transcript.log.owner import Owner, this_process
+from clew.transcript.log.lease import Owner, this_process
 from clew.transcript.log.store import subagent_path
 from clew.transcript.past.reader import load
 from engine.harness import SESSION, TestHost, asks

@@ -8,8 +8,8 @@ import pytest
 
 from clew.config.schema import Compaction
 from clew.engine.compaction.contents import FREE
-from clew.engine.compaction.meter import Meter, cold_return
 from clew.engine.compaction.micro import trim
+from clew.engine.compaction.window_meter import Meter, cold_return
 from clew.llm.errors import InvalidRequest
 from clew.llm.estimate import estimate_request
 from clew.llm.reply import Retrying, UsageSeen

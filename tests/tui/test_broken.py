@@ -6,7 +6,7 @@ from clew.protocol.events import Notice
 from clew.protocol.ops import Close, Op
 from clew.tui.app import ClewApp
 from clew.tui.options import ScreenOptions
-from clew.tui.reading.row_line import RowLine
+from clew.tui.reading.drawing import RowLine
 from clew.tui.run import run_screen
 from tui.screen_lab import PlayedClient, snapshot, started
 

@@ -1,6 +1,6 @@
 """MCP servers of a project on offer: what would run is seen exactly, and nothing is approved by accident."""
 
-from clew.protocol.event_kinds.mcp import McpServerRow, McpState
+from clew.protocol.event_kinds.programs import McpServerRow, McpState
 from clew.protocol.events import McpServersOffered
 from clew.protocol.lookups.mcp import ApproveMcp, McpServersListed
 from clew.tui.dialogs.program_offer import ProgramOfferDialog

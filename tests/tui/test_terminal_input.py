@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from textual import events
 from textual.message import Message
 
-from clew.tui.terminal.input import PASTE_END, PASTE_START, InputParser
+from clew.tui.terminal.driver import PASTE_END, PASTE_START, InputParser
 from fakes.effort import calls_in
 
 

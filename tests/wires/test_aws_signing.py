@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from clew.llm.keys.aws_signing import AwsKeys, signed_headers
+from clew.llm.keys.credentials import AwsKeys, signed_headers
 from clew.llm.models.target import Secret
 
 VECTORS: list[dict[str, Any]] = json.loads(Path(__file__).with_name("vectors_sigv4.json").read_text())

@@ -13,7 +13,7 @@ import pytest
 from clew.config.schema import Provider, ProviderAuth
 from clew.llm.errors import AuthenticationFailed, LLMError, MissingCredential
 from clew.llm.keys import credentials
-from clew.llm.keys.key_command import MAX_OUTPUT_BYTES, Issued, read_key
+from clew.llm.keys.credentials import MAX_OUTPUT_BYTES, Issued, read_key
 from clew.llm.models.connect import configured_providers, target_of
 from clew.llm.remote import RemoteModel
 from clew.llm.retry import RetryPolicy

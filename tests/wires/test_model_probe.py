@@ -8,9 +8,8 @@ import pytest
 from clew.config.schema import ModelFacts, Provider
 from clew.llm.errors import AuthenticationFailed, ConnectionFailed
 from clew.llm.models.connect import target_of
-from clew.llm.probe.model_probe import ModelProbe
+from clew.llm.probe.model_probe import PLACES, ModelProbe, long_prompt
 from clew.llm.probe.report_card import MAX_CARDS, Finding, ReportCard, keep_card, report_cards
-from clew.llm.probe.requests import PLACES, long_prompt
 from clew.llm.retry import system_random
 from fakes.model_server import ModelServer
 from fakes.quirky_model import QuirkyModel

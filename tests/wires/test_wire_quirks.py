@@ -13,8 +13,8 @@ from clew.llm.failures import error_words
 from clew.llm.http.sse import SseEvent
 from clew.llm.reply import PartDone, ReasoningChunk, ReplyDone, ReplyStarted, TextChunk
 from clew.llm.wires.base import body_json, event_json, parse_arguments
+from clew.llm.wires.chat_decoder import ThinkTags
 from clew.llm.wires.registry import wire_for
-from clew.llm.wires.think_tags import ThinkTags
 from clew.protocol.messages import ReasoningPart, TextPart, ToolCallPart
 from wires.support import DIALECTS, ask, body_of, compatible, decoded, parts_in, sse, target
 

@@ -24,11 +24,10 @@ from clew.system.environment import secret_values
 from clew.system.home import socket_dir
 from clew.text.redact import register_secrets
 from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, ToolResult
-from clew.tools.deferred.late_tools import LateTools
 from clew.tools.registry import builtin_names, builtin_tools
 from clew.tools.sandboxing import open_sandbox
 from clew.tools.session import ToolSession
-from clew.tools.toolset import ToolSet
+from clew.tools.toolset import LateTools, ToolSet
 from clew.transcript.log.store import SessionStore
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ from clew.llm.model import Model
 from clew.protocol.entries import Entry, SystemPromptEntry
 from clew.protocol.tools import ToolSpec
 from clew.tools.base import Tool
-from clew.tools.deferred.late_tools import LateTools
-from clew.tools.toolset import ToolSet
+from clew.tools.toolset import LateTools, ToolSet
 
 SMALL_WINDOW = 16_000
 """Tokens. Below that all tools and the whole prompt would take too much of it."""

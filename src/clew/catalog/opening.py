@@ -10,9 +10,8 @@ from clew.foreign import registry
 from clew.protocol.entries import Entry
 from clew.transcript.chain.chain import Chain, build_chain
 from clew.transcript.chain.links import is_snip, sets_tip
-from clew.transcript.errors import SessionNotFound
+from clew.transcript.errors import Problem, SessionNotFound, describe
 from clew.transcript.index.digest import Digest
-from clew.transcript.log.problems import Problem, describe
 from clew.transcript.log.store import SessionStore
 from clew.transcript.past.reader import iterate, load
 

@@ -5,8 +5,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from clew.protocol.event_kinds.mcp import McpServerRow
-from clew.protocol.event_kinds.programs import HookRow
+from clew.protocol.event_kinds.programs import HookRow, McpServerRow
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.lookups.base import Lookup
 from clew.protocol.ops import Op

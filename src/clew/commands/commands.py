@@ -1,7 +1,7 @@
 """/commands: which commands the user brought, whose they are, and what is wrong with those that are not used."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.lookups.slash_names import ListInvocables
+from clew.protocol.lookups.session import ListInvocables
 
 ABOUT = CommandHelp(
     name="commands",

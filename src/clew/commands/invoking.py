@@ -2,7 +2,7 @@
 
 from clew.commands.base import CommandHelp, CommandResult, SessionFacts, usage_lines
 from clew.protocol.invocables import InvocableKind, InvocableRow, meant
-from clew.protocol.lookups.slash_names import InvocablesListed
+from clew.protocol.lookups.session import InvocablesListed
 from clew.protocol.op_kinds.slash_names import use_of
 from clew.text.terminal_text import sanitize
 

@@ -1,7 +1,7 @@
 """/mcp: which MCP servers there are and how they stand; approving those of a project, connecting anew, off and on."""
 
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, usage_error
-from clew.protocol.event_kinds.mcp import McpKind, McpScope, McpServerRow, McpState
+from clew.protocol.event_kinds.programs import McpKind, McpScope, McpServerRow, McpState
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
 from clew.protocol.ops import LogInMcp, LogOutMcp
 from clew.text.figures import count

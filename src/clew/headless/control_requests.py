@@ -1,4 +1,7 @@
-"""What each control request of a program does: an op, and the event that answers it."""
+"""What each control request of a program does: an op, and the event that answers it.
+
+What fills the window, in the shape that programs read.
+"""
 
 import asyncio
 import os
@@ -8,14 +11,14 @@ from typing import Any, Protocol, TypeVar, get_args
 import msgspec
 
 from clew.commands.base import SessionFacts
+from clew.commands.context_view import FREE
 from clew.commands.registry import COMMANDS
 from clew.headless.command_turn import OFFERED
-from clew.headless.context_usage import context_usage
 from clew.headless.hook_calls import callback_hooks
 from clew.headless.op_answers import OpAnswers, Refused
 from clew.hooks.definitions import MOMENTS
 from clew.protocol.client import Client
-from clew.protocol.events import Event, Notice, Rewound
+from clew.protocol.events import ContextMeasured, Event, Notice, Rewound
 from clew.protocol.ids import EntryId
 from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
 from clew.protocol.lookups.mcp import ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
@@ -53,6 +56,8 @@ from clew.streaming.shapes.control import (
 from clew.streaming.shapes.control_answers import (
     AnswerBase,
     CommandOffer,
+    ContextCategory,
+    ContextUsage,
     EffortUsed,
     FilesRewound,
     Initialized,
@@ -61,6 +66,36 @@ from clew.streaming.shapes.control_answers import (
     MessageCancelled,
     ModelOffer,
 )
+
+COLORS = ("purple", "blue", "cyan", "green", "yellow", "orange", "red", "magenta", "teal", "pink")
+FREE_COLOR = "gray"
+FREE_NAME = "Free space"
+"""As programs know what is left."""
+
+
+def context_usage(measured: ContextMeasured) -> ContextUsage:
+    """One answer. An unknown size is counted from its parts; without any it is 0, and `estimated`."""
+    used = [share for share in measured.shares if share.name != FREE]
+    tokens = measured.tokens if measured.tokens is not None else sum(share.tokens for share in used)
+    categories = [
+        ContextCategory(name=share.name, tokens=share.tokens, color=COLORS[at % len(COLORS)])
+        for at, share in enumerate(used)
+    ]
+    free = sum(share.tokens for share in measured.shares if share.name == FREE)
+    if free:
+        categories.append(ContextCategory(name=FREE_NAME, tokens=free, color=FREE_COLOR))
+    return ContextUsage(
+        categories=tuple(categories),
+        total_tokens=tokens,
+        max_tokens=measured.window,
+        raw_max_tokens=measured.window,
+        percentage=round(100 * tokens / measured.window, 2) if measured.window > 0 else 0.0,
+        model=measured.model,
+        is_auto_compact_enabled=measured.auto_at > 0,
+        auto_compact_threshold=measured.auto_at,
+        estimated=measured.estimated or measured.tokens is None,
+    )
+
 
 SUBTYPES = {str(kind.__struct_config__.tag): kind for kind in get_args(ProgramRequest)}
 NOT_YET = {

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from clew.headless.control_channel import ControlChannel, NotAnswered, OpenAsks
 from clew.protocol.client import Client
-from clew.protocol.event_kinds.mcp import McpMessageSent, McpMessageWithdrawn
+from clew.protocol.event_kinds.programs import McpMessageSent, McpMessageWithdrawn
 from clew.protocol.events import Event
 from clew.protocol.ops import AnswerMcpMessage
 from clew.streaming.shapes.control import McpMessageRequest

@@ -4,7 +4,7 @@ from clew.commands.base import SessionFacts
 from clew.commands.invoking import invoked
 from clew.commands.registry import unknown
 from clew.protocol.invocables import InvocableRow
-from clew.protocol.lookups.slash_names import InvocablesListed, ListInvocables
+from clew.protocol.lookups.session import InvocablesListed, ListInvocables
 from clew.protocol.op_kinds.slash_names import UseInvocable
 
 

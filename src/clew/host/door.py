@@ -31,7 +31,7 @@ from clew.protocol.events import (
 )
 from clew.protocol.ids import MAIN_AGENT
 from clew.protocol.lookups.base import Answer, Lookup, LookupRefused
-from clew.protocol.lookups.slash_names import ListInvocables
+from clew.protocol.lookups.session import ListInvocables
 from clew.protocol.ops import (
     AnswerApproval,
     AnswerOp,

@@ -27,7 +27,7 @@ from clew.protocol.invocables import InvocableRow
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.ops import AnswerOp, Op, OpBase
 from clew.tools.base import Tool
-from clew.tools.deferred.late_tools import LateTools
+from clew.tools.toolset import LateTools
 
 if TYPE_CHECKING:
     from clew.host.session import EndReason, Session

@@ -17,11 +17,10 @@ from clew.protocol.state import AgentState, agent_after
 from clew.protocol.tally import Tally
 from clew.system.git import find_project_root
 from clew.transcript.chain.standing import left_in
-from clew.transcript.errors import SessionBusy, SessionNotFound, TranscriptError
+from clew.transcript.errors import SessionBusy, SessionNotFound, TranscriptError, describe
 from clew.transcript.log.codec import encode
 from clew.transcript.log.lease import Lease, acquire, holder_of, take_over
 from clew.transcript.log.origin import is_conversation
-from clew.transcript.log.problems import describe
 from clew.transcript.log.stamp import utc_now
 from clew.transcript.log.store import SessionStore, checked_id, read_project, subagent_path, tool_results_dir
 from clew.transcript.log.writer import NullWriter, TranscriptSink, TranscriptWriter

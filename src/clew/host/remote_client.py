@@ -34,7 +34,7 @@ from clew.protocol.wire import (
     op_frame,
     said_by_session,
 )
-from clew.transcript.log.owner import Owner
+from clew.transcript.log.lease import Owner
 
 A = TypeVar("A", bound=Answer)
 CONNECT_S = 10.0

@@ -18,7 +18,7 @@ from clew.protocol.invocables import (
     meant,
     typed_words,
 )
-from clew.protocol.lookups.slash_names import InvocablesListed, ListInvocables
+from clew.protocol.lookups.session import InvocablesListed, ListInvocables
 from clew.protocol.messages import Part as MessagePart
 from clew.protocol.op_kinds.slash_names import ChooseSkills, InvocableOp, UseInvocable
 

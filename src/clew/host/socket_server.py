@@ -43,7 +43,7 @@ from clew.protocol.wire import (
 from clew.system.peers import Peer, has_peer_credentials, peer_of, session_above
 from clew.system.private_files import private_dir
 from clew.text.terminal_text import sanitize
-from clew.transcript.log.owner import process_start
+from clew.transcript.log.lease import process_start
 
 HELLO_S = 10.0
 STALLED_S = 5.0

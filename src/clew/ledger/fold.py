@@ -1,16 +1,21 @@
-"""The fold: entries in, facts out. Feeding one more entry costs that entry only."""
+"""The fold: entries in, facts out. Feeding one more entry costs that entry only.
+
+What crossed a compaction, read from its receipt: facts of entries that a resumed session does not read any more.
+
+The session's title in the log: the last one of each kind, the user's first.
+"""
 
 from collections.abc import Iterable
+from typing import Literal
 
 from clew.ledger.agents import NOTICES, TASK
-from clew.ledger.carried import CarriedFold
 from clew.ledger.costs import CostsFold
-from clew.ledger.facts import Ledger, Limit, Recap, Said
+from clew.ledger.facts import Ledger, Limit, Recap, Rule, Said
 from clew.ledger.language import LanguageFold
 from clew.ledger.requests import RequestsFold
 from clew.ledger.rules import RulesFold
-from clew.ledger.titles import TitleFold
 from clew.ledger.work import WorkFold
+from clew.protocol.display import TodoItem
 from clew.protocol.entries import (
     AiTitleEntry,
     ApprovalEntry,
@@ -27,13 +32,81 @@ from clew.protocol.entries import (
     UserEntry,
 )
 from clew.protocol.event_kinds.asks import PlanAnswered, PlanProposed
-from clew.protocol.event_kinds.context import CompactionEnded, Rewound
+from clew.protocol.event_kinds.context import CompactionEnded, ReceiptItem, Rewound
 from clew.protocol.event_kinds.turns import CallChanged
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.standing import Standing
 from clew.transcript.chain.closing_words import ReadStanding
 from clew.transcript.mapping.typed_text import bounded, is_interruption
+
+
+class TitleFold:
+    """Titles as they were written."""
+
+    def __init__(self) -> None:
+        self._own = ""
+        self._made = ""
+        self._made_by: Literal["facts", "model"] = "facts"
+
+    def feed(self, entry: CustomTitleEntry | AiTitleEntry) -> None:
+        """A title was set."""
+        if isinstance(entry, CustomTitleEntry):
+            self._own = entry.custom_title
+        else:
+            self._made, self._made_by = entry.ai_title, entry.source
+
+    def current(self) -> tuple[str, Literal["", "user", "facts", "model"]]:
+        """The title in force and who made it."""
+        if self._own:
+            return self._own, "user"
+        return (self._made, self._made_by) if self._made else ("", "")
+
+
+_WORDS = ("goal", "words", "request")
+_FILES = ("file changed", "file read")
+_TODOS = {"current todo": "in_progress", "todo": "pending"}
+
+
+class CarriedFold:
+    """Puts before everything known what a receipt tells and no entry told. The newest entries of a session may stand
+    before the receipt, because they were kept word for word."""
+
+    def __init__(self) -> None:
+        self._taken: set[EntryId] = set()
+
+    def feed(
+        self,
+        receipt: CompactionEnded,
+        known: Iterable[EntryId],
+        requests: RequestsFold,
+        rules: RulesFold,
+        language: LanguageFold,
+        work: WorkFold,
+    ) -> None:
+        """Take what has a source that is not among the `known` entries."""
+        told = set(known) | self._taken
+        new = [item for item in receipt.items if item.fate == "carried" and item.source and item.source not in told]
+        self._taken.update(item.source for item in new if item.source)
+        words = _of(new, *_WORDS)
+        asked = bool(requests.all())
+        requests.before((text, source) for text, source, _ in words)
+        language.before(text for text, _, _ in words)
+        rules.before(Rule(text=text, source=(source,)) for text, source, _ in _of(new, "rule"))
+        for path, source, kind in _of(new, *_FILES):
+            work.files.carry(path, (source,), changed=kind == "file changed")
+        for text, source, _ in _of(new, "plan"):
+            work.todos.carry_plan(text, (source,))
+        todos = _of(new, *_TODOS)
+        if todos:
+            # A list from before a request that the tail still shows belongs to an earlier one.
+            items = tuple(TodoItem(content=text[:300], status=_TODOS[kind]) for text, _, kind in todos)
+            work.todos.carry(items, (todos[-1][1],), turn=-1 if asked else requests.turn)
+
+
+def _of(items: Iterable[ReceiptItem], *kinds: str) -> list[tuple[str, EntryId, str]]:
+    return [(item.text, item.source, item.kind) for item in items if item.kind in kinds and item.source]
+
 
 _MAX_SAID = 12000
 _OPEN = (Standing.WORKING, Standing.WAITING, Standing.INTERRUPTED, Standing.STOPPED)

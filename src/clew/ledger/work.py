@@ -1,27 +1,112 @@
-"""What the tools did: calls paired with their results and handed to the families of facts."""
+"""What the tools did: calls paired with their results and handed to the families of facts.
 
-from typing import Any, NamedTuple
+Builds, linters and type checks.
+
+What an agent was in the middle of: the call that has no result, in a few words.
+"""
+
+import re
+from collections import deque
+from typing import Any, Literal, NamedTuple
 
 from clew.ledger.agents import ASKED, AgentsFold
 from clew.ledger.approvals import ApprovalsFold, not_run
 from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SHELL_TOOLS, Outcome, tool_name
-from clew.ledger.checks import ChecksFold
-from clew.ledger.commands import CommandsFold, first_program, purposes_of
-from clew.ledger.commits import CommitsFold
-from clew.ledger.doing import doing
-from clew.ledger.facts import CommandFact, Doing
+from clew.ledger.commands import CommandsFold, first_program, purposes_of, tells_its_end
+from clew.ledger.commits import MESSAGE, CommitsFold
+from clew.ledger.facts import CheckResult, CommandFact, Doing, Sources
 from clew.ledger.failures import FailuresFold
 from clew.ledger.files import FilesFold
 from clew.ledger.shell_files import moved_files, removed_files, written_files
 from clew.ledger.taken_back import take_back
 from clew.ledger.test_results import TestsFold
 from clew.ledger.todos import TodosFold, heading_of
+from clew.ledger.words import flat
 from clew.protocol.entries import ApprovalEntry
 from clew.protocol.events import PlanAnswered, PlanProposed
 from clew.protocol.ids import CallId, EntryId, SessionId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
 from clew.transcript.chain.standing import QUESTION_TOOLS
+
+_MAX_CHARS = 160
+_SUBJECTS = ("file_path", "notebook_path", "path", "url", "pattern", "query", "description", "prompt", "skill")
+
+
+def doing(name: str, arguments: dict[str, Any], source: Sources) -> Doing:
+    """The call as it would be told to someone who comes back."""
+    if name in SHELL_TOOLS:
+        command = _text(arguments, "command", "cmd", "script")
+        note = flat(_text(arguments, "description"))[:_MAX_CHARS]
+        return Doing(text=f"`{shell_words(command)}`" if command else name, note=note, source=source)
+    subject = _text(arguments, *_SUBJECTS).replace("\\", "/").rstrip("/")
+    if name in EDIT_TOOLS:
+        return Doing(text=subject.rsplit("/", 1)[-1] or name, source=source)
+    return Doing(text=f"{name} {flat(subject)[:_MAX_CHARS]}".strip(), source=source)
+
+
+def shell_words(command: str) -> str:
+    """A commit by its subject, else the command line: nobody knows which of its parts was under way."""
+    told = MESSAGE.search(command)
+    if told:
+        return f"git commit: {told.group('subject').strip()}"
+    return flat(command.split("<<", 1)[0]).replace("`", "'")[:_MAX_CHARS].strip()
+
+
+def _text(arguments: dict[str, Any], *names: str) -> str:
+    for name in names:
+        value = arguments.get(name)
+        if isinstance(value, str) and value.strip():
+            return value
+    return ""
+
+
+KEPT = 20
+_ERRORS = re.compile(r"(?:Found )?(\d+) (?:errors?|problems?|issues?)\b", re.IGNORECASE)
+_CLEAN = re.compile(
+    r"All checks passed|no issues found|(?<!\d)0 (?:errors?|issues|problems)\b|Success: no issues|BUILD SUCCESS|"
+    r"Build succeeded|built in [\d.]+|"
+    r"compiled successfully|Compiled successfully|Finished `?(?:dev|release|test)|✓ built|"
+    r"webpack .* compiled successfully",
+    re.IGNORECASE,
+)
+_BROKEN = re.compile(
+    r"BUILD FAIL|Build failed|error TS\d+|error\[E\d+\]|: error:|Failed to compile|ERROR in |compilation failed",
+    re.IGNORECASE,
+)
+
+
+class ChecksFold:
+    """The latest builds and lints."""
+
+    def __init__(self) -> None:
+        self._checks: deque[CheckResult] = deque(maxlen=KEPT)
+
+    def settle(self, kind: Literal["build", "lint"], command: CommandFact, output: str, order: int) -> None:
+        """Take the result of a command that builds or checks."""
+        if command.background:
+            return
+        tail = output[-3000:]
+        clean = max((mark.end() for mark in _CLEAN.finditer(tail)), default=0)  # what is said last counts
+        found = next(iter([*_ERRORS.finditer(tail, clean)][-1:]), None)
+        count = int(found.group(1)) if found else None
+        told = tells_its_end(command.command, kind)
+        ok: bool | None
+        if count or _BROKEN.search(tail, clean) or (command.failed and told):
+            ok = False
+        elif count == 0 or clean or (told and command.exit_code == 0):
+            ok = True
+        else:
+            ok = None
+        detail = found.group(0) if found and count else ""
+        self._checks.append(
+            CheckResult(kind=kind, command=command.command, ok=ok, detail=detail, order=order, source=command.source)
+        )
+
+    def facts(self) -> tuple[CheckResult, ...]:
+        """The most recent checks, oldest first."""
+        return tuple(self._checks)
+
 
 _NOWHERE = SessionId("")
 _WRITING = (">", "tee ", "sed ")

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct
 
-from clew.protocol.event_kinds.mcp import McpKind, McpScope
+from clew.protocol.event_kinds.programs import McpKind, McpScope
 from clew.text.terminal_text import sanitize
 
 Json = dict[str, Any]

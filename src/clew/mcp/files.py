@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from clew.mcp.approvals import digest_of
 from clew.mcp.definitions import SERVERS, Definition, read_servers
-from clew.protocol.event_kinds.mcp import McpScope
+from clew.protocol.event_kinds.programs import McpScope
 from clew.system.private_files import replace_private
 
 USER_FILE = "mcp.json"

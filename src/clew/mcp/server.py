@@ -17,7 +17,7 @@ from clew.mcp.ports import (
 )
 from clew.mcp.tools import McpTool, tools_of
 from clew.mcp.transport.sdk import Sdk
-from clew.protocol.event_kinds.mcp import McpState
+from clew.protocol.event_kinds.programs import McpState
 
 CONNECT_LIMIT_S = 120.0
 """A program may be fetched from a registry first; nobody waits for it."""

@@ -11,7 +11,7 @@ from clew.mcp.ports import Surroundings
 from clew.mcp.server import SETTLED, Server
 from clew.mcp.tools import McpTool
 from clew.mcp.transport.sdk import Sdk
-from clew.protocol.event_kinds.mcp import McpServerRow, McpState
+from clew.protocol.event_kinds.programs import McpServerRow, McpState
 
 
 class McpServers:

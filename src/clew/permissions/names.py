@@ -2,9 +2,8 @@
 
 from unicodedata import normalize
 
-from clew.text.guarded_names import components, folded, protected_name, secret_name
+from clew.text.guarded_names import components, folded, protected_name, secret_name, word_set
 from clew.text.unicode_marks import HIDDEN, WANTED
-from clew.text.word_set import word_set
 
 __all__ = ["CRITICAL", "components", "folded", "odd_name", "protected_name", "secret_name"]
 

@@ -8,7 +8,7 @@ from msgspec import Struct
 from clew.commands.hooks import moment_words
 from clew.commands.mcp import KINDS
 from clew.presentation.approval_text import one_line
-from clew.protocol.event_kinds.mcp import McpServerRow
+from clew.protocol.event_kinds.programs import McpServerRow
 from clew.protocol.events import HookRow
 from clew.protocol.lookups.base import Lookup
 from clew.protocol.lookups.hooks import ApproveHooks

@@ -56,7 +56,6 @@ from clew.protocol.event_kinds.context import (
     SectionKept,
     ViewTrimmed,
 )
-from clew.protocol.event_kinds.mcp import McpServersChanged, McpServersOffered
 from clew.protocol.event_kinds.programs import (
     HookAwaited,
     HookCalled,
@@ -65,6 +64,8 @@ from clew.protocol.event_kinds.programs import (
     HookRow,
     HooksChanged,
     HooksOffered,
+    McpServersChanged,
+    McpServersOffered,
 )
 from clew.protocol.event_kinds.session import (
     EffortChanged,
@@ -80,11 +81,6 @@ from clew.protocol.event_kinds.session import (
     SessionStarted,
     SnapshotTaken,
     ThemeChanged,
-)
-from clew.protocol.event_kinds.shells import (
-    ShellEnded,
-    ShellProgress,
-    ShellStarted,
 )
 from clew.protocol.event_kinds.turns import (
     ArgumentsDelta,
@@ -104,6 +100,9 @@ from clew.protocol.event_kinds.turns import (
     ReplyWithdrawn,
     ResultReplaced,
     RetryScheduled,
+    ShellEnded,
+    ShellProgress,
+    ShellStarted,
     StepEnded,
     StepStarted,
     StructuredOutputReady,

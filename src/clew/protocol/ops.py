@@ -31,13 +31,15 @@ from clew.protocol.op_kinds.answers import (
     to_agent,
 )
 from clew.protocol.op_kinds.base import OpBase
-from clew.protocol.op_kinds.mcp import (
+from clew.protocol.op_kinds.programs import (
+    AnswerHookCall,
     AnswerMcpMessage,
+    CallbackHook,
     DeliverMcpMessage,
     LogInMcp,
     LogOutMcp,
+    RegisterHooks,
 )
-from clew.protocol.op_kinds.programs import AnswerHookCall, CallbackHook, RegisterHooks
 from clew.protocol.op_kinds.slash_names import ChooseSkills, InvocableOp, UseInvocable
 from clew.protocol.rights import Rights
 from clew.protocol.unions import union_of

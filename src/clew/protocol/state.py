@@ -39,11 +39,12 @@ from clew.protocol.event_kinds.context import (
     ItemPinned,
     Rewound,
 )
-from clew.protocol.event_kinds.shells import ShellEnded, ShellStarted
 from clew.protocol.event_kinds.turns import (
     PromptAccepted,
     PromptQueued,
     PromptWithdrawn,
+    ShellEnded,
+    ShellStarted,
     StepStarted,
     ToolEnded,
     TurnEnded,

@@ -9,7 +9,7 @@ from msgspec import UNSET
 
 from clew import __version__
 from clew.protocol.entries import ResultDetails
-from clew.protocol.event_kinds.mcp import McpState
+from clew.protocol.event_kinds.programs import McpState
 from clew.protocol.events import (
     ArgumentsDelta,
     Ask,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 SYSTEM_DIRS = ("/usr/bin", "/bin", "/usr/local/bin", "/opt/homebrew/bin", "/run/current-system/sw/bin")
 

@@ -1,6 +1,8 @@
 """The one list of names that run programs or hold secrets, for tools, shell and sandbox. Standard library only.
 
 Names are compared as lenient file systems would read them (S3, F1).
+
+Names as they are written in tables: words in a text.
 """
 
 import re
@@ -8,7 +10,12 @@ from functools import lru_cache
 from unicodedata import normalize
 
 from clew.text.unicode_marks import INVISIBLE
-from clew.text.word_set import word_set
+
+
+def word_set(text: str) -> frozenset[str]:
+    """The words of a text."""
+    return frozenset(text.split())
+
 
 # A write below one of these always asks: they run programs, configure agents, or steer editors and servers.
 _PROTECTED_DIRECTORIES = word_set(

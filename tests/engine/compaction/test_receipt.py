@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.engine.compaction.sessions import Session, Tireless, good
 
-from clew.commands.receipt import receipt_details, receipt_lines
+from clew.commands.answers import receipt_details, receipt_lines
 from clew.engine.compaction.budgets import budgets_for
 from clew.engine.compaction.carry import carry
 from clew.engine.compaction.framing import clipped, fenced, listed, one_line

@@ -5,7 +5,7 @@ import pytest
 from clew.commands.base import CommandContext, SessionFacts
 from clew.commands.mcp import listing
 from clew.commands.registry import run_command
-from clew.protocol.event_kinds.mcp import McpServerRow
+from clew.protocol.event_kinds.programs import McpServerRow
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed, ReconnectMcp, ToggleMcp
 
 THEIRS = McpServerRow(

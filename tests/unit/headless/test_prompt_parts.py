@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from clew.headless.prompt_parts import problem_with, words_of
+from clew.headless.prompt_queue import problem_with, words_of
 from clew.streaming.shapes.control import UserWords
 
 

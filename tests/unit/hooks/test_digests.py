@@ -9,9 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from clew.hooks.command_words import words_of
 from clew.hooks.definitions import Hook
-from clew.hooks.digests import MAX_FILE_BYTES, TooManyNames, digest_of, named_files, stray_file
+from clew.hooks.digests import MAX_FILE_BYTES, TooManyNames, digest_of, named_files, stray_file, words_of
 
 from .conftest import Files
 

@@ -11,9 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.host.workspace import open_workspace, remember_trust
-from clew.parts.files.index import FileIndex, project_files, with_directories
+from clew.parts.files.index import FileIndex, PathMatcher, project_files, with_directories
 from clew.parts.files.part import FilePart
-from clew.parts.files.path_match import PathMatcher
 from clew.protocol.lookups.place import FindFiles
 from fakes.effort import HANG_S
 from unit.host.lab import Lab, lab

@@ -11,7 +11,7 @@ from clew.config.schema import Provider
 from clew.host.request import SessionRequest
 from clew.llm.models.connect import resolve
 from clew.llm.scripted import Call, ReplyOf, Say
-from clew.parts.models.rows import model_rows
+from clew.parts.models.at_place import model_rows
 from clew.parts.sessions.preview import last_exchange
 from clew.protocol.events import (
     PartCompleted,

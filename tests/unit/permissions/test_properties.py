@@ -11,7 +11,7 @@ from clew.permissions.access import FileAccess, ShellAccess
 from clew.permissions.paths import resolve
 from clew.permissions.policy import judge, make_policy
 from clew.permissions.shell.reading.lexer import Lexer
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 from fakes.effort import calls_in, not_hanging
 from unit.permissions.world import World
 

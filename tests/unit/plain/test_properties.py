@@ -5,9 +5,9 @@ from itertools import pairwise
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clew.plain.line.compose import Composer
 from clew.plain.line.editor import Editor
 from clew.plain.line.keys import KeyDecoder
+from clew.plain.line.prompt_line import Composer
 from clew.plain.line.screen import Screen
 from clew.plain.line.typing import LineInput
 from clew.plain.line.wrap import wrap

@@ -1,6 +1,6 @@
 """MCP servers of a project on offer, line by line."""
 
-from clew.protocol.event_kinds.mcp import McpServerRow
+from clew.protocol.event_kinds.programs import McpServerRow
 from clew.protocol.events import McpServersOffered, Notice
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp
 from unit.plain.play import PlayedTerminal, Stage

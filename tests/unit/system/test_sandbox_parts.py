@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from clew.system.sandbox import bubblewrap, landlock, policy, seccomp, status, tree
-from clew.system.sandbox.git_places import named_by_config
+from clew.system.sandbox import confine as bubblewrap
+from clew.system.sandbox import landlock, policy, seccomp, status, tree
 from clew.system.sandbox.hidden import hidden_places, outermost
 from clew.system.sandbox.plan import Plan
-from clew.system.sandbox.policy import entries_to_write, guarded_places, remove_tree, without_logins
+from clew.system.sandbox.policy import entries_to_write, guarded_places, named_by_config, remove_tree, without_logins
 from clew.system.sandbox.promises import promises
 from clew.system.sandbox.status import Attempt, SandboxStatus, judge
 from clew.system.sandbox.tree import Tree

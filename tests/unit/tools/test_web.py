@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from clew.permissions.access import FetchAccess
-from clew.system.addresses import is_public
-from clew.system.http_fetch import Fetcher, FetchRefused, parse_url
+from clew.system.http_fetch import Fetcher, FetchRefused, is_public, parse_url
 from clew.tools.base import Tool, ToolContext
 from clew.tools.documents import web_page
 from clew.tools.documents.html_text import to_text

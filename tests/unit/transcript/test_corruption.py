@@ -13,9 +13,9 @@ from clew.protocol.history import valid_history
 from clew.protocol.ids import SessionId
 from clew.protocol.messages import ToolResultPart, parts_of, text_of
 from clew.transcript.chain.links import parent_of, uuid_of
+from clew.transcript.errors import describe
 from clew.transcript.index.digest import Digest
 from clew.transcript.log.codec import MAX_LINE_BYTES, decode, encode
-from clew.transcript.log.problems import describe
 from clew.transcript.log.writer import TranscriptWriter
 from clew.transcript.past.reader import Loaded, iterate, load
 

@@ -11,8 +11,8 @@ from clew.protocol.ids import EntryId, SessionId
 from clew.protocol.messages import AssistantMessage, text_of
 from clew.protocol.usage import Usage
 from clew.transcript.chain.view import view
+from clew.transcript.errors import describe
 from clew.transcript.log.codec import encode
-from clew.transcript.log.problems import describe
 from clew.transcript.past.lookback import MAX_VIEW_BYTES
 from clew.transcript.past.reader import iterate, load
 

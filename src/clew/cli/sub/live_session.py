@@ -9,8 +9,7 @@ from clew.cli.sub.agent_homes import chosen_homes, named_session
 from clew.host.remote_client import NotReached, RemoteClient, reach, remove_dead
 from clew.protocol.rights import Rights
 from clew.system.peers import has_peer_credentials, session_above
-from clew.transcript.log.lease import holder_of, lock_path
-from clew.transcript.log.owner import read_owner
+from clew.transcript.log.lease import holder_of, lock_path, read_owner
 
 __all__ = ["NotReached", "live_session", "reach_session", "refused_here"]
 

@@ -20,7 +20,7 @@ from clew.mcp.definitions import APPROVED_SCOPES, BadDefinition, document_of, re
 from clew.mcp.files import Places, change_servers, parsed, read_document
 from clew.parts.mcp.at_place import places_at
 from clew.plain.dialogs.confirm import confirm
-from clew.protocol.event_kinds.mcp import McpScope, McpServerRow
+from clew.protocol.event_kinds.programs import McpScope, McpServerRow
 from clew.protocol.lookups.base import LookupRefused
 from clew.protocol.lookups.mcp import ApproveMcp, ListMcp, McpServersListed
 from clew.text.terminal_text import reveal, sanitize

@@ -2,39 +2,124 @@
 
 Nothing is published here and nothing changes by itself: whoever takes the events makes them true, one by one, and the
 view changes only with the last. Stopping anywhere before it leaves the view as it was.
+
+The lines of a receipt: what left, by category; what was carried, word for word; what was summarised.
 """
 
+from collections import Counter
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 
 from msgspec import Struct, field
 
 from clew.engine.compaction.budgets import Budgets
-from clew.engine.compaction.carry import carry
-from clew.engine.compaction.framing import clipped
+from clew.engine.compaction.carry import Crossing, carry
+from clew.engine.compaction.framing import clipped, one_line
 from clew.engine.compaction.live_state import LiveState, NothingLive
 from clew.engine.compaction.receipt import earlier_sections, last_receipt, sections
-from clew.engine.compaction.receipt_items import receipt_items
 from clew.engine.compaction.rendering import Slim, without_media
 from clew.engine.compaction.sections import SectionFailed, Summariser, write_sections
 from clew.engine.compaction.sizes import Sizes
 from clew.engine.compaction.slimming import slim
 from clew.engine.compaction.stretches import Cut, Measure, cut
 from clew.engine.compaction.summary import Reread, SectionText, joined, reread, section_of, summary_parts
+from clew.ledger.calls import tool_name
 from clew.llm.estimate import estimate_part
 from clew.llm.model import Model
-from clew.protocol.entries import Entry, UserEntry
+from clew.protocol.entries import AssistantEntry, Entry, UserEntry
 from clew.protocol.event_kinds.context import (
     CompactionEnded,
     CompactionFailed,
     CompactionKind,
+    ReceiptItem,
     SectionKept,
 )
 from clew.protocol.events import SideQueryBooked
 from clew.protocol.ids import EntryId, new_entry_id
-from clew.protocol.messages import Message, Part, text_of
+from clew.protocol.meant_calls import meant_call
+from clew.protocol.messages import (
+    DocumentPart,
+    ImagePart,
+    Message,
+    Part,
+    ToolCallPart,
+    ToolResultPart,
+    parts_of,
+    text_of,
+)
 from clew.transcript.chain.conversation import Conversation
 from clew.transcript.chain.view import replacements_of
+
+MAX_LEFT = 50
+_LEFT_CHARS = 160
+
+
+def receipt_items(
+    crossing: Crossing, sections: Sequence[SectionText], gone: Sequence[Entry], measure: Measure
+) -> tuple[ReceiptItem, ...]:
+    """All lines. Carried ones hold their whole text: the next compaction takes it from here."""
+    left = [
+        ReceiptItem(
+            fate="left", kind=item.kind, text=one_line(item.text, _LEFT_CHARS), source=item.source, tokens=item.tokens
+        )
+        for item in crossing.left[-MAX_LEFT:]
+    ]
+    return (
+        *(item.item() for item in crossing.items),
+        *(section.item() for section in sections),
+        *left,
+        *_categories(gone, measure),
+    )
+
+
+def _categories(gone: Sequence[Entry], measure: Measure) -> list[ReceiptItem]:
+    """What left the view, counted: one line for each kind of content, with the first entry of it."""
+    tokens: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
+    tools: Counter[str] = Counter()
+    first: dict[str, EntryId] = {}
+    names: dict[str, str] = {}
+    for entry in gone:
+        if not isinstance(entry, UserEntry | AssistantEntry) or (
+            isinstance(entry, UserEntry) and entry.is_compact_summary
+        ):
+            continue
+        for part in parts_of(entry.message):
+            if isinstance(part, ToolCallPart):
+                names[part.id] = tool_name(meant_call(part).name)
+            kind = _kind(entry, part)
+            counts[kind] += 1
+            first.setdefault(kind, entry.uuid)
+            if isinstance(part, ToolResultPart):
+                tools[names.get(part.call_id, "?")] += 1
+        if parts := parts_of(entry.message):
+            tokens[_kind(entry, parts[0])] += measure((entry,))  # most entries are one part
+    told = ", ".join(f"{name} {number}" for name, number in tools.most_common(6))
+    return [
+        ReceiptItem(
+            fate="left",
+            kind=kind,
+            text=f"{counts[kind]:,}" + (f" ({told})" if kind == "tool results" and told else ""),
+            source=first[kind],
+            tokens=tokens[kind],
+        )
+        for kind in counts
+    ]
+
+
+def _kind(entry: UserEntry | AssistantEntry, part: object) -> str:
+    match part:
+        case ToolResultPart():
+            return "tool results"
+        case ToolCallPart():
+            return "tool calls"
+        case ImagePart() | DocumentPart():
+            return "media"
+        case _:
+            if isinstance(entry, AssistantEntry):
+                return "replies"
+            return "notes" if entry.is_meta else "prompts"
+
 
 MIN_GAIN = 0.3
 """A compaction that frees less than this share of the view is no help."""

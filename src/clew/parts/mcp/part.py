@@ -13,7 +13,7 @@ from clew.host.session import EndReason
 from clew.llm.models.connect import key_variables
 from clew.parts.mcp.asks import McpAsks
 from clew.parts.mcp.offers import PROMPT_PREFIX, McpOffers
-from clew.protocol.event_kinds.mcp import McpServerRow
+from clew.protocol.event_kinds.programs import McpServerRow
 from clew.protocol.events import (
     Event,
     McpServersChanged,
@@ -175,7 +175,7 @@ class McpPart(Part):
         if self.servers is not None:
             self.servers.begin()
 
-    # The model's tools that come later: see tools/deferred/late_tools.py.
+    # The model's tools that come later: see tools/toolset.py.
 
     def known_tools(self) -> tuple[Tool[Any], ...]:
         """What servers that may run offered the last time."""

@@ -12,7 +12,7 @@ from clew.protocol.ids import AgentId, CallId, RequestId
 from clew.protocol.meant_calls import meant_call
 from clew.protocol.messages import ToolCallPart
 from clew.protocol.ops import AnswerApproval
-from clew.tools.deferred.late_tools import source_in
+from clew.tools.toolset import source_in
 
 if TYPE_CHECKING:
     from clew.mcp.servers import McpServers

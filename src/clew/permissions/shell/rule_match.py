@@ -19,7 +19,7 @@ from clew.permissions.shell.reading.glob import names_in
 from clew.permissions.shell.reading.scan import Effective, Scan, could_be
 from clew.permissions.shell.reading.values import Value
 from clew.permissions.shell.reading.words import Word
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _MAX_ENTRIES = 500
 _GIT_WRITES = word_set("mv rm restore checkout worktree clone init archive bundle format-patch")

@@ -2,7 +2,7 @@
 
 from clew.plain.dialogs.dialog import Reply, Shown, quoted
 from clew.presentation.program_offer import ProgramOffer, offer_of_hooks, offer_of_servers
-from clew.protocol.event_kinds.mcp import McpServerRow
+from clew.protocol.event_kinds.programs import McpServerRow
 from clew.protocol.events import HookRow
 from clew.protocol.ops import Answerer
 from clew.text.terminal_text import warnings

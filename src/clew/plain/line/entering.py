@@ -1,9 +1,12 @@
-"""Whole inputs: words to the model, commands here, shell and memory lines as ops. What cannot be sent is given back."""
+"""Whole inputs: words to the model, commands here, shell and memory lines as ops. What cannot be sent is given back.
+
+The keys of the plain front end, for /keys.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from clew.commands.base import CommandContext, SessionFacts
+from clew.commands.base import CommandContext, KeyHelp, SessionFacts
 from clew.commands.registry import run_command
 from clew.composing.history import MAX_ITEM_CHARS, History
 from clew.composing.images import ImageProblem
@@ -11,9 +14,17 @@ from clew.composing.meaning import CommandLine, MemoryLine, PromptWords, ShellLi
 from clew.composing.pasted import Pastes
 from clew.composing.typed_input import TypedInput, lookup_of, op_of, understood
 from clew.plain.dialogs.dialog import Shown
-from clew.plain.line.keys_help import KEYS
 from clew.protocol.lookups.base import Lookup
 from clew.protocol.ops import Op, SubmitPrompt
+
+KEYS = (
+    KeyHelp(keys="Enter", does="send the line; a backslash at its end continues it"),
+    KeyHelp(keys="Ctrl-C", does="interrupt the agent, clear the line, or twice: quit"),
+    KeyHelp(keys="Ctrl-D", does="quit, on an empty line"),
+    KeyHelp(keys="Up, Down", does="earlier and later input"),
+    KeyHelp(keys="Tab", does="complete a command"),
+)
+
 
 HANG = "      "
 

@@ -1,4 +1,7 @@
-"""The line a person types on: how it is edited, completed, searched for and taken back, until it is a whole input."""
+"""The line a person types on: how it is edited, completed, searched for and taken back, until it is a whole input.
+
+From typed lines to one input: a backslash at the end continues, a line of three quotes opens and closes a block.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
@@ -8,7 +11,6 @@ from clew.commands.registry import catalogue
 from clew.composing.history import History
 from clew.plain.dialogs.dialog import Shown
 from clew.plain.line.completing import Completing
-from clew.plain.line.compose import Composer
 from clew.plain.line.editor import Editor
 from clew.plain.line.entering import Entering
 from clew.plain.line.screen import Screen
@@ -22,6 +24,63 @@ from clew.protocol.lookups.base import Lookup
 from clew.protocol.lookups.place import FilesFound, FindFiles
 from clew.protocol.messages import text_of
 from clew.protocol.ops import Op, SetPermissionMode, WithdrawPrompt
+
+FENCE = '"""'
+
+
+class Composer:
+    """Collects lines until an input is whole."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._fenced = False
+
+    @property
+    def pending(self) -> bool:
+        """Something was typed that is not whole yet."""
+        return self._fenced or bool(self._lines)
+
+    def clear(self) -> None:
+        """Forget it."""
+        self._lines, self._fenced = [], False
+
+    def add(self, line: str) -> str | None:
+        """The whole input, or None while more must follow."""
+        if self._fenced:
+            if line.rstrip().endswith(FENCE):
+                last = line.rstrip()[: -len(FENCE)]
+                return self._take(last)
+            self._lines.append(line)
+            return None
+        if not self._lines and line.lstrip().startswith(FENCE):
+            return self._open(line.strip()[len(FENCE) :])
+        if _continued(line):
+            self._lines.append(line[:-1])
+            return None
+        return self._take(line, keep_empty=True)
+
+    def rest(self) -> str | None:
+        """At the end of the input: what was collected, even if it was never closed."""
+        return self._take("") if self.pending else None
+
+    def _open(self, first: str) -> str | None:
+        if first.endswith(FENCE):
+            return first[: -len(FENCE)]
+        self._fenced = True
+        if first:
+            self._lines.append(first)
+        return None
+
+    def _take(self, last: str, *, keep_empty: bool = False) -> str:
+        lines = [*self._lines, last] if last or keep_empty else self._lines
+        self.clear()
+        return "\n".join(lines)
+
+
+def _continued(line: str) -> bool:
+    """An odd number of backslashes at the end; an even number is text."""
+    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
+
 
 PROMPT = "> "
 MORE = "... "

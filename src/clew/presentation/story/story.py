@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from clew.commands.base import SessionFacts
 from clew.presentation.story.activity import Activity
 from clew.presentation.story.passages import BatchPassage, CallShown, Passage
-from clew.protocol.event_kinds.mcp import McpServerRow
+from clew.protocol.event_kinds.programs import McpServerRow
 from clew.protocol.events import EventBase, HookRow, Recorded
 from clew.protocol.ids import MAIN_AGENT, AgentId, CallId, EntryId
 from clew.protocol.lookups.base import Answer

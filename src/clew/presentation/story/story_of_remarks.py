@@ -18,7 +18,7 @@ from clew.presentation.story.passages import (
     TurnPassage,
 )
 from clew.presentation.story.story import Story, added, fold, known, put
-from clew.protocol.event_kinds.mcp import McpServerRow
+from clew.protocol.event_kinds.programs import McpServerRow
 from clew.protocol.events import (
     ColdReturn,
     CompactionEnded,
@@ -61,13 +61,13 @@ from clew.protocol.lookups.rules_and_models import ModelsListed, RulesListed
 from clew.protocol.lookups.session import (
     ContextShown,
     DiffShown,
+    InvocablesListed,
     PlanShown,
     ReceiptShown,
     RewindPreviewed,
     SessionExported,
     StatusShown,
 )
-from clew.protocol.lookups.slash_names import InvocablesListed
 from clew.protocol.lookups.tasks import TaskShown, TasksListed
 from clew.text.figures import money
 

@@ -1,4 +1,7 @@
-"""Events about hooks: what the user's own programs say at set moments, and which of them may run."""
+"""Events about hooks: what the user's own programs say at set moments, and which of them may run.
+
+Events about MCP servers: which there are, how they stand, and which of them wait for a person's word.
+"""
 
 from typing import Any, Literal
 
@@ -6,6 +9,69 @@ from msgspec import Struct, field
 
 from clew.protocol.event_kinds.base import LiveEvent
 from clew.protocol.ids import CallId, RequestId
+
+McpScope = Literal["given", "local", "project", "user", "sdk"]
+"""Where a server is written: `--mcp-config`, the user's own file for this project, the project's `.mcp.json`, the
+user's file for all projects; or it lives in the program that drives this session. The nearer one wins."""
+
+McpKind = Literal["stdio", "http", "sse", "sdk"]
+
+McpState = Literal["unapproved", "untrusted", "off", "waiting", "connecting", "ready", "failed", "needs_auth"]
+"""`waiting`: not begun yet; servers are connected beside the conversation, after its first request left."""
+
+
+class McpServerRow(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """One server, as people decide about it."""
+
+    name: str
+    scope: McpScope
+    kind: McpKind
+    state: McpState
+    source: str
+    """The file that defines it."""
+    shape: str = ""
+    """What would run, or the address, as it is written: variables stay variables."""
+    variables: tuple[str, ...] = ()
+    """The variables of the user's environment that it would get, each with whether it is set; never their values."""
+    digest: str = ""
+    """Of its definition and of the project files that it names; what is approved is exactly this."""
+    detail: str = ""
+    """Why it failed, or what is done about it."""
+    tools: tuple[str, ...] = ()
+    """The names of its tools, without their prefix."""
+    prompts: int = 0
+    resources: int = 0
+    version: str = ""
+    """What the server calls itself."""
+
+
+class McpServersChanged(LiveEvent, frozen=True, kw_only=True, tag="mcp.changed"):
+    """How the servers stand now: all of them, whenever one of them changes."""
+
+    servers: tuple[McpServerRow, ...]
+
+
+class McpMessageSent(LiveEvent, frozen=True, kw_only=True, tag="mcp.message"):
+    """A message for a server that lives in the program which drives this session. Answer with `AnswerMcpMessage` and
+    this id."""
+
+    request_id: RequestId
+    server: str
+    message: dict[str, Any]
+    """JSON-RPC."""
+
+
+class McpMessageWithdrawn(LiveEvent, frozen=True, kw_only=True, tag="mcp.message_withdrawn"):
+    """Nobody waits for the answer to this message any more."""
+
+    request_id: RequestId
+
+
+class McpServersOffered(LiveEvent, frozen=True, kw_only=True, tag="mcp.offered"):
+    """Servers of the project that are not approved: they do not run until `ApproveMcp` names them."""
+
+    servers: tuple[McpServerRow, ...]
+
 
 HookScope = Literal["user", "given", "project", "local", "claude_user", "claude_project", "claude_local", "client"]
 """Where a hook is written: the user's settings, `--settings`, the project's two files, the three of Claude Code; or it

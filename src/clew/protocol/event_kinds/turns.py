@@ -1,13 +1,47 @@
-"""Events of a turn: input, requests, replies, tool calls, and how it ended."""
+"""Events of a turn: input, requests, replies, tool calls, and how it ended.
+
+Events about commands that the user typed.
+"""
 
 from typing import Any, Literal
 
-from clew.protocol.display import Block
+from clew.protocol.display import Block, ChangesBlock
 from clew.protocol.event_kinds.base import DurableEvent, LiveEvent
-from clew.protocol.ids import CallId, EntryId, MessageId, PromptId
+from clew.protocol.ids import CallId, EntryId, MessageId, PromptId, RequestId
 from clew.protocol.messages import Part, ToolCallPart, ToolResultPart
 from clew.protocol.standing import Actor
 from clew.protocol.usage import Usage
+
+
+class ShellStarted(LiveEvent, frozen=True, kw_only=True, tag="shell.started"):
+    """A command the user typed runs now. Exactly one ShellEnded with this id follows."""
+
+    request_id: RequestId
+    command: str
+    cwd: str = ""
+
+
+class ShellProgress(LiveEvent, frozen=True, kw_only=True, tag="shell.progress"):
+    """More of what it prints: whole lines, secrets taken out, and of a flood only the newest part."""
+
+    request_id: RequestId
+    text: str
+
+
+class ShellEnded(DurableEvent, frozen=True, kw_only=True, tag="shell.ended"):
+    """The user's own command has ended; what it printed joined the conversation at `entry_id`."""
+
+    request_id: RequestId
+    entry_id: EntryId
+    parent_id: EntryId | None
+    command: str
+    output: str
+    """Without secrets, and of long output both ends."""
+    exit_code: int | None
+    """None: it was stopped, or could not be started and `output` says why."""
+    changes: ChangesBlock | None = None
+    """What it did to the files of the workspace, where that is kept."""
+
 
 TurnEndReason = Literal[
     "completed",

@@ -2,7 +2,7 @@
 
 from typing import ClassVar
 
-from clew.protocol.event_kinds.mcp import McpServerRow
+from clew.protocol.event_kinds.programs import McpServerRow
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.rights import Rights
 

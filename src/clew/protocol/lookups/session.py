@@ -1,4 +1,7 @@
-"""What one session is asked: its history, status, changes and window, its plan, and what going back would do."""
+"""What one session is asked: its history, status, changes and window, its plan, and what going back would do.
+
+Which slash names users brought.
+"""
 
 from typing import ClassVar, Literal
 
@@ -9,8 +12,27 @@ from clew.protocol.event_kinds.asks import PlanStanding
 from clew.protocol.event_kinds.context import CompactionEnded, ContextMeasured, FileRestore, RewindScope
 from clew.protocol.events import Recorded
 from clew.protocol.ids import EntryId
+from clew.protocol.invocables import InvocableKind, InvocableRow
 from clew.protocol.lookups.base import Answer, Lookup
 from clew.protocol.rights import Rights
+
+
+class InvocablesListed(Answer, frozen=True, kw_only=True, tag="invocables.listed"):
+    """All of one kind, hidden ones too."""
+
+    kinds: tuple[InvocableKind, ...]
+    invocables: tuple[InvocableRow, ...]
+    problems: tuple[str, ...] = ()
+    """Files that could not be understood, a line each."""
+
+
+class ListInvocables(Lookup[InvocablesListed], frozen=True, kw_only=True, tag="invocables.list"):
+    """Ask what there is."""
+
+    kinds: tuple[InvocableKind, ...] = ("command", "skill", "prompt")
+    name: str = ""
+    """Somebody looks for this name: answered once whoever may still bring it was waited for."""
+
 
 ExportFormat = Literal["markdown", "json", "jsonl", "claude-code"]
 

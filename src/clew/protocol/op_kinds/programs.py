@@ -1,11 +1,51 @@
-"""Ops about hooks."""
+"""Ops about hooks.
 
-from typing import Any
+Ops about MCP servers.
+"""
+
+from typing import Any, ClassVar
 
 from msgspec import Struct, field
 
+from clew.protocol.event_kinds.base import EventBase
+from clew.protocol.event_kinds.words import Notice
 from clew.protocol.ids import RequestId
 from clew.protocol.op_kinds.base import OpBase
+
+
+class LogInMcp(OpBase, frozen=True, kw_only=True, tag="mcp.log_in"):
+    """Sign in to a server. Where to go is asked by an ElicitationRequested with an address; what came of it is a
+    Notice. Only ever sent for a person."""
+
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (Notice,)
+
+    server: str
+
+
+class LogOutMcp(OpBase, frozen=True, kw_only=True, tag="mcp.log_out"):
+    """Forget the login of a server. Answered by McpServersListed."""
+
+    ends_with: ClassVar[tuple[type[EventBase], ...]] = (Notice,)
+
+    server: str
+
+
+class AnswerMcpMessage(OpBase, frozen=True, kw_only=True, tag="mcp.message_answer"):
+    """What a server in the program says to a message; `error`: why there is no answer."""
+
+    request_id: RequestId
+    message: dict[str, Any] = field(default_factory=dict[str, Any])
+    error: str = ""
+
+
+class DeliverMcpMessage(OpBase, frozen=True, kw_only=True, tag="mcp.message_deliver"):
+    """A message that a server in the program sends by itself."""
+
+    server: str
+    message: dict[str, Any]
+
+
+McpOp = LogInMcp | LogOutMcp
 
 
 class CallbackHook(Struct, frozen=True, kw_only=True, omit_defaults=True):

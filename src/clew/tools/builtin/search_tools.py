@@ -9,10 +9,9 @@ from clew.permissions.access import Access, ToolAccess
 from clew.protocol.tools import CALL_TOOL, SEARCH_TOOLS
 from clew.tools.base import Effect, Tool, ToolContext, ToolResult
 from clew.tools.deferred.described import properties_of
-from clew.tools.deferred.late_tools import WAIT_S
 from clew.tools.deferred.ranking import Document, Ranking, words_in
 from clew.tools.deferred.told_tools import plain_words, told_tool
-from clew.tools.toolset import ToolSet, bare
+from clew.tools.toolset import WAIT_S, ToolSet, bare
 
 MAX_RESULTS = 20
 MAX_REPLY_BYTES = 16_000

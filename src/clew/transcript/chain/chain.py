@@ -8,6 +8,8 @@ from clew.protocol.entries import AssistantEntry, Entry, SystemEntry
 from clew.protocol.ids import EntryId
 from clew.protocol.messages import tool_calls
 from clew.transcript.chain.links import (
+    Replies,
+    Reply,
     can_be_leaf,
     is_boundary,
     named_tip,
@@ -22,7 +24,6 @@ from clew.transcript.chain.links import (
     uuid_of,
     withdrawn,
 )
-from clew.transcript.chain.replies import Replies, Reply
 
 
 class Flaw(msgspec.Struct, frozen=True):

@@ -15,7 +15,7 @@ from clew.protocol.entries import (
     UserEntry,
 )
 from clew.protocol.messages import Part, RedactedReasoningPart, ToolCallPart, arguments_of
-from clew.transcript.chain.replies import Replies
+from clew.transcript.chain.links import Replies
 from clew.transcript.chain.settled import settled
 from clew.transcript.log.codec import seal
 

@@ -1,17 +1,57 @@
-"""When the screen is drawn: soon after something happened, never more often than eyes need, and not at all at rest."""
+"""When the screen is drawn: soon after something happened, never more often than eyes need, and not at all at rest.
+
+One or a few rows of the screen that are told by a function: header, activity, footer.
+"""
 
 import time
 from collections.abc import Callable
 from typing import Any
 
 from textual.app import App
+from textual.strip import Strip
 from textual.timer import Timer
+from textual.widget import Widget
 
 from clew.presentation.rows.spans import Row
 from clew.presentation.status import activity_row, footer_row, header_row
 from clew.tui.conversation import Conversation
-from clew.tui.reading.row_line import RowLine
+from clew.tui.reading.strips import StripMaker
 from clew.tui.reading.transcript import Transcript
+from clew.tui.themes import styles_for
+
+
+class RowLine(Widget):
+    """Draws what its function says at the width there is; drawn again only when that changed."""
+
+    ALLOW_SELECT = False
+
+    def __init__(self, rows: Callable[[int], Row], *, id: str, ascii_only: bool = False) -> None:
+        super().__init__(id=id)
+        self._tell = rows
+        self._ascii_only = ascii_only
+        self._shown: Row = ()
+        self._maker: StripMaker | None = None
+
+    def changed(self) -> None:
+        """Look again."""
+        row = self._tell(self.size.width) if self.size.width else ()
+        if row != self._shown:
+            self._shown = row
+            self.refresh()
+
+    def recolour(self) -> None:
+        """The theme changed."""
+        self._maker = None
+        self.refresh()
+
+    def render_line(self, y: int) -> Strip:
+        """Its only line."""
+        if self._maker is None:
+            self._maker = StripMaker(styles_for(self), ascii_only=self._ascii_only)
+        self._shown = self._tell(self.size.width)
+        strip = self._maker.strip(self._shown) if y == 0 else Strip.blank(self.size.width)
+        return strip.adjust_cell_length(self.size.width, None).apply_style(self.rich_style)
+
 
 FLUSH_S, SLOW_FLUSH_S = 1 / 120, 1 / 5
 """The least and the most time between two drawings of words that stream in."""

@@ -15,7 +15,7 @@ from clew.permissions.shell.programs.table import after_git_options, base_name, 
 from clew.permissions.shell.reading.glob import GLOB, matching_names
 from clew.permissions.shell.reading.scan import Effective, Scan
 from clew.permissions.shell.reading.values import Value
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _OUT = word_set("""> >> >| &> &>> <>""")
 _MAX_PATHS = 100

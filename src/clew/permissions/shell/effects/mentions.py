@@ -13,7 +13,7 @@ from clew.permissions.shell.programs.table import after_git_options, base_name, 
 from clew.permissions.shell.reading.scan import Effective, Scan
 from clew.permissions.shell.reading.values import Value
 from clew.permissions.shell.reading.words import literal
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _MAX_TEXT = 20_000
 _MAX_WORDS = 2_000

@@ -9,7 +9,7 @@ from clew.permissions.shell.programs.table import after_git_options, program
 from clew.permissions.shell.reading.glob import GLOB, bash_match, matching_names, names_in
 from clew.permissions.shell.reading.scan import EXEC_FLAGS, Effective, Scan
 from clew.permissions.shell.reading.values import Value
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _MAX_WORD = 20_000
 _MAX_ENTRIES = 500

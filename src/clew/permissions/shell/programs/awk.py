@@ -3,7 +3,7 @@
 import re
 
 from clew.permissions.shell.programs.spec import Parsed
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _TOKEN = re.compile(
     r"""(?P<space>[ \t\r\n]+|\#[^\n]*|\\\n)

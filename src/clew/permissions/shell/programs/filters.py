@@ -3,7 +3,7 @@
 import re
 
 from clew.permissions.shell.programs.spec import Parsed
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _MAX_FILTER = 4000
 _TOKEN = re.compile(

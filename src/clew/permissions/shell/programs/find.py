@@ -1,7 +1,7 @@
 """find's expression language: tests and printing; no action that writes or runs (CVE-2026-24887)."""
 
 from clew.permissions.shell.reading.words import Word
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _PLAIN = word_set(
     """-print -print0 -ls -prune -quit -not ! -o -or -a -and ( ) , -true -false -depth -d -mount -xdev -readable

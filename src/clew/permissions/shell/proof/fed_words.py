@@ -6,7 +6,7 @@ from itertools import pairwise
 from clew.permissions.shell.reading.glob import GLOB
 from clew.permissions.shell.reading.values import Value, Variables
 from clew.permissions.shell.reading.words import Command, Redirect
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _MAX_WORDS = 64
 _NAMED = word_set("-name -iname")

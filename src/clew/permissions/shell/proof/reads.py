@@ -8,7 +8,7 @@ from clew.permissions.files import Places, judge_place
 from clew.permissions.names import secret_name
 from clew.permissions.shell.reading.glob import GLOB, bash_match, matching_names, names_in
 from clew.permissions.shell.reading.words import Word, simple_braces
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _MAX_MATCHES = 3000
 # What a pattern with a few letters of these would be after, whether or not the file is there yet.

@@ -17,7 +17,7 @@ from clew.permissions.shell.reading.words import Word
 from clew.system.git import find_repository
 from clew.system.git_index import IndexUnclear, index_names
 from clew.system.sandbox.tree import NOT_SEARCHED
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _MAX_ENTRIES = 10_000
 _GREPS = word_set("grep egrep fgrep")

@@ -2,17 +2,27 @@
 
 tree-sitter-bash alone misses commands that bash would run (spec/security.md, measured), so the tree is never searched
 for bad parts. It must consist of accepted nodes, and its commands must be word for word those that the lexer found.
+
+tree-sitter-bash. This module is imported with the first shell verdict, never at start-up (policy.py says why).
 """
 
 import re
 from unicodedata import category
 
-from tree_sitter import Node
+import tree_sitter_bash
+from tree_sitter import Language, Node, Parser
 
 from clew.permissions.shell.reading.lexer import Lexer
-from clew.permissions.shell.reading.parser import parse_tree
+from clew.text.guarded_names import word_set
 from clew.text.unicode_marks import CONTROL, INVISIBLE, WANTED
-from clew.text.word_set import word_set
+
+_PARSER = Parser(Language(tree_sitter_bash.language()))
+
+
+def parse_tree(text: str) -> Node:
+    """The root of the tree. The caller has bounded the length."""
+    return _PARSER.parse(text.encode("utf-8", "replace")).root_node
+
 
 MAX_CHARS = 10_000
 MAX_PARTS = 50

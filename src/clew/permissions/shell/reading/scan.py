@@ -25,7 +25,7 @@ from clew.permissions.shell.reading.glob import bash_match, matching_names
 from clew.permissions.shell.reading.lexer import Lexer
 from clew.permissions.shell.reading.values import Value, Variables
 from clew.permissions.shell.reading.words import Command, Redirect
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _MAX_TEXTS = 64
 _MAX_EFFECTIVE = 6_000

@@ -2,7 +2,7 @@
 
 from clew.permissions.shell.programs.program import Loss, Program, Writes, loss
 from clew.permissions.shell.programs.spec import Spec
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _NAMED_FILES = "Changes the files it names and nothing else. No settings file, no plug-in, no other program."
 _WIDER = "Changes files, and can reach further than its operands tell: only exact rules cover it."

@@ -4,7 +4,7 @@ import re
 
 from clew.permissions.shell.programs.program import Program
 from clew.permissions.shell.programs.spec import Parsed, Spec
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _LONG = ("--version", "--help")
 _PRINTS = "With --version it prints and ends before it reads any file of the project."

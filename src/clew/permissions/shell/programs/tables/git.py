@@ -5,7 +5,7 @@ import re
 from clew.permissions.names import secret_name
 from clew.permissions.shell.programs.program import Loss, Program, loss
 from clew.permissions.shell.programs.spec import Parsed, Spec
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _SIGNATURE = re.compile(r"%G|(?<!contents:)signature")
 _VERSION = ("--version", "version")

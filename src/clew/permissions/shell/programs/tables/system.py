@@ -4,7 +4,7 @@ import re
 
 from clew.permissions.shell.programs.program import Program, reader
 from clew.permissions.shell.programs.spec import Parsed
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _PS_COLUMNS = word_set(
     """pid ppid pgid sid user uid ruser ruid euser euid group gid comm cmd args command ucmd %cpu %mem pcpu pmem

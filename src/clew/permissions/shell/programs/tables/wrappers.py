@@ -1,7 +1,7 @@
 """Programs that run other programs: how to find the inner command, for deny rules and for proof (P7)."""
 
 from clew.permissions.shell.programs.program import Program, Wrapper, wrapper
-from clew.text.word_set import word_set
+from clew.text.guarded_names import word_set
 
 _ADDS_NOTHING = "Starts the command behind it and adds neither a right nor an effect; the inner command is judged."
 _ADDS_RIGHTS = "Starts the command behind it with other rights, another root or another terminal: never proven."
