@@ -39,6 +39,7 @@ ROOMS = {
     "protocol",
     "streaming",
     "system",
+    "text",
     "tools",
     "transcript",
 }

@@ -136,7 +136,7 @@ STORES = ("SessionStore", "SavedRules", "HookApprovals", "McpApprovals", "load_s
 
 @pytest.mark.parametrize("name", ["permissions", "hooks", "doctor", "mcp"])
 def test_a_sub_command_that_asks_the_hub_opens_no_store_itself(name: str) -> None:
-    text = Path(import_module(f"clew.cli.{name}").__file__ or "").read_text()
+    text = Path(import_module(f"clew.cli.sub.{name}").__file__ or "").read_text()
     assert [store for store in STORES if store in text] == []
 
 
