@@ -19,7 +19,7 @@ from clew.host.request import SessionRequest
 from clew.protocol.client import Client
 from clew.protocol.events import TurnEnded
 from clew.protocol.ops import Close, SubmitPrompt
-from clew.streaming.joining import joined
+from clew.streaming.joined_deltas import joined
 from clew.streaming.lines import StreamLines
 
 ROUNDS = 9

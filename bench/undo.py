@@ -10,17 +10,17 @@ from pathlib import Path
 
 from bench.report import Row
 from clew.protocol.ids import SessionId
-from clew.undo.limits import Limits
+from clew.undo.limits import UndoLimits
 from clew.undo.plan import plan_restore
 from clew.undo.prune import store_bytes
 from clew.undo.restore import apply_plan
-from clew.undo.state import Call, Checkpoint
-from clew.undo.workspace import Workspace
+from clew.undo.state import ChangingCall, Checkpoint
+from clew.undo.workspace import UndoWorkspace
 
 FILES = 50_000
 PER_FOLDER = 15
 ROUNDS = 9
-CALL = Call(session=SessionId("bench"), turn=1, tool="Bash")
+CALL = ChangingCall(session=SessionId("bench"), turn=1, tool="Bash")
 
 
 def make_tree(top: Path) -> None:
@@ -49,13 +49,13 @@ class Bench:
         make_tree(self.top)
         self.kept = self.open()
 
-    def open(self) -> Workspace:
+    def open(self) -> UndoWorkspace:
         """As a session does."""
-        return Workspace(
+        return UndoWorkspace(
             home=self.home,
             roots=[self.top],
             transcript=self.home / "projects" / "bench" / "bench.jsonl",
-            limits=Limits(),
+            limits=UndoLimits(),
         )
 
     def around(self, command: str) -> tuple[float, Checkpoint]:

@@ -10,7 +10,7 @@ from bench.report import Row
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
 from clew.engine.compaction.budgets import Budgets, budgets_for
-from clew.engine.compaction.compact import Past, compact, in_words, past_of, prepare
+from clew.engine.compaction.compact import CompactionInput, compact, in_words, past_of, prepare
 from clew.engine.compaction.micro import due
 from clew.engine.compaction.sizes import Sizes
 from clew.engine.compaction.window_meter import WindowMeter
@@ -129,7 +129,7 @@ async def prepared() -> list[Row]:
     return [Row("compaction with a prepared snapshot, 150k tokens", f"{took:.0f} ms", "<= 100 ms", took <= 100)]
 
 
-async def stall(past: Past, model: ScriptedModel, budgets: Budgets) -> float:
+async def stall(past: CompactionInput, model: ScriptedModel, budgets: Budgets) -> float:
     """Milliseconds until the new view is there."""
     started = time.perf_counter()
     steps: AsyncGenerator[Event] = compact(past, model=model, budgets=budgets, kind="auto")

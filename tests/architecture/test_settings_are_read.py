@@ -244,19 +244,22 @@ def test_every_variable_in_any_page_is_read_and_every_one_that_is_read_is_in_a_p
 @pytest.mark.parametrize(
     ("text", "read"),
     [
-        ("def f(settings: Settings): return settings.recap.enabled", (schema.Recap, "enabled")),
+        ("def f(settings: Settings): return settings.recap.enabled", (schema.RecapSettings, "enabled")),
         (
             "def f(w):\n    limits = w.settings.limits\n    return limits.max_budget_usd",
-            (schema.Limits, "max_budget_usd"),
+            (schema.LimitSettings, "max_budget_usd"),
         ),
-        ("def f(settings: Settings): return settings.limits.step_limit(headless=True)", (schema.Limits, "max_turns")),
+        (
+            "def f(settings: Settings): return settings.limits.step_limit(headless=True)",
+            (schema.LimitSettings, "max_turns"),
+        ),
         (
             "def f(given: Mapping[str, Provider]):\n    for name, one in given.items():\n        print(one.key_env)",
             (schema.Provider, "key_env"),
         ),
         (
             "from clew.config.schema import Sandbox as Box\ndef f(box: Box): return box.network",
-            (schema.Sandbox, "network"),
+            (schema.SandboxSettings, "network"),
         ),
     ],
 )

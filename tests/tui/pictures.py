@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
-from clew.config.schema import Screen
+from clew.config.schema import ScreenSettings
 from clew.protocol.display import TodoBlock, TodoItem
 from clew.protocol.event_kinds.asks import Choice, Question
 from clew.protocol.event_kinds.context import ContextMeasured
@@ -128,7 +128,7 @@ SCENES: dict[str, Scene] = {
 
 async def picture(scene: Scene, size: tuple[int, int], theme: str = "clew-dark") -> str:
     """The scene as SVG, without fonts from elsewhere."""
-    options: dict[str, Any] = {"screen": Screen(theme=theme)}  # pyright: ignore[reportArgumentType] - one of four
+    options: dict[str, Any] = {"screen": ScreenSettings(theme=theme)}  # pyright: ignore[reportArgumentType] - one of four
     async with screen(size, **options) as lab:
         await scene(lab)
         await lab.settle()

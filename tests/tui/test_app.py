@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from textual import events
 
-from clew.config.schema import Screen
+from clew.config.schema import ScreenSettings
 from clew.protocol.events import (
     ApprovalResolved,
     Notice,
@@ -330,7 +330,7 @@ async def test_a_return_after_a_while_asks_for_a_recap() -> None:
 
 async def test_no_colour_means_none(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NO_COLOR", "1")
-    async with screen(env={"NO_COLOR": "1"}, screen=Screen(theme="clew-light")) as lab:
+    async with screen(env={"NO_COLOR": "1"}, screen=ScreenSettings(theme="clew-light")) as lab:
         await lab.tell(turn(), prompt("x"), words("**bold** `code`"), over())
         for strip in lab.app.screen._compositor.render_strips():
             for segment in strip:

@@ -9,7 +9,7 @@ from clew.config.schema import ModelFacts, Provider
 from clew.llm.errors import AuthenticationFailed, ConnectionFailed
 from clew.llm.models.connect import target_of
 from clew.llm.probe.model_probe import PLACES, ModelProbe, long_prompt
-from clew.llm.probe.report_card import MAX_CARDS, Finding, ReportCard, keep_card, report_cards
+from clew.llm.probe.report_card import MAX_CARDS, ProbeFinding, ReportCard, keep_card, report_cards
 from clew.llm.retry import system_random
 from fakes.model_server import ModelServer
 from fakes.quirky_model import QuirkyModel
@@ -24,7 +24,7 @@ def probe_of(server: ModelServer, *, provider: str = "corp", tokens: int = 8_000
 
 async def card(
     provider: str = "corp", *, tokens: int = 8_000, window: int = 32_000, **quirks: Any
-) -> dict[str, Finding]:
+) -> dict[str, ProbeFinding]:
     with QuirkyModel(**quirks) as server:
         probing = probe_of(server, provider=provider, tokens=tokens, window=window)
         findings = [finding async for finding in probing.run()]
@@ -33,7 +33,7 @@ async def card(
     return found
 
 
-def grades(found: dict[str, Finding]) -> dict[str, str]:
+def grades(found: dict[str, ProbeFinding]) -> dict[str, str]:
     return {name: finding.grade for name, finding in found.items()}
 
 
@@ -193,7 +193,7 @@ def test_a_long_prompt_is_as_long_as_it_says_and_its_words_are_new():
 
 
 def some_card(model: str, address: str = "http://a", brief: str = "") -> ReportCard:
-    finding = Finding(name="window", grade="ok", summary="s", brief=brief)
+    finding = ProbeFinding(name="window", grade="ok", summary="s", brief=brief)
     return ReportCard(model=model, address=address, at="2026-11-02T10:00:00Z", findings=(finding,))
 
 

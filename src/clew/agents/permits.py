@@ -8,7 +8,7 @@ from typing import Protocol, cast, get_args
 import msgspec
 
 from clew.config.errors import SettingsError
-from clew.config.load import Loaded, Scope
+from clew.config.load import LoadedSettings, Scope
 from clew.config.schema import Permissions, Settings
 from clew.permissions.access import STRICTNESS, Access, Decision, FileAccess, Mode, ShellAccess, Verdict
 from clew.permissions.conditions import Policy, with_rules
@@ -52,7 +52,7 @@ class ToolPlace(Protocol):
         ...
 
     @property
-    def loaded(self) -> Loaded:
+    def loaded(self) -> LoadedSettings:
         """The settings, and where each comes from."""
         ...
 
@@ -256,13 +256,13 @@ class Permits:
         self.policy = msgspec.structs.replace(self.policy, mode=cast(Mode, mode))
 
 
-class Rights:
+class AgentRights:
     """What one agent may do: what the session's permits say in its own mode, and never more than its parent may.
 
     Both are asked at each call, so a mode that the user changes counts for every agent at once.
     """
 
-    def __init__(self, permits: Permits, *, mode: Mode | None = None, parent: "Rights | None" = None) -> None:
+    def __init__(self, permits: Permits, *, mode: Mode | None = None, parent: "AgentRights | None" = None) -> None:
         """`mode`: None: the session's."""
         self.permits = permits
         self._mode: Mode | None = mode

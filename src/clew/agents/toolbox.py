@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.agents.log import SessionPort
-from clew.agents.permits import Permits, Rights, SavedRules, ToolPlace, policy_of
+from clew.agents.permits import AgentRights, Permits, SavedRules, ToolPlace, policy_of
 from clew.agents.undo_hook import UndoHook
 from clew.config.errors import SettingsError
 from clew.engine.ports import Ask, CallChange, CallHook
@@ -25,7 +25,7 @@ from clew.system.home import socket_dir
 from clew.text.redact import register_secrets
 from clew.tools.base import AgentPort, TaskPort, Tool, ToolContext, ToolResult
 from clew.tools.registry import builtin_names, builtin_tools
-from clew.tools.sandboxing import open_sandbox
+from clew.tools.sandbox_setup import open_sandbox
 from clew.tools.session import ToolSession
 from clew.tools.toolset import LateTools, ToolSet
 from clew.transcript.log.store import SessionStore
@@ -193,7 +193,7 @@ class SessionTools:
 class AgentToolHost:
     """What an agent's calls get of it and of its session: the directory in force, rights, a place for long results."""
 
-    def __init__(self, agent: AgentId, session: ToolSession, rights: Rights, shared: SessionTools) -> None:
+    def __init__(self, agent: AgentId, session: ToolSession, rights: AgentRights, shared: SessionTools) -> None:
         self._agent = agent
         self._session = session
         self._rights = rights
@@ -255,7 +255,7 @@ class AgentTools(Struct, frozen=True, kw_only=True):
     session: ToolSession
     tools: ToolSet
     host: AgentToolHost
-    rights: Rights
+    rights: AgentRights
     in_short: InShort
 
     @property
@@ -279,7 +279,7 @@ class AgentTools(Struct, frozen=True, kw_only=True):
             if tool.name in told and tool.name not in NOT_FOR_CHILDREN and (names is None or tool.name in names)
         ]
         own = {tool.name: tool for tool in builtin_tools(session, allowed=[tool.name for tool in offered])}
-        rights = Rights(self.permits, mode=mode, parent=self.rights)
+        rights = AgentRights(self.permits, mode=mode, parent=self.rights)
         return AgentTools(
             shared=self.shared,
             session=session,
@@ -306,7 +306,7 @@ def open_tools(
         raise SettingsError(f"no tool {', '.join(unknown)} (--tools); there are {', '.join(builtin_names())}")
     session = shared.tool_session(MAIN_AGENT)
     names, in_short = small_set(names) if small else (names, as_it_is)
-    rights = Rights(shared.permits)
+    rights = AgentRights(shared.permits)
     return AgentTools(
         shared=shared,
         session=session,

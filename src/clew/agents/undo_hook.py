@@ -22,7 +22,7 @@ from clew.tools.session import ToolSession
 
 if TYPE_CHECKING:
     from clew.undo.keeper import ScanProgress, UndoKeeper
-    from clew.undo.state import Call, Checkpoint
+    from clew.undo.state import ChangingCall, Checkpoint
     from clew.undo.workspace import OpenCall
 
 SCAN_WAIT_S = 2.0
@@ -32,7 +32,7 @@ NOT_KEEPING = "file changes are not kept in this session"
 BACKGROUND_TOOLS = frozenset({"BashOutput", "KillShell"})
 
 
-class Doing(NamedTuple):
+class FileDeed(NamedTuple):
     """What is about to change files, and who does it."""
 
     tool: str
@@ -93,16 +93,16 @@ class UndoHook:
         *,
         agent: AgentId = MAIN_AGENT,
         entry: EntryId | None = None,
-    ) -> "Call":
+    ) -> "ChangingCall":
         """Whose doing it is: the session, the main agent's turn and its prompt, and the agent that called; `entry`:
         what it hangs on instead of that prompt."""
         from clew.undo.points import prompts_of  # undo is loaded only where it is used
-        from clew.undo.state import Call, bounded
+        from clew.undo.state import ChangingCall, bounded
 
         assert self._session is not None
         log = self._session.journal.main
         prompts = prompts_of(log.conversation.chain())
-        return Call(
+        return ChangingCall(
             session=self._session.started.session_id,
             turn=self._turn(),
             call=call.id if call is not None else None,
@@ -127,7 +127,7 @@ class UndoHook:
             return (NOT_KEEPING,)
 
     @asynccontextmanager
-    async def keeping(self, doing: Doing, named: list[str] | None = None) -> "AsyncGenerator[list[Checkpoint]]":
+    async def keeping(self, doing: FileDeed, named: list[str] | None = None) -> "AsyncGenerator[list[Checkpoint]]":
         """Keep the state, let it run, write down what changed, also when it was interrupted: that is in the list
         afterwards. While another agent's command runs, nobody can tell whose a change is; then all that changed is
         written down before and after, so that none of it is passed over."""
@@ -166,7 +166,7 @@ class UndoHook:
                 if not self.open_calls:
                     await self._look()
             return
-        async with self.keeping(Doing("!", command, entry=entry)) as made:
+        async with self.keeping(FileDeed("!", command, entry=entry)) as made:
             yield told
         told += [checkpoint.told() for checkpoint in made if checkpoint.changes or checkpoint.warnings]
 
@@ -180,7 +180,7 @@ class UndoHook:
             finally:
                 self.open_calls -= 1
             return
-        async with self.keeping(Doing("hook", moment)):
+        async with self.keeping(FileDeed("hook", moment)):
             yield
 
     def background_began(self, whose: str, name: str) -> None:
@@ -199,17 +199,17 @@ class UndoHook:
         if self._running and not self.open_calls:
             await self._look()
 
-    async def look(self, doing: Doing) -> None:
+    async def look(self, doing: FileDeed) -> None:
         """Somebody asks after a command in the background: what it changed is its own."""
         await self._look(doing)
 
-    async def _look(self, doing: Doing | None = None) -> "Checkpoint | None":
+    async def _look(self, doing: FileDeed | None = None) -> "Checkpoint | None":
         """What commands changed since anybody looked."""
         if self._broken:
             return None
         try:
             keeper = await (self.keeper() if doing is not None else self._opened())
-            checkpoint = await keeper.collect(self._call(doing or Doing("Bash", "background command")))
+            checkpoint = await keeper.collect(self._call(doing or FileDeed("Bash", "background command")))
         except Exception as error:  # undo is a courtesy: its failure never is the call's
             self._give_up(error)
             return None
@@ -252,10 +252,10 @@ class UndoHook:
         if news.done and news.text and (self._scan_told or ";" in news.text or "could not" in news.text):
             self._notice("info", news.text)
 
-    def _call(self, doing: Doing) -> "Call":
+    def _call(self, doing: FileDeed) -> "ChangingCall":
         return self.call_of(doing.tool, doing.subject, doing.call, agent=doing.agent, entry=doing.entry)
 
-    async def _before(self, doing: Doing, named: list[str] | None) -> "OpenCall | None":
+    async def _before(self, doing: FileDeed, named: list[str] | None) -> "OpenCall | None":
         if self._broken:
             return None
         try:
@@ -340,7 +340,7 @@ class AgentUndo:
         named = self._real(paths) if paths and not tool.shell else None
         subject = paths[0] if paths else str(call.arguments.get("command", ""))
         try:
-            async with self._hook.keeping(Doing(tool.name, subject, call, self._agent), named) as made:
+            async with self._hook.keeping(FileDeed(tool.name, subject, call, self._agent), named) as made:
                 yield
             if named is None and (told := [item for item in made if item.changes or item.warnings]):
                 self._made = {call.id: told[0].told()}
@@ -354,7 +354,7 @@ class AgentUndo:
         if made is not None:
             result = _with_changes(result, made)
         if tool.name in BACKGROUND_TOOLS and not self._hook.open_calls:
-            await self._hook.look(Doing("Bash", "background command", call, self._agent))
+            await self._hook.look(FileDeed("Bash", "background command", call, self._agent))
         return result
 
     def _watch(self) -> None:

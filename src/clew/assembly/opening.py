@@ -84,7 +84,7 @@ def open_door(request: SessionRequest, more: Sequence[PartMaker] = ()) -> Door:
     """The same, as the host sees it."""
 
     async def reopen(op: SwitchSession) -> OpenSession:
-        from clew.assembly.switching import another  # where a front end goes on with another session
+        from clew.assembly.session_switch import another  # where a front end goes on with another session
 
         return await asyncio.to_thread(assemble, another(request, op), door, more)
 

@@ -15,7 +15,7 @@ from clew.foreign import registry
 from clew.protocol.entries import SessionSourceEntry
 from clew.text.terminal_text import sanitize
 from clew.transcript.errors import AmbiguousSession, SessionNotFound
-from clew.transcript.index.rows import Row
+from clew.transcript.index.rows import IndexRow
 from clew.transcript.log.store import SessionStore
 from clew.transcript.past.reader import iterate
 from clew.transcript.past.resume import MIN_PREFIX, SURE_PREFIX, own_session
@@ -97,7 +97,7 @@ class _Finder:
             raise SessionNotFound(f"no session fits {self._query!r}; {hint}{later}")
         return self._the_one(found)
 
-    def fitting(self) -> list[Row]:
+    def fitting(self) -> list[IndexRow]:
         """The strictest way of reading the question that fits anything decides."""
         rows = self._catalog.rows(agents=self._agents)
         wanted = plain_title(self._query)
@@ -112,11 +112,11 @@ class _Finder:
             or [row for row in rows if _holds(wanted, _printed(row))]
         )
 
-    def _is_part(self, wanted: str, row: Row, title: str) -> bool:
+    def _is_part(self, wanted: str, row: IndexRow, title: str) -> bool:
         begins = len(self._query) >= MIN_PREFIX and row.session_id.startswith(self._query)
         return begins or _holds(wanted, title)
 
-    def _the_one(self, rows: Sequence[Row]) -> FoundSession:
+    def _the_one(self, rows: Sequence[IndexRow]) -> FoundSession:
         usable = [row for row in rows if not row.archived] or list(rows)
         if len(usable) == 1:
             return self._usable(usable[0])
@@ -128,7 +128,7 @@ class _Finder:
             raise SessionNotFound("no session was chosen")
         return chosen
 
-    def _usable(self, row: Row) -> FoundSession:
+    def _usable(self, row: IndexRow) -> FoundSession:
         if row.archived:
             words = f"session {row.session_id} is archived; bring it back with `clew sessions restore {row.session_id}`"
             raise SessionNotFound(words)
@@ -150,11 +150,11 @@ def _holds(wanted: str, text: str) -> bool:
     return bool(wanted) and all(word in text for word in wanted.split())
 
 
-def _printed(row: Row) -> str:
+def _printed(row: IndexRow) -> str:
     return plain_title(f"{row.title or row.first_prompt} {project_name(row)} {row.branch} {row.session_id} {row.agent}")
 
 
-def _going_on(rows: Sequence[Row]) -> list[Row]:
+def _going_on(rows: Sequence[IndexRow]) -> list[IndexRow]:
     """A session that was brought from another agent has its title: the one that goes on is meant."""
     brought = {source for row in rows if row.agent == OWN for source in _sources(Path(row.path))}
     return [row for row in rows if (row.agent, row.path, row.session_id) not in brought]
@@ -190,7 +190,7 @@ def _common(first: str, second: str) -> int:
     return sum(1 for _ in takewhile(bool, same))
 
 
-def _found(row: Row) -> FoundSession:
+def _found(row: IndexRow) -> FoundSession:
     return FoundSession(
         agent=row.agent,
         path=Path(row.path),

@@ -15,7 +15,7 @@ from clew.transcript.index.archive import archived_id
 from clew.transcript.index.database import SessionIndex
 from clew.transcript.index.deep import deep_search
 from clew.transcript.index.ingest import ingest_entries, ingest_file
-from clew.transcript.index.rows import Hit, Row, SourceFile
+from clew.transcript.index.rows import Hit, IndexRow, SourceFile
 from clew.transcript.log.lease import holder_of, lock_path
 from clew.transcript.log.store import SessionStore, read_project, session_files
 
@@ -66,7 +66,7 @@ class Catalog:
             self._index = self._index.rebuilt()
             return self._refresh(agents, budget_s)
 
-    def rows(self, *, agents: Sequence[str] = (), project: Path | None = None, limit: int = -1) -> list[Row]:
+    def rows(self, *, agents: Sequence[str] = (), project: Path | None = None, limit: int = -1) -> list[IndexRow]:
         """Sessions, newest first. A file dated in the future stands last, not above all that happens from now on."""
         chosen = self._projects_inside(project) if project is not None else ()
         if chosen is None:
@@ -201,7 +201,7 @@ class Catalog:
                 yield _foreign_source(session)
         names.update(name for name in chosen if name not in failed)
 
-    def _live(self, row: Row) -> Row:
+    def _live(self, row: IndexRow) -> IndexRow:
         """A session that stopped in the middle of its work may be at work right now: its lease tells."""
         if row.agent == OWN and row.state == "interrupted" and not row.archived:
             path = Path(row.path)
@@ -233,7 +233,7 @@ def own_sources(store: SessionStore) -> Iterator[SourceFile]:
                 yield from _stated(item, name, root=record.root if record else "", archived=True)
 
 
-def project_name(row: Row) -> str:
+def project_name(row: IndexRow) -> str:
     """What to call the project of a session."""
     path = row.project or row.cwd
     return path.rstrip("/").rsplit("/", 1)[-1] or path
@@ -293,8 +293,8 @@ def _foreign_source(session: ForeignSession) -> SourceFile:
     )
 
 
-def _unread(source: SourceFile) -> Row:
-    return Row(
+def _unread(source: SourceFile) -> IndexRow:
+    return IndexRow(
         agent=source.agent,
         path=source.path,
         session_id=source.session_id,

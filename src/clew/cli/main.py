@@ -59,7 +59,7 @@ COMMANDS = {
 }
 
 
-class Command(Protocol):
+class SubCommand(Protocol):
     """The module of a subcommand."""
 
     HELP: str
@@ -123,7 +123,7 @@ def dispatch(argv: list[str]) -> int:
         sys.stderr.write(f"clew: {refusal}\n")
         return 2
     if argv and argv[0] in COMMANDS:
-        command = cast(Command, import_module(f"clew.cli.sub.{argv[0]}"))
+        command = cast(SubCommand, import_module(f"clew.cli.sub.{argv[0]}"))
         parser = OneLineParser(f"clew {argv[0]}", description=command.HELP)
         command.add_arguments(parser)
         return command.run(parser.parse_args(argv[1:]))

@@ -12,7 +12,6 @@ from clew.commands import (
     effort,
     export,
     hooks,
-    invoking,
     mcp,
     memory,
     model,
@@ -24,6 +23,7 @@ from clew.commands import (
     tasks,
     theme,
 )
+from clew.commands import slash_names as invoking
 from clew.commands.base import SessionFacts
 from clew.commands.context_view import context_lines
 from clew.commands.pin import words_of

@@ -46,7 +46,7 @@ from clew.commands import (
 from clew.commands import help as help_command
 from clew.commands.base import Command, CommandContext, CommandHelp, CommandResult, SessionFacts, usage_lines
 from clew.commands.intents import meant_by, not_there, one_edit
-from clew.commands.invoking import helps_of, invoked
+from clew.commands.slash_names import helps_of, invoked
 
 COMMANDS: tuple[Command, ...] = (
     help_command.COMMAND,

@@ -15,7 +15,7 @@ _WORDS = re.compile(r"[a-z0-9]+")
 _LEAST_INTENT_CHARS = 3
 
 
-class Wanted(Struct, frozen=True):
+class CompletionTarget(Struct, frozen=True):
     """Something is being completed: columns `start` to `end` of the caret's line are to be replaced."""
 
     kind: Literal["command", "file"]
@@ -35,21 +35,21 @@ class Candidate(Struct, frozen=True):
     """Accepting it goes on: a directory, whose files can be completed next."""
 
 
-def wanted_at(line: str, column: int, *, first_line: bool) -> Wanted | None:
+def wanted_at(line: str, column: int, *, first_line: bool) -> CompletionTarget | None:
     """What the caret stands at the end of. Looks at one line, and at no more than a name's length of it."""
     if first_line and line.startswith("/") and not line.startswith("//") and column >= 1:
         name = line[1:column]
         if len(name) <= MAX_QUERY_CHARS and not any(char.isspace() or char == "/" for char in name):
-            return Wanted("command", name, 0, column + _rest(line, column))
+            return CompletionTarget("command", name, 0, column + _rest(line, column))
     start = max(0, column - MAX_QUERY_CHARS)
     before = line[start:column]
     quoted = before.rfind('@"')
     if quoted >= 0 and '"' not in before[quoted + 2 :] and _begins(line, start + quoted):
-        return Wanted("file", before[quoted + 2 :], start + quoted, column)
+        return CompletionTarget("file", before[quoted + 2 :], start + quoted, column)
     at = before.rfind("@")
     if at < 0 or any(char.isspace() for char in before[at:]) or not _begins(line, start + at):
         return None
-    return Wanted("file", before[at + 1 :], start + at, column + _rest(line, column))
+    return CompletionTarget("file", before[at + 1 :], start + at, column + _rest(line, column))
 
 
 def _begins(line: str, at: int) -> bool:
@@ -103,7 +103,7 @@ def mention(path: str) -> str:
     return f'@"{path}' if path.endswith("/") else f'@"{path}"'
 
 
-def accepted(line: str, wanted: Wanted, row: Candidate) -> tuple[str, int, int]:
+def accepted(line: str, wanted: CompletionTarget, row: Candidate) -> tuple[str, int, int]:
     """What replaces columns `start` to `end`: the row's text, and a blank unless one follows or more is to come."""
     blank = "" if row.more or line[wanted.end : wanted.end + 1].isspace() else " "
     return row.text + blank, wanted.start, wanted.end

@@ -2,7 +2,7 @@
 
 from typing import Literal, NamedTuple, Protocol
 
-from clew.composing.vim_motions import MOTIONS, Lines, Place, first_written, motion
+from clew.composing.vim_motions import MOTIONS, Place, TextLines, first_written, motion
 
 VimMode = Literal["insert", "normal"]
 MAX_COUNT = 10_000
@@ -10,7 +10,7 @@ _OPERATORS = ("d", "c", "y")
 _INSERTING = ("i", "a", "I", "A", "o", "O", "s", "S", "C")
 
 
-class Buffer(Lines, Protocol):
+class Buffer(TextLines, Protocol):
     """What the keys act on."""
 
     @property
@@ -277,7 +277,7 @@ class Vim:
         self._buffer.move((row, max(0, min(column, len(self._buffer.line(row)) - 1))))
 
 
-def _between(lines: Lines, start: Place, end: Place) -> str:
+def _between(lines: TextLines, start: Place, end: Place) -> str:
     if end < start:
         return ""
     if start[0] == end[0]:
@@ -286,7 +286,7 @@ def _between(lines: Lines, start: Place, end: Place) -> str:
     return "\n".join((lines.line(start[0])[start[1] :], *middle, lines.line(end[0])[: end[1]]))
 
 
-def _one_character_word(lines: Lines, caret: Place) -> bool:
+def _one_character_word(lines: TextLines, caret: Place) -> bool:
     """The caret stands on the last character of a word, where `e` would go on to the next word."""
     row, column = caret
     after = lines.line(row)[column + 1 : column + 2]

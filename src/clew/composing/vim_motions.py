@@ -9,7 +9,7 @@ Place = tuple[int, int]
 Kind = Literal["exclusive", "inclusive", "lines"]
 
 
-class Lines(Protocol):
+class TextLines(Protocol):
     """Text by lines."""
 
     @property
@@ -35,7 +35,7 @@ def _class(char: str) -> int:
     return 1 if char.isalnum() or char == "_" else 2
 
 
-def _next(lines: Lines, place: Place) -> Place | None:
+def _next(lines: TextLines, place: Place) -> Place | None:
     """One character on; the end of a line counts as a blank. None at the end of the text."""
     row, column = place
     if column < len(lines.line(row)):
@@ -43,20 +43,20 @@ def _next(lines: Lines, place: Place) -> Place | None:
     return (row + 1, 0) if row + 1 < lines.count else None
 
 
-def _before(lines: Lines, place: Place) -> Place | None:
+def _before(lines: TextLines, place: Place) -> Place | None:
     row, column = place
     if column > 0:
         return row, column - 1
     return (row - 1, len(lines.line(row - 1))) if row else None
 
 
-def _class_at(lines: Lines, place: Place) -> int:
+def _class_at(lines: TextLines, place: Place) -> int:
     row, column = place
     line = lines.line(row)
     return _class(line[column]) if column < len(line) else 0
 
 
-def word_on(lines: Lines, caret: Place) -> Place:
+def word_on(lines: TextLines, caret: Place) -> Place:
     """`w`: the start of the next word; an empty line is one."""
     start = _class_at(lines, caret)
     place: Place = caret
@@ -73,7 +73,7 @@ def word_on(lines: Lines, caret: Place) -> Place:
     return place
 
 
-def word_back(lines: Lines, caret: Place) -> Place:
+def word_back(lines: TextLines, caret: Place) -> Place:
     """`b`: the start of the word before."""
     place = _before(lines, caret)
     while place is not None and _class_at(lines, place) == 0:
@@ -88,7 +88,7 @@ def word_back(lines: Lines, caret: Place) -> Place:
     return place
 
 
-def word_end(lines: Lines, caret: Place) -> Place:
+def word_end(lines: TextLines, caret: Place) -> Place:
     """`e`: the last character of the word at or after the caret."""
     place = _next(lines, caret)
     while place is not None and _class_at(lines, place) == 0:
@@ -102,27 +102,27 @@ def word_end(lines: Lines, caret: Place) -> Place:
     return place
 
 
-def first_written(lines: Lines, row: int) -> Place:
+def first_written(lines: TextLines, row: int) -> Place:
     """`^`: the first character of a line that is no blank."""
     line = lines.line(row)
     return row, len(line) - len(line.lstrip()) if line.strip() else max(0, len(line) - 1)
 
 
-def _line_end(lines: Lines, row: int) -> Place:
+def _line_end(lines: TextLines, row: int) -> Place:
     return row, max(0, len(lines.line(row)) - 1)
 
 
-def _up(lines: Lines, caret: Place) -> Place:
+def _up(lines: TextLines, caret: Place) -> Place:
     row = max(0, caret[0] - 1)
     return row, min(caret[1], max(0, len(lines.line(row)) - 1))
 
 
-def _down(lines: Lines, caret: Place) -> Place:
+def _down(lines: TextLines, caret: Place) -> Place:
     row = min(lines.count - 1, caret[0] + 1)
     return row, min(caret[1], max(0, len(lines.line(row)) - 1))
 
 
-MOTIONS: dict[str, tuple[Kind, Callable[[Lines, Place], Place]]] = {
+MOTIONS: dict[str, tuple[Kind, Callable[[TextLines, Place], Place]]] = {
     "h": ("exclusive", lambda lines, caret: (caret[0], max(0, caret[1] - 1))),
     "l": ("exclusive", lambda lines, caret: (caret[0], min(len(lines.line(caret[0])), caret[1] + 1))),
     " ": ("exclusive", lambda lines, caret: (caret[0], min(len(lines.line(caret[0])), caret[1] + 1))),
@@ -139,7 +139,7 @@ MOTIONS: dict[str, tuple[Kind, Callable[[Lines, Place], Place]]] = {
 }
 
 
-def motion(lines: Lines, caret: Place, key: str, count: int | None) -> Motion:
+def motion(lines: TextLines, caret: Place, key: str, count: int | None) -> Motion:
     """Where a motion goes. A count repeats it; before `G` and `gg` it is the number of a line."""
     kind, step = MOTIONS[key]
     if key in ("G", "gg") and count is not None:

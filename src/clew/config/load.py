@@ -104,7 +104,7 @@ ALL_SOURCES: frozenset[Scope] = frozenset({"user", "project", "local"})
 PROJECT_DIR = ".clew"
 
 
-class Source(Struct, frozen=True, kw_only=True):
+class SettingSource(Struct, frozen=True, kw_only=True):
     """Where a value came from."""
 
     layer: Layer
@@ -112,11 +112,11 @@ class Source(Struct, frozen=True, kw_only=True):
     """The file, the variable, or the flag."""
 
 
-class Loaded(Struct, frozen=True, kw_only=True):
+class LoadedSettings(Struct, frozen=True, kw_only=True):
     """Settings in force, and how they came to be."""
 
     settings: Settings
-    sources: dict[str, tuple[Source, ...]]
+    sources: dict[str, tuple[SettingSource, ...]]
     """Dotted key -> where it was set, the lowest layer first. Only lists, which add up, have several."""
     warnings: tuple[str, ...] = ()
     """One line each, for stderr."""
@@ -147,7 +147,7 @@ def load_settings(
     flags: Mapping[str, Any] | None = None,
     lenient: bool = False,
     sources: frozenset[Scope] = ALL_SOURCES,
-) -> Loaded:
+) -> LoadedSettings:
     """Read and merge all layers; of the files only those of `sources`.
 
     `settings_arg` is the value of `--settings`: a file, or JSON text. `flags` maps dotted keys to values; None
@@ -183,7 +183,7 @@ class _Merge:
     def __init__(self, *, lenient: bool) -> None:
         self.lenient = lenient
         self.raw: Raw = {}
-        self.sources: dict[str, tuple[Source, ...]] = {}
+        self.sources: dict[str, tuple[SettingSource, ...]] = {}
         self.warnings: list[str] = []
         self.refused: list[Refusal] = []
         self.unread: list[str] = []
@@ -202,7 +202,7 @@ class _Merge:
         data = read_file(str(path))
         if data is None:
             return
-        self._put(parse(data, str(path)), Source(layer="user", place=str(path)))
+        self._put(parse(data, str(path)), SettingSource(layer="user", place=str(path)))
         info = os.stat(path)
         if info.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             self.warnings.append(f"{path}: others can change it; run: chmod 600 {path}")
@@ -214,13 +214,13 @@ class _Merge:
         kept, refused = narrow(parse(data, str(path)), self.value_at, str(path))
         self.refused += refused
         self.warnings += [str(refusal) for refusal in refused]
-        self._put(kept, Source(layer=scope, place=str(path)))
+        self._put(kept, SettingSource(layer=scope, place=str(path)))
 
     def add_environment(self, env: Mapping[str, str]) -> None:
         found, warnings = from_environment(env)
         self.warnings += warnings
         for path, (value, variable) in found.items():
-            self._put(_nested(path, value), Source(layer="env", place=variable))
+            self._put(_nested(path, value), SettingSource(layer="env", place=variable))
 
     def add_argument(self, argument: str) -> None:
         if argument.lstrip().startswith("{"):
@@ -234,14 +234,14 @@ class _Merge:
 
     def _given(self, raw: Raw, place: str) -> None:
         self.given_hooks = as_object(raw.get("hooks"))
-        self._put(raw, Source(layer="settings", place=place))
+        self._put(raw, SettingSource(layer="settings", place=place))
 
     def add_flags(self, flags: Mapping[str, Any]) -> None:
         for key, value in flags.items():
             if value is not None:
                 raw = _nested(tuple(key.split(".")), value)
                 check(raw, "command line")
-                self._put(raw, Source(layer="flag", place="command line"))
+                self._put(raw, SettingSource(layer="flag", place="command line"))
 
     def value_at(self, path: KeyPath) -> Any:
         """The value in force so far, the default if no layer has set it."""
@@ -253,8 +253,8 @@ class _Merge:
             value = found[name]
         return value
 
-    def result(self) -> Loaded:
-        return Loaded(
+    def result(self) -> LoadedSettings:
+        return LoadedSettings(
             settings=msgspec.convert(self.raw, Settings),
             sources=self.sources,
             warnings=tuple(self.warnings),
@@ -264,10 +264,10 @@ class _Merge:
             given_hooks=self.given_hooks,
         )
 
-    def _put(self, raw: Raw, source: Source) -> None:
+    def _put(self, raw: Raw, source: SettingSource) -> None:
         self._merge(self.raw, raw, (), source)
 
-    def _merge(self, into: Raw, new: Raw, path: KeyPath, source: Source) -> None:
+    def _merge(self, into: Raw, new: Raw, path: KeyPath, source: SettingSource) -> None:
         for name, value in new.items():
             here = (*path, name)
             kind = type_at(here)

@@ -82,7 +82,7 @@ class Provider(Section, frozen=True, kw_only=True):
     models: dict[str, ModelFacts] = field(default_factory=dict[str, ModelFacts])
 
 
-class Sandbox(Section, frozen=True, kw_only=True):
+class SandboxSettings(Section, frozen=True, kw_only=True):
     """How shell commands are confined."""
 
     mode: Literal["auto", "off", "required"] = "auto"
@@ -92,7 +92,7 @@ class Sandbox(Section, frozen=True, kw_only=True):
     writable_paths: tuple[Text, ...] = ()
 
 
-class Recap(Section, frozen=True, kw_only=True):
+class RecapSettings(Section, frozen=True, kw_only=True):
     """ "Where was I": from facts, in a model's words where the user wants that."""
 
     enabled: bool = True
@@ -120,7 +120,7 @@ class Titles(Section, frozen=True, kw_only=True):
     model: Switch = "off"
 
 
-class SideQueries(Section, frozen=True, kw_only=True):
+class SideQuerySettings(Section, frozen=True, kw_only=True):
     """Model calls that are not the conversation. `enabled: false` turns all of them off."""
 
     enabled: bool = True
@@ -148,7 +148,7 @@ class Compaction(Section, frozen=True, kw_only=True):
     """Say what the first request after a long pause will cost."""
 
 
-class Limits(Section, frozen=True, kw_only=True):
+class LimitSettings(Section, frozen=True, kw_only=True):
     """Budgets that bite. null: no limit of that kind."""
 
     max_turns: Positive | None = None
@@ -202,14 +202,14 @@ class LanguageServers(Section, frozen=True, kw_only=True):
     servers: dict[str, LanguageServer] = field(default_factory=dict[str, LanguageServer])
 
 
-class Plan(Section, frozen=True, kw_only=True):
+class PlanSettings(Section, frozen=True, kw_only=True):
     """Plan mode."""
 
     check: Literal["off", "auto"] = "off"
     """auto: when the work on an accepted plan ends, the model holds it against the plan once."""
 
 
-class Screen(Section, frozen=True, kw_only=True):
+class ScreenSettings(Section, frozen=True, kw_only=True):
     """How the full screen looks and behaves."""
 
     theme: Literal["clew-dark", "clew-light", "clew-high-contrast", "terminal"] = "clew-dark"
@@ -287,18 +287,18 @@ class Settings(Section, frozen=True, kw_only=True):
     permission_mode: PermissionMode = "default"
     permissions: Permissions = field(default_factory=Permissions)
     providers: dict[str, Provider] = field(default_factory=dict[str, Provider])
-    sandbox: Sandbox = field(default_factory=Sandbox)
-    recap: Recap = field(default_factory=Recap)
+    sandbox: SandboxSettings = field(default_factory=SandboxSettings)
+    recap: RecapSettings = field(default_factory=RecapSettings)
     summaries: Summaries = field(default_factory=Summaries)
     titles: Titles = field(default_factory=Titles)
-    side_queries: SideQueries = field(default_factory=SideQueries)
+    side_queries: SideQuerySettings = field(default_factory=SideQuerySettings)
     compaction: Compaction = field(default_factory=Compaction)
-    limits: Limits = field(default_factory=Limits)
+    limits: LimitSettings = field(default_factory=LimitSettings)
     foreign: Foreign = field(default_factory=Foreign)
     memory: MemoryFiles = field(default_factory=MemoryFiles)
     lsp: LanguageServers = field(default_factory=LanguageServers)
-    plan: Plan = field(default_factory=Plan)
-    screen: Screen = field(default_factory=Screen)
+    plan: PlanSettings = field(default_factory=PlanSettings)
+    screen: ScreenSettings = field(default_factory=ScreenSettings)
     notifications: Notifications = field(default_factory=Notifications)
     headless: Headless = field(default_factory=Headless)
     tool_environment: ToolEnvironment = field(default_factory=ToolEnvironment)

@@ -34,7 +34,7 @@ class Retry(Struct, frozen=True, kw_only=True):
     switched_from: Model | None = None
 
 
-class MakeRoom(Struct, frozen=True, kw_only=True):
+class RoomNeeded(Struct, frozen=True, kw_only=True):
     """The request does not fit the window: the view must become smaller first."""
 
     error: str
@@ -50,7 +50,7 @@ class GiveUp(Struct, frozen=True, kw_only=True):
     """The attempt's parts are whole and stay in the conversation."""
 
 
-Action = Accept | Retry | MakeRoom | GiveUp
+Action = Accept | Retry | RoomNeeded | GiveUp
 
 
 class Recovery:
@@ -78,7 +78,7 @@ class Recovery:
     def _after_error(self, error: LLMError) -> Action:
         if isinstance(error, PromptTooLong):
             about_media = isinstance(error, MediaRefused) or error.status == 413
-            return MakeRoom(error=str(error), about_media=about_media)
+            return RoomNeeded(error=str(error), about_media=about_media)
         if isinstance(error, Overloaded) and (warning := self._fall_back()):
             words, left = warning
             return Retry(reason="overloaded", warning=words, switched_from=left)

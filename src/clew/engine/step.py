@@ -6,7 +6,7 @@ from contextlib import aclosing
 from clew.engine.attempt import Attempt
 from clew.engine.gate import PendingAnswers
 from clew.engine.ports import ToolHost
-from clew.engine.recovery import RESUME_PROMPT, Accept, GiveUp, MakeRoom, Retry
+from clew.engine.recovery import RESUME_PROMPT, Accept, GiveUp, Retry, RoomNeeded
 from clew.engine.turn import ContextFull, Turn, TurnInterrupted, TurnStopped
 from clew.protocol.events import AttemptEnded, AttemptOutcome, Event, ModelChanged, Notice, StepEnded, StepStarted
 
@@ -41,7 +41,7 @@ class StepRunner:
                 if withdrawn is not None:
                     yield withdrawn
             yield self._book(turn, attempt, outcome_of(attempt, stands=stands))
-            if isinstance(action, MakeRoom):
+            if isinstance(action, RoomNeeded):
                 raise ContextFull(action.error, about_media=action.about_media)
             if isinstance(action, Accept | Retry) and action.warning:
                 yield Notice(level="warning", text=action.warning, code="fallback" if action.switched_from else "kept")

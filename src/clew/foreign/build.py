@@ -11,7 +11,7 @@ import msgspec
 
 from clew.foreign.listing import modified
 from clew.foreign.open_calls import OpenCalls
-from clew.foreign.session import ForeignMeta, ForeignTranscript, Problem
+from clew.foreign.session import ForeignMeta, ForeignTranscript, SkippedPiece
 from clew.foreign.shapes import Json, iso_time
 from clew.foreign.user_text import UserText, read_user_text
 from clew.protocol.display import DiffBlock
@@ -42,7 +42,7 @@ from clew.protocol.usage import Usage
 EPOCH = "1970-01-01T00:00:00.000Z"
 
 
-class Chain:
+class EntryChain:
     """One session's entries in order. Reading the same file again gives the same ids."""
 
     def __init__(self, agent: str, session_id: str, *, cwd: str = "", started: Any = None) -> None:
@@ -108,7 +108,7 @@ class Chain:
                     self.parent = entry.parent_uuid
                     return
 
-    def transcript(self, path: Path, problems: list[Problem]) -> ForeignTranscript:
+    def transcript(self, path: Path, problems: list[SkippedPiece]) -> ForeignTranscript:
         """Everything collected, with what the entries say about model and times."""
         if self._undated:
             self._date_the_undated(path)
@@ -155,7 +155,7 @@ _USAGE_REACH = 40
 """How many entries back the reply may stand that a token count belongs to."""
 
 
-class Builder(Chain):
+class Builder(EntryChain):
     """Takes a session as its records tell it, in order."""
 
     def __init__(self, agent: str, session_id: str, *, cwd: str = "", started: Any = None) -> None:

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import msgspec
 
 from clew.foreign.shapes import Json
-from clew.foreign.tool_names import Call, translate
+from clew.foreign.tool_names import MappedCall, translate
 from clew.protocol.display import Block, DiffBlock, TerminalBlock
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.messages import ToolCallPart, ToolResultPart
 
 
-class Settled(NamedTuple):
+class ForeignResult(NamedTuple):
     """A result, what people see of it, and the entry that holds its call."""
 
     part: ToolResultPart
@@ -23,7 +23,7 @@ class Settled(NamedTuple):
 
 class _Open(NamedTuple):
     id: CallId
-    call: Call | None
+    call: MappedCall | None
     holder: EntryId | None
 
 
@@ -58,7 +58,7 @@ class OpenCalls:
 
     def settle(
         self, given: str, text: str, *, is_error: bool, exit_code: int | None, diffs: tuple[DiffBlock, ...]
-    ) -> Iterator[Settled]:
+    ) -> Iterator[ForeignResult]:
         """The results of one call. An exit code other than 0 is an error and stays readable in the text."""
         made = self._open.pop(given, None) or [_Open(CallId(given), None, None)]
         if exit_code:
@@ -72,7 +72,7 @@ class OpenCalls:
                 blocks.append(TerminalBlock(command=command, output=text, exit_code=exit_code))
             content = text if number == 0 or is_error else "(see the first file of this patch)"
             part = ToolResultPart(call_id=open_call.id, content=content, is_error=is_error)
-            yield Settled(part, {"display": msgspec.to_builtins(blocks)} if blocks else None, open_call.holder)
+            yield ForeignResult(part, {"display": msgspec.to_builtins(blocks)} if blocks else None, open_call.holder)
 
 
 def _share_out(diffs: tuple[DiffBlock, ...], made: list[_Open]) -> list[list[Block]]:

@@ -9,9 +9,9 @@ from typing import Protocol, cast
 import msgspec
 
 from clew.foreign.identify import identify
-from clew.foreign.session import ForeignMeta, ForeignSession, ForeignTranscript, Problem
+from clew.foreign.session import ForeignMeta, ForeignSession, ForeignTranscript, SkippedPiece
 
-__all__ = ["READERS", "ForeignSession", "ForeignTranscript", "Problem", "discover", "identify", "read", "read_all"]
+__all__ = ["READERS", "ForeignSession", "ForeignTranscript", "SkippedPiece", "discover", "identify", "read", "read_all"]
 
 
 class Reader(Protocol):
@@ -206,6 +206,6 @@ def _failed(path: Path, agent: str, error: Exception) -> ForeignTranscript:
 
 
 def _empty(path: Path, agent: str, kind: str, detail: str) -> ForeignTranscript:
-    problem = Problem(path=str(path), offset=0, kind=kind, detail=detail)
+    problem = SkippedPiece(path=str(path), offset=0, kind=kind, detail=detail)
     meta = ForeignMeta()
     return ForeignTranscript(agent=agent, session_id=path.stem, path=path, entries=(), meta=meta, problems=(problem,))

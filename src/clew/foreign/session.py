@@ -7,7 +7,7 @@ from msgspec import Struct
 from clew.protocol.entries import Entry
 
 
-class Problem(Struct, frozen=True, kw_only=True):
+class SkippedPiece(Struct, frozen=True, kw_only=True):
     """A piece of a file that was skipped. The file itself is untouched."""
 
     path: str
@@ -61,6 +61,6 @@ class ForeignTranscript(Struct, kw_only=True):
     """The conversation in view. Entries of sub-agents that the same file holds are marked `is_sidechain`; in a file
     of a sub-agent nothing is marked, since there it is the conversation."""
     meta: ForeignMeta
-    problems: tuple[Problem, ...] = ()
+    problems: tuple[SkippedPiece, ...] = ()
     abandoned: tuple[Entry, ...] = ()
     """Entries the user rewound or edited away."""

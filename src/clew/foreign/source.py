@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from clew.foreign.session import Problem
+from clew.foreign.session import SkippedPiece
 
 MAX_LINE_BYTES = 32 * 1024 * 1024
 MAX_FILE_BYTES = 192 * 1024 * 1024
@@ -23,7 +23,7 @@ _LONE_SURROGATE = re.compile(
 _decode_any = msgspec.json.Decoder().decode
 
 
-class Line(NamedTuple):
+class SourceLine(NamedTuple):
     """One line without its newline, and where it starts."""
 
     offset: int
@@ -37,13 +37,13 @@ class Source:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.problems: list[Problem] = []
+        self.problems: list[SkippedPiece] = []
 
     def note(self, kind: str, offset: int = 0, detail: str = "") -> None:
         """Remember a piece that was skipped."""
-        self.problems.append(Problem(path=str(self.path), offset=offset, kind=kind, detail=detail))
+        self.problems.append(SkippedPiece(path=str(self.path), offset=offset, kind=kind, detail=detail))
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[SourceLine]:
         """The lines of the file; over-long ones are skipped while streaming, with a note."""
         handle = self._open()
         if handle is None:
@@ -56,7 +56,7 @@ class Source:
                     if skipping:
                         skipping, pending = False, b""
                     else:
-                        yield Line(start, pending + piece if pending else piece)
+                        yield SourceLine(start, pending + piece if pending else piece)
                         pending = b""
                     offset += len(piece) + 1
                     start = offset
@@ -67,7 +67,7 @@ class Source:
                     self.note("too_long", start, f"a line of more than {MAX_LINE_BYTES} bytes")
                     skipping, pending = True, b""
             if pending and not skipping:
-                yield Line(start, pending, ended=False)
+                yield SourceLine(start, pending, ended=False)
 
     def objects(self) -> Iterator[tuple[int, dict[str, Any]]]:
         """The JSON objects of a JSONL file, each with its offset; damaged lines are skipped one by one."""

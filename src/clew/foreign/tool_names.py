@@ -9,7 +9,7 @@ from clew.foreign.readers.patches import parse_patch
 from clew.foreign.shapes import Json, as_dict, as_list, as_str, dicts, first_str
 
 
-class Call(NamedTuple):
+class MappedCall(NamedTuple):
     """A call under our name. The original stands beside it when the two differ."""
 
     name: str
@@ -45,13 +45,13 @@ for _kind, _names in {
         _KINDS[_name] = _kind
 
 
-def translate(name: str, arguments: Json) -> list[Call]:
+def translate(name: str, arguments: Json) -> list[MappedCall]:
     """Our calls for one of theirs: usually one, several for a patch over many files, none changed when unknown."""
     kind = _KINDS.get(name.lower())
     if kind is None:
-        return [Call(name, arguments)]
+        return [MappedCall(name, arguments)]
     translated = _TRANSLATORS[kind](arguments)
-    return translated or [Call(name, arguments)]
+    return translated or [MappedCall(name, arguments)]
 
 
 def is_shell(name: str) -> bool:
@@ -69,7 +69,7 @@ def shell_words(command: Any) -> str:
     return shlex.join(words)
 
 
-def _shell(arguments: Json) -> list[Call]:
+def _shell(arguments: Json) -> list[MappedCall]:
     for key in _COMMAND_KEYS:
         if command := shell_words(arguments.get(key)):
             if _PATCH_COMMAND.match(command) and (edits := _patch({"input": command})):
@@ -79,11 +79,11 @@ def _shell(arguments: Json) -> list[Call]:
                 found["description"] = description
             if arguments.get("is_background") is True or arguments.get("run_in_background") is True:
                 found["run_in_background"] = True
-            return [Call("Bash", found)]
+            return [MappedCall("Bash", found)]
     return []
 
 
-def _read(arguments: Json) -> list[Call]:
+def _read(arguments: Json) -> list[MappedCall]:
     path = first_str(arguments, *_PATH_KEYS)
     if not path:
         return []
@@ -93,18 +93,18 @@ def _read(arguments: Json) -> list[Call]:
             if isinstance(arguments.get(key), int):
                 found[ours] = arguments[key]
                 break
-    return [Call("Read", found)]
+    return [MappedCall("Read", found)]
 
 
-def _write(arguments: Json) -> list[Call]:
+def _write(arguments: Json) -> list[MappedCall]:
     path = first_str(arguments, *_PATH_KEYS)
     for key in ("content", "contents", "file_text", "text", "new_text"):
         if path and isinstance(arguments.get(key), str):
-            return [Call("Write", {"file_path": path, "content": arguments[key]})]
+            return [MappedCall("Write", {"file_path": path, "content": arguments[key]})]
     return []
 
 
-def _edit(arguments: Json) -> list[Call]:
+def _edit(arguments: Json) -> list[MappedCall]:
     path = first_str(arguments, *_PATH_KEYS)
     if not path:
         return []
@@ -115,7 +115,7 @@ def _edit(arguments: Json) -> list[Call]:
     if not whole:
         code = arguments.get("code_edit")
         if isinstance(code, str):
-            return [Call("Edit", {"file_path": path, "old_string": "", "new_string": code})]
+            return [MappedCall("Edit", {"file_path": path, "old_string": "", "new_string": code})]
         return _write(arguments)
     found: Json = {
         "file_path": path,
@@ -124,7 +124,7 @@ def _edit(arguments: Json) -> list[Call]:
     }
     if any(edit.get(key) is True for edit in edits for key in ("replace_all", "replaceAll", "allow_multiple")):
         found["replace_all"] = True
-    return [Call("Edit", found)]
+    return [MappedCall("Edit", found)]
 
 
 def _side(edit: Json, side: str) -> str | None:
@@ -134,25 +134,27 @@ def _side(edit: Json, side: str) -> str | None:
     return None
 
 
-def _patch(arguments: Json) -> list[Call]:
+def _patch(arguments: Json) -> list[MappedCall]:
     text = first_str(arguments, "patch", "input", "patchText", "patch_text", "diff") or shell_words(
         arguments.get("command")
     )
-    calls: list[Call] = []
+    calls: list[MappedCall] = []
     for change in parse_patch(text):
         if change.action == "add":
-            calls.append(Call("Write", {"file_path": change.path, "content": change.new}))
+            calls.append(MappedCall("Write", {"file_path": change.path, "content": change.new}))
         elif change.action == "delete":
-            calls.append(Call("Bash", {"command": f"rm {shlex.quote(change.path)}"}))
+            calls.append(MappedCall("Bash", {"command": f"rm {shlex.quote(change.path)}"}))
         else:
             arguments = {"file_path": change.path, "old_string": change.old, "new_string": change.new}
-            calls.append(Call("Edit", arguments))
+            calls.append(MappedCall("Edit", arguments))
             if change.moved_to:
-                calls.append(Call("Bash", {"command": f"mv {shlex.quote(change.path)} {shlex.quote(change.moved_to)}"}))
+                calls.append(
+                    MappedCall("Bash", {"command": f"mv {shlex.quote(change.path)} {shlex.quote(change.moved_to)}"})
+                )
     return calls
 
 
-def _editor(arguments: Json) -> list[Call]:
+def _editor(arguments: Json) -> list[MappedCall]:
     match arguments.get("command"):
         case "view":
             return _read(arguments)
@@ -166,14 +168,14 @@ def _editor(arguments: Json) -> list[Call]:
             return []
 
 
-def _grep(arguments: Json) -> list[Call]:
+def _grep(arguments: Json) -> list[MappedCall]:
     pattern = first_str(arguments, "pattern", "query", "regex", "search_term")
-    return [Call("Grep", _with_path({"pattern": pattern}, arguments))] if pattern else []
+    return [MappedCall("Grep", _with_path({"pattern": pattern}, arguments))] if pattern else []
 
 
-def _glob(arguments: Json) -> list[Call]:
+def _glob(arguments: Json) -> list[MappedCall]:
     pattern = first_str(arguments, "pattern", "glob_pattern", "query", "file_name")
-    return [Call("Glob", _with_path({"pattern": pattern}, arguments))] if pattern else []
+    return [MappedCall("Glob", _with_path({"pattern": pattern}, arguments))] if pattern else []
 
 
 def _with_path(found: Json, arguments: Json) -> Json:
@@ -206,30 +208,30 @@ def todo_items(value: Any) -> list[Json]:
     return items
 
 
-def _todo(arguments: Json) -> list[Call]:
+def _todo(arguments: Json) -> list[MappedCall]:
     for key in ("todos", "plan", "items", "todo_list"):
         if isinstance(arguments.get(key), list):
-            return [Call("TodoWrite", {"todos": todo_items(arguments[key])})]
+            return [MappedCall("TodoWrite", {"todos": todo_items(arguments[key])})]
     return []
 
 
-def _plan(arguments: Json) -> list[Call]:
+def _plan(arguments: Json) -> list[MappedCall]:
     plan = first_str(arguments, "plan", "plan_text")
-    return [Call("ExitPlanMode", {"plan": plan})] if plan else []
+    return [MappedCall("ExitPlanMode", {"plan": plan})] if plan else []
 
 
-def _fetch(arguments: Json) -> list[Call]:
+def _fetch(arguments: Json) -> list[MappedCall]:
     url = first_str(arguments, "url", "uri")
     prompt = first_str(arguments, "prompt")
-    return [Call("WebFetch", {"url": url, "prompt": prompt} if prompt else {"url": url})] if url else []
+    return [MappedCall("WebFetch", {"url": url, "prompt": prompt} if prompt else {"url": url})] if url else []
 
 
-def _search(arguments: Json) -> list[Call]:
+def _search(arguments: Json) -> list[MappedCall]:
     query = first_str(arguments, "query", "q", "search_term")
-    return [Call("WebSearch", {"query": query})] if query else []
+    return [MappedCall("WebSearch", {"query": query})] if query else []
 
 
-def _task(arguments: Json) -> list[Call]:
+def _task(arguments: Json) -> list[MappedCall]:
     prompt = first_str(arguments, "prompt", "message", "task", "query", "objective")
     if not prompt:
         return []
@@ -237,14 +239,14 @@ def _task(arguments: Json) -> list[Call]:
     found: Json = {"description": description, "prompt": prompt}
     if kind := first_str(arguments, "subagent_type", "subagent_name", "agent_type", "agent_name", "agent"):
         found["subagent_type"] = kind
-    return [Call("Task", found)]
+    return [MappedCall("Task", found)]
 
 
-def _ask(arguments: Json) -> list[Call]:
+def _ask(arguments: Json) -> list[MappedCall]:
     questions = [item for item in dicts(arguments.get("questions")) if as_str(item.get("question"))]
     if not questions and (question := first_str(arguments, "question", "prompt", "message")):
         questions = [{"question": question, "options": as_list(arguments.get("options") or arguments.get("choices"))}]
-    return [Call("AskUserQuestion", {"questions": [_question(item) for item in questions]})] if questions else []
+    return [MappedCall("AskUserQuestion", {"questions": [_question(item) for item in questions]})] if questions else []
 
 
 def _question(item: Json) -> Json:
@@ -252,7 +254,7 @@ def _question(item: Json) -> Json:
     return {"question": item["question"], "header": as_str(item.get("header")), "options": options}
 
 
-_TRANSLATORS: dict[str, Callable[[Json], list[Call]]] = {
+_TRANSLATORS: dict[str, Callable[[Json], list[MappedCall]]] = {
     "shell": _shell,
     "read": _read,
     "write": _write,

@@ -9,7 +9,7 @@ from clew.headless.commands import CommandRun, command_result
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope, Event, ModelChanged, PermissionModeChanged
 from clew.protocol.usage import Usage
-from clew.streaming.outcome import Outcome
+from clew.streaming.outcome import TurnOutcome
 from clew.streaming.shapes.stream import ResultLine
 
 OFFERED = (*WITHOUT_A_SCREEN, "bashes")
@@ -55,7 +55,7 @@ class CommandTurn:
         await self._run.take(envelope, client)
         self._run.lines += changed(envelope.event)
 
-    def result(self, outcome: Outcome) -> ResultLine:
+    def result(self, outcome: TurnOutcome) -> ResultLine:
         """What was answered, and what the run has spent so far; of earlier turns nothing else."""
         result = command_result(self._run, outcome)
         outcome.failure = ""  # later turns have nothing to do with it

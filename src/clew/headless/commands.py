@@ -14,7 +14,7 @@ from clew.commands.facts import facts_after
 from clew.commands.registry import run_command
 from clew.headless.printer import Printer
 from clew.headless.run import HeadlessOptions, stream_lines, told
-from clew.headless.stopping import INTERRUPTED_CODE, Stopping, interrupts
+from clew.headless.stop_signals import INTERRUPTED_CODE, StopSignals, interrupts
 from clew.protocol.client import Client
 from clew.protocol.events import CompactionFailed, Envelope, Event, Notice, OpRejected, RecapReady, SnapshotTaken
 from clew.protocol.ids import MAIN_AGENT, OpId
@@ -24,7 +24,7 @@ from clew.protocol.lookups.mcp import ApproveMcp
 from clew.protocol.lookups.session import ContextShown
 from clew.protocol.lookups.tasks import ListTasks, ShowTask, StopTask
 from clew.protocol.ops import Close, Op, SetModel, SetPermissionMode
-from clew.streaming.outcome import Outcome
+from clew.streaming.outcome import TurnOutcome
 from clew.streaming.results import told_result
 from clew.streaming.shapes.stream import ResultLine
 
@@ -148,7 +148,7 @@ async def run_slash_command(client: Client, text: str, options: HeadlessOptions,
     """Ask, print what is answered and one result, end the session. Returns the exit code: 2 for what was not
     understood."""
     printer = Printer(out, err)
-    running, outcome = CommandRun(text), Outcome()
+    running, outcome = CommandRun(text), TurnOutcome()
     failed: Exception | None = None
     with interrupts(client) as stopping:
         try:
@@ -179,11 +179,11 @@ async def run_slash_command(client: Client, text: str, options: HeadlessOptions,
 
 async def follow(
     running: CommandRun,
-    outcome: Outcome,
+    outcome: TurnOutcome,
     client: Client,
     options: HeadlessOptions,
     printer: Printer,
-    stopping: Stopping,
+    stopping: StopSignals,
 ) -> None:
     """Until the command is answered, or a signal ends it."""
     lines = stream_lines(options) if options.output_format == "stream-json" else None
@@ -233,7 +233,7 @@ async def until(running: CommandRun, client: Client) -> AsyncIterator[Envelope]:
             coming.cancel()
 
 
-def command_result(running: CommandRun, outcome: Outcome) -> ResultLine:
+def command_result(running: CommandRun, outcome: TurnOutcome) -> ResultLine:
     """The result of a command: what it said, and what it cost if it asked a model."""
     return told_result(
         outcome, "\n".join(running.lines), error=running.error, context=running.data.get("context", UNSET)

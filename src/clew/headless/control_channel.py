@@ -6,10 +6,9 @@ from typing import Any
 
 import msgspec
 
-from clew.headless.op_answers import Refused
+from clew.headless.op_answers import OpFailed
 from clew.protocol.ids import RequestId, new_uuid
 from clew.streaming.shapes.control import (
-    Answered,
     ClewRequest,
     ControlCancel,
     ControlLine,
@@ -17,6 +16,7 @@ from clew.streaming.shapes.control import (
     ControlResponse,
     Failed,
     Json,
+    RequestDone,
 )
 from clew.streaming.shapes.control_answers import AnswerBase
 
@@ -116,13 +116,13 @@ class ControlChannel:
         if error is not None:
             response = failed(request_id, error)
         else:
-            response = Answered(request_id=request_id, response=msgspec.to_builtins(answer.result() or ANSWERED))
+            response = RequestDone(request_id=request_id, response=msgspec.to_builtins(answer.result() or ANSWERED))
         self._put(ControlResponse(response=response))
 
 
 def failed(request_id: str, error: BaseException) -> Failed:
     """Why a request was not done."""
-    words = str(error) if isinstance(error, Refused) else f"internal error: {type(error).__name__}: {error}"
+    words = str(error) if isinstance(error, OpFailed) else f"internal error: {type(error).__name__}: {error}"
     return Failed(request_id=request_id, error=words)
 
 

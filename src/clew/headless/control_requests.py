@@ -15,7 +15,7 @@ from clew.commands.context_view import FREE
 from clew.commands.registry import COMMANDS
 from clew.headless.command_turn import OFFERED
 from clew.headless.hook_calls import callback_hooks
-from clew.headless.op_answers import OpAnswers, Refused
+from clew.headless.op_answers import OpAnswers, OpFailed
 from clew.hooks.definitions import MOMENTS
 from clew.protocol.client import Client
 from clew.protocol.events import ContextMeasured, Event, Notice, Rewound
@@ -110,7 +110,7 @@ THINKING_TOKENS = {"max": 31_000, "xhigh": 24_000, "high": 16_000, "medium": 8_1
 """The least number of tokens that asks for an effort."""
 
 
-class Standing(Protocol):
+class DialogueState(Protocol):
     """What the requests must know of the dialogue."""
 
     started: asyncio.Event
@@ -150,7 +150,9 @@ class Standing(Protocol):
 class ControlRequests:
     """`begin` understands a request and hands its op over, in the order of the lines; what it returns is the answer."""
 
-    def __init__(self, client: Client, ops: OpAnswers, standing: Standing, complain: Callable[[str], None]) -> None:
+    def __init__(
+        self, client: Client, ops: OpAnswers, standing: DialogueState, complain: Callable[[str], None]
+    ) -> None:
         self._client = client
         self._ops = ops
         self._standing = standing
@@ -192,7 +194,7 @@ class ControlRequests:
         await self._standing.started.wait()
         hooks = callback_hooks(wanted.hooks or {})
         if vain := {hook.moment for hook in hooks if hook.blocks_on_failure and hook.moment not in MOMENTS}:
-            raise Refused(f"hooks that must block are for moments that never come: {', '.join(sorted(vain))}")
+            raise OpFailed(f"hooks that must block are for moments that never come: {', '.join(sorted(vain))}")
         registered = await self._ops.ask(RegisterHooks(hooks=hooks)) if hooks else None
         if wanted.skills is not None:
             await self._ops.ask(ChooseSkills(names=wanted.skills))
@@ -246,7 +248,7 @@ class ControlRequests:
 
     async def _think(self, tokens: int | None) -> Awaitable[AnswerBase]:
         if tokens is not None and tokens <= 0:
-            raise Refused("thinking cannot be switched off here: name an effort, or a model that does not think")
+            raise OpFailed("thinking cannot be switched off here: name an effort, or a model that does not think")
         effort = "" if tokens is None else next(name for name, least in THINKING_TOKENS.items() if tokens >= least)
         return then(await self._ops.ask(SetEffort(effort=effort)), lambda _: EffortUsed(effort=effort))
 
@@ -270,22 +272,22 @@ class ControlRequests:
         try:
             return await self._client.look_up(lookup)
         except LookupRefused as refused:
-            raise Refused(str(refused)) from refused
+            raise OpFailed(str(refused)) from refused
 
 
 def understood(request: Json) -> ProgramRequest:
     """Which request it is. Raises Refused, with its name."""
     subtype = request.get("subtype")
     if not isinstance(subtype, str) or not subtype:
-        raise Refused("the request has no subtype")
+        raise OpFailed("the request has no subtype")
     if subtype in NOT_YET:
-        raise Refused(f"{subtype}: {NOT_YET[subtype]}")
+        raise OpFailed(f"{subtype}: {NOT_YET[subtype]}")
     if subtype not in SUBTYPES:
-        raise Refused(f"there is no request {subtype!r}; requests are {', '.join(SUBTYPES)}")
+        raise OpFailed(f"there is no request {subtype!r}; requests are {', '.join(SUBTYPES)}")
     try:
         return msgspec.convert(request, type=SUBTYPES[subtype])
     except msgspec.ValidationError as error:
-        raise Refused(f"{subtype}: {error}") from error
+        raise OpFailed(f"{subtype}: {error}") from error
 
 
 def unused(wanted: InitializeRequest) -> tuple[str, ...]:
@@ -339,7 +341,7 @@ def not_carried_out(event: Event) -> bool:
 def rewound(event: Event | RewindPreviewed) -> AnswerBase:
     """What a rewind came to. Raises Refused when it could not be carried out."""
     if isinstance(event, Notice):
-        raise Refused(event.text)
+        raise OpFailed(event.text)
     assert isinstance(event, Rewound | RewindPreviewed)
     return FilesRewound(
         can_rewind=True,

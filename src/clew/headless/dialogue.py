@@ -19,18 +19,18 @@ from clew.headless.permission_asking import PermissionAsking
 from clew.headless.printer import Printer
 from clew.headless.prompt_queue import Given, PromptQueue
 from clew.headless.run import told
-from clew.headless.stdin_lines import Line, StdinLines
-from clew.headless.stopping import INTERRUPTED_CODE, Stopping, interrupts
+from clew.headless.stdin_lines import StdinLine, StdinLines
+from clew.headless.stop_signals import INTERRUPTED_CODE, StopSignals, interrupts
 from clew.protocol.client import Client
 from clew.protocol.events import Envelope, OpRejected, PromptAccepted, SessionEnded, SessionStarted, TurnEnded
 from clew.protocol.ids import MAIN_AGENT, EntryId, OpId, new_uuid
 from clew.protocol.op_kinds.slash_names import use_or_refusal, words_said
 from clew.protocol.ops import Close, Interrupt, Op, SubmitPrompt
-from clew.streaming.joining import joined
+from clew.streaming.joined_deltas import joined
 from clew.streaming.lines import StreamLines, names_of
-from clew.streaming.outcome import Outcome
+from clew.streaming.outcome import TurnOutcome
 from clew.streaming.results import failed_result, result_of
-from clew.streaming.shapes.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, UserLine
+from clew.streaming.shapes.control import ControlCancel, ControlRequest, ControlResponse, KeepAlive, PromptInput
 from clew.streaming.shapes.stream import InitLine, InputErrorLine, ResultLine, StateLine, StreamLine
 
 IDLE_LINES_S = 0.5
@@ -58,7 +58,7 @@ class Dialogue:
     """One process, one session, any number of turns; each prompt that is taken has exactly one result."""
 
     def __init__(
-        self, client: Client, options: DialogueOptions, *, stdin: int, printer: Printer, stopping: Stopping
+        self, client: Client, options: DialogueOptions, *, stdin: int, printer: Printer, stopping: StopSignals
     ) -> None:
         self.started = asyncio.Event()
         self.first_model = ""
@@ -74,7 +74,7 @@ class Dialogue:
             session_state=options.session_state,
             slash_commands=OFFERED,
         )
-        self._outcome = Outcome()
+        self._outcome = TurnOutcome()
         self._prompts = PromptQueue()
         self._ops = OpAnswers(client)
         requests = ControlRequests(client, self._ops, self, self._printer.error)
@@ -161,10 +161,10 @@ class Dialogue:
             self._failure = error
             self._close()
 
-    async def _hear(self, line: Line) -> None:
+    async def _hear(self, line: StdinLine) -> None:
         try:
             match input_of(line):
-                case UserLine() as prompt:
+                case PromptInput() as prompt:
                     self._prompts.add(prompt)
                     await self._next()
                 case ControlRequest() as request:

@@ -3,11 +3,18 @@
 import msgspec
 from msgspec import Struct
 
-from clew.headless.stdin_lines import Line
-from clew.streaming.shapes.control import ControlCancel, ControlRequest, ControlResponse, InputLine, KeepAlive, UserLine
+from clew.headless.stdin_lines import StdinLine
+from clew.streaming.shapes.control import (
+    ControlCancel,
+    ControlRequest,
+    ControlResponse,
+    InputLine,
+    KeepAlive,
+    PromptInput,
+)
 
 LINES: dict[str, type[InputLine]] = {
-    "user": UserLine,
+    "user": PromptInput,
     "control_request": ControlRequest,
     "control_response": ControlResponse,
     "control_cancel_request": ControlCancel,
@@ -25,7 +32,7 @@ class Peek(Struct):
     type: str = ""
 
 
-def input_of(line: Line) -> InputLine | None:
+def input_of(line: StdinLine) -> InputLine | None:
     """What a line says; None for an empty one. Raises InputProblem."""
     if line.problem:
         raise InputProblem(line.problem)

@@ -13,7 +13,7 @@ from clew.protocol.ops import Op
 ENDED = "the session has ended"
 
 
-class Refused(Exception):
+class OpFailed(Exception):
     """The op was not done; the words say why."""
 
 
@@ -41,7 +41,7 @@ class OpAnswers:
         op_id = OpId(f"{self._prefix}{self._count}")
         answer: asyncio.Future[Event] = asyncio.get_running_loop().create_future()
         if self._ended:
-            answer.set_exception(Refused(ENDED))
+            answer.set_exception(OpFailed(ENDED))
             return answer
         wanted = kinds or (OpAccepted,)
         self._open[op_id] = (
@@ -59,7 +59,7 @@ class OpAnswers:
                 continue
             if isinstance(event, OpRejected):
                 if event.op_id == op_id:
-                    answer.set_exception(Refused(event.reason))
+                    answer.set_exception(OpFailed(event.reason))
             elif until(event):
                 answer.set_result(event)
 
@@ -68,5 +68,5 @@ class OpAnswers:
         self._ended = True
         for answer, _ in list(self._open.values()):
             if not answer.done():
-                answer.set_exception(Refused(ENDED))
+                answer.set_exception(OpFailed(ENDED))
                 answer.exception()  # whoever waited may be gone

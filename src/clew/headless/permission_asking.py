@@ -8,7 +8,7 @@ import msgspec
 from msgspec.structs import replace
 
 from clew.headless.control_channel import ControlChannel, NotAnswered
-from clew.headless.op_answers import OpAnswers, Refused
+from clew.headless.op_answers import OpAnswers, OpFailed
 from clew.headless.permission_rules import offered_updates, rules_wanted
 from clew.headless.run import NOBODY, answer_for_nobody
 from clew.protocol.client import Client
@@ -206,7 +206,7 @@ class PermissionAsking:
         """A mode there is not, or values that do not fit, must not keep anybody waiting."""
         try:
             await (await self._ops.ask(op))
-        except Refused as refused:
+        except OpFailed as refused:
             self._complain(f"an answer was not taken: {refused}")
             if isinstance(op, AnswerApproval | AnswerPlan) and op.mode:
                 await self._submit(replace(op, mode=""))

@@ -11,7 +11,7 @@ DESTINATIONS: dict[RuleScope, str] = {"session": "session", "project": "localSet
 """Where a rule would be kept, as programs name the places."""
 
 
-class Wanted(Struct, kw_only=True):
+class WantedRules(Struct, kw_only=True):
     """What the updates of an answer come to."""
 
     rules: tuple[str, ...] = ()
@@ -35,10 +35,10 @@ def offered_updates(offers: Sequence[RuleOffer]) -> tuple[PermissionUpdate, ...]
     )
 
 
-def rules_wanted(offers: Sequence[RuleOffer], updates: Sequence[PermissionUpdate]) -> Wanted:
+def rules_wanted(offers: Sequence[RuleOffer], updates: Sequence[PermissionUpdate]) -> WantedRules:
     """The offered rules among them, the mode, and what cannot be done. Where nothing is said, a rule holds for the
     session."""
-    wanted = Wanted()
+    wanted = WantedRules()
     problems: list[str] = []
     for update in updates:
         if update.type == "setMode" and update.mode:

@@ -14,7 +14,7 @@ from clew.commands.registry import known_command
 from clew.headless.input_reading import InputProblem
 from clew.protocol.ids import EntryId, PromptId, new_uuid
 from clew.protocol.messages import DocumentPart, ImagePart, MediaSource, TextPart
-from clew.streaming.shapes.control import UserLine, UserPart
+from clew.streaming.shapes.control import PromptInput, UserPart
 
 SOURCES = ("base64", "url", "text")
 """Inline bytes, an address, and for documents plain words."""
@@ -85,7 +85,7 @@ class PromptQueue:
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def add(self, line: UserLine) -> None:
+    def add(self, line: PromptInput) -> None:
         """Wait for its turn. Raises InputProblem."""
         if line.parent_tool_use_id is not None:
             raise InputProblem(f"no agent of the call {line.parent_tool_use_id!r} takes prompts")

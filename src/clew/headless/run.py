@@ -8,7 +8,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.headless.printer import Printer
-from clew.headless.stopping import Stopping, interrupts
+from clew.headless.stop_signals import StopSignals, interrupts
 from clew.headless.writer import encoded
 from clew.protocol.client import Client
 from clew.protocol.events import ApprovalRequested, ApprovalResolved, Ask, Event, OpRejected, SessionStarted, TurnEnded
@@ -25,7 +25,7 @@ from clew.protocol.ops import (
     to_agent,
 )
 from clew.protocol.refused_calls import ALL_REFUSED
-from clew.streaming.outcome import Outcome
+from clew.streaming.outcome import TurnOutcome
 
 if TYPE_CHECKING:
     from clew.headless.slash_name import SlashName
@@ -103,7 +103,7 @@ class OneShot:
         prompt: str,
         options: HeadlessOptions,
         printer: Printer,
-        stopping: Stopping,
+        stopping: StopSignals,
         name: "SlashName | None" = None,
     ) -> None:
         self._client = client
@@ -114,7 +114,7 @@ class OneShot:
         self._stopping = stopping
         self._closing: asyncio.Task[None] | None = None
         self._finding: asyncio.Task[None] | None = None
-        self.outcome = Outcome()
+        self.outcome = TurnOutcome()
         self.refused = False
         """The session did not take the prompt."""
         self.told = ""
@@ -209,7 +209,7 @@ def printer_of(options: HeadlessOptions, out: TextIO, err: TextIO) -> Printer:
     """What prints; a reader of a stream is watched, and gets pieces that waited for it as one."""
     if options.output_format != "stream-json":
         return Printer(out, err)
-    from clew.streaming.joining import joined  # as below
+    from clew.streaming.joined_deltas import joined  # as below
 
     return Printer(out, err, watched=True, join=joined)
 
@@ -241,7 +241,7 @@ async def answer_for_nobody(client: Client, event: Event, agent: AgentId = MAIN_
         await client.submit(to_agent(declined(event, reason=NOBODY, by="nobody"), agent))
 
 
-async def report(outcome: Outcome, output_format: OutputFormat, printer: Printer, *, for_people: bool) -> None:
+async def report(outcome: TurnOutcome, output_format: OutputFormat, printer: Printer, *, for_people: bool) -> None:
     """The one result, and for a person what it does not say."""
     if output_format != "text":
         await printer.write(results().result_of(outcome))
@@ -257,7 +257,7 @@ async def report(outcome: Outcome, output_format: OutputFormat, printer: Printer
         printer.error(outcome.error)
 
 
-async def tell(outcome: Outcome, text: str, output_format: OutputFormat, printer: Printer) -> None:
+async def tell(outcome: TurnOutcome, text: str, output_format: OutputFormat, printer: Printer) -> None:
     """Words of ours as the one result."""
     if output_format == "text":
         printer.text(text)
@@ -265,7 +265,7 @@ async def tell(outcome: Outcome, text: str, output_format: OutputFormat, printer
         await printer.write(results().told_result(outcome, text))
 
 
-async def told(printer: Printer, stopping: Stopping) -> None:
+async def told(printer: Printer, stopping: StopSignals) -> None:
     """Everything printed has left. A reader that does not read is waited for, but not when the run was told to end."""
     leaving = asyncio.create_task(printer.finish())
     wanted = asyncio.create_task(stopping.wanted.wait())

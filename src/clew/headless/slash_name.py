@@ -1,8 +1,8 @@
 """A prompt of `clew -p` that begins with a slash name of none of our commands: whose it is, or that it is none."""
 
 from clew.commands.base import SessionFacts
-from clew.commands.invoking import invoked
 from clew.commands.registry import unknown
+from clew.commands.slash_names import invoked
 from clew.protocol.invocables import InvocableRow
 from clew.protocol.lookups.session import InvocablesListed, ListInvocables
 from clew.protocol.op_kinds.slash_names import UseInvocable

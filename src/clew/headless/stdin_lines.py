@@ -14,7 +14,7 @@ MAX_WAITING_BYTES = MAX_LINE_BYTES
 """What may be read ahead of whoever takes the lines; beyond it the pipe fills up and the other side waits."""
 
 
-class Line(Struct, frozen=True):
+class StdinLine(Struct, frozen=True):
     """One line without its end."""
 
     number: int
@@ -32,17 +32,17 @@ class LineCutter:
         self._length = 0
         self._number = 1
 
-    def feed(self, chunk: bytes) -> list[Line]:
+    def feed(self, chunk: bytes) -> list[StdinLine]:
         """The lines that this chunk completes."""
         *whole, rest = chunk.split(b"\n")
-        lines: list[Line] = []
+        lines: list[StdinLine] = []
         for piece in whole:
             self._add(piece)
             lines.append(self._cut())
         self._add(rest)
         return lines
 
-    def finish(self) -> list[Line]:
+    def finish(self) -> list[StdinLine]:
         """What was begun and never ended; a line without a newline counts."""
         return [self._cut()] if self._length else []
 
@@ -53,23 +53,23 @@ class LineCutter:
         else:
             self._pieces.append(piece)
 
-    def _cut(self) -> Line:
+    def _cut(self) -> StdinLine:
         too_long = self._length > self._max
         problem = f"it is longer than {self._max:,} bytes" if too_long else ""
-        line = Line(self._number, b"" if too_long else b"".join(self._pieces), problem)
+        line = StdinLine(self._number, b"" if too_long else b"".join(self._pieces), problem)
         self._pieces.clear()
         self._length = 0
         self._number += 1
         return line
 
 
-class StdinLines(AsyncIterator[Line]):
+class StdinLines(AsyncIterator[StdinLine]):
     """All lines of a descriptor, until it is closed. A descriptor that cannot be read is at its end."""
 
     def __init__(self, fd: int, *, max_line_bytes: int = MAX_LINE_BYTES) -> None:
         self._fd = fd
         self._cutter = LineCutter(max_line_bytes)
-        self._lines: deque[Line] = deque()
+        self._lines: deque[StdinLine] = deque()
         self._waiting_bytes = 0
         self._ended = fd < 0
         self._arrived = asyncio.Event()
@@ -77,7 +77,7 @@ class StdinLines(AsyncIterator[Line]):
         self._polled = False
         """A file: the system does not tell when it can be read, because it always can."""
 
-    async def __anext__(self) -> Line:
+    async def __anext__(self) -> StdinLine:
         while not self._lines:
             if self._ended:
                 raise StopAsyncIteration
@@ -135,7 +135,7 @@ class StdinLines(AsyncIterator[Line]):
         if self._waiting_bytes > MAX_WAITING_BYTES:
             self._unwatch()
 
-    def _take(self, lines: list[Line]) -> None:
+    def _take(self, lines: list[StdinLine]) -> None:
         self._lines.extend(lines)
         self._waiting_bytes += sum(len(line.data) for line in lines)
         if lines:

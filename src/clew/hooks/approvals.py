@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterable
 from pathlib import Path
 
-from clew.hooks.definitions import Hook
+from clew.hooks.definitions import HookDefinition
 from clew.permissions.approval_store import Approval, ApprovalStore
 from clew.permissions.trust import TrustedPlace, place_at
 
@@ -22,14 +22,14 @@ class HookApprovals:
         """What was wrong with the file, if it could not be read."""
         return self._store.problem
 
-    def is_approved(self, hook: Hook, root: Path | str) -> bool:
+    def is_approved(self, hook: HookDefinition, root: Path | str) -> bool:
         """Exactly this hook was approved for this project, which is still the same place."""
         if not hook.needs_approval:
             return True
         place = _place_for(hook, root)
         return (place is not None or hook.of_user) and self._store.is_approved(hook.digest, place)
 
-    def approve(self, hooks: Iterable[Hook], root: Path | str) -> int:
+    def approve(self, hooks: Iterable[HookDefinition], root: Path | str) -> int:
         """Let these run from now on. How many of them were not approved before. Raises OSError."""
         wanted = [(hook, _place_for(hook, root)) for hook in hooks if hook.needs_approval]
         return self._store.approve(
@@ -38,7 +38,7 @@ class HookApprovals:
             if place is not None or hook.of_user
         )
 
-    def revoke(self, hooks: Iterable[Hook], root: Path | str) -> int:
+    def revoke(self, hooks: Iterable[HookDefinition], root: Path | str) -> int:
         """Take approvals back. How many there were. Raises OSError."""
         gone = {(hook.digest, _place_for(hook, root)) for hook in hooks}
         return self._store.revoke(lambda one: (one.digest, one.place) in gone)
@@ -53,6 +53,6 @@ class HookApprovals:
         return self._store.approved_for(root)
 
 
-def _place_for(hook: Hook, root: Path | str) -> TrustedPlace | None:
+def _place_for(hook: HookDefinition, root: Path | str) -> TrustedPlace | None:
     """None for what holds everywhere, and for a project that is not there any more."""
     return None if hook.of_user else place_at(os.path.realpath(root))

@@ -28,7 +28,7 @@ USER_SCOPES = ("user", "given", "claude_user")
 """Where only the user writes, whatever the project."""
 
 
-class Hook(Struct, frozen=True, kw_only=True):
+class HookDefinition(Struct, frozen=True, kw_only=True):
     """One command at one moment."""
 
     moment: str

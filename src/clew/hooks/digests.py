@@ -11,7 +11,7 @@ from fnmatch import fnmatchcase
 
 from msgspec import Struct
 
-from clew.hooks.definitions import Hook
+from clew.hooks.definitions import HookDefinition
 from clew.permissions.named_content import MAX_FILE_BYTES, MAX_TOTAL_BYTES, content_at, is_inside
 from clew.protocol.event_kinds.programs import HookScope
 
@@ -31,7 +31,7 @@ _INTERPRETER = re.compile(
 _OUTPUT_PROGRAMS = frozenset({"tee"})
 
 
-class Word(Struct, frozen=True):
+class HookWord(Struct, frozen=True):
     """One word without its quotes."""
 
     text: str
@@ -39,7 +39,7 @@ class Word(Struct, frozen=True):
     """It stands where the path of a program stands, or a script's after its interpreter."""
 
 
-def words_of(command: str) -> list[Word]:
+def words_of(command: str) -> list[HookWord]:
     """The words, those inside quoted words, and what follows a `=` or `:` in them.
 
     The target of an output redirection is left out, and so are tee's: a log that a hook writes is not what it runs.
@@ -63,7 +63,7 @@ def expanded(text: str, root: str) -> list[str]:
     return [one for one in found if one]
 
 
-def _words(command: str, depth: int) -> Iterator[Word]:
+def _words(command: str, depth: int) -> Iterator[HookWord]:
     program, before, is_target = "", "", False
     for match in _TOKEN.finditer(command):
         if operator := match["operator"]:
@@ -85,15 +85,15 @@ def _words(command: str, depth: int) -> Iterator[Word]:
         before = text
 
 
-def _parts(text: str, quoted: str, before: str, *, runs: bool, depth: int) -> Iterator[Word]:
+def _parts(text: str, quoted: str, before: str, *, runs: bool, depth: int) -> Iterator[HookWord]:
     """A word, and what it holds."""
-    yield Word(text, runs)
+    yield HookWord(text, runs)
     for separator in "=:":
         if separator in text:
-            yield from (Word(part, runs) for part in text.split(separator))
+            yield from (HookWord(part, runs) for part in text.split(separator))
     if before == "-m" and re.fullmatch(r"[\w.]+", text):
         path = text.replace(".", "/")
-        yield from (Word(f"{path}.py", runs), Word(f"{path}/__main__.py", runs))
+        yield from (HookWord(f"{path}.py", runs), HookWord(f"{path}/__main__.py", runs))
     if depth > 0 and (quoted != text or "`" in text) and re.search(r"[\s();<>|&`$]", text):
         yield from _words(re.sub(r"\$?\(|\)|`", " ; ", text), depth - 1)
 
@@ -119,7 +119,7 @@ class TooManyNames(ValueError):
     """A command that names more things than anybody would look at."""
 
 
-def digest_of(hook: Hook, root: str) -> str:
+def digest_of(hook: HookDefinition, root: str) -> str:
     """Of the definition and of what its words name below `root` now. Another digest is another decision.
 
     Raises TooManyNames.
@@ -136,12 +136,12 @@ def digest_of(hook: Hook, root: str) -> str:
     return summary.hexdigest()
 
 
-def named_files(hook: Hook, root: str) -> list[str]:
+def named_files(hook: HookDefinition, root: str) -> list[str]:
     """What stands inside the project and is named by the command. Raises TooManyNames."""
     return [path for path in _paths(hook, root) if os.path.lexists(path)]
 
 
-def project_program(hook: Hook, root: str) -> str:
+def project_program(hook: HookDefinition, root: str) -> str:
     """A program or script of the project that the command runs by its path. Empty: there is none."""
     place = os.path.realpath(root)
     if _holds_home(hook, place):
@@ -154,7 +154,7 @@ def project_program(hook: Hook, root: str) -> str:
     return ""
 
 
-def stray_file(hook: Hook, root: str, cwd: str) -> str:
+def stray_file(hook: HookDefinition, root: str, cwd: str) -> str:
     """A program or script that a relative word means from `cwd`, other than the one it means from the project's root,
     where it was looked at. Empty: there is none."""
     place, here = os.path.realpath(root), os.path.realpath(cwd)
@@ -170,7 +170,7 @@ def stray_file(hook: Hook, root: str, cwd: str) -> str:
     return ""
 
 
-def _named(hook: Hook, root: str) -> Iterator[tuple[bytes, bytes]]:
+def _named(hook: HookDefinition, root: str) -> Iterator[tuple[bytes, bytes]]:
     """Each named thing, as seen from the root, with what it is: a file's own digest, or its kind. What does not exist
     adds nothing, so that its coming changes the whole."""
     place, left = os.path.realpath(root), MAX_TOTAL_BYTES
@@ -181,7 +181,7 @@ def _named(hook: Hook, root: str) -> Iterator[tuple[bytes, bytes]]:
             yield os.fsencode(os.path.relpath(path, place)), content
 
 
-def _paths(hook: Hook, root: str) -> list[str]:
+def _paths(hook: HookDefinition, root: str) -> list[str]:
     """Where the words may lead inside the project: from its root, and from each folder that they name
     (`cd scripts && ./check.sh`)."""
     place = os.path.realpath(root)
@@ -211,6 +211,6 @@ def _matching(pattern: str) -> list[str]:
         return []
 
 
-def _holds_home(hook: Hook, place: str) -> bool:
+def _holds_home(hook: HookDefinition, place: str) -> bool:
     """The project holds the home directory: what the user's own hook names there is the user's own too."""
     return hook.of_user and is_inside(os.path.realpath(os.path.expanduser("~")), place)

@@ -15,7 +15,7 @@ from clew.hooks.definitions import (
     MIN_TIMEOUT_S,
     MOMENTS,
     NOT_SENT_YET,
-    Hook,
+    HookDefinition,
 )
 from clew.hooks.digests import TooManyNames, digest_of
 from clew.hooks.matching import problem_with
@@ -46,7 +46,7 @@ class _Bad(ValueError):
     """One piece that cannot be used, and why."""
 
 
-def read_hooks(value: object, source: HookSource) -> tuple[list[Hook], list[str]]:
+def read_hooks(value: object, source: HookSource) -> tuple[list[HookDefinition], list[str]]:
     """The hooks of one object, in its order, and a line for each piece that is none."""
     reader = _Reader(source)
     reader.read(value)
@@ -69,7 +69,7 @@ class _Reader:
     def __init__(self, source: HookSource) -> None:
         self._source = source
         self._full = False
-        self.hooks: list[Hook] = []
+        self.hooks: list[HookDefinition] = []
         self.problems: list[str] = []
 
     def read(self, value: object) -> None:
@@ -126,7 +126,7 @@ class _Reader:
         except TooManyNames:
             self._complain(f"{path}.command", "names too many things; it is not run")
 
-    def _made(self, moment: str, matcher: str, value: object, path: str) -> Hook:
+    def _made(self, moment: str, matcher: str, value: object, path: str) -> HookDefinition:
         fields = _members(value)
         if fields is None:
             raise _Bad("is not an object")
@@ -140,7 +140,7 @@ class _Reader:
         command = _command(fields)
         timeout_s = self._timeout(fields.get("timeout"), f"{path}.timeout")
         self._remark(fields, path)
-        return Hook(
+        return HookDefinition(
             moment=moment,
             matcher=matcher,
             command=command,

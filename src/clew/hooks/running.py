@@ -16,11 +16,11 @@ import msgspec
 from msgspec.structs import replace
 
 from clew.hooks.answers import HookAnswer
-from clew.hooks.definitions import Hook
+from clew.hooks.definitions import HookDefinition
 from clew.hooks.digests import TooManyNames, digest_of, stray_file
 from clew.hooks.reading import answer_of, bounded
 from clew.system.environment import find_program, tool_environment
-from clew.system.process import Command, Ended, ProcessError, ProcessStarter
+from clew.system.process import ProcessEnd, ProcessError, ProcessSpec, ProcessStarter
 
 MAX_KEPT_BYTES = 1_000_000
 GRACE_S = 1.0
@@ -35,7 +35,7 @@ class HookRunner:
 
     async def run(
         self,
-        hook: Hook,
+        hook: HookDefinition,
         document: Mapping[str, Any],
         *,
         cwd: str,
@@ -54,13 +54,19 @@ class HookRunner:
                 given = hook_environment(
                     env, cwd=cwd, project_root=project_root, key_variables=key_variables, keep=keep
                 )
-                answer = await self._run(hook, Command(_argv(hook, env), cwd, given, grace_s=GRACE_S, stdin=stdin))
+                answer = await self._run(hook, ProcessSpec(_argv(hook, env), cwd, given, grace_s=GRACE_S, stdin=stdin))
             except (ProcessError, OSError, TypeError, ValueError, RecursionError) as problem:
                 answer = _failed(hook, f"could not be started: {problem}")
         return replace(answer, duration_ms=int((time.monotonic() - began) * 1000))
 
     async def run_all(
-        self, hooks: Sequence[Hook], document: Mapping[str, Any], *, cwd: str, env: Mapping[str, str], **rest: Any
+        self,
+        hooks: Sequence[HookDefinition],
+        document: Mapping[str, Any],
+        *,
+        cwd: str,
+        env: Mapping[str, str],
+        **rest: Any,
     ) -> tuple[HookAnswer, ...]:
         """All at once; the answers in the order of the hooks. What stands in several files runs once."""
         async with asyncio.TaskGroup() as group:
@@ -71,9 +77,9 @@ class HookRunner:
         """End what still runs."""
         await asyncio.to_thread(self._starter.close)
 
-    async def _run(self, hook: Hook, command: Command) -> HookAnswer:
+    async def _run(self, hook: HookDefinition, command: ProcessSpec) -> HookAnswer:
         output, errors = bytearray(), bytearray()
-        ended: Ended | None = None
+        ended: ProcessEnd | None = None
         with contextlib.suppress(TimeoutError):  # what is cancelled within has ended all that the hook started
             async with asyncio.timeout(hook.timeout_s):
                 running = await self._starter.start(command._replace(on_errors=_into(errors)), _into(output))
@@ -88,7 +94,7 @@ class HookRunner:
 
 
 async def run_hook(
-    hook: Hook, document: Mapping[str, Any], *, cwd: str, env: Mapping[str, str], project_root: str
+    hook: HookDefinition, document: Mapping[str, Any], *, cwd: str, env: Mapping[str, str], project_root: str
 ) -> HookAnswer:
     """One hook by itself."""
     runner = HookRunner()
@@ -99,7 +105,7 @@ async def run_hook(
 
 
 async def run_hooks(
-    hooks: Sequence[Hook], document: Mapping[str, Any], *, cwd: str, env: Mapping[str, str], project_root: str
+    hooks: Sequence[HookDefinition], document: Mapping[str, Any], *, cwd: str, env: Mapping[str, str], project_root: str
 ) -> tuple[HookAnswer, ...]:
     """Several hooks by themselves, at once."""
     runner = HookRunner()
@@ -109,9 +115,9 @@ async def run_hooks(
         await asyncio.shield(runner.close())
 
 
-def distinct(hooks: Sequence[Hook]) -> list[Hook]:
+def distinct(hooks: Sequence[HookDefinition]) -> list[HookDefinition]:
     """The same command for the same moment once; the user's own counts before a project's."""
-    found: dict[tuple[str, str, str], Hook] = {}
+    found: dict[tuple[str, str, str], HookDefinition] = {}
     for hook in hooks:
         key = (hook.moment, hook.command, hook.shell)
         if key not in found or (hook.of_user and not found[key].of_user):
@@ -119,7 +125,7 @@ def distinct(hooks: Sequence[Hook]) -> list[Hook]:
     return list(found.values())
 
 
-def refusal(hook: Hook, *, cwd: str, project_root: str) -> HookAnswer | None:
+def refusal(hook: HookDefinition, *, cwd: str, project_root: str) -> HookAnswer | None:
     """Why a hook does not run although it was approved: what it names is no longer what was looked at."""
     if not hook.needs_approval:
         return None
@@ -154,7 +160,7 @@ def hook_environment(
     return given | {"PWD": cwd, "CLEW_PROJECT_DIR": project_root, "CLAUDE_PROJECT_DIR": project_root}
 
 
-def _argv(hook: Hook, env: Mapping[str, str]) -> list[str]:
+def _argv(hook: HookDefinition, env: Mapping[str, str]) -> list[str]:
     shell = "/bin/sh" if hook.shell == "sh" else find_program(hook.shell, env=env)
     if not shell or not os.path.exists(shell):
         raise ProcessError(f"there is no {hook.shell} here")
@@ -171,5 +177,5 @@ def _into(kept: bytearray) -> Any:
     return take
 
 
-def _failed(hook: Hook, words: str) -> HookAnswer:
+def _failed(hook: HookDefinition, words: str) -> HookAnswer:
     return HookAnswer(hook=hook.command, outcome="failed", detail=bounded(words))

@@ -13,8 +13,8 @@ from typing import Any, cast
 import msgspec
 from msgspec import Struct
 
-from clew.config.load import Loaded
-from clew.hooks.definitions import USER_SCOPES, Hook
+from clew.config.load import LoadedSettings
+from clew.hooks.definitions import USER_SCOPES, HookDefinition
 from clew.hooks.digests import project_program
 from clew.hooks.parsing import HookSource, read_hooks, shown_place
 from clew.protocol.event_kinds.programs import HookScope
@@ -27,7 +27,7 @@ OFF = "disableAllHooks"
 class FoundHooks(Struct, frozen=True, kw_only=True):
     """All hooks that are defined, approved or not, and what could not be understood."""
 
-    hooks: tuple[Hook, ...] = ()
+    hooks: tuple[HookDefinition, ...] = ()
     problems: tuple[str, ...] = ()
 
 
@@ -40,7 +40,13 @@ class _Place(Struct, frozen=True):
 
 
 def hooks_in_force(
-    loaded: Loaded, *, home: Path, root: Path, trusted: bool, env: Mapping[str, str], sources: Collection[str] = SOURCES
+    loaded: LoadedSettings,
+    *,
+    home: Path,
+    root: Path,
+    trusted: bool,
+    env: Mapping[str, str],
+    sources: Collection[str] = SOURCES,
 ) -> FoundHooks:
     """As `find_hooks`, for settings that are loaded already: what `--settings` gave, and whether the user's own file
     says anything about hooks at all."""
@@ -114,7 +120,7 @@ class _Search:
     def __init__(self, *, root: str, trusted: bool) -> None:
         self._root = root
         self._trusted = trusted
-        self.hooks: list[Hook] = []
+        self.hooks: list[HookDefinition] = []
         self.problems: list[str] = []
         self.all_off = False
         self.claude_off = False

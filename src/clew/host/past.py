@@ -27,7 +27,7 @@ from clew.transcript.log.writer import NullWriter, TranscriptSink, TranscriptWri
 from clew.transcript.mapping.retelling import events_of
 from clew.transcript.past.fork import Fork, fork_session
 from clew.transcript.past.interruption import Interruption, interruption
-from clew.transcript.past.reader import Loaded, iterate, load
+from clew.transcript.past.reader import LoadedLog, iterate, load
 from clew.transcript.past.resume import newest_session, own_session, resume_at
 from clew.transcript.past.scrollback import Scrollback
 
@@ -70,7 +70,7 @@ class Past(Struct, kw_only=True):
         return tool_results_dir(self.path) if self.path is not None else None
 
     @property
-    def reread(self) -> Callable[[], Loaded] | None:
+    def reread(self) -> Callable[[], LoadedLog] | None:
         """Read the file once more, further back if something there is in view again."""
         path, session_id = self.path, self.session_id
         return (lambda: load(path, session_id=session_id)) if path is not None else None
@@ -226,7 +226,7 @@ def open_past(request: SessionRequest, workspace: Workspace) -> Past:
     if request.fork:
         title = ""
         if request.branched:
-            from clew.host.branching import title_of_branch  # the index is loaded only here
+            from clew.host.branch_title import title_of_branch  # the index is loaded only here
 
             title = title_of_branch(loaded, store)
         fork = fork_session(loaded, new_id(request), timestamp=utc_now(), title=title)
@@ -285,7 +285,7 @@ def started_from(
     )
 
 
-def resumed(path: Path, request: SessionRequest, known: Loaded | None = None) -> Past:
+def resumed(path: Path, request: SessionRequest, known: LoadedLog | None = None) -> Past:
     """The same session goes on in the same file, which is read when it is ours. `known`: what was read before the lease
     is asked for, where that could fail and must not take the session from another process."""
     sink: TranscriptSink = NullWriter()
@@ -326,7 +326,7 @@ def lease_for(path: Path, request: SessionRequest, tell: Tell) -> Lease:
                 time.sleep(WAIT_STEP_S)
 
 
-def notes_of(loaded: Loaded) -> tuple[str, ...]:
+def notes_of(loaded: LoadedLog) -> tuple[str, ...]:
     """One line about what could not be read, if anything."""
     line = describe(loaded.problems)
     return (line,) if line else ()

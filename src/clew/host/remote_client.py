@@ -17,15 +17,15 @@ from clew.protocol.rights import Rights
 from clew.protocol.wire import (
     MAX_FRAME_BYTES,
     WIRE_VERSION,
+    AnswerFrame,
     BadFrame,
-    Ended,
-    Found,
+    EndFrame,
+    EventFrame,
     Frame,
     Hello,
     Listen,
     NotFound,
-    Refused,
-    Told,
+    RefusedFrame,
     Welcome,
     answer_of,
     envelope_of,
@@ -62,7 +62,7 @@ async def reach(owner: Owner, rights: Rights, name: str) -> "RemoteClient":
     if isinstance(said, Welcome):
         return RemoteClient(reader, writer)
     writer.close()
-    raise NotReached(said.reason if isinstance(said, Refused) else f"{owner} said something else than welcome")
+    raise NotReached(said.reason if isinstance(said, RefusedFrame) else f"{owner} said something else than welcome")
 
 
 def remove_dead(owner: Owner) -> None:
@@ -149,21 +149,21 @@ class RemoteClient:
 
     def _take(self, frame: object) -> None:
         match frame:
-            case Told():
+            case EventFrame():
                 envelope = envelope_of(frame)
                 if isinstance(envelope.event, SessionStarted):
                     envelope = replace(envelope, event=replace(envelope.event, attached=True))
                 self._events.put_nowait(envelope)
-            case Found() if (waiting := self._asked.pop(frame.id, None)) is not None:
+            case AnswerFrame() if (waiting := self._asked.pop(frame.id, None)) is not None:
                 if not waiting.done():
                     waiting.set_result(answer_of(frame))
             case NotFound() if (waiting := self._asked.pop(frame.id, None)) is not None:
                 if not waiting.done():
                     waiting.set_exception(LookupRefused(frame.reason))
-            case Ended():
+            case EndFrame():
                 self.ended = True
                 self._events.put_nowait(None)
-            case Refused():
+            case RefusedFrame():
                 self._end(frame.reason)
             case _:
                 pass

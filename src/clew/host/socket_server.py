@@ -24,13 +24,13 @@ from clew.protocol.wire import (
     MAX_FRAME_BYTES,
     WIRE_VERSION,
     BadFrame,
-    Ended,
+    EndFrame,
     Frame,
     Hello,
     Listen,
-    LookUp,
+    LookupFrame,
     NotFound,
-    Refused,
+    RefusedFrame,
     SendOp,
     Welcome,
     answer_frame,
@@ -111,7 +111,7 @@ class SocketServer:
             await self._serve(reader, writer)
         except (BadFrame, OSError, asyncio.IncompleteReadError, ValueError) as error:
             with contextlib.suppress(OSError):
-                writer.write(line_of(Refused(reason=f"not understood: {error}"[:500])))
+                writer.write(line_of(RefusedFrame(reason=f"not understood: {error}"[:500])))
         finally:
             self._served.discard(task)
             writer.close()
@@ -120,7 +120,7 @@ class SocketServer:
         peer = peer_of(writer.get_extra_info("socket"))
         refused = refusal_of(peer)
         if refused or len(self._served) > MAX_CONNECTIONS:
-            writer.write(line_of(Refused(reason=refused or "too many front ends are attached")))
+            writer.write(line_of(RefusedFrame(reason=refused or "too many front ends are attached")))
             await writer.drain()
             return
         assert peer is not None
@@ -129,7 +129,7 @@ class SocketServer:
         welcome = self._greeting(hello)
         writer.write(line_of(welcome))
         await writer.drain()
-        if isinstance(welcome, Refused):
+        if isinstance(welcome, RefusedFrame):
             return
         assert isinstance(hello, Hello)
         rights = rights_of(hello.rights)
@@ -138,16 +138,16 @@ class SocketServer:
         guest = Guest(self._door.connect(rights, name=name, guest=True), reader, writer)
         await guest.run()
 
-    def _greeting(self, hello: object) -> Welcome | Refused:
+    def _greeting(self, hello: object) -> Welcome | RefusedFrame:
         if not isinstance(hello, Hello):
-            return Refused(reason="the first line must be a hello")
+            return RefusedFrame(reason="the first line must be a hello")
         if hello.wire != WIRE_VERSION:
             words = f"this session speaks version {WIRE_VERSION} (clew {__version__}), you speak {hello.wire}"
-            return Refused(reason=f"{words} (clew {hello.version[:40]}); use the same clew on both sides")
+            return RefusedFrame(reason=f"{words} (clew {hello.version[:40]}); use the same clew on both sides")
         if rights_of(hello.rights) is None:
-            return Refused(reason=f"there are no rights {hello.rights[:40]!r}; there are watch, answer and drive")
+            return RefusedFrame(reason=f"there are no rights {hello.rights[:40]!r}; there are watch, answer and drive")
         if self._door.ended:
-            return Refused(reason="the session has ended")
+            return RefusedFrame(reason="the session has ended")
         session_id = self._door.session.started.session_id
         return Welcome(wire=WIRE_VERSION, version=__version__, session_id=session_id)
 
@@ -215,7 +215,7 @@ class Guest:
                     self._connection.leave()
                 else:
                     self._start(self._connection.submit(op))
-            case LookUp():
+            case LookupFrame():
                 if len(self._looking) >= MAX_LOOKUPS:
                     await self._send(NotFound(id=frame.id, reason="too many lookups at once"))
                 else:
@@ -234,7 +234,7 @@ class Guest:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _look_up(self, frame: LookUp) -> None:
+    async def _look_up(self, frame: LookupFrame) -> None:
         try:
             lookup = lookup_of(frame)
             await self._send(answer_frame(frame.id, await self._connection.look_up(lookup)))
@@ -245,7 +245,7 @@ class Guest:
         try:
             async for envelope in listener:
                 await self._send(event_frame(envelope))
-            await self._send(Ended())
+            await self._send(EndFrame())
         except OSError:
             pass  # the reader is gone; reading ends too
         finally:

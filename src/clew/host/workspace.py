@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from clew.config.errors import SettingsError
-from clew.config.load import ALL_SOURCES, Loaded, Scope, load_settings
+from clew.config.load import ALL_SOURCES, LoadedSettings, Scope, load_settings
 from clew.config.schema import Settings
 from clew.host.request import SessionRequest
 from clew.permissions.trust import TrustStore
@@ -27,7 +27,7 @@ class Workspace(Struct, frozen=True, kw_only=True):
     env: Mapping[str, str]
     """The user's, in which keys that `clew auth` saved are found too; they are never listed or passed on."""
     trusted: bool
-    loaded: Loaded
+    loaded: LoadedSettings
     repository: Repository | None = None
     sources: frozenset[Scope] = ALL_SOURCES
     """Whose files may be read."""

@@ -4,7 +4,7 @@ import re
 
 from msgspec.structs import replace
 
-from clew.ledger.calls import Outcome
+from clew.ledger.calls import EndedCall
 from clew.ledger.facts import AgentFact
 from clew.protocol.ids import CallId, EntryId
 from clew.protocol.standing import Standing
@@ -52,7 +52,7 @@ class AgentsFold:
         if len(self._agents) > KEPT:
             del self._agents[next(iter(self._agents))]
 
-    def settle(self, call_id: CallId, outcome: Outcome) -> None:
+    def settle(self, call_id: CallId, outcome: EndedCall) -> None:
         """The call has its result; an agent in the background goes on."""
         agent = self._agents.get(call_id)
         if agent is None:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from clew.ledger.calls import EDIT_TOOLS, READ_TOOLS, Outcome
+from clew.ledger.calls import EDIT_TOOLS, READ_TOOLS, EndedCall
 from clew.ledger.commands import tells_exit_code
 from clew.ledger.facts import ApprovalFact
 from clew.protocol.entries import ApprovalEntry
@@ -54,7 +54,7 @@ _NAMED = re.compile(rf"\b{_WHO}\b", re.IGNORECASE)
 _BY_PERSON = re.compile(r"user|you|human|person|operator", re.IGNORECASE)
 
 
-def not_run(outcome: Outcome) -> Literal["", "refused", "cancelled"]:
+def not_run(outcome: EndedCall) -> Literal["", "refused", "cancelled"]:
     """Why a call has an error and no effect of its own; "" when it ran. What has an exit code ran."""
     if not outcome.is_error or outcome.blocks("terminal") or tells_exit_code(outcome.text):
         return ""
@@ -123,7 +123,7 @@ class ApprovalsFold:
         """Whether the log says of a call that it was refused."""
         return call_id in self._denied
 
-    def refused(self, outcome: Outcome, subject: str, call_id: CallId, turn: int) -> None:
+    def refused(self, outcome: EndedCall, subject: str, call_id: CallId, turn: int) -> None:
         """Another program recorded the refusal only as the call's result."""
         if call_id not in self._denied:
             head = outcome.text[:300]

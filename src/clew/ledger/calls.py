@@ -28,7 +28,7 @@ def tool_name(name: str) -> str:
     return _ALIASES.get(name, name)
 
 
-class Outcome(NamedTuple):
+class EndedCall(NamedTuple):
     """A call that has its result."""
 
     name: str

@@ -6,7 +6,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
-from clew.ledger.calls import Outcome, as_object
+from clew.ledger.calls import EndedCall, as_object
 from clew.ledger.facts import CommandFact
 
 KEPT = 100
@@ -132,7 +132,7 @@ class CommandsFold:
         self._in_background: dict[str, tuple[CommandFact, int]] = {}
         self.count = 0
 
-    def settle(self, outcome: Outcome, order: int = 0) -> CommandFact:
+    def settle(self, outcome: EndedCall, order: int = 0) -> CommandFact:
         """A command ended or went to the background, when so many changes were made."""
         self.count += 1
         code, background = exit_code(outcome)
@@ -172,7 +172,7 @@ class CommandsFold:
         return tuple(self._recent)
 
 
-def _background_id(outcome: Outcome) -> str:
+def _background_id(outcome: EndedCall) -> str:
     extra = as_object(outcome.extra) or {}
     named = (*(block.get("background_id") for block in outcome.blocks("terminal")), extra.get("backgroundTaskId"))
     told = _RUNS_AS.search(outcome.text[:300])
@@ -184,7 +184,7 @@ def tells_exit_code(text: str) -> bool:
     return _EXIT.search(text[:300]) is not None or _EXIT.search(text[-300:]) is not None
 
 
-def exit_code(outcome: Outcome) -> tuple[int | None, bool]:
+def exit_code(outcome: EndedCall) -> tuple[int | None, bool]:
     """The exit code, None when it was not told, and whether the command runs on in the background."""
     for block in outcome.blocks("terminal"):
         code = block.get("exit_code")

@@ -34,7 +34,7 @@ class Request(Fact, frozen=True, kw_only=True):
     """For a slash command: its name with the slash."""
 
 
-class Rule(Fact, frozen=True, kw_only=True):
+class StandingRule(Fact, frozen=True, kw_only=True):
     """A standing rule, verbatim."""
 
     text: str
@@ -184,7 +184,7 @@ class Said(Fact, frozen=True, kw_only=True):
     text: str
 
 
-class Doing(Fact, frozen=True, kw_only=True):
+class UnfinishedCall(Fact, frozen=True, kw_only=True):
     """A call without a result: what was under way when the session stopped."""
 
     text: str
@@ -251,7 +251,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
     """Requests in order, the first included."""
     last_request: Request | None = None
     """The user's last message to the agent, a nod included."""
-    rules: tuple[Rule, ...] = ()
+    rules: tuple[StandingRule, ...] = ()
     files: tuple[FileFact, ...] = ()
     commands: tuple[CommandFact, ...] = ()
     """The most recent ones."""
@@ -269,7 +269,7 @@ class Ledger(Struct, frozen=True, kw_only=True):
     question: Said | None = None
     said: Said | None = None
     """The agent's last message on the last request; None when it has said nothing to it."""
-    doing: Doing | None = None
+    doing: UnfinishedCall | None = None
     """The call that was under way, when the session was stopped or interrupted."""
     limit: Limit | None = None
     recap: Recap | None = None

@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from clew.ledger.calls import EDIT_TOOLS, SHELL_TOOLS, Outcome
+from clew.ledger.calls import EDIT_TOOLS, SHELL_TOOLS, EndedCall
 from clew.ledger.commands import first_program, only_looks
 from clew.ledger.facts import ErrorFact, Ledger, Sources, TestResult
 from clew.ledger.words import flat
@@ -15,7 +15,7 @@ _MAX_TEXT = 240
 _NOT_DONE = (Standing.STOPPED, Standing.INTERRUPTED, Standing.FAILED)
 
 
-def failing_thing(outcome: Outcome) -> str:
+def failing_thing(outcome: EndedCall) -> str:
     """What a failure is about: the program, the file, or the tool."""
     if outcome.name in SHELL_TOOLS:
         return first_program(outcome.argument("command", "cmd"))
@@ -30,7 +30,7 @@ class FailuresFold:
     def __init__(self) -> None:
         self._errors: dict[str, ErrorFact] = {}
 
-    def settle(self, outcome: Outcome, *, failed: bool, turn: int = 0, order: int = 0) -> None:
+    def settle(self, outcome: EndedCall, *, failed: bool, turn: int = 0, order: int = 0) -> None:
         """Note a failed call, or let a good one resolve an earlier failure."""
         if not failed and not self._errors:
             return

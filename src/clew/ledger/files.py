@@ -3,7 +3,7 @@
 import posixpath
 from typing import Any, NamedTuple, cast
 
-from clew.ledger.calls import Outcome, as_int, as_object
+from clew.ledger.calls import EndedCall, as_int, as_object
 from clew.ledger.facts import FileFact
 from clew.protocol.ids import CallId, EntryId
 
@@ -106,7 +106,7 @@ class FilesFold:
             file.reads += 1
             file.note(source)
 
-    def settle(self, outcome: Outcome) -> None:
+    def settle(self, outcome: EndedCall) -> None:
         """An edit tool finished."""
         if outcome.is_error:
             self.failed(outcome.argument("file_path", "notebook_path", "path"), outcome.source)
@@ -258,7 +258,7 @@ class FilesFold:
             file = self._files[path] = _File(path)
         return file
 
-    def _creates(self, outcome: Outcome, path: str) -> bool:
+    def _creates(self, outcome: EndedCall, path: str) -> bool:
         if outcome.name != "Write":
             return False
         extra = as_object(outcome.extra)
@@ -274,7 +274,7 @@ class FilesFold:
         )
 
 
-def _counts(outcome: Outcome) -> tuple[int, int]:
+def _counts(outcome: EndedCall) -> tuple[int, int]:
     extra = as_object(outcome.extra)
     if extra is not None and isinstance(extra.get("structuredPatch"), list):
         counted = _hunk_counts(cast("list[object]", extra["structuredPatch"]))

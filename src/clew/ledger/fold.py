@@ -10,7 +10,7 @@ from typing import Literal
 
 from clew.ledger.agents import NOTICES, TASK
 from clew.ledger.costs import CostsFold
-from clew.ledger.facts import Ledger, Limit, Recap, Rule, Said
+from clew.ledger.facts import Ledger, Limit, Recap, Said, StandingRule
 from clew.ledger.language import LanguageFold
 from clew.ledger.requests import RequestsFold
 from clew.ledger.rules import RulesFold
@@ -92,7 +92,7 @@ class CarriedFold:
         asked = bool(requests.all())
         requests.before((text, source) for text, source, _ in words)
         language.before(text for text, _, _ in words)
-        rules.before(Rule(text=text, source=(source,)) for text, source, _ in _of(new, "rule"))
+        rules.before(StandingRule(text=text, source=(source,)) for text, source, _ in _of(new, "rule"))
         for path, source, kind in _of(new, *_FILES):
             work.files.carry(path, (source,), changed=kind == "file changed")
         for text, source, _ in _of(new, "plan"):

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable
 
-from clew.ledger.facts import Rule, Sources
+from clew.ledger.facts import Sources, StandingRule
 from clew.ledger.words import sentences
 
 MAX_RULES = 40
@@ -53,17 +53,17 @@ _RULE = re.compile(
 )
 
 
-def rules_in(text: str, source: Sources) -> list[Rule]:
+def rules_in(text: str, source: Sources) -> list[StandingRule]:
     """The standing rules in one message; questions hold none."""
     lowered = text.lower()
     if not any(hint in lowered for hint in _HINTS):
         return []
-    found: list[Rule] = []
+    found: list[StandingRule] = []
     for sentence in sentences(text):
         if sentence.endswith(("?", "？")) or len(sentence) > _MAX_CHARS * 2:
             continue
         if _RULE.search(sentence):
-            found.append(Rule(text=sentence[:_MAX_CHARS], source=source))
+            found.append(StandingRule(text=sentence[:_MAX_CHARS], source=source))
     return found
 
 
@@ -71,7 +71,7 @@ class RulesFold:
     """Rules in the order they were given, each once."""
 
     def __init__(self) -> None:
-        self._rules: dict[str, Rule] = {}
+        self._rules: dict[str, StandingRule] = {}
 
     def feed(self, text: str, source: Sources) -> None:
         """Take the rules of one message of the user."""
@@ -80,11 +80,11 @@ class RulesFold:
             if key not in self._rules and len(self._rules) < MAX_RULES:
                 self._rules[key] = rule
 
-    def before(self, rules: Iterable[Rule]) -> None:
+    def before(self, rules: Iterable[StandingRule]) -> None:
         """Rules from before all that was fed."""
         earlier = {rule.text.casefold(): rule for rule in rules}
         self._rules = dict(list((earlier | self._rules).items())[:MAX_RULES])
 
-    def rules(self) -> tuple[Rule, ...]:
+    def rules(self) -> tuple[StandingRule, ...]:
         """All of them."""
         return tuple(self._rules.values())

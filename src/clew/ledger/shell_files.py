@@ -16,7 +16,7 @@ _IN_PLACE = re.compile(r"-[a-zA-Z]*i|--in-place")
 _REMOVING = ("rm", "del", "Remove-Item")
 
 
-class Written(NamedTuple):
+class WrittenFile(NamedTuple):
     """A file that a command writes: where, how many lines are known, whether it is a new one as far as can be seen."""
 
     path: str
@@ -42,20 +42,20 @@ def simple_commands(command: str) -> Iterator[list[str]]:
             yield found
 
 
-def written_files(command: str) -> list[Written]:
+def written_files(command: str) -> list[WrittenFile]:
     """Files that output goes to, or that are edited in place."""
     bodies = [body[4].count("\n") for body in _BODY.finditer(command)]
-    found: list[Written] = []
+    found: list[WrittenFile] = []
     for words in simple_commands(command):
         lines = bodies.pop(0) if bodies and any(word.startswith("<<") for word in words) else 0
         for before, arrow, path in zip(["", *words], words, words[1:], strict=False):
             if arrow in (">", ">>") and not (before.isdigit() and f"{before}{arrow}" in command):
-                found.append(Written(path, lines, arrow == ">"))
+                found.append(WrittenFile(path, lines, arrow == ">"))
         if words[0] == "tee":
-            found += [Written(path, lines, "-a" not in words) for path in _arguments(words)]
+            found += [WrittenFile(path, lines, "-a" not in words) for path in _arguments(words)]
         elif words[0] == "sed" and any(map(_IN_PLACE.match, words)):
             scripts = [after for word, after in pairwise(words) if word in ("-e", "-f")] or _arguments(words)[:1]
-            found += [Written(path, 0, False) for path in _arguments(words) if path not in scripts]
+            found += [WrittenFile(path, 0, False) for path in _arguments(words) if path not in scripts]
     return [file for file in found if is_plain_path(file.path) and not file.path.startswith(("/dev/", "/tmp/"))][:_MOST]
 
 

@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from msgspec.structs import replace
 
-from clew.ledger.calls import Outcome, as_object
+from clew.ledger.calls import EndedCall, as_object
 from clew.ledger.facts import PlanFact, Sources, TodoList
 from clew.protocol.display import TodoItem
 
@@ -91,7 +91,7 @@ class TodosFold:
         if isinstance(plan, str) and plan:
             self.plan = PlanFact(text=plan[:_MAX_PLAN], source=source, turn=turn)
 
-    def settle_plan(self, outcome: Outcome, *, approved: bool | None) -> None:
+    def settle_plan(self, outcome: EndedCall, *, approved: bool | None) -> None:
         """The plan was accepted or refused; None: nobody decided."""
         if self.plan:
             self.plan = replace(self.plan, approved=approved, source=outcome.source)

@@ -11,10 +11,10 @@ from typing import Any, Literal, NamedTuple
 
 from clew.ledger.agents import ASKED, AgentsFold
 from clew.ledger.approvals import ApprovalsFold, not_run
-from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SHELL_TOOLS, Outcome, tool_name
+from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SHELL_TOOLS, EndedCall, tool_name
 from clew.ledger.commands import CommandsFold, first_program, purposes_of, tells_its_end
 from clew.ledger.commits import MESSAGE, CommitsFold
-from clew.ledger.facts import CheckResult, CommandFact, Doing, Sources
+from clew.ledger.facts import CheckResult, CommandFact, Sources, UnfinishedCall
 from clew.ledger.failures import FailuresFold
 from clew.ledger.files import FilesFold
 from clew.ledger.shell_files import moved_files, removed_files, written_files
@@ -33,16 +33,16 @@ _MAX_CHARS = 160
 _SUBJECTS = ("file_path", "notebook_path", "path", "url", "pattern", "query", "description", "prompt", "skill")
 
 
-def doing(name: str, arguments: dict[str, Any], source: Sources) -> Doing:
+def doing(name: str, arguments: dict[str, Any], source: Sources) -> UnfinishedCall:
     """The call as it would be told to someone who comes back."""
     if name in SHELL_TOOLS:
         command = _text(arguments, "command", "cmd", "script")
         note = flat(_text(arguments, "description"))[:_MAX_CHARS]
-        return Doing(text=f"`{shell_words(command)}`" if command else name, note=note, source=source)
+        return UnfinishedCall(text=f"`{shell_words(command)}`" if command else name, note=note, source=source)
     subject = _text(arguments, *_SUBJECTS).replace("\\", "/").rstrip("/")
     if name in EDIT_TOOLS:
-        return Doing(text=subject.rsplit("/", 1)[-1] or name, source=source)
-    return Doing(text=f"{name} {flat(subject)[:_MAX_CHARS]}".strip(), source=source)
+        return UnfinishedCall(text=subject.rsplit("/", 1)[-1] or name, source=source)
+    return UnfinishedCall(text=f"{name} {flat(subject)[:_MAX_CHARS]}".strip(), source=source)
 
 
 def shell_words(command: str) -> str:
@@ -188,7 +188,7 @@ class WorkFold:
         )
         self.approvals.feed(asked, at, self.turn)
 
-    def _settled_plan(self, outcome: Outcome, call_id: CallId, *, approved: bool | None) -> None:
+    def _settled_plan(self, outcome: EndedCall, call_id: CallId, *, approved: bool | None) -> None:
         answer = self._plans.pop(call_id, None)
         if answer is not None and answer.by != "user":
             approved = None
@@ -204,7 +204,7 @@ class WorkFold:
         """Words of either side: what was called before is no longer what is under way."""
         self._under_way = None
 
-    def doing(self) -> Doing | None:
+    def doing(self) -> UnfinishedCall | None:
         """The call that has no result."""
         last = self._under_way
         return doing(last.name, last.arguments, (last.entry,)) if last else None
@@ -226,7 +226,7 @@ class WorkFold:
             return
         self.files.call = part.call_id
         name = pending.name
-        outcome = Outcome(name, pending.arguments, result_text(part), part.is_error, extra, pending.entry, entry)
+        outcome = EndedCall(name, pending.arguments, result_text(part), part.is_error, extra, pending.entry, entry)
         if self._under_way is pending:
             self._under_way = None
         if name in SHELL_TOOLS or name in EDIT_TOOLS or name in AGENT_TOOLS or name.startswith("mcp__"):
@@ -258,7 +258,7 @@ class WorkFold:
             self._settled_plan(outcome, part.call_id, approved=not failed)
         self.failures.settle(outcome, failed=failed, turn=self.turn, order=self.files.changes)
 
-    def _unrun(self, outcome: Outcome, call_id: CallId, *, refused: bool) -> None:
+    def _unrun(self, outcome: EndedCall, call_id: CallId, *, refused: bool) -> None:
         if outcome.name in AGENT_TOOLS:
             self.agents.refused(call_id)
         elif outcome.name == "ExitPlanMode":
@@ -266,7 +266,7 @@ class WorkFold:
         if refused and outcome.name not in QUESTION_TOOLS:  # a question that nobody answers refuses nothing
             self.approvals.refused(outcome, acted_on(outcome), call_id, self.turn)
 
-    def _shell(self, outcome: Outcome) -> bool:
+    def _shell(self, outcome: EndedCall) -> bool:
         command = self.commands.settle(outcome, self.files.changes)
         self._touched(command, outcome)
         self._checked(command, outcome.text, self.files.changes)
@@ -298,7 +298,7 @@ class WorkFold:
             elif purpose == "build" or purpose == "lint":
                 self.checks.settle(purpose, command, output, order)
 
-    def _touched(self, command: CommandFact, outcome: Outcome) -> None:
+    def _touched(self, command: CommandFact, outcome: EndedCall) -> None:
         """Files that the command names come before what it tests or commits."""
         text = command.command
         for path, lines, whole in written_files(text) if any(word in text for word in _WRITING) else ():
@@ -315,6 +315,6 @@ class WorkFold:
             self.files.removed(path, outcome.source, sure=sure and not made)
 
 
-def acted_on(outcome: Outcome) -> str:
+def acted_on(outcome: EndedCall) -> str:
     """What a call acts on."""
     return outcome.argument("command", "file_path", "notebook_path", "path", "url", "pattern", "description", "query")

@@ -9,7 +9,7 @@ import msgspec
 
 from clew.llm.errors import AuthenticationFailed, BadResponse, LLMError, StreamBroken
 from clew.llm.failures import failure_of, host_of, not_a_model, request_id_of
-from clew.llm.http.transport import Answer, Transport
+from clew.llm.http.transport import HttpResponse, Transport
 from clew.llm.models.target import Target, Thinks
 from clew.llm.reply import Reply, ReplyEvent, ReplyStarted, StillWaiting, UsageSeen, collected
 from clew.llm.request import ModelRequest
@@ -150,7 +150,7 @@ class RemoteModel:
                             held = None
                         yield event
 
-    async def _answered(self, answer: Answer, *, whole: bool) -> AsyncGenerator[ReplyEvent]:
+    async def _answered(self, answer: HttpResponse, *, whole: bool) -> AsyncGenerator[ReplyEvent]:
         """The events of one answer, whether it came in pieces, was asked for whole, or came whole all the same."""
         self._check_plain(answer)
         if whole:
@@ -169,7 +169,7 @@ class RemoteModel:
         for event in events:
             yield event
 
-    async def _decoded(self, answer: Answer, decoder: Decoder) -> AsyncGenerator[ReplyEvent]:
+    async def _decoded(self, answer: HttpResponse, decoder: Decoder) -> AsyncGenerator[ReplyEvent]:
         parser = parser_for(self.target.endpoint.framing)
         size, heard_s = 0, time.monotonic()
         async for data in answer.chunks():
@@ -213,13 +213,13 @@ class RemoteModel:
         limit_s = self._policy.stall_timeout_s
         return StreamBroken(f"{host_of(self.target)} kept the connection for {limit_s:g} s without going on")
 
-    def _check_plain(self, answer: Answer) -> None:
+    def _check_plain(self, answer: HttpResponse) -> None:
         """We ask for no compression: it would only delay a stream."""
         coding = answer.headers.get("content-encoding", "identity").lower()
         if coding not in ("identity", ""):
             raise BadResponse(f"{host_of(self.target)} answered compressed ({coding[:20]}), which was not asked for")
 
-    async def _whole(self, answer: Answer) -> list[ReplyEvent]:
+    async def _whole(self, answer: HttpResponse) -> list[ReplyEvent]:
         if not answer.ok:
             body = await answer.read(MAX_ERROR_BYTES)
             raise failure_of(answer.status, answer.headers, body, self.target, now_s=self._now_s())

@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from typing import Any, cast
 
-from clew.lsp.frames import BadFrame, FrameReader, Json, framed
-from clew.system.process import Command, ProcessError, ProcessStarter, Running
+from clew.lsp.frames import BadLspFrame, FrameReader, Json, framed
+from clew.system.process import ProcessError, ProcessSpec, ProcessStarter, RunningCommand
 
 MAX_UNSENT_BYTES = 16_000_000
 MAX_UNASKED_BYTES = 64_000_000
@@ -22,14 +22,14 @@ class ServerGone(Exception):
     """The server ended, or was ended; says why."""
 
 
-class Connection:
+class LspConnection:
     """Starts it, and speaks with it until it ends. `tell` takes every notification."""
 
     def __init__(self, tell: Callable[[str, Json], None]) -> None:
         self._tell = tell
         self._starter = ProcessStarter()
         self._reader = FrameReader()
-        self._running: Running | None = None
+        self._running: RunningCommand | None = None
         self._unsent = bytearray()
         self._writing: asyncio.Task[None] | None = None
         self._answers: dict[int, asyncio.Future[Any]] = {}
@@ -39,7 +39,7 @@ class Connection:
         """Why there is no server any more; empty while there is one."""
         self.pid = 0
 
-    async def start(self, command: Command) -> None:
+    async def start(self, command: ProcessSpec) -> None:
         """Raises ServerGone."""
         try:
             self._running = await self._starter.start(
@@ -91,7 +91,7 @@ class Connection:
         try:
             for message in self._reader.feed(data):
                 self._take(message)
-        except BadFrame as error:
+        except BadLspFrame as error:
             self._lost(str(error))
 
     def _take(self, message: Json) -> None:

@@ -9,7 +9,7 @@ MAX_BODY_BYTES = 8_000_000
 Json = dict[str, Any]
 
 
-class BadFrame(Exception):
+class BadLspFrame(Exception):
     """What came is not the protocol; the message says what, in a few words."""
 
 
@@ -43,7 +43,7 @@ class FrameReader:
     def _read_header(self) -> bool:
         end = self._waiting.find(b"\r\n\r\n")
         if max(end, len(self._waiting) if end < 0 else 0) > MAX_HEADER_BYTES:
-            raise BadFrame("it sends no frames")
+            raise BadLspFrame("it sends no frames")
         if end < 0:
             return False
         header = bytes(self._waiting[:end])
@@ -53,9 +53,9 @@ class FrameReader:
             if name.strip().lower() == b"content-length" and value.strip().isdigit() and len(value) < 20:
                 self._length = int(value)
                 if self._length > MAX_BODY_BYTES:
-                    raise BadFrame("a message is too large")
+                    raise BadLspFrame("a message is too large")
                 return True
-        raise BadFrame("a frame has no length")
+        raise BadLspFrame("a frame has no length")
 
 
 def document(body: bytes) -> Json:
@@ -63,7 +63,7 @@ def document(body: bytes) -> Json:
     try:
         found: object = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise BadFrame("a message is not JSON") from error
+        raise BadLspFrame("a message is not JSON") from error
     if not isinstance(found, dict):
-        raise BadFrame("a message is no object")
+        raise BadLspFrame("a message is no object")
     return cast("Json", found)

@@ -8,10 +8,10 @@ from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
-from clew.lsp.connection import Connection, ServerGone
+from clew.lsp.connection import LspConnection, ServerGone
 from clew.lsp.diagnostics import Diagnostic, read_diagnostics
 from clew.lsp.frames import Json
-from clew.system.process import Command
+from clew.system.process import ProcessSpec
 
 START_S = 60.0
 """A server that has not answered by then never will."""
@@ -42,7 +42,7 @@ class LanguageServerSession:
     def __init__(self, name: str, root: str) -> None:
         self.name = name
         self.root = root
-        self.connection = Connection(self._hear)
+        self.connection = LspConnection(self._hear)
         self._open: dict[str, _Open] = {}
         self._said: dict[str, tuple[Diagnostic, ...]] = {}
         self._news: dict[str, asyncio.Event] = {}
@@ -54,7 +54,7 @@ class LanguageServerSession:
         """Why there is no server any more."""
         return self.connection.problem
 
-    async def start(self, command: Command) -> None:
+    async def start(self, command: ProcessSpec) -> None:
         """Until it can be asked. Raises ServerGone."""
         await self.connection.start(command)
         uri = Path(self.root).as_uri()

@@ -25,7 +25,7 @@ C_FAMILY = {".c": "c", ".h": "c", ".cc": "cpp", ".cpp": "cpp", ".cxx": "cpp", ".
 NONE: Mapping[str, str] = {}
 
 
-class Server(Struct, frozen=True, kw_only=True):
+class LanguageServerKind(Struct, frozen=True, kw_only=True):
     """One kind of server."""
 
     name: str
@@ -36,22 +36,24 @@ class Server(Struct, frozen=True, kw_only=True):
     """The nearest directory that holds one of these is what the server works in."""
 
 
-KNOWN: tuple[Server, ...] = (
-    Server(
+KNOWN: tuple[LanguageServerKind, ...] = (
+    LanguageServerKind(
         name="pyright",
         command=("pyright-langserver", "--stdio"),
         languages=PYTHON,
         root_markers=("pyrightconfig.json", "pyproject.toml", "setup.py", "setup.cfg"),
     ),
-    Server(
+    LanguageServerKind(
         name="typescript",
         command=("typescript-language-server", "--stdio"),
         languages=SCRIPT,
         root_markers=("tsconfig.json", "jsconfig.json", "package.json"),
     ),
-    Server(name="gopls", command=("gopls",), languages={".go": "go"}, root_markers=("go.work", "go.mod")),
-    Server(name="rust-analyzer", command=("rust-analyzer",), languages={".rs": "rust"}, root_markers=("Cargo.toml",)),
-    Server(
+    LanguageServerKind(name="gopls", command=("gopls",), languages={".go": "go"}, root_markers=("go.work", "go.mod")),
+    LanguageServerKind(
+        name="rust-analyzer", command=("rust-analyzer",), languages={".rs": "rust"}, root_markers=("Cargo.toml",)
+    ),
+    LanguageServerKind(
         name="clangd",
         command=("clangd", "--background-index=false"),
         languages=C_FAMILY,
@@ -60,11 +62,11 @@ KNOWN: tuple[Server, ...] = (
 )
 
 
-def servers_of(given: Mapping[str, LanguageServer]) -> tuple[Server, ...]:
+def servers_of(given: Mapping[str, LanguageServer]) -> tuple[LanguageServerKind, ...]:
     """The known rows with the user's own: one of the same name takes its place, one without a command switches it
     off."""
     own = [
-        Server(
+        LanguageServerKind(
             name=name,
             command=row.command or known_command(name),
             languages=row.languages or known_languages(name),
@@ -86,13 +88,13 @@ def known_languages(name: str) -> Mapping[str, str]:
     return next((row.languages for row in KNOWN if row.name == name), NONE)
 
 
-def server_for(path: str, servers: Iterable[Server]) -> Server | None:
+def server_for(path: str, servers: Iterable[LanguageServerKind]) -> LanguageServerKind | None:
     """The first that knows the language of a file."""
     suffix = os.path.splitext(path)[1].lower()
     return next((row for row in servers if suffix in row.languages and row.command), None)
 
 
-def program_of(server: Server, env: Mapping[str, str], outside: Iterable[str]) -> str:
+def program_of(server: LanguageServerKind, env: Mapping[str, str], outside: Iterable[str]) -> str:
     """The program on the user's own PATH; never one that a project brings. Empty: there is none."""
     first = server.command[0]
     roots = [Path(root) for root in outside]
@@ -102,7 +104,7 @@ def program_of(server: Server, env: Mapping[str, str], outside: Iterable[str]) -
     return first if os.access(first, os.X_OK) and not inside else ""
 
 
-def root_of(path: str, server: Server, project: str) -> str:
+def root_of(path: str, server: LanguageServerKind, project: str) -> str:
     """The nearest directory around a file, within the project, that holds a marker; else the project."""
     folder = os.path.dirname(path)
     while folder == project or folder.startswith(project.rstrip("/") + "/"):

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 from msgspec.structs import asdict
 
-from clew.mcp.definitions import Definition, shape_of
+from clew.mcp.definitions import ServerDefinition, shape_of
 from clew.permissions.approval_store import Approval, ApprovalStore
 from clew.permissions.named_content import MAX_FILE_BYTES, MAX_TOTAL_BYTES, content_at, is_inside
 from clew.permissions.trust import place_at
@@ -19,7 +19,7 @@ NOT_ABOUT_IT = ("scope", "source", "digest", "disabled", "always_load")
 """The same server in two files of a project is one decision, and switching it off and on is none."""
 
 
-def digest_of(server: Definition, root: Path | str) -> str:
+def digest_of(server: ServerDefinition, root: Path | str) -> str:
     """Of the definition as it is written and of what its words name below `root` now. Another digest is another
     decision."""
     about = {name: value for name, value in asdict(server).items() if name not in NOT_ABOUT_IT}
@@ -35,7 +35,7 @@ def digest_of(server: Definition, root: Path | str) -> str:
     return summary.hexdigest()
 
 
-def named_files(server: Definition, root: Path | str) -> list[str]:
+def named_files(server: ServerDefinition, root: Path | str) -> list[str]:
     """What stands inside the project and is named by a word of the command, also behind an `=`."""
     place = os.path.realpath(root)
     if server.kind != "stdio":
@@ -58,19 +58,19 @@ class McpApprovals:
         """What was wrong with the file, if it could not be read."""
         return self._store.problem
 
-    def is_approved(self, server: Definition, root: Path | str) -> bool:
+    def is_approved(self, server: ServerDefinition, root: Path | str) -> bool:
         """Exactly this server was approved for this project, which is still the same place."""
         if not server.needs_approval:
             return True
         place = place_at(os.path.realpath(root))
         return place is not None and self._store.is_approved(server.digest, place)
 
-    def may_run(self, server: Definition, root: Path | str) -> bool:
+    def may_run(self, server: ServerDefinition, root: Path | str) -> bool:
         """As `is_approved`, and all it names is still what was looked at. Reads files."""
         same = not server.needs_approval or digest_of(server, root) == server.digest
         return same and self.is_approved(server, root)
 
-    def approve(self, servers: Iterable[Definition], root: Path | str) -> int:
+    def approve(self, servers: Iterable[ServerDefinition], root: Path | str) -> int:
         """Let these run from now on. How many of them were not approved before. Raises OSError."""
         place = place_at(os.path.realpath(root))
         return self._store.approve(
@@ -79,7 +79,7 @@ class McpApprovals:
             if server.needs_approval and place is not None
         )
 
-    def revoke(self, servers: Iterable[Definition], root: Path | str) -> int:
+    def revoke(self, servers: Iterable[ServerDefinition], root: Path | str) -> int:
         """Take approvals back. How many there were. Raises OSError."""
         gone, here = {server.digest for server in servers}, place_at(os.path.realpath(root))
         return self._store.revoke(lambda one: one.digest in gone and one.place == here)

@@ -34,7 +34,7 @@ APPROVED_SCOPES: frozenset[McpScope] = frozenset({"project"})
 """What somebody else wrote: it runs only after a person's word about exactly this."""
 
 
-class Definition(Struct, frozen=True, kw_only=True):
+class ServerDefinition(Struct, frozen=True, kw_only=True):
     """One server as it is written: nothing is expanded yet."""
 
     name: str
@@ -84,7 +84,7 @@ def check_name(name: str) -> str:
 
 def read_servers(
     document: Any, *, scope: McpScope, source: str, problem: Callable[[str], None]
-) -> tuple[Definition, ...]:
+) -> tuple[ServerDefinition, ...]:
     """The servers of one document."""
     if not isinstance(document, dict):
         problem(f"{source}: not a JSON object")
@@ -96,7 +96,7 @@ def read_servers(
     servers = cast(Json, given)
     if len(servers) > MAX_SERVERS:
         problem(f"{source}: {SERVERS} holds more than {MAX_SERVERS} servers; the rest is left out")
-    found: list[Definition] = []
+    found: list[ServerDefinition] = []
     for name, entry in list(servers.items())[:MAX_SERVERS]:
         try:
             found.append(read_server(name, entry, scope=scope, source=source, problem=problem))
@@ -107,7 +107,7 @@ def read_servers(
 
 def read_server(
     name: str, entry: Any, *, scope: McpScope, source: str, problem: Callable[[str], None] = lambda line: None
-) -> Definition:
+) -> ServerDefinition:
     """One server. Raises BadDefinition; keys that are not known are told and do nothing."""
     if wrong := check_name(name):
         raise BadDefinition(wrong)
@@ -118,7 +118,7 @@ def read_server(
     allowed = (*OF_ALL, *(OF_STDIO if kind == "stdio" else OF_HTTP if kind != "sdk" else ("name", "instance")))
     if unknown := sorted(set(given) - set(allowed)):
         problem(f"{source}: {SERVERS}.{name}.{shown(unknown[0])}: a {kind} server has no such key; it does nothing")
-    return Definition(
+    return ServerDefinition(
         name=name,
         scope=scope,
         source=source,
@@ -136,7 +136,7 @@ def read_server(
     )
 
 
-def document_of(server: Definition) -> Json:
+def document_of(server: ServerDefinition) -> Json:
     """The server as it is written in a file."""
     if server.kind == "stdio":
         written: Json = {"type": "stdio", "command": server.command, "args": list(server.args), "env": dict(server.env)}
@@ -147,7 +147,7 @@ def document_of(server: Definition) -> Json:
     return written
 
 
-def shape_of(server: Definition) -> str:
+def shape_of(server: ServerDefinition) -> str:
     """What would run or be asked, word by word, variables as they are written. What a project adds to it stands below,
     in full; of what the user wrote only the names: it may be a secret."""
     if server.kind == "sdk":

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from clew.mcp.definitions import Definition
+from clew.mcp.definitions import ServerDefinition
 
 VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 
@@ -19,18 +19,18 @@ class MissingVariables(ValueError):
         self.names = names
 
 
-def named_variables(server: Definition) -> tuple[str, ...]:
+def named_variables(server: ServerDefinition) -> tuple[str, ...]:
     """The variables that a definition names, each once."""
     return tuple(dict.fromkeys(found[1] for text in server.texts for found in VARIABLE.finditer(text)))
 
 
-def variable_words(server: Definition, env: Mapping[str, str]) -> tuple[str, ...]:
+def variable_words(server: ServerDefinition, env: Mapping[str, str]) -> tuple[str, ...]:
     """Each variable with where its value would come from; never a value of the user's."""
     defaults = {found[1]: found[2] for text in server.texts for found in VARIABLE.finditer(text)}
     return tuple(f"{name} ({_standing(name, default, env)})" for name, default in defaults.items())
 
 
-def expanded(server: Definition, env: Mapping[str, str]) -> Definition:
+def expanded(server: ServerDefinition, env: Mapping[str, str]) -> ServerDefinition:
     """The definition with values in place of variables. Raises MissingVariables."""
     missing: dict[str, None] = {}
 

@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from clew.mcp.approvals import digest_of
-from clew.mcp.definitions import SERVERS, Definition, read_servers
+from clew.mcp.definitions import SERVERS, ServerDefinition, read_servers
 from clew.protocol.event_kinds.programs import McpScope
 from clew.system.private_files import replace_private
 
@@ -35,16 +35,16 @@ PLACES: dict[McpScope, str] = {
 }
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class FoundServers(Struct, frozen=True, kw_only=True):
     """All servers that are defined, and what could not be understood."""
 
-    servers: tuple[Definition, ...] = ()
+    servers: tuple[ServerDefinition, ...] = ()
     problems: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     """What is no mistake and should be known: a server that another one stands in place of."""
 
 
-class Places(Struct, frozen=True, kw_only=True):
+class ServerPlaces(Struct, frozen=True, kw_only=True):
     """Where definitions may be."""
 
     home: Path
@@ -72,16 +72,16 @@ class Places(Struct, frozen=True, kw_only=True):
         return tuple(scope for scope, may in wanted if may and scope in self.sources)
 
 
-def may_have_servers(places: Places) -> bool:
+def may_have_servers(places: ServerPlaces) -> bool:
     """Whether it is worth looking: a few names on disk."""
     return bool(places.given) or any(os.path.lexists(places.file_of(scope)) for scope in places.read_scopes())
 
 
-def find_servers(places: Places, more: Collection[Definition] = ()) -> Found:
+def find_servers(places: ServerPlaces, more: Collection[ServerDefinition] = ()) -> FoundServers:
     """All servers, the nearest of each name, with digests where they are approved by."""
     problems: list[str] = []
     notes: list[str] = []
-    found: list[Definition] = [*more]
+    found: list[ServerDefinition] = [*more]
     for text in places.given:
         found += _given(text, problems.append)
     off: set[str] = set()
@@ -94,7 +94,7 @@ def find_servers(places: Places, more: Collection[Definition] = ()) -> Found:
         if scope != "project":
             off |= _names(document.get(DISABLED))
     chosen = _nearest(found, notes)
-    return Found(
+    return FoundServers(
         servers=tuple(
             replace(
                 server,
@@ -185,7 +185,7 @@ def write_document(path: Path, document: dict[str, Any], *, private: bool) -> No
     replace_private(path, data, mode=0o600 if private else 0o644)
 
 
-def _given(text: str, problem: Callable[[str], None]) -> tuple[Definition, ...]:
+def _given(text: str, problem: Callable[[str], None]) -> tuple[ServerDefinition, ...]:
     if text.lstrip().startswith("{"):
         source, document = "--mcp-config", parsed(text, "--mcp-config", problem)
     else:
@@ -201,8 +201,8 @@ def _names(value: Any) -> set[str]:
     return {name for name in cast(list[Any], value) if isinstance(name, str)} if isinstance(value, list) else set()
 
 
-def _nearest(found: list[Definition], notes: list[str]) -> list[Definition]:
-    chosen: dict[str, Definition] = {}
+def _nearest(found: list[ServerDefinition], notes: list[str]) -> list[ServerDefinition]:
+    chosen: dict[str, ServerDefinition] = {}
     for server in sorted(found, key=lambda one: NEAREST.index(one.scope)):
         near = chosen.setdefault(server.name, server)
         if near is not server:

@@ -6,8 +6,8 @@ from typing import Any
 
 from msgspec import Struct
 
-from clew.mcp.ports import CallOutcome, Connection, ServerError
-from clew.mcp.server import Server
+from clew.mcp.ports import CallOutcome, ServerConnection, ServerError
+from clew.mcp.server import McpServer
 
 MAX_PAGES = 20
 MAX_PROMPTS = 200
@@ -42,7 +42,7 @@ class OfferedResource(Struct, frozen=True, kw_only=True):
     template: bool = False
 
 
-async def prompts_of(connection: Connection) -> tuple[OfferedPrompt, ...]:
+async def prompts_of(connection: ServerConnection) -> tuple[OfferedPrompt, ...]:
     """All its prompts. Raises ServerError."""
     found: list[OfferedPrompt] = []
     for one in await _pages(connection, "list_prompts", "prompts", MAX_PROMPTS):
@@ -55,7 +55,7 @@ async def prompts_of(connection: Connection) -> tuple[OfferedPrompt, ...]:
     return tuple(found)
 
 
-async def count_offers(server: Server) -> None:
+async def count_offers(server: McpServer) -> None:
     """Ask a server that is connected how much it offers beside tools; what it does not answer stays as it was."""
     connection = server.connection
     with suppress(ServerError):
@@ -65,7 +65,7 @@ async def count_offers(server: Server) -> None:
             server.resources = len(await resources_of(connection))
 
 
-async def resources_of(connection: Connection) -> tuple[OfferedResource, ...]:
+async def resources_of(connection: ServerConnection) -> tuple[OfferedResource, ...]:
     """All its resources and forms of addresses. Raises ServerError."""
     found = [
         OfferedResource(uri=str(one.uri), name=one.name, description=one.description or "", kind=one.mime_type or "")
@@ -82,7 +82,7 @@ async def resources_of(connection: Connection) -> tuple[OfferedResource, ...]:
     return tuple(found)
 
 
-async def prompt_words(connection: Connection, name: str, arguments: Mapping[str, str]) -> CallOutcome:
+async def prompt_words(connection: ServerConnection, name: str, arguments: Mapping[str, str]) -> CallOutcome:
     """What a prompt says with these arguments. Raises ServerError."""
     from clew.mcp.results import Collected  # a server is connected, so the SDK is there
 
@@ -93,7 +93,7 @@ async def prompt_words(connection: Connection, name: str, arguments: Mapping[str
     return bounded(found.outcome(is_error=False))
 
 
-async def resource_content(connection: Connection, uri: str) -> CallOutcome:
+async def resource_content(connection: ServerConnection, uri: str) -> CallOutcome:
     """What a resource holds. Raises ServerError."""
     from clew.mcp.results import resource_outcome  # a server is connected, so the SDK is there
 
@@ -110,7 +110,7 @@ def bounded(outcome: CallOutcome) -> CallOutcome:
     return CallOutcome(text=text, media=outcome.media, is_error=outcome.is_error)
 
 
-async def _pages(connection: Connection, method: str, field: str, most: int) -> list[Any]:
+async def _pages(connection: ServerConnection, method: str, field: str, most: int) -> list[Any]:
     found: list[Any] = []
     cursor: str | None = None
     for _ in range(MAX_PAGES):
@@ -122,5 +122,5 @@ async def _pages(connection: Connection, method: str, field: str, most: int) -> 
     return found[:most]
 
 
-async def _page(connection: Connection, method: str, cursor: str | None) -> Any:
+async def _page(connection: ServerConnection, method: str, cursor: str | None) -> Any:
     return await connection.ask(lambda client: getattr(client, method)(cursor=cursor))

@@ -8,7 +8,7 @@ from typing import Any, Literal, Protocol
 
 from msgspec import Struct
 
-from clew.mcp.definitions import Definition
+from clew.mcp.definitions import ServerDefinition
 from clew.protocol.messages import ResultContent
 
 Listing = Literal["tools", "prompts", "resources"]
@@ -65,7 +65,7 @@ class ConnectionLost(ServerError):
     """It went away while it was asked."""
 
 
-class Connection(Protocol):
+class ServerConnection(Protocol):
     """A server that answers. Every method raises ServerError."""
 
     facts: ServerFacts
@@ -105,13 +105,13 @@ class Surroundings(Struct, frozen=True, kw_only=True):
     elicit: "Callable[[str, Any], Awaitable[Any]] | None" = None
     """A server asks a person: its name and the SDK's `ElicitRequestParams`; answers with `ElicitResult`. None: such
     asks are refused, and servers are told so from the beginning."""
-    sign_in: "Callable[[Definition], Any] | None" = None
+    sign_in: "Callable[[ServerDefinition], Any] | None" = None
     """The `httpx2.Auth` for an HTTP server; None, or an answer of None: requests go with its headers alone."""
-    in_process: "Callable[[Definition], Any] | None" = None
+    in_process: "Callable[[ServerDefinition], Any] | None" = None
     """The SDK's `Transport` for a server of kind `sdk`."""
 
 
 Heard = Callable[[Listing], None]
 """A server says that one of its lists changed."""
-Open = Callable[[Definition, Surroundings, Heard], AbstractAsyncContextManager[Connection]]
+Open = Callable[[ServerDefinition, Surroundings, Heard], AbstractAsyncContextManager[ServerConnection]]
 """Connect to a server whose definition is expanded. Entering and leaving raise ServerError."""

@@ -13,7 +13,7 @@ from clew.tools.base import Effect, Tool, ToolContext, ToolResult
 from clew.tools.schemas.schema import schema_of
 
 if TYPE_CHECKING:
-    from clew.mcp.server import Server
+    from clew.mcp.server import McpServer
 
 LIST, READ = "ListMcpResources", "ReadMcpResource"
 MAX_LISTED = 200
@@ -23,7 +23,7 @@ class NoParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Nothing."""
 
 
-class ReadParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class ReadResourceParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Which one."""
 
     uri: Annotated[str, Meta(description="Address of the resource, as listed")]
@@ -34,7 +34,7 @@ class _ResourceTool(Tool[Any]):
     words: ClassVar[str]
     verb: ClassVar[str]
 
-    def __init__(self, server: "Server") -> None:
+    def __init__(self, server: "McpServer") -> None:
         self._server = server
         self.source = server.name
         self.name = f"mcp__{server.name}__{self.verb}"
@@ -78,12 +78,12 @@ class ReadResource(_ResourceTool):
 
     verb = READ
     words = "Reads one resource of the MCP server {} by its address."
-    params: ClassVar[type[Struct]] = ReadParams
+    params: ClassVar[type[Struct]] = ReadResourceParams
 
-    def accesses(self, params: ReadParams, context: ToolContext) -> tuple[Access, ...]:
+    def accesses(self, params: ReadResourceParams, context: ToolContext) -> tuple[Access, ...]:
         return (ToolAccess(tool=self.name),)
 
-    async def run(self, params: ReadParams, context: ToolContext) -> ToolResult:
+    async def run(self, params: ReadResourceParams, context: ToolContext) -> ToolResult:
         connection = self._server.connection
         if connection is None:
             return self._gone()

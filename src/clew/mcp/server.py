@@ -4,14 +4,14 @@ import asyncio
 import contextlib
 from collections.abc import Callable
 
-from clew.mcp.definitions import Definition
+from clew.mcp.definitions import ServerDefinition
 from clew.mcp.expansion import MissingVariables, expanded
 from clew.mcp.ports import (
-    Connection,
     HopelessServer,
     Listing,
     NeedsAuth,
     OfferedTool,
+    ServerConnection,
     ServerError,
     Surroundings,
 )
@@ -32,18 +32,18 @@ QUIET_S = 60.0
 SETTLED: frozenset[McpState] = frozenset({"ready", "failed", "off", "unapproved", "untrusted", "needs_auth"})
 
 
-class Server:
+class McpServer:
     """Owned by one task from start to stop: whatever the SDK opened is closed where it was opened."""
 
     def __init__(
         self,
-        definition: Definition,
+        definition: ServerDefinition,
         around: Surroundings,
         sdk: Sdk,
-        changed: Callable[["Server"], None],
+        changed: Callable[["McpServer"], None],
         tell: Callable[[str], None],
         *,
-        may_run: Callable[[Definition], bool],
+        may_run: Callable[[ServerDefinition], bool],
         state: McpState = "waiting",
     ) -> None:
         """`changed`: the state or the tools are others now. `tell`: one line for a person. `may_run`: whether it is
@@ -51,7 +51,7 @@ class Server:
         self.definition = definition
         self.state: McpState = state
         self.detail = ""
-        self.connection: Connection | None = None
+        self.connection: ServerConnection | None = None
         self.tools: tuple[McpTool, ...] = ()
         self.prompts = self.resources = 0
         """How many of each it offers, as far as somebody has asked it."""
@@ -165,7 +165,7 @@ class Server:
             self._told.discard("lost")
             await self._follow(connection)
 
-    async def _follow(self, connection: Connection) -> None:
+    async def _follow(self, connection: ServerConnection) -> None:
         """Until it goes away: its lists are read again when it says they changed, not more often than is good."""
         loop = asyncio.get_running_loop()
         pause_s, last = DEBOUNCE_S, loop.time()
@@ -184,7 +184,7 @@ class Server:
         finally:
             ending.cancel()
 
-    async def _read_again(self, connection: Connection) -> None:
+    async def _read_again(self, connection: ServerConnection) -> None:
         dirty, self._dirty = self._dirty, set()
         self._news.clear()
         if "tools" in dirty:

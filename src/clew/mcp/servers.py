@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable, Collection
 
 from clew.mcp.approvals import McpApprovals
-from clew.mcp.definitions import Definition, shape_of
+from clew.mcp.definitions import ServerDefinition, shape_of
 from clew.mcp.expansion import variable_words
-from clew.mcp.files import Found, Places, find_servers, set_disabled
+from clew.mcp.files import FoundServers, ServerPlaces, find_servers, set_disabled
 from clew.mcp.ports import Surroundings
-from clew.mcp.server import SETTLED, Server
+from clew.mcp.server import SETTLED, McpServer
 from clew.mcp.tools import McpTool
 from clew.mcp.transport.sdk import Sdk
 from clew.protocol.event_kinds.programs import McpServerRow, McpState
@@ -19,22 +19,22 @@ class McpServers:
 
     def __init__(
         self,
-        places: Places,
+        places: ServerPlaces,
         around: Surroundings,
         *,
-        changed: Callable[[Server], None] = lambda server: None,
+        changed: Callable[[McpServer], None] = lambda server: None,
         tell: Callable[[str], None] = lambda line: None,
     ) -> None:
         """`changed`: a server's state or tools are others now. `tell`: one line for a person."""
         self.places = places
         self.around = around
-        self.servers: dict[str, Server] = {}
-        self.found = Found()
+        self.servers: dict[str, McpServer] = {}
+        self.found = FoundServers()
         self.approvals = McpApprovals(places.home)
         self.sdk = Sdk()
         self._changed = changed
         self._tell = tell
-        self._more: tuple[Definition, ...] = ()
+        self._more: tuple[ServerDefinition, ...] = ()
         self._begun = False
         self._ending: set[asyncio.Future[None]] = set()
         self._take(find_servers(places))
@@ -43,7 +43,7 @@ class McpServers:
         """All definitions as they stand now, on disk too."""
         self._take(await asyncio.to_thread(find_servers, self.places, self._more))
 
-    def _take(self, found: Found) -> None:
+    def _take(self, found: FoundServers) -> None:
         """A server whose definition did not change goes on as it is."""
         self.found = found
         known = {definition.name: definition for definition in self.found.servers}
@@ -55,7 +55,7 @@ class McpServers:
                 continue
             if old is not None:
                 self._forget(old)
-            self.servers[name] = Server(
+            self.servers[name] = McpServer(
                 definition,
                 self.around,
                 self.sdk,
@@ -67,12 +67,12 @@ class McpServers:
             if self._begun:
                 self._start(self.servers[name])
 
-    async def add(self, definitions: Collection[Definition]) -> None:
+    async def add(self, definitions: Collection[ServerDefinition]) -> None:
         """Servers of the program that drives this session, in place of those it gave before."""
         self._more = tuple(definitions)
         await self.reread()
 
-    def standing(self, definition: Definition) -> McpState:
+    def standing(self, definition: ServerDefinition) -> McpState:
         """How a server stands before it is connected."""
         if definition.disabled:
             return "off"
@@ -119,7 +119,7 @@ class McpServers:
                 task.cancel()
         return self.connecting
 
-    def row(self, server: Server) -> McpServerRow:
+    def row(self, server: McpServer) -> McpServerRow:
         """As people decide about it."""
         definition = server.definition
         facts = server.connection.facts if server.connection is not None else None
@@ -197,15 +197,15 @@ class McpServers:
         await self.reread()
         await self.apply()
 
-    def _start(self, server: Server, *, again: bool = False) -> None:
+    def _start(self, server: McpServer, *, again: bool = False) -> None:
         if server.state == "waiting":
             server.start(again=again)
 
-    def _may_run(self, definition: Definition) -> bool:
+    def _may_run(self, definition: ServerDefinition) -> bool:
         """A program of a project runs only as it was looked at: asked each time before it is started."""
         return self.approvals.may_run(definition, self.places.root)
 
-    def _forget(self, server: Server) -> None:
+    def _forget(self, server: McpServer) -> None:
         """It is not defined any more."""
         self._ending.add(task := asyncio.ensure_future(server.stop()))
         task.add_done_callback(self._ending.discard)

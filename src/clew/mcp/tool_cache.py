@@ -12,7 +12,7 @@ from msgspec import Struct
 from msgspec.structs import asdict
 
 from clew.mcp.approvals import NOT_ABOUT_IT
-from clew.mcp.definitions import Definition
+from clew.mcp.definitions import ServerDefinition
 from clew.mcp.ports import OfferedTool
 from clew.mcp.tools import KnownTool, McpTool, UnusableTool
 from clew.system.private_files import replace_private
@@ -36,7 +36,7 @@ class ToolCache:
     def __init__(self, home: Path) -> None:
         self._folder = home / "cache" / "mcp"
 
-    def load(self, server: Definition) -> tuple[KnownTool, ...]:
+    def load(self, server: ServerDefinition) -> tuple[KnownTool, ...]:
         """What it offered the last time; nothing where that is not known."""
         found: list[KnownTool] = []
         for offered in self._read(server).tools:
@@ -44,7 +44,7 @@ class ToolCache:
                 found.append(KnownTool(server.name, offered))
         return tuple(found)
 
-    def compare(self, server: Definition, tools: tuple[McpTool, ...]) -> None:
+    def compare(self, server: ServerDefinition, tools: tuple[McpTool, ...]) -> None:
         """Mark the tools that describe themselves otherwise than when they were last let run, and keep the others'
         words; theirs are kept when somebody lets them run."""
         before = self._known(server)
@@ -56,23 +56,23 @@ class ToolCache:
         past = [offered for name, offered in before.items() if name not in kept]
         self._write(server, _Kept(server=server.name, tools=tuple(kept.values()), past=tuple(past[-MAX_PAST:])))
 
-    def _accept(self, server: Definition, offered: OfferedTool) -> None:
+    def _accept(self, server: ServerDefinition, offered: OfferedTool) -> None:
         kept = self._read(server)
         kept.tools = tuple(offered if one.name == offered.name else one for one in kept.tools)
         self._write(server, kept)
 
-    def _known(self, server: Definition) -> dict[str, OfferedTool]:
+    def _known(self, server: ServerDefinition) -> dict[str, OfferedTool]:
         kept = self._read(server)
         return {one.name: one for one in (*kept.past, *kept.tools)}
 
-    def _read(self, server: Definition) -> _Kept:
+    def _read(self, server: ServerDefinition) -> _Kept:
         try:
             data = self._path(server).read_bytes()
             return msgspec.json.decode(data, type=_Kept) if len(data) <= MAX_BYTES else _Kept()
         except (OSError, msgspec.DecodeError, UnicodeDecodeError, RecursionError):
             return _Kept()
 
-    def _write(self, server: Definition, kept: _Kept) -> None:
+    def _write(self, server: ServerDefinition, kept: _Kept) -> None:
         """A cache that cannot be written is no reason to say anything."""
         data = msgspec.json.encode(kept)
         path = self._path(server)
@@ -89,7 +89,7 @@ class ToolCache:
         for file in files[: max(0, len(files) - MAX_FILES)]:
             file.unlink(missing_ok=True)
 
-    def _path(self, server: Definition) -> Path:
+    def _path(self, server: ServerDefinition) -> Path:
         about = {name: value for name, value in asdict(server).items() if name not in NOT_ABOUT_IT}
         digest = hashlib.sha256(msgspec.json.encode(about, order="sorted")).hexdigest()
         return self._folder / f"{digest[:40]}.json"

@@ -13,7 +13,7 @@ from clew.tools.base import ToolContext, ToolResult
 from clew.tools.deferred.described import Arguments, DescribedTool
 
 if TYPE_CHECKING:
-    from clew.mcp.server import Server
+    from clew.mcp.server import McpServer
 
 Json = dict[str, Any]
 MAX_NAME_CHARS = 64
@@ -55,7 +55,7 @@ class McpTool(KnownTool):
     """What the server says of its own effects is shown to people and believed by nobody: it may change anything, so
     every call asks unless a rule says otherwise."""
 
-    def __init__(self, server: "Server", offered: OfferedTool) -> None:
+    def __init__(self, server: "McpServer", offered: OfferedTool) -> None:
         """Raises UnusableTool."""
         super().__init__(server.name, offered)
         self._server = server
@@ -90,7 +90,7 @@ class McpTool(KnownTool):
         return ToolResult(text=outcome.text, media=outcome.media, is_error=outcome.is_error)
 
 
-def tools_of(server: "Server", offered: Iterable[OfferedTool]) -> tuple[tuple[McpTool, ...], tuple[str, ...]]:
+def tools_of(server: "McpServer", offered: Iterable[OfferedTool]) -> tuple[tuple[McpTool, ...], tuple[str, ...]]:
     """The tools that can be used, and a line about each that cannot."""
     found: dict[str, McpTool] = {}
     problems: list[str] = []

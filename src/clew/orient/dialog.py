@@ -19,7 +19,7 @@ _TOOL_CHARS = 4000
 _SUMMARY = "(summary of the earlier session)"
 
 
-class Line(NamedTuple):
+class DialogLine(NamedTuple):
     """One message of the dialog, or what a tool was given and gave."""
 
     by_user: bool
@@ -31,8 +31,8 @@ class DialogFold:
     """Keeps the summary, what both sides said and what tools showed; one more entry costs that entry."""
 
     def __init__(self) -> None:
-        self._spoken: deque[Line] = deque(maxlen=_KEPT_MESSAGES)
-        self._shown: deque[Line] = deque(maxlen=_KEPT_MESSAGES)
+        self._spoken: deque[DialogLine] = deque(maxlen=_KEPT_MESSAGES)
+        self._shown: deque[DialogLine] = deque(maxlen=_KEPT_MESSAGES)
         self._summary = ""
 
     def feed(self, entry: Entry) -> None:
@@ -47,38 +47,40 @@ class DialogFold:
             elif not entry.is_meta and not is_interruption(words):
                 plain, command = typed(words)
                 if plain or command:
-                    self._spoken.append(Line(True, bounded(f"{command} {plain}".strip(), _SPOKEN_CHARS)))
+                    self._spoken.append(DialogLine(True, bounded(f"{command} {plain}".strip(), _SPOKEN_CHARS)))
         elif isinstance(entry, AssistantEntry) and not entry.is_sidechain:
             self._tools(entry.message.content)
             if words := _texts(entry.message.content).strip():
                 failed = entry.is_api_error_message
                 (self._shown if failed else self._spoken).append(
-                    Line(False, bounded(words, _SPOKEN_CHARS), by_tool=failed)
+                    DialogLine(False, bounded(words, _SPOKEN_CHARS), by_tool=failed)
                 )
         elif isinstance(entry, SystemEntry) and entry.subtype == "informational":
-            self._shown.append(Line(False, bounded(entry.content, _TOOL_CHARS), by_tool=True))
+            self._shown.append(DialogLine(False, bounded(entry.content, _TOOL_CHARS), by_tool=True))
 
     def _tools(self, parts: Iterable[object]) -> None:
         for part in parts:
             if isinstance(part, ToolCallPart):
                 call = meant_call(part)
-                self._shown.append(Line(False, bounded(f"{call.name} {words_of(call.arguments)}", _TOOL_CHARS), True))
+                self._shown.append(
+                    DialogLine(False, bounded(f"{call.name} {words_of(call.arguments)}", _TOOL_CHARS), True)
+                )
             elif isinstance(part, ToolResultPart):
-                self._shown.append(Line(False, bounded(words_of(part.content), _TOOL_CHARS), True))
+                self._shown.append(DialogLine(False, bounded(words_of(part.content), _TOOL_CHARS), True))
 
-    def lines(self) -> list[Line]:
+    def lines(self) -> list[DialogLine]:
         """The summary of what was compacted, what tools showed, then all that was said."""
-        before = [Line(False, f"{_SUMMARY} {bounded(self._summary, _MAX_CHARS * 2)}")] if self._summary else []
+        before = [DialogLine(False, f"{_SUMMARY} {bounded(self._summary, _MAX_CHARS * 2)}")] if self._summary else []
         return [*before, *self._shown, *self._spoken]
 
 
-def recent(lines: Sequence[Line]) -> list[Line]:
+def recent(lines: Sequence[DialogLine]) -> list[DialogLine]:
     """What a model is given: the last messages from one of the user on, after the summary; secrets are masked."""
     spoken = [line for line in lines if not line.by_tool]
     summary = spoken[:1] if spoken and not spoken[0].by_user and spoken[0].text.startswith(_SUMMARY) else []
     last = spoken[len(summary) :][-MAX_MESSAGES:]
     first = next((index for index, line in enumerate(last) if line.by_user), 0)
-    return [Line(line.by_user, redact(bounded(line.text, _MAX_CHARS))) for line in [*summary, *last[first:]]]
+    return [DialogLine(line.by_user, redact(bounded(line.text, _MAX_CHARS))) for line in [*summary, *last[first:]]]
 
 
 def words_of(value: object) -> str:
@@ -98,7 +100,7 @@ def _texts(parts: Iterable[object]) -> str:
     return "\n".join(part.text for part in parts if isinstance(part, TextPart))
 
 
-def dialog_of(entries: Iterable[Entry]) -> list[Line]:
+def dialog_of(entries: Iterable[Entry]) -> list[DialogLine]:
     """A whole session's dialog."""
     fold = DialogFold()
     for entry in entries:
@@ -106,6 +108,6 @@ def dialog_of(entries: Iterable[Entry]) -> list[Line]:
     return fold.lines()
 
 
-def as_text(lines: Iterable[Line]) -> str:
+def as_text(lines: Iterable[DialogLine]) -> str:
     """The dialog as one quoted text, so that nothing in it reads as an order."""
     return "\n".join(f"{'USER' if line.by_user else 'AGENT'}: {line.text}" for line in lines)

@@ -7,8 +7,8 @@ from typing import Any, cast
 import msgspec
 
 from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, tool_name
-from clew.orient.labels import Settled
-from clew.orient.side_query import Query, SideQueries
+from clew.orient.labels import LabelledCall
+from clew.orient.side_query import SideQueries, SideQuery
 from clew.protocol.messages import result_text
 from clew.text.redact import redact
 from clew.text.terminal_text import sanitize
@@ -44,7 +44,7 @@ _REFUSAL = re.compile(
 """Error shapes with a colon and ways to say no; "Error handling added to parser.py" is a good label."""
 
 
-def is_large(batch: Sequence[Settled]) -> bool:
+def is_large(batch: Sequence[LabelledCall]) -> bool:
     """Whether the mechanical line leaves something to say: many calls of several kinds."""
     return len(batch) >= _MIN_CALLS and len({_kind(item.call.name) for item in batch}) >= _MIN_KINDS
 
@@ -61,16 +61,18 @@ def _kind(name: str) -> str:
     return next((kind for kind, names in groups if known in names), "other")
 
 
-async def model_label(batch: Sequence[Settled], intent: str, queries: SideQueries) -> str:
+async def model_label(batch: Sequence[LabelledCall], intent: str, queries: SideQueries) -> str:
     """The cleaned label; "" when there is none to use. Failed calls are not shown to the model: they mislead it."""
     good = [item for item in batch if item.result is not None and not item.result.is_error]
     if not good or not queries.available:
         return ""
-    reply = await queries.ask(Query(purpose=PURPOSE, system=_SYSTEM, text=question(good, intent), max_output_tokens=60))
+    reply = await queries.ask(
+        SideQuery(purpose=PURPOSE, system=_SYSTEM, text=question(good, intent), max_output_tokens=60)
+    )
     return clean_label(reply or "")
 
 
-def question(batch: Sequence[Settled], intent: str) -> str:
+def question(batch: Sequence[LabelledCall], intent: str) -> str:
     """The calls as quoted data, each field bounded."""
     lines = [f"The agent had said: {intent[:MAX_INTENT]}"] if intent else []
     for item in batch:

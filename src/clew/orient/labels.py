@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from clew.ledger.approvals import not_run
-from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, Outcome, tool_name
+from clew.ledger.calls import AGENT_TOOLS, EDIT_TOOLS, READ_TOOLS, SEARCH_TOOLS, SHELL_TOOLS, EndedCall, tool_name
 from clew.ledger.commands import CommandsFold
 from clew.ledger.files import FilesFold
 from clew.ledger.todos import items_of
@@ -24,7 +24,7 @@ from clew.protocol.messages import ToolCallPart, ToolResultPart, result_text
 from clew.text.figures import change, shown_path
 
 
-class Settled(NamedTuple):
+class LabelledCall(NamedTuple):
     """A call with its result, as a label sees them; without a result it is still running."""
 
     call: ToolCallPart
@@ -32,18 +32,18 @@ class Settled(NamedTuple):
     display: tuple[Block, ...] = ()
 
 
-def batch_label(batch: Sequence[Settled]) -> str:
+def batch_label(batch: Sequence[LabelledCall]) -> str:
     """What the batch did, in one line; "" for an empty batch."""
     return fitted(grouped(deed for item in batch for deed in deeds(item)))
 
 
-def deeds(item: Settled, cwd: str = "") -> list[Deed]:
+def deeds(item: LabelledCall, cwd: str = "") -> list[Deed]:
     """What one call came to: nearly always one deed, more for a patch of several files."""
     call, name = item.call, tool_name(item.call.name)
     text = result_text(item.result) if item.result is not None else ""
     failed = item.result is not None and item.result.is_error
     extra: object = {"display": list(item.display)} if item.display else None
-    outcome = Outcome(name, call.arguments, text, failed, extra, EntryId("c"), EntryId("r"))
+    outcome = EndedCall(name, call.arguments, text, failed, extra, EntryId("c"), EntryId("r"))
     if why := not_run(outcome):
         named = named_call(call, cwd)
         return [Deed(verb=why.capitalize(), subject=named, short=named)]
@@ -62,7 +62,7 @@ def deeds(item: Settled, cwd: str = "") -> list[Deed]:
     return [used(call, verb, text, failed=failed, cwd=cwd)]
 
 
-def _edits(outcome: Outcome, cwd: str) -> list[Deed]:
+def _edits(outcome: EndedCall, cwd: str) -> list[Deed]:
     fold = FilesFold()
     fold.settle(outcome)
     found: list[Deed] = []
@@ -83,7 +83,7 @@ def _edits(outcome: Outcome, cwd: str) -> list[Deed]:
     return found
 
 
-def _run(outcome: Outcome) -> Deed:
+def _run(outcome: EndedCall) -> Deed:
     """A command as another agent recorded it: without a block that shows its end."""
     command = CommandsFold().settle(outcome)
     if command.background:

@@ -11,7 +11,7 @@ from clew.foreign.registry import identify, read
 from clew.foreign.session import ForeignTranscript
 from clew.ledger.facts import Ledger
 from clew.ledger.fold import LedgerFold, fold
-from clew.orient.dialog import DialogFold, Line, dialog_of
+from clew.orient.dialog import DialogFold, DialogLine, dialog_of
 from clew.protocol.entries import SessionSourceEntry
 from clew.system.home import clew_home
 from clew.transcript.log.lease import holder_of
@@ -31,7 +31,7 @@ class LoadedSession(Struct, frozen=True, kw_only=True):
     updated_s: float
     """Time of the last entry, else of the file."""
     ledger: Ledger
-    dialog: tuple[Line, ...] = ()
+    dialog: tuple[DialogLine, ...] = ()
     problem: str = ""
     """Why nothing could be read, if so."""
     own: bool = False

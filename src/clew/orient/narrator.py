@@ -10,19 +10,19 @@ from clew.ledger.facts import Ledger
 from clew.ledger.fold import LedgerFold
 from clew.orient.dialog import DialogFold
 from clew.orient.form import Form, form_of, news
-from clew.orient.recap_query import Written, WrittenRecaps, write_recap
-from clew.orient.side_query import SideQueries, Stamp
+from clew.orient.recap_query import WrittenRecap, WrittenRecaps, write_recap
+from clew.orient.side_query import QueryStamp, SideQueries
 from clew.orient.titles import model_title
 from clew.protocol.entries import Entry
 
 
-class Told(Struct, frozen=True, kw_only=True):
+class FinishedRecap(Struct, frozen=True, kw_only=True):
     """A recap ready to be shown and stored. The form stands beside the model's words."""
 
     text: str
     away: str
     source: Literal["facts", "model"]
-    key: Stamp
+    key: QueryStamp
     form: Form
     why: str = ""
     """What of the model's words was left out."""
@@ -52,8 +52,8 @@ class Narrator:
         self._memory = memory
         self._kept = kept
         self._left: Form | None = None
-        self._written: Written | None = None
-        self._asking: tuple[Stamp, asyncio.Task[None]] | None = None
+        self._written: WrittenRecap | None = None
+        self._asking: tuple[QueryStamp, asyncio.Task[None]] | None = None
         """Whoever wants the same words waits for the same question."""
 
     def feed(self, entry: Entry) -> None:
@@ -69,9 +69,9 @@ class Narrator:
         """The facts so far. Whoever follows a session holds its lease."""
         return self._fold.ledger(held=True)
 
-    def key(self) -> Stamp:
+    def key(self) -> QueryStamp:
         """What a recap made now would be about."""
-        return Stamp(*self._fold.key())
+        return QueryStamp(*self._fold.key())
 
     def leave(self) -> None:
         """The user went away: news are counted from here."""
@@ -85,7 +85,7 @@ class Narrator:
         """The recap from facts alone."""
         return form_of(self.ledger(), project=self._project)
 
-    async def tell(self, *, with_model: bool = False) -> Told | None:
+    async def tell(self, *, with_model: bool = False) -> FinishedRecap | None:
         """The recap; in a model's words where that is wanted, possible and borne out. None: nothing to tell."""
         ledger = self.ledger()
         form = form_of(ledger, project=self._project)
@@ -94,11 +94,11 @@ class Narrator:
         written = await self._words(ledger, form) if with_model else None
         source: Literal["facts", "model"] = "model" if written and written.text else "facts"
         away = news(self._left, form) if self._left is not None else ""
-        return Told(
+        return FinishedRecap(
             text=written.text if written and written.text else form.text,
             away=away,
             source=source,
-            key=Stamp(form.session_id, form.last_entry_id),
+            key=QueryStamp(form.session_id, form.last_entry_id),
             form=form,
             why=written.why() if written else self._why_none(form) if with_model else "",
         )
@@ -109,9 +109,9 @@ class Narrator:
             reason = "the session went on meanwhile"
         return f"No model wrote it: {reason}."
 
-    async def _words(self, ledger: Ledger, form: Form) -> Written | None:
+    async def _words(self, ledger: Ledger, form: Form) -> WrittenRecap | None:
         """Asked once per session and last entry."""
-        key = Stamp(form.session_id, form.last_entry_id)
+        key = QueryStamp(form.session_id, form.last_entry_id)
         if self._written is None or self._written.key != key:
             self._written = self._kept.get(key) if self._kept is not None else None
         if self._written is None and self._queries is not None:

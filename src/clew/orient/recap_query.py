@@ -17,9 +17,9 @@ from msgspec import Struct
 from clew.ledger.facts import Ledger
 from clew.ledger.words import clip, flat
 from clew.orient.claims import NUMBER, roots_in
-from clew.orient.dialog import Line, as_text, recent
+from clew.orient.dialog import DialogLine, as_text, recent
 from clew.orient.form import Form
-from clew.orient.side_query import Query, SideQueries, Stamp
+from clew.orient.side_query import QueryStamp, SideQueries, SideQuery
 from clew.orient.verify import Dropped, Evidence, sentences_of, verify
 from clew.system.private_files import private_dir, replace_private
 from clew.text.redact import redact
@@ -33,13 +33,13 @@ _ENDING = 10
 """How the last output ended is often how it all ended."""
 
 
-def record_of(ledger: Ledger, text: str, dialog: Sequence[Line]) -> str:
+def record_of(ledger: Ledger, text: str, dialog: Sequence[DialogLine]) -> str:
     """What was done, and what tools showed that has to do with a text; secrets masked."""
     done = "\n".join(clip(flat(line), _WORDS) for line in _done(ledger))
     return redact(f"RECORD\n{done}\n\nSHOWN BY TOOLS (quoted)\n{_shown(text, dialog)}")
 
 
-def _shown(text: str, dialog: Sequence[Line]) -> str:
+def _shown(text: str, dialog: Sequence[DialogLine]) -> str:
     """The lines of what tools were given and gave that share most with a text, and the last ones, in their order."""
     wanted = {root for root in roots_in(text) if len(root) > 3} | {*NUMBER.findall(text)}
     lines = dict.fromkeys(line.strip() for shown in dialog if shown.by_tool for line in shown.text.splitlines())
@@ -116,7 +116,7 @@ class Used(NamedTuple):
     own: bool
 
 
-class Choice(NamedTuple):
+class WriterChoice(NamedTuple):
     """The model to ask, "" for none and why; a small local model says only what the goal is."""
 
     model: str
@@ -132,31 +132,31 @@ def choose(
     main: str,
     used: Used,
     is_local: Callable[[str], bool],
-) -> Choice:
+) -> WriterChoice:
     """Which model writes the recap of a session.
 
     One that was asked for may go to any connected model, the fast one first. An automatic one is for our own sessions
     only, goes to the provider that the session used, and never to the main model unless that is local and it is on.
     """
     if setting == "off" and not asked:
-        return Choice("", reason="recap.model is off")
+        return WriterChoice("", reason="recap.model is off")
     name = fast or (main if asked or (setting == "on" and is_local(main)) else "")
     if not name:
-        return Choice("", reason="no model is connected" if asked else "there is no fast model")
+        return WriterChoice("", reason="no model is connected" if asked else "there is no fast model")
     local = is_local(name)
     if not asked and not used.own:
-        return Choice("", reason="other agents' sessions are told from facts")
+        return WriterChoice("", reason="other agents' sessions are told from facts")
     if not asked and name.partition("/")[0] != used.model.partition("/")[0]:
-        return Choice("", reason=f"the session used another provider than {name}")
+        return WriterChoice("", reason=f"the session used another provider than {name}")
     if local and not asked and setting != "on":
-        return Choice("", reason="a local model writes when asked")
-    return Choice(name, goal_only=local)
+        return WriterChoice("", reason="a local model writes when asked")
+    return WriterChoice(name, goal_only=local)
 
 
-class Written(Struct, frozen=True, kw_only=True):
+class WrittenRecap(Struct, frozen=True, kw_only=True):
     """A recap in a model's words, checked; `dropped` is what it said besides."""
 
-    key: Stamp
+    key: QueryStamp
     text: str
     dropped: tuple[Dropped, ...] = ()
     read_over: bool = False
@@ -176,7 +176,7 @@ def extract(reply: str) -> str:
     return redact(sanitize(found.group(1), one_line=False)).strip() if found else ""
 
 
-def question(form: Form, dialog: Sequence[Line], memory: str = "") -> str:
+def question(form: Form, dialog: Sequence[DialogLine], memory: str = "") -> str:
     """What the model is given: the form, the project's memory if it is wanted, the dialog."""
     kept = f"MEMORY (quoted)\n{memory}\n\n" if memory else ""
     return f"FORM\n{chr(10).join(form.lines())}\n\n{kept}DIALOG (quoted)\n{as_text(recent(dialog))}"
@@ -185,12 +185,12 @@ def question(form: Form, dialog: Sequence[Line], memory: str = "") -> str:
 async def write_recap(
     ledger: Ledger,
     form: Form,
-    dialog: Sequence[Line],
+    dialog: Sequence[DialogLine],
     queries: SideQueries,
     *,
     memory: str = "",
     goal_only: bool = False,
-) -> Written | None:
+) -> WrittenRecap | None:
     """The model's recap, or None: then the form stands alone. It is written, held against ledger and dialog, given back
     once with the objections to be read over against form, record and dialog, and held against them again; what is not
     borne out is left out. A small model is asked again only when there is an objection."""
@@ -220,8 +220,8 @@ async def write_recap(
         gone = [sentence for sentence in sentences_of(best.text) if _letters(sentence) not in kept]
         dropped += [*checked.dropped, *(Dropped(sentence, "taken out when it was read over") for sentence in gone)]
         best = checked
-    return Written(
-        key=Stamp(form.session_id, form.last_entry_id),
+    return WrittenRecap(
+        key=QueryStamp(form.session_id, form.last_entry_id),
         text=f"{best.text} ({form.standing})" if best.text and goal_only and form.standing else best.text,
         dropped=tuple(dict.fromkeys(dropped)),
         read_over=read_over,
@@ -230,7 +230,7 @@ async def write_recap(
 
 async def _ask(queries: SideQueries, system: str, text: str, *, purpose: str = PURPOSE) -> str | None:
     tokens = _MAX_OUTPUT_TOKENS if purpose == PURPOSE else 2 * _MAX_OUTPUT_TOKENS
-    return await queries.ask(Query(purpose=purpose, system=system, text=text, max_output_tokens=tokens))
+    return await queries.ask(SideQuery(purpose=purpose, system=system, text=text, max_output_tokens=tokens))
 
 
 def _quotes(reply: str, given: str) -> bool:
@@ -250,19 +250,19 @@ class WrittenRecaps:
     def __init__(self, home: Path) -> None:
         self._folder = home / "cache" / "written-recaps"
 
-    def get(self, key: Stamp) -> Written | None:
+    def get(self, key: QueryStamp) -> WrittenRecap | None:
         """What was written for this session at this entry."""
         try:
-            written = msgspec.json.decode(self._place(key).read_bytes(), type=Written)
+            written = msgspec.json.decode(self._place(key).read_bytes(), type=WrittenRecap)
         except (OSError, msgspec.DecodeError):
             return None
         return written if written.key == key else None
 
-    def put(self, written: Written) -> None:
+    def put(self, written: WrittenRecap) -> None:
         """Keep it for the next who asks."""
         with contextlib.suppress(OSError):  # a home that cannot be written only costs another query
             private_dir(self._folder)
             replace_private(self._place(written.key), msgspec.json.encode(written))
 
-    def _place(self, key: Stamp) -> Path:
+    def _place(self, key: QueryStamp) -> Path:
         return self._folder / f"{hashlib.blake2b(key.session_id.encode(), digest_size=12).hexdigest()}.json"

@@ -20,14 +20,14 @@ THOUGHT_TOKENS = 2_048
 """What a model that cannot be kept from thinking may spend before its first word: thoughts count as output."""
 
 
-class Stamp(NamedTuple):
+class QueryStamp(NamedTuple):
     """What a result is about. A result whose stamp is not the current one any more is dropped."""
 
     session_id: str
     last_entry_id: str
 
 
-class Query(NamedTuple):
+class SideQuery(NamedTuple):
     """One question to the fast model. No tools, one attempt."""
 
     purpose: str
@@ -45,7 +45,7 @@ class SideQueries:
         model: Model | None,
         *,
         cap: DailyCap,
-        current: Callable[[], Stamp],
+        current: Callable[[], QueryStamp],
         book: Callable[[SideQueryEntry], None],
         log: Callable[[str], None],
         enabled: bool = True,
@@ -60,7 +60,7 @@ class SideQueries:
         self._enabled = enabled
         self._timeout_s = timeout_s
         self._clock = clock or SystemClock()
-        self._running: dict[str, tuple[Stamp, asyncio.Task[Reply]]] = {}
+        self._running: dict[str, tuple[QueryStamp, asyncio.Task[Reply]]] = {}
         self.why_none = "there is too little to tell"
         """Why there is no answer; nothing was asked yet."""
 
@@ -69,7 +69,7 @@ class SideQueries:
         """Whether a query could be sent at all."""
         return self._enabled and self._model is not None
 
-    async def ask(self, query: Query) -> str | None:
+    async def ask(self, query: SideQuery) -> str | None:
         """The reply's words; None when there is none to use, with the reason in the debug log."""
         stamp = self._current()
         model = self._model
@@ -106,14 +106,14 @@ class SideQueries:
                 del self._running[query.purpose]
         return self._settled(query, model, stamp, reply)
 
-    def abort(self, *, unless: Stamp | None = None) -> None:
+    def abort(self, *, unless: QueryStamp | None = None) -> None:
         """Stop what is in flight; with `unless`, only what is about something else."""
         for purpose, (stamp, task) in list(self._running.items()):
             if stamp != unless:
                 self._log(f"side query {purpose}: aborted, its key is stale")
                 task.cancel()
 
-    def _refusal(self, query: Query, stamp: Stamp) -> str:
+    def _refusal(self, query: SideQuery, stamp: QueryStamp) -> str:
         if not self._enabled:
             return "side queries are switched off"
         if not self._cap.allows():
@@ -126,7 +126,7 @@ class SideQueries:
         running[1].cancel()
         return ""
 
-    def _settled(self, query: Query, model: Model, stamp: Stamp, reply: Reply) -> str | None:
+    def _settled(self, query: SideQuery, model: Model, stamp: QueryStamp, reply: Reply) -> str | None:
         cost = model.cost_usd(reply.usage) if reply.usage is not None else None
         self._cap.add(cost or 0.0, query.purpose)
         text = "\n".join(part.text for part in reply.parts if isinstance(part, TextPart)).strip()
@@ -147,7 +147,7 @@ class SideQueries:
             return self._none(query, "the session went on meanwhile, result dropped")
         return text or self._none(query, "empty reply")
 
-    def _failed(self, query: Query, model: Model, stamp: Stamp, reason: str) -> None:
+    def _failed(self, query: SideQuery, model: Model, stamp: QueryStamp, reason: str) -> None:
         self._book(
             SideQueryEntry(
                 session_id=SessionId(stamp.session_id),
@@ -159,7 +159,7 @@ class SideQueries:
         )
         return self._none(query, reason)
 
-    def _none(self, query: Query, reason: str) -> None:
+    def _none(self, query: SideQuery, reason: str) -> None:
         self.why_none = reason
         self._log(f"side query {query.purpose}: {reason}")
 

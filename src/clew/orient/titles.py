@@ -7,10 +7,10 @@ from clew.ledger.facts import Ledger, Request
 from clew.ledger.words import clip
 from clew.orient.claims import code_in, lowered, things
 from clew.orient.deeds import file_name
-from clew.orient.dialog import Line, as_text, recent
+from clew.orient.dialog import DialogLine, as_text, recent
 from clew.orient.form import main_files, request_words
 from clew.orient.label_query import clean_label
-from clew.orient.side_query import Query, SideQueries
+from clew.orient.side_query import SideQueries, SideQuery
 from clew.orient.verify import Evidence
 from clew.text.redact import redact
 from clew.text.terminal_text import sanitize
@@ -97,7 +97,7 @@ def clean_title(reply: str) -> str:
     return clip_columns(text, MAX_COLUMNS) if any(map(str.isalnum, text)) else ""
 
 
-async def model_title(ledger: Ledger, dialog: Sequence[Line], queries: SideQueries) -> str | None:
+async def model_title(ledger: Ledger, dialog: Sequence[DialogLine], queries: SideQueries) -> str | None:
     """A title in the fast model's words, or None: then the fact title stands. It names nothing the session does not."""
     topic = topic_of(ledger)
     if ledger.title_by == "user" or topic is None or not dialog:
@@ -105,7 +105,7 @@ async def model_title(ledger: Ledger, dialog: Sequence[Line], queries: SideQueri
     names = ", ".join(entities(ledger, topic))
     known = f"task: {clip(topic.text, 60)}\nnames: {names}\n\n{as_text(recent(dialog)[-20:])[-1000:]}"
     reply = await queries.ask(
-        Query(
+        SideQuery(
             purpose=PURPOSE,
             system=_SYSTEM.format(language=ledger.language),
             text=known,

@@ -26,7 +26,7 @@ from clew.orient.claims import (
     roots_in,
     things,
 )
-from clew.orient.dialog import Line, words_of
+from clew.orient.dialog import DialogLine, words_of
 from clew.orient.fact_check import decided, names_unwritten, refused_part, shown, tells_unwritten
 from clew.protocol.standing import Standing
 from clew.text.redact import MARK
@@ -157,7 +157,7 @@ def _claims(clause: str) -> Iterator[_Told]:
 class Evidence:
     """Everything a session holds. Tools' texts bear out words and names, never what was done or how it went."""
 
-    def __init__(self, ledger: Ledger, dialog: Sequence[Line]) -> None:
+    def __init__(self, ledger: Ledger, dialog: Sequence[DialogLine]) -> None:
         self._ledger = ledger
         facts = [text for key, value in to_builtins(ledger).items() if key not in _UNTOLD for text in _leaves(value)]
         spoken = [line for line in dialog if not line.by_tool]

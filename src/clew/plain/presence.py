@@ -16,7 +16,7 @@ REPORT = re.compile(rb"(\x1b\[[IO])")
 """What a terminal sends when it gets and when it loses the focus."""
 
 
-class Presence:
+class LinePresence:
     """Takes the terminal's own words out of what is typed, and rings."""
 
     def __init__(

@@ -14,7 +14,7 @@ from clew.config.schema import Density
 from clew.orient.deeds import running
 from clew.plain.dialogs.dialog import Shown
 from clew.plain.line.screen import Screen
-from clew.plain.phrasing import Look, Piece, clipped_line, one_line, phrased, phrased_call, retold_prompt
+from clew.plain.phrases import Look, Piece, clipped_line, one_line, phrased, phrased_call, retold_prompt
 from clew.plain.words_flow import WordsFlow
 from clew.presentation.edit_preview import changes_of
 from clew.presentation.story.passages import (

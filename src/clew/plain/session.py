@@ -7,18 +7,18 @@ from typing import Any, Literal
 from msgspec.structs import replace
 
 from clew.composing.history import History
-from clew.plain.dialogs.asking import NOBODY, Asking
+from clew.plain.dialogs.ask_queue import NOBODY, AskQueue
 from clew.plain.line.editor import Editor
 from clew.plain.line.prompt_line import PROMPT, STEER, PromptLine
 from clew.plain.line.screen import Screen
 from clew.plain.line.terminal import Terminal
-from clew.plain.line.typing import Bad, End, Line, Pressed, Typed
+from clew.plain.line.typed_lines import Bad, End, EnteredLine, Pressed, Typed
 from clew.plain.liveness import Liveness
-from clew.plain.looking import Looking
+from clew.plain.lookups import Looking
 from clew.plain.options import PlainOptions
-from clew.plain.presence import Presence
+from clew.plain.presence import LinePresence
 from clew.plain.render import Renderer
-from clew.plain.stopping import EXIT_INTERRUPTED, Stopping
+from clew.plain.stop_keys import EXIT_INTERRUPTED, LineStop
 from clew.presentation.client_link import ClientLink
 from clew.presentation.status import farewell
 from clew.presentation.story.story import LATE, Story
@@ -77,7 +77,7 @@ class PlainSession:
             put=self._put_story,
         )
         self._liveness = Liveness(self._screen, enabled=self._live)
-        self._asking = Asking(
+        self._asking = AskQueue(
             terminal,
             self._screen,
             self._editor,
@@ -97,7 +97,7 @@ class PlainSession:
             show=self._renderer.put,
             leave=lambda: self._stopping.close(0),
         )
-        self._stopping = Stopping(
+        self._stopping = LineStop(
             self._screen,
             self._asking,
             window_s=options.quit_window_s,
@@ -110,11 +110,11 @@ class PlainSession:
             send=self._send,
             closed=lambda: asyncio.get_running_loop().call_later(options.close_timeout_s, self.post, "over"),
         )
-        self._presence = Presence(
+        self._presence = LinePresence(
             terminal, self._screen, options, unsent=lambda: self._line.begun or self._asking.active, send=self._send
         )
         self._story = Story()
-        self._queued: deque[Line | Bad] = deque()
+        self._queued: deque[EnteredLine | Bad] = deque()
         self._input_ended = False
         self._expecting_turn = False
         """A prompt was sent whose turn has not started yet."""
@@ -359,7 +359,7 @@ class PlainSession:
             return not self._asking.guarded
         return self._terminal.interactive or not (self._busy() or self._queued)
 
-    def _on_line(self, typed: Line | Bad) -> None:
+    def _on_line(self, typed: EnteredLine | Bad) -> None:
         if isinstance(typed, Bad):
             self._screen.line(f"Error: {typed.note}", "error")
             self._stopping.code = 0 if self._terminal.interactive else 1

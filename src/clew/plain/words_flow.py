@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from clew.plain.line.screen import Screen
-from clew.plain.phrasing import GUTTER, Look, behind_gutter
+from clew.plain.phrases import GUTTER, Look, behind_gutter
 from clew.presentation.rows.markdown_feed import MarkdownFeed
 from clew.presentation.rows.spans import Row, Span, plain
 from clew.presentation.story.passages import WordsPassage

@@ -25,7 +25,7 @@ TOLD = frozenset({"old_string", "new_string", "replace_all", "edits", "content",
 """Arguments that the preview shows."""
 
 
-class Change(Struct, frozen=True, kw_only=True):
+class TextReplacement(Struct, frozen=True, kw_only=True):
     """One piece of text that another takes the place of."""
 
     old: str = ""
@@ -36,19 +36,19 @@ class Change(Struct, frozen=True, kw_only=True):
     """The new text is all there will be."""
 
 
-def changes_of(call: ToolCallPart) -> tuple[Change, ...]:
+def changes_of(call: ToolCallPart) -> tuple[TextReplacement, ...]:
     """The changes a call asks for; empty for calls of another kind, and where the arguments have no such shape."""
     given = call.arguments
     if call.name not in EDITS:
         return ()
     if call.name == "Write":
-        return (Change(new=_text(given.get("content")), whole=True),)
+        return (TextReplacement(new=_text(given.get("content")), whole=True),)
     if call.name == "NotebookEdit":
-        return (Change(new=_text(given.get("new_source")), whole=True),)
+        return (TextReplacement(new=_text(given.get("new_source")), whole=True),)
     listed: Any = given.get("edits")
     edits = cast("list[Any]", listed) if isinstance(listed, list | tuple) and listed else [given]
     return tuple(
-        Change(
+        TextReplacement(
             old=_text(edit.get("old_string")),
             new=_text(edit.get("new_string")),
             everywhere=edit.get("replace_all") is True,
@@ -57,7 +57,7 @@ def changes_of(call: ToolCallPart) -> tuple[Change, ...]:
     )
 
 
-def change_lines(change: Change, *, max_chars: int = 0) -> list[Row]:
+def change_lines(change: TextReplacement, *, max_chars: int = 0) -> list[Row]:
     """The change as lines behind `−`, `+` or a blank; made visible first, so that what is compared is what is seen."""
     old = reveal(change.old, max_chars=max_chars).split("\n") if change.old else []
     new = reveal(change.new, max_chars=max_chars).split("\n") if change.new else []
@@ -74,13 +74,13 @@ def change_lines(change: Change, *, max_chars: int = 0) -> list[Row]:
     return rows
 
 
-def counted(changes: Sequence[Change]) -> tuple[int, int]:
+def counted(changes: Sequence[TextReplacement]) -> tuple[int, int]:
     """Lines added and removed."""
     rows = [row for change in changes for row in change_lines(change)]
     return (sum(row[0].text == "+ " for row in rows), sum(row[0].text == "− " for row in rows))
 
 
-def change_words(change: Change, number: int, total: int) -> str:
+def change_words(change: TextReplacement, number: int, total: int) -> str:
     """What the lines of a change do not say themselves."""
     if change.whole:
         return "all of the new text:"

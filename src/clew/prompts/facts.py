@@ -8,7 +8,7 @@ from msgspec import Struct
 from clew.system.clock import Clock, local_date
 from clew.system.environment import Shell, find_shell, platform_words
 from clew.system.git import Head, describe, find_repository, read_head
-from clew.system.git_command import GitRefused, Running, open_git
+from clew.system.git_command import GitProcess, GitRefused, open_git
 
 GIT_PATIENCE_S = 0.05
 """A status that takes longer is left out: the model can ask for it, the user should not wait for it."""
@@ -37,7 +37,7 @@ class FactsProbe:
         self._env = env
         self._clock = clock
         self._head: Head | None = None
-        self._status: Running | None = None
+        self._status: GitProcess | None = None
         repository = find_repository(cwd) if trusted else None
         if repository is not None:
             self._head = read_head(repository)

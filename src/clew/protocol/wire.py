@@ -1,6 +1,6 @@
 """Frames between a session and a front end in another process: JSON lines of the protocol's own Structs.
 
-The front end says `Hello` first and is answered by `Welcome` or `Refused`. Then it sends ops and lookups in any order;
+The front end says `Hello` first and is answered by `Welcome` or `RefusedFrame`. Then it sends ops and lookups in any order;
 after `Listen` it is told events. Nothing here is trusted: a frame that is not understood ends the connection.
 """
 
@@ -45,7 +45,7 @@ class Welcome(Frame, frozen=True, kw_only=True, tag="welcome"):
     session_id: SessionId
 
 
-class Refused(Frame, frozen=True, kw_only=True, tag="refused"):
+class RefusedFrame(Frame, frozen=True, kw_only=True, tag="refused"):
     """It is not, or no longer; the connection ends."""
 
     reason: str
@@ -57,7 +57,7 @@ class SendOp(Frame, frozen=True, kw_only=True, tag="op"):
     op: Raw
 
 
-class LookUp(Frame, frozen=True, kw_only=True, tag="look_up"):
+class LookupFrame(Frame, frozen=True, kw_only=True, tag="look_up"):
     """A lookup of the front end."""
 
     id: int
@@ -68,7 +68,7 @@ class Listen(Frame, frozen=True, kw_only=True, tag="listen"):
     """The front end wants to be told events from now on."""
 
 
-class Told(Frame, frozen=True, kw_only=True, tag="event"):
+class EventFrame(Frame, frozen=True, kw_only=True, tag="event"):
     """An envelope."""
 
     seq: int
@@ -79,7 +79,7 @@ class Told(Frame, frozen=True, kw_only=True, tag="event"):
     parent_call: CallId | None = None
 
 
-class Found(Frame, frozen=True, kw_only=True, tag="answer"):
+class AnswerFrame(Frame, frozen=True, kw_only=True, tag="answer"):
     """The answer to a lookup."""
 
     id: int
@@ -93,12 +93,12 @@ class NotFound(Frame, frozen=True, kw_only=True, tag="no_answer"):
     reason: str
 
 
-class Ended(Frame, frozen=True, kw_only=True, tag="ended"):
+class EndFrame(Frame, frozen=True, kw_only=True, tag="ended"):
     """No event comes any more."""
 
 
-FromFrontEnd = Hello | SendOp | LookUp | Listen
-FromSession = Welcome | Refused | Told | Found | NotFound | Ended
+FromFrontEnd = Hello | SendOp | LookupFrame | Listen
+FromSession = Welcome | RefusedFrame | EventFrame | AnswerFrame | NotFound | EndFrame
 _encode = msgspec.json.Encoder().encode
 
 
@@ -171,31 +171,31 @@ def op_of(frame: SendOp) -> OpBase:
     return _ops.decode(frame.op)
 
 
-def lookup_frame(number: int, lookup: "Lookup[Any]") -> LookUp:
+def lookup_frame(number: int, lookup: "Lookup[Any]") -> LookupFrame:
     """A lookup on its way."""
-    return LookUp(id=number, lookup=Raw(_encode(lookup)))
+    return LookupFrame(id=number, lookup=Raw(_encode(lookup)))
 
 
-def lookup_of(frame: LookUp) -> "Lookup[Any]":
+def lookup_of(frame: LookupFrame) -> "Lookup[Any]":
     """Raises BadFrame."""
     load_lookups()
     return _lookups.decode(frame.lookup)
 
 
-def answer_frame(number: int, answer: Answer) -> Found:
+def answer_frame(number: int, answer: Answer) -> AnswerFrame:
     """An answer on its way."""
-    return Found(id=number, answer=Raw(_encode(answer)))
+    return AnswerFrame(id=number, answer=Raw(_encode(answer)))
 
 
-def answer_of(frame: Found) -> Answer:
+def answer_of(frame: AnswerFrame) -> Answer:
     """Raises BadFrame."""
     load_lookups()
     return _answers.decode(frame.answer)
 
 
-def event_frame(envelope: Envelope) -> Told:
+def event_frame(envelope: Envelope) -> EventFrame:
     """An event on its way."""
-    return Told(
+    return EventFrame(
         seq=envelope.seq,
         at=envelope.at,
         session_id=envelope.session_id,
@@ -205,7 +205,7 @@ def event_frame(envelope: Envelope) -> Told:
     )
 
 
-def envelope_of(frame: Told) -> Envelope:
+def envelope_of(frame: EventFrame) -> Envelope:
     """Raises BadFrame."""
     return Envelope(
         seq=frame.seq,

@@ -24,7 +24,7 @@ from clew.sdk.callbacks import Callbacks
 from clew.sdk.errors import NotOpen, NotOpened, Refused
 from clew.sdk.options import Options, PermissionMode
 from clew.streaming.lines import StreamLines
-from clew.streaming.outcome import Outcome
+from clew.streaming.outcome import TurnOutcome
 from clew.streaming.results import result_of
 from clew.streaming.shapes.stream import ResultLine, StreamLine
 from clew.streaming.states import ActivityFold
@@ -134,7 +134,7 @@ class Session:
         self._closing: asyncio.Task[None] | None = None
         self._lines: asyncio.Queue[StreamLine | None] = asyncio.Queue()
         self._stream = StreamLines(partial=self.options.partial_messages, hooks=self.options.hook_events)
-        self._outcome = Outcome()
+        self._outcome = TurnOutcome()
         self._activity = ActivityFold()
         self._idle = True
         self._ended = False

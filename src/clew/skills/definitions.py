@@ -24,11 +24,11 @@ _FALSE = frozenset({"false", "no", "off", "0"})
 NOT_OF_A_PROJECT = "a project's file loosens nothing"
 
 
-class Problem(Exception):
+class SkillProblem(Exception):
     """A file that is not used: one line that names it."""
 
 
-class Definition(Struct, frozen=True, kw_only=True):
+class SkillDefinition(Struct, frozen=True, kw_only=True):
     """What a file says of itself. The body is read when it is used."""
 
     name: str
@@ -73,7 +73,7 @@ class Definition(Struct, frozen=True, kw_only=True):
         )
 
 
-def read_definition(path: str, named: str, folder: Folder) -> Definition:
+def read_definition(path: str, named: str, folder: Folder) -> SkillDefinition:
     """What the file at this path defines; `named`: by where it lies. Raises Problem."""
     real = checked(path, folder)
     text, whole = _head(path, real)
@@ -82,7 +82,7 @@ def read_definition(path: str, named: str, folder: Folder) -> Definition:
     except FrontMatterError as error:
         cut = not whole and error.line == 1
         why = f"the front matter is longer than {MAX_HEAD_BYTES // 1000} kB" if cut else str(error)
-        raise Problem(f"{path}, line {error.line}: {why}") from error
+        raise SkillProblem(f"{path}, line {error.line}: {why}") from error
     fields = {key.lower().replace("_", "-"): value for key, value in document.fields.items()}
     notes: list[str] = []
     name = _name(path, named, text_of(fields.get("name")), folder, notes)
@@ -99,7 +99,7 @@ def read_definition(path: str, named: str, folder: Folder) -> Definition:
     if effort and effort not in EFFORTS:
         notes.append(f"its effort {effort!r} is none: efforts are {', '.join(EFFORTS)}")
         effort = ""
-    return Definition(
+    return SkillDefinition(
         name=name,
         folder=folder,
         path=path,
@@ -116,17 +116,17 @@ def read_definition(path: str, named: str, folder: Folder) -> Definition:
     )
 
 
-def read_body(definition: Definition) -> str:
+def read_body(definition: SkillDefinition) -> str:
     """What it says, as the file is now. Raises Problem."""
     real = checked(definition.path, definition.folder)
     data, _ = _read(definition.path, real, MAX_FILE_BYTES)
     try:
         document = parse(_decoded(definition.path, data, cut=False))
     except FrontMatterError as error:
-        raise Problem(f"{definition.path}, line {error.line}: {error}") from error
+        raise SkillProblem(f"{definition.path}, line {error.line}: {error}") from error
     body = visible(document.body).strip()
     if not body:
-        raise Problem(f"{definition.path}: there is nothing in it but its front matter")
+        raise SkillProblem(f"{definition.path}: there is nothing in it but its front matter")
     return body
 
 
@@ -136,7 +136,7 @@ def checked(path: str, folder: Folder) -> str:
     if folder.within:
         within = os.path.realpath(folder.within)
         if real != within and not real.startswith(within.rstrip("/") + "/"):
-            raise Problem(f"{path}: leads outside the project through a link")
+            raise SkillProblem(f"{path}: leads outside the project through a link")
     return real
 
 
@@ -144,7 +144,7 @@ def _head(path: str, real: str) -> tuple[str, bool]:
     """The beginning of the file, and whether that is all of it."""
     data, size = _read(path, real, MAX_HEAD_BYTES, cut=True)
     if size > MAX_FILE_BYTES:
-        raise Problem(f"{path}: is larger than {MAX_FILE_BYTES // 1000} kB")
+        raise SkillProblem(f"{path}: is larger than {MAX_FILE_BYTES // 1000} kB")
     return _decoded(path, data, cut=size > len(data)), size <= len(data)
 
 
@@ -155,11 +155,11 @@ def _read(path: str, real: str, max_bytes: int, *, cut: bool = False) -> tuple[b
             data = file.read(max_bytes + 1)
             size = max(os.fstat(descriptor).st_size, len(data))
     except NotRegular as error:
-        raise Problem(f"{path}: {error.strerror}") from error
+        raise SkillProblem(f"{path}: {error.strerror}") from error
     except OSError as error:
-        raise Problem(f"{path}: cannot be read ({(error.strerror or 'error').lower()})") from error
+        raise SkillProblem(f"{path}: cannot be read ({(error.strerror or 'error').lower()})") from error
     if len(data) > max_bytes and not cut:
-        raise Problem(f"{path}: is larger than {max_bytes // 1000} kB")
+        raise SkillProblem(f"{path}: is larger than {max_bytes // 1000} kB")
     return data[:max_bytes], size
 
 
@@ -170,7 +170,7 @@ def _decoded(path: str, data: bytes, *, cut: bool) -> str:
         if cut and len(data) - error.start < 4:
             return data[: error.start].decode("utf-8-sig")  # the cut went through a character
         line = data[: error.start].count(b"\n") + 1
-        raise Problem(f"{path}, line {line}: is not UTF-8") from error
+        raise SkillProblem(f"{path}, line {line}: is not UTF-8") from error
 
 
 def _name(path: str, named: str, given: str, folder: Folder, notes: list[str]) -> str:
@@ -185,7 +185,7 @@ def _name(path: str, named: str, given: str, folder: Folder, notes: list[str]) -
             notes.append(f"its name {one_line(own)[:60]!r} cannot be typed, so the folder's counts")
     name = ":".join(part for part in (folder.prefix, group, last) if part)
     if not _NAME.fullmatch(name) or len(name) > MAX_NAME_CHARS:
-        raise Problem(f"{path}: {one_line(name)[:60]!r} is no name: letters, digits, - . _ and no blanks")
+        raise SkillProblem(f"{path}: {one_line(name)[:60]!r} is no name: letters, digits, - . _ and no blanks")
     return name
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from clew.config.skill_places import Folder
-from clew.skills.definitions import Definition, Problem, read_definition
+from clew.skills.definitions import SkillDefinition, SkillProblem, read_definition
 
 MAX_FILES = 500
 """In one folder; more are told of and not read."""
@@ -21,16 +21,16 @@ BUNDLED_FOLDER = Folder(path=str(Path(__file__).with_name("bundled")), kind="ski
 _Stamp = tuple[int, int, int, int]
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class FoundSkills(Struct, frozen=True, kw_only=True):
     """What there is, those that win first."""
 
-    definitions: tuple[Definition, ...] = ()
+    definitions: tuple[SkillDefinition, ...] = ()
     problems: tuple[str, ...] = ()
 
 
 class _Seen(NamedTuple):
     stamp: _Stamp
-    definition: Definition | None
+    definition: SkillDefinition | None
     problem: str
 
 
@@ -40,9 +40,9 @@ class Finder:
     def __init__(self) -> None:
         self._seen: dict[tuple[str, Folder], _Seen] = {}
 
-    def look(self, folders: tuple[Folder, ...]) -> Found:
+    def look(self, folders: tuple[Folder, ...]) -> FoundSkills:
         """All of these folders, now."""
-        definitions: list[Definition] = []
+        definitions: list[SkillDefinition] = []
         problems: list[str] = []
         seen: dict[tuple[str, Folder], _Seen] = {}
         for folder in folders:
@@ -55,7 +55,7 @@ class Finder:
                     problems.append(known.problem)
             problems += files.problems
         self._seen = seen
-        return Found(definitions=tuple(definitions), problems=tuple(problems))
+        return FoundSkills(definitions=tuple(definitions), problems=tuple(problems))
 
     def _read(self, path: str, name: str, folder: Folder) -> _Seen:
         stamp = _stamp(path)
@@ -64,7 +64,7 @@ class Finder:
             return known
         try:
             return _Seen(stamp, read_definition(path, name, folder), "")
-        except Problem as problem:
+        except SkillProblem as problem:
             return _Seen(stamp, None, str(problem))
 
 

@@ -31,7 +31,7 @@ class FrontMatterError(ValueError):
         self.line = line
 
 
-class Document(Struct, frozen=True, kw_only=True):
+class FrontMatterDocument(Struct, frozen=True, kw_only=True):
     """A file taken apart."""
 
     fields: dict[str, Value]
@@ -63,16 +63,16 @@ class _Lines:
             yield self.take()
 
 
-def parse(text: str) -> Document:
+def parse(text: str) -> FrontMatterDocument:
     """Take a file apart; one without front matter is all body. Raises FrontMatterError."""
     text = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
-        return Document(fields={}, body=text)
+        return FrontMatterDocument(fields={}, body=text)
     end = next((at for at, line in enumerate(lines[1:], start=1) if line.rstrip() in ("---", "...")), None)
     if end is None:
         raise FrontMatterError(1, "the front matter is never closed by ---")
-    return Document(fields=_fields(_Lines(lines[1:end], 2)), body="\n".join(lines[end + 1 :]))
+    return FrontMatterDocument(fields=_fields(_Lines(lines[1:end], 2)), body="\n".join(lines[end + 1 :]))
 
 
 def _fields(lines: _Lines) -> dict[str, Value]:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import Struct
 
 from clew.permissions.access import Access, ToolAccess
-from clew.skills.definitions import Definition, Problem
+from clew.skills.definitions import SkillDefinition, SkillProblem
 from clew.skills.skill_words import Announced, search, told
 from clew.tools.base import Tool, ToolContext, ToolResult
 
@@ -30,8 +30,8 @@ class Skill(Tool[SkillParams]):
 
     def __init__(
         self,
-        skills: Callable[[], dict[str, Definition]],
-        use: Callable[[Definition, str], str],
+        skills: Callable[[], dict[str, SkillDefinition]],
+        use: Callable[[SkillDefinition, str], str],
         announced: Announced,
     ) -> None:
         """`skills`: those there are now. `use` gives the words of one, and what holds for it from now on."""
@@ -56,17 +56,17 @@ class Skill(Tool[SkillParams]):
             return self._unknown(name, list(known.values()))
         try:
             return ToolResult(text=self._use(skill, params.arguments))
-        except Problem as problem:
+        except SkillProblem as problem:
             return ToolResult(text=str(problem), is_error=True)
 
-    def _searched(self, query: str, known: Sequence[Definition]) -> ToolResult:
+    def _searched(self, query: str, known: Sequence[SkillDefinition]) -> ToolResult:
         found = search(query, known)
         self._announced.add(found)
         if not found:
             return ToolResult(text=f"No skill fits {query!r}; there are {len(known)}.")
         return ToolResult(text="\n".join(told(one, limit=SEARCH_LINE_CHARS) for one in found))
 
-    def _unknown(self, name: str, known: Sequence[Definition]) -> ToolResult:
+    def _unknown(self, name: str, known: Sequence[SkillDefinition]) -> ToolResult:
         if not name:
             return ToolResult(text="Give the name of a skill, or words to search for.", is_error=True)
         near = ", ".join(one.name for one in search(name.replace(":", " ").replace("-", " "), known, limit=3))

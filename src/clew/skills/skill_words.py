@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from clew.skills.definitions import Definition
+from clew.skills.definitions import SkillDefinition
 from clew.tools import extras
 
 HEADING = "# Skills"
@@ -21,16 +21,16 @@ _ITEM = re.compile(r"^- ([^:\s]+(?::[^:\s]+)*):(?: |$)", re.MULTILINE)
 _MORE = "and {} more: call Skill with a search"
 
 
-def usable(definitions: Iterable[Definition]) -> dict[str, Definition]:
+def usable(definitions: Iterable[SkillDefinition]) -> dict[str, SkillDefinition]:
     """Those the model may use, by name; of two with one name the first counts."""
-    found: dict[str, Definition] = {}
+    found: dict[str, SkillDefinition] = {}
     for definition in definitions:
         if definition.for_model:
             found.setdefault(definition.name, definition)
     return found
 
 
-def block(definitions: Sequence[Definition]) -> str:
+def block(definitions: Sequence[SkillDefinition]) -> str:
     """The words of the system prompt: names and descriptions, within a bound."""
     if not definitions:
         return f"{HEADING}\n{NONE}"
@@ -46,7 +46,7 @@ def block(definitions: Sequence[Definition]) -> str:
     return "\n".join(lines)
 
 
-def told(definition: Definition, *, limit: int = MAX_LINE_CHARS) -> str:
+def told(definition: SkillDefinition, *, limit: int = MAX_LINE_CHARS) -> str:
     """One line."""
     words = " ".join(word for word in (definition.description, definition.when_to_use) if word)
     line = f"- {definition.name}: {words}".rstrip()
@@ -64,7 +64,7 @@ class Announced:
     def __init__(self, names: Iterable[str] = ()) -> None:
         self._names: dict[str, str] = dict.fromkeys(names, "")
 
-    def add(self, definitions: Iterable[Definition]) -> None:
+    def add(self, definitions: Iterable[SkillDefinition]) -> None:
         """These were told."""
         for definition in definitions:
             self._names.pop(definition.name, None)
@@ -84,7 +84,7 @@ class Announced:
         return gone
 
 
-def delta(added: Sequence[Definition], gone: Sequence[str], *, by_file: bool = False) -> str:
+def delta(added: Sequence[SkillDefinition], gone: Sequence[str], *, by_file: bool = False) -> str:
     """What changed, in words for the model, as bounded as the list is. `by_file`: there is no tool to read one with."""
     lines: list[str] = []
     if added and by_file:
@@ -101,7 +101,7 @@ def delta(added: Sequence[Definition], gone: Sequence[str], *, by_file: bool = F
     return "\n".join(lines)
 
 
-def search(query: str, definitions: Sequence[Definition], *, limit: int = MAX_FOUND) -> list[Definition]:
+def search(query: str, definitions: Sequence[SkillDefinition], *, limit: int = MAX_FOUND) -> list[SkillDefinition]:
     """Those that fit best: the name counts three times, when to use it twice, the description once."""
     ranked = extras.ranking()
     ranking = ranked.Ranking(

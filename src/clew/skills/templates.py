@@ -22,7 +22,7 @@ class TemplateError(ValueError):
     """A body that cannot be made into a prompt, and why."""
 
 
-class Piece(Struct, frozen=True):
+class TemplatePiece(Struct, frozen=True):
     """Some of the body. `text`: the words, the command, or the path as it is written."""
 
     kind: Literal["words", "shell", "file"]
@@ -31,13 +31,13 @@ class Piece(Struct, frozen=True):
     """As it stands in the body: what stays where a file is not there."""
 
 
-def pieces_of(body: str) -> list[Piece]:
+def pieces_of(body: str) -> list[TemplatePiece]:
     """The body taken apart; what stands in fenced code is words. Raises TemplateError."""
-    pieces: list[Piece] = []
+    pieces: list[TemplatePiece] = []
     at = 0
     for fence in _FENCE.finditer(body):
         pieces += _outside_fences(body[at : fence.start()])
-        pieces.append(Piece("words", fence[0]))
+        pieces.append(TemplatePiece("words", fence[0]))
         at = fence.end()
     pieces += _outside_fences(body[at:])
     if sum(piece.kind != "words" for piece in pieces) > MAX_PIECES:
@@ -45,31 +45,31 @@ def pieces_of(body: str) -> list[Piece]:
     return pieces
 
 
-def _outside_fences(text: str) -> list[Piece]:
+def _outside_fences(text: str) -> list[TemplatePiece]:
     found = sorted((*_SHELL.finditer(text), *_FILE.finditer(text)), key=lambda match: match.start())
-    pieces: list[Piece] = []
+    pieces: list[TemplatePiece] = []
     at = 0
     for match in found:
         if match.start() < at:
             continue  # an @ inside a command is the command's
         if match.re is _SHELL:
-            pieces.append(Piece("words", text[at : match.start()]))
-            pieces.append(Piece("shell", match["command"].strip(), match[0]))
+            pieces.append(TemplatePiece("words", text[at : match.start()]))
+            pieces.append(TemplatePiece("shell", match["command"].strip(), match[0]))
             at = match.end()
         elif path := match["quoted"] or match["path"].rstrip(".:!?"):
-            pieces.append(Piece("words", text[at : match.start()]))
+            pieces.append(TemplatePiece("words", text[at : match.start()]))
             at = match.end() - (len(match["path"]) - len(path) if match["path"] else 0)
-            pieces.append(Piece("file", path, text[match.start() : at]))
-    pieces.append(Piece("words", text[at:]))
+            pieces.append(TemplatePiece("file", path, text[match.start() : at]))
+    pieces.append(TemplatePiece("words", text[at:]))
     return [piece for piece in pieces if piece.text]
 
 
-def words_only(body: str) -> list[Piece]:
+def words_only(body: str) -> list[TemplatePiece]:
     """The body as one piece of words, for whoever looks at files and runs commands by themselves."""
-    return [Piece("words", body)]
+    return [TemplatePiece("words", body)]
 
 
-def takes_arguments(pieces: list[Piece]) -> bool:
+def takes_arguments(pieces: list[TemplatePiece]) -> bool:
     """Whether it says where they go."""
     return any(found[0] != "\\$" for piece in pieces for found in ARGUMENT.finditer(piece.text))
 

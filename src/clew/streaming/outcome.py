@@ -33,7 +33,7 @@ TERMINAL_REASONS = {"model_error": "api_error", "stopped_by_hook": "stop_hook_pr
 STRUCTURED_OUTPUT_TOOL = "StructuredOutput"
 
 
-class Outcome:
+class TurnOutcome:
     """Everything the result needs; fed with every event of the main agent. A new turn starts it anew, but for what the
     run has spent."""
 

@@ -8,7 +8,7 @@ from msgspec import UNSET
 from clew.protocol.events import ApprovalResolved
 from clew.protocol.ids import new_uuid
 from clew.protocol.tally import ModelUse
-from clew.streaming.outcome import Outcome
+from clew.streaming.outcome import TurnOutcome
 from clew.streaming.shapes.stream import Denial, ModelTotals, ResultLine, ResultSubtype, SideTotals
 
 SUBTYPES: dict[str, ResultSubtype] = {
@@ -19,7 +19,7 @@ SUBTYPES: dict[str, ResultSubtype] = {
 }
 
 
-def result_of(outcome: Outcome, *, context: Any = UNSET) -> ResultLine:
+def result_of(outcome: TurnOutcome, *, context: Any = UNSET) -> ResultLine:
     """The one result of the turn."""
     ended, error = outcome.ended, outcome.error
     own = outcome.tally.usage - outcome.before.usage
@@ -50,7 +50,7 @@ def result_of(outcome: Outcome, *, context: Any = UNSET) -> ResultLine:
     )
 
 
-def _denied(outcome: Outcome, denial: ApprovalResolved) -> Denial:
+def _denied(outcome: TurnOutcome, denial: ApprovalResolved) -> Denial:
     return Denial(
         tool_name=denial.tool,
         tool_use_id=denial.call_id,
@@ -60,7 +60,7 @@ def _denied(outcome: Outcome, denial: ApprovalResolved) -> Denial:
     )
 
 
-def _totals(outcome: Outcome, use: ModelUse) -> ModelTotals:
+def _totals(outcome: TurnOutcome, use: ModelUse) -> ModelTotals:
     window, max_output = outcome.models.get(use.model, (None, None))
     return ModelTotals(
         input_tokens=use.usage.input_tokens,
@@ -76,12 +76,12 @@ def _totals(outcome: Outcome, use: ModelUse) -> ModelTotals:
 
 def failed_result(error: str, *, session_id: str = "") -> ResultLine:
     """The result of a run that never came to a turn."""
-    outcome = Outcome()
+    outcome = TurnOutcome()
     outcome.session_id, outcome.failure = session_id, error
     return result_of(outcome)
 
 
-def told_result(outcome: Outcome, text: str, *, error: str = "", context: Any = UNSET) -> ResultLine:
+def told_result(outcome: TurnOutcome, text: str, *, error: str = "", context: Any = UNSET) -> ResultLine:
     """The result of a run that was answered without a turn: what was said, and what it cost if a model was asked."""
     outcome.failure = error
     return msgspec.structs.replace(

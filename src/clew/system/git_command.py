@@ -53,13 +53,15 @@ class Git:
 
     def run(self, arguments: Sequence[str], *, timeout_s: float = 2.0, max_bytes: int = 4_000_000) -> GitResult:
         """Run one read-only git command and wait for it."""
-        with Running(self._start(arguments)) as running:
+        with GitProcess(self._start(arguments)) as running:
             return running.result(timeout_s=timeout_s, max_bytes=max_bytes)
 
-    def start_status(self) -> "Running":
+    def start_status(self) -> "GitProcess":
         """Begin to look for uncommitted changes in tracked files; ask `changed_files` about the result later."""
         # Untracked files would need a walk of the whole tree, and submodules would run with their own configuration.
-        return Running(self._start(("status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all")))
+        return GitProcess(
+            self._start(("status", "--porcelain", "-z", "--untracked-files=no", "--ignore-submodules=all"))
+        )
 
     def first_commit(self, *, timeout_s: float = 2.0) -> str:
         """The root of the first-parent history, which stays the same when a repository is moved or cloned.
@@ -125,13 +127,13 @@ class Git:
         )
 
 
-class Running:
+class GitProcess:
     """A started git process. `result` may be called once; leaving the `with` block ends the process."""
 
     def __init__(self, process: "subprocess.Popen[bytes]") -> None:
         self._process = process
 
-    def __enter__(self) -> "Running":
+    def __enter__(self) -> "GitProcess":
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -16,7 +16,7 @@ from urllib.parse import urljoin
 import h11
 
 from clew.system.tls import tls_context
-from clew.text.urls import FetchRefused, Target, parse_url
+from clew.text.urls import CheckedUrl, FetchRefused, parse_url
 
 EMBEDDING = (
     (ipaddress.IPv6Network("64:ff9b::/96"), 0),
@@ -135,7 +135,7 @@ class Fetcher:
             raise FetchRefused(f"the connection failed: {error or type(error).__name__}") from error
         raise FetchRefused(f"more than {MAX_REDIRECTS} redirects")
 
-    async def _once(self, target: Target) -> tuple[Fetched, str]:
+    async def _once(self, target: CheckedUrl) -> tuple[Fetched, str]:
         reader, writer = await self._connect(target)
         try:
             http = h11.Connection(h11.CLIENT, max_incomplete_event_size=MAX_HEAD_BYTES)
@@ -154,7 +154,7 @@ class Fetcher:
         finally:
             writer.transport.abort()  # a polite end of TLS would wait for the other side
 
-    async def _connect(self, target: Target) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    async def _connect(self, target: CheckedUrl) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
         """To an address that was judged, never to a name. TLS still checks the certificate for the name."""
         addresses = await self._resolve(target.host, target.port)
         bad = [address for address in addresses if not is_public(address)]
@@ -174,7 +174,7 @@ class Fetcher:
                 failure = error
         raise FetchRefused(f"{target.host} does not answer: {failure or 'no connection in time'}") from failure
 
-    async def _answer(self, target: Target, events: AsyncIterator[h11.Event]) -> tuple[Fetched, str]:
+    async def _answer(self, target: CheckedUrl, events: AsyncIterator[h11.Event]) -> tuple[Fetched, str]:
         head = await response_in(events)
         fields = dict(head.headers)
         location = fields.get(b"location", b"").decode("latin-1") if head.status_code in REDIRECTS else ""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from clew.system.process_pipes import PIPE_BYTES, Inlet, Outlet
-from clew.system.sandbox.plan import Plan, has_mounts
+from clew.system.sandbox.plan import SandboxPlan, has_mounts
 
 LENGTH = struct.Struct("!Q")
 F_SETPIPE_SZ = 1031
@@ -32,7 +32,7 @@ class ProcessError(Exception):
         """It could not be confined as planned; anything else may have gone well the next time."""
 
 
-class Ended(NamedTuple):
+class ProcessEnd(NamedTuple):
     """How a command ended."""
 
     code: int
@@ -45,13 +45,13 @@ class Ended(NamedTuple):
     """Protected names it tried to make."""
 
 
-class Command(NamedTuple):
+class ProcessSpec(NamedTuple):
     """What to run."""
 
     argv: list[str]
     cwd: str
     env: Mapping[str, str]
-    plan: Plan | None = None
+    plan: SandboxPlan | None = None
     grace_s: float = 1.0
     """Between SIGTERM and SIGKILL."""
     stdin: bytes | None = None
@@ -62,7 +62,7 @@ class Command(NamedTuple):
     """It reads what is written to `Running.input`, in place of `stdin`."""
 
 
-class Running:
+class RunningCommand:
     """One command on its way. Output goes to the callback in the event loop's thread, piece by piece."""
 
     def __init__(
@@ -75,11 +75,11 @@ class Running:
         self._loop = asyncio.get_running_loop()
         self._messages = b""
         self.started: asyncio.Future[int] = self._loop.create_future()
-        self.ended: asyncio.Future[Ended] = self._loop.create_future()
+        self.ended: asyncio.Future[ProcessEnd] = self._loop.create_future()
         self._ending = False
         self._loop.add_reader(control, self._on_control)
 
-    async def wait(self) -> Ended:
+    async def wait(self) -> ProcessEnd:
         """Until it ended and its output is complete. Cancelled: everything it started is gone before this returns."""
         try:
             ended = await asyncio.shield(self.ended)
@@ -131,7 +131,7 @@ class Running:
         if self._control.fileno() >= 0:
             self._loop.remove_reader(self._control)
             self._control.close()
-        self._settle(Ended(137, ""))
+        self._settle(ProcessEnd(137, ""))
 
     def _on_control(self) -> None:
         try:
@@ -142,7 +142,7 @@ class Running:
             data = b""
         if not data:
             self._loop.remove_reader(self._control)
-            self._settle(Ended(137, ""))
+            self._settle(ProcessEnd(137, ""))
             return
         *lines, self._messages = (self._messages + data).split(b"\n")
         for line in lines:
@@ -151,14 +151,14 @@ class Running:
     def _take(self, message: dict[str, Any]) -> None:
         if "error" in message:
             problem = ProcessError(str(message["error"]), unconfined=bool(message.get("unconfined")))
-            self._settle(Ended(126, ""), problem=problem)
+            self._settle(ProcessEnd(126, ""), problem=problem)
         elif "pid" in message and not self.started.done():
             self.started.set_result(message["pid"])
         elif "code" in message:
             taken = tuple((path, kept) for path, kept in message["taken"])
-            self._settle(Ended(message["code"], message["cwd"], taken, tuple(dict.fromkeys(message["refused"]))))
+            self._settle(ProcessEnd(message["code"], message["cwd"], taken, tuple(dict.fromkeys(message["refused"]))))
 
-    def _settle(self, ended: Ended, *, problem: ProcessError | None = None) -> None:
+    def _settle(self, ended: ProcessEnd, *, problem: ProcessError | None = None) -> None:
         """Only what the keeper reports counts as "not started": one that was killed may have started the command."""
         if not self.started.done():
             if problem is not None:
@@ -211,7 +211,7 @@ class ProcessStarter:
             )
         self._door = ours
 
-    async def start(self, command: Command, on_output: Callable[[bytes], None]) -> Running:
+    async def start(self, command: ProcessSpec, on_output: Callable[[bytes], None]) -> RunningCommand:
         """Start a command; `ProcessError` when it cannot be started as asked."""
         try:
             plan = command.plan
@@ -220,7 +220,7 @@ class ProcessStarter:
         except OSError as error:
             raise ProcessError(f"the process starter does not answer: {error}") from error
         takers = (on_output, command.on_errors or on_output)
-        running = Running(ours, list(zip(read_ends, takers, strict=False)), write_end)
+        running = RunningCommand(ours, list(zip(read_ends, takers, strict=False)), write_end)
         request = {
             "argv": command.argv,
             "cwd": command.cwd,
@@ -245,7 +245,7 @@ class ProcessStarter:
             raise
         return running
 
-    def _knock(self, kind: bytes, command: Command) -> tuple[socket.socket, list[int], int]:
+    def _knock(self, kind: bytes, command: ProcessSpec) -> tuple[socket.socket, list[int], int]:
         """Ask for a keeper: our ends of its control socket, of the pipes its command writes to, and of the one it
         reads, if any."""
         self.warm()

@@ -14,7 +14,7 @@ class FetchRefused(Exception):
     """The URL may not or cannot be fetched; the message says why."""
 
 
-class Target(NamedTuple):
+class CheckedUrl(NamedTuple):
     """A checked URL."""
 
     url: str
@@ -29,7 +29,7 @@ class Target(NamedTuple):
     """With the query."""
 
 
-def parse_url(url: str) -> Target:
+def parse_url(url: str) -> CheckedUrl:
     """One strict parser for everything that looks at a URL."""
     if len(url) > MAX_URL_CHARS or any(ord(char) <= 32 or ord(char) == 127 or char == "\\" for char in url):
         raise FetchRefused("the URL is too long or holds blanks, control characters or backslashes")
@@ -57,4 +57,4 @@ def parse_url(url: str) -> Target:
         authority += f":{port}"
     query = "?" + quote(parts.query, safe=KEPT) if parts.query else ""
     path = f"{quote(parts.path, safe=KEPT) or '/'}{query}"
-    return Target(f"{scheme}://{authority}{path}", scheme, host, authority, port or PORTS[scheme], path)
+    return CheckedUrl(f"{scheme}://{authority}{path}", scheme, host, authority, port or PORTS[scheme], path)

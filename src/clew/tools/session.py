@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from clew.protocol.events import PlanAnswered
     from clew.system.http_fetch import Fetcher
     from clew.system.sandbox.policy import Sandbox
-    from clew.system.sandbox.tree import Tree
+    from clew.system.sandbox.tree import WorkspaceTree
     from clew.tools.base import PlanProposal, TaskPort, ToolResult
     from clew.tools.shells import Background, Shells
 
@@ -92,7 +92,7 @@ class ToolSession:
         self.rg_mode = rg_mode
         self.withheld = withheld
         """Whether a search leaves out the content of a file (by its path); None: names that hold secrets."""
-        self.trees: dict[str, Tree] = {}
+        self.trees: dict[str, WorkspaceTree] = {}
         """What searches know of the names below a directory."""
         self.search_note_given = False
         self.sandbox_note_given = ""

@@ -13,8 +13,8 @@ from clew.protocol.ids import TaskId
 from clew.protocol.standing import Standing
 from clew.system.environment import tool_environment
 from clew.system.private_files import private_dir
-from clew.system.process import SOURCE_ROOT, Command, Ended, ProcessStarter, Running
-from clew.system.sandbox.plan import Plan
+from clew.system.process import SOURCE_ROOT, ProcessEnd, ProcessSpec, ProcessStarter, RunningCommand
+from clew.system.sandbox.plan import SandboxPlan
 from clew.system.sandbox.status import find_bash
 from clew.tools.base import TaskPort
 from clew.tools.output_buffer import OutputBuffer
@@ -49,11 +49,11 @@ class Background:
         self.id = shell_id
         self.command = command
         self.output = output
-        self.ended: Ended | None = None
+        self.ended: ProcessEnd | None = None
         self.stopped_by: Actor | None = None
         self.started_s = time.monotonic()
         self.task: asyncio.Task[None] | None = None
-        self.running: Running | None = None
+        self.running: RunningCommand | None = None
         self._unread = bytearray()
         self._skipped = 0
         self._decoder = utf8_decoder()
@@ -161,7 +161,9 @@ class Shells:
         """Start the process starter early; it costs nothing but a small process."""
         self._starter.warm()
 
-    async def start(self, text: str, cwd: str, plan: Plan | None, on_output: Callable[[bytes], None]) -> Running:
+    async def start(
+        self, text: str, cwd: str, plan: SandboxPlan | None, on_output: Callable[[bytes], None]
+    ) -> RunningCommand:
         """The exact text, in a fresh shell: only the directory is carried from call to call."""
         session = self._session
         env = tool_environment(session.env, key_variables=session.key_variables, keep=session.keep_variables)
@@ -170,12 +172,12 @@ class Shells:
         env["BASH_ENV"] = EXIT_SCRIPT
         env["PWD"] = cwd
         argv = [self._bash, "--noprofile", "--norc", "-c", text]
-        return await self._starter.start(Command(argv, cwd, env, plan), on_output)
+        return await self._starter.start(ProcessSpec(argv, cwd, env, plan), on_output)
 
-    async def start_typed(self, text: str, cwd: str, on_output: Callable[[bytes], None]) -> Running:
+    async def start_typed(self, text: str, cwd: str, on_output: Callable[[bytes], None]) -> RunningCommand:
         """A command of the user's own: their shell, their environment, nothing that holds it."""
         env = {**self._session.env, "PWD": cwd}
-        return await self._starter.start(Command([users_shell(env) or self._bash, "-c", text], cwd, env), on_output)
+        return await self._starter.start(ProcessSpec([users_shell(env) or self._bash, "-c", text], cwd, env), on_output)
 
     def file_for(self, name: str) -> Path | None:
         """Where output that does not fit is kept."""
@@ -190,7 +192,7 @@ class Shells:
         path = folder / f"{safe}.txt"
         return path if not path.exists() else folder / f"{safe}-{os.urandom(4).hex()}.txt"
 
-    async def start_background(self, text: str, cwd: str, plan: Plan | None) -> Background:
+    async def start_background(self, text: str, cwd: str, plan: SandboxPlan | None) -> Background:
         """Runs until it ends, is killed, or the session closes."""
         tasks = self._session.tasks() if self._session.tasks is not None else None
         shell_id = tasks.new_id("bash") if tasks is not None else f"bash_{len(self.background) + 1}"
@@ -206,7 +208,7 @@ class Shells:
             tasks.began(shell)
         return shell
 
-    async def _watch(self, shell: Background, running: Running, tasks: TaskPort | None) -> None:
+    async def _watch(self, shell: Background, running: RunningCommand, tasks: TaskPort | None) -> None:
         try:
             shell.ended = await running.wait()
         finally:

@@ -34,22 +34,22 @@ from clew.protocol.messages import text_of
 from clew.protocol.ops import SetPermissionMode, SubmitPrompt, WithdrawPrompt
 from clew.text.figures import count
 from clew.text.terminal_text import sanitize
-from clew.tui.commanding import Commanding
-from clew.tui.conversation import Conversation
+from clew.tui.conversation import ScreenConversation
 from clew.tui.dialogs.registry import dialog_named
 from clew.tui.dock import Dock
+from clew.tui.inputs import Commanding
 from clew.tui.options import ScreenOptions, keymap_or_problem
-from clew.tui.prompt.prompt import Prompt, void
+from clew.tui.prompt.prompt import PromptArea, void
 from clew.tui.prompt.prompt_panel import PromptPanel
 from clew.tui.prompt.queue_list import QueueList
 from clew.tui.reading.drawing import Drawing
 from clew.tui.reading.find_line import FindLine
-from clew.tui.reading.mode import Reading
+from clew.tui.reading.mode import ReadingMode
 from clew.tui.reading.strips import speaks_unicode
 from clew.tui.reading.transcript import Transcript
-from clew.tui.stopping import EXIT_INTERRUPTED, Stopping
+from clew.tui.stop_keys import EXIT_INTERRUPTED, ScreenStop
 from clew.tui.terminal.driver import TerminalDriver
-from clew.tui.terminal.presence import Presence
+from clew.tui.terminal.presence import ScreenPresence
 from clew.tui.themes import animation, register, theme_for, without_colour
 
 MAX_BEHIND = 32_768
@@ -71,7 +71,9 @@ class ClewApp(App[int], inherit_bindings=False):
         register(self, theme_for(options.screen.theme, env))
         self.animation_level = animation(env, reduced=options.screen.reduced_motion)
         self.keymap, self._keys_problem = keymap_or_problem(options.home)
-        self.conversation = Conversation(client, on_change=self._changed, on_answer=self._answered, on_end=self._over)
+        self.conversation = ScreenConversation(
+            client, on_change=self._changed, on_answer=self._answered, on_end=self._over
+        )
         ascii_only = not speaks_unicode(env)
         self.transcript = Transcript(ascii_only=ascii_only)
         self.find = FindLine()
@@ -92,7 +94,7 @@ class ClewApp(App[int], inherit_bindings=False):
             look_up=self.conversation.look_up,
             keymap=self.keymap,
         )
-        self.stopping = Stopping(
+        self.stopping = ScreenStop(
             self.conversation,
             self.bottom,
             window_s=options.quit_window_s,
@@ -102,7 +104,7 @@ class ClewApp(App[int], inherit_bindings=False):
             to_newest=self._to_newest,
             leave=self.leave,
         )
-        self.presence = Presence(
+        self.presence = ScreenPresence(
             away_s=options.away_s,
             notifications=options.notifications,
             env=env,
@@ -117,14 +119,16 @@ class ClewApp(App[int], inherit_bindings=False):
             offer=self.bottom.offer,
             open_help=self.open_help,
         )
-        self.reading = Reading(self.transcript, self.find, self.keymap, leave=self._to_prompt, hint=self.drawing.hint)
+        self.reading = ReadingMode(
+            self.transcript, self.find, self.keymap, leave=self._to_prompt, hint=self.drawing.hint
+        )
         self._begun = False
         self.last_words = ""  # for the shell, when the screen is gone
         self.over = False
         """The session has ended; nothing is to be closed."""
 
     @property
-    def prompt(self) -> Prompt:
+    def prompt(self) -> PromptArea:
         """Where the person types."""
         return self.bottom.panel.prompt
 
@@ -318,22 +322,22 @@ class ClewApp(App[int], inherit_bindings=False):
 
     # Inputs.
 
-    def on_prompt_entered(self, event: Prompt.Entered) -> None:
+    def on_prompt_entered(self, event: PromptArea.Entered) -> None:
         self.transcript.to_end()
         self.commanding.take(event.typed)
         self.drawing.soon()
 
-    def on_prompt_refused(self, event: Prompt.Refused) -> None:
+    def on_prompt_refused(self, event: PromptArea.Refused) -> None:
         """It could not be sent."""
         self.drawing.hint(event.reason)
 
-    def on_prompt_completion_wanted(self, event: Prompt.CompletionWanted) -> None:
+    def on_prompt_completion_wanted(self, event: PromptArea.CompletionWanted) -> None:
         """Files that fit."""
         self.conversation.look_up(
             FindFiles(query=event.query), lambda found: self.prompt.show_files(found.query, found.rows)
         )
 
-    def on_prompt_queued_wanted(self, event: Prompt.QueuedWanted) -> None:
+    def on_prompt_queued_wanted(self, event: PromptArea.QueuedWanted) -> None:
         """Take the last queued prompt back."""
         if self.queue.last is not None:
             self._take_back(self.queue.last.prompt_id, edit=True)

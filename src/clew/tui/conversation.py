@@ -22,7 +22,7 @@ KEPT = 1_500
 """Passages kept in memory; what is older is read from the log again when somebody scrolls up to it."""
 
 
-class Conversation:
+class ScreenConversation:
     """Holds the Client."""
 
     def __init__(

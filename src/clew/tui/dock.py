@@ -20,7 +20,7 @@ from clew.tui.prompt.prompt_panel import PromptPanel
 from clew.tui.terminal.key_order import Typed, focus_now, hand_over
 
 
-class LookUp(Protocol):
+class LookUpPort(Protocol):
     """What `Conversation.look_up` does."""
 
     def __call__(
@@ -34,7 +34,7 @@ class LookUp(Protocol):
 class Dock(Vertical):
     """Holds the prompt, and in its place one dialog at a time."""
 
-    def __init__(self, panel: PromptPanel, *, send: Callable[[Op], None], look_up: LookUp, keymap: Keymap) -> None:
+    def __init__(self, panel: PromptPanel, *, send: Callable[[Op], None], look_up: LookUpPort, keymap: Keymap) -> None:
         super().__init__(id="dock")
         self.panel = panel
         self._send = send

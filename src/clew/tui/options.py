@@ -6,7 +6,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from clew.composing.keymap import Keymap, KeymapError, load_keymap
-from clew.config.schema import Screen, TerminalNotice
+from clew.config.schema import ScreenSettings, TerminalNotice
 
 
 class ScreenOptions(Struct, frozen=True, kw_only=True):
@@ -15,7 +15,7 @@ class ScreenOptions(Struct, frozen=True, kw_only=True):
     home: Path | None = None
     """CLEW_HOME, for history, drafts and keys; None keeps nothing on disk."""
     env: Mapping[str, str] = {}
-    screen: Screen = Screen()
+    screen: ScreenSettings = ScreenSettings()
     notifications: TerminalNotice = "auto"
     """How the terminal tells a notice."""
     prompt: str = ""

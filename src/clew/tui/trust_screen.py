@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from textual import events
 from textual.app import App, ComposeResult
 
-from clew.config.schema import Screen
+from clew.config.schema import ScreenSettings
 from clew.tui.dialogs.registry import STYLES
 from clew.tui.dialogs.trust import TrustDialog
 from clew.tui.terminal.driver import TerminalDriver
@@ -18,7 +18,7 @@ class TrustApp(App[bool], inherit_bindings=False):
     CSS = "Screen { align: left bottom; background: $background; color: $foreground; }"
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, path: str, screen: Screen, env: Mapping[str, str]) -> None:
+    def __init__(self, path: str, screen: ScreenSettings, env: Mapping[str, str]) -> None:
         super().__init__(
             driver_class=TerminalDriver, css_path=[STYLES], ansi_color=True if without_colour(env) else None
         )
@@ -35,7 +35,7 @@ class TrustApp(App[bool], inherit_bindings=False):
             self.exit(None)
 
 
-def ask_trust_on_screen(path: str, screen: Screen, env: Mapping[str, str]) -> bool:
+def ask_trust_on_screen(path: str, screen: ScreenSettings, env: Mapping[str, str]) -> bool:
     """The answer. Ctrl-C raises KeyboardInterrupt, as it does where there is no screen."""
     answer = TrustApp(path, screen, env).run(mouse=screen.mouse)
     if answer is None:

@@ -21,7 +21,7 @@ _COARSE_TICK_NS = 2_100_000_000
 BUSY = "it changed while it was read"
 
 
-class Row(Struct, frozen=True, gc=False, array_like=True):
+class ScanRow(Struct, frozen=True, gc=False, array_like=True):
     """What a scan remembers of an entry, so that an unchanged one is not read again."""
 
     inode: int
@@ -70,7 +70,7 @@ class Row(Struct, frozen=True, gc=False, array_like=True):
 class Captured(NamedTuple):
     """A row, and whether a write right after the reading could go unseen."""
 
-    row: Row
+    row: ScanRow
     suspect: bool
 
 
@@ -145,8 +145,8 @@ def _keep(data: bytes, status: os.stat_result, store: PackStore | None) -> Captu
         return Captured(_row(status, why=str(error)), True)
 
 
-def _row(status: os.stat_result, *, digest: bytes = b"", why: str = "") -> Row:
-    return Row(
+def _row(status: os.stat_result, *, digest: bytes = b"", why: str = "") -> ScanRow:
+    return ScanRow(
         status.st_ino,
         status.st_size,
         status.st_mtime_ns,

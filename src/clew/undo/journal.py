@@ -25,7 +25,7 @@ def journal_path(transcript: Path) -> Path:
     return sidecar_dir(transcript) / "undo.jsonl"
 
 
-class Journal:
+class FileJournal:
     """The file history of a session: linear in time, whatever branches the conversation took."""
 
     def __init__(self, transcript: Path, *, forked_from: Sequence[ForkPoint] = ()) -> None:

@@ -11,11 +11,11 @@ from msgspec import Struct
 from clew.protocol.display import DiffBlock
 from clew.protocol.ids import MAIN_AGENT
 from clew.undo.errors import NothingToRestore
-from clew.undo.limits import Limits
+from clew.undo.limits import UndoLimits
 from clew.undo.plan import FilePlan, RestorePlan, plan_restore
 from clew.undo.scan import Stopped
-from clew.undo.state import Call, Checkpoint
-from clew.undo.workspace import OpenCall, Workspace
+from clew.undo.state import ChangingCall, Checkpoint
+from clew.undo.workspace import OpenCall, UndoWorkspace
 
 if TYPE_CHECKING:
     from clew.undo.restore import Restored
@@ -56,11 +56,11 @@ class UndoKeeper:
         home: Path,
         roots: Sequence[Path],
         transcript: Path,
-        limits: Limits | None = None,
+        limits: UndoLimits | None = None,
     ) -> None:
         """Creates nothing on disk. The roots are all directories the session works in, the project first."""
-        self._make = lambda: Workspace(home=home, roots=roots, transcript=transcript, limits=limits or Limits())
-        self._made: Workspace | None = None
+        self._make = lambda: UndoWorkspace(home=home, roots=roots, transcript=transcript, limits=limits or UndoLimits())
+        self._made: UndoWorkspace | None = None
         self._making = threading.Lock()
         self._done = asyncio.Event()
         self._started = False
@@ -104,7 +104,7 @@ class UndoKeeper:
             return False
         return self._workspace().ready
 
-    async def before(self, call: Call, paths: Sequence[str] | None = None) -> OpenCall:
+    async def before(self, call: ChangingCall, paths: Sequence[str] | None = None) -> OpenCall:
         """Keep the state before an effectful call: the files that a file tool names, or None for a shell command."""
         return await self._in_thread(lambda place: place.before(call, paths))
 
@@ -114,7 +114,7 @@ class UndoKeeper:
         self._sync_soon()
         return checkpoint
 
-    async def collect(self, call: Call) -> Checkpoint | None:
+    async def collect(self, call: ChangingCall) -> Checkpoint | None:
         """What a background command changed since the last look. Without it the next `before` passes over that."""
         return await self._in_thread(lambda place: place.collect(call))
 
@@ -140,7 +140,7 @@ class UndoKeeper:
         def main_call(item: Checkpoint) -> str | None:
             return item.call.call if item.call.agent == MAIN_AGENT else None
 
-        def chosen(place: Workspace) -> tuple[Checkpoint, ...]:
+        def chosen(place: UndoWorkspace) -> tuple[Checkpoint, ...]:
             return tuple(item for item in place.journal.checkpoints if item.id in ids or main_call(item) in ids)
 
         return await self._plan(chosen, "these calls changed no files")
@@ -148,7 +148,7 @@ class UndoKeeper:
     async def apply(
         self,
         plan: RestorePlan,
-        call: Call,
+        call: ChangingCall,
         *,
         only: Collection[str] | None = None,
         consent: Collection[str] = (),
@@ -162,7 +162,7 @@ class UndoKeeper:
             if progress is not None:
                 loop.call_soon_threadsafe(progress, done, total)
 
-        def work(place: Workspace) -> "Restored":
+        def work(place: UndoWorkspace) -> "Restored":
             place.settle()
             done = restores().apply_plan(
                 plan,
@@ -196,8 +196,8 @@ class UndoKeeper:
         if self._made is not None:
             await asyncio.to_thread(self._made.close)
 
-    async def _plan(self, choose: Callable[[Workspace], tuple[Checkpoint, ...]], nothing: str) -> RestorePlan:
-        def work(place: Workspace) -> RestorePlan:
+    async def _plan(self, choose: Callable[[UndoWorkspace], tuple[Checkpoint, ...]], nothing: str) -> RestorePlan:
+        def work(place: UndoWorkspace) -> RestorePlan:
             chosen = choose(place)
             if not any(item.changes or item.warnings for item in chosen):
                 raise NothingToRestore(nothing)
@@ -205,12 +205,12 @@ class UndoKeeper:
 
         return await self._in_thread(work)
 
-    async def _in_thread(self, work: Callable[[Workspace], T]) -> T:
+    async def _in_thread(self, work: Callable[[UndoWorkspace], T]) -> T:
         task = asyncio.ensure_future(asyncio.to_thread(lambda: work(self._workspace())))
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
         return await asyncio.shield(task)
 
-    def _workspace(self) -> Workspace:
+    def _workspace(self) -> UndoWorkspace:
         with self._making:
             if self._made is None:
                 self._made = self._make()

@@ -10,7 +10,7 @@ OUT_OF_SCOPE = (
 )
 
 
-class Limits(Struct, frozen=True, kw_only=True):
+class UndoLimits(Struct, frozen=True, kw_only=True):
     """The caps. Each one that is reached is told with the path it left out."""
 
     max_files: int = 200_000

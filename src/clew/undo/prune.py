@@ -7,10 +7,10 @@ from pathlib import Path
 from msgspec import Struct
 
 from clew.transcript.errors import UnsafeTranscript
-from clew.undo.journal import Journal, digests
-from clew.undo.limits import Limits
+from clew.undo.journal import FileJournal, digests
+from clew.undo.limits import UndoLimits
 from clew.undo.packs import PackStore, pack_rows
-from clew.undo.tree import Tree
+from clew.undo.tree import FileTree
 
 _JOURNALS_SHARE = 0.75
 """How full the store may be after pruning, so that the next session does not prune again."""
@@ -26,7 +26,7 @@ class Pruned(Struct, frozen=True, kw_only=True):
     """Another session uses the store; nothing was done."""
 
 
-def prune(kept: PackStore, store: Path, sessions: Path, limits: Limits, *, roots: tuple[str, ...]) -> Pruned:
+def prune(kept: PackStore, store: Path, sessions: Path, limits: UndoLimits, *, roots: tuple[str, ...]) -> Pruned:
     """Bring a project's store below its cap, if it is above. `sessions`: the directory of its transcripts.
 
     Raises OSError or NotKept when the disk refuses; then nothing was lost."""
@@ -54,10 +54,10 @@ def store_bytes(store: Path) -> int:
 
 
 def _live(
-    kept: PackStore, store: Path, sessions: Path, limits: Limits, roots: tuple[str, ...]
+    kept: PackStore, store: Path, sessions: Path, limits: UndoLimits, roots: tuple[str, ...]
 ) -> tuple[set[bytes], list[str]]:
     """What the present workspace needs, then what the newest sessions need, as far as there is room."""
-    tree = Tree(roots, limits)
+    tree = FileTree(roots, limits)
     tree.load(store / "tree.msgpack", kept)
     live = {row.digest for rows in tree.folders.values() for row in rows.values() if row.digest}
     room = limits.max_store_bytes * _JOURNALS_SHARE - sum(kept.size_of(digest) for digest in live)
@@ -65,7 +65,7 @@ def _live(
     journals = sorted(sessions.glob("*/undo.jsonl"), key=lambda path: path.lstat().st_mtime_ns, reverse=True)
     for path in journals:
         needed = {
-            digest for digest in digests(Journal(path.parent.with_suffix(".jsonl")).checkpoints) if digest in kept
+            digest for digest in digests(FileJournal(path.parent.with_suffix(".jsonl")).checkpoints) if digest in kept
         } - live
         size = sum(kept.size_of(digest) for digest in needed)
         if size <= room:

@@ -16,11 +16,11 @@ from clew.system.private_files import write_all
 from clew.transcript.errors import UnsafeTranscript
 from clew.undo.capture import state_of
 from clew.undo.errors import ContentMissing
-from clew.undo.journal import Journal
+from clew.undo.journal import FileJournal
 from clew.undo.limits import MIB
 from clew.undo.packs import PackStore
 from clew.undo.plan import FilePlan, RestorePlan, as_changes, forbidden, stamp_of
-from clew.undo.state import Call, Checkpoint, State, path_of, path_text
+from clew.undo.state import ChangingCall, Checkpoint, State, path_of, path_text
 
 _MAX_KEPT_BYTES = 64 * MIB
 _SYNC_EACH = 256
@@ -49,8 +49,8 @@ def apply_plan(
     plan: RestorePlan,
     *,
     store: PackStore,
-    journal: Journal,
-    call: Call,
+    journal: FileJournal,
+    call: ChangingCall,
     only: Collection[str] | None = None,
     consent: Collection[str] = (),
     force: bool = False,
@@ -107,7 +107,7 @@ def apply_plan(
     )
 
 
-def _written(journal: Journal, record: Checkpoint) -> list[str]:
+def _written(journal: FileJournal, record: Checkpoint) -> list[str]:
     try:
         journal.add(record)
     except (OSError, UnsafeTranscript) as error:

@@ -11,12 +11,12 @@ import stat
 import time
 from collections.abc import Callable, Collection, Generator
 
-from clew.undo.capture import BUSY, Row, capture
+from clew.undo.capture import BUSY, ScanRow, capture
 from clew.undo.ignored import CACHE_TAG, Rules, is_ignored, read_rules
-from clew.undo.limits import Limits
+from clew.undo.limits import UndoLimits
 from clew.undo.packs import PackStore
 from clew.undo.state import path_text
-from clew.undo.tree import GIT, Tree
+from clew.undo.tree import GIT, FileTree
 from clew.undo.watches import Watches
 
 MAX_DEPTH = 200
@@ -41,7 +41,7 @@ class Scanner:
     """Looks at the disk on behalf of a tree. One thread at a time."""
 
     def __init__(
-        self, tree: Tree, store: PackStore, *, leave_out: Collection[str] = (), use_events: bool = True
+        self, tree: FileTree, store: PackStore, *, leave_out: Collection[str] = (), use_events: bool = True
     ) -> None:
         self.tree = tree
         self.store = store
@@ -62,7 +62,7 @@ class Scanner:
         self._told = 0
 
     @property
-    def limits(self) -> Limits:
+    def limits(self) -> UndoLimits:
         return self.tree.limits
 
     def walk(self, progress: Progress | None = None) -> None:
@@ -266,7 +266,7 @@ class Scanner:
             self._ignored.add(path)
         return [path]
 
-    def _captured(self, folder: str, descriptor: int, name: str, status: os.stat_result) -> Row:
+    def _captured(self, folder: str, descriptor: int, name: str, status: os.stat_result) -> ScanRow:
         moved = self.tree.known_content(status)
         if moved is not None and moved.digest in self.store:
             return moved
@@ -348,7 +348,7 @@ class Scanner:
         return self._devices[self._root(path)]
 
 
-def _row_without(status: os.stat_result, why: str) -> Row:
-    return Row(
+def _row_without(status: os.stat_result, why: str) -> ScanRow:
+    return ScanRow(
         status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns, status.st_mode, status.st_nlink, b"", why
     )

@@ -61,7 +61,7 @@ class Change(Struct, frozen=True, kw_only=True):
     after: State
 
 
-class Call(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ChangingCall(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """Whose doing it is."""
 
     session: SessionId
@@ -84,7 +84,7 @@ class Checkpoint(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """When it was complete: ISO 8601, UTC, milliseconds."""
     began: str
     source: Source
-    call: Call
+    call: ChangingCall
     roots: tuple[str, ...]
     changes: tuple[Change, ...] = ()
     warnings: tuple[str, ...] = ()

@@ -11,8 +11,8 @@ from msgspec.structs import replace
 from clew.system.private_files import replace_private
 from clew.transcript.errors import UnsafeTranscript
 from clew.transcript.log.files import open_read
-from clew.undo.capture import Row
-from clew.undo.limits import Limits
+from clew.undo.capture import ScanRow
+from clew.undo.limits import UndoLimits
 from clew.undo.packs import PackStore
 from clew.undo.state import MISSING, Change, path_text
 
@@ -25,16 +25,16 @@ class Saved(msgspec.Struct, frozen=True, array_like=True):
 
     version: int
     roots: list[bytes]
-    folders: dict[bytes, dict[bytes, Row]]
+    folders: dict[bytes, dict[bytes, ScanRow]]
 
 
-class Tree:
+class FileTree:
     """Only bookkeeping: `scan.py` looks at the disk."""
 
-    def __init__(self, roots: Sequence[str], limits: Limits) -> None:
+    def __init__(self, roots: Sequence[str], limits: UndoLimits) -> None:
         self.roots = tuple(roots)
         self.limits = limits
-        self.folders: dict[str, dict[str, Row]] = {}
+        self.folders: dict[str, dict[str, ScanRow]] = {}
         self.uncovered: dict[str, str] = {}
         """Directories below which nothing is kept, with the reason."""
         self.repositories: set[str] = set()
@@ -43,16 +43,16 @@ class Tree:
         """Paths whose row may be older than the file although it fits."""
         self.count = 0
         self.kept_bytes = 0
-        self.changes: dict[str, tuple[Row | None, Row | None]] = {}
+        self.changes: dict[str, tuple[ScanRow | None, ScanRow | None]] = {}
         self.notes: list[str] = []
         self._linked: dict[int, set[str]] = {}
-        self._reuse: dict[int, Row] = {}
+        self._reuse: dict[int, ScanRow] = {}
 
     def begin(self) -> None:
         """From here on changes count."""
         self.changes, self.notes, self._reuse = {}, [], {}
 
-    def put(self, folder: str, name: str, row: Row) -> None:
+    def put(self, folder: str, name: str, row: ScanRow) -> None:
         """An entry is there, new or changed."""
         rows = self.folders[folder]
         path = f"{folder}/{name}"
@@ -87,12 +87,12 @@ class Tree:
                     waiting.append(below)
         return gone
 
-    def known_content(self, status: os.stat_result) -> Row | None:
+    def known_content(self, status: os.stat_result) -> ScanRow | None:
         """The row of an entry that was moved here whole."""
         row = self._reuse.get(status.st_ino)
         return row if row is not None and row.digest and row.fits(status) else None
 
-    def other_names(self, row: Row) -> Iterable[str]:
+    def other_names(self, row: ScanRow) -> Iterable[str]:
         """All paths of a file with several names."""
         return tuple(self._linked.get(row.inode, ())) if row.links > 1 else ()
 
@@ -147,7 +147,7 @@ class Tree:
             return
         self._adopt(saved.folders, store)
 
-    def _adopt(self, folders: Mapping[bytes, Mapping[bytes, Row]], store: PackStore) -> None:
+    def _adopt(self, folders: Mapping[bytes, Mapping[bytes, ScanRow]], store: PackStore) -> None:
         for raw_folder, raw_rows in folders.items():
             folder = os.fsdecode(raw_folder)
             rows = self.folders.setdefault(folder, {})
@@ -158,7 +158,7 @@ class Tree:
                 rows[name] = row
                 self._account(f"{folder}/{name}", None, row)
 
-    def _lose(self, path: str, old: Row) -> None:
+    def _lose(self, path: str, old: ScanRow) -> None:
         self._account(path, old, None)
         self._note(path, old, None)
         self.suspects.discard(path)
@@ -169,7 +169,7 @@ class Tree:
         if why:
             self.notes.append(f"{path_text(path)} is gone and was not all kept ({why})")
 
-    def _account(self, path: str, old: Row | None, new: Row | None) -> None:
+    def _account(self, path: str, old: ScanRow | None, new: ScanRow | None) -> None:
         for row, sign in ((old, -1), (new, 1)):
             if row is None:
                 continue
@@ -180,7 +180,7 @@ class Tree:
                 names = self._linked.setdefault(row.inode, set())
                 (names.add if sign > 0 else names.discard)(path)
 
-    def _note(self, path: str, old: Row | None, new: Row | None) -> None:
+    def _note(self, path: str, old: ScanRow | None, new: ScanRow | None) -> None:
         first = self.changes[path][0] if path in self.changes else old
         self.changes[path] = (first, new)
 

@@ -16,15 +16,15 @@ from clew.transcript.errors import UnsafeTranscript
 from clew.undo.capture import size_words, state_of
 from clew.undo.errors import UndoError
 from clew.undo.git_history import history_warnings, read_refs
-from clew.undo.journal import Journal
-from clew.undo.limits import Limits
+from clew.undo.journal import FileJournal
+from clew.undo.limits import UndoLimits
 from clew.undo.lineage import lineage
 from clew.undo.packs import PackStore
 from clew.undo.plan import forbidden
 from clew.undo.prune import prune
 from clew.undo.scan import Progress, Scanner
-from clew.undo.state import Call, Change, Checkpoint, Source, State, path_of, path_text
-from clew.undo.tree import GIT, Tree, inside
+from clew.undo.state import Change, ChangingCall, Checkpoint, Source, State, path_of, path_text
+from clew.undo.tree import GIT, FileTree, inside
 
 _MAX_TOLD = 8
 
@@ -32,7 +32,7 @@ _MAX_TOLD = 8
 class OpenCall(Struct, frozen=True, kw_only=True):
     """A call between `before` and `after`."""
 
-    call: Call
+    call: ChangingCall
     source: Source
     began: str
     states: dict[str, State]
@@ -48,10 +48,10 @@ def store_folder(home: Path, transcript: Path) -> Path:
     return home / "undo" / transcript.parent.name
 
 
-class Workspace:
+class UndoWorkspace:
     """All methods block. One thread at a time by `lock`; the first scan runs outside of it."""
 
-    def __init__(self, *, home: Path, roots: Sequence[Path], transcript: Path, limits: Limits) -> None:
+    def __init__(self, *, home: Path, roots: Sequence[Path], transcript: Path, limits: UndoLimits) -> None:
         self.home = home
         self.roots = tuple(dict.fromkeys(os.path.realpath(root) for root in roots))
         self.limits = limits
@@ -64,8 +64,8 @@ class Workspace:
         self.trouble = _too_broad(self.roots)
         """Why there is no scan, if there is a reason."""
         self.store = PackStore(self.folder / "packs")
-        self.journal = Journal(transcript, forked_from=lineage(transcript))
-        self._tree = Tree(self.roots, limits)
+        self.journal = FileJournal(transcript, forked_from=lineage(transcript))
+        self._tree = FileTree(self.roots, limits)
         self._scanner: Scanner | None = None
         self._closed = False
 
@@ -93,7 +93,7 @@ class Workspace:
         gaps = self._standing_gaps()
         return "; ".join([f"{self.files:,} files and directories of the workspace are kept for undo", *said, *gaps])
 
-    def before(self, call: Call, paths: Sequence[str] | None) -> OpenCall:
+    def before(self, call: ChangingCall, paths: Sequence[str] | None) -> OpenCall:
         """Keep the state before a call: exactly these files, or the whole workspace (None: a shell command)."""
         began = iso_utc(time.time())
         gaps: list[str] = []
@@ -129,7 +129,7 @@ class Workspace:
             warnings += history_warnings(root, refs, read_refs(root))
         return self._record(opened.call, opened.source, opened.began, changes, warnings)
 
-    def collect(self, call: Call) -> Checkpoint | None:
+    def collect(self, call: ChangingCall) -> Checkpoint | None:
         """What changed since anybody looked, as the doing of a background command; None when nothing did."""
         began = iso_utc(time.time())
         with self.lock:
@@ -221,7 +221,7 @@ class Workspace:
         return self._record(opened.call, "tool", opened.began, tuple(changes), warnings)
 
     def _record(
-        self, call: Call, source: Source, began: str, changes: tuple[Change, ...], warnings: list[str]
+        self, call: ChangingCall, source: Source, began: str, changes: tuple[Change, ...], warnings: list[str]
     ) -> Checkpoint:
         made = Checkpoint(
             id=new_uuid(),

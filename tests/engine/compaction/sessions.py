@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from clew.engine.compaction.budgets import Budgets, budgets_for
-from clew.engine.compaction.compact import Past, Told, compact
+from clew.engine.compaction.compact import CompactionInput, Told, compact
 from clew.engine.compaction.live_state import FileLook, LiveState, RunningAgent, RunningShell, look_at
 from clew.llm.model import Model
 from clew.llm.request import ModelRequest
@@ -146,10 +146,10 @@ class Session:
             self.reply(f"I read module_{number}.py: it defines f_{number}. " + "It is plain code. " * (words // 8))
             self.turn_ended()
 
-    def past(self) -> Past:
+    def past(self) -> CompactionInput:
         """As a compaction takes it."""
         conversation = self.conversation
-        return Past(entries=list(conversation.entries), chain=conversation.chain(), leaf=conversation.leaf)
+        return CompactionInput(entries=list(conversation.entries), chain=conversation.chain(), leaf=conversation.leaf)
 
     async def compact(
         self,

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from tests.engine.compaction.sessions import Live, Session, Tireless, asked, good, summary_of
 
 from clew.engine.compaction.budgets import budgets_for
-from clew.engine.compaction.compact import Past, Told, compact, prepare
+from clew.engine.compaction.compact import CompactionInput, Told, compact, prepare
 from clew.engine.compaction.receipt import find_items, last_receipt, pins
 from clew.engine.compaction.sections import MAX_TRIES, SectionFailed
 from clew.llm.errors import Overloaded, PromptTooLong
@@ -517,7 +517,7 @@ async def test_a_boundary_that_names_missing_entries_has_an_answer(session: Sess
     ]
     chain = build_chain(entries)
     assert [flaw.kind for flaw in chain.flaws] == ["segment"]  # so the whole history is in view again
-    torn = Past(entries=entries, chain=chain.entries, leaf=chain.leaf)
+    torn = CompactionInput(entries=entries, chain=chain.entries, leaf=chain.leaf)
     events = [event async for event in compact(torn, model=Tireless(good), budgets=budgets_for(32_000), kind="manual")]
     again = events[-1]
     assert isinstance(again, CompactionEnded)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.engine.compaction.section_check import HEADINGS, Evidence, check
+from clew.engine.compaction.section_check import HEADINGS, StretchWords, check
 from clew.engine.compaction.task_words import is_forged_voice, is_in_their_name, is_task
 
 STRETCH = """
@@ -14,7 +14,7 @@ pytest tests/test_parser.py -q: 1 failed, 3 passed. ValueError: too many values 
 git commit 4f2a91c "split on the first comma only"; npm run build --silent; the config loader reads UTF-8
 数据库迁移已经写好，解析器现在只在第一个逗号处分割。
 """
-EVIDENCE = Evidence(STRETCH, cwd="/work/app")
+EVIDENCE = StretchWords(STRETCH, cwd="/work/app")
 
 
 def kept(*lines: str, heading: str = "Done") -> list[str]:

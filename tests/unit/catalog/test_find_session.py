@@ -21,7 +21,7 @@ from clew.cli.sub import recap_words
 from clew.cli.sub.sessions import row_line
 from clew.host.adoption import adopt
 from clew.llm.scripted import Say, ScriptedModel
-from clew.orient.recap_query import Choice
+from clew.orient.recap_query import WriterChoice
 from clew.orient.report import RecapCache
 from clew.protocol.entries import AiTitleEntry, SessionSourceEntry
 from clew.protocol.ids import SessionId
@@ -240,7 +240,7 @@ async def test_model_words_are_about_the_session_asked_for(
     )
     report = RecapCache(home / "clew").report(path, agent="aider", session_id="aider-2026-01-05-10-00-00")
     model = ScriptedModel([Say("Sort parcels by weight in parcels.py.")] * 4)
-    monkeypatch.setattr(recap_words, "chosen", lambda *_: Choice("scripted/model"))
+    monkeypatch.setattr(recap_words, "chosen", lambda *_: WriterChoice("scripted/model"))
     monkeypatch.setattr(recap_words, "connect", lambda *_, **__: model)
     await recap_words.model_words(report)
     sent = str(model.requests)

@@ -4,10 +4,10 @@ import pytest
 
 from clew.commands.base import CommandHelp
 from clew.commands.registry import COMMANDS
-from clew.composing.completion import Candidate, Wanted, accepted, command_rows, file_rows, mention, wanted_at
+from clew.composing.completion import Candidate, CompletionTarget, accepted, command_rows, file_rows, mention, wanted_at
 
 
-def at(text: str, *, first_line: bool = True) -> Wanted | None:
+def at(text: str, *, first_line: bool = True) -> CompletionTarget | None:
     """`|` is the caret."""
     column = text.index("|")
     return wanted_at(text.replace("|", ""), column, first_line=first_line)
@@ -44,7 +44,7 @@ def test_a_command_is_completed_on_the_first_line_only() -> None:
 
 
 def test_a_long_line_costs_no_more_than_a_name() -> None:
-    assert at("x" * 100_000 + " @ab|") == Wanted("file", "ab", 100_001, 100_004)
+    assert at("x" * 100_000 + " @ab|") == CompletionTarget("file", "ab", 100_001, 100_004)
     assert at("@" + "x" * 100_000 + "|") is None
 
 

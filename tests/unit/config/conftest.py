@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from clew.config import Loaded, load_settings
+from clew.config import LoadedSettings, load_settings
 
 
 class Layers:
@@ -39,7 +39,7 @@ class Layers:
         settings_arg: str | None = None,
         flags: Mapping[str, Any] | None = None,
         lenient: bool = False,
-    ) -> Loaded:
+    ) -> LoadedSettings:
         return load_settings(
             home=self.home,
             project_root=self.root,

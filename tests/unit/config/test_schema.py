@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 
 from clew.config.load import VARIABLES
-from clew.config.schema import Limits, Settings
+from clew.config.schema import LimitSettings, Settings
 from clew.config.walk import dotted, edits, leaf_keys, nearest, split_key
 
 ROOT = Path(__file__).parents[3]
@@ -36,11 +36,11 @@ def test_documented_keys_exist() -> None:
 
 
 def test_the_smallest_limit_counts() -> None:
-    assert Limits().step_limit(headless=True) is None
-    assert Limits(max_turns=3).step_limit(headless=False) is None
-    assert Limits(max_turns=3, max_steps=9).step_limit(headless=True) == 3
-    assert Limits(max_turns=9, max_steps=3).step_limit(headless=True) == 3
-    assert Limits(max_turns=3, max_steps=9).step_limit(headless=False) == 9
+    assert LimitSettings().step_limit(headless=True) is None
+    assert LimitSettings(max_turns=3).step_limit(headless=False) is None
+    assert LimitSettings(max_turns=3, max_steps=9).step_limit(headless=True) == 3
+    assert LimitSettings(max_turns=9, max_steps=3).step_limit(headless=True) == 3
+    assert LimitSettings(max_turns=3, max_steps=9).step_limit(headless=False) == 9
 
 
 def test_dotted_keys_round_trip() -> None:

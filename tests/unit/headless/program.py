@@ -11,13 +11,13 @@ from clew.protocol.events import Envelope, Event, OpAccepted, OpRejected
 from clew.protocol.ids import AgentId, SessionId
 from clew.protocol.ops import Op
 from clew.streaming.shapes.control import (
-    Answered,
     ControlCancel,
     ControlLine,
     ControlRequest,
     ControlResponse,
     Failed,
     Json,
+    RequestDone,
 )
 from clew.streaming.shapes.control_answers import AnswerBase
 from fakes.no_lookups import NoLookups
@@ -81,7 +81,7 @@ class Program:
 
     def succeed(self, response: Json, at: int = -1) -> None:
         request_id = self.requests[at]["request_id"]
-        self.channel.take_response(ControlResponse(response=Answered(request_id=request_id, response=response)))
+        self.channel.take_response(ControlResponse(response=RequestDone(request_id=request_id, response=response)))
 
     def fail(self, error: str, at: int = -1) -> None:
         request_id = self.requests[at]["request_id"]

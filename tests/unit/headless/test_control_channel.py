@@ -6,8 +6,8 @@ from collections.abc import Awaitable
 import pytest
 
 from clew.headless.control_channel import NotAnswered
-from clew.headless.op_answers import Refused
-from clew.streaming.shapes.control import Answered, ControlResponse, HookCallbackRequest, Json
+from clew.headless.op_answers import OpFailed
+from clew.streaming.shapes.control import ControlResponse, HookCallbackRequest, Json, RequestDone
 from clew.streaming.shapes.control_answers import AnswerBase, EffortUsed
 from unit.headless.program import Program, soon
 
@@ -63,7 +63,7 @@ async def test_wrong_and_repeated_ids_change_nothing() -> None:
     program = Program()
     asked = asyncio.create_task(program.channel.ask(REQUEST))
     await soon(lambda: program.requests)
-    program.channel.take_response(ControlResponse(response=Answered(request_id="made up", response={"x": 1})))
+    program.channel.take_response(ControlResponse(response=RequestDone(request_id="made up", response={"x": 1})))
     assert not asked.done()
     program.succeed({"real": True})
     program.succeed({"again": True})
@@ -101,7 +101,7 @@ async def test_a_request_is_answered_with_its_own_id() -> None:
 
 @pytest.mark.parametrize("late", [False, True])
 @pytest.mark.parametrize(
-    ("error", "words"), [(Refused("not now"), "not now"), (KeyError("x"), "internal error: KeyError")]
+    ("error", "words"), [(OpFailed("not now"), "not now"), (KeyError("x"), "internal error: KeyError")]
 )
 async def test_what_goes_wrong_is_an_error_response(late: bool, error: Exception, words: str) -> None:
     async def begin(request: Json) -> Awaitable[AnswerBase | None]:

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from clew.headless.input_reading import InputProblem, input_of
-from clew.headless.stdin_lines import Line
+from clew.headless.stdin_lines import StdinLine
 from clew.protocol.messages import ImagePart, TextPart
-from clew.streaming.shapes.control import ControlCancel, ControlRequest, ControlResponse, Failed, KeepAlive, UserLine
+from clew.streaming.shapes.control import ControlCancel, ControlRequest, ControlResponse, Failed, KeepAlive, PromptInput
 from fakes.effort import not_hanging
 
 
 def read(text: str | bytes) -> Any:
-    return input_of(Line(1, text.encode() if isinstance(text, str) else text))
+    return input_of(StdinLine(1, text.encode() if isinstance(text, str) else text))
 
 
 def said(data: bytes) -> str:
@@ -31,7 +31,7 @@ def test_a_prompt_with_all_that_programs_send_beside_it() -> None:
         '{"type":"user","message":{"role":"user","content":"hi"},"parent_tool_use_id":null,"session_id":"default",'
         '"uuid":"u1","client_composed":true,"priority":"next","some_later_field":{"a":[1]}}'
     )
-    assert isinstance(line, UserLine)
+    assert isinstance(line, PromptInput)
     assert (line.message.content, line.uuid, line.client_composed) == ("hi", "u1", True)
 
 
@@ -40,7 +40,7 @@ def test_a_prompt_with_a_picture() -> None:
         '{"type":"user","message":{"role":"user","content":[{"type":"text","text":"what is it?","cache_control":{}},'
         '{"type":"image","source":{"type":"base64","media_type":"image/png","data":"aGk="}}]}}'
     )
-    assert isinstance(line, UserLine)
+    assert isinstance(line, PromptInput)
     text, picture = line.message.content
     assert isinstance(text, TextPart)
     assert isinstance(picture, ImagePart)
@@ -98,7 +98,7 @@ def test_a_line_that_never_ends_its_brackets_is_a_problem_and_no_crash() -> None
 
 def test_a_line_that_was_too_long_keeps_its_own_words() -> None:
     with pytest.raises(InputProblem, match="longer than 5 bytes"):
-        input_of(Line(7, b"", "it is longer than 5 bytes"))
+        input_of(StdinLine(7, b"", "it is longer than 5 bytes"))
 
 
 @given(st.binary(max_size=200))

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from clew.headless.stdin_lines import CHUNK_BYTES, Line, LineCutter, StdinLines
+from clew.headless.stdin_lines import CHUNK_BYTES, LineCutter, StdinLine, StdinLines
 
 
-async def all_lines(lines: StdinLines) -> list[Line]:
+async def all_lines(lines: StdinLines) -> list[StdinLine]:
     return [line async for line in lines]
 
 
@@ -52,7 +52,7 @@ async def test_a_file_is_read_to_its_end_without_being_waited_for(tmp_path: Path
     lines = await all_lines(StdinLines(descriptor))
     os.close(descriptor)
     assert len(lines) == 50_000
-    assert lines[-1] == Line(50_000, b"line 49999")
+    assert lines[-1] == StdinLine(50_000, b"line 49999")
 
 
 @pytest.mark.parametrize("where", ["null device", "closed descriptor", "no descriptor", "a directory"])
@@ -81,7 +81,7 @@ async def test_a_line_comes_as_soon_as_it_is_whole(pipe_ends: tuple[int, int]) -
     await asyncio.sleep(0)
     assert not second.done()
     os.write(writing, b"ond\n")
-    assert (await second) == Line(2, b"second")
+    assert (await second) == StdinLine(2, b"second")
     os.close(writing)
     with pytest.raises(StopAsyncIteration):
         await anext(lines)

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from clew.headless import stopping
+from clew.headless import stop_signals as stopping
 from clew.protocol.ops import Interrupt
 from fakes.loop_clock import LoopClock
 from unit.headless.program import WrittenSession

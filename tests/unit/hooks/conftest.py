@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from clew.hooks.definitions import Hook
+from clew.hooks.definitions import HookDefinition
 from clew.hooks.digests import digest_of
 from clew.hooks.settings import FoundHooks, find_hooks
 from clew.protocol.event_kinds.programs import HookScope
@@ -42,9 +42,9 @@ class Files:
     def find(self, *, trusted: bool = True, given: Mapping[str, Any] | None = None, **rest: Any) -> FoundHooks:
         return find_hooks(home=self.home, root=self.root, trusted=trusted, env=self.env, given=given, **rest)
 
-    def hook(self, command: str, *, scope: HookScope = "claude_project", **rest: Any) -> Hook:
+    def hook(self, command: str, *, scope: HookScope = "claude_project", **rest: Any) -> HookDefinition:
         """A hook with the digest it has now."""
-        made = Hook(
+        made = HookDefinition(
             moment=rest.pop("moment", "PreToolUse"),
             matcher=rest.pop("matcher", ""),
             command=command,

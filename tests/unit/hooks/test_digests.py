@@ -9,13 +9,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from clew.hooks.definitions import Hook
+from clew.hooks.definitions import HookDefinition
 from clew.hooks.digests import MAX_FILE_BYTES, TooManyNames, digest_of, named_files, stray_file, words_of
 
 from .conftest import Files
 
 
-def digest(files: Files, hook: Hook) -> str:
+def digest(files: Files, hook: HookDefinition) -> str:
     return digest_of(hook, str(files.root))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from clew.hooks.answers import HookAnswer
-from clew.hooks.definitions import Hook
+from clew.hooks.definitions import HookDefinition
 from clew.hooks.running import MAX_KEPT_BYTES, HookRunner, distinct, hook_environment, run_hook, run_hooks
 from fakes.effort import HANG_S
 
@@ -270,7 +270,7 @@ async def test_a_project_hook_may_not_allow(bench: Bench) -> None:
 
 
 async def test_one_hook_by_itself(files: Files) -> None:
-    hook: Hook = files.hook("echo hi", scope="user", moment="SessionStart")
+    hook: HookDefinition = files.hook("echo hi", scope="user", moment="SessionStart")
     answer = await run_hook(hook, {}, cwd=str(files.root), env=ENV, project_root=str(files.root))
     assert answer.context == "hi"
     assert answer.hook == "echo hi"

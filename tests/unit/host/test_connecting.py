@@ -15,7 +15,7 @@ from clew.llm.keys.saved_keys import KeyedEnvironment, SavedKeys, read_saved, sa
 from clew.llm.models.connect import configured_providers, key_variables, target_of
 from clew.llm.models.target import Secret
 from clew.parts.models.auth_status import AuthStatus, auth_status
-from clew.parts.models.connecting import Way, forget, take, tried
+from clew.parts.models.provider_ways import ProviderWay, forget, take, tried
 from clew.system.environment import tool_environment
 from clew.text.redact import redact
 
@@ -39,8 +39,8 @@ def status(home: Path, **env: str) -> AuthStatus:
     return auth_status(open_workspace(place, {"CLEW_HOME": str(home), **env}, lenient=True))
 
 
-def way(provider: str, model: str = "m", key: str = "", **more: Any) -> Way:
-    return Way(provider=provider, model=model, key=Secret(key), **more)
+def way(provider: str, model: str = "m", key: str = "", **more: Any) -> ProviderWay:
+    return ProviderWay(provider=provider, model=model, key=Secret(key), **more)
 
 
 def test_a_key_is_kept_for_this_user_only_and_found_again(home: Path):
@@ -84,7 +84,7 @@ def test_what_the_user_wrote_by_hand_stays(home: Path):
 
 def test_only_saving_leaves_the_way_in_use_alone(home: Path):
     take(way("anthropic", "claude-opus-5-5", KEY), home)
-    take(Way(provider="openai", key=Secret(OTHER)), home)
+    take(ProviderWay(provider="openai", key=Secret(OTHER)), home)
     assert read_saved(home).keys == {"anthropic": KEY, "openai": OTHER}
     assert file(home)["model"] == "anthropic/claude-opus-5-5"
 

@@ -19,7 +19,7 @@ from clew.protocol.events import ApprovalRequested, Notice, Rewound, SessionStar
 from clew.protocol.messages import result_text
 from clew.protocol.ops import AnswerApproval, Close, SubmitPrompt, Undo
 from clew.tools.registry import builtin_tools
-from clew.undo.limits import Limits
+from clew.undo.limits import UndoLimits
 from clew.undo.scan import Scanner
 from engine.harness import SESSION
 from unit.host.room import Front, furnished
@@ -192,5 +192,5 @@ async def test_what_a_person_did_just_before_counts(tmp_path: Path) -> None:
         path = place.file("a.txt")
         access = ShellAccess(command="rm a.txt", cwd=str(place.project))
         assert (await place.host.judge((access,))).decision == "allow"
-        path.write_bytes(b"\0" * (Limits().max_file_bytes + 1))
+        path.write_bytes(b"\0" * (UndoLimits().max_file_bytes + 1))
         assert (await place.host.judge((access,))).decision == "ask"

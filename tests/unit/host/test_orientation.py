@@ -10,7 +10,7 @@ from clew.llm.errors import Overloaded
 from clew.llm.scripted import Call, Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.orient.daily_cap import DailyCap
 from clew.orient.narrator import Narrator
-from clew.orient.recap_query import Choice, WrittenRecaps
+from clew.orient.recap_query import WriterChoice, WrittenRecaps
 from clew.orient.side_query import SideQueries
 from clew.parts.orientation.orientation_task import Orientation, OrientationTask
 from clew.parts.orientation.part import OrientationPart
@@ -98,7 +98,7 @@ class Studio:
                 settings or OrientationSettings(),
                 queries=queries,
                 publish=session.publish,
-                automatic=lambda _: Choice(automatic),
+                automatic=lambda _: WriterChoice(automatic),
             )
 
 

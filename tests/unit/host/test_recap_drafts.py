@@ -7,8 +7,8 @@ import pytest
 
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient.daily_cap import DailyCap
-from clew.orient.recap_query import Choice, Used, WrittenRecaps, choose
-from clew.orient.side_query import SideQueries, Stamp
+from clew.orient.recap_query import Used, WriterChoice, WrittenRecaps, choose
+from clew.orient.side_query import QueryStamp, SideQueries
 from clew.parts.orientation.recap_drafts import RecapDrafts
 from clew.protocol.entries import AssistantEntry, SessionSourceEntry, SideQueryEntry
 from clew.protocol.ids import SessionId
@@ -51,11 +51,11 @@ class Desk:
         self.cap = DailyCap(home, cap_usd)
         self.kept = WrittenRecaps(home)
 
-        def automatic(used: Used) -> Choice:
+        def automatic(used: Used) -> WriterChoice:
             given = msgspec.convert(setting, type=choose.__annotations__["setting"])
             return choose(given, asked=False, fast=fast, main=MAIN, used=used, is_local=lambda name: "ollama" in name)
 
-        def asking(key: Stamp) -> SideQueries:
+        def asking(key: QueryStamp) -> SideQueries:
             return SideQueries(
                 self.model, cap=self.cap, current=lambda: key, book=self.booked.append, log=self.told.append
             )

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from clew.assembly.switching import another
+from clew.assembly.session_switch import another
 from clew.host.request import SessionRequest
 from clew.protocol.ids import OpId
 from clew.protocol.ops import SwitchSession

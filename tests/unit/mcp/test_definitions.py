@@ -10,16 +10,16 @@ import pytest
 from clew.mcp.approvals import McpApprovals, digest_of
 from clew.mcp.definitions import BadDefinition, check_name, document_of, read_server, shape_of
 from clew.mcp.expansion import MissingVariables, expanded, named_variables, variable_words
-from clew.mcp.files import Places, change_servers, find_servers, parsed, set_disabled
+from clew.mcp.files import ServerPlaces, change_servers, find_servers, parsed, set_disabled
 
 PROGRAM: dict[str, Any] = {"command": "node", "args": ["./server.js", "${PORT:-1}"], "env": {"TOKEN": "${SECRET}"}}
 
 
-def places(tmp_path: Path, **more: Any) -> Places:
+def places(tmp_path: Path, **more: Any) -> ServerPlaces:
     for name in ("home", "root", "kept"):
         (tmp_path / name).mkdir(exist_ok=True)
     fields: dict[str, Any] = {"trusted": True} | more
-    return Places(home=tmp_path / "home", root=tmp_path / "root", kept=tmp_path / "kept", **fields)
+    return ServerPlaces(home=tmp_path / "home", root=tmp_path / "root", kept=tmp_path / "kept", **fields)
 
 
 def write(path: Path, servers: Any) -> None:

@@ -11,13 +11,13 @@ from typing import Any
 import httpx2
 import pytest
 
-from clew.mcp.definitions import Definition
+from clew.mcp.definitions import ServerDefinition
 from clew.mcp.login.logins import LoginStore, UnkeepableLogin
 from clew.mcp.login.loopback import Loopback
 from clew.mcp.login.oauth import is_safe_endpoint
 from clew.mcp.login.oauth_login import LoginFailed, log_in
 from clew.mcp.ports import Surroundings
-from clew.mcp.transport.http import Seen, http_client
+from clew.mcp.transport.http import AnswerNotes, http_client
 
 
 class Hostile(ThreadingHTTPServer):
@@ -81,8 +81,8 @@ def hostile() -> Iterator[Hostile]:
         server.shutdown()
 
 
-def definition(url: str, name: str = "people") -> Definition:
-    return Definition(name=name, scope="user", kind="http", source="mcp.json", url=url)
+def definition(url: str, name: str = "people") -> ServerDefinition:
+    return ServerDefinition(name=name, scope="user", kind="http", source="mcp.json", url=url)
 
 
 async def signed_in(server: Hostile, home: Path) -> str:
@@ -159,7 +159,7 @@ async def test_an_endless_answer_is_cut_off_whatever_it_calls_itself(status: int
     async def answer(request: httpx2.Request) -> httpx2.Response:
         return httpx2.Response(status, headers={"content-type": "text/event-stream"}, stream=Endless())
 
-    client = http_client({}, None, Seen())
+    client = http_client({}, None, AnswerNotes())
     client._transport = httpx2.MockTransport(answer)  # pyright: ignore[reportPrivateUsage] (the bounds are the client's)
     client._mounts = {}  # pyright: ignore[reportPrivateUsage] (as above)
     with pytest.raises(httpx2.StreamError):

@@ -5,10 +5,10 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.mcp.transport.messages import Inflow, Lines, Oversized, whole_characters
+from clew.mcp.transport.messages import Inflow, LineBuffer, Oversized, whole_characters
 
 
-def taken(lines: Lines) -> list[bytes | Oversized]:
+def taken(lines: LineBuffer) -> list[bytes | Oversized]:
     found: list[bytes | Oversized] = []
     while (line := lines.next()) is not None:
         found.append(line)
@@ -18,7 +18,7 @@ def taken(lines: Lines) -> list[bytes | Oversized]:
 @given(st.lists(st.binary(max_size=40).map(lambda data: data.replace(b"\n", b"").strip()), max_size=8), st.data())
 def test_lines_do_not_depend_on_their_pieces(whole: list[bytes], data: st.DataObject) -> None:
     stream = b"".join(line + b"\n" for line in whole)
-    lines = Lines(max_bytes=1_000)
+    lines = LineBuffer(max_bytes=1_000)
     while stream:
         size = data.draw(st.integers(1, len(stream)))
         lines.add(stream[:size])
@@ -28,7 +28,7 @@ def test_lines_do_not_depend_on_their_pieces(whole: list[bytes], data: st.DataOb
 
 
 def test_a_line_that_is_too_long_is_not_held_and_says_what_it_answered() -> None:
-    lines = Lines(max_bytes=10_000)
+    lines = LineBuffer(max_bytes=10_000)
     result = {"content": [{"type": "text", "text": "x" * 50_000}]}
     shapes = (
         {"jsonrpc": "2.0", "id": 7, "result": result},
@@ -47,7 +47,7 @@ def test_a_line_that_is_too_long_is_not_held_and_says_what_it_answered() -> None
 
 
 def test_what_cannot_be_told_is_not_guessed() -> None:
-    lines = Lines(max_bytes=100)
+    lines = LineBuffer(max_bytes=100)
     lines.add(b'{"jsonrpc": "2.0", "method": "x", "params": {"id": 3, "text": "' + b"y" * 1_000 + b'"}}\n')
     (line,) = taken(lines)
     assert isinstance(line, Oversized)

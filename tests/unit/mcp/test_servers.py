@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from clew.mcp import server as server_module
-from clew.mcp.files import Places
+from clew.mcp.files import ServerPlaces
 from clew.mcp.ports import ConnectionLost, ServerError, Surroundings
 from clew.mcp.servers import McpServers
 from clew.protocol.ids import CallId
@@ -44,7 +44,7 @@ class Lab:
         self.logged: list[str] = []
         self.states: list[tuple[str, str]] = []
         given = json.dumps({"mcpServers": servers})
-        places = Places(home=tmp_path, root=tmp_path, kept=tmp_path / "kept", trusted=True, given=(given,))
+        places = ServerPlaces(home=tmp_path, root=tmp_path, kept=tmp_path / "kept", trusted=True, given=(given,))
         around = Surroundings(
             root=tmp_path,
             env={**os.environ, **env},

@@ -22,9 +22,9 @@ from clew.orient import report as report_module
 from clew.orient.board import rows
 from clew.orient.load import load_session, seconds_of
 from clew.orient.narrator import Narrator
-from clew.orient.recap_query import Choice
+from clew.orient.recap_query import WriterChoice
 from clew.orient.report import RecapCache
-from clew.orient.side_query import Stamp
+from clew.orient.side_query import QueryStamp
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.ids import SessionId
 from clew.transcript.log.lease import acquire
@@ -250,7 +250,7 @@ def test_work_that_goes_on_is_not_called_interrupted_and_a_resumed_session_is() 
     assert narrator.factual().told("state") == "working: `ls`"
     narrator.reopened()
     assert narrator.factual().told("state") == "interrupted: `ls`"
-    assert narrator.key() == Stamp(SESSION, "e2")
+    assert narrator.key() == QueryStamp(SESSION, "e2")
 
 
 async def test_the_narrator_tells_the_recap_and_what_happened_since_somebody_left() -> None:
@@ -283,7 +283,7 @@ def test_a_file_too_large_for_the_list_is_named(home: Path) -> None:
 
 def connected(monkeypatch: pytest.MonkeyPatch, *replies: str) -> ScriptedModel:
     model = ScriptedModel([Say(reply) for reply in replies], usd_per_token=0.0001)
-    monkeypatch.setattr(recap_words, "chosen", lambda *_: Choice("scripted/model"))
+    monkeypatch.setattr(recap_words, "chosen", lambda *_: WriterChoice("scripted/model"))
     monkeypatch.setattr(recap_words, "connect", lambda *_, **__: model)
     return model
 

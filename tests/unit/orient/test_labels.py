@@ -8,7 +8,7 @@ import pytest
 from clew.llm.scripted import Say, ScriptedModel
 from clew.orient.deeds import lined, refused, running, turn_line
 from clew.orient.label_query import bounded, clean_label, is_large, model_label, question
-from clew.orient.labels import Settled, batch_label, deeds
+from clew.orient.labels import LabelledCall, batch_label, deeds
 from clew.protocol.display import DiffBlock, FileBlock, MatchesBlock, TerminalBlock
 from clew.protocol.ids import CallId
 from clew.protocol.messages import ToolCallPart, ToolResultPart
@@ -16,17 +16,17 @@ from clew.text.terminal_width import display_width
 from unit.orient.test_side_query import Desk
 
 
-def done(name: str, text: str = "ok", *, error: bool = False, **arguments: Any) -> Settled:
+def done(name: str, text: str = "ok", *, error: bool = False, **arguments: Any) -> LabelledCall:
     call = ToolCallPart(id=CallId("c1"), name=name, arguments=arguments)
-    return Settled(call, ToolResultPart(call_id=CallId("c1"), content=text, is_error=error))
+    return LabelledCall(call, ToolResultPart(call_id=CallId("c1"), content=text, is_error=error))
 
 
-def call_line(item: Settled, *, cwd: str = "", columns: int = 0) -> str:
+def call_line(item: LabelledCall, *, cwd: str = "", columns: int = 0) -> str:
     found = deeds(item, cwd) if item.result is not None else [running(item.call, cwd)]
     return lined(found, columns)
 
 
-def edit(path: str, old: str = "a", new: str = "b", *, error: bool = False) -> Settled:
+def edit(path: str, old: str = "a", new: str = "b", *, error: bool = False) -> LabelledCall:
     return done("Edit", error=error, file_path=path, old_string=old, new_string=new)
 
 
@@ -66,7 +66,7 @@ def edit(path: str, old: str = "a", new: str = "b", *, error: bool = False) -> S
         ([done("Bash", "Cancelled: another one failed", error=True, command="pytest")], "Cancelled Bash pytest"),
     ],
 )
-def test_labels_from_facts(batch: list[Settled], label: str) -> None:
+def test_labels_from_facts(batch: list[LabelledCall], label: str) -> None:
     assert batch_label(batch) == label
 
 
@@ -203,7 +203,7 @@ def test_question_bounds_every_field() -> None:
 def test_one_grammar_for_calls_batches_and_turns() -> None:
     diff = DiffBlock(path="/p/src/dates.py", patch="", added=2, removed=1)
     batch = [
-        Settled(edit("/p/src/dates.py").call, edit("/p/src/dates.py").result, (diff,)),
+        LabelledCall(edit("/p/src/dates.py").call, edit("/p/src/dates.py").result, (diff,)),
         done("Bash", "14 passed in 1s", command="pytest -q"),
         done("Bash", command="git status"),
     ]
@@ -223,27 +223,27 @@ def test_one_grammar_for_calls_batches_and_turns() -> None:
 @pytest.mark.parametrize(
     ("item", "line"),
     [
-        (Settled(done("Bash", command="make\nall").call, None), "Bash make (+1 line) is still running"),
+        (LabelledCall(done("Bash", command="make\nall").call, None), "Bash make (+1 line) is still running"),
         (done("Read", "no such file", error=True, file_path="/p/a.py"), "Read of a.py failed: no such file"),
         (
-            Settled(
+            LabelledCall(
                 *done("Read", file_path="/p/a.py")[:2], (FileBlock(path="a", first_line=3, lines=2, total_lines=9),)
             ),
             "Read a (lines 3-4)",
         ),
         (
-            Settled(*done("Grep", pattern="x")[:2], (MatchesBlock(pattern="x", matches=3, files=("a", "b")),)),
+            LabelledCall(*done("Grep", pattern="x")[:2], (MatchesBlock(pattern="x", matches=3, files=("a", "b")),)),
             "Searched x: 3 matches in 2 files",
         ),
         (
-            Settled(
+            LabelledCall(
                 *done("Bash", "boom", error=True, command="make")[:2],
                 (TerminalBlock(command="make", output="x\nboom\n", exit_code=2),),
             ),
             "Ran make: exit 2: boom",
         ),
         (
-            Settled(
+            LabelledCall(
                 *done("Bash", command="x")[:2],
                 (TerminalBlock(command="x", output="", exit_code=None, background_id="s1"),),
             ),
@@ -251,7 +251,7 @@ def test_one_grammar_for_calls_batches_and_turns() -> None:
         ),
     ],
 )
-def test_the_line_of_a_call(item: Settled, line: str) -> None:
+def test_the_line_of_a_call(item: LabelledCall, line: str) -> None:
     assert call_line(item, cwd="/p") == line
 
 

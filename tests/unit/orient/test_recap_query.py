@@ -11,17 +11,17 @@ from clew.orient.dialog import dialog_of
 from clew.orient.form import form_of
 from clew.orient.narrator import Narrator
 from clew.orient.recap_query import (
-    Choice,
     Setting,
     Used,
-    Written,
+    WriterChoice,
+    WrittenRecap,
     WrittenRecaps,
     choose,
     extract,
     question,
     write_recap,
 )
-from clew.orient.side_query import Stamp
+from clew.orient.side_query import QueryStamp
 from unit.ledger.talk import Talk
 from unit.orient.test_side_query import Desk
 from unit.orient.test_verify import fixed
@@ -30,7 +30,7 @@ GOOD = "You fixed leap years in dates.py and 14 tests pass; next, review and com
 SECRET = "ghp_" + "a1B2" * 9
 
 
-async def written(tmp_path: Path, *replies: str, goal_only: bool = False) -> tuple[Written | None, ScriptedModel]:
+async def written(tmp_path: Path, *replies: str, goal_only: bool = False) -> tuple[WrittenRecap | None, ScriptedModel]:
     model = ScriptedModel([Say(reply) for reply in replies])
     talk = fixed()
     ledger = talk.ledger()
@@ -158,7 +158,7 @@ async def test_the_narrator_asks_once_per_last_entry_also_across_processes(tmp_p
     assert facts is not None
     assert facts.source == "facts"
     narrator.feed(fixed().user("Now the docs").entries[-1])
-    assert kept.get(Stamp(*narrator.key())) is None
+    assert kept.get(QueryStamp(*narrator.key())) is None
 
 
 async def test_words_about_a_session_that_went_on_meanwhile_are_dropped(tmp_path: Path) -> None:
@@ -198,7 +198,7 @@ def chosen(
     main: str = "a/big",
     own: bool = True,
     session_model: str = "a/big",
-) -> Choice:
+) -> WriterChoice:
     used = Used(session_model, own)
     return choose(
         setting, asked=asked, fast=fast, main=main, used=used, is_local=lambda name: name.startswith("ollama/")
@@ -227,7 +227,7 @@ def chosen(
         (chosen(fast="ollama/x", asked=True), "ollama/x"),
     ],
 )
-def test_who_is_asked(choice: Choice, model: str) -> None:
+def test_who_is_asked(choice: WriterChoice, model: str) -> None:
     assert choice.model == model
     assert bool(choice.reason) is not bool(model)
     assert not model.startswith("ollama/") or choice.goal_only

@@ -8,7 +8,7 @@ from clew.llm.model import Model
 from clew.llm.scripted import Fail, ReplyOf, Say, ScriptedModel, Wait
 from clew.orient.daily_cap import DailyCap
 from clew.orient.dialog import MAX_MESSAGES, dialog_of, recent
-from clew.orient.side_query import THOUGHT_TOKENS, Query, SideQueries, Stamp
+from clew.orient.side_query import THOUGHT_TOKENS, QueryStamp, SideQueries, SideQuery
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.messages import text_of
 from clew.system.clock import ManualClock
@@ -27,7 +27,7 @@ class Desk:
         cap_usd: float = 0.5,
         timeout_s: float | None = 60.0,
     ) -> None:
-        self.stamp = Stamp("s1", "e1")
+        self.stamp = QueryStamp("s1", "e1")
         self.booked: list[SideQueryEntry] = []
         self.logged: list[str] = []
         self.clock = ManualClock(1_800_000_000.0)
@@ -44,7 +44,7 @@ class Desk:
         )
 
 
-QUERY = Query(purpose="session-recap", system="be brief", text="hello", max_output_tokens=300)
+QUERY = SideQuery(purpose="session-recap", system="be brief", text="hello", max_output_tokens=300)
 
 
 async def test_the_request_is_small_and_the_reply_is_booked(tmp_path: Path) -> None:
@@ -120,7 +120,7 @@ async def test_a_late_result_is_dropped(tmp_path: Path) -> None:
     desk = Desk(tmp_path, ScriptedModel([ReplyOf([Wait(gate, reached), Say("about the old state")])]))
     asking = asyncio.create_task(desk.queries.ask(QUERY))
     await reached.wait()
-    desk.stamp = Stamp("s2", "e9")
+    desk.stamp = QueryStamp("s2", "e9")
     gate.set()
     assert await asking is None
     assert desk.booked[0].outcome == "stale"
@@ -134,7 +134,7 @@ async def test_single_flight_and_abort_of_stale_keys(tmp_path: Path) -> None:
     await reached.wait()
     assert await desk.queries.ask(QUERY) is None
     assert "in flight" in desk.logged[-1]
-    desk.stamp = Stamp("s1", "e2")
+    desk.stamp = QueryStamp("s1", "e2")
     assert await desk.queries.ask(QUERY) == "two"
     assert await asking is None
     assert not gate.is_set()

@@ -18,7 +18,7 @@ from clew.ledger.facts import Ledger
 from clew.ledger.fold import fold
 from clew.ledger.words import sentences
 from clew.llm.scripted import Say, ScriptedModel
-from clew.orient.dialog import Line, dialog_of
+from clew.orient.dialog import DialogLine, dialog_of
 from clew.orient.form import Form, form_of
 from clew.orient.recap_query import write_recap
 from clew.orient.verify import Evidence, verify
@@ -140,7 +140,7 @@ async def test_with_a_reader_next_to_nothing_false_is_shown(tmp_path: Path) -> N
     replies = {item["text"]: item["reply"] for item in map(json.loads, recorded)}
     cases = (*rephrased(), *from_file("retellings.jsonl"), *cut_off(tmp_path), *from_file("read_recaps.jsonl"))
     results: list[tuple[bool, bool]] = []
-    told: dict[int, tuple[Ledger, Form, list[Line]]] = {}
+    told: dict[int, tuple[Ledger, Form, list[DialogLine]]] = {}
     for case in cases:
         if case.text not in replies:
             continue

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from clew.plain.dialogs.elicitation import ElicitationDialog
+from clew.plain.dialogs.elicitation import ElicitationLines
 from clew.protocol.events import ElicitationAnswered, ElicitationRequested, TurnStarted
 from clew.protocol.ids import RequestId
 from clew.protocol.ops import AnswerElicitation
@@ -22,7 +22,7 @@ SENT = AnswerElicitation(request_id=RequestId("e"), action="accept", values={"na
 
 
 def test_fields_one_after_the_other_and_nothing_before_the_last_yes() -> None:
-    dialog = ElicitationDialog(ASKED)
+    dialog = ElicitationLines(ASKED)
     for typed in ("", "Ada", "17", "", "3", "2", "what?", "b", "Ada", "", "2"):
         reply = dialog.reply(typed)
         assert reply.op is None, typed
@@ -31,10 +31,10 @@ def test_fields_one_after_the_other_and_nothing_before_the_last_yes() -> None:
 
 
 def test_a_no_and_no_answer() -> None:
-    assert ElicitationDialog(ElicitationRequested(request_id=RequestId("e"), server="s", message="m", schema={})).reply(
+    assert ElicitationLines(ElicitationRequested(request_id=RequestId("e"), server="s", message="m", schema={})).reply(
         "n"
     ).op == AnswerElicitation(request_id=RequestId("e"), action="decline")
-    assert ElicitationDialog(ASKED).decline("", stop=True, by="nobody").by == "nobody"
+    assert ElicitationLines(ASKED).decline("", stop=True, by="nobody").by == "nobody"
 
 
 async def test_a_person_answers() -> None:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from clew.plain.dialogs.plan import PlanDialog
+from clew.plain.dialogs.plan import PlanLines
 from clew.protocol.events import PlanProposed
 from clew.protocol.ids import CallId, RequestId
 from clew.protocol.ops import AnswerPlan
@@ -31,13 +31,13 @@ PROPOSED = PlanProposed(
     ],
 )
 def test_what_is_typed(typed: str, op: AnswerPlan | None) -> None:
-    reply = PlanDialog(PROPOSED).reply(typed)
+    reply = PlanLines(PROPOSED).reply(typed)
     assert reply.op == op
     assert bool(reply.lines) == (op is None)
 
 
 def test_every_line_of_the_plan_stands_behind_a_bar_and_its_file_is_named() -> None:
-    shown = [line.text for line in PlanDialog(PROPOSED).opening()]
+    shown = [line.text for line in PlanLines(PROPOSED).opening()]
     assert not any("\x1b" in line for line in shown)
     assert [line for line in shown if "Accept? y" in line] == ["  | Accept? y"]
     assert any("/h/plan.md" in line for line in shown)
@@ -45,5 +45,5 @@ def test_every_line_of_the_plan_stands_behind_a_bar_and_its_file_is_named() -> N
 
 
 def test_nobody_and_an_interrupt_keep_planning() -> None:
-    assert PlanDialog(PROPOSED).decline("", stop=True) == AnswerPlan(request_id=ID, decision="keep_planning", stop=True)
-    assert PlanDialog(PROPOSED).decline("", stop=False, by="nobody").by == "nobody"
+    assert PlanLines(PROPOSED).decline("", stop=True) == AnswerPlan(request_id=ID, decision="keep_planning", stop=True)
+    assert PlanLines(PROPOSED).decline("", stop=False, by="nobody").by == "nobody"

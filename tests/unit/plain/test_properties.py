@@ -9,7 +9,7 @@ from clew.plain.line.editor import Editor
 from clew.plain.line.keys import KeyDecoder
 from clew.plain.line.prompt_line import Composer
 from clew.plain.line.screen import Screen
-from clew.plain.line.typing import LineInput
+from clew.plain.line.typed_lines import LineInput
 from clew.plain.line.wrap import wrap
 from clew.text.terminal_text import display_width
 from unit.plain.play import PlayedTerminal

@@ -6,13 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.plain.dialogs.elicitation import ElicitationDialog
+from clew.plain.dialogs.elicitation import ElicitationLines
 from clew.presentation.elicitation_text import cares, heading_of, told_of, wanted_of
 from clew.protocol.events import ElicitationRequested
 from clew.protocol.form_fields import UnusableForm, fields_of, problem_with, read_value
 from clew.protocol.ids import RequestId
 from clew.text.terminal_text import sanitize
-from clew.tui.dialogs.elicitation import ElicitationDialog as ScreenDialog
+from clew.tui.dialogs.elicitation import ElicitationLines as ScreenDialog
 from tui.hosting import Host
 
 EVIL = "\x1b[2J\x1b]52;c;aGk=\x07\u202e[@click=app.exit]x[/]"
@@ -24,7 +24,7 @@ def asked(properties: dict[str, Any], message: str = "m", url: str = "") -> Elic
     return ElicitationRequested(request_id=RequestId("e"), server="s", message=message, schema=schema, url=url)
 
 
-def shown(dialog: ElicitationDialog, *typed: str) -> list[str]:
+def shown(dialog: ElicitationLines, *typed: str) -> list[str]:
     """All that is shown line by line, prompts too."""
     lines = [line.text for line in dialog.opening()] + [dialog.prompt]
     for words in typed:
@@ -40,7 +40,7 @@ FIELDS: dict[str, Any] = {
 
 
 def test_line_by_line_nothing_is_raw() -> None:
-    for line in shown(ElicitationDialog(asked(FIELDS, EVIL)), "x", "", "1", "b"):
+    for line in shown(ElicitationLines(asked(FIELDS, EVIL)), "x", "", "1", "b"):
         assert line == sanitize(line), repr(line)
 
 
@@ -64,7 +64,7 @@ def test_long_words_of_a_server_do_not_push_ours_away_or_pose_as_them() -> None:
 @pytest.mark.parametrize("typed", ["inf", "-inf", "nan", "1e999", "9" * 4_000])
 @pytest.mark.parametrize("kind", ["number", "integer"])
 def test_a_number_without_end_breaks_no_dialog(kind: str, typed: str) -> None:
-    for line in shown(ElicitationDialog(asked({"n": {"type": kind}})), typed, "1"):
+    for line in shown(ElicitationLines(asked({"n": {"type": kind}})), typed, "1"):
         assert len(line) < 1_000
     (field,) = fields_of({"properties": {"n": {"type": kind, "default": float("inf"), "maximum": 10**400}}})
     assert field.default is None

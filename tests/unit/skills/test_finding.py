@@ -7,7 +7,7 @@ import pytest
 
 from clew.config.skill_places import Folder, around, folders
 from clew.skills import finding
-from clew.skills.definitions import MAX_FILE_BYTES, Problem, read_body, tools_of
+from clew.skills.definitions import MAX_FILE_BYTES, SkillProblem, read_body, tools_of
 from clew.skills.finding import MAX_FILES, Finder
 from fakes.effort import calls_in
 
@@ -26,7 +26,7 @@ def put(path: Path, text: str | bytes = "x") -> Path:
     return path
 
 
-def names(found: finding.Found) -> list[str]:
+def names(found: finding.FoundSkills) -> list[str]:
     return [definition.name for definition in found.definitions]
 
 
@@ -106,7 +106,7 @@ def test_a_file_that_is_swapped_for_a_link_out_is_not_read_when_used(tmp_path: P
     assert read_body(one) == "words"
     file.unlink()
     file.symlink_to(put(tmp_path / "secret", "the treasure"))
-    with pytest.raises(Problem, match="outside the project"):
+    with pytest.raises(SkillProblem, match="outside the project"):
         read_body(one)
 
 

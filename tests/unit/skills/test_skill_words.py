@@ -4,7 +4,7 @@ from pathlib import Path
 
 from clew.config.skill_places import Folder
 from clew.parts.skills.part import BUNDLED
-from clew.skills.definitions import Definition, read_body
+from clew.skills.definitions import SkillDefinition, read_body
 from clew.skills.finding import BUNDLED_FOLDER, Finder
 from clew.skills.skill_words import (
     HEADING,
@@ -21,9 +21,9 @@ from clew.skills.skill_words import (
 FOLDER = Folder(path="/s", kind="skill", level="user", source="user")
 
 
-def one(name: str, description: str = "", when: str = "") -> Definition:
+def one(name: str, description: str = "", when: str = "") -> SkillDefinition:
     path = f"/s/{name}/SKILL.md"
-    return Definition(
+    return SkillDefinition(
         name=name, folder=FOLDER, path=path, real=path, description=description, when_to_use=when, for_model=True
     )
 

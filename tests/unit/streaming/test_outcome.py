@@ -22,7 +22,7 @@ from clew.protocol.events import (
 from clew.protocol.ids import CallId, EntryId, MessageId, RequestId
 from clew.protocol.messages import ToolResultPart
 from clew.protocol.usage import Usage
-from clew.streaming.outcome import Outcome
+from clew.streaming.outcome import TurnOutcome
 from clew.streaming.results import failed_result, result_of
 from engine.harness import Reader, Shell, Stage
 from unit.host.room import STARTED
@@ -32,14 +32,14 @@ def json_of(value: Any) -> dict[str, Any]:
     return json.loads(msgspec.json.encode(value))
 
 
-def outcome_of(events: list[Any]) -> Outcome:
-    outcome = Outcome()
+def outcome_of(events: list[Any]) -> TurnOutcome:
+    outcome = TurnOutcome()
     for event in [STARTED, *events]:
         outcome.feed(event)
     return outcome
 
 
-def document(outcome: Outcome) -> dict[str, Any]:
+def document(outcome: TurnOutcome) -> dict[str, Any]:
     return json_of(result_of(outcome))
 
 

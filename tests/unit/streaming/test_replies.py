@@ -28,7 +28,7 @@ from clew.protocol.ids import CallId, EntryId, MessageId, RequestId
 from clew.protocol.messages import ReasoningPart, RedactedReasoningPart, TextPart, ToolCallPart, ToolResultPart
 from clew.protocol.usage import Usage
 from clew.streaming.lines import StreamLines
-from clew.streaming.outcome import Outcome
+from clew.streaming.outcome import TurnOutcome
 from clew.streaming.results import result_of
 from engine.harness import SESSION, Reader, Stage
 from fakes.stream_reader import PieceReader, calls, problems
@@ -52,7 +52,7 @@ def told(events: Iterable[Event], **how: Any) -> list[Json]:
 
 def run_of(events: Iterable[Event], **how: Any) -> list[Json]:
     """The same as a whole run: init first, the result last."""
-    outcome = Outcome()
+    outcome = TurnOutcome()
     events = [STARTED, *events]
     for event in events:
         outcome.feed(event)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from clew.system import descendants, process
-from clew.system.process import Command, ProcessError, ProcessStarter
+from clew.system.process import ProcessError, ProcessSpec, ProcessStarter
 from fakes.effort import HANG_S
 
 AGENT = """
@@ -80,8 +80,8 @@ async def starter() -> AsyncIterator[ProcessStarter]:
     made.close()
 
 
-def bash(text: str) -> Command:
-    return Command(["/bin/bash", "-c", text], "/", {"PATH": "/usr/bin:/bin"})
+def bash(text: str) -> ProcessSpec:
+    return ProcessSpec(["/bin/bash", "-c", text], "/", {"PATH": "/usr/bin:/bin"})
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
@@ -138,12 +138,12 @@ async def test_where_there_is_no_file_in_memory_a_nameless_one_does(
 @pytest.mark.parametrize(
     "command",
     [
-        Command(["/proc/nonexistent/program"], "/", {}),
-        Command(["/bin/bash", "-c", "true"], "/proc/nonexistent/dir", {}),
-        Command(["/bin/bash", "-c", "x" * 200_000], "/", {}),
+        ProcessSpec(["/proc/nonexistent/program"], "/", {}),
+        ProcessSpec(["/bin/bash", "-c", "true"], "/proc/nonexistent/dir", {}),
+        ProcessSpec(["/bin/bash", "-c", "x" * 200_000], "/", {}),
     ],
 )
-async def test_what_cannot_start_is_an_error(starter: ProcessStarter, command: Command):
+async def test_what_cannot_start_is_an_error(starter: ProcessStarter, command: ProcessSpec):
     with pytest.raises(ProcessError):
         await starter.start(command, lambda _: None)
     running = await starter.start(bash("exit 3"), lambda _: None)

@@ -9,11 +9,11 @@ import pytest
 from clew.system.sandbox import confine as bubblewrap
 from clew.system.sandbox import landlock, policy, seccomp, status, tree
 from clew.system.sandbox.hidden import hidden_places, outermost
-from clew.system.sandbox.plan import Plan
+from clew.system.sandbox.plan import SandboxPlan
 from clew.system.sandbox.policy import entries_to_write, guarded_places, named_by_config, remove_tree, without_logins
 from clew.system.sandbox.promises import promises
-from clew.system.sandbox.status import Attempt, SandboxStatus, judge
-from clew.system.sandbox.tree import Tree
+from clew.system.sandbox.status import SandboxStatus, SandboxTrial, judge
+from clew.system.sandbox.tree import WorkspaceTree
 from clew.system.sandbox.watch import MAX_TAKEN, Taken, Watch
 from clew.text.guarded_names import is_public, protected_name, secret_name
 
@@ -117,7 +117,7 @@ def test_the_other_call_table_is_refused():
 
 
 @pytest.fixture
-def plan(tmp_path: Path) -> Plan:
+def plan(tmp_path: Path) -> SandboxPlan:
     return {
         "kind": "bwrap",
         "namespaces": False,
@@ -139,7 +139,7 @@ def plan(tmp_path: Path) -> Plan:
     }
 
 
-def test_bubblewrap_arguments_in_order(plan: Plan, tmp_path: Path):
+def test_bubblewrap_arguments_in_order(plan: SandboxPlan, tmp_path: Path):
     line = bubblewrap.arguments(plan, cwd="/w/s", seccomp=5)
     text = " ".join(line)
     order = [
@@ -184,7 +184,7 @@ def test_the_tree_finds_names_at_every_depth(tmp_path: Path):
     for name in (".env", "a/b/.env.local", "a/key.pem", "node_modules/x/.env", "a/.mcp.json", "deep/.ssh/id_rsa"):
         (tmp_path / name).write_text("x")
     (tmp_path / "a" / "link").symlink_to("/etc")
-    found = Tree(str(tmp_path)).look()
+    found = WorkspaceTree(str(tmp_path)).look()
     names = [str(Path(path).relative_to(tmp_path)) for path in found.secret]
     assert sorted(names) == [".env", "a/b/.env.local", "a/key.pem", "deep/.ssh"]
     assert sorted(str(Path(path).relative_to(tmp_path)) for path in found.repositories) == [".git", "a/b/.git"]
@@ -194,7 +194,7 @@ def test_the_tree_finds_names_at_every_depth(tmp_path: Path):
 
 def test_the_tree_is_kept_current(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     (tmp_path / "a").mkdir()
-    looked = Tree(str(tmp_path))
+    looked = WorkspaceTree(str(tmp_path))
     assert looked.look().secret == []
     (tmp_path / "a" / ".env").write_text("x")
     assert looked.look().secret == [str(tmp_path / "a" / ".env")]
@@ -215,7 +215,7 @@ def test_a_tree_without_end_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     for number in range(5):
         (tmp_path / f"d{number}").mkdir()
     monkeypatch.setattr(tree, "MAX_DIRECTORIES", 3)
-    assert not Tree(str(tmp_path)).look().complete
+    assert not WorkspaceTree(str(tmp_path)).look().complete
 
 
 @pytest.mark.parametrize(
@@ -369,7 +369,7 @@ def test_every_kind_has_its_promises():
 
 def test_only_what_was_tested_is_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """A self-test that ran out of time on a busy machine must not switch the sandbox off until the next boot."""
-    attempt = Attempt(kind="bwrap", namespaces=False, checks={"starts": True})
+    attempt = SandboxTrial(kind="bwrap", namespaces=False, checks={"starts": True})
     answers = [
         SandboxStatus(why="the sandbox self-test failed (timed out); commands ask instead"),
         SandboxStatus(kind="bwrap", tried=(attempt,)),
@@ -394,8 +394,8 @@ def test_a_temporary_tree_without_rights_is_removed(tmp_path: Path):
 
 
 def test_the_first_kind_that_held_is_chosen():
-    failed = Attempt(kind="bwrap", namespaces=False, checks={"starts": False, "no_tcp": True})
-    alone = Attempt(kind="landlock", namespaces=False, checks={"starts": True, "no_tcp": True})
+    failed = SandboxTrial(kind="bwrap", namespaces=False, checks={"starts": False, "no_tcp": True})
+    alone = SandboxTrial(kind="landlock", namespaces=False, checks={"starts": True, "no_tcp": True})
     none = judge((failed,), 0, "")
     assert not none.enforced
     assert "bwrap: starts" in none.why

@@ -11,7 +11,7 @@ import pytest
 
 from clew.permissions.access import ShellAccess
 from clew.protocol.display import TerminalBlock
-from clew.system.process import Ended
+from clew.system.process import ProcessEnd
 from clew.tools import output_buffer, shells
 from clew.tools.base import Tool, ToolContext
 from clew.tools.builtin import bash_output
@@ -249,7 +249,7 @@ def test_a_character_that_arrives_in_two_pieces_is_one_character():
     assert shell.take_new() == ("ab", 0)
     shell.give_back("ab")
     shell.add("€".encode()[-1:] + b"\xff")
-    shell.ended = Ended(0, "")
+    shell.ended = ProcessEnd(0, "")
     assert shell.take_new() == ("ab€\ufffd", 0)
 
 

@@ -12,7 +12,7 @@ from clew.cli.sub import doctor
 from clew.parts.doctor import checks as doctor_checks
 from clew.system import search_binary
 from clew.system.sandbox.promises import promises
-from clew.system.sandbox.status import Attempt, SandboxStatus
+from clew.system.sandbox.status import SandboxStatus, SandboxTrial
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def test_what_the_sandbox_promises_is_printed(home: Path, capsys: pytest.Capture
 def test_a_promise_that_does_not_hold_is_named(
     home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ):
-    tried = Attempt(kind="landlock", namespaces=False, checks={"starts": True, "no_tcp": False})
+    tried = SandboxTrial(kind="landlock", namespaces=False, checks={"starts": True, "no_tcp": False})
     monkeypatch.setattr(doctor_checks, "probe_now", lambda: SandboxStatus(why="no sandbox held here", tried=(tried,)))
     details = report(capsys)["sandbox"]["details"]
     assert "Landlock alone: these promises did NOT hold" in details

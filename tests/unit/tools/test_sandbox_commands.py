@@ -14,9 +14,9 @@ import pytest
 from clew.permissions.access import ShellAccess
 from clew.protocol.display import TextBlock
 from clew.system.sandbox.policy import Sandbox
-from clew.system.sandbox.status import Attempt, SandboxStatus, find_bash, find_bwrap
+from clew.system.sandbox.status import SandboxStatus, SandboxTrial, find_bash, find_bwrap
 from clew.tools.base import Tool, ToolContext
-from clew.tools.sandboxing import open_sandbox
+from clew.tools.sandbox_setup import open_sandbox
 from clew.tools.schemas.schema import decode_arguments
 from clew.tools.session import ToolSession
 
@@ -336,4 +336,4 @@ async def test_a_call_judged_as_held_never_runs_free(
 
 def test_status_words():
     assert not SandboxStatus(why="x").enforced
-    assert Attempt(kind="bwrap", namespaces=False, checks={"starts": False}).held is False
+    assert SandboxTrial(kind="bwrap", namespaces=False, checks={"starts": False}).held is False

@@ -17,12 +17,12 @@ from clew.transcript.errors import describe
 from clew.transcript.index.digest import Digest
 from clew.transcript.log.codec import MAX_LINE_BYTES, decode, encode
 from clew.transcript.log.writer import TranscriptWriter
-from clew.transcript.past.reader import Loaded, iterate, load
+from clew.transcript.past.reader import LoadedLog, iterate, load
 
 from .samples import SESSION, Script, write_lines
 
 
-def texts(loaded: Loaded) -> list[str]:
+def texts(loaded: LoadedLog) -> list[str]:
     return [text_of(message.content) for message in loaded.messages]
 
 

@@ -17,7 +17,7 @@ from clew.transcript.chain.view import view
 from clew.transcript.log.codec import encode
 from clew.transcript.log.writer import TranscriptWriter
 from clew.transcript.past.fork import fork_session
-from clew.transcript.past.reader import Loaded, iterate, load
+from clew.transcript.past.reader import LoadedLog, iterate, load
 
 from .samples import SESSION, Script, write_lines
 
@@ -33,7 +33,7 @@ def talk(count: int = 5) -> Script:
     return script
 
 
-def texts(loaded: Loaded) -> list[str]:
+def texts(loaded: LoadedLog) -> list[str]:
     return [text_of(message.content) for message in loaded.messages]
 
 

@@ -4,15 +4,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from clew.tui.dialogs.layout import Part, rows_allowed, shared
+from clew.tui.dialogs.layout import LayoutPart, rows_allowed, shared
 
-HEADING = Part(wants=1, least=1)
-GAP = Part(wants=1, least=0)
-HINT = Part(wants=1, least=1)
+HEADING = LayoutPart(wants=1, least=1)
+GAP = LayoutPart(wants=1, least=0)
+HINT = LayoutPart(wants=1, least=1)
 
 
-def text(rows: int) -> Part:
-    return Part(wants=rows, least=min(rows, 3))
+def text(rows: int) -> LayoutPart:
+    return LayoutPart(wants=rows, least=min(rows, 3))
 
 
 @pytest.mark.parametrize(
@@ -28,13 +28,13 @@ def text(rows: int) -> Part:
         ([], 5, []),
     ],
 )
-def test_what_scrolls_gives_way(parts: list[Part], room: int, rows: list[int]) -> None:
+def test_what_scrolls_gives_way(parts: list[LayoutPart], room: int, rows: list[int]) -> None:
     assert shared(parts, room) == rows
 
 
 @given(st.lists(st.tuples(st.integers(0, 300), st.integers(0, 4))), st.integers(0, 80))
 def test_never_more_than_there_is_nor_than_is_wanted(sizes: list[tuple[int, int]], room: int) -> None:
-    parts = [Part(wants=wants, least=min(wants, least)) for wants, least in sizes]
+    parts = [LayoutPart(wants=wants, least=min(wants, least)) for wants, least in sizes]
     rows = shared(parts, room)
     assert sum(rows) <= room
     assert all(0 <= given <= part.wants for given, part in zip(rows, parts, strict=True))

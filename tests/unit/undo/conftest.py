@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from clew.protocol.ids import CallId, EntryId, SessionId
-from clew.undo.limits import Limits
+from clew.undo.limits import UndoLimits
 from clew.undo.plan import RestorePlan, plan_restore
 from clew.undo.restore import Restored, apply_plan
-from clew.undo.state import Call, Checkpoint, path_text
-from clew.undo.workspace import Workspace
+from clew.undo.state import ChangingCall, Checkpoint, path_text
+from clew.undo.workspace import UndoWorkspace
 
 GIT_ENV = {
     "PATH": os.environ["PATH"],
@@ -56,26 +56,26 @@ def seen(root: Path) -> Seen:
 class Keeping:
     """A kept workspace and the calls of one session in it."""
 
-    def __init__(self, tmp_path: Path, *, limits: Limits | None = None, name: str = "work") -> None:
+    def __init__(self, tmp_path: Path, *, limits: UndoLimits | None = None, name: str = "work") -> None:
         self.home = tmp_path / "home"
         self.root = tmp_path / name
         self.root.mkdir(exist_ok=True)
         self.transcript = self.home / "projects" / "p" / "s1.jsonl"
-        self.limits = limits or Limits()
+        self.limits = limits or UndoLimits()
         self.turn = 0
         self.said = ""
         self.kept = self.open()
 
-    def open(self) -> Workspace:
-        return Workspace(home=self.home, roots=[self.root], transcript=self.transcript, limits=self.limits)
+    def open(self) -> UndoWorkspace:
+        return UndoWorkspace(home=self.home, roots=[self.root], transcript=self.transcript, limits=self.limits)
 
     def scan(self) -> "Keeping":
         self.said = self.kept.first_scan(lambda files, size: None)
         return self
 
-    def call(self, tool: str = "Bash") -> Call:
+    def call(self, tool: str = "Bash") -> ChangingCall:
         self.turn += 1
-        return Call(
+        return ChangingCall(
             session=SessionId("s1"),
             turn=self.turn,
             call=CallId(f"c{self.turn}"),

@@ -10,7 +10,7 @@ import pytest
 
 from clew.undo import capture, packs
 from clew.undo.errors import ContentMissing
-from clew.undo.limits import Limits
+from clew.undo.limits import UndoLimits
 from clew.undo.packs import PackStore
 from clew.undo.state import path_of, path_text
 from unit.undo.conftest import Keeping, seen
@@ -21,7 +21,7 @@ def refuse(*_: object) -> None:
 
 
 def test_more_files_than_the_cap_are_told_and_the_sources_come_first(tmp_path: Path) -> None:
-    keeping = Keeping(tmp_path, limits=Limits(max_files=60))
+    keeping = Keeping(tmp_path, limits=UndoLimits(max_files=60))
     (keeping.root / ".gitignore").write_text("aaa_modules/\n")
     for name, count in (("aaa_modules", 300), ("src", 40)):
         (keeping.root / name).mkdir()
@@ -42,14 +42,14 @@ def test_more_files_than_the_cap_are_told_and_the_sources_come_first(tmp_path: P
 
 
 def test_a_new_tree_beyond_the_cap_is_told(tmp_path: Path) -> None:
-    keeping = Keeping(tmp_path, limits=Limits(max_files=20)).scan()
+    keeping = Keeping(tmp_path, limits=UndoLimits(max_files=20)).scan()
     keeping.shell("mkdir big && touch big/{1..50}")
     assert any("more than 20 entries" in gap for gap in keeping.kept.coverage(None))
     keeping.kept.close()
 
 
 def test_large_files_are_told_when_they_change_and_are_not_removed_lightly(tmp_path: Path) -> None:
-    keeping = Keeping(tmp_path, limits=Limits(max_file_bytes=1000))
+    keeping = Keeping(tmp_path, limits=UndoLimits(max_file_bytes=1000))
     (keeping.root / "model.bin").write_bytes(b"m" * 5000)
     keeping.scan()
     assert "model.bin is not kept: larger than 1,000 bytes" in keeping.said
@@ -64,7 +64,7 @@ def test_large_files_are_told_when_they_change_and_are_not_removed_lightly(tmp_p
 def test_a_file_too_large_to_keep_needs_consent_before_it_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("clew.undo.plan._MAX_READ_BYTES", 1000)
     monkeypatch.setattr("clew.undo.restore._MAX_KEPT_BYTES", 1000)
-    keeping = Keeping(tmp_path, limits=Limits(max_file_bytes=1000)).scan()
+    keeping = Keeping(tmp_path, limits=UndoLimits(max_file_bytes=1000)).scan()
     made = keeping.shell("head -c 5000 /dev/zero > big")
     plan = keeping.plan(made)
     assert "could not be undone" in plan.conflicts[0].conflict
@@ -76,7 +76,7 @@ def test_a_file_too_large_to_keep_needs_consent_before_it_goes(tmp_path: Path, m
 
 
 def test_ignored_directories_keep_small_files_only(tmp_path: Path) -> None:
-    keeping = Keeping(tmp_path, limits=Limits(max_ignored_file_bytes=100))
+    keeping = Keeping(tmp_path, limits=UndoLimits(max_ignored_file_bytes=100))
     (keeping.root / ".gitignore").write_text("build/\n")
     (keeping.root / "build" / "deep").mkdir(parents=True)
     (keeping.root / "build" / "deep" / "large").write_bytes(b"x" * 500)

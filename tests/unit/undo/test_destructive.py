@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from clew.undo.journal import Journal
+from clew.undo.journal import FileJournal
 from unit.undo.conftest import Keeping, seen
 
 REWRITE = """
@@ -146,7 +146,7 @@ def test_the_journal_leads_back_in_a_later_session(keeping: Keeping) -> None:
     keeping.shell("rm -rf src && sed -i s/a/b/ untracked.txt")
     keeping.kept.close()
     keeping.kept = keeping.open()
-    journal = Journal(keeping.transcript)
+    journal = FileJournal(keeping.transcript)
     done = keeping.undo(*journal.checkpoints)
     assert not done.failed
     assert seen(keeping.root) == before

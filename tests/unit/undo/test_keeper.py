@@ -12,15 +12,15 @@ from clew.protocol.entries import SessionSourceEntry
 from clew.protocol.ids import SessionId
 from clew.transcript.log.codec import encode
 from clew.undo.errors import NothingToRestore
-from clew.undo.journal import Journal
+from clew.undo.journal import FileJournal
 from clew.undo.keeper import ScanProgress, UndoKeeper
-from clew.undo.limits import Limits
+from clew.undo.limits import UndoLimits
 from clew.undo.lineage import lineage
 from clew.undo.packs import PackStore
 from clew.undo.prune import prune, store_bytes
 from clew.undo.scan import Scanner
-from clew.undo.state import Call
-from clew.undo.tree import Tree
+from clew.undo.state import ChangingCall
+from clew.undo.tree import FileTree
 from fakes.effort import HANG_S
 from unit.undo.conftest import Keeping, fill, seen
 
@@ -37,8 +37,8 @@ def keeper_of(tmp_path: Path, session: str = "s1") -> UndoKeeper:
     )
 
 
-def call(turn: int, tool: str = "Bash") -> Call:
-    return Call(session=SessionId("s1"), turn=turn, tool=tool)
+def call(turn: int, tool: str = "Bash") -> ChangingCall:
+    return ChangingCall(session=SessionId("s1"), turn=turn, tool=tool)
 
 
 async def ready(keeper: UndoKeeper) -> list[ScanProgress]:
@@ -165,7 +165,7 @@ async def test_closing_in_the_middle_of_a_scan_ends_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     reached, hold = threading.Event(), threading.Event()
-    owner = Scanner if where == "walk" else Tree
+    owner = Scanner if where == "walk" else FileTree
     real = getattr(owner, where)
 
     def held(*args: object) -> object:
@@ -218,8 +218,8 @@ async def test_a_fork_goes_back_beyond_the_fork_but_not_into_the_other_branch(tm
     fork.write_bytes(encode(entry))
     later = await bash(keeper, 2, "rm data.bin", root)
     await keeper.close()
-    assert [item.id for item in Journal(fork, forked_from=lineage(fork)).checkpoints] == [first.id]
-    assert later.id in {item.id for item in Journal(source).checkpoints}
+    assert [item.id for item in FileJournal(fork, forked_from=lineage(fork)).checkpoints] == [first.id]
+    assert later.id in {item.id for item in FileJournal(source).checkpoints}
     forked = keeper_of(tmp_path, "s2")
     await ready(forked)
     await forked.apply(await forked.plan_undo(), call(0))
@@ -247,7 +247,7 @@ def test_pruning_keeps_the_workspace_and_the_newest_sessions(tmp_path: Path) -> 
     assert before > 1_000_000
     os.utime(sessions / "old" / "undo.jsonl", (1, 1))
     busy, store = PackStore(folder / "packs"), PackStore(folder / "packs")
-    limits = Limits(max_store_bytes=400_000)
+    limits = UndoLimits(max_store_bytes=400_000)
     roots = (str(keeping.root),)
     assert prune(store, folder, sessions, limits, roots=roots).busy
     busy.close()
@@ -256,9 +256,9 @@ def test_pruning_keeps_the_workspace_and_the_newest_sessions(tmp_path: Path) -> 
     assert store_bytes(folder) < 400_000
     store.close()
     keeping.kept = keeping.open()
-    (kept,) = Journal(keeping.transcript).checkpoints
+    (kept,) = FileJournal(keeping.transcript).checkpoints
     assert not keeping.plan(kept).impossible
     assert bytes.fromhex(newest.changes[0].before.digest) not in keeping.kept.store
-    old = Journal(sessions / "old.jsonl")
+    old = FileJournal(sessions / "old.jsonl")
     assert all(file.impossible for file in keeping.plan(*old.checkpoints).files)
     keeping.kept.close()

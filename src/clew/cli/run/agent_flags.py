@@ -16,7 +16,7 @@ LATER = {
 """What programs may send and cannot be done here. Silence would be a promise."""
 
 
-class Refused(argparse.Action):
+class UnsupportedOption(argparse.Action):
     """An option that is known and not there."""
 
     def __call__(
@@ -38,7 +38,7 @@ def add_all(parser: OneLineParser) -> None:
     add_session_arguments(parser)
     add_program_arguments(parser)
     for option in LATER:
-        parser.add_argument(option, action=Refused, nargs="?", help=argparse.SUPPRESS)
+        parser.add_argument(option, action=UnsupportedOption, nargs="?", help=argparse.SUPPRESS)
     parser.add_argument("--plain", action="store_true", help="line by line, for screen readers and dumb terminals")
     parser.add_argument("--verbose", "--debug", action="store_true", help="tell on stderr what happens")
     parser.add_argument("--debug-to-stderr", action="store_true", dest="verbose", help=argparse.SUPPRESS)

@@ -11,7 +11,7 @@ from clew.cli.sub.agent_homes import chosen_agents, chosen_homes
 from clew.cli.sub.recap import age_words
 from clew.orient.recap_query import WrittenRecaps
 from clew.orient.report import RecapCache, Report
-from clew.orient.side_query import Stamp
+from clew.orient.side_query import QueryStamp
 from clew.plain.line.wrap import wrap
 from clew.text.terminal_text import sanitize
 from clew.text.terminal_width import clip
@@ -67,7 +67,7 @@ def row(
     head = f"{number:>2}. {title or session.session_id}  ({where})"
     text = "cannot be read"
     if report is not None:
-        kept = written.get(Stamp(report.form.session_id, report.form.last_entry_id))
+        kept = written.get(QueryStamp(report.form.session_id, report.form.last_entry_id))
         text = (kept.text if kept else "") or report.form.standing or report.text
     told = wrap(f"    {sanitize(text, one_line=True)}", columns, hang="    ").split("\n")
     cut = [*told[:1], clip(" ".join([told[1], *map(str.strip, told[2:])]), columns)] if told[1:] else told

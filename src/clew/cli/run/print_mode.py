@@ -15,7 +15,7 @@ from clew.cli.voice import say
 from clew.config.errors import SettingsError
 from clew.headless.command_names import WITHOUT_A_SCREEN
 from clew.headless.run import HeadlessOptions, print_unstarted, run_headless
-from clew.headless.stopping import INTERRUPTED_CODE, hold_signals
+from clew.headless.stop_signals import INTERRUPTED_CODE, hold_signals
 from clew.host.model_choice import NoModel
 from clew.llm.errors import LLMError, UnknownModel
 from clew.protocol.client import Client

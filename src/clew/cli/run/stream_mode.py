@@ -15,7 +15,7 @@ from clew.cli.run.request import picked, request_of
 from clew.config.schema import Settings
 from clew.headless.dialogue import DialogueOptions, run_dialogue
 from clew.headless.run import print_unstarted
-from clew.headless.stopping import hold_signals
+from clew.headless.stop_signals import hold_signals
 from clew.protocol.client import Client
 
 

@@ -24,7 +24,7 @@ from clew.orient.wording import wording
 from clew.system.home import clew_home
 from clew.text.redact import redact
 from clew.text.terminal_text import clip, sanitize
-from clew.transcript.index.rows import Row
+from clew.transcript.index.rows import IndexRow
 from clew.transcript.log.store import SessionStore
 
 MAX_CHARS = 40_000
@@ -199,7 +199,7 @@ def bounded(text: str) -> str:
     return f"{kept}\n({len(clean) - len(kept):,} more characters are left out; ask for less at once.)"
 
 
-def row_line(row: Row, names: Mapping[str, str]) -> str:
+def row_line(row: IndexRow, names: Mapping[str, str]) -> str:
     """One session on one line."""
     state = "archived" if row.archived else row.state or "unread"
     title = clip(sanitize(row.title or row.first_prompt or "(no title)", one_line=True), MAX_TITLE)

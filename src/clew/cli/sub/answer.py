@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
 async def _run(found: FoundSession, words: Sequence[str], why: str) -> int:
     client = await reach_session(found, Rights.ANSWER if words else Rights.WATCH, "clew answer")
     try:
-        asking = Asking(client)
+        asking = PendingAsks(client)
         await asking.begin()
         if not words:
             for asked in asking.open:
@@ -66,7 +66,7 @@ async def _run(found: FoundSession, words: Sequence[str], why: str) -> int:
         await client.leave()
 
 
-class Asking:
+class PendingAsks:
     """What waits in the session, and the answering of one of it."""
 
     def __init__(self, client: RemoteClient) -> None:

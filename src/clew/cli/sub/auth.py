@@ -25,7 +25,7 @@ from clew.llm.models.target import Secret
 from clew.llm.probe.local_servers import local_servers
 from clew.llm.probe.trying import offered_models, try_model
 from clew.parts.models.auth_status import AuthStatus, auth_status
-from clew.parts.models.connecting import Way, forget, take, tried
+from clew.parts.models.provider_ways import ProviderWay, forget, take, tried
 from clew.system.home import clew_home
 from clew.text.terminal_text import sanitize
 
@@ -60,25 +60,25 @@ def menu(workspace: Workspace) -> int:
     except (EOFError, KeyboardInterrupt):
         tell(["", "Nothing was changed."])
         return 130
-    except (Refused, SettingsError, LLMError) as error:
+    except (AuthRefused, SettingsError, LLMError) as error:
         return complain(str(error), 1)
     return 0
 
 
-def by_key(workspace: Workspace) -> Way | None:
+def by_key(workspace: Workspace) -> ProviderWay | None:
     """A provider of the table, and its key."""
     rows = [row for row in all_rows(workspace.settings.providers).values() if not row.local and row.keys]
     picked = chosen("Which provider?", [row.label or row.name for row in rows])
     if picked is None:
         return None
     row = rows[picked]
-    way = Way(provider=row.name, key=key_from_person(row))
+    way = ProviderWay(provider=row.name, key=key_from_person(row))
     if not row.default_model:
         return _with_model(way, asked("Model or deployment:"))
     return _with_model(way, asked(f"Model [{row.default_model}]:") or row.default_model)
 
 
-def by_local_server(workspace: Workspace) -> Way | None:
+def by_local_server(workspace: Workspace) -> ProviderWay | None:
     """One that answers now."""
     servers = asyncio.run(local_servers(workspace.env, workspace.settings.providers))
     if not servers:
@@ -86,12 +86,12 @@ def by_local_server(workspace: Workspace) -> Way | None:
         return None
     offered = [(server.provider, model) for server in servers for model in server.models][:LISTED]
     if not offered:
-        raise Refused("a server answers here, but it offers no model")
+        raise AuthRefused("a server answers here, but it offers no model")
     picked = chosen("Which model?", [f"{provider}/{model}" for provider, model in offered])
-    return Way(provider=offered[picked][0], model=offered[picked][1]) if picked is not None else None
+    return ProviderWay(provider=offered[picked][0], model=offered[picked][1]) if picked is not None else None
 
 
-def by_address(workspace: Workspace) -> Way | None:
+def by_address(workspace: Workspace) -> ProviderWay | None:
     """Where it is, what to call it, its key if it has one, and the model."""
     url = asked("Address (the part before /chat/completions):")
     if not url:
@@ -100,9 +100,9 @@ def by_address(workspace: Workspace) -> Way | None:
     suggested = name_for(url)
     name = asked(f"Name for it [{suggested}]:") or suggested
     if not (name.isascii() and name.replace("-", "").replace("_", "").isalnum()):
-        raise Refused(f"{name!r} cannot name a provider: use letters, digits, - and _")
+        raise AuthRefused(f"{name!r} cannot name a provider: use letters, digits, - and _")
     typed = getpass.getpass("Key (it is not shown; Enter: none): ")
-    way = Way(provider=name, base_url=url, key=key_in(typed) if typed.strip() else Secret(""))
+    way = ProviderWay(provider=name, base_url=url, key=key_in(typed) if typed.strip() else Secret(""))
     offered = models_at(way, workspace)[:LISTED]
     if not offered:
         return _with_model(way, asked("Model:"))
@@ -118,7 +118,7 @@ def name_for(url: str) -> str:
     return word if word.replace("-", "").isalnum() and word.isascii() else "server"
 
 
-def _with_model(way: Way, model: str) -> Way | None:
+def _with_model(way: ProviderWay, model: str) -> ProviderWay | None:
     """None: no model was named, so nothing can be used."""
     return replace(way, model=model) if model else None
 
@@ -153,7 +153,7 @@ ACTIONS = {
 MAX_KEY_CHARS = 16 * 1024
 
 
-class Refused(Exception):
+class AuthRefused(Exception):
     """What was asked for cannot be done; the words say why."""
 
 
@@ -190,7 +190,7 @@ def run(args: argparse.Namespace) -> int:
                 return removed(args.provider)
             case _:
                 return shown(args, workspace)
-    except (SettingsError, UnknownModel, Refused) as error:
+    except (SettingsError, UnknownModel, AuthRefused) as error:
         return complain(str(error), 2)
     except LLMError as error:
         return complain(str(error), 1)
@@ -230,15 +230,15 @@ def put(args: argparse.Namespace, workspace: Workspace) -> int:
     return 0
 
 
-def way_of(args: argparse.Namespace, workspace: Workspace) -> Way:
+def way_of(args: argparse.Namespace, workspace: Workspace) -> ProviderWay:
     """What the arguments mean."""
     row = row_named(args.provider, workspace, url=args.url or "")
     if args.command is not None and (args.key_stdin or not args.command):
-        raise Refused("--command takes the program and its arguments, and no key")
+        raise AuthRefused("--command takes the program and its arguments, and no key")
     key = Secret("")
     if args.command is None and not args.no_key and not row.local:
         key = key_from_stdin() if args.key_stdin else key_from_person(row)
-    way = Way(provider=row.name, key=key, base_url=args.url or "", command=tuple(args.command or ()))
+    way = ProviderWay(provider=row.name, key=key, base_url=args.url or "", command=tuple(args.command or ()))
     if args.keep:
         return way
     return msgspec.structs.replace(way, model=args.model or model_of(way, row, workspace))
@@ -253,11 +253,11 @@ def row_named(name: str, workspace: Workspace, *, url: str) -> ProviderRow:
     if not url:
         resolve(f"{name}/x", workspace.settings.providers)  # says which one is meant
     if not name.replace("-", "").replace("_", "").isalnum() or not name.isascii():
-        raise Refused(f"{name!r} cannot name a provider: use letters, digits, - and _")
+        raise AuthRefused(f"{name!r} cannot name a provider: use letters, digits, - and _")
     return all_rows({name: Provider(base_url=url)})[name]
 
 
-def model_of(way: Way, row: ProviderRow, workspace: Workspace) -> str:
+def model_of(way: ProviderWay, row: ProviderRow, workspace: Workspace) -> str:
     """The provider's own default; of a server, the one it offers."""
     override = workspace.settings.providers.get(row.name, Provider())
     if not way.base_url and (known := next(iter(override.models), "") or row.default_model):
@@ -266,10 +266,10 @@ def model_of(way: Way, row: ProviderRow, workspace: Workspace) -> str:
     if len(offered) == 1:
         return offered[0]
     few = f": {', '.join(sanitize(name, one_line=True) for name in offered[:12])}" if offered else ""
-    raise Refused(f"which model of {row.name}? add --model NAME{few}")
+    raise AuthRefused(f"which model of {row.name}? add --model NAME{few}")
 
 
-def models_at(way: Way, workspace: Workspace) -> tuple[str, ...]:
+def models_at(way: ProviderWay, workspace: Workspace) -> tuple[str, ...]:
     """What the server lists; nothing, when it has no list or is a cloud's."""
     providers, env = tried(way, workspace.settings, workspace.env)
     target = target_of(f"{way.provider}/x", providers=providers, env=env)
@@ -278,12 +278,12 @@ def models_at(way: Way, workspace: Workspace) -> tuple[str, ...]:
     return asyncio.run(offered_models(target))
 
 
-def try_way(way: Way, workspace: Workspace) -> None:
+def try_way(way: ProviderWay, workspace: Workspace) -> None:
     """One request as it would be made. Raises LLMError; nothing was written then."""
     providers, env = tried(way, workspace.settings, workspace.env)
     model = way.model or all_rows(providers)[way.provider].default_model
     if not model:
-        raise Refused("a check needs a model: add --model NAME")
+        raise AuthRefused("a check needs a model: add --model NAME")
     answered(f"{way.provider}/{model}", providers, env)
 
 
@@ -299,7 +299,7 @@ def checked(name: str, workspace: Workspace) -> int:
     """Try a model that is set up."""
     name = name or auth_status(workspace).model
     if not name:
-        raise Refused("no model is connected: run `clew auth` to choose a way")
+        raise AuthRefused("no model is connected: run `clew auth` to choose a way")
     answered(name, workspace.settings.providers, workspace.env)
     return 0
 
@@ -321,7 +321,7 @@ def key_from_stdin() -> Secret:
 def key_from_person(row: ProviderRow) -> Secret:
     """Typed or pasted, and not shown."""
     if not sys.stdin.isatty():
-        raise Refused("nobody can type a key here: give it on stdin with --key-stdin, or add --no-key")
+        raise AuthRefused("nobody can type a key here: give it on stdin with --key-stdin, or add --no-key")
     return key_in(getpass.getpass(f"Key of {row.label or row.name} (it is not shown): "))
 
 
@@ -329,13 +329,13 @@ def key_in(text: str) -> Secret:
     """The key in a line, if it can be one."""
     key = text.strip()
     if not key:
-        raise Refused("no key was given; nothing was changed")
+        raise AuthRefused("no key was given; nothing was changed")
     if len(key) > MAX_KEY_CHARS or not (key.isascii() and key.isprintable() and " " not in key):
-        raise Refused("that is no key: it has blanks or letters that no key has; nothing was changed")
+        raise AuthRefused("that is no key: it has blanks or letters that no key has; nothing was changed")
     return Secret(key)
 
 
-def standing_in_the_way(way: Way, env: Mapping[str, str]) -> list[str]:
+def standing_in_the_way(way: ProviderWay, env: Mapping[str, str]) -> list[str]:
     """Variables that win over what was just set."""
     row = all_rows({}).get(way.provider)
     notes = [

@@ -9,9 +9,9 @@ from typing import Any
 import msgspec
 
 from clew.config.edit import remove_value, typed_value, write_value
-from clew.config.effective import Row, rows, value_at
+from clew.config.effective import SettingRow, rows, value_at
 from clew.config.errors import SettingsError, SettingsKeyError
-from clew.config.load import Loaded, Scope, load_settings, settings_path
+from clew.config.load import LoadedSettings, Scope, load_settings, settings_path
 from clew.config.narrow import ASIDE, may_stand_in_project, narrow
 from clew.config.walk import dotted, split_key, suggestion, type_at
 from clew.permissions.trust import TrustStore
@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> int:
         return _complain(f"{error.filename or _file(args.scope)}: {(error.strerror or str(error)).lower()}", code=1)
 
 
-def _load(args: argparse.Namespace) -> Loaded:
+def _load(args: argparse.Namespace) -> LoadedSettings:
     home, root = clew_home(), find_project_root(Path.cwd())
     trusted = args.trust or TrustStore(home).is_trusted(root)
     return load_settings(home=home, project_root=root, trusted=trusted, env=os.environ)
@@ -73,7 +73,7 @@ def _file(scope: Scope) -> Path:
     return settings_path(scope, home=clew_home(), project_root=find_project_root(Path.cwd()))
 
 
-def _get(loaded: Loaded, key: str) -> int:
+def _get(loaded: LoadedSettings, key: str) -> int:
     path = split_key(key)
     if not path or type_at(path) is None:
         raise SettingsKeyError(f'unknown key "{key}"; {suggestion(path or ("",))}')
@@ -81,7 +81,7 @@ def _get(loaded: Loaded, key: str) -> int:
     return _report(loaded)
 
 
-def _list(loaded: Loaded, *, as_json: bool) -> int:
+def _list(loaded: LoadedSettings, *, as_json: bool) -> int:
     found = list(rows(loaded))
     if as_json:
         table = {row.key: {"value": _shown(row), "sources": row.sources} for row in found}
@@ -123,7 +123,7 @@ def _check_narrows(path: tuple[str, ...], value: Any, file: Path) -> None:
         raise SettingsKeyError(f'"{dotted(path)}": {refused[0].why}; a project file may only narrow')
 
 
-def _report(loaded: Loaded) -> int:
+def _report(loaded: LoadedSettings) -> int:
     """Refused values are errors here: this is where people come to see why a setting has no effect."""
     for path in loaded.unread:
         _complain(f"{path}: not read, the project is not trusted; add --trust to see it applied", code=0)
@@ -132,12 +132,12 @@ def _report(loaded: Loaded) -> int:
     return 1 if loaded.refused else 0
 
 
-def _shown(row: Row) -> Any:
+def _shown(row: SettingRow) -> Any:
     """Header values are credentials more often than not."""
     return "[hidden]" if "headers" in row.path[:-1] else row.value
 
 
-def _origin(row: Row) -> str:
+def _origin(row: SettingRow) -> str:
     return ", ".join(f"{source.layer} {source.place}".strip() for source in row.sources)
 
 

@@ -17,7 +17,7 @@ HELP = "what works here and what is enforced"
 MARKS = {"ok": "ok      ", "info": "        ", "warning": "weak    ", "problem": "PROBLEM "}
 
 
-class Report(Struct, frozen=True, kw_only=True):
+class DoctorReport(Struct, frozen=True, kw_only=True):
     """What `--json` prints."""
 
     version: str
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
 
         return probe(args.probe, tokens=args.probe_tokens, asked=not args.yes, as_json=args.json)
     checks = ask(this_place_if_any(), RunChecks()).checks
-    report = Report(
+    report = DoctorReport(
         version=__version__,
         checks=checks,
         problems=sum(check.state == "problem" for check in checks),
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def lines(report: Report) -> Iterator[str]:
+def lines(report: DoctorReport) -> Iterator[str]:
     """For people: one line per check, its details below."""
     yield f"clew {report.version}"
     for check in report.checks:

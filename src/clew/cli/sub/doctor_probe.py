@@ -14,7 +14,7 @@ from clew.llm.errors import LLMError, UnknownModel
 from clew.llm.failures import host_of
 from clew.llm.models.connect import target_of
 from clew.llm.probe.model_probe import DEFAULT_TOKENS, Cost, ModelProbe
-from clew.llm.probe.report_card import Finding, ReportCard, keep_card
+from clew.llm.probe.report_card import ProbeFinding, ReportCard, keep_card
 from clew.plain.dialogs.confirm import confirm
 from clew.system.clock import SystemClock, iso_utc
 from clew.system.home import clew_home
@@ -53,7 +53,7 @@ def cost_words(cost: Cost) -> str:
 
 async def carded(probing: ModelProbe, *, as_json: bool) -> int:
     """Tell each finding when it is there, and keep the card at the end."""
-    findings: list[Finding] = []
+    findings: list[ProbeFinding] = []
     if not as_json:
         sys.stdout.write(f"{sanitize(probing.target.name, one_line=True)} at {probing.target.base_url}\n")
     async for finding in probing.run():

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from clew.cli.sub.place import ask, this_place
-from clew.hooks.definitions import USER_SCOPES, Hook
+from clew.hooks.definitions import USER_SCOPES, HookDefinition
 from clew.hooks.digests import TooManyNames, named_files
 from clew.plain.dialogs.confirm import confirm
 from clew.protocol.event_kinds.programs import HookRow, HookState
@@ -39,7 +39,7 @@ MIN_DIGITS = 4
 WIDEST = {"matcher": 24, "command": 60}
 
 
-class Refused(ValueError):
+class HookRefused(ValueError):
     """What was asked for cannot be done, and why."""
 
 
@@ -81,7 +81,7 @@ def run(args: argparse.Namespace) -> int:
     }
     try:
         return actions[args.action](args, Room())
-    except Refused as problem:
+    except HookRefused as problem:
         return _complain(str(problem), code=2)
 
 
@@ -180,7 +180,7 @@ def _chosen(words: Sequence[str], hooks: Sequence[HookRow], room: Room, *, of: s
     found: list[HookRow] = []
     for word in words:
         if any(digest.startswith(word.lower()) for digest in own) and len(word) >= MIN_DIGITS:
-            raise Refused(f"{word} is in your own settings: it runs because you wrote it there")
+            raise HookRefused(f"{word} is in your own settings: it runs because you wrote it there")
         match = _matching(word.lower(), [hook.digest for hook in hooks], of=of)
         found += [hook for hook in hooks if hook.digest in match]
     return found
@@ -189,10 +189,12 @@ def _chosen(words: Sequence[str], hooks: Sequence[HookRow], room: Room, *, of: s
 def _matching(word: str, digests: Sequence[str], *, of: str) -> list[str]:
     """The one digest that begins so."""
     if not re.fullmatch(r"[0-9a-f]+", word) or len(word) < MIN_DIGITS:
-        raise Refused(f"{word!r} is no digest: give at least its first {MIN_DIGITS} digits, as `clew hooks list` shows")
+        raise HookRefused(
+            f"{word!r} is no digest: give at least its first {MIN_DIGITS} digits, as `clew hooks list` shows"
+        )
     found = sorted({digest for digest in digests if digest.startswith(word)})
     if len(found) != 1:
-        raise Refused(f"{word}: {'no' if not found else 'more than one'} {of} begins so")
+        raise HookRefused(f"{word}: {'no' if not found else 'more than one'} {of} begins so")
     return found
 
 
@@ -211,7 +213,7 @@ def _show(hook: HookRow, room: Room) -> None:
 
 
 def _named(row: HookRow, root: Path) -> list[str]:
-    hook = Hook(
+    hook = HookDefinition(
         moment=row.moment,
         matcher=row.matcher,
         command=row.command,
@@ -232,7 +234,7 @@ def _once(hooks: Sequence[HookRow]) -> list[HookRow]:
 def _agreed(question: str) -> bool:
     """A person's word; where there is none to ask, nothing is done."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
-        raise Refused("there is nobody to ask; add --yes")
+        raise HookRefused("there is nobody to ask; add --yes")
     return confirm((), question)
 
 

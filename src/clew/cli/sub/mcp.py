@@ -12,12 +12,12 @@ from msgspec.structs import asdict
 from clew.cli.parser import OneLineParser
 from clew.cli.serve import mcp_serve
 from clew.cli.sub import mcp_login
-from clew.cli.sub.mcp_login import Refused
+from clew.cli.sub.mcp_login import LoginRefused
 from clew.cli.sub.place import ask, this_place
 from clew.commands.mcp import KINDS, SCOPES, standing
 from clew.host.workspace import Workspace
 from clew.mcp.definitions import APPROVED_SCOPES, BadDefinition, document_of, read_server, shape_of
-from clew.mcp.files import Places, change_servers, parsed, read_document
+from clew.mcp.files import ServerPlaces, change_servers, parsed, read_document
 from clew.parts.mcp.at_place import places_at
 from clew.plain.dialogs.confirm import confirm
 from clew.protocol.event_kinds.programs import McpScope, McpServerRow
@@ -93,7 +93,7 @@ def run(args: argparse.Namespace) -> int:
         "approve": _decide,
         "revoke": _decide,
     }
-    writing: dict[str, Callable[[argparse.Namespace, Places], int]] = {
+    writing: dict[str, Callable[[argparse.Namespace, ServerPlaces], int]] = {
         "add": _add,
         "add-json": _add_json,
         "remove": _remove,
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
         return writing[args.action](args, places_at(place))
     except LookupRefused as problem:
         return _complain(str(problem), code=1)
-    except (Refused, BadDefinition) as problem:
+    except (LoginRefused, BadDefinition) as problem:
         return _complain(str(problem), code=2)
     except OSError as error:
         return _complain(f"{error.filename or 'the file'}: {error.strerror}", code=1)
@@ -132,7 +132,7 @@ def _get(args: argparse.Namespace, place: Workspace) -> int:
     listed = ask(place, ListMcp(server=args.name))
     row = next((row for row in listed.servers if row.name == args.name), None)
     if row is None:
-        raise Refused(f"there is no MCP server {args.name}; clew mcp list shows those there are")
+        raise LoginRefused(f"there is no MCP server {args.name}; clew mcp list shows those there are")
     if args.json:
         sys.stdout.write(msgspec.json.format(msgspec.json.encode(row), indent=2).decode() + "\n")
         return 0
@@ -143,49 +143,49 @@ def _get(args: argparse.Namespace, place: Workspace) -> int:
     return 0
 
 
-def _add(args: argparse.Namespace, places: Places) -> int:
+def _add(args: argparse.Namespace, places: ServerPlaces) -> int:
     words = _with_later_options(args)
     if not words:
-        raise Refused("give an address, or -- and a command")
+        raise LoginRefused("give an address, or -- and a command")
     first, *rest = words
     kind = args.transport or ("http" if first.startswith(("http://", "https://")) else "stdio")
     if kind == "stdio":
         if args.header:
-            raise Refused("headers are for addresses (-t http or sse)")
+            raise LoginRefused("headers are for addresses (-t http or sse)")
         entry: dict[str, Any] = {"type": kind, "command": first, "args": rest, "env": _pairs(args.env, "=", "-e")}
     else:
         if rest or args.env:
-            raise Refused("an address takes headers (-H), no arguments and no variables")
+            raise LoginRefused("an address takes headers (-H), no arguments and no variables")
         entry = {"type": kind, "url": first, "headers": _pairs(args.header, ":", "-H")}
     return _write(places, args.name, entry, args.scope)
 
 
-def _add_json(args: argparse.Namespace, places: Places) -> int:
+def _add_json(args: argparse.Namespace, places: ServerPlaces) -> int:
     wrong: list[str] = []
     entry = parsed(args.json_text, "the JSON", wrong.append)
     if entry is None:
-        raise Refused(wrong[0].partition(";")[0])
+        raise LoginRefused(wrong[0].partition(";")[0])
     return _write(places, args.name, entry, args.scope)
 
 
-def _write(places: Places, name: str, entry: dict[str, Any], scope: McpScope) -> int:
+def _write(places: ServerPlaces, name: str, entry: dict[str, Any], scope: McpScope) -> int:
     notes: list[str] = []
     path = places.file_of(scope)
     server = read_server(name, entry, scope=scope, source=str(path), problem=notes.append)
     if scope == "project" and not places.trusted:
-        raise Refused(f"{places.root} is not trusted; start clew there once, or use -s local")
+        raise LoginRefused(f"{places.root} is not trusted; start clew there once, or use -s local")
 
     def change(servers: dict[str, Any]) -> None:
         if name in servers:
-            raise Refused(f"there is already a server {name} in {path}; remove it first")
+            raise LoginRefused(f"there is already a server {name} in {path}; remove it first")
         servers[name] = document_of(server)
 
     try:
         change_servers(path, change, private=scope != "project")
-    except Refused:
+    except LoginRefused:
         raise
     except ValueError as error:
-        raise Refused(str(error)) from error
+        raise LoginRefused(str(error)) from error
     for note in notes:
         print(f"note: {sanitize(note, one_line=True)}")
     print(f"added {name} ({KINDS[server.kind]}, {SCOPES[scope]}) to {path}: {reveal(shape_of(server))}")
@@ -194,14 +194,14 @@ def _write(places: Places, name: str, entry: dict[str, Any], scope: McpScope) ->
     return 0
 
 
-def _remove(args: argparse.Namespace, places: Places) -> int:
+def _remove(args: argparse.Namespace, places: ServerPlaces) -> int:
     scopes: tuple[McpScope, ...] = (args.scope,) if args.scope else SCOPE_NAMES
     found: list[McpScope] = [scope for scope in scopes if _holds(places, scope, args.name)]
     if not found:
         where = f" in {args.scope}" if args.scope else ""
-        raise Refused(f"there is no MCP server {args.name}{where}")
+        raise LoginRefused(f"there is no MCP server {args.name}{where}")
     if len(found) > 1:
-        raise Refused(f"{args.name} is in several places: say which with -s {' or -s '.join(found)}")
+        raise LoginRefused(f"{args.name} is in several places: say which with -s {' or -s '.join(found)}")
     path = places.file_of(found[0])
     change_servers(path, lambda servers: servers.pop(args.name, None), private=found[0] != "project")
     print(f"removed {args.name} from {path}")
@@ -213,11 +213,13 @@ def _decide(args: argparse.Namespace, place: Workspace) -> int:
     approving, listed = args.action == "approve", ask(place, ListMcp(connect=False))
     theirs = {row.name: row for row in listed.servers if row.scope in APPROVED_SCOPES}
     if unknown := [name for name in args.names if name not in theirs]:
-        raise Refused(f"{unknown[0]} is not a server of this project, or the project is not trusted")
+        raise LoginRefused(f"{unknown[0]} is not a server of this project, or the project is not trusted")
     wanted = [row for row in theirs.values() if (row.digest in listed.approved) != approving]
     wanted = [row for row in wanted if not args.names or row.name in args.names]
     if not wanted and not place.trusted and os.path.lexists(places_at(place).file_of("project")):
-        raise Refused("this directory is not trusted, so its .mcp.json is not read: start clew there, or clew --trust")
+        raise LoginRefused(
+            "this directory is not trusted, so its .mcp.json is not read: start clew there, or clew --trust"
+        )
     if not wanted:
         print("there is nothing to decide")
         return 0
@@ -234,7 +236,7 @@ def _decide(args: argparse.Namespace, place: Workspace) -> int:
     return 0
 
 
-def _holds(places: Places, scope: McpScope, name: str) -> bool:
+def _holds(places: ServerPlaces, scope: McpScope, name: str) -> bool:
     document = read_document(places.file_of(scope), problem=lambda line: None)
     servers = document.get("mcpServers") if document is not None else None
     return isinstance(servers, dict) and name in servers
@@ -267,7 +269,7 @@ def _pairs(given: list[str], cut: str, option: str) -> dict[str, str]:
     for text in given:
         name, sign, value = text.partition(cut)
         if not sign or not name.strip():
-            raise Refused(f"{option} {text!r}: expected NAME{cut}VALUE")
+            raise LoginRefused(f"{option} {text!r}: expected NAME{cut}VALUE")
         found[name.strip()] = value.strip() if cut == ":" else value
     return found
 

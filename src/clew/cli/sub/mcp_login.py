@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from clew.mcp.approvals import McpApprovals
-from clew.mcp.definitions import Definition
+from clew.mcp.definitions import ServerDefinition
 from clew.mcp.expansion import MissingVariables, expanded
-from clew.mcp.files import Places, find_servers
+from clew.mcp.files import ServerPlaces, find_servers
 from clew.mcp.login.logins import LoginStore
 from clew.mcp.ports import Surroundings
 from clew.text.terminal_text import reveal, sanitize, warnings
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from clew.mcp.login.loopback import Loopback
 
 
-class Refused(ValueError):
+class LoginRefused(ValueError):
     """What was asked for cannot be done, and why."""
 
 
@@ -32,12 +32,12 @@ def add_arguments(actions: Any) -> None:
         parser.add_argument("name", metavar="NAME", help="the server, as `clew mcp list` shows it")
 
 
-def log_in(args: argparse.Namespace, places: Places) -> int:
+def log_in(args: argparse.Namespace, places: ServerPlaces) -> int:
     """Sign in. Raises Refused."""
     return _log_in(named(args.name, places), LoginStore(places.home), browser=args.browser)
 
 
-def log_out(args: argparse.Namespace, places: Places) -> int:
+def log_out(args: argparse.Namespace, places: ServerPlaces) -> int:
     """Forget a login. Raises Refused or OSError."""
     server = named(args.name, places)
     there_was = LoginStore(places.home).forget(server)
@@ -45,22 +45,22 @@ def log_out(args: argparse.Namespace, places: Places) -> int:
     return 0
 
 
-def named(name: str, places: Places) -> Definition:
+def named(name: str, places: ServerPlaces) -> ServerDefinition:
     """The server of that name here, as it would be connected. Raises Refused."""
     found = next((one for one in find_servers(places).servers if one.name == name), None)
     if found is None:
-        raise Refused(f"there is no MCP server {name!r} here; `clew mcp list` shows those there are")
+        raise LoginRefused(f"there is no MCP server {name!r} here; `clew mcp list` shows those there are")
     if found.kind not in ("http", "sse"):
-        raise Refused(f"{name} is a program on this machine; nobody signs in to it")
+        raise LoginRefused(f"{name} is a program on this machine; nobody signs in to it")
     if not McpApprovals(places.home).is_approved(found, places.root):
-        raise Refused(f"{name} is a server of the project that you have not approved; start clew there, then /mcp")
+        raise LoginRefused(f"{name} is a server of the project that you have not approved; start clew there, then /mcp")
     try:
         return expanded(found, os.environ)
     except MissingVariables as error:
-        raise Refused(str(error)) from error
+        raise LoginRefused(str(error)) from error
 
 
-def _log_in(server: Definition, store: LoginStore, *, browser: bool) -> int:
+def _log_in(server: ServerDefinition, store: LoginStore, *, browser: bool) -> int:
     from clew.mcp.login.oauth_login import LoginFailed  # the SDK is loaded to sign in, not to complain
     from clew.mcp.login.oauth_login import log_in as sign_in
 
@@ -79,7 +79,7 @@ def _log_in(server: Definition, store: LoginStore, *, browser: bool) -> int:
 class _Shown:
     """The address, for a person to open; nothing opens it without their word."""
 
-    def __init__(self, server: Definition, *, browser: bool) -> None:
+    def __init__(self, server: ServerDefinition, *, browser: bool) -> None:
         self._server = server
         self._browser = browser
 

@@ -15,9 +15,9 @@ from clew.llm.models.connect import connect, default_model, fast_model, is_local
 from clew.llm.retry import RetryPolicy
 from clew.orient.daily_cap import DailyCap
 from clew.orient.load import load_session
-from clew.orient.recap_query import Choice, Used, Written, WrittenRecaps, choose, write_recap
+from clew.orient.recap_query import Used, WriterChoice, WrittenRecap, WrittenRecaps, choose, write_recap
 from clew.orient.report import Report
-from clew.orient.side_query import SideQueries, Stamp
+from clew.orient.side_query import QueryStamp, SideQueries
 from clew.protocol.entries import SideQueryEntry
 from clew.protocol.ids import SessionId
 from clew.system.debug_log import DebugLog, open_debug_log
@@ -33,7 +33,7 @@ async def model_words(report: Report) -> str:
     home = clew_home()
     settings = load_settings(home=home, project_root=None, trusted=False, env=os.environ, lenient=True).settings
     kept = WrittenRecaps(home)
-    key = Stamp(report.form.session_id, report.form.last_entry_id)
+    key = QueryStamp(report.form.session_id, report.form.last_entry_id)
     written = kept.get(key)
     if written is None:
         env = with_saved_keys(os.environ, home, lenient=True)
@@ -55,8 +55,8 @@ def log_of(report: Report, settings: Settings, home: Path) -> DebugLog:
 
 
 async def _written(
-    report: Report, settings: Settings, choice: Choice, home: Path, env: Mapping[str, str]
-) -> Written | None:
+    report: Report, settings: Settings, choice: WriterChoice, home: Path, env: Mapping[str, str]
+) -> WrittenRecap | None:
     log = log_of(report, settings, home)
     try:
         model = connect(choice.model, providers=settings.providers, env=env, retry=RetryPolicy(max_attempts=1))
@@ -68,7 +68,7 @@ async def _written(
     # A store may hold many sessions in one file: the id tells which one is meant.
     session_id = "" if report.agent == OWN else report.session
     session = load_session(Path(report.file), agent=report.agent, session_id=session_id)
-    key = Stamp(report.form.session_id, report.form.last_entry_id)
+    key = QueryStamp(report.form.session_id, report.form.last_entry_id)
     queries = SideQueries(
         model,
         cap=cap,
@@ -109,7 +109,7 @@ def book(entries: Sequence[SideQueryEntry], path: Path, session_id: SessionId, s
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns))
 
 
-def chosen(settings: Settings, env: Mapping[str, str]) -> Choice:
+def chosen(settings: Settings, env: Mapping[str, str]) -> WriterChoice:
     """The model for a recap that was asked for: the fast one, else the main one."""
     providers = settings.providers
     main = settings.model or default_model(env, providers) or ""

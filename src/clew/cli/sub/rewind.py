@@ -21,7 +21,7 @@ from clew.transcript.errors import TranscriptError
 from clew.transcript.log.lease import holder_of
 from clew.transcript.log.writer import TranscriptWriter
 from clew.undo.errors import NothingToRestore
-from clew.undo.journal import Journal
+from clew.undo.journal import FileJournal
 from clew.undo.limits import OUT_OF_SCOPE
 from clew.undo.lineage import lineage
 from clew.undo.packs import PackStore
@@ -29,7 +29,7 @@ from clew.undo.plan import FilePlan, RestorePlan, only_paths, plan_restore
 from clew.undo.points import Moment, find_moment, points
 from clew.undo.preview import preview
 from clew.undo.restore import Restored, apply_plan
-from clew.undo.state import Call, Checkpoint, path_of, path_text
+from clew.undo.state import ChangingCall, Checkpoint, path_of, path_text
 from clew.undo.workspace import store_folder
 
 HELP = "files of a session back to an earlier moment"
@@ -77,7 +77,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _rewind(args: argparse.Namespace, opened: Opened) -> int:
-    journal = Journal(opened.path, forked_from=lineage(opened.path))
+    journal = FileJournal(opened.path, forked_from=lineage(opened.path))
     if journal.damaged:
         sys.stderr.write(f"clew rewind: {journal.damaged} damaged lines of {journal.path} were passed over\n")
     if not args.to and not args.redo:
@@ -100,7 +100,7 @@ def _rewind(args: argparse.Namespace, opened: Opened) -> int:
 
 
 def _restore(
-    args: argparse.Namespace, opened: Opened, journal: Journal, store: PackStore, chosen: tuple[Checkpoint, ...]
+    args: argparse.Namespace, opened: Opened, journal: FileJournal, store: PackStore, chosen: tuple[Checkpoint, ...]
 ) -> int:
     roots = list(dict.fromkeys(path_of(root) for item in chosen for root in item.roots))
     plan = plan_restore(chosen, store, roots)
@@ -117,7 +117,7 @@ def _restore(
         sys.stderr.write(
             f"clew rewind: the session is open in {sanitize(str(holder))}; its agent may be writing files\n"
         )
-    call = Call(session=SessionId(opened.session_id), turn=0, tool="rewind", subject=args.to or "redo")
+    call = ChangingCall(session=SessionId(opened.session_id), turn=0, tool="rewind", subject=args.to or "redo")
     only = [file.path for file in files] if args.only else None
     done = apply_plan(plan, store=store, journal=journal, call=call, only=only, force=args.force)
     if done.done:
@@ -137,7 +137,7 @@ def _note(opened: Opened, done: Restored, chosen: tuple[Checkpoint, ...], *, red
         writer.append(EventEntry(session_id=session, timestamp=at, event=event))
 
 
-def _list(opened: Opened, journal: Journal, *, as_json: bool) -> int:
+def _list(opened: Opened, journal: FileJournal, *, as_json: bool) -> int:
     found = points(opened.entries, journal.checkpoints)
     if as_json:
         _write_json(

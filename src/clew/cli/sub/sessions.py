@@ -20,7 +20,7 @@ from clew.system.home import clew_home
 from clew.text.terminal_text import clip, display_width, sanitize
 from clew.transcript.errors import TranscriptError
 from clew.transcript.index.archive import archive_session, restore_session, session_size, sizes, trash_session
-from clew.transcript.index.rows import Hit, Row
+from clew.transcript.index.rows import Hit, IndexRow
 from clew.transcript.log.store import SessionStore
 from clew.transcript.past.resume import SURE_PREFIX
 
@@ -136,7 +136,7 @@ def _show_sizes(store: SessionStore, args: argparse.Namespace) -> int:
     return 0
 
 
-def _print_rows(rows: list[Row], names: Mapping[str, str], *, limit: int, as_json: bool) -> None:
+def _print_rows(rows: list[IndexRow], names: Mapping[str, str], *, limit: int, as_json: bool) -> None:
     shown = rows if limit < 0 else rows[:limit]
     if as_json:
         _write_json([row_json(row) for row in shown])
@@ -190,7 +190,7 @@ def highlighted(hit: Hit, *, colour: bool) -> str:
     return "".join([*out, sanitize(hit.text[at:], one_line=True)])
 
 
-def row_line(row: Row, names: Mapping[str, str], *, width: int) -> str:
+def row_line(row: IndexRow, names: Mapping[str, str], *, width: int) -> str:
     """One session on one line: age, state, title, where, branch, turns, cost, size, id, agent. `names`: as much of
     each id as tells it from the others."""
     name = names.get(row.session_id, row.session_id)
@@ -206,7 +206,7 @@ def row_line(row: Row, names: Mapping[str, str], *, width: int) -> str:
     return f"{head}{title}{' ' * (room - display_width(title))}  {place}{sanitize(tail)}"
 
 
-def row_json(row: Row) -> dict[str, Any]:
+def row_json(row: IndexRow) -> dict[str, Any]:
     """A row for programs; times in seconds and ISO."""
     value: dict[str, Any] = msgspec.to_builtins(row)
     value["updated"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(max(0.0, row.mtime)))

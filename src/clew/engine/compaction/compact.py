@@ -127,7 +127,7 @@ WAYS_OUT = "Ways on: /clear begins anew, /compact fast drops old outputs, anothe
 Told = SideQueryBooked | SectionKept | CompactionEnded | CompactionFailed
 
 
-class Past(Struct, frozen=True, kw_only=True):
+class CompactionInput(Struct, frozen=True, kw_only=True):
     """A conversation to be made smaller."""
 
     entries: Sequence[Entry]
@@ -144,9 +144,9 @@ class Past(Struct, frozen=True, kw_only=True):
         return self.sizes.measure(replacements_of(self.entries))
 
 
-def past_of(conversation: Conversation, sizes: Sizes) -> Past:
+def past_of(conversation: Conversation, sizes: Sizes) -> CompactionInput:
     """A conversation as it stands now. `sizes`: of the session, so that nothing is estimated twice."""
-    return Past(
+    return CompactionInput(
         entries=tuple(conversation.entries),
         chain=conversation.chain(),
         leaf=conversation.leaf,
@@ -161,7 +161,7 @@ def in_words(messages: Sequence[Message]) -> tuple[Message, ...]:
 
 
 async def prepare(
-    past: Past, *, model: Model, budgets: Budgets, cwd: str = "", min_tokens: int = 0
+    past: CompactionInput, *, model: Model, budgets: Budgets, cwd: str = "", min_tokens: int = 0
 ) -> AsyncGenerator[SectionKept | SideQueryBooked]:
     """Sections for what a compaction would summarise now, so that it need not wait. Raises SectionFailed.
 
@@ -178,7 +178,7 @@ async def prepare(
 
 
 async def compact(
-    past: Past,
+    past: CompactionInput,
     *,
     model: Model,
     budgets: Budgets,
@@ -234,7 +234,7 @@ async def _completed(divided: Cut, by: Summariser) -> AsyncGenerator[SectionKept
                 yield event
 
 
-def _divided(past: Past, budgets: Budgets, known: Sequence[SectionKept]) -> Cut:
+def _divided(past: CompactionInput, budgets: Budgets, known: Sequence[SectionKept]) -> Cut:
     return cut(
         past.chain,
         past.entries,
@@ -251,7 +251,7 @@ def _nothing_to_do(divided: Cut) -> str:
     return f"There is nothing to compact: all of it is the newest part, which stays word for word. {WAYS_OUT}"
 
 
-def _earlier(past: Past, receipt: CompactionEnded | None, budgets: Budgets) -> list[SectionText]:
+def _earlier(past: CompactionInput, receipt: CompactionEnded | None, budgets: Budgets) -> list[SectionText]:
     """What earlier summaries were joined from. A summary without a receipt, of another program or of a write that was
     cut off, crosses as it is."""
     found = [section_of(item) for item in earlier_sections(receipt)]
@@ -267,7 +267,7 @@ def _earlier(past: Past, receipt: CompactionEnded | None, budgets: Budgets) -> l
 class _Join(Struct, frozen=True, kw_only=True):
     """Everything is there: put it together, and see whether it was worth it."""
 
-    past: Past
+    past: CompactionInput
     divided: Cut
     budgets: Budgets
     texts: Sequence[SectionText]

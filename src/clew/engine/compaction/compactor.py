@@ -6,7 +6,7 @@ from contextlib import aclosing
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
 from clew.engine.compaction.budgets import Budgets, budgets_for
-from clew.engine.compaction.compact import Past, compact, in_words, past_of
+from clew.engine.compaction.compact import CompactionInput, compact, in_words, past_of
 from clew.engine.compaction.live_state import LiveState
 from clew.engine.compaction.micro import Trigger, due, trim
 from clew.engine.compaction.sizes import Sizes
@@ -57,7 +57,7 @@ class Compactor:
         """Automatic compaction gave up, until one works."""
 
     @property
-    def past(self) -> Past:
+    def past(self) -> CompactionInput:
         """The conversation as it stands."""
         return past_of(self._agent.conversation, self._sizes)
 
@@ -128,7 +128,7 @@ class Compactor:
                     self._forget_reads(None)
                 yield event
 
-    def _budgets(self, past: Past, tokens: int) -> Budgets:
+    def _budgets(self, past: CompactionInput, tokens: int) -> Budgets:
         """Shares of what the conversation may take: what every request begins with is not to be had."""
         limits = self._meter.limits(self._agent)
         fixed = max(0, tokens - past.measure()(past.chain))

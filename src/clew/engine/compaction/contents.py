@@ -43,7 +43,7 @@ SUBJECTS = ("file_path", "notebook_path", "command", "pattern", "url", "query", 
 MAX_NAME_CHARS = 60
 
 
-class Piece(Struct, frozen=True, kw_only=True):
+class WindowPiece(Struct, frozen=True, kw_only=True):
     """Something in the window."""
 
     kind: str
@@ -85,19 +85,19 @@ def pieces(
     history: Sequence[Message],
     chain: Sequence[Entry],
     weigher: Weigher,
-) -> list[Piece]:
+) -> list[WindowPiece]:
     """All of a request. `history`: as the model is sent it; `chain`: the entries behind it, which name the sources."""
     found = [
-        Piece(kind=MEMORY if MEMORY_MARK in block else SYSTEM, name=_first_line(block), weights=weigh_text(block))
+        WindowPiece(kind=MEMORY if MEMORY_MARK in block else SYSTEM, name=_first_line(block), weights=weigh_text(block))
         for block in system
     ]
-    found += [Piece(kind=TOOLS, name=tool.name, weights=weigh_tool(tool)) for tool in tools]
+    found += [WindowPiece(kind=TOOLS, name=tool.name, weights=weigh_tool(tool)) for tool in tools]
     sources = _Sources(chain)
     for message in history:
         mine = [piece for part in parts_of(message) for piece in _of_part(message, part, sources, weigher)]
         for number, piece in enumerate(mine):
             weights = piece.weights + FRAME if number == 0 else piece.weights
-            found.append(Piece(kind=piece.kind, name=piece.name, weights=weights, source=piece.source))
+            found.append(WindowPiece(kind=piece.kind, name=piece.name, weights=weights, source=piece.source))
     return found
 
 
@@ -156,36 +156,36 @@ class _Sources:
         return YOURS if entry is not None else NOTES
 
 
-def _of_part(message: Message, part: Part, sources: _Sources, weigher: Weigher) -> Iterator[Piece]:
+def _of_part(message: Message, part: Part, sources: _Sources, weigher: Weigher) -> Iterator[WindowPiece]:
     source = sources.of(part)
     match part:
         case TextPart():
             kind = AGENTS if message.role == "assistant" else sources.kind_of_input(part)
-            yield Piece(kind=kind, name=_first_line(part.text), weights=weigher.part(part), source=source)
+            yield WindowPiece(kind=kind, name=_first_line(part.text), weights=weigher.part(part), source=source)
         case ReasoningPart() | RedactedReasoningPart():
-            yield Piece(kind=REASONING, name=REASONING, weights=weigher.part(part), source=source)
+            yield WindowPiece(kind=REASONING, name=REASONING, weights=weigher.part(part), source=source)
         case ToolCallPart():
-            yield Piece(kind=CALLS, name=_call_name(meant_call(part)), weights=weigher.part(part), source=source)
+            yield WindowPiece(kind=CALLS, name=_call_name(meant_call(part)), weights=weigher.part(part), source=source)
         case ToolResultPart():
             yield from _of_result(part, sources.call_of(part), source, weigher)
         case ImagePart() | DocumentPart():
             kind = MEDIA if is_media(part) else YOURS
-            yield Piece(kind=kind, name=_media_name(part), weights=weigher.part(part), source=source)
+            yield WindowPiece(kind=kind, name=_media_name(part), weights=weigher.part(part), source=source)
 
 
 def _of_result(
     result: ToolResultPart, call: ToolCallPart | None, source: EntryId | None, weigher: Weigher
-) -> Iterator[Piece]:
+) -> Iterator[WindowPiece]:
     """Words and media apart; together they weigh what the result weighs."""
     tool = call.name if call is not None else "unknown"
     name = _call_name(call) if call is not None else "a result without its call"
     media = [
-        Piece(kind=MEDIA, name=f"{_media_name(inner)} of {name}", weights=weigher.part(inner), source=source)
+        WindowPiece(kind=MEDIA, name=f"{_media_name(inner)} of {name}", weights=weigher.part(inner), source=source)
         for inner in (() if isinstance(result.content, str) else result.content)
         if isinstance(inner, ImagePart | DocumentPart) and is_media(inner)
     ]
     words = weigher.part(result) - weigh_all(piece.weights for piece in media)
-    yield Piece(kind=RESULTS + tool, name=name, weights=words, source=source)
+    yield WindowPiece(kind=RESULTS + tool, name=name, weights=words, source=source)
     yield from media
 
 

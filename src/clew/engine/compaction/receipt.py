@@ -16,7 +16,7 @@ MIN_PREFIX = 4
 MAX_FOUND = 20
 
 
-class Found(Struct, frozen=True, kw_only=True):
+class RecallHit(Struct, frozen=True, kw_only=True):
     """Something of the past that fits a query."""
 
     kind: str
@@ -24,7 +24,7 @@ class Found(Struct, frozen=True, kw_only=True):
     source: EntryId | None
 
 
-class Pin(Struct, frozen=True, kw_only=True):
+class PinnedItem(Struct, frozen=True, kw_only=True):
     """A line, a message or a file that crosses every compaction."""
 
     target: str
@@ -78,15 +78,15 @@ def carried(receipt: CompactionEnded | None, *kinds: str) -> tuple[ReceiptItem, 
     return tuple(item for item in items if item.fate == "carried" and item.kind in kinds)
 
 
-def pins(entries: Sequence[Entry], chain: Sequence[Entry] | None = None) -> tuple[Pin, ...]:
+def pins(entries: Sequence[Entry], chain: Sequence[Entry] | None = None) -> tuple[PinnedItem, ...]:
     """What is pinned now, oldest first: the pins of the last receipt, then what was pinned and unpinned since."""
     receipt = last_receipt(entries, chain)
-    found: list[Pin] = []
+    found: list[PinnedItem] = []
     for item in carried(receipt, "pin", "pinned file"):
         if item.kind == "pinned file":
-            found.append(Pin(target=item.text, text=""))
+            found.append(PinnedItem(target=item.text, text=""))
         else:
-            found.append(Pin(target=item.source or item.text, text=item.text, source=item.source))
+            found.append(PinnedItem(target=item.source or item.text, text=item.text, source=item.source))
     ids = {uuid_of(entry) for entry in entries}
     for entry in since(entries, receipt):
         if isinstance(entry, EventEntry) and isinstance(entry.event, ItemPinned):
@@ -95,7 +95,7 @@ def pins(entries: Sequence[Entry], chain: Sequence[Entry] | None = None) -> tupl
             found = [pin for pin in found if pin not in known]
             if event.pinned:
                 source = EntryId(event.target) if event.target in ids else None
-                found.append(Pin(target=event.target, text=event.text, source=source))
+                found.append(PinnedItem(target=event.target, text=event.text, source=source))
     return tuple(found)
 
 
@@ -131,13 +131,13 @@ def earlier_sections(receipt: CompactionEnded | None) -> tuple[ReceiptItem, ...]
     return tuple(item for item in items if item.kind in ("section", "section title"))
 
 
-def find_items(entries: Sequence[Entry], query: str, *, limit: int = MAX_FOUND) -> tuple[Found, ...]:
+def find_items(entries: Sequence[Entry], query: str, *, limit: int = MAX_FOUND) -> tuple[RecallHit, ...]:
     """What fits a query, newest first: by the beginning of an id, or by all of its words. Verbatim."""
     words = query.casefold().split()
     if not words:
         return ()
     prefix = query.strip() if len(query.strip()) >= MIN_PREFIX and len(words) == 1 else ""
-    found: list[Found] = []
+    found: list[RecallHit] = []
     seen: set[tuple[str, str]] = set()
     for entry in reversed(entries):
         for item in _searchable(entry):
@@ -152,31 +152,31 @@ def find_items(entries: Sequence[Entry], query: str, *, limit: int = MAX_FOUND) 
     return tuple(found)
 
 
-def _searchable(entry: Entry) -> Iterator[Found]:
+def _searchable(entry: Entry) -> Iterator[RecallHit]:
     if isinstance(entry, UserEntry) and not entry.is_compact_summary:
         kind = "note" if entry.is_meta else "prompt"
         yield from (_of_part(part, entry.uuid, kind) for part in reversed(parts_of(entry.message)))
     elif isinstance(entry, AssistantEntry):
         yield from (_of_part(part, entry.uuid, "reply") for part in reversed(parts_of(entry.message)))
     elif isinstance(entry, AttachmentEntry):
-        yield Found(kind="attachment", text=attachment_text(entry.attachment), source=entry.uuid)
+        yield RecallHit(kind="attachment", text=attachment_text(entry.attachment), source=entry.uuid)
     elif isinstance(entry, EventEntry):
         event = entry.event
         if isinstance(event, SectionKept):
-            yield Found(kind="section", text=f"{event.title}\n{event.text}", source=event.section_id)
+            yield RecallHit(kind="section", text=f"{event.title}\n{event.text}", source=event.section_id)
         elif isinstance(event, CompactionEnded):
-            yield from (Found(kind=item.kind, text=item.text, source=item.source) for item in reversed(event.items))
+            yield from (RecallHit(kind=item.kind, text=item.text, source=item.source) for item in reversed(event.items))
 
 
-def _of_part(part: Part, source: EntryId, kind: str) -> Found:
+def _of_part(part: Part, source: EntryId, kind: str) -> RecallHit:
     match part:
         case TextPart():
-            return Found(kind=kind, text=part.text, source=source)
+            return RecallHit(kind=kind, text=part.text, source=source)
         case ToolCallPart():
             call = meant_call(part)
             words = " ".join(str(value) for value in arguments_of(call).values())
-            return Found(kind="call", text=f"{call.name} {words}", source=source)
+            return RecallHit(kind="call", text=f"{call.name} {words}", source=source)
         case ToolResultPart():
-            return Found(kind="result", text=result_text(part), source=source)
+            return RecallHit(kind="result", text=result_text(part), source=source)
         case _:
-            return Found(kind=kind, text="", source=source)
+            return RecallHit(kind=kind, text="", source=source)

@@ -30,16 +30,16 @@ Slim = Callable[[Sequence[Message]], tuple[Message, ...]]
 """Messages with short words in the place of pictures and documents."""
 
 
-class Limits(Struct, frozen=True, kw_only=True):
+class TextLimits(Struct, frozen=True, kw_only=True):
     """How many characters of each kind of text are shown."""
 
     said: int = 6_000
     arguments: int = 1_500
     result: int = 2_000
 
-    def smaller(self) -> "Limits":
+    def smaller(self) -> "TextLimits":
         """Half of everything."""
-        return Limits(said=self.said // 2, arguments=self.arguments // 2, result=self.result // 2)
+        return TextLimits(said=self.said // 2, arguments=self.arguments // 2, result=self.result // 2)
 
 
 _FLOOR = 60
@@ -54,7 +54,7 @@ def transcript(exchanges: Sequence[Exchange], *, max_tokens: int, slim: Slim = w
     """The exchanges as text of at most so many tokens: long texts lose their middle first, then more of it."""
     entries = [entry for exchange in exchanges for entry in exchange.entries]
     messages = slim(messages_of(entries, Replacements()))
-    limits = Limits()
+    limits = TextLimits()
     text = _text(messages, limits)
     while estimate_text(text) > max_tokens and limits.result > _FLOOR:
         limits = limits.smaller()
@@ -66,7 +66,7 @@ def transcript(exchanges: Sequence[Exchange], *, max_tokens: int, slim: Slim = w
 
 def transcript_tokens(exchange: Exchange) -> int:
     """How large an exchange is in a transcript without further cuts."""
-    return round(estimate_text(_text(messages_of(exchange.entries, Replacements()), Limits())))
+    return round(estimate_text(_text(messages_of(exchange.entries, Replacements()), TextLimits())))
 
 
 def evidence(entries: Sequence[Entry]) -> str:
@@ -95,13 +95,13 @@ def _strings(value: object) -> Iterator[str]:
             yield from _strings(item)
 
 
-def _text(messages: Sequence[Message], limits: Limits) -> str:
+def _text(messages: Sequence[Message], limits: TextLimits) -> str:
     return "\n".join(
         line for message in messages for part in parts_of(message) for line in _lines(message, part, limits)
     )
 
 
-def _lines(message: Message, part: Part, limits: Limits) -> Iterator[str]:
+def _lines(message: Message, part: Part, limits: TextLimits) -> Iterator[str]:
     match part:
         case TextPart():
             who = "agent" if isinstance(message, AssistantMessage) else "input"

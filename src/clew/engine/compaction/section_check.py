@@ -64,7 +64,7 @@ class Checked(Struct, frozen=True, kw_only=True):
         )
 
 
-class Evidence:
+class StretchWords:
     """The words of a stretch, to look names up in."""
 
     def __init__(self, text: str, *, cwd: str = "") -> None:
@@ -137,7 +137,7 @@ def _is_path(name: str) -> bool:
     return True
 
 
-def check(reply: str, evidence: Evidence, *, stop_reason: str, replaced_tokens: int, max_tokens: int) -> Checked:
+def check(reply: str, evidence: StretchWords, *, stop_reason: str, replaced_tokens: int, max_tokens: int) -> Checked:
     """What may be kept of a reply. Lines beyond `max_tokens` are left out, the last ones of each heading first."""
     if stop_reason in ("refusal", "content_filter"):
         return Checked(problem="the model refused")
@@ -167,7 +167,7 @@ def check(reply: str, evidence: Evidence, *, stop_reason: str, replaced_tokens: 
     return Checked(title=checked.title, lines=bounded(kept, max_tokens), dropped=dropped)
 
 
-def objection(line: str, evidence: Evidence) -> str:
+def objection(line: str, evidence: StretchWords) -> str:
     """Why a line may not stand in the record; "" when it may."""
     if is_forged_voice(line):
         return "another voice"

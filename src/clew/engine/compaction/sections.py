@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from clew.engine.compaction.framing import fenced, one_line
 from clew.engine.compaction.rendering import Slim, evidence, transcript, transcript_tokens, without_media
-from clew.engine.compaction.section_check import Checked, Evidence, check
+from clew.engine.compaction.section_check import Checked, StretchWords, check
 from clew.engine.compaction.stretches import Exchange, chunks
 from clew.ledger.facts import Ledger
 from clew.ledger.fold import fold
@@ -95,7 +95,7 @@ async def write_section(chunk: Sequence[Exchange], by: Summariser, *, max_tokens
     entries = [entry for exchange in chunk for entry in exchange.entries]
     facts = fold(entries)
     words = max_words(sum(item.tokens for item in chunk))
-    known = Evidence(evidence(entries), cwd=by.cwd or facts.cwd)
+    known = StretchWords(evidence(entries), cwd=by.cwd or facts.cwd)
     question = _question(chunk, by, max_tokens)
     best = Checked(problem="nothing was answered")
     cost: float | None = None

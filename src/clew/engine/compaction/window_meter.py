@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from clew.config.schema import Compaction
 from clew.engine.agent import Agent
-from clew.engine.compaction.contents import FREE, Piece, Weigher, pieces
+from clew.engine.compaction.contents import FREE, Weigher, WindowPiece, pieces
 from clew.engine.compaction.thresholds import Thresholds, thresholds_in_force
 from clew.llm.estimate import SCRIPTS, Script, TokenEstimator, Weights, weigh_all, weigh_text, weigh_tool
 from clew.llm.model import Model
@@ -53,7 +53,7 @@ class Anchor(Struct, frozen=True):
     """Of its line among the entries."""
 
 
-class Reading(Struct, frozen=True, kw_only=True):
+class WindowReading(Struct, frozen=True, kw_only=True):
     """What the next request will hold."""
 
     tokens: int
@@ -78,7 +78,7 @@ class Meter:
         self._distrusted: set[MessageId] = set()
         self._told: set[str] = set()
         self._notice = ""
-        self._last: tuple[State, Reading] | None = None
+        self._last: tuple[State, WindowReading] | None = None
         self._learned_at: State | None = None
         self._base: tuple[tuple[str, ...], tuple[ToolSpec, ...], Weights] = ((), (), Weights())
 
@@ -88,25 +88,25 @@ class Meter:
         words, self._notice = self._notice, ""
         return words
 
-    def read(self, agent: Agent) -> Reading:
+    def read(self, agent: Agent) -> WindowReading:
         """How much the next request will hold. Asked again before anything was written, it costs nothing."""
         state = state_of(agent)
         if self._last is None or self._last[0] != state:
             self._last = (state, self._read(agent))
         return self._last[1]
 
-    def _read(self, agent: Agent) -> Reading:
+    def _read(self, agent: Agent) -> WindowReading:
         self._learn(agent)
         model, view = agent.model, agent.conversation.messages()
         anchor = last_anchor(agent.conversation.entries, model.name, _replies(view) - self._distrusted)
         if anchor is None:
             weights = self._weigh_base(agent) + self._weigher.messages(model.history(view))
             self._weigher.keep_only(view)
-            return Reading(tokens=round(self.estimator.tokens(model.name, weights)))
+            return WindowReading(tokens=round(self.estimator.tokens(model.name, weights)))
         since = self._weigher.messages(view[_place_of(view, anchor.reply_id) + 1 :])
         added = round(self.estimator.tokens(model.name, since))
         counted = anchor.usage.prompt_tokens + anchor.usage.output_tokens
-        return Reading(tokens=counted + added, anchor=anchor, estimated=added > 0)
+        return WindowReading(tokens=counted + added, anchor=anchor, estimated=added > 0)
 
     def measure(
         self,
@@ -173,7 +173,7 @@ class Meter:
             self._base = (agent.system, agent.tools.specs, weights)
         return weights
 
-    def _pieces(self, agent: Agent) -> list[Piece]:
+    def _pieces(self, agent: Agent) -> list[WindowPiece]:
         view = agent.conversation.messages()
         return pieces(
             system=agent.system,
@@ -183,13 +183,13 @@ class Meter:
             weigher=self._weigher,
         )
 
-    def _scaled(self, found: Sequence[Piece], tokens: int, model: str) -> list[float]:
+    def _scaled(self, found: Sequence[WindowPiece], tokens: int, model: str) -> list[float]:
         """Tokens of each piece, so that all of them are the tokens of the request."""
         raw = [self.estimator.tokens(model, piece.weights) for piece in found]
         total = sum(raw)
         return [value * tokens / total for value in raw] if total > 0 else raw
 
-    def _shares(self, found: Sequence[Piece], tokens: int, model: Model) -> tuple[ContextShare, ...]:
+    def _shares(self, found: Sequence[WindowPiece], tokens: int, model: Model) -> tuple[ContextShare, ...]:
         by_kind: dict[str, float] = {}
         for piece, size in zip(found, self._scaled(found, tokens, model.name), strict=True):
             by_kind[piece.kind] = by_kind.get(piece.kind, 0.0) + size
@@ -197,7 +197,7 @@ class Meter:
         shares = [ContextShare(name=kind, tokens=size) for kind, size in whole.items()]
         return (*shares, ContextShare(name=FREE, tokens=max(0, model.window - tokens)))
 
-    def _largest(self, found: Sequence[Piece], tokens: int, model: str) -> tuple[ContextItem, ...]:
+    def _largest(self, found: Sequence[WindowPiece], tokens: int, model: str) -> tuple[ContextItem, ...]:
         sized = sorted(zip(self._scaled(found, tokens, model), found, strict=True), key=lambda pair: -pair[0])
         return tuple(
             ContextItem(name=piece.name, tokens=round(size), source=piece.source) for size, piece in sized[:LARGEST]
@@ -260,7 +260,7 @@ def _begins_with(entries: Sequence[Entry], now: Anchor, past: Anchor) -> bool:
     return False
 
 
-def next_cost_usd(model: Model, reading: Reading, *, idle_s: float | None) -> float | None:
+def next_cost_usd(model: Model, reading: WindowReading, *, idle_s: float | None) -> float | None:
     """What reading the next request will cost; from the cache as far as the last one is still in it."""
     cached = 0
     usage = reading.anchor.usage if reading.anchor is not None else Usage()

@@ -21,7 +21,7 @@ from clew.protocol.messages import ToolCallPart, ToolResultPart
 from clew.transcript.chain.links import preserved_segment
 
 
-class Tree:
+class EntryTree:
     """All entries of a file in order, the chain entries also by id."""
 
     def __init__(self, source: Source) -> None:
@@ -58,7 +58,7 @@ class Tree:
         self.order.append(entry)
 
 
-def conversation(tree: Tree) -> tuple[list[Entry], list[Entry]]:
+def conversation(tree: EntryTree) -> tuple[list[Entry], list[Entry]]:
     """The entries in view, sub-agents of the same file among them, and those that were rewound away."""
     chain = [entry for entry in tree.order if isinstance(entry, ChainEntry) and entry.uuid not in tree.withdrawn]
     main = [entry for entry in chain if not entry.is_sidechain]
@@ -87,7 +87,7 @@ def conversation(tree: Tree) -> tuple[list[Entry], list[Entry]]:
     return kept, abandoned
 
 
-def _mended(entry: ChainEntry, tree: Tree, *, alone: bool) -> Entry:
+def _mended(entry: ChainEntry, tree: EntryTree, *, alone: bool) -> Entry:
     """An orphan hung where it was read; and a sub-agent's own file is a conversation of its own."""
     parent = entry.parent_uuid
     if parent is not None and parent not in tree.by_id:
@@ -95,7 +95,7 @@ def _mended(entry: ChainEntry, tree: Tree, *, alone: bool) -> Entry:
     return cast(Entry, msgspec.structs.replace(entry, is_sidechain=False) if alone else entry)
 
 
-def _ancestors(leaf: ChainEntry | None, tree: Tree) -> set[EntryId]:
+def _ancestors(leaf: ChainEntry | None, tree: EntryTree) -> set[EntryId]:
     """From the last entry back over parents and boundaries. An orphan is hung on the entry before it."""
     view: set[EntryId] = set()
     entry = leaf

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import msgspec
 
-from clew.foreign.claude.chain import Tree, conversation
+from clew.foreign.claude.chain import EntryTree, conversation
 from clew.foreign.claude.entry import Lenient
 from clew.foreign.claude.lists import with_lists
 from clew.foreign.claude.queue import Queue, as_message, chain_fields
@@ -152,7 +152,7 @@ def read(path: Path, *, agent: str = AGENT, session_id: str = "") -> ForeignTran
     if path.name.endswith(".meta.json"):
         return _read_sidecar(path, source, agent)
     lenient = Lenient(path.stem)
-    tree = Tree(source)
+    tree = EntryTree(source)
     queue = Queue()
     read_lines = ((_entry(data, at, source, lenient, ended=ended), at) for at, data, ended in source.lines())
     for entry, offset in _as_seen([(entry, at) for entry, at in read_lines if entry is not None]):

@@ -40,7 +40,7 @@ _QUIET = (
 )
 
 
-class Wire:
+class KimiWire:
     """Takes records of either program, one at a time."""
 
     def __init__(self, build: Builder) -> None:
@@ -315,7 +315,7 @@ def _session_name(path: Path) -> str:
 
 
 def _read_body(path: Path, build: Builder, source: Source) -> None:
-    wire = Wire(build)
+    wire = KimiWire(build)
     for _, record in source.objects():
         if "role" in record:
             _context_message(build, record)

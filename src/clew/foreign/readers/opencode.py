@@ -13,14 +13,14 @@ from urllib.parse import quote
 from clew.foreign.build import Builder
 from clew.foreign.listing import entries_in, found
 from clew.foreign.readers.opencode_parts import is_placeholder_title, reply, user_message
-from clew.foreign.session import ForeignSession, ForeignTranscript, Problem
+from clew.foreign.session import ForeignSession, ForeignTranscript, SkippedPiece
 from clew.foreign.shapes import Json, as_dict, as_int, as_str, dicts
 from clew.foreign.source import Source
 
 _AGENT = "opencode"
 
 
-def db_sessions(path: Path, problems: list[Problem] | None = None) -> Iterator[ForeignSession]:
+def db_sessions(path: Path, problems: list[SkippedPiece] | None = None) -> Iterator[ForeignSession]:
     """The sessions a database lists; none, with a problem, when it cannot be read."""
     source = Source(path)
     if problems is not None:
@@ -118,7 +118,7 @@ def homes(env: Mapping[str, str], user_home: Path) -> tuple[Path, ...]:
 def discover(home: Path) -> Iterator[ForeignSession]:
     """Sessions of the databases first; the file trees add what was not migrated."""
     seen: set[str] = set()
-    problems: list[Problem] = []
+    problems: list[SkippedPiece] = []
     for path in entries_in(home):
         if path.name.startswith("opencode") and path.suffix == ".db":
             for session in db_sessions(path, problems):

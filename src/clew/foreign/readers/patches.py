@@ -8,7 +8,7 @@ _DELETE = "*** Delete File: "
 _MOVE = "*** Move to: "
 
 
-class FileChange(NamedTuple):
+class PatchedFile(NamedTuple):
     """What a patch does to one file. `old` and `new` hold the hunks' lines with context, joined."""
 
     action: Literal["add", "update", "delete"]
@@ -22,9 +22,9 @@ class FileChange(NamedTuple):
     moved_to: str = ""
 
 
-def parse_patch(text: str) -> list[FileChange]:
+def parse_patch(text: str) -> list[PatchedFile]:
     """The changes in a patch text; text around the patch is passed over, an unclosed patch is read to its end."""
-    changes: list[FileChange] = []
+    changes: list[PatchedFile] = []
     action: Literal["add", "update", "delete"] | None = None
     path = moved_to = ""
     body: list[str] = []
@@ -86,10 +86,10 @@ def _header(line: str) -> tuple[Literal["add", "update", "delete"], str] | None:
     return None
 
 
-def _change(action: Literal["add", "update", "delete"], path: str, body: list[str], moved_to: str) -> FileChange:
+def _change(action: Literal["add", "update", "delete"], path: str, body: list[str], moved_to: str) -> PatchedFile:
     diff = "\n".join(body)
     added, removed = count_diff(diff)
     old, new = diff_sides(diff)
     if action == "add":
         old = ""
-    return FileChange(action, path, old, new, diff, added, removed, moved_to)
+    return PatchedFile(action, path, old, new, diff, added, removed, moved_to)

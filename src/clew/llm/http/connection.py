@@ -33,7 +33,7 @@ class Silence(TimeoutError):
     """Nothing came for longer than we wait."""
 
 
-class Connection:
+class HttpConnection:
     """Used for one exchange at a time. After a whole answer it can be used again, if both sides agree."""
 
     def __init__(
@@ -54,7 +54,7 @@ class Connection:
         self.idle_since = 0.0
 
     @classmethod
-    async def open(cls, address: Address, proxy: Proxy | None) -> "Connection":
+    async def open(cls, address: Address, proxy: Proxy | None) -> "HttpConnection":
         """Connect, through the proxy if there is one. Raises OSError, TimeoutError, ssl.SSLError, ProxyRefused."""
         async with asyncio.timeout(CONNECT_TIMEOUT_S):
             if proxy is None:

@@ -15,7 +15,7 @@ from clew import __version__
 from clew.llm.errors import ConnectionFailed, StreamBroken
 from clew.llm.failures import host_of
 from clew.llm.http.address import BadAddress, proxy_for, split_url
-from clew.llm.http.connection import CONNECT_TIMEOUT_S, Connection, NoAnswer, ProxyRefused, Silence
+from clew.llm.http.connection import CONNECT_TIMEOUT_S, HttpConnection, NoAnswer, ProxyRefused, Silence
 from clew.llm.models.target import Target
 from clew.llm.wires.base import HttpRequest
 from clew.llm.wires.registry import credential_for
@@ -27,10 +27,10 @@ REFUSED = f"[Errno {errno.ECONNREFUSED}]"
 """How asyncio words it when a name has several addresses and all refuse."""
 
 
-class Answer:
+class HttpResponse:
     """A response whose body has not been read yet."""
 
-    def __init__(self, connection: Connection, head: h11.Response, idle_s: float) -> None:
+    def __init__(self, connection: HttpConnection, head: h11.Response, idle_s: float) -> None:
         self.idle_s = idle_s
         """Silence that is too long from now on."""
         self._body = connection.body(idle_s=lambda: self.idle_s)
@@ -75,18 +75,18 @@ class Transport:
     def __init__(self, target: Target) -> None:
         self._target = target
         self._credential = credential_for(target)
-        self._idle: list[Connection] = []
+        self._idle: list[HttpConnection] = []
         self.reached = False
         """Whether the host has answered anything yet."""
 
     @asynccontextmanager
-    async def open(self, request: HttpRequest, *, idle_s: float) -> AsyncGenerator[Answer]:
+    async def open(self, request: HttpRequest, *, idle_s: float) -> AsyncGenerator[HttpResponse]:
         """Send and yield the answer; leaving early drops the connection. `idle_s`: silence that is too long."""
         if not request.url.startswith(self._target.base_url.rstrip("/")):
             raise ConnectionFailed(f"refused to send a key outside {host_of(self._target)}", retryable=False)
         connection, head = await self._exchange(request, idle_s)
         self.reached = True
-        answer = Answer(connection, head, idle_s)
+        answer = HttpResponse(connection, head, idle_s)
         try:
             yield answer
         except (OSError, h11.RemoteProtocolError) as error:
@@ -98,7 +98,7 @@ class Transport:
         finally:
             await self._put_back(connection)
 
-    async def _exchange(self, request: HttpRequest, idle_s: float) -> tuple[Connection, h11.Response]:
+    async def _exchange(self, request: HttpRequest, idle_s: float) -> tuple[HttpConnection, h11.Response]:
         """Send on a kept connection or a new one. A kept one that turns out to be dead is replaced, once."""
         try:
             address, path = split_url(request.url)
@@ -115,7 +115,7 @@ class Transport:
                     return kept, await self._ask(kept, request, path, headers, idle_s)
                 except (NoAnswer, ConnectionError):
                     pass  # the server closed it while it lay idle; nothing was answered, so asking again is safe
-            connection = await Connection.open(address, proxy_for(address, os.environ))
+            connection = await HttpConnection.open(address, proxy_for(address, os.environ))
             return connection, await self._ask(connection, request, path, headers, idle_s)
         except (OSError, ValueError, NoAnswer, ProxyRefused, h11.ProtocolError, asyncio.IncompleteReadError) as error:
             raise failure_to_reach(error, self._target, idle_s=idle_s) from error
@@ -130,7 +130,7 @@ class Transport:
         return self._credential is not None and self._credential.renew()
 
     async def _ask(
-        self, connection: Connection, request: HttpRequest, path: str, headers: list[tuple[str, str]], idle_s: float
+        self, connection: HttpConnection, request: HttpRequest, path: str, headers: list[tuple[str, str]], idle_s: float
     ) -> h11.Response:
         try:
             await connection.send(request.method, path, headers, request.body)
@@ -139,14 +139,14 @@ class Transport:
             await connection.close()
             raise
 
-    def _take_kept(self) -> Connection | None:
+    def _take_kept(self) -> HttpConnection | None:
         while self._idle:
             connection = self._idle.pop()
             if connection.reusable() and time.monotonic() - connection.idle_since < KEEP_ALIVE_S:
                 return connection
         return None
 
-    async def _put_back(self, connection: Connection) -> None:
+    async def _put_back(self, connection: HttpConnection) -> None:
         if connection.reusable():
             connection.idle_since = time.monotonic()
             self._idle.append(connection)

@@ -19,7 +19,7 @@ MAX_BYTES = 256 * 1024
 VERSION = 1
 
 
-class Connection(Struct, frozen=True, kw_only=True):
+class SavedConnection(Struct, frozen=True, kw_only=True):
     """The way to a model that `clew auth` made, so that it can be taken back when another is chosen."""
 
     provider: str
@@ -33,7 +33,7 @@ class SavedKeys(Struct, frozen=True, kw_only=True):
     version: int = VERSION
     keys: dict[str, str] = field(default_factory=dict[str, str])
     """By provider."""
-    connection: Connection | None = None
+    connection: SavedConnection | None = None
 
     def __repr__(self) -> str:
         return f"SavedKeys({', '.join(self.keys)})"
@@ -112,7 +112,7 @@ def save_key(home: Path, provider: str, key: str | None) -> bool:
         return True
 
 
-def remember_connection(home: Path, connection: Connection | None) -> None:
+def remember_connection(home: Path, connection: SavedConnection | None) -> None:
     """Which way is in use now, as far as we made it."""
     with locked(saved_keys_path(home), private=True):
         write_saved(home, msgspec.structs.replace(read_saved(home), connection=connection))

@@ -13,7 +13,7 @@ from clew.config.walk import dotted
 from clew.llm.errors import AuthenticationFailed, ConnectionFailed, InvalidRequest, LLMError, PromptTooLong
 from clew.llm.estimate import estimate_request, estimate_text
 from clew.llm.models.target import Target
-from clew.llm.probe.report_card import Finding
+from clew.llm.probe.report_card import ProbeFinding
 from clew.llm.remote import RemoteModel
 from clew.llm.reply import Reply, collected
 from clew.llm.request import ModelRequest
@@ -188,11 +188,11 @@ class ModelProbe:
     def _cached(self) -> int:
         return min(CACHED_TOKENS, self._tokens)
 
-    async def run(self) -> AsyncGenerator[Finding]:
+    async def run(self) -> AsyncGenerator[ProbeFinding]:
         """The findings as they come. Raises the LLMError of a first request that does not get through at all."""
         try:
             first = await self._ask(greeting())
-            yield Finding(name="answer", grade="ok", summary=f"streams, and ends with {first.stop_reason}")
+            yield ProbeFinding(name="answer", grade="ok", summary=f"streams, and ends with {first.stop_reason}")
             yield self._usage(first)
             for tried in (self._window, self._calls, self._parallel, self._cache):
                 try:
@@ -201,7 +201,9 @@ class ModelProbe:
                 except (AuthenticationFailed, ConnectionFailed):
                     raise
                 except LLMError as error:
-                    yield Finding(name=tried.__name__[1:], grade="problem", summary=f"failed: {error}", brief="errors")
+                    yield ProbeFinding(
+                        name=tried.__name__[1:], grade="problem", summary=f"failed: {error}", brief="errors"
+                    )
         finally:
             await self._model.close()
 
@@ -210,17 +212,17 @@ class ModelProbe:
         self.usage += reply.usage or Usage()
         return reply
 
-    def _usage(self, reply: Reply) -> Finding:
+    def _usage(self, reply: Reply) -> ProbeFinding:
         used = reply.usage
         if used is None or not used.prompt_tokens:
             what = "none is reported" if used is None else "it counts no prompt"
             summary = f"{what}: how full the window is, and what it costs, can only be estimated"
-            return Finding(name="usage", grade="warning", summary=summary, brief="no usage")
+            return ProbeFinding(name="usage", grade="warning", summary=summary, brief="no usage")
         expected = estimate_request(greeting())
         summary = f"reported: {used.prompt_tokens} tokens read (estimated {expected}), {used.output_tokens} written"
-        return Finding(name="usage", grade="ok", summary=summary)
+        return ProbeFinding(name="usage", grade="ok", summary=summary)
 
-    async def _window(self) -> AsyncGenerator[Finding]:
+    async def _window(self) -> AsyncGenerator[ProbeFinding]:
         """A word at each end of a long prompt must come back; where it does not, how much does arrive."""
         tokens, worst, kept = self._tokens, None, 0
         while tokens >= LEAST_TOKENS and not kept:
@@ -232,25 +234,27 @@ class ModelProbe:
                 tokens //= 2
         yield self._window_finding(worst, kept)
 
-    def _window_finding(self, worst: Finding | None, kept: int) -> Finding:
+    def _window_finding(self, worst: ProbeFinding | None, kept: int) -> ProbeFinding:
         claimed = self.target.profile.window
         if worst is None:
             beyond = f", more of its {claimed:,} was not tried" if kept < claimed * WINDOW_SHARE - 1 else ""
-            return Finding(name="window", grade="ok", summary=f"a prompt of {kept:,} tokens was read whole{beyond}")
+            return ProbeFinding(
+                name="window", grade="ok", summary=f"a prompt of {kept:,} tokens was read whole{beyond}"
+            )
         if not kept:
-            return Finding(name="window", grade=worst.grade, summary=worst.summary, brief=worst.brief)
+            return ProbeFinding(name="window", grade=worst.grade, summary=worst.summary, brief=worst.brief)
         setting = dotted(("providers", self.target.provider, "models", self.target.model, "window"))
         summary = f"{worst.summary}; {kept:,} were read whole: set {setting} to what it really has"
         grade = "warning" if worst.grade == "info" else worst.grade  # it can do as asked, so size is what matters
-        return Finding(name="window", grade=grade, summary=summary, brief=f"{worst.brief} above {kept:,} tokens")
+        return ProbeFinding(name="window", grade=grade, summary=summary, brief=f"{worst.brief} above {kept:,} tokens")
 
-    async def _read_whole(self, prompt: LongPrompt) -> Finding | None:
+    async def _read_whole(self, prompt: LongPrompt) -> ProbeFinding | None:
         """None: every word came back."""
         try:
             reply = await self._ask(prompt.request)
         except PromptTooLong:
             summary = f"a prompt of {prompt.tokens:,} tokens is refused, although the window is said to be larger"
-            return Finding(name="window", grade="warning", summary=summary, brief="refuses prompts")
+            return ProbeFinding(name="window", grade="warning", summary=summary, brief="refuses prompts")
         missing = prompt.missing(_text(reply.parts))
         if not missing:
             return None
@@ -261,17 +265,17 @@ class ModelProbe:
             summary = (
                 f"unclear: asked for four words of a prompt of {prompt.tokens:,} tokens, it did not answer with them"
             )
-            return Finding(name="window", grade="info", summary=summary, brief="window unclear")
+            return ProbeFinding(name="window", grade="info", summary=summary, brief="window unclear")
         if counted >= prompt.tokens * COUNTED_SHARE:
             summary = (
                 f"of a prompt of {prompt.tokens:,} tokens the {lost} did not come back, although {counted:,} were "
                 "counted: the model loses sight of it"
             )
-            return Finding(name="window", grade="warning", summary=summary, brief="forgets")
+            return ProbeFinding(name="window", grade="warning", summary=summary, brief="forgets")
         summary = f"a prompt of {prompt.tokens:,} tokens was cut silently: it lost the {lost}"
-        return Finding(name="window", grade="problem", summary=summary, brief="cuts prompts silently")
+        return ProbeFinding(name="window", grade="problem", summary=summary, brief="cuts prompts silently")
 
-    async def _calls(self) -> AsyncGenerator[Finding]:
+    async def _calls(self) -> AsyncGenerator[ProbeFinding]:
         """One call, its shape, and whether its result and the thoughts before it are taken back."""
         name = new_word(self._random)
         asked = one_call(name)
@@ -283,21 +287,21 @@ class ModelProbe:
             async for finding in self._taken_back(asked, reply):
                 yield finding
 
-    def _call_shape(self, native: list[ToolCallPart], written: bool, name: str) -> Finding:
+    def _call_shape(self, native: list[ToolCallPart], written: bool, name: str) -> ProbeFinding:
         if native and all(call.name == LOOKUP.name and call.arguments == {"name": name} for call in native):
-            return Finding(name="calls", grade="ok", summary="native, with the arguments that were asked for")
+            return ProbeFinding(name="calls", grade="ok", summary="native, with the arguments that were asked for")
         if native:
             what = "arguments that cannot be read" if native[0].raw_arguments else "other arguments than asked for"
-            return Finding(name="calls", grade="warning", summary=f"native, with {what}", brief="odd arguments")
+            return ProbeFinding(name="calls", grade="warning", summary=f"native, with {what}", brief="odd arguments")
         if written and self._lifts:
             summary = "written as text, which clew takes as calls here"
-            return Finding(name="calls", grade="warning", summary=summary, brief="calls as text")
+            return ProbeFinding(name="calls", grade="warning", summary=summary, brief="calls as text")
         if written:
             summary = "written as text, which clew takes as calls only from servers on this machine"
-            return Finding(name="calls", grade="problem", summary=summary, brief="calls as text")
-        return Finding(name="calls", grade="problem", summary="none came: it answered in words", brief="no calls")
+            return ProbeFinding(name="calls", grade="problem", summary=summary, brief="calls as text")
+        return ProbeFinding(name="calls", grade="problem", summary="none came: it answered in words", brief="no calls")
 
-    async def _taken_back(self, asked: ModelRequest, reply: Reply) -> AsyncGenerator[Finding]:
+    async def _taken_back(self, asked: ModelRequest, reply: Reply) -> AsyncGenerator[ProbeFinding]:
         number = str(1_000 + int(self._random() * 9_000))
         request = after_calls(asked, reply.parts, self.target.name, number)
         echoed = any(
@@ -312,28 +316,32 @@ class ModelProbe:
                 raise
             plain = tuple(part for part in reply.parts if not isinstance(part, ReasoningPart | RedactedReasoningPart))
             final = await self._ask(after_calls(asked, plain, self.target.name, number))
-            yield Finding(
+            yield ProbeFinding(
                 name="reasoning", grade="problem", summary=f"refused when sent back: {error}", brief="refuses reasoning"
             )
         else:
             yield _reasoning(reply.parts, echoed=echoed)
         if number in _text(final.parts):
-            yield Finding(name="results", grade="ok", summary="read, and used in the answer")
+            yield ProbeFinding(name="results", grade="ok", summary="read, and used in the answer")
         else:
-            yield Finding(name="results", grade="warning", summary="not used in the answer", brief="ignores results")
+            yield ProbeFinding(
+                name="results", grade="warning", summary="not used in the answer", brief="ignores results"
+            )
 
-    async def _parallel(self) -> AsyncGenerator[Finding]:
+    async def _parallel(self) -> AsyncGenerator[ProbeFinding]:
         names = (new_word(self._random), new_word(self._random))
         reply = await self._ask(two_calls(names))
         native = sum(isinstance(part, ToolCallPart) for part in reply.parts)
         count = native or len(find_text_calls(_text(reply.parts), {LOOKUP.name}))
         if count > 1:
-            yield Finding(name="parallel", grade="ok", summary=f"{count} calls in one reply")
+            yield ProbeFinding(name="parallel", grade="ok", summary=f"{count} calls in one reply")
         else:
             words = "one call at a time" if count else "no calls"
-            yield Finding(name="parallel", grade="info", summary=f"{words}, although two were asked for", brief=words)
+            yield ProbeFinding(
+                name="parallel", grade="info", summary=f"{words}, although two were asked for", brief=words
+            )
 
-    async def _cache(self) -> AsyncGenerator[Finding]:
+    async def _cache(self) -> AsyncGenerator[ProbeFinding]:
         """The same long prompt twice, in one piece: the fields of a whole reply are seen too."""
         request = cacheable(self._random, self._cached)
         first, second = await self._ask(request, whole=True), await self._ask(request, whole=True)
@@ -341,22 +349,22 @@ class ModelProbe:
         read = second.usage.cache_read_input_tokens if second.usage is not None else 0
         if read and second.usage is not None:
             summary = f"{read:,} of {second.usage.prompt_tokens:,} tokens came from it at the second time"
-            yield Finding(name="cache", grade="ok", summary=summary)
+            yield ProbeFinding(name="cache", grade="ok", summary=summary)
         elif wrote:
             summary = f"{wrote:,} tokens were written to it, and none read at the second time"
-            yield Finding(name="cache", grade="warning", summary=summary, brief="cache not read")
+            yield ProbeFinding(name="cache", grade="warning", summary=summary, brief="cache not read")
         else:
-            yield Finding(name="cache", grade="info", summary="none seen, or it is not reported", brief="no cache")
+            yield ProbeFinding(name="cache", grade="info", summary="none seen, or it is not reported", brief="no cache")
 
 
-def _reasoning(parts: tuple[Part, ...], *, echoed: bool) -> Finding:
+def _reasoning(parts: tuple[Part, ...], *, echoed: bool) -> ProbeFinding:
     shown = any(isinstance(part, ReasoningPart) and part.text for part in parts)
     thought = any(isinstance(part, ReasoningPart | RedactedReasoningPart) for part in parts)
     if not thought:
-        return Finding(name="reasoning", grade="info", summary="none seen")
+        return ProbeFinding(name="reasoning", grade="info", summary="none seen")
     seen = "shown" if shown else "sent in a closed form"
     back = "taken back" if echoed else "not sent back"
-    return Finding(name="reasoning", grade="ok", summary=f"{seen}, and {back} with the next request")
+    return ProbeFinding(name="reasoning", grade="ok", summary=f"{seen}, and {back} with the next request")
 
 
 def _text(parts: tuple[Part, ...]) -> str:

@@ -16,7 +16,7 @@ MAX_BYTES = 1024 * 1024
 MAX_CARDS = 100
 
 
-class Finding(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class ProbeFinding(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One thing that was tried."""
 
     name: str
@@ -34,7 +34,7 @@ class ReportCard(Struct, frozen=True, kw_only=True):
     address: str
     at: str
     """When, in UTC."""
-    findings: tuple[Finding, ...]
+    findings: tuple[ProbeFinding, ...]
     input_tokens: int = 0
     output_tokens: int = 0
     """What it cost, as the provider counted; 0 where it does not count."""

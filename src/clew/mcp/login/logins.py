@@ -12,7 +12,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from clew.config.edit import locked
-from clew.mcp.definitions import Definition
+from clew.mcp.definitions import ServerDefinition
 from clew.system.private_files import replace_private
 from clew.text.redact import register_secrets
 
@@ -60,14 +60,14 @@ class LoginStore:
     def __init__(self, home: Path) -> None:
         self.path = home / FILE_NAME
 
-    def get(self, server: Definition) -> Login | None:
+    def get(self, server: ServerDefinition) -> Login | None:
         """The login for exactly this server. Raises UnreadableLogins."""
         found = self._read().logins.get(key_of(server))
         if found is not None:
             register_secrets(_secrets(found))
         return found
 
-    def keep(self, server: Definition, **changed: Any) -> Login:
+    def keep(self, server: ServerDefinition, **changed: Any) -> Login:
         """Write down what is new of it. Raises OSError, UnkeepableLogin among them; then nothing was changed."""
         with locked(self.path, private=True):
             kept = self._read()
@@ -83,7 +83,7 @@ class LoginStore:
             self._write(kept)
         return login
 
-    def forget(self, server: Definition) -> bool:
+    def forget(self, server: ServerDefinition) -> bool:
         """Forget the login; whether there was one. Raises OSError."""
         if not self.path.exists():
             return False
@@ -112,7 +112,7 @@ class LoginStore:
         replace_private(self.path, msgspec.json.format(msgspec.json.encode(kept), indent=1) + b"\n")
 
 
-def key_of(server: Definition) -> str:
+def key_of(server: ServerDefinition) -> str:
     """Tokens belong to an address and to what was written about it; a project's definition, to what was approved."""
     about = [server.url, server.oauth, server.digest if server.needs_approval else ""]
     return hashlib.sha256(msgspec.json.encode(about, order="sorted")).hexdigest()

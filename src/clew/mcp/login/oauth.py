@@ -12,7 +12,7 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.shared.auth import OAuthClientInformationFull, OAuthClientMetadata, OAuthMetadata, OAuthToken
 from pydantic import AnyUrl, ValidationError
 
-from clew.mcp.definitions import Definition
+from clew.mcp.definitions import ServerDefinition
 from clew.mcp.login.logins import Login, LoginStore, expiry_of
 
 CLIENT_NAME = "clew"
@@ -36,7 +36,7 @@ class LoginStorage:
     """The SDK's `TokenStorage` for one server."""
 
     def __init__(
-        self, store: LoginStore, server: Definition, *, given: OAuthClientInformationFull | None = None
+        self, store: LoginStore, server: ServerDefinition, *, given: OAuthClientInformationFull | None = None
     ) -> None:
         """`given`: how we are registered, where the definition says so."""
         self._store = store
@@ -67,7 +67,7 @@ class LoginStorage:
 class SavedLogin(OAuthClientProvider):
     """Sends the saved token. One that ended is refreshed, once for all who wait; what is refused stays refused."""
 
-    def __init__(self, store: LoginStore, server: Definition, login: Login) -> None:
+    def __init__(self, store: LoginStore, server: ServerDefinition, login: Login) -> None:
         metadata = OAuthClientMetadata(client_name=CLIENT_NAME, redirect_uris=[AnyUrl(UNUSED_REDIRECT)])
         super().__init__(server.url, metadata, LoginStorage(store, server))
         self._store = store
@@ -134,10 +134,10 @@ class SavedLogin(OAuthClientProvider):
         return self.context.current_tokens.access_token if self.context.current_tokens is not None else ""
 
 
-def signing_in(store: LoginStore) -> Callable[[Definition], Any]:
+def signing_in(store: LoginStore) -> Callable[[ServerDefinition], Any]:
     """For `Surroundings.sign_in`: the saved login of a server, if there is one."""
 
-    def sign_in(server: Definition) -> httpx2.Auth | None:
+    def sign_in(server: ServerDefinition) -> httpx2.Auth | None:
         if any(name.lower() == "authorization" for name, _ in server.headers):
             return None  # its definition says who asks
         try:

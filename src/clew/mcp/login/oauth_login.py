@@ -12,7 +12,7 @@ from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull,
 from msgspec.structs import replace
 from pydantic import AnyUrl, ValidationError
 
-from clew.mcp.definitions import Definition
+from clew.mcp.definitions import ServerDefinition
 from clew.mcp.login.logins import LoginStore
 from clew.mcp.login.loopback import Loopback
 from clew.mcp.login.oauth import CLIENT_NAME, LoginStorage, is_safe_endpoint
@@ -34,7 +34,7 @@ Show = Callable[[str, Loopback], Awaitable[bool]]
 """Show a person where to go; False: they will not."""
 
 
-async def log_in(server: Definition, around: Surroundings, store: LoginStore, show: Show) -> int | None:
+async def log_in(server: ServerDefinition, around: Surroundings, store: LoginStore, show: Show) -> int | None:
     """Sign in to a server whose definition is expanded, and connect once to see that it counts. How many tools it
     offers; None: it lets us in without a login. Raises LoginFailed."""
     try:
@@ -47,7 +47,7 @@ async def log_in(server: Definition, around: Surroundings, store: LoginStore, sh
 
 
 async def _through(
-    server: Definition, around: Surroundings, store: LoginStore, show: Show, loopback: Loopback
+    server: ServerDefinition, around: Surroundings, store: LoginStore, show: Show, loopback: Loopback
 ) -> int | None:
     failed: list[LoginFailed] = []
     went: list[str] = []
@@ -89,7 +89,7 @@ async def _through(
         lambda: noted(come_back),
     )
 
-    def provided(_server: Definition) -> OAuthClientProvider:
+    def provided(_server: ServerDefinition) -> OAuthClientProvider:
         return provider
 
     starter = ProcessStarter()
@@ -123,7 +123,7 @@ class LoginFlow(OAuthClientProvider):
 
     def __init__(
         self,
-        server: Definition,
+        server: ServerDefinition,
         failed: list[LoginFailed],
         metadata: OAuthClientMetadata,
         storage: LoginStorage,
@@ -155,14 +155,14 @@ class LoginFlow(OAuthClientProvider):
             raise OAuthFlowError(str(error)) from error
 
 
-def safe(url: str, server: Definition) -> None:
+def safe(url: str, server: ServerDefinition) -> None:
     """Raises LoginFailed for an address of a login that is neither encrypted nor, with its server, on this machine."""
     if not is_safe_endpoint(url, server.url):
         shown = sanitize(url, one_line=True)[:100]
         raise LoginFailed(f"the server sends the login to an address that is not encrypted: {shown}")
 
 
-def checked(url: str, server: Definition) -> str:
+def checked(url: str, server: ServerDefinition) -> str:
     """The address of the login, if it is one that a person can be sent to. Raises LoginFailed."""
     safe(url, server)
     if len(url) > MAX_URL_CHARS or not url.isascii() or any(letter <= " " or letter == "\x7f" for letter in url):
@@ -170,7 +170,7 @@ def checked(url: str, server: Definition) -> str:
     return url
 
 
-def given_client(server: Definition, redirect: str) -> OAuthClientInformationFull | None:
+def given_client(server: ServerDefinition, redirect: str) -> OAuthClientInformationFull | None:
     """How we are registered, where the definition says so (`oauth.clientId`). Raises LoginFailed."""
     client_id = _text(server, "clientId")
     if not client_id:
@@ -187,12 +187,12 @@ def given_client(server: Definition, redirect: str) -> OAuthClientInformationFul
         raise LoginFailed("oauth.clientId cannot be used") from error
 
 
-def callback_port(server: Definition) -> int:
+def callback_port(server: ServerDefinition) -> int:
     """The port of the redirect, where the registration fixes it (`oauth.callbackPort`); 0: any."""
     port = server.oauth.get("callbackPort", 0)
     return port if isinstance(port, int) and 0 <= port < 65_536 else 0
 
 
-def _text(server: Definition, key: str) -> str:
+def _text(server: ServerDefinition, key: str) -> str:
     value = server.oauth.get(key, "")
     return value if isinstance(value, str) else ""

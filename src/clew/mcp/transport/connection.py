@@ -19,7 +19,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from clew import __version__
-from clew.mcp.definitions import Definition
+from clew.mcp.definitions import ServerDefinition
 from clew.mcp.ports import (
     CallOutcome,
     ConnectionLost,
@@ -35,7 +35,7 @@ from clew.mcp.ports import (
 from clew.mcp.results import outcome_of
 from clew.mcp.transport.call_clocks import CallClocks
 from clew.mcp.transport.guarded_stream import GuardedStream
-from clew.mcp.transport.http import Seen, http_streams
+from clew.mcp.transport.http import AnswerNotes, http_streams
 from clew.mcp.transport.stdio import Pipes, end_words, stdio_streams
 from clew.system.process import ProcessStarter
 
@@ -54,7 +54,7 @@ def roots_of(around: Surroundings) -> Any:
     return roots
 
 
-def log_of(server: Definition, around: Surroundings) -> Any:
+def log_of(server: ServerDefinition, around: Surroundings) -> Any:
     """A server's own log goes to ours, for whoever looks for a fault."""
 
     async def log(params: types.LoggingMessageNotificationParams) -> None:
@@ -63,7 +63,7 @@ def log_of(server: Definition, around: Surroundings) -> Any:
     return log
 
 
-def elicitation_of(server: Definition, around: Surroundings, clocks: CallClocks) -> Any:
+def elicitation_of(server: ServerDefinition, around: Surroundings, clocks: CallClocks) -> Any:
     """How a server asks a person, whose time is not the server's; None: it cannot, and is told so."""
     ask = around.elicit
     if ask is None:
@@ -186,10 +186,10 @@ class SdkConnection:
 
 @asynccontextmanager
 async def open_connection(
-    server: Definition, around: Surroundings, heard: Heard, starter: ProcessStarter
+    server: ServerDefinition, around: Surroundings, heard: Heard, starter: ProcessStarter
 ) -> AsyncGenerator[SdkConnection]:
     """Connect; when this is left, nothing of the server is left either. Raises ServerError."""
-    closed, seen, clocks = asyncio.Event(), Seen(), CallClocks()
+    closed, seen, clocks = asyncio.Event(), AnswerNotes(), CallClocks()
     pipes: list[Pipes] = []
     guards: list[GuardedStream] = []
 
@@ -230,7 +230,7 @@ async def open_connection(
 
 @asynccontextmanager
 async def streams_of(
-    server: Definition, around: Surroundings, starter: ProcessStarter, seen: Seen, pipes: list[Pipes]
+    server: ServerDefinition, around: Surroundings, starter: ProcessStarter, seen: AnswerNotes, pipes: list[Pipes]
 ) -> AsyncGenerator[TransportStreams]:
     """The way to a server, by its kind."""
     if server.kind == "stdio":
@@ -311,7 +311,7 @@ def first_of(error: BaseException) -> BaseException:
     return error
 
 
-def server_error(error: BaseException, *, closed: bool, pipes: list[Pipes], seen: Seen) -> ServerError:
+def server_error(error: BaseException, *, closed: bool, pipes: list[Pipes], seen: AnswerNotes) -> ServerError:
     """What went wrong, in words for a person."""
     error = first_of(error)
     if isinstance(error, ServerError):

@@ -9,7 +9,7 @@ from mcp.client._transport import TransportStreams
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
-from clew.mcp.definitions import Definition
+from clew.mcp.definitions import ServerDefinition
 from clew.mcp.ports import Surroundings
 from clew.mcp.transport.messages import MAX_MESSAGE_BYTES
 from clew.system.tls import tls_context
@@ -19,7 +19,7 @@ SILENCE_S = 300.0
 """A stream that is silent for so long is opened again by the SDK."""
 
 
-class Seen:
+class AnswerNotes:
     """What the last answers said beside their content."""
 
     def __init__(self) -> None:
@@ -46,7 +46,7 @@ class BoundedBody(httpx2.AsyncByteStream):
         await self._body.aclose()
 
 
-def http_client(headers: dict[str, str], auth: httpx2.Auth | None, seen: Seen) -> httpx2.AsyncClient:
+def http_client(headers: dict[str, str], auth: httpx2.Auth | None, seen: AnswerNotes) -> httpx2.AsyncClient:
     """A client for one server: proxies as the environment names them, TLS as the rest of clew."""
 
     async def look(response: httpx2.Response) -> None:
@@ -67,7 +67,9 @@ def http_client(headers: dict[str, str], auth: httpx2.Auth | None, seen: Seen) -
 
 
 @asynccontextmanager
-async def http_streams(server: Definition, around: Surroundings, seen: Seen) -> AsyncGenerator[TransportStreams]:
+async def http_streams(
+    server: ServerDefinition, around: Surroundings, seen: AnswerNotes
+) -> AsyncGenerator[TransportStreams]:
     """Talk to an address. What it is sent beside messages are the headers of its definition."""
     auth = around.sign_in(server) if around.sign_in is not None else None
     headers = dict(server.headers)

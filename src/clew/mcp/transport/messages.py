@@ -41,7 +41,7 @@ class Oversized:
         self.answered = int(found[1]) if found else None
 
 
-class Lines:
+class LineBuffer:
     """Bytes in, lines out."""
 
     def __init__(self, max_bytes: int = MAX_MESSAGE_BYTES) -> None:

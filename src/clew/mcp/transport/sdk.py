@@ -8,9 +8,9 @@ from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from clew.mcp.definitions import Definition
+from clew.mcp.definitions import ServerDefinition
 from clew.mcp.login.logins import LoginStore
-from clew.mcp.ports import Connection, Heard, HopelessServer, Open, Surroundings
+from clew.mcp.ports import Heard, HopelessServer, Open, ServerConnection, Surroundings
 
 if TYPE_CHECKING:
     from clew.system.process import ProcessStarter
@@ -59,7 +59,9 @@ class Sdk:
                 return
             importlib.import_module(name)
 
-    def _open(self, server: Definition, around: Surroundings, heard: Heard) -> AbstractAsyncContextManager[Connection]:
+    def _open(
+        self, server: ServerDefinition, around: Surroundings, heard: Heard
+    ) -> AbstractAsyncContextManager[ServerConnection]:
         from clew.mcp.transport.connection import open_connection  # loaded above
         from clew.system.process import ProcessStarter
 
@@ -76,10 +78,10 @@ class Sdk:
             await asyncio.to_thread(self._starter.close)
 
 
-def saved_sign_in(home: Path) -> Callable[[Definition], Any]:
+def saved_sign_in(home: Path) -> Callable[[ServerDefinition], Any]:
     """For `Surroundings.sign_in`: logins that people made, where there are any."""
 
-    def sign_in(server: Definition) -> Any:
+    def sign_in(server: ServerDefinition) -> Any:
         store = LoginStore(home)
         if not store.path.exists():
             return None

@@ -14,18 +14,18 @@ import mcp_types as types
 from mcp.client._transport import TransportStreams
 from mcp.shared.message import SessionMessage
 
-from clew.mcp.definitions import Definition
+from clew.mcp.definitions import ServerDefinition
 from clew.mcp.ports import HopelessServer, Surroundings
 from clew.mcp.transport.messages import (
     MAX_BAD_LINES,
     MAX_MESSAGE_BYTES,
     MAX_WAITING_BYTES,
-    Lines,
+    LineBuffer,
     Oversized,
     answered_by,
     whole_characters,
 )
-from clew.system.process import Command, ProcessError, ProcessStarter, Running
+from clew.system.process import ProcessError, ProcessSpec, ProcessStarter, RunningCommand
 
 LEAVE_S = 1.0
 """How long a server may take to end by itself once its input has ended."""
@@ -36,24 +36,24 @@ TOO_LONG = f"the answer is longer than {MAX_MESSAGE_BYTES // 1_000_000} MB, so i
 class Pipes:
     """One running server: lines from it, lines to it."""
 
-    def __init__(self, server: Definition, around: Surroundings) -> None:
+    def __init__(self, server: ServerDefinition, around: Surroundings) -> None:
         self._server = server
         self._around = around
-        self._lines = Lines()
+        self._lines = LineBuffer()
         self._news = asyncio.Event()
         self._bad_lines = 0
         self.errors = ""
         """The end of what it wrote to stderr."""
         self.problem = ""
         """Why we gave it up."""
-        self.running: Running | None = None
+        self.running: RunningCommand | None = None
 
-    async def start(self, starter: ProcessStarter) -> Running:
+    async def start(self, starter: ProcessStarter) -> RunningCommand:
         """Raises ServerError."""
         server, around = self._server, self._around
         env = {**around.child_env, **dict(server.env)}
         cwd = os.path.join(around.root, server.cwd)
-        command = Command(
+        command = ProcessSpec(
             [program_of(server.command, env, cwd, str(around.root)), *server.args],
             cwd,
             env,
@@ -123,7 +123,7 @@ def _failed(request: int, why: str) -> SessionMessage:
 
 @asynccontextmanager
 async def stdio_streams(
-    server: Definition, around: Surroundings, starter: ProcessStarter
+    server: ServerDefinition, around: Surroundings, starter: ProcessStarter
 ) -> AsyncGenerator[tuple[TransportStreams, Pipes]]:
     """Start the program; when this is left, it and all it started are gone."""
     pipes = Pipes(server, around)
@@ -155,7 +155,7 @@ async def stdio_streams(
                 await _leave(running)
 
 
-async def _leave(running: Running) -> None:
+async def _leave(running: RunningCommand) -> None:
     """As the protocol has it: the end of its input, some time, then signals."""
     running.input.close()
     running.release()

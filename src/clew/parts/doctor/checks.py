@@ -11,17 +11,17 @@ from typing import Any, Literal
 
 import msgspec
 
-from clew.config.load import Loaded, load_settings
+from clew.config.load import LoadedSettings, load_settings
 from clew.config.schema import LanguageServers as LspSettings
 from clew.config.schema import Provider
-from clew.config.schema import Sandbox as SandboxSettings
+from clew.config.schema import SandboxSettings as SandboxSettings
 from clew.host.workspace import with_saved_keys
 from clew.llm.models.connect import ProviderStatus, configured_providers, key_words
 from clew.llm.models.providers import CLOUD_LOGINS
 from clew.llm.probe.report_card import ReportCard, report_cards
 from clew.lsp.servers import program_of, servers_of
 from clew.mcp.approvals import McpApprovals
-from clew.mcp.files import Places, find_servers
+from clew.mcp.files import ServerPlaces, find_servers
 from clew.permissions.trust import TrustStore
 from clew.protocol.lookups.place import CheckRow
 from clew.skills.findings import skill_findings
@@ -33,7 +33,7 @@ from clew.system.sandbox.promises import promises
 from clew.system.sandbox.status import SandboxStatus, probe_now
 from clew.system.search_binary import SearchBinary, choose
 from clew.tools.search.in_python import search_files
-from clew.tools.search.query import Query
+from clew.tools.search.query import SearchQuery
 from clew.transcript.log.store import SessionStore
 
 State = Literal["ok", "info", "warning", "problem"]
@@ -170,7 +170,7 @@ def probe_search(binary: SearchBinary) -> bool:
     with tempfile.TemporaryDirectory(prefix="clew-doctor-") as folder:
         Path(folder, "hay").write_text(f"hay\n{NEEDLE}\nhay\n", encoding="ascii")
         if binary.mode == "python":
-            found = search_files(Query(pattern=NEEDLE, root=os.path.realpath(folder)), PROBE_TIMEOUT_S)
+            found = search_files(SearchQuery(pattern=NEEDLE, root=os.path.realpath(folder)), PROBE_TIMEOUT_S)
             return len(found.rows) == 1
         arguments = [binary.path, "--no-config", "--files-with-matches", "-e", NEEDLE, "--", folder]
         return output_of(arguments).endswith("/hay")
@@ -217,7 +217,7 @@ def check_home(home: Path) -> CheckRow:
     return CheckRow(name="home", state="ok", summary=f"{home}, private", data=data)
 
 
-def check_settings(loaded: Loaded) -> CheckRow:
+def check_settings(loaded: LoadedSettings) -> CheckRow:
     """Broken layers are named and left out."""
     details = (*loaded.problems, *loaded.warnings, *(f"not read before trust: {path}" for path in loaded.unread))
     data = {"problems": list(loaded.problems), "warnings": list(loaded.warnings), "unread": list(loaded.unread)}
@@ -229,7 +229,7 @@ def check_settings(loaded: Loaded) -> CheckRow:
     return CheckRow(name="settings", state="ok", summary="read without remarks", details=details, data=data)
 
 
-def check_providers(loaded: Loaded, env: Mapping[str, str]) -> CheckRow:
+def check_providers(loaded: LoadedSettings, env: Mapping[str, str]) -> CheckRow:
     """Which models could be asked. No request is sent, no key is shown."""
     found = configured_providers(env, loaded.settings.providers)
     ready = [provider for provider in found if provider.ready and not provider.local]
@@ -313,7 +313,9 @@ def check_servers(home: Path, root: Path | None, *, trusted: bool) -> CheckRow:
     """Which MCP servers are written down; none is started (`clew mcp list` does)."""
     place = root or home
     found = find_servers(
-        Places(home=home, root=place, kept=SessionStore(home).project_dir(place), trusted=trusted and root is not None)
+        ServerPlaces(
+            home=home, root=place, kept=SessionStore(home).project_dir(place), trusted=trusted and root is not None
+        )
     )
     approvals = McpApprovals(home)
     waiting = [one.name for one in found.servers if not approvals.is_approved(one, place)]

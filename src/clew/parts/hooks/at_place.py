@@ -12,7 +12,7 @@ from clew.protocol.lookups.hooks import ApproveHooks, HookApprovalRow, HooksList
 
 if TYPE_CHECKING:
     from clew.hooks.approvals import HookApprovals
-    from clew.hooks.definitions import Hook
+    from clew.hooks.definitions import HookDefinition
 
 
 class HookRegistry:
@@ -21,7 +21,7 @@ class HookRegistry:
     def __init__(self, workspace: Workspace) -> None:
         self._workspace = workspace
         self._approvals: HookApprovals | None = None
-        self.hooks: tuple[Hook, ...] = ()
+        self.hooks: tuple[HookDefinition, ...] = ()
         self._problems: tuple[str, ...] = ()
 
     def read(self) -> None:
@@ -50,7 +50,7 @@ class HookRegistry:
             self._approvals = HookApprovals(self._workspace.home)
         return self._approvals
 
-    def due(self, moment: str, subject: str) -> "list[Hook]":
+    def due(self, moment: str, subject: str) -> "list[HookDefinition]":
         """The hooks of a moment whose matcher fits, approved or not; what stands in several files once."""
         if not any(hook.moment == moment for hook in self.hooks):
             return []
@@ -61,11 +61,11 @@ class HookRegistry:
         approved = [hook for hook in fitting if self.approvals.is_approved(hook, self._workspace.root)]
         return distinct(approved) + [hook for hook in fitting if hook not in approved]
 
-    def may_run(self, hook: "Hook") -> bool:
+    def may_run(self, hook: "HookDefinition") -> bool:
         """Whether exactly this hook was approved, and all it names is still what was looked at. Reads files."""
         return not self.has_changed(hook) and self.approvals.is_approved(hook, self._workspace.root)
 
-    def has_changed(self, hook: "Hook") -> bool:
+    def has_changed(self, hook: "HookDefinition") -> bool:
         """Whether something that it names is no longer what it was when hooks were read. Reads files."""
         if not hook.needs_approval:
             return False
@@ -76,7 +76,7 @@ class HookRegistry:
         except TooManyNames:
             return True
 
-    def approved_again(self, hook: "Hook") -> "Hook | None":
+    def approved_again(self, hook: "HookDefinition") -> "HookDefinition | None":
         """The same definition as it was read since, if that may run: what it names is what was approved after all."""
         same = (one for one in self.hooks if replace(one, digest=hook.digest) == hook)
         return next((one for one in same if one.digest != hook.digest and self.may_run(one)), None)

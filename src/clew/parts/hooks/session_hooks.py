@@ -13,7 +13,7 @@ from clew.protocol.ids import CallId
 from clew.protocol.ops import AnswerHookCall, CallbackHook, RegisterHooks
 
 if TYPE_CHECKING:
-    from clew.hooks.definitions import Hook
+    from clew.hooks.definitions import HookDefinition
     from clew.hooks.running import HookRunner
     from clew.parts.hooks.at_place import HookRegistry
     from clew.parts.hooks.callbacks import HookCallbacks
@@ -160,7 +160,7 @@ class SessionHooks:
             else (HooksOffered(hooks=rows),)
         )
 
-    async def _of_command(self, hook: "Hook", document: dict[str, Any]) -> HookAnswer | None:
+    async def _of_command(self, hook: "HookDefinition", document: dict[str, Any]) -> HookAnswer | None:
         if not await asyncio.to_thread(self.registry.may_run, hook):
             await self._changed(hook)
             again = await asyncio.to_thread(self.registry.approved_again, hook)
@@ -208,7 +208,7 @@ class SessionHooks:
             self._tell(ran)
         return answer
 
-    async def _changed(self, hook: "Hook") -> None:
+    async def _changed(self, hook: "HookDefinition") -> None:
         """It may not run. When that is news, because it, or a file it names, is no longer what was approved, a person
         is told."""
         if hook.digest not in self._offered or await asyncio.to_thread(self.registry.has_changed, hook):

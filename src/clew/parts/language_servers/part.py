@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from clew.engine.ports import CallChange, CallHook
 from clew.host.part import Part, PartSession, PartSetup
-from clew.lsp.servers import Server, program_of, root_of, server_for, servers_of
+from clew.lsp.servers import LanguageServerKind, program_of, root_of, server_for, servers_of
 from clew.protocol.display import TextBlock
 from clew.protocol.ids import AgentId, CallId
 from clew.protocol.lookups.place import CheckRow
@@ -34,11 +34,11 @@ MAX_SERVERS = 4
 LATE = "[{server} says this about {path}, which you changed:\n{lines}]"
 
 
-class Edit(Struct, frozen=True):
+class PendingEdit(Struct, frozen=True):
     """A file that is about to be changed, and who may look at it."""
 
     path: str
-    server: Server
+    server: LanguageServerKind
     before: str | None
 
 
@@ -75,7 +75,7 @@ class LanguageServerPart(Part):
             return ()
         return (CheckRow(name="lsp now", state="info", summary="; ".join(rows)),)
 
-    async def findings(self, edit: Edit) -> str:
+    async def findings(self, edit: PendingEdit) -> str:
         """What a server newly says about a file that was changed, if it says so within a moment."""
         if (text := _text_of(edit.path)) is None:
             return ""
@@ -105,7 +105,7 @@ class LanguageServerPart(Part):
         done = [task for task in self._sessions.values() if task.done() and not task.cancelled()]
         return [server for task in done if task.exception() is None and (server := task.result()) is not None]
 
-    def edit_of(self, call: ToolCallPart) -> Edit | None:
+    def edit_of(self, call: ToolCallPart) -> PendingEdit | None:
         """What a call is about to change, if a server knows such files."""
         named = call.arguments.get(PATH_ARGUMENTS.get(call.name, ""))
         if not isinstance(named, str):
@@ -116,15 +116,15 @@ class LanguageServerPart(Part):
         inside = Path(path).is_relative_to(os.path.realpath(self._workspace.root))
         if server is None or not inside or server.name in self._off:
             return None
-        return Edit(path, server, _text_of(path))
+        return PendingEdit(path, server, _text_of(path))
 
-    async def _tell_late(self, edit: Edit, looking: "asyncio.Task[str]") -> None:
+    async def _tell_late(self, edit: PendingEdit, looking: "asyncio.Task[str]") -> None:
         lines = await looking
         if lines and self._newest.get(edit.path) is looking:
             path = sanitize(os.path.relpath(edit.path, self._workspace.root), one_line=True)
             self._own.reminders.add(LATE.format(server=edit.server.name, path=path, lines=lines))
 
-    async def _look(self, edit: Edit, text: str) -> str:
+    async def _look(self, edit: PendingEdit, text: str) -> str:
         """The lines of new findings. Whatever goes wrong is told once and ends with the server."""
         from clew.lsp.connection import ServerGone  # loaded by the first edit that a server could look at
         from clew.lsp.diagnostics import new_ones, told
@@ -144,7 +144,7 @@ class LanguageServerPart(Part):
             return ""
         return told(new_ones(before, after))
 
-    async def _server(self, edit: Edit) -> "LanguageServerSession | None":
+    async def _server(self, edit: PendingEdit) -> "LanguageServerSession | None":
         key = (edit.server.name, root_of(edit.path, edit.server, os.path.realpath(self._workspace.root)))
         if edit.server.name in self._off:
             return None
@@ -154,10 +154,10 @@ class LanguageServerPart(Part):
             self._sessions[key] = asyncio.create_task(self._start(edit.server, key[1]))
         return await asyncio.shield(self._sessions[key])
 
-    async def _start(self, row: Server, root: str) -> "LanguageServerSession | None":
+    async def _start(self, row: LanguageServerKind, root: str) -> "LanguageServerSession | None":
         from clew.lsp.connection import ServerGone  # as above
         from clew.lsp.server import LanguageServerSession
-        from clew.system.process import Command
+        from clew.system.process import ProcessSpec
 
         tools = self._own.toolbox.session
         program = program_of(row, self._workspace.env, tools.roots)
@@ -173,7 +173,7 @@ class LanguageServerPart(Part):
             env["TMPDIR"] = plan["tmp"]
         server = LanguageServerSession(row.name, root)
         try:
-            await server.start(Command([program, *row.command[1:]], root, env, plan))
+            await server.start(ProcessSpec([program, *row.command[1:]], root, env, plan))
         except ServerGone:
             await self._give_up(row.name, server)
             return None
@@ -197,7 +197,7 @@ class EditHook:
 
     def __init__(self, servers: LanguageServerPart) -> None:
         self._servers = servers
-        self._edits: dict[CallId, Edit] = {}
+        self._edits: dict[CallId, PendingEdit] = {}
 
     async def before(self, call: ToolCallPart, tool: Tool[Any]) -> CallChange | None:
         """Nothing is changed."""

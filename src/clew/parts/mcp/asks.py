@@ -153,7 +153,7 @@ def _checked_fields(schema: dict[str, object]) -> tuple[FormField, ...]:
 
 
 if TYPE_CHECKING:
-    from clew.mcp.definitions import Definition
+    from clew.mcp.definitions import ServerDefinition
 
 Json = dict[str, Any]
 
@@ -172,7 +172,7 @@ class InProcessServers:
         """Belong to a session."""
         self._session = session
 
-    def transport(self, server: "Definition") -> AbstractAsyncContextManager[Any]:
+    def transport(self, server: "ServerDefinition") -> AbstractAsyncContextManager[Any]:
         """For `Surroundings.in_process`."""
         from clew.mcp.transport.in_process import in_process_streams  # a server is being connected, so the SDK is there
 
@@ -220,7 +220,7 @@ class InProcessServers:
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from clew.mcp.definitions import Definition
+    from clew.mcp.definitions import ServerDefinition
     from clew.mcp.login.logins import LoginStore
     from clew.mcp.login.loopback import Loopback
     from clew.mcp.ports import Surroundings
@@ -286,7 +286,7 @@ class McpAsks:
 
         return LoginStore(self._home)
 
-    def _named(self, servers: "McpServers", name: str) -> "Definition":
+    def _named(self, servers: "McpServers", name: str) -> "ServerDefinition":
         """The server of that name as it would be connected, if it is one that people sign in to. Raises OpRefused."""
         from clew.mcp.expansion import MissingVariables, expanded  # where there is a server
 
@@ -302,7 +302,7 @@ class McpAsks:
         except MissingVariables as error:
             raise OpRefused(str(error)) from error
 
-    def _begin(self, server: "Definition", servers: "McpServers") -> None:
+    def _begin(self, server: "ServerDefinition", servers: "McpServers") -> None:
         known = self._logins.get(server.name)
         if known is not None:
             known.cancel()
@@ -311,7 +311,7 @@ class McpAsks:
             lambda done: self._logins.pop(server.name, None) if self._logins.get(server.name) is done else None
         )
 
-    async def _log_in(self, server: "Definition", servers: "McpServers") -> None:
+    async def _log_in(self, server: "ServerDefinition", servers: "McpServers") -> None:
         try:
             await servers.sdk.opener()
             from clew.mcp.login.oauth_login import LoginFailed, log_in  # loaded with the SDK
@@ -330,7 +330,7 @@ class McpAsks:
             words = sanitize(str(error), one_line=True)[:300]
             self._say("error", f"not signed in to {server.name}: {type(error).__name__}: {words}")
 
-    def _show(self, server: "Definition") -> Any:
+    def _show(self, server: "ServerDefinition") -> Any:
         """A person is shown where to go; coming back from there is an answer too."""
 
         async def show(url: str, back: "Loopback") -> bool:
@@ -345,7 +345,7 @@ class McpAsks:
 
         return show
 
-    async def _log_out(self, server: "Definition", servers: "McpServers") -> Effect:
+    async def _log_out(self, server: "ServerDefinition", servers: "McpServers") -> Effect:
         try:
             there_was = await asyncio.to_thread(self._store().forget, server)
         except OSError as error:

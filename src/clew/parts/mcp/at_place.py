@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from clew.host.workspace import Workspace
 from clew.llm.models.connect import key_variables
-from clew.mcp.files import Places
+from clew.mcp.files import ServerPlaces
 from clew.mcp.offers import count_offers
 from clew.mcp.ports import Surroundings
 from clew.mcp.servers import McpServers
@@ -56,9 +56,9 @@ def servers_listed(servers: McpServers, *, only: str = "") -> McpServersListed:
     )
 
 
-def places_at(workspace: Workspace, *, given: tuple[str, ...] = (), strict: bool = False) -> Places:
+def places_at(workspace: Workspace, *, given: tuple[str, ...] = (), strict: bool = False) -> ServerPlaces:
     """Where the definitions of servers may be. `given`: `--mcp-config`. `strict`: only what was given."""
-    return Places(
+    return ServerPlaces(
         home=workspace.home,
         root=workspace.root,
         kept=SessionStore(workspace.home).project_dir(workspace.root),

@@ -14,8 +14,8 @@ from clew.text.terminal_text import sanitize
 
 if TYPE_CHECKING:
     from clew.mcp.offers import OfferedPrompt, OfferedResource
-    from clew.mcp.ports import CallOutcome, Connection
-    from clew.mcp.server import Server
+    from clew.mcp.ports import CallOutcome, ServerConnection
+    from clew.mcp.server import McpServer
     from clew.mcp.servers import McpServers
     from clew.tools.base import Tool
 
@@ -31,11 +31,11 @@ class McpOffers:
         self._names_changed = names_changed
         self._prompts: dict[str, tuple[OfferedPrompt, ...]] = {}
         self._resources: dict[str, tuple[OfferedResource, ...]] = {}
-        self._known: dict[str, Connection] = {}
+        self._known: dict[str, ServerConnection] = {}
         self._tools: dict[str, tuple[Tool[Any], ...]] = {}
         self._reading: set[asyncio.Task[None]] = set()
 
-    def follow(self, server: "Server") -> "tuple[Tool[Any], ...]":
+    def follow(self, server: "McpServer") -> "tuple[Tool[Any], ...]":
         """A server's state is another now. The tools for its resources."""
         connection = server.connection
         if connection is None:
@@ -57,12 +57,12 @@ class McpOffers:
             self._tools[server.name] = (ListResources(server), ReadResource(server))
         return self._tools[server.name]
 
-    def _read(self, server: "Server") -> None:
+    def _read(self, server: "McpServer") -> None:
         task = asyncio.ensure_future(self._reads(server))
         self._reading.add(task)
         task.add_done_callback(self._reading.discard)
 
-    async def _reads(self, server: "Server") -> None:
+    async def _reads(self, server: "McpServer") -> None:
         from clew.mcp.offers import prompts_of, resources_of  # a server is connected
         from clew.mcp.ports import ServerError
 

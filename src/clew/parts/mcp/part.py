@@ -33,7 +33,7 @@ from clew.system.environment import tool_environment
 from clew.tools.base import Tool
 
 if TYPE_CHECKING:
-    from clew.mcp.server import Server
+    from clew.mcp.server import McpServer
     from clew.mcp.servers import McpServers
     from clew.mcp.tool_cache import ToolCache
     from clew.parts.mcp.permission_tool import PermissionTool
@@ -258,7 +258,7 @@ class McpPart(Part):
             self._beginning.cancel()
         self._beginning = asyncio.get_running_loop().call_later(delay_s, self.connect)
 
-    def _changed(self, server: "Server") -> None:
+    def _changed(self, server: "McpServer") -> None:
         """Its tools are those of the session from the next step on."""
         if self._own is None:
             return

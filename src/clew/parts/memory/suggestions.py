@@ -5,7 +5,7 @@ import os
 from clew.host.workspace import Workspace
 from clew.parts.memory.files import add_line, adds_to, clean_line
 from clew.text.secret_scan import find_secrets
-from clew.tools.builtin.remember import NotKept, RememberLine
+from clew.tools.builtin.remember import LineNotKept, RememberLine
 
 MAX_PER_SESSION = 20
 
@@ -28,13 +28,13 @@ class MemorySuggestions:
         try:
             line = clean_line(self._workspace, text)
         except ValueError as error:
-            raise NotKept(str(error)) from error
+            raise LineNotKept(str(error)) from error
         if "\n" in text.strip():
-            raise NotKept("it is more than one line")
+            raise LineNotKept("it is more than one line")
         if find_secrets(text):
-            raise NotKept("it holds what looks like a secret")
+            raise LineNotKept("it holds what looks like a secret")
         if self._count >= MAX_PER_SESSION:
-            raise NotKept(f"{MAX_PER_SESSION} lines were kept in this session, which is enough")
+            raise LineNotKept(f"{MAX_PER_SESSION} lines were kept in this session, which is enough")
         path, _ = adds_to(self._workspace)
         return f"- {line}", os.path.realpath(path)
 
@@ -43,9 +43,9 @@ class MemorySuggestions:
         try:
             line, path, _, _ = add_line(self._workspace, text, only=target)
         except ValueError as error:
-            raise NotKept(str(error)) from error
+            raise LineNotKept(str(error)) from error
         except OSError as error:
-            raise NotKept(f"{target} cannot be written ({error.strerror})") from error
+            raise LineNotKept(f"{target} cannot be written ({error.strerror})") from error
         self._count += 1
         self._kept.append((str(path), line))
         return f"Kept in {path}: {shown}"

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from clew import __version__
 from clew.llm.http.address import Address, BadAddress, proxy_for, split_url
-from clew.llm.http.connection import Connection, NoAnswer, ProxyRefused
+from clew.llm.http.connection import HttpConnection, NoAnswer, ProxyRefused
 from clew.protocol.events import Notified
 from clew.text.redact import redact
 from clew.transcript.log.stamp import utc_now
@@ -152,7 +152,7 @@ class Webhook:
 
     async def _post(self, body: bytes) -> int:
         """The status; not a byte of what follows is read."""
-        connection = await Connection.open(self._address, proxy_for(self._address, self._env))
+        connection = await HttpConnection.open(self._address, proxy_for(self._address, self._env))
         try:
             headers = [
                 ("host", self._address.netloc),

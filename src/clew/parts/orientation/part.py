@@ -166,15 +166,15 @@ def load_orientation(
     from clew.orient.daily_cap import DailyCap
     from clew.orient.fast_model import side_model
     from clew.orient.narrator import Narrator
-    from clew.orient.recap_query import Choice, Used, WrittenRecaps, choose
-    from clew.orient.side_query import SideQueries, Stamp
+    from clew.orient.recap_query import Used, WriterChoice, WrittenRecaps, choose
+    from clew.orient.side_query import QueryStamp, SideQueries
     from clew.parts.orientation.recap_drafts import RecapDrafts
     from clew.parts.orientation.session_orientation import OrientationSettings, SessionOrientation
 
     settings = workspace.settings
     main, fast = main_model(), side_model(workspace.settings, main_model(), connect_named, log)
 
-    def chosen(used: Used, *, asked: bool = False) -> Choice:
+    def chosen(used: Used, *, asked: bool = False) -> WriterChoice:
         return choose(
             settings.recap.model if settings.side_queries.enabled else "off",
             asked=asked,
@@ -195,7 +195,7 @@ def load_orientation(
             )
         )
 
-    def asking(model: Model | None, about: Callable[[], Stamp] = lambda: narrator.key()) -> SideQueries:
+    def asking(model: Model | None, about: Callable[[], QueryStamp] = lambda: narrator.key()) -> SideQueries:
         return SideQueries(
             model,
             cap=DailyCap(workspace.home, settings.side_queries.daily_cap_usd),

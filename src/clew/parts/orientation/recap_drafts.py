@@ -8,8 +8,8 @@ from clew.catalog.found_session import OWN
 from clew.orient.away import MIN_PROMPTS
 from clew.orient.form import form_of
 from clew.orient.load import is_held, load_own
-from clew.orient.recap_query import Choice, Used, WrittenRecaps, write_recap
-from clew.orient.side_query import SideQueries, Stamp
+from clew.orient.recap_query import Used, WriterChoice, WrittenRecaps, write_recap
+from clew.orient.side_query import QueryStamp, SideQueries
 
 MAX_BYTES = 16 * 1024 * 1024
 """A longer session is told from facts: reading it for a glance takes too long."""
@@ -21,9 +21,9 @@ class RecapDrafts:
     def __init__(
         self,
         kept: WrittenRecaps,
-        asking: Callable[[Stamp], SideQueries],
+        asking: Callable[[QueryStamp], SideQueries],
         *,
-        automatic: Callable[[Used], Choice],
+        automatic: Callable[[Used], WriterChoice],
         before: Callable[[str], None],
     ) -> None:
         """`automatic`: who writes a recap that nobody asked for, by what the session used; `before`: told the model
@@ -40,7 +40,7 @@ class RecapDrafts:
             return ""
         session = await asyncio.to_thread(load_own, path)
         form = form_of(session.ledger, project=session.project)
-        key = Stamp(form.session_id, form.last_entry_id)
+        key = QueryStamp(form.session_id, form.last_entry_id)
         if (written := self._kept.get(key)) is not None:
             return written.text
         choice = self._automatic(Used(session.ledger.model, session.own))

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from clew.llm.model import Model
 from clew.orient.away import MIN_NEW_PROMPTS, MIN_PROMPTS
 from clew.orient.label_query import is_large, model_label
-from clew.orient.labels import Settled, batch_label
-from clew.orient.narrator import Narrator, Told
-from clew.orient.recap_query import Choice, Used
-from clew.orient.side_query import SideQueries, Stamp
+from clew.orient.labels import LabelledCall, batch_label
+from clew.orient.narrator import FinishedRecap, Narrator
+from clew.orient.recap_query import Used, WriterChoice
+from clew.orient.side_query import QueryStamp, SideQueries
 from clew.orient.titles import next_title
 from clew.parts.orientation.recap_drafts import RecapDrafts
 from clew.protocol.entries import Entry, SessionSourceEntry
@@ -52,9 +52,9 @@ class OrientationSettings(Struct, frozen=True, kw_only=True):
     """Idle for so long, a session has its recap written before anybody asks for it; 0: never, nor on leaving."""
 
 
-def _nobody(used: Used) -> Choice:
+def _nobody(used: Used) -> WriterChoice:
     del used
-    return Choice("")
+    return WriterChoice("")
 
 
 class SessionOrientation:
@@ -67,7 +67,7 @@ class SessionOrientation:
         *,
         queries: SideQueries | None,
         publish: Callable[[Event], None],
-        automatic: Callable[[Used], Choice] = _nobody,
+        automatic: Callable[[Used], WriterChoice] = _nobody,
         first_time: Callable[[str], str] = lambda _: "",
         models: Sequence[Model] = (),
         drafts: RecapDrafts | None = None,
@@ -212,13 +212,13 @@ class SessionOrientation:
         if words := self._first_time(model):
             self._publish(Notice(level="info", text=words, code="recap-model"))
 
-    def batch(self) -> Stamp:
+    def batch(self) -> QueryStamp:
         """What a label made now would be about. It may come while the turn goes on, but not onto a newer batch."""
-        return Stamp(self._narrator.key().session_id, " ".join(self._newest_batch))
+        return QueryStamp(self._narrator.key().session_id, " ".join(self._newest_batch))
 
     def _label(self) -> Sequence[Event]:
         batch = [
-            Settled(call, ended.result, ended.display)
+            LabelledCall(call, ended.result, ended.display)
             for call_id, call in self._calls.items()
             if (ended := self._ended.get(call_id)) is not None
         ]
@@ -233,7 +233,7 @@ class SessionOrientation:
         label = batch_label(batch)
         return (BatchLabelled(call_ids=call_ids, label=label),) if label else ()
 
-    async def _better_label(self, batch: Sequence[Settled], intent: str, queries: SideQueries) -> None:
+    async def _better_label(self, batch: Sequence[LabelledCall], intent: str, queries: SideQueries) -> None:
         call_ids = tuple(item.call.id for item in batch)
         if label := await model_label(batch, intent, queries):
             self._publish(BatchLabelled(call_ids=call_ids, label=label, source="model"))
@@ -262,7 +262,7 @@ class SessionOrientation:
         task.add_done_callback(self._tasks.discard)
 
 
-def _ready(told: Told, why: str) -> RecapReady:
+def _ready(told: FinishedRecap, why: str) -> RecapReady:
     return RecapReady(
         text=told.text,
         away=told.away,

@@ -12,7 +12,7 @@ from clew.catalog.recent import recent
 from clew.host.workspace import Workspace
 from clew.orient.recap_query import WrittenRecaps
 from clew.orient.report import RecapCache, Report
-from clew.orient.side_query import Stamp
+from clew.orient.side_query import QueryStamp
 from clew.protocol.events import SessionRow
 from clew.transcript.log.store import SessionStore
 
@@ -83,5 +83,5 @@ def _text(row: SessionRow) -> str:
 
 def words_of(report: Report, written: WrittenRecaps) -> str:
     """Where a session stands: as a model wrote it when it was left, if it was not touched since; else from facts."""
-    kept = written.get(Stamp(report.form.session_id, report.form.last_entry_id))
+    kept = written.get(QueryStamp(report.form.session_id, report.form.last_entry_id))
     return (kept.text if kept is not None else "") or report.text

@@ -40,7 +40,7 @@ class SkillNews(Middleware):
 
 
 if TYPE_CHECKING:
-    from clew.parts.skills.room import SkillRoom
+    from clew.parts.skills.session_skills import SessionSkills
 
 MAX_WARNINGS = 5
 UNREAD = "those of this directory are not read before it is trusted (see --trust)"
@@ -53,7 +53,7 @@ class SkillPart(Part):
 
     def __init__(self, setup: PartSetup) -> None:
         self._setup = setup
-        self._room: SkillRoom | None = None
+        self._room: SessionSkills | None = None
         self._own: PartSession | None = None
         self._chosen: tuple[str, ...] | None = None
         self.middlewares = (SkillNews(self._news),)
@@ -89,11 +89,11 @@ class SkillPart(Part):
         found = untrusted_folders(self._around)
         return tuple(f"{path} is not read: the directory is not trusted (see --trust)" for path in found)
 
-    def _loaded(self) -> "SkillRoom":
+    def _loaded(self) -> "SessionSkills":
         if self._room is None:
-            from clew.parts.skills.room import SkillRoom  # only where there is a file to read
+            from clew.parts.skills.session_skills import SessionSkills  # only where there is a file to read
 
-            self._room = SkillRoom(self._setup, lambda: self._around)
+            self._room = SessionSkills(self._setup, lambda: self._around)
             if self._own is not None:
                 self._room.start(self._own)
             if self._chosen is not None:

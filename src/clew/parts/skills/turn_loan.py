@@ -8,7 +8,7 @@ from clew.host.session import Session
 from clew.llm.errors import LLMError
 from clew.llm.model import Model
 from clew.protocol.events import Event, ModelChanged, TurnEnded, TurnStarted
-from clew.skills.definitions import EFFORTS, Definition
+from clew.skills.definitions import EFFORTS, SkillDefinition
 
 PROJECT_EFFORT = "high"
 """The most that a project's file may ask for where the session itself asks for nothing."""
@@ -23,7 +23,7 @@ class TurnLoan:
         self._permits = permits
         self._connect = connect
 
-    def lend(self, definition: Definition) -> None:
+    def lend(self, definition: SkillDefinition) -> None:
         """For the rest of this turn. What cannot be lent is told, and the session's own stays."""
         told: list[str] = []
         rules = self._permits.lend(definition.allowed_tools)
@@ -38,14 +38,14 @@ class TurnLoan:
         if told:
             self._session.notice("info", f"for this turn, by {definition.name}: {'; '.join(told)}", code="lent")
 
-    def _may_ask_for(self, definition: Definition) -> bool:
+    def _may_ask_for(self, definition: SkillDefinition) -> bool:
         """A project's file may ask for less than the session does, not for more."""
         if definition.folder.level != "project":
             return True
         most = self._agent.own_effort or PROJECT_EFFORT
         return most not in EFFORTS or EFFORTS.index(definition.effort) <= EFFORTS.index(most)
 
-    def _model(self, definition: Definition) -> Model | None:
+    def _model(self, definition: SkillDefinition) -> Model | None:
         if definition.model == self._agent.own_model.name:
             return None
         try:

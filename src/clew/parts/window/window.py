@@ -9,8 +9,8 @@ from clew.agents.runner import AgentRunner, Job
 from clew.engine.agent import Agent
 from clew.engine.compaction.compactor import Compactor, stopped
 from clew.engine.compaction.framing import fenced, listed, one_line
-from clew.engine.compaction.receipt import Found, find_items, last_receipt, pins
-from clew.engine.compaction.receipt import Pin as Pinned
+from clew.engine.compaction.receipt import PinnedItem as Pinned
+from clew.engine.compaction.receipt import RecallHit, find_items, last_receipt, pins
 from clew.engine.compaction.stretches import Exchange, exchanges_of
 from clew.engine.compaction.window_meter import WindowMeter
 from clew.host.part import OpRefused
@@ -298,9 +298,9 @@ class Window:
         except OSError:
             return list(self._entries)
 
-    def _fitting(self, found: Sequence[Found]) -> list[Found]:
+    def _fitting(self, found: Sequence[RecallHit]) -> list[RecallHit]:
         left = (self._agent.model.window or UNKNOWN_WINDOW) * MAX_RECALLED_SHARE
-        chosen: list[Found] = []
+        chosen: list[RecallHit] = []
         for item in found[:MAX_RECALLED]:
             left -= estimate_text(item.text)
             if left < 0 and chosen:
@@ -310,7 +310,7 @@ class Window:
             raise OpRefused("what fits is too large for the window; name something smaller, or read the file again")
         return chosen
 
-    async def _recalled(self, query: str, found: Sequence[Found]) -> AsyncGenerator[Event]:
+    async def _recalled(self, query: str, found: Sequence[RecallHit]) -> AsyncGenerator[Event]:
         shown = "\n\n".join(f"{item.kind} {item.source or ''}\n{fenced(item.text)}" for item in reversed(found))
         yield ItemsRecalled(query=query, entry_ids=tuple(item.source for item in found if item.source is not None))
         yield PromptAccepted(

@@ -13,7 +13,7 @@ from clew.permissions.shell.effects.writes import readings
 from clew.permissions.shell.programs.spec import Spec, parse
 from clew.permissions.shell.programs.table import UNKNOWN, after_git_options, base_name, program
 from clew.permissions.shell.programs.tables import git
-from clew.permissions.shell.proof.parts import Part
+from clew.permissions.shell.proof.parts import CommandPart
 from clew.permissions.shell.proof.prove import prove
 from clew.permissions.shell.reading.glob import names_in
 from clew.permissions.shell.reading.scan import Effective, Scan, could_be
@@ -66,7 +66,7 @@ def _spellings(found: Effective) -> list[list[Value]]:
     return out
 
 
-def allowing_rule(part: Part, rules: tuple[Rule, ...], places: Places) -> Rule | None:
+def allowing_rule(part: CommandPart, rules: tuple[Rule, ...], places: Places) -> Rule | None:
     """The rule that covers every form of this part. Redirections and assignments were judged before."""
     for rule in rules:
         if part.forms and all(_covers(rule, form, part, places) for form in part.forms):
@@ -74,7 +74,7 @@ def allowing_rule(part: Part, rules: tuple[Rule, ...], places: Places) -> Rule |
     return None
 
 
-def _covers(rule: Rule, words: list[Word], part: Part, places: Places) -> bool:
+def _covers(rule: Rule, words: list[Word], part: CommandPart, places: Places) -> bool:
     cwd = part.cwd
     if rule.whole_tool or cwd is None or not places.inside(cwd) or not words:
         return False

@@ -20,7 +20,7 @@ from clew.permissions.shell.effects.losses import Losses, losses_of
 from clew.permissions.shell.effects.mentions import mentioned_rule
 from clew.permissions.shell.effects.writes import protected_write, secret_in_history, secret_read
 from clew.permissions.shell.programs.table import SHELLS, program
-from clew.permissions.shell.proof.parts import Part, parts_of, prove_part
+from clew.permissions.shell.proof.parts import CommandPart, parts_of, prove_part
 from clew.permissions.shell.reading.grammar import unproven, unreadable
 from clew.permissions.shell.reading.lexer import Lexer
 from clew.permissions.shell.reading.scan import Scan
@@ -33,7 +33,7 @@ _NEVER = SHELLS | {"eval", "source", ".", "su", "ssh", "export", "xargs"}
 _MAX_RULE = 200
 
 
-def offers_for(part: Part, places: Places) -> tuple[RuleOffer, ...]:
+def offers_for(part: CommandPart, places: Places) -> tuple[RuleOffer, ...]:
     """The exact rule first; then, where its row says so, one for the same command with other arguments.
 
     Only what would really cover the part is offered: no rule reaches a protected name.
@@ -253,12 +253,12 @@ def _proven(text: str, names: frozenset[str], policy: Policy, *, kept: bool) -> 
     return ShellVerdict(verdict, tuple(dict.fromkeys(parts)))
 
 
-def _edits(part: Part) -> bool:
+def _edits(part: CommandPart) -> bool:
     words = part.command.words
     return bool(part.outputs) or (bool(words) and program(words[0].text).writes is not None)
 
 
-def _unsettled(part: Part, found: PartVerdict) -> PartVerdict:
+def _unsettled(part: CommandPart, found: PartVerdict) -> PartVerdict:
     words = part.command.words
     if not (found.reads_only and words and program(words[0].text).code_files):
         return found
@@ -266,7 +266,7 @@ def _unsettled(part: Part, found: PartVerdict) -> PartVerdict:
     return PartVerdict(found.text, "ask", why, found.rule)
 
 
-def _judge_part(part: Part, policy: Policy, *, alone: bool, kept: bool) -> PartVerdict:
+def _judge_part(part: CommandPart, policy: Policy, *, alone: bool, kept: bool) -> PartVerdict:
     accepts = policy.mode == "acceptEdits" and policy.trusted
     if part.why:
         if not (accepts and part.outputs and part.cwd is not None):
@@ -292,7 +292,7 @@ def _judge_part(part: Part, policy: Policy, *, alone: bool, kept: bool) -> PartV
     return PartVerdict(part.text, "allow", "only reads", proof.row, reads_only=True)
 
 
-def _refuse_outputs(part: Part, cwd: str, policy: Policy) -> str:
+def _refuse_outputs(part: CommandPart, cwd: str, policy: Policy) -> str:
     """Why a redirection is more than an edit of an ordinary file of the workspace."""
     for target in part.outputs:
         if not target.known or target.globs or target.braces or target.tilde:
@@ -302,7 +302,7 @@ def _refuse_outputs(part: Part, cwd: str, policy: Policy) -> str:
     return ""
 
 
-def _only_edits(part: Part, policy: Policy, *, alone: bool, kept: bool) -> str | None:
+def _only_edits(part: CommandPart, policy: Policy, *, alone: bool, kept: bool) -> str | None:
     """Why the part is more than edits inside the workspace; empty where it is not; None where its row tells nothing.
 
     `kept`: whatever it deletes can be brought back, whole directories too."""

@@ -3,7 +3,7 @@
 import msgspec
 
 from clew.commands.permissions import HOLDS
-from clew.plain.dialogs.dialog import BAR, CONTINUED, Reply, Shown, quoted
+from clew.plain.dialogs.dialog import BAR, CONTINUED, DialogReply, Shown, quoted
 from clew.presentation.approval_text import (
     Bounds,
     cautions,
@@ -13,7 +13,7 @@ from clew.presentation.approval_text import (
     untold_arguments,
     usual_offers,
 )
-from clew.presentation.edit_preview import EDITS, TOLD, Change, change_lines, change_words, changes_of
+from clew.presentation.edit_preview import EDITS, TOLD, TextReplacement, change_lines, change_words, changes_of
 from clew.presentation.rows.spans import plain
 from clew.protocol.events import ApprovalRequested
 from clew.protocol.ids import MAIN_AGENT, AgentId
@@ -103,41 +103,41 @@ class ApprovalDialog:
             lines.append(Shown("Some of the text is not shown here: v shows all of it.", "warning"))
         return tuple(lines)
 
-    def reply(self, typed: str) -> Reply:
+    def reply(self, typed: str) -> DialogReply:
         """y, s or a [numbers], e, n [reason], v; everything else asks again."""
         word, _, rest = typed.strip().partition(" ")
         word, rest = word.lower().rstrip(",:"), rest.strip()
         if word in NO:
-            return Reply(op=self._answer("deny", reason=rest))
+            return DialogReply(op=self._answer("deny", reason=rest))
         if word in YES and not rest:
-            return Reply(op=self._answer("allow"))
+            return DialogReply(op=self._answer("allow"))
         if word in ALWAYS | SESSION and self._request.offers:
             return self._always(rest, scope="session" if word in SESSION else "")
         if word in ACCEPTING and not rest and self._request.tool in EDITS:
-            return Reply(op=self._answer("allow", mode=ACCEPT_EDITS))
+            return DialogReply(op=self._answer("allow", mode=ACCEPT_EDITS))
         if word in VIEW and not rest:
-            return Reply(lines=self._everything())
+            return DialogReply(lines=self._everything())
         if word in ALWAYS | SESSION:
-            return Reply(lines=(Shown("No rule can be saved for this one. Answer y or n."),))
+            return DialogReply(lines=(Shown("No rule can be saved for this one. Answer y or n."),))
         if not word:
-            return Reply(lines=(Shown("Nothing is allowed by Enter alone. Answer y or n."),))
-        return Reply(lines=(Shown("Not understood, nothing was allowed. To say no with a reason: n REASON"),))
+            return DialogReply(lines=(Shown("Nothing is allowed by Enter alone. Answer y or n."),))
+        return DialogReply(lines=(Shown("Not understood, nothing was allowed. To say no with a reason: n REASON"),))
 
     def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> AnswerApproval:
         """Deny it; with `stop` the turn ends as well."""
         request_id = self._request.request_id
         return AnswerApproval(request_id=request_id, decision="deny", reason=reason, stop=stop, by=by)
 
-    def _always(self, numbers: str, *, scope: str) -> Reply:
+    def _always(self, numbers: str, *, scope: str) -> DialogReply:
         offers = self._request.offers
         chosen = numbers.replace(",", " ").split()
         if not all(number.isdecimal() and 1 <= int(number) <= len(offers) for number in chosen):
-            return Reply(lines=(Shown(f"The rules have numbers 1 to {len(offers)}. Nothing was allowed."),))
+            return DialogReply(lines=(Shown(f"The rules have numbers 1 to {len(offers)}. Nothing was allowed."),))
         picked = sorted({int(number) for number in chosen}) or self._usual()
         rules = tuple(offers[number - 1].rule for number in picked)
         verb = "For this session" if scope else "Saving"
         saved = tuple(Shown(f"{verb}: {one_line(rule)}", "dim") for rule in rules)
-        return Reply(op=self._answer("allow_always", rules=rules, scope=scope), lines=saved)
+        return DialogReply(op=self._answer("allow_always", rules=rules, scope=scope), lines=saved)
 
     def _usual(self) -> list[int]:
         return [place + 1 for place in usual_offers(self._request.offers)]
@@ -148,7 +148,7 @@ class ApprovalDialog:
         given = {"decision": decision, "reason": reason, "rules": rules, "scope": scope, "mode": mode}
         return msgspec.convert({"request_id": self._request.request_id, **given}, AnswerApproval)
 
-    def _preview(self, change: Change, number: int, *, max_chars: int = 0) -> list[Shown]:
+    def _preview(self, change: TextReplacement, number: int, *, max_chars: int = 0) -> list[Shown]:
         """What an edit takes away and puts in, behind the bar like every text of somebody else."""
         words = change_words(change, number, len(self._changes))
         lines = [Shown(f"  {words}")] if words else []

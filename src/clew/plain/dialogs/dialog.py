@@ -21,7 +21,7 @@ class Shown(Struct, frozen=True):
     """Begins every further row of a line that is too long for the screen."""
 
 
-class Reply(Struct, frozen=True, kw_only=True):
+class DialogReply(Struct, frozen=True, kw_only=True):
     """What came of a typed line: an op ends the dialog, lines alone mean "go on asking"."""
 
     op: Op | None = None
@@ -31,7 +31,7 @@ class Reply(Struct, frozen=True, kw_only=True):
     lines: tuple[Shown, ...] = ()
 
 
-class Dialog(Protocol):
+class LineDialog(Protocol):
     """An open question to a person. Nothing is chosen in advance; an empty line answers nothing that matters."""
 
     @property
@@ -48,7 +48,7 @@ class Dialog(Protocol):
         """What to show first."""
         ...
 
-    def reply(self, typed: str) -> Reply:
+    def reply(self, typed: str) -> DialogReply:
         """Judge a typed line."""
         ...
 

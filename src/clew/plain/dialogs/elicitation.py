@@ -1,6 +1,6 @@
 """What a server asks for, line by line: one field after the other, then all of it once more before it is sent."""
 
-from clew.plain.dialogs.dialog import Reply, Shown, quoted
+from clew.plain.dialogs.dialog import DialogReply, Shown, quoted
 from clew.presentation.elicitation_text import (
     SECRET_CARE,
     TITLE_COLUMNS,
@@ -22,7 +22,7 @@ NO = frozenset({"n", "no", "d", "decline"})
 BACK = frozenset({"b", "back"})
 
 
-class ElicitationDialog:
+class ElicitationLines:
     """One ElicitationRequested. Nothing is sent before a last yes."""
 
     def __init__(self, request: ElicitationRequested) -> None:
@@ -61,22 +61,22 @@ class ElicitationDialog:
         lines += [Shown(words, "warning") for words in cares(self._request)]
         return (*lines, *self._step())
 
-    def reply(self, typed: str) -> Reply:
+    def reply(self, typed: str) -> DialogReply:
         """Take a value, or the last word."""
         field = self._field
         if field is None:
             return self._last(typed.strip().lower())
         if not typed.strip():
             if field.default is None and field.required:
-                return Reply(lines=(Shown("This one is needed. Ctrl-C declines the whole."),))
+                return DialogReply(lines=(Shown("This one is needed. Ctrl-C declines the whole."),))
             self._take(field, field.default)
         else:
             try:
                 self._take(field, read_value(field, typed))
             except ValueError as problem:
-                return Reply(lines=(Shown(str(problem)),))
+                return DialogReply(lines=(Shown(str(problem)),))
         self._at += 1
-        return Reply(lines=self._step())
+        return DialogReply(lines=self._step())
 
     def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> AnswerElicitation:
         """No answer."""
@@ -88,16 +88,18 @@ class ElicitationDialog:
         else:
             self._values[field.name] = value
 
-    def _last(self, word: str) -> Reply:
+    def _last(self, word: str) -> DialogReply:
         if word in YES:
             values = dict(self._values)
-            return Reply(op=AnswerElicitation(request_id=self._request.request_id, action="accept", values=values))
+            return DialogReply(
+                op=AnswerElicitation(request_id=self._request.request_id, action="accept", values=values)
+            )
         if word in NO:
-            return Reply(op=self.decline("", stop=False))
+            return DialogReply(op=self.decline("", stop=False))
         if word in BACK and self._fields:
             self._at = 0
-            return Reply(lines=self._step())
-        return Reply(lines=(Shown("y or n."),))
+            return DialogReply(lines=self._step())
+        return DialogReply(lines=(Shown("y or n."),))
 
     def _step(self) -> tuple[Shown, ...]:
         field = self._field

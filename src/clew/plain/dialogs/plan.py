@@ -1,6 +1,6 @@
 """The plan, printed whole, and the reading of what is said to it."""
 
-from clew.plain.dialogs.dialog import Reply, Shown, quoted
+from clew.plain.dialogs.dialog import DialogReply, Shown, quoted
 from clew.presentation.approval_text import one_line
 from clew.presentation.plan_text import after_words
 from clew.protocol.events import PlanProposed
@@ -11,7 +11,7 @@ EDITS = frozenset({"a", "e", "edits"})
 KEEP = frozenset({"k", "n", "no", "keep"})
 
 
-class PlanDialog:
+class PlanLines:
     """One PlanProposed, asked until it is answered."""
 
     def __init__(self, proposed: PlanProposed) -> None:
@@ -36,20 +36,20 @@ class PlanDialog:
         lines.append(Shown("k WORDS: keep planning, and tell the model what is missing"))
         return tuple(lines)
 
-    def reply(self, typed: str) -> Reply:
+    def reply(self, typed: str) -> DialogReply:
         """y, a, k [words]; everything else asks again."""
         word, _, rest = typed.strip().partition(" ")
         word, rest = word.lower().rstrip(",:"), rest.strip()
         request = self._proposed.request_id
         if word in KEEP:
-            return Reply(op=AnswerPlan(request_id=request, decision="keep_planning", comment=rest))
+            return DialogReply(op=AnswerPlan(request_id=request, decision="keep_planning", comment=rest))
         if word in YES and not rest:
-            return Reply(op=AnswerPlan(request_id=request, decision="accept"))
+            return DialogReply(op=AnswerPlan(request_id=request, decision="accept"))
         if word in EDITS and not rest:
-            return Reply(op=AnswerPlan(request_id=request, decision="accept_edits"))
+            return DialogReply(op=AnswerPlan(request_id=request, decision="accept_edits"))
         if not word:
-            return Reply(lines=(Shown("Nothing is accepted by Enter alone. Answer y, a or k."),))
-        return Reply(lines=(Shown("Not understood, nothing was accepted. To send it back with words: k WORDS"),))
+            return DialogReply(lines=(Shown("Nothing is accepted by Enter alone. Answer y, a or k."),))
+        return DialogReply(lines=(Shown("Not understood, nothing was accepted. To send it back with words: k WORDS"),))
 
     def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> AnswerPlan:
         """Keep planning; with `stop` the turn ends as well."""

@@ -1,6 +1,6 @@
 """Programs that were found and are not approved: each exactly as it would run, and the choice which of them may."""
 
-from clew.plain.dialogs.dialog import Reply, Shown, quoted
+from clew.plain.dialogs.dialog import DialogReply, Shown, quoted
 from clew.presentation.program_offer import ProgramOffer, offer_of_hooks, offer_of_servers
 from clew.protocol.event_kinds.programs import McpServerRow
 from clew.protocol.events import HookRow
@@ -42,19 +42,19 @@ class AskedOffer:
             lines += [Shown(f"Careful: the command {text}", "warning") for text in warnings(one.text)]
         return tuple(lines)
 
-    def reply(self, typed: str) -> Reply:
+    def reply(self, typed: str) -> DialogReply:
         """y, numbers or n; everything else asks again."""
         programs, words = self._offer.programs, typed.replace(",", " ").lower().split()
         if words and words[0] in NO:
-            return Reply(over=True, lines=(Shown(self._offer.later),))
+            return DialogReply(over=True, lines=(Shown(self._offer.later),))
         if words and all(word in ALL for word in words):
-            return Reply(lookup=self._offer.approve(self.digests))
+            return DialogReply(lookup=self._offer.approve(self.digests))
         if not words or not all(word.isascii() and word.isdecimal() for word in words):
-            return Reply(lines=(Shown("y lets all run, numbers those, n none for now."),))
+            return DialogReply(lines=(Shown("y lets all run, numbers those, n none for now."),))
         numbers = [int(word) for word in dict.fromkeys(words)]
         if not all(1 <= number <= len(programs) for number in numbers):
-            return Reply(lines=(Shown(f"The {self._offer.kind}s have numbers 1 to {len(programs)}."),))
-        return Reply(lookup=self._offer.approve(tuple(programs[number - 1].digest for number in numbers)))
+            return DialogReply(lines=(Shown(f"The {self._offer.kind}s have numbers 1 to {len(programs)}."),))
+        return DialogReply(lookup=self._offer.approve(tuple(programs[number - 1].digest for number in numbers)))
 
     def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> None:
         """Not now."""

@@ -1,12 +1,12 @@
 """The model's questions: numbered choices, several at once where allowed, or words of one's own."""
 
-from clew.plain.dialogs.dialog import Reply, Shown
+from clew.plain.dialogs.dialog import DialogReply, Shown
 from clew.protocol.events import Question, QuestionAsked
 from clew.protocol.ops import Answerer, AnswerQuestion
 from clew.text.terminal_text import sanitize
 
 
-class QuestionDialog:
+class QuestionLines:
     """One QuestionAsked; its questions are put one after the other."""
 
     def __init__(self, request: QuestionAsked) -> None:
@@ -46,17 +46,17 @@ class QuestionDialog:
             lines.append(Shown("  Several are possible, for example 1 3."))
         return tuple(lines)
 
-    def reply(self, typed: str) -> Reply:
+    def reply(self, typed: str) -> DialogReply:
         """Take the answer of the current question; the last one completes the op."""
         if not self._request.questions:
-            return Reply(op=AnswerQuestion(request_id=self._request.request_id, answers=()))
+            return DialogReply(op=AnswerQuestion(request_id=self._request.request_id, answers=()))
         answer = read_answer(self._current, typed.strip())
         if isinstance(answer, str):
-            return Reply(lines=(Shown(answer),))
+            return DialogReply(lines=(Shown(answer),))
         self._answers.append(answer)
         if len(self._answers) < len(self._request.questions):
-            return Reply(lines=self.opening())
-        return Reply(op=AnswerQuestion(request_id=self._request.request_id, answers=tuple(self._answers)))
+            return DialogReply(lines=self.opening())
+        return DialogReply(op=AnswerQuestion(request_id=self._request.request_id, answers=tuple(self._answers)))
 
     def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> AnswerQuestion:
         """No answer."""

@@ -10,13 +10,13 @@ from clew.commands.mode import next_mode
 from clew.commands.registry import catalogue
 from clew.composing.history import History
 from clew.plain.dialogs.dialog import Shown
-from clew.plain.line.completing import Completing
+from clew.plain.line.completion import LineCompletion
 from clew.plain.line.editor import Editor
-from clew.plain.line.entering import Entering
+from clew.plain.line.inputs import Entering
 from clew.plain.line.screen import Screen
-from clew.plain.line.searching import Searching
+from clew.plain.line.search import LineSearch
 from clew.plain.line.terminal import Terminal
-from clew.plain.line.typing import EditedInput, LineInput, Typed
+from clew.plain.line.typed_lines import EditedInput, LineInput, Typed
 from clew.presentation.story.story import Story
 from clew.protocol.events import PromptWithdrawn
 from clew.protocol.ids import PromptId
@@ -87,7 +87,7 @@ MORE = "... "
 STEER = "to the agent > "
 
 
-class LookUp(Protocol):
+class TellingLookUp(Protocol):
     """Asks; the answer is told, unless `then` takes it."""
 
     def __call__(self, lookup: Lookup[Any], then: Callable[[Any], None] | None = None) -> None: ...
@@ -105,7 +105,7 @@ class PromptLine:
         *,
         story: Callable[[], Story],
         send: Callable[[Op], None],
-        look_up: LookUp,
+        look_up: TellingLookUp,
         show: Callable[[Sequence[Shown]], None],
         leave: Callable[[], None],
     ) -> None:
@@ -113,13 +113,13 @@ class PromptLine:
         self._story = story
         self._send = send
         self._composer = Composer()
-        self._search = Searching(editor, lambda: history.items)
+        self._search = LineSearch(editor, lambda: history.items)
         self._input = (
             EditedInput(editor, screen, self._search, lambda: bool(story().facts.state.queued))
             if terminal.editing
             else LineInput(interactive=terminal.interactive)
         )
-        self._completing = Completing(
+        self._completing = LineCompletion(
             editor,
             lambda: catalogue(story().facts),
             ask_files=lambda query: look_up(FindFiles(query=query), self._files),

@@ -18,7 +18,7 @@ ALIKE = 0.4
 """Lines with less in common are told as removed and added, without marks inside."""
 
 
-class Change(Struct, frozen=True):
+class PatchLine(Struct, frozen=True):
     """One line of a patch."""
 
     sign: str
@@ -28,7 +28,7 @@ class Change(Struct, frozen=True):
     text: str
 
 
-def changes(patch: str) -> Iterator[Change]:
+def changes(patch: str) -> Iterator[PatchLine]:
     """The lines of a unified diff without file headers."""
     old, new, begun = 1, 1, False
     for line in sanitize(patch).replace("\t", "    ").split("\n"):
@@ -36,19 +36,19 @@ def changes(patch: str) -> Iterator[Change]:
         if found:
             old, new = int(found[1]), int(found[2])
             if begun:
-                yield Change("@", new, "")
+                yield PatchLine("@", new, "")
             begun = True
         elif line.startswith("-"):
-            yield Change("-", old, line[1:])
+            yield PatchLine("-", old, line[1:])
             old += 1
         elif line.startswith("+"):
-            yield Change("+", new, line[1:])
+            yield PatchLine("+", new, line[1:])
             new += 1
         elif line.startswith(" "):
-            yield Change(" ", new, line[1:])
+            yield PatchLine(" ", new, line[1:])
             old, new = old + 1, new + 1
         elif line:
-            yield Change("…", new, line)  # where the patch itself was cut
+            yield PatchLine("…", new, line)  # where the patch itself was cut
 
 
 def diff_rows(patch: str, columns: int, *, path: str = "", indent: str = "", max_lines: int = 0) -> list[Row]:
@@ -73,14 +73,14 @@ def diff_rows(patch: str, columns: int, *, path: str = "", indent: str = "", max
     return rows
 
 
-def _body(line: Change, style: str, path: str) -> Row:
+def _body(line: PatchLine, style: str, path: str) -> Row:
     if style or not path:
         return said(line.text, style)
     coloured = highlighted(line.text, path=path)
     return coloured[0] if coloured and plain(coloured[0]) == line.text else said(line.text)
 
 
-def _marked(lines: list[Change]) -> dict[int, Row]:
+def _marked(lines: list[PatchLine]) -> dict[int, Row]:
     """Removed lines beside the added ones that took their place, with the words that differ."""
     found: dict[int, Row] = {}
     index = 0
@@ -95,7 +95,7 @@ def _marked(lines: list[Change]) -> dict[int, Row]:
     return found
 
 
-def _run(lines: list[Change], start: int, sign: str) -> range:
+def _run(lines: list[PatchLine], start: int, sign: str) -> range:
     end = start
     while end < len(lines) and lines[end].sign == sign:
         end += 1

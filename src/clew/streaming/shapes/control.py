@@ -12,7 +12,7 @@ UserPart = TextPart | ImagePart | DocumentPart
 """What a program may put into a prompt; calls and their results are the engine's own."""
 
 
-class LineBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
+class ControlLineBase(Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
     """One line, told apart by its `type`."""
 
 
@@ -23,7 +23,7 @@ class UserWords(Struct, frozen=True, kw_only=True):
     role: Literal["user"] = "user"
 
 
-class UserLine(LineBase, frozen=True, kw_only=True, tag="user"):
+class PromptInput(ControlLineBase, frozen=True, kw_only=True, tag="user"):
     """A prompt. Each begins a turn of its own; while one runs it waits."""
 
     message: UserWords
@@ -36,14 +36,14 @@ class UserLine(LineBase, frozen=True, kw_only=True, tag="user"):
     """The words are sent as they are: a slash at the front starts no command."""
 
 
-class ControlRequest(LineBase, frozen=True, kw_only=True, tag="control_request"):
+class ControlRequest(ControlLineBase, frozen=True, kw_only=True, tag="control_request"):
     """A question or an order; answered by one ControlResponse with the same id, unless it is cancelled."""
 
     request_id: str
     request: Json
 
 
-class Answered(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="success", tag_field="subtype"):
+class RequestDone(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="success", tag_field="subtype"):
     """The request was done."""
 
     request_id: str
@@ -57,23 +57,23 @@ class Failed(Struct, frozen=True, kw_only=True, omit_defaults=True, tag="error",
     error: str
 
 
-class ControlResponse(LineBase, frozen=True, kw_only=True, tag="control_response"):
+class ControlResponse(ControlLineBase, frozen=True, kw_only=True, tag="control_response"):
     """The answer to a request."""
 
-    response: Answered | Failed
+    response: RequestDone | Failed
 
 
-class ControlCancel(LineBase, frozen=True, kw_only=True, tag="control_cancel_request"):
+class ControlCancel(ControlLineBase, frozen=True, kw_only=True, tag="control_cancel_request"):
     """Whoever asked does not wait for the answer any more."""
 
     request_id: str
 
 
-class KeepAlive(LineBase, frozen=True, kw_only=True, tag="keep_alive"):
+class KeepAlive(ControlLineBase, frozen=True, kw_only=True, tag="keep_alive"):
     """Nothing but a sign of life."""
 
 
-InputLine = UserLine | ControlRequest | ControlResponse | ControlCancel | KeepAlive
+InputLine = PromptInput | ControlRequest | ControlResponse | ControlCancel | KeepAlive
 """What stdin may carry."""
 ControlLine = ControlRequest | ControlResponse | ControlCancel
 """What stdout carries besides the stream."""

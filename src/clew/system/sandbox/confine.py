@@ -13,10 +13,10 @@ from clew.system.sandbox import confine as bubblewrap
 from clew.system.sandbox import kernel, landlock, namespaces, seccomp
 from clew.system.sandbox.kept import replaced_tops
 from clew.system.sandbox.name_guard import NameGuard
-from clew.system.sandbox.plan import Plan, has_mounts
+from clew.system.sandbox.plan import SandboxPlan, has_mounts
 
 
-def arguments(plan: Plan, *, cwd: str, seccomp: int, joined: bool = False) -> list[str]:
+def arguments(plan: SandboxPlan, *, cwd: str, seccomp: int, joined: bool = False) -> list[str]:
     """Everything before the command itself. Later options win over earlier ones, so the order is the rule."""
     line = [plan["bwrap"], "--die-with-parent", "--new-session", "--unshare-user", "--unshare-pid", "--unshare-ipc"]
     line += ["--unshare-uts", "--cap-drop", "ALL"]
@@ -45,7 +45,7 @@ def arguments(plan: Plan, *, cwd: str, seccomp: int, joined: bool = False) -> li
 
 
 def confine_and_run(
-    argv: list[str], env: dict[str, str], cwd: str, plan: Plan, *, keep: int = -1, joined: bool = False
+    argv: list[str], env: dict[str, str], cwd: str, plan: SandboxPlan, *, keep: int = -1, joined: bool = False
 ) -> None:
     """Never returns when all goes well; raises OSError when a layer cannot be laid, and then nothing was run.
 
@@ -72,17 +72,17 @@ def confine_and_run(
     os.execve(argv[0], argv, env)
 
 
-def has_sockets(plan: Plan) -> bool:
+def has_sockets(plan: SandboxPlan) -> bool:
     """Sockets are for an own network, or for that of the machine when the user lets commands use it."""
     return plan["network"] or has_mounts(plan)
 
 
-def seen_places(plan: Plan) -> list[str]:
+def seen_places(plan: SandboxPlan) -> list[str]:
     """Writable places under the names they have inside; mounts protect what lies in them."""
     return [*plan["writable"], plan["tmp"], "/tmp", "/var/tmp", "/dev/shm"]
 
 
-def run_in_bubblewrap(argv: list[str], env: dict[str, str], cwd: str, plan: Plan, *, joined: bool) -> None:
+def run_in_bubblewrap(argv: list[str], env: dict[str, str], cwd: str, plan: SandboxPlan, *, joined: bool) -> None:
     """Bubblewrap lays the filter itself, after its own mounts."""
     descriptor = -1
     if seccomp.supported():
@@ -108,7 +108,7 @@ def become_parent_of_init() -> None:
         pass
 
 
-def become_init(plan: Plan, keep: int) -> None:
+def become_init(plan: SandboxPlan, keep: int) -> None:
     """Fork again: process 1 must collect orphans, and its end is the end of everything in its world. The command goes
     on under the filter; process 1, behind the same mounts and rules, makes the names that the filter lets nobody make.
     """

@@ -90,7 +90,7 @@ def mount(source: str, target: str, kind: str = "", flags: int = 0, data: str = 
     checked(result, f"mount {target}")
 
 
-class Span(ctypes.Structure):
+class IoVector(ctypes.Structure):
     """struct iovec."""
 
     _fields_ = (("start", ctypes.c_void_p), ("size", ctypes.c_size_t))
@@ -99,7 +99,7 @@ class Span(ctypes.Structure):
 def read_memory(pid: int, address: int, size: int) -> bytes:
     """What stands in the memory of a process, up to the first page that is not there."""
     buffer = ctypes.create_string_buffer(size)
-    here, there = Span(ctypes.addressof(buffer), size), Span(address, size)
+    here, there = IoVector(ctypes.addressof(buffer), size), IoVector(address, size)
     got = _libc.process_vm_readv(
         ctypes.c_int(pid),
         ctypes.byref(here),

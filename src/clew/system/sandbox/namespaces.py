@@ -12,7 +12,7 @@ import struct
 
 from clew.system.sandbox import kernel
 from clew.system.sandbox.kept import replaced_tops
-from clew.system.sandbox.plan import Plan
+from clew.system.sandbox.plan import SandboxPlan
 
 PLAIN = ("null", "zero", "full", "random", "urandom", "tty")
 LINKS = {
@@ -89,7 +89,7 @@ def put(path: str, text: str) -> None:
         os.close(descriptor)
 
 
-def arrange_mounts(plan: Plan) -> None:
+def arrange_mounts(plan: SandboxPlan) -> None:
     """Everything read-only, then the writable places, then what stays protected or hidden inside them."""
     kernel.mount("none", "/", flags=kernel.MS_REC | kernel.MS_PRIVATE)
     masks = (plan["mask_file"], plan["mask_dir"], *plan["shown"].values())

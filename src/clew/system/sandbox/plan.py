@@ -17,7 +17,7 @@ class Guarded(TypedDict):
     """Whether its workspace root has a git directory."""
 
 
-class Plan(TypedDict):
+class SandboxPlan(TypedDict):
     """All paths are absolute and resolved."""
 
     kind: str
@@ -52,6 +52,6 @@ class Plan(TypedDict):
     bwrap: str
 
 
-def has_mounts(plan: Plan) -> bool:
+def has_mounts(plan: SandboxPlan) -> bool:
     """Whether the command gets its own view of the file system and its own network."""
     return plan["kind"] == "bwrap" or plan["namespaces"]

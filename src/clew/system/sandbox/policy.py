@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from clew.system.git_config import ConfigError, parse_config
 from clew.system.sandbox.hidden import hidden_places, names_in, outermost, sockets_of_others
 from clew.system.sandbox.kept import REPLACED, kept_places
-from clew.system.sandbox.plan import Guarded, Plan, has_mounts
-from clew.system.sandbox.tree import Tree, redirectors
+from clew.system.sandbox.plan import Guarded, SandboxPlan, has_mounts
+from clew.system.sandbox.tree import WorkspaceTree, redirectors
 from clew.text.guarded_names import PROTECTED_PAIRS
 from clew.text.redact import redact
 
@@ -106,7 +106,7 @@ class Sandbox:
         self._aside = aside
         self._programs = [sys.prefix, sys.base_prefix, *filter(os.path.isabs, search_path.split(os.pathsep))]
         self._allowed: Callable[[str], bool] = allowed or (lambda path: False)
-        self._trees: dict[str, Tree] = {}
+        self._trees: dict[str, WorkspaceTree] = {}
         self._lock = threading.Lock()
         self.searched_all = True
         """Whether the last plan could look through the whole workspace for credential files."""
@@ -156,7 +156,7 @@ class Sandbox:
 
     def plan(
         self, roots: tuple[str, ...], *, command: str = "git", background: bool = False, needs: Sequence[str] = ()
-    ) -> Plan:
+    ) -> SandboxPlan:
         """For the next command; looked up anew each time, because files come and go.
 
         A command that does not name git finds git directories read-only. `background`: it runs on beside the user's own
@@ -170,14 +170,14 @@ class Sandbox:
                 plan["kept"] = kept_places([*self._programs, *needs], plan["writable"])
             return plan
 
-    def _plan(self, roots: tuple[str, ...], *, uses_git: bool, background: bool) -> Plan:
+    def _plan(self, roots: tuple[str, ...], *, uses_git: bool, background: bool) -> SandboxPlan:
         places = tuple(dict.fromkeys(path for path in (*roots, *self._writable) if os.path.isdir(path)))
         protected: list[str] = []
         repositories: list[str] = []
         secret: set[str] = set()
         self.searched_all = True
         for root in outermost(set(places)):
-            found = self._trees.setdefault(root, Tree(root)).look()
+            found = self._trees.setdefault(root, WorkspaceTree(root)).look()
             protected += found.protected
             repositories += found.repositories
             secret |= {os.path.realpath(path) for path in found.secret}

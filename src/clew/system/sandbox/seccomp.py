@@ -150,7 +150,7 @@ def making_rules(machine: str, *, guarded: bool, refuse: int) -> list[tuple[int,
     return code
 
 
-class Program(ctypes.Structure):
+class FilterProgram(ctypes.Structure):
     """struct sock_fprog."""
 
     _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_void_p))
@@ -170,7 +170,7 @@ def install_guarded(*, sockets: bool) -> int:
     return kernel.syscall(number, SET_MODE_FILTER, NEW_LISTENER | WAIT_KILLABLE, ctypes.byref(wrapped))
 
 
-def as_program(code: bytes) -> tuple[ctypes.Array[ctypes.c_char], Program]:
+def as_program(code: bytes) -> tuple[ctypes.Array[ctypes.c_char], FilterProgram]:
     """The memory, which must outlive the call, and what points to it."""
     memory = ctypes.create_string_buffer(code, len(code))
-    return memory, Program(len(code) // 8, ctypes.cast(memory, ctypes.c_void_p))
+    return memory, FilterProgram(len(code) // 8, ctypes.cast(memory, ctypes.c_void_p))

@@ -14,7 +14,7 @@ from typing import Any
 
 from clew.system.sandbox import landlock
 from clew.system.sandbox.confine import confine_and_run
-from clew.system.sandbox.plan import Guarded, Plan
+from clew.system.sandbox.plan import Guarded, SandboxPlan
 from clew.system.sandbox.promises import promises
 from clew.system.sandbox.watch import Watch
 
@@ -136,7 +136,7 @@ def findings(top: str, code: int, output: str) -> dict[str, bool]:
     }  # fmt: skip
 
 
-def plan_for(top: str, kind: str, *, namespaces: bool, guards: bool, bwrap: str) -> Plan:
+def plan_for(top: str, kind: str, *, namespaces: bool, guards: bool, bwrap: str) -> SandboxPlan:
     """The plan of that workspace, as `policy.py` would make it."""
     ws = f"{top}/ws"
     alone = kind == "landlock" and not namespaces
@@ -167,7 +167,7 @@ def guarded(path: str, prefix: str) -> Guarded:
     return {"path": path, "prefix": prefix, "known": os.listdir(path), "names": [], "repository": True}
 
 
-def run(argv: list[str], env: dict[str, str], cwd: str, plan: Plan) -> tuple[int, str]:
+def run(argv: list[str], env: dict[str, str], cwd: str, plan: SandboxPlan) -> tuple[int, str]:
     """Exit code and output of a confined command."""
     watch = Watch(plan["watched"], plan["aside"])
     reader, writer = os.pipe()

@@ -21,7 +21,7 @@ BOOT = "import sys; sys.path.insert(0, sys.argv[1]); from clew.system.sandbox.se
 TIMEOUT_S = 20
 
 
-class Attempt(Struct, frozen=True, kw_only=True):
+class SandboxTrial(Struct, frozen=True, kw_only=True):
     """One kind of sandbox and what it held."""
 
     kind: str
@@ -45,7 +45,7 @@ class SandboxStatus(Struct, frozen=True, kw_only=True):
     bwrap: str = ""
     why: str = ""
     """Why nothing is enforced, or what is weaker than it could be; one sentence."""
-    tried: tuple[Attempt, ...] = ()
+    tried: tuple[SandboxTrial, ...] = ()
 
     @property
     def enforced(self) -> bool:
@@ -100,10 +100,10 @@ def probe_now() -> SandboxStatus:
         answer: dict[str, Any] = json.loads(done.stdout)
     except (OSError, subprocess.SubprocessError, ValueError) as error:
         return SandboxStatus(why=f"the sandbox self-test failed ({error}); commands ask instead")
-    return judge(convert(answer["tried"], tuple[Attempt, ...]), int(answer["abi"]), bwrap)
+    return judge(convert(answer["tried"], tuple[SandboxTrial, ...]), int(answer["abi"]), bwrap)
 
 
-def judge(tried: tuple[Attempt, ...], abi: int, bwrap: str) -> SandboxStatus:
+def judge(tried: tuple[SandboxTrial, ...], abi: int, bwrap: str) -> SandboxStatus:
     """The first kind that held everything."""
     chosen = next((attempt for attempt in tried if attempt.held), None)
     if chosen is None:

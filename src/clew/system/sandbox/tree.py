@@ -28,7 +28,7 @@ NOT_SEARCHED = frozenset(
 PAIR_PARENTS = frozenset(parent for parent, _ in PROTECTED_PAIRS)
 
 
-class Seen(NamedTuple):
+class SeenDirectory(NamedTuple):
     """One directory as it was read. Names only; everything else depends on where it lies."""
 
     changed_ns: int
@@ -38,7 +38,7 @@ class Seen(NamedTuple):
     secret: tuple[str, ...]
 
 
-class Found(NamedTuple):
+class TreePaths(NamedTuple):
     """All paths are below one root."""
 
     protected: list[str]
@@ -52,16 +52,16 @@ class Found(NamedTuple):
     """False: the tree has more directories than are searched."""
 
 
-class Tree:
+class WorkspaceTree:
     """One workspace root. Links are not followed: what they lead to has its own place, or lies outside."""
 
     def __init__(self, root: str) -> None:
         self.root = root
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, SeenDirectory] = {}
         self._secrets: dict[tuple[int, int], str] = {}
         """Where each secret was last, by device and inode: a command may move the directory around it."""
 
-    def look(self) -> Found:
+    def look(self) -> TreePaths:
         """What is there now. Directories that did not change since are not read again."""
         found = self._search()
         places = {identity: path for path in found.secret if (identity := identity_of(path))}
@@ -75,9 +75,9 @@ class Tree:
         self._secrets = places
         return found
 
-    def _search(self) -> Found:
+    def _search(self) -> TreePaths:
         """Near the top first: where a tree is too large, what lies deep is left out."""
-        found = Found([], [], [], [], True)
+        found = TreePaths([], [], [], [], True)
         known, self._seen = self._seen, {}
         todo = deque([self.root])
         while todo:
@@ -127,7 +127,7 @@ def find_again(root: str, lost: dict[tuple[int, int], str]) -> dict[tuple[int, i
     return places
 
 
-def current(path: str, known: Seen | None) -> Seen | None:
+def current(path: str, known: SeenDirectory | None) -> SeenDirectory | None:
     """A directory as it is now; None when it cannot be read, which a command of the same user cannot do either."""
     try:
         changed_ns = os.stat(path, follow_symlinks=False).st_ctime_ns  # the one time that no command can set back
@@ -138,7 +138,7 @@ def current(path: str, known: Seen | None) -> Seen | None:
         return None
 
 
-def read(path: str, changed_ns: int) -> Seen:
+def read(path: str, changed_ns: int) -> SeenDirectory:
     """Sort the entries of a directory."""
     directories: list[str] = []
     protected: list[str] = []
@@ -156,7 +156,7 @@ def read(path: str, changed_ns: int) -> Seen:
                 secret.append(name)
             elif name != ".git" and name not in NOT_SEARCHED and entry.is_dir(follow_symlinks=False):
                 directories.append(name)
-    return Seen(changed_ns, read_ns, tuple(directories), tuple(protected), tuple(secret))
+    return SeenDirectory(changed_ns, read_ns, tuple(directories), tuple(protected), tuple(secret))
 
 
 def shows_no_secret(path: str, name: str) -> bool:

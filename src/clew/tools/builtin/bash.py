@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from clew.permissions.access import Access, ShellAccess
 from clew.protocol.display import TerminalBlock, TextBlock
 from clew.protocol.events import RuleOffer
-from clew.system.sandbox.plan import Plan
+from clew.system.sandbox.plan import SandboxPlan
 from clew.tools.base import ToolContext, ToolResult
 from clew.tools.builtin.base import BuiltinTool
 from clew.tools.extras import process, sandbox_status, shells
@@ -19,7 +19,7 @@ from clew.tools.output_buffer import OutputBuffer
 from clew.tools.paths import problem
 
 if TYPE_CHECKING:
-    from clew.system.process import Ended
+    from clew.system.process import ProcessEnd
 
 HELD_BACK = re.compile(
     r"Read-only file system|Operation not permitted|Permission denied|Device or resource busy|[Cc]ould not resolve"
@@ -36,7 +36,7 @@ MAX_TIMEOUT_MS = 600_000
 MAX_COMMAND_BYTES = 130_000
 
 
-def confined_notes(plan: Plan, ended: "Ended", output: str, secrets: list[str], root: str) -> list[str]:
+def confined_notes(plan: SandboxPlan, ended: "ProcessEnd", output: str, secrets: list[str], root: str) -> list[str]:
     """Everything a confined command has to be told after it ended."""
     told = [HELD_BACK_HINT] if ended.code and HELD_BACK.search(output) else []
     if secrets:
@@ -48,7 +48,7 @@ def confined_notes(plan: Plan, ended: "Ended", output: str, secrets: list[str], 
     return told
 
 
-def needed_secrets(plan: Plan, command: str, output: str, *, failed: bool) -> list[str]:
+def needed_secrets(plan: SandboxPlan, command: str, output: str, *, failed: bool) -> list[str]:
     """Withheld files that the command seems to have needed: named in its text or output, or the likeliest ones when it
     failed without a word on why."""
     withheld = plan["withheld"]
@@ -83,7 +83,7 @@ def secret_offers(paths: list[str], root: str) -> tuple[RuleOffer, ...]:
     )
 
 
-def taken_note(ended: "Ended", root: str) -> str:
+def taken_note(ended: "ProcessEnd", root: str) -> str:
     """For the model; the user sees it too."""
     names = [shown(path, root) + (f" (kept as {kept})" if kept else "") for path, kept in ended.taken[:MAX_NAMED]]
     more = f" and {len(ended.taken) - MAX_NAMED} more" if len(ended.taken) > MAX_NAMED else ""
@@ -91,7 +91,7 @@ def taken_note(ended: "Ended", root: str) -> str:
     return f"These names can run programs or steer tools, so the sandbox took them away: {words}. Write asks for them."
 
 
-def refused_note(ended: "Ended", root: str) -> str:
+def refused_note(ended: "ProcessEnd", root: str) -> str:
     """For the model."""
     names = [shown(path, root) for path in ended.refused[:MAX_NAMED]]
     more = f" and {len(ended.refused) - MAX_NAMED} more" if len(ended.refused) > MAX_NAMED else ""
@@ -105,7 +105,7 @@ def shown(path: str, root: str) -> str:
     return path[len(base) :] if path.startswith(base) else path
 
 
-def could_not_confine(plan: Plan | None, ended: "Ended", output: str) -> bool:
+def could_not_confine(plan: SandboxPlan | None, ended: "ProcessEnd", output: str) -> bool:
     """Bubblewrap says itself when it cannot set up what it was told, and then no shell has told its directory."""
     if plan is None or plan["kind"] != "bwrap":
         return False
@@ -159,7 +159,7 @@ class Bash(BuiltinTool[BashParams]):
             self.session.sandbox.broke(reason)
         return self._told(problem(f"The sandbox could not be set up, so nothing was run: {reason}."))
 
-    async def _plan(self, params: BashParams) -> Plan:
+    async def _plan(self, params: BashParams) -> SandboxPlan:
         """In a thread: a large workspace takes a moment to look through the first time."""
         assert self.session.sandbox is not None
         make, roots = self.session.sandbox.plan, self.session.roots
@@ -187,7 +187,7 @@ class Bash(BuiltinTool[BashParams]):
             return f"The current directory {cwd} is gone; it is now {self.session.start_dir}. Nothing was run."
         return ""
 
-    async def _foreground(self, params: BashParams, context: ToolContext, plan: Plan | None) -> ToolResult:
+    async def _foreground(self, params: BashParams, context: ToolContext, plan: SandboxPlan | None) -> ToolResult:
         running_shells = self.session.shells
         output = OutputBuffer(running_shells.file_for(context.call_id))
         progress = shells().Progress(context.progress)
@@ -262,7 +262,7 @@ class Bash(BuiltinTool[BashParams]):
             return []
         return [f"The directory stays {self.session.cwd}: {cwd} is outside the workspace."]
 
-    async def _background(self, params: BashParams, cwd: str, plan: Plan | None) -> ToolResult:
+    async def _background(self, params: BashParams, cwd: str, plan: SandboxPlan | None) -> ToolResult:
         shell = await self.session.shells.start_background(params.command, cwd, plan)
         where = f" Its output goes to {shell.output.path}." if shell.output.path else ""
         block = TerminalBlock(command=params.command, output="", exit_code=None, background_id=shell.id)

@@ -24,7 +24,7 @@ MAX_LINE_CHARS = 2_000
 NEWLINES = re.compile("\r\n|\n|\r")
 
 
-class Window(NamedTuple):
+class LineWindow(NamedTuple):
     """Some lines of a file, numbered."""
 
     text: str
@@ -63,12 +63,12 @@ class LineCollector:
         self.cut += cut
         return True
 
-    def window(self, *, total: int | None, more: bool) -> Window:
+    def window(self, *, total: int | None, more: bool) -> LineWindow:
         """What was taken."""
-        return Window("\n".join(self.lines), self.first, len(self.lines), total, more, self.cut)
+        return LineWindow("\n".join(self.lines), self.first, len(self.lines), total, more, self.cut)
 
 
-def window_of_text(text: str, first: int, limit: int) -> Window:
+def window_of_text(text: str, first: int, limit: int) -> LineWindow:
     """Lines of a text in memory. Every newline style ends a line."""
     lines = text.split("\n") if "\r" not in text else NEWLINES.split(text)
     if lines and not lines[-1]:
@@ -78,7 +78,7 @@ def window_of_text(text: str, first: int, limit: int) -> Window:
     return collector.window(total=len(lines), more=more)
 
 
-def window_of_file(file: io.BufferedReader, encoding: Encoding, first: int, limit: int) -> Window:
+def window_of_file(file: io.BufferedReader, encoding: Encoding, first: int, limit: int) -> LineWindow:
     """Lines of a large file, read piece by piece: one endless line never fills the memory."""
     file.seek(len(encoding.bom))
     text = io.TextIOWrapper(file, encoding=encoding.name, errors="replace", newline=None)
@@ -181,7 +181,7 @@ def binary(path: str, size: int) -> ToolResult:
     )
 
 
-def text_result(path: str, view: Window, encoding: Encoding) -> ToolResult:
+def text_result(path: str, view: LineWindow, encoding: Encoding) -> ToolResult:
     """Numbered lines, and a note on what is not shown."""
     if not view.shown and view.total is not None:
         return problem(f"{path} has only {view.total} lines; there is nothing from line {view.first} on.")

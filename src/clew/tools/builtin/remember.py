@@ -17,7 +17,7 @@ class RememberParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     line: Annotated[str, Meta(description="One short sentence")]
 
 
-class NotKept(Exception):
+class LineNotKept(Exception):
     """The line cannot be kept; says why, for the model."""
 
 
@@ -38,7 +38,7 @@ class RememberLine(Tool[RememberParams]):
     def accesses(self, params: RememberParams, context: ToolContext) -> tuple[Access, ...]:
         try:
             line, path = self._looked_at(params.line)
-        except NotKept:
+        except LineNotKept:
             self._shown.pop(context.call_id, None)
             return ()  # `run` says why, and writes nothing
         self._shown[context.call_id] = (line, path)
@@ -47,7 +47,7 @@ class RememberLine(Tool[RememberParams]):
     async def run(self, params: RememberParams, context: ToolContext) -> ToolResult:
         try:
             if self._shown.pop(context.call_id, None) != self._looked_at(params.line):
-                raise NotKept("it is not what was shown to the user")
+                raise LineNotKept("it is not what was shown to the user")
             return ToolResult(text=self._keep(params.line))
-        except NotKept as why:
+        except LineNotKept as why:
             return problem(f"Not remembered: {why}.")

@@ -33,7 +33,7 @@ class SearchToolsParams(Struct, frozen=True, kw_only=True, forbid_unknown_fields
     max_results: Annotated[int, Meta(ge=1, le=MAX_RESULTS)] = 5
 
 
-class Found(Struct, kw_only=True):
+class ToolMatches(Struct, kw_only=True):
     """What a search came to."""
 
     tools: list[Tool[Any]] = []
@@ -72,7 +72,7 @@ class SearchTools(Tool[SearchToolsParams]):
             found = self._look(query, params.max_results)
         return ToolResult(text=self._reply(found), is_error=bool(found.unknown and not found.tools))
 
-    def _worth_waiting_for(self, query: str, found: Found) -> tuple[str, ...]:
+    def _worth_waiting_for(self, query: str, found: ToolMatches) -> tuple[str, ...]:
         """Sources on their way: all of them where nothing was found, else those that the query names."""
         connecting = self._tools.late.connecting()
         if not found.tools:
@@ -80,18 +80,18 @@ class SearchTools(Tool[SearchToolsParams]):
         asked = set(words_in(query))
         return tuple(source for source in connecting if asked & set(words_in(source)))
 
-    def _look(self, query: str, limit: int) -> Found:
+    def _look(self, query: str, limit: int) -> ToolMatches:
         if query.lower().startswith(SELECT):
             return self._selected(query[len(SELECT) :].split(","))
         exact = self._named(query)
         if exact is not None:
-            return Found(tools=[exact])
+            return ToolMatches(tools=[exact])
         if len(query.split()) == 1 and (of_source := self._of_source(query)):
-            return Found(tools=of_source[:limit], more=of_source[limit:])
+            return ToolMatches(tools=of_source[:limit], more=of_source[limit:])
         return self._ranked(query, limit)
 
-    def _selected(self, names: Iterable[str]) -> Found:
-        found = Found(tools=[], unknown=[])
+    def _selected(self, names: Iterable[str]) -> ToolMatches:
+        found = ToolMatches(tools=[], unknown=[])
         for name in dict.fromkeys(name.strip() for name in names if name.strip()):
             tool = self._named(name)
             if tool is None:
@@ -115,7 +115,7 @@ class SearchTools(Tool[SearchToolsParams]):
             return [tool for tool in self._tools.deferred if tool.name.lower().startswith(wanted)]
         return [tool for tool in self._tools.deferred if tool.source.lower() == wanted]
 
-    def _ranked(self, query: str, limit: int) -> Found:
+    def _ranked(self, query: str, limit: int) -> ToolMatches:
         terms = query.split()
         required = [term[1:].lower() for term in terms if len(term) > 1 and term.startswith("+")]
         ranking, texts = self._index()
@@ -126,7 +126,7 @@ class SearchTools(Tool[SearchToolsParams]):
         asked = set(words_in(words))
         own = [tool for tool in tools if self._tools.is_told(tool.name) and asked & set(words_in(tool.name))]
         deferred = [tool for tool in tools if not self._tools.is_told(tool.name)]
-        return Found(tools=[*deferred[:limit], *own[:MAX_OWN]])
+        return ToolMatches(tools=[*deferred[:limit], *own[:MAX_OWN]])
 
     def _index(self) -> tuple[Ranking, dict[str, str]]:
         if self._ranking is None or self._ranking[0] != self._tools.changes:
@@ -135,7 +135,7 @@ class SearchTools(Tool[SearchToolsParams]):
             self._ranking = (self._tools.changes, Ranking(documents), texts)
         return self._ranking[1], self._ranking[2]
 
-    def _reply(self, found: Found) -> str:
+    def _reply(self, found: ToolMatches) -> str:
         deferred = [tool for tool in found.tools if not self._tools.is_told(tool.name)]
         lines: list[str] = []
         if deferred:
@@ -155,7 +155,7 @@ class SearchTools(Tool[SearchToolsParams]):
         lines += [f"There is no tool named {plain_words(name, 100)!r}." for name in found.unknown[:MAX_RESULTS]]
         return "\n".join([*lines, *self._closing(found)])
 
-    def _closing(self, found: Found) -> Iterable[str]:
+    def _closing(self, found: ToolMatches) -> Iterable[str]:
         """What to do where nothing was found, and who may still come."""
         connecting = ", ".join(plain_words(source, 60) for source in self._tools.late.connecting())
         if connecting:

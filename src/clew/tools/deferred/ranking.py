@@ -36,7 +36,7 @@ class Document(Struct, frozen=True, kw_only=True):
     fields: tuple[tuple[str, float], ...]
 
 
-class Hit(Struct, frozen=True, kw_only=True):
+class RankedHit(Struct, frozen=True, kw_only=True):
     """A document that was found."""
 
     name: str
@@ -62,14 +62,14 @@ class Ranking:
             self._holders[word] = [(at, rarity * part) for at, part in found]
         self._vocabulary = sorted(holders)
 
-    def search(self, query: str, *, limit: int, among: frozenset[str] | None = None) -> list[Hit]:
+    def search(self, query: str, *, limit: int, among: frozenset[str] | None = None) -> list[RankedHit]:
         """The best first. `among`: only these names."""
         scores: dict[int, float] = {}
         for word in list(dict.fromkeys(words_in(query)))[:MAX_QUERY_WORDS]:
             for at, part in self._matching(word):
                 scores[at] = scores.get(at, 0.0) + part
         hits = [
-            Hit(name=self._names[at], score=score)
+            RankedHit(name=self._names[at], score=score)
             for at, score in scores.items()
             if among is None or self._names[at] in among
         ]

@@ -32,7 +32,7 @@ Now = Mapping[str, tuple[str, ...]]
 """The names of the deferred tools, without what says whose they are, by source."""
 
 
-class Told(Struct, kw_only=True):
+class KnownTools(Struct, kw_only=True):
     """What the model knows of one source."""
 
     count: int
@@ -44,7 +44,7 @@ class Told(Struct, kw_only=True):
 class Knowledge(Struct, kw_only=True):
     """What the model knows of all."""
 
-    sources: dict[str, Told] = field(default_factory=dict[str, Told])
+    sources: dict[str, KnownTools] = field(default_factory=dict[str, KnownTools])
     unnamed: int = 0
     """Sources that it was told of only by their number."""
 
@@ -67,7 +67,7 @@ class Knowledge(Struct, kw_only=True):
             source, count, kind, rest = found[1], int(found[2]), found[3], found[4]
             if kind == ": ":
                 names, whole = split_names(rest)
-                self.sources[source] = Told(count=count, names=dict.fromkeys(names), complete=whole)
+                self.sources[source] = KnownTools(count=count, names=dict.fromkeys(names), complete=whole)
             elif (known := self.sources.get(source)) is not None:
                 came, gone = (rest, "") if kind == ", new: " else ("", rest)
                 if "; gone: " in came:
@@ -117,13 +117,13 @@ def news(known: Knowledge, now: Now, *, max_bytes: int = MAX_BYTES) -> str:
     return "\n".join([head, *lines]) + "]" if lines else ""
 
 
-def differs(told: Told, names: tuple[str, ...]) -> bool:
+def differs(told: KnownTools, names: tuple[str, ...]) -> bool:
     """Whether what was told of a source is no longer so."""
     here = set(names)
     return told.count != len(names) or any(name not in here for name in told.names)
 
 
-def change_line(source: str, told: Told, names: tuple[str, ...]) -> str:
+def change_line(source: str, told: KnownTools, names: tuple[str, ...]) -> str:
     """What came and what went; where not all names were told before, only what went can be named."""
     here = set(names)
     came = [name for name in names if name not in told.names] if told.complete else []

@@ -85,7 +85,7 @@ class Kind(Protocol):
     def as_dict(self) -> dict[str, Any]: ...
 
 
-class Problem(Protocol):
+class Misfit(Protocol):
     """One thing that does not fit, as the validator reports it."""
 
     @property
@@ -100,7 +100,7 @@ class Problem(Protocol):
     def instance(self) -> Any: ...
 
 
-def why_unusable(problem: Problem) -> str:
+def why_unusable(problem: Misfit) -> str:
     """What is wrong with a schema, for the person who gave it."""
     if problem.kind.name == "$ref":
         return _why_unresolved(problem.message)
@@ -116,7 +116,7 @@ def why_unusable(problem: Problem) -> str:
     return f"{at} is not {WANTED[names[-1]]}" if names[-1] in WANTED else f"{at}: {problem.message}"
 
 
-def is_bad_pattern(problem: Problem) -> bool:
+def is_bad_pattern(problem: Misfit) -> bool:
     """Whether a schema was refused because of a regular expression in it."""
     return problem.kind.name == "format" and problem.kind.value == "regex"
 
@@ -134,7 +134,7 @@ def pointer(path: Sequence[str | int]) -> str:
     return "/".join(["#", *(str(part).replace("~", "~0").replace("/", "~1") for part in path)])
 
 
-def why_unfit(problem: Problem, called: str) -> list[str]:
+def why_unfit(problem: Misfit, called: str) -> list[str]:
     """What is wrong with a value that the model knows as `called`: one sentence, or several for the only alternative
     that the value can have been meant as."""
     kind, at = problem.kind, called + _steps(problem.instance_path)
@@ -155,15 +155,15 @@ def why_unfit(problem: Problem, called: str) -> list[str]:
             keyword = str(problem.schema_path[-1]) if problem.schema_path else kind.name
             return [f"{at} must have such items as {keyword} asks for"]
         case "propertyNames":
-            return [f"{at} has a property whose name does not fit: {cast(Problem, kind.value).message}"]
+            return [f"{at} has a property whose name does not fit: {cast(Misfit, kind.value).message}"]
         case name if name in SAID:
             return [f"{at} {SAID[name].format(kind.value if name == 'format' else _json(kind.value))}"]
         case _:
             return [f"{at}: {problem.message}"]
 
 
-def _why_no_alternative(problem: Problem, called: str, at: str) -> list[str]:
-    branches: list[list[Problem]] = problem.kind.as_dict()["context"]
+def _why_no_alternative(problem: Misfit, called: str, at: str) -> list[str]:
+    branches: list[list[Misfit]] = problem.kind.as_dict()["context"]
     if fitting := sum(not branch for branch in branches):
         return [f"{at} must fit exactly one of the {len(branches)} schemas of oneOf, and fits {fitting}"]
     meant = [branch for branch in branches if not any(_is_of_another_type(one, problem) for one in branch)]
@@ -176,7 +176,7 @@ def _why_no_alternative(problem: Problem, called: str, at: str) -> list[str]:
     return [f"{at} must fit one of the {len(branches)} schemas of {problem.kind.name}{types}, and fits none"]
 
 
-def _is_of_another_type(one: Problem, whole: Problem) -> bool:
+def _is_of_another_type(one: Misfit, whole: Misfit) -> bool:
     """Whether an alternative asks for another type, or for another constant that tells it apart."""
     here = len(one.instance_path) - len(whole.instance_path)
     return (one.kind.name == "type" and here == 0) or (one.kind.name == "const" and here <= 1)

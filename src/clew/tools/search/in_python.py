@@ -10,7 +10,7 @@ from pathspec import GitIgnoreSpec
 from clew.system.files import open_regular
 from clew.text.encoding import decode
 from clew.tools.search.glob_match import glob_regex
-from clew.tools.search.query import Found, Query
+from clew.tools.search.query import SearchQuery, SearchRows
 
 MAX_FILE_BYTES = 10_000_000
 TYPES = {
@@ -82,15 +82,15 @@ def is_ignored(path: str, ignores: Ignores, *, is_dir: bool) -> bool:
     return False
 
 
-def search_files(query: Query, timeout_s: float) -> Found:
+def search_files(query: SearchQuery, timeout_s: float) -> SearchRows:
     """Search file contents with Python's regular expressions."""
     flags = (re.IGNORECASE if query.ignore_case else 0) | (re.DOTALL | re.MULTILINE if query.multiline else 0)
     try:
         pattern = re.compile(query.pattern, flags)
     except re.error as error:
-        return Found([], 0, False, False, f"regex parse error: {error}")
+        return SearchRows([], 0, False, False, f"regex parse error: {error}")
     if query.type and query.type not in TYPES:
-        return Found([], 0, False, False, f"unrecognized file type: {query.type}")
+        return SearchRows([], 0, False, False, f"unrecognized file type: {query.type}")
     globs = (*query.globs, *((TYPES[query.type],) if query.type else ()))
     deadline = time.monotonic() + timeout_s
     rows: list[tuple[str, str]] = []
@@ -98,7 +98,7 @@ def search_files(query: Query, timeout_s: float) -> Found:
     paths = [query.root] if os.path.isfile(query.root) else walk(query.root, [])
     for path in paths:
         if time.monotonic() > deadline:
-            return Found(rows, matches, True, False, "")
+            return SearchRows(rows, matches, True, False, "")
         if not wanted(os.path.relpath(path, query.root) if path != query.root else os.path.basename(path), globs):
             continue
         hits = match_file(path, pattern, query)
@@ -106,8 +106,8 @@ def search_files(query: Query, timeout_s: float) -> Found:
             matches += 1 if query.mode == "files_with_matches" else sum(hits.values())
             rows += shown(path, hits, query)
         if query.max_lines and len(rows) > query.max_lines:
-            return Found(rows, matches, False, True, "")
-    return Found(rows, matches, False, False, "")
+            return SearchRows(rows, matches, False, True, "")
+    return SearchRows(rows, matches, False, False, "")
 
 
 def wanted(relative: str, globs: tuple[str, ...]) -> bool:
@@ -129,7 +129,7 @@ def file_text(path: str) -> str | None:
     return decoded[0] if decoded else None
 
 
-def match_file(path: str, pattern: re.Pattern[str], query: Query) -> dict[int, int]:
+def match_file(path: str, pattern: re.Pattern[str], query: SearchQuery) -> dict[int, int]:
     """Matches per line index."""
     text = file_text(path)
     if text is None:
@@ -148,7 +148,7 @@ def match_file(path: str, pattern: re.Pattern[str], query: Query) -> dict[int, i
     return hits
 
 
-def shown(path: str, hits: dict[int, int], query: Query) -> list[tuple[str, str]]:
+def shown(path: str, hits: dict[int, int], query: SearchQuery) -> list[tuple[str, str]]:
     """The rows of one file."""
     if query.mode == "files_with_matches":
         return [(path, "")]

@@ -3,7 +3,7 @@
 from typing import Literal, NamedTuple
 
 
-class Query(NamedTuple):
+class SearchQuery(NamedTuple):
     """What to look for."""
 
     pattern: str
@@ -19,7 +19,7 @@ class Query(NamedTuple):
     """Stop after this many lines of output; 0: all."""
 
 
-class Found(NamedTuple):
+class SearchRows(NamedTuple):
     """Rows of (path, text); an empty path is a separator between groups."""
 
     rows: list[tuple[str, str]]

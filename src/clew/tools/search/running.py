@@ -5,10 +5,10 @@ import os
 from typing import NamedTuple
 
 from clew.permissions.names import secret_name
-from clew.system.sandbox.tree import Tree
+from clew.system.sandbox.tree import WorkspaceTree
 from clew.system.search_binary import SearchBinary, choose
 from clew.tools.extras import search_worker
-from clew.tools.search.query import Found, Query, count_matches
+from clew.tools.search.query import SearchQuery, SearchRows, count_matches
 from clew.tools.session import ToolSession
 
 TIMEOUT_S = 20.0
@@ -33,7 +33,7 @@ def binary_for(session: ToolSession) -> SearchBinary:
     return choose(session.rg_mode, session.env.get("PATH", ""), untrusted=session.roots)
 
 
-async def grep(session: ToolSession, query: Query) -> tuple[Found, SearchBinary]:
+async def grep(session: ToolSession, query: SearchQuery) -> tuple[SearchRows, SearchBinary]:
     """Search file contents."""
     binary = binary_for(session)
     secrets = asyncio.create_task(asyncio.to_thread(secrets_below, session, query.root))
@@ -54,12 +54,12 @@ def secrets_below(session: ToolSession, place: str) -> tuple[str, ...]:
     if not os.path.isdir(place):
         return ()
     root = next((root for root in session.roots if place == root or place.startswith(root.rstrip("/") + "/")), place)
-    tree = session.trees.setdefault(root, Tree(root))
+    tree = session.trees.setdefault(root, WorkspaceTree(root))
     front = place.rstrip("/") + "/"
     return tuple(path for path in tree.look().named if path.startswith(front) and is_withheld(session, place, path))
 
 
-def withhold(session: ToolSession, query: Query, found: Found) -> Found:
+def withhold(session: ToolSession, query: SearchQuery, found: SearchRows) -> SearchRows:
     """A search of a directory does not show what reading file by file would have to ask for."""
     secret = {path for path, _ in found.rows if path and path != query.root and is_withheld(session, query.root, path)}
     if not secret:
@@ -87,7 +87,7 @@ async def files_below(session: ToolSession, root: str) -> tuple[list[str], Searc
     return files, binary, output.timed_out or output.cut
 
 
-def rg_arguments(query: Query) -> list[str]:
+def rg_arguments(query: SearchQuery) -> list[str]:
     """Options first, data after `-e` and `--`, so that no pattern or path can become an option."""
     options = [*COMMON, "--no-heading", "--with-filename", "--null", "--max-columns=500", "--max-columns-preview"]
     if query.mode == "files_with_matches":
@@ -167,12 +167,12 @@ async def first_of(stream: asyncio.StreamReader) -> bytes:
     return kept
 
 
-def parse(output: Output, query: Query) -> Found:
+def parse(output: Output, query: SearchQuery) -> SearchRows:
     """Ripgrep's lines as ours: `path NUL rest`."""
     error = output.stderr.strip() if output.code == 2 and not output.cut and not output.timed_out else ""
     if query.mode == "files_with_matches":
         rows = [(path.decode(errors="surrogateescape"), "") for path in output.lines]
-        return Found(rows, len(rows), output.timed_out, output.cut, error)
+        return SearchRows(rows, len(rows), output.timed_out, output.cut, error)
     rows: list[tuple[str, str]] = []
     for line in output.lines:
         path, nul, rest = line.partition(b"\0")
@@ -180,4 +180,4 @@ def parse(output: Output, query: Query) -> Found:
             rows.append((path.decode(errors="surrogateescape"), rest.decode(errors="replace").rstrip("\r")))
         else:
             rows.append(("", path.decode(errors="replace")))
-    return Found(rows, count_matches(rows, query.mode), output.timed_out, output.cut, error)
+    return SearchRows(rows, count_matches(rows, query.mode), output.timed_out, output.cut, error)

@@ -8,7 +8,7 @@ from typing import Any
 
 from clew.tools.documents.worker import run_worker
 from clew.tools.search.in_python import list_files, search_files
-from clew.tools.search.query import Found, Query
+from clew.tools.search.query import SearchQuery, SearchRows
 
 SPARE_S = 2.0
 
@@ -23,7 +23,7 @@ def main() -> int:
 def answer(request: dict[str, Any]) -> Any:
     """Which of the three questions it is."""
     if "query" in request:
-        return search_files(Query(**request["query"]), request["timeout_s"])
+        return search_files(SearchQuery(**request["query"]), request["timeout_s"])
     if "root" in request:
         return list_files(request["root"], request["timeout_s"])
     return list(matching(request["lines"], request["pattern"]))
@@ -45,13 +45,13 @@ async def ask(request: dict[str, Any], timeout_s: float) -> Any:
     return None if output is None else json.loads(output)
 
 
-async def ask_search(query: Query, timeout_s: float) -> Found:
+async def ask_search(query: SearchQuery, timeout_s: float) -> SearchRows:
     """Search file contents."""
     found = await ask({"query": query._asdict(), "timeout_s": timeout_s}, timeout_s)
     if found is None:
-        return Found([], 0, True, False, "")
+        return SearchRows([], 0, True, False, "")
     rows, matches, timed_out, cut, error = found[:5]
-    return Found([(path, text) for path, text in rows], matches, timed_out, cut, error)
+    return SearchRows([(path, text) for path, text in rows], matches, timed_out, cut, error)
 
 
 async def ask_files(root: str, timeout_s: float) -> tuple[list[str], bool]:

@@ -20,7 +20,7 @@ _CHUNK = 1024 * 1024
 _SIDECARS = ".files.tar.gz"
 
 
-class Sizes(msgspec.Struct, frozen=True, kw_only=True):
+class DiskUse(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes on disk."""
 
     sessions: int
@@ -96,9 +96,9 @@ def archived_id(path: Path) -> str:
     return path.name.removesuffix(".jsonl.gz")
 
 
-def sizes(store: SessionStore) -> Sizes:
+def sizes(store: SessionStore) -> DiskUse:
     """What everything takes on disk."""
-    return Sizes(
+    return DiskUse(
         sessions=_tree_size(store.projects),
         archive=_tree_size(store.archive),
         trash=_tree_size(store.trash),

@@ -14,8 +14,8 @@ import msgspec
 
 from clew.system.private_files import FILE_MODE, private_dir
 from clew.transcript.index.digest import Digest
-from clew.transcript.index.rows import COLUMNS, PLACE, Hit, Row, SourceFile, filters, key_of, row_of
-from clew.transcript.index.search_text import Document, excerpt, indexed, match_query
+from clew.transcript.index.rows import COLUMNS, PLACE, Hit, IndexRow, SourceFile, filters, key_of, row_of
+from clew.transcript.index.search_text import IndexedText, excerpt, indexed, match_query
 
 VERSION = 6
 
@@ -71,7 +71,7 @@ class SessionIndex:
         self,
         source: SourceFile,
         digest: Digest,
-        found: Iterable[Document],
+        found: Iterable[IndexedText],
         *,
         start: int,
         offset: int,
@@ -96,7 +96,7 @@ class SessionIndex:
         with self._transaction():
             yield
 
-    def _add_documents(self, db: sqlite3.Connection, session: int, found: list[Document]) -> None:
+    def _add_documents(self, db: sqlite3.Connection, session: int, found: list[IndexedText]) -> None:
         first = db.execute("SELECT coalesce(max(id), 0) + 1 FROM documents").fetchone()[0]
         numbered = list(enumerate(found, first))
         db.executemany(
@@ -126,7 +126,7 @@ class SessionIndex:
         projects: Sequence[str] = (),
         limit: int = -1,
         not_after: float = float("inf"),
-    ) -> list[Row]:
+    ) -> list[IndexRow]:
         """Sessions, the last written first; those dated after `not_after` come last."""
         where, values = filters(agents, projects)
         found = self._db.execute(

@@ -8,9 +8,9 @@ from clew.protocol.entries import Entry
 from clew.transcript.index.database import SessionIndex
 from clew.transcript.index.digest import Digest
 from clew.transcript.index.rows import SourceFile
-from clew.transcript.index.search_text import Document, documents
+from clew.transcript.index.search_text import IndexedText, documents
 from clew.transcript.log.codec import MAX_LINE_BYTES
-from clew.transcript.log.scan import Line
+from clew.transcript.log.scan import LogLine
 from clew.transcript.past.reader import Located, iterate, locate
 
 _PIECE_BYTES = 8 * 1024 * 1024
@@ -19,7 +19,7 @@ _PIECE_BYTES = 8 * 1024 * 1024
 def ingest_file(index: SessionIndex, source: SourceFile) -> None:
     """Bring one of our own files up to date. A line that is still being written waits for the next time."""
     start, digest = index.start_of(source)
-    found: list[Document] = []
+    found: list[IndexedText] = []
     offset, size = start, 0
     for located in _lines(source, start):
         if located.entry is not None:
@@ -42,19 +42,19 @@ def ingest_entries(
     """Record a session that was read as a whole. `own_id`: what its agent calls it, which finds it like a title where
     the list knows it by the name of its file."""
     digest = Digest(problems=problems)
-    found = [Document(role="title", text=own_id)] if own_id != source.session_id else []
+    found = [IndexedText(role="title", text=own_id)] if own_id != source.session_id else []
     for entry in entries:
         found.extend(_taken(entry, digest))
     index.put(source, digest, found, start=0, offset=source.size, state=digest.state())
 
 
-def _taken(entry: Entry, digest: Digest, at: int = 0) -> list[Document]:
+def _taken(entry: Entry, digest: Digest, at: int = 0) -> list[IndexedText]:
     """What can be found of an entry. A title stays findable when another one takes its place; said again, it is not
     kept again."""
     known = (digest.own_title, digest.given_title)
     digest.feed(entry, at)
     titles = [title for title in (digest.own_title, digest.given_title) if title and title not in known]
-    return [*(Document(role="title", text=title) for title in titles), *documents(entry)]
+    return [*(IndexedText(role="title", text=title) for title in titles), *documents(entry)]
 
 
 def _lines(source: SourceFile, start: int) -> Iterator[Located]:
@@ -66,5 +66,5 @@ def _lines(source: SourceFile, start: int) -> Iterator[Located]:
         while line := packed.readline(MAX_LINE_BYTES):
             if offset >= start:
                 data = line.rstrip(b"\n")
-                yield from locate(Line(offset, len(line) - 1, data, ended=True))
+                yield from locate(LogLine(offset, len(line) - 1, data, ended=True))
             offset += len(line)

@@ -19,7 +19,7 @@ class SourceFile(msgspec.Struct, frozen=True, kw_only=True):
     archived: bool = False
 
 
-class Row(msgspec.Struct, frozen=True, kw_only=True):
+class IndexRow(msgspec.Struct, frozen=True, kw_only=True):
     """One session in a list."""
 
     agent: str
@@ -49,7 +49,7 @@ class Row(msgspec.Struct, frozen=True, kw_only=True):
 class Hit(msgspec.Struct, frozen=True, kw_only=True):
     """Where a session holds what was asked for."""
 
-    row: Row
+    row: IndexRow
     role: str
     uuid: str
     text: str
@@ -58,7 +58,7 @@ class Hit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 PLACE = "coalesce(nullif(s.project, ''), s.cwd)"
-NAMES = tuple(Row.__struct_fields__)
+NAMES = tuple(IndexRow.__struct_fields__)
 COLUMNS = ", ".join(f"s.{name}" for name in NAMES)
 
 
@@ -76,5 +76,5 @@ def key_of(source: SourceFile) -> tuple[str, str, str]:
     return source.agent, source.path, source.session_id
 
 
-def row_of(values: Sequence[object]) -> Row:
-    return msgspec.convert(dict(zip(NAMES, values, strict=True)), Row, strict=False)
+def row_of(values: Sequence[object]) -> IndexRow:
+    return msgspec.convert(dict(zip(NAMES, values, strict=True)), IndexRow, strict=False)

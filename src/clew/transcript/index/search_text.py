@@ -23,7 +23,7 @@ _CONTEXT = 60
 _CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0002ffff"
 
 
-class Document(msgspec.Struct, frozen=True, kw_only=True):
+class IndexedText(msgspec.Struct, frozen=True, kw_only=True):
     """A piece of text that can be found."""
 
     role: str
@@ -32,30 +32,30 @@ class Document(msgspec.Struct, frozen=True, kw_only=True):
     uuid: str = ""
 
 
-def documents(entry: Entry) -> Iterator[Document]:
+def documents(entry: Entry) -> Iterator[IndexedText]:
     """What of an entry is searched: all that people and models said, and the start and end of what tools printed."""
     if isinstance(entry, UserEntry):
         if isinstance(entry.message.content, str):
-            yield Document(role="user", text=entry.message.content[:MAX_TEXT], uuid=entry.uuid)
+            yield IndexedText(role="user", text=entry.message.content[:MAX_TEXT], uuid=entry.uuid)
             return
         for part in entry.message.content:
             if isinstance(part, TextPart):
-                yield Document(role="user", text=part.text[:MAX_TEXT], uuid=entry.uuid)
+                yield IndexedText(role="user", text=part.text[:MAX_TEXT], uuid=entry.uuid)
             elif isinstance(part, ToolResultPart):
                 text = result_text(part)
                 if len(text) > _RESULT_HEAD + _RESULT_TAIL:
                     text = f"{text[:_RESULT_HEAD]}\n...\n{text[-_RESULT_TAIL:]}"
-                yield Document(role="tool", text=text, uuid=entry.uuid)
+                yield IndexedText(role="tool", text=text, uuid=entry.uuid)
     elif isinstance(entry, AssistantEntry):
         for part in entry.message.content:
             if isinstance(part, TextPart):
-                yield Document(role="assistant", text=part.text[:MAX_TEXT], uuid=entry.uuid)
+                yield IndexedText(role="assistant", text=part.text[:MAX_TEXT], uuid=entry.uuid)
             elif isinstance(part, ToolCallPart):
                 call = meant_call(part)
                 values = " ".join(value for value in call.arguments.values() if isinstance(value, str))
-                yield Document(role="tool", text=f"{call.name} {values[:_MAX_CALL]}", uuid=entry.uuid)
+                yield IndexedText(role="tool", text=f"{call.name} {values[:_MAX_CALL]}", uuid=entry.uuid)
     elif isinstance(entry, SystemEntry) and entry.subtype == "away_summary":
-        yield Document(role="recap", text=entry.content[:MAX_TEXT], uuid=entry.uuid)
+        yield IndexedText(role="recap", text=entry.content[:MAX_TEXT], uuid=entry.uuid)
 
 
 def indexed(text: str) -> str:

@@ -12,7 +12,7 @@ from clew.transcript.log.codec import MAX_LINE_BYTES
 _CHUNK = 512 * 1024
 
 
-class Line(NamedTuple):
+class LogLine(NamedTuple):
     """One line without its newline. `data` is None when the line is too long to be held."""
 
     offset: int
@@ -22,7 +22,7 @@ class Line(NamedTuple):
     """False for a last line without a newline."""
 
 
-def backward(fd: int, end: int) -> Iterator[Line]:
+def backward(fd: int, end: int) -> Iterator[LogLine]:
     """The non-empty lines before `end`, last first."""
     pieces: list[bytes] = []  # the part of the current line that lies after `position`, last piece first
     length = 0
@@ -43,14 +43,14 @@ def backward(fd: int, end: int) -> Iterator[Line]:
             if cut < 0:
                 break
             if length:
-                yield Line(position + cut + 1, length, _joined(pieces, length), ended)
+                yield LogLine(position + cut + 1, length, _joined(pieces, length), ended)
             pieces.clear()
             length, high, ended = 0, cut, True
     if length:
-        yield Line(0, length, _joined(pieces, length), ended)
+        yield LogLine(0, length, _joined(pieces, length), ended)
 
 
-def forward(fd: int, start: int, end: int) -> Iterator[Line]:
+def forward(fd: int, start: int, end: int) -> Iterator[LogLine]:
     """The non-empty lines from `start` (a line's first byte) to `end`, first one first."""
     pieces: list[bytes] = []
     length = 0
@@ -72,13 +72,13 @@ def forward(fd: int, start: int, end: int) -> Iterator[Line]:
                 break
             if length:
                 joined = None if length > MAX_LINE_BYTES else b"".join(pieces)
-                yield Line(line_start, length, joined, True)
+                yield LogLine(line_start, length, joined, True)
             pieces.clear()
             length, low = 0, cut + 1
             line_start = position + low
         position += len(data)
     if length:
-        yield Line(line_start, length, None if length > MAX_LINE_BYTES else b"".join(pieces), False)
+        yield LogLine(line_start, length, None if length > MAX_LINE_BYTES else b"".join(pieces), False)
 
 
 def _joined(pieces: list[bytes], length: int) -> bytes | None:

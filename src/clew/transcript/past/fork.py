@@ -38,7 +38,7 @@ from clew.transcript.chain.links import is_boundary, parent_of, uuid_of
 from clew.transcript.log.codec import decode, encode, seal
 from clew.transcript.log.files import open_read
 from clew.transcript.past.interruption import counts
-from clew.transcript.past.reader import Loaded
+from clew.transcript.past.reader import LoadedLog
 
 SHAPING = (CallChanged, CompactionEnded, CompactionUndone, ItemPinned, PlanAnswered, SectionKept, ViewTrimmed)
 """Events that the view, the next compaction, or the facts about a copied call are made from."""
@@ -58,7 +58,7 @@ class Fork(msgspec.Struct, frozen=True, kw_only=True):
     leaf: EntryId | None
 
 
-def fork_session(loaded: Loaded, new_id: SessionId, *, timestamp: str, title: str = "") -> Fork:
+def fork_session(loaded: LoadedLog, new_id: SessionId, *, timestamp: str, title: str = "") -> Fork:
     """Copy what is in view to a new session. `loaded` may have been cut by `resume_at`.
 
     Lines are copied field by field as they stand in the file, unknown ones too; only the session's stamp, the links
@@ -103,7 +103,7 @@ def branch_title(title: str, taken: Collection[str]) -> str:
     return name
 
 
-def _last_result(loaded: Loaded, new_id: SessionId) -> tuple[EntryId | None, TurnResultEntry | None]:
+def _last_result(loaded: LoadedLog, new_id: SessionId) -> tuple[EntryId | None, TurnResultEntry | None]:
     """The last entry of the last turn that goes along, and how that turn ended; None when it was cut off. What it cost
     stays in the books of the source."""
     last = next((entry for entry in reversed(loaded.chain) if counts(entry)), None)
@@ -120,7 +120,7 @@ def _last_result(loaded: Loaded, new_id: SessionId) -> tuple[EntryId | None, Tur
 class _Copied:
     """Which entries go along, and what each hangs under in the copy."""
 
-    def __init__(self, loaded: Loaded) -> None:
+    def __init__(self, loaded: LoadedLog) -> None:
         self._by_id: dict[EntryId, Entry] = {}
         written: dict[EntryId, int] = {}
         for number, entry in enumerate(loaded.entries):
@@ -216,7 +216,7 @@ def _restamped(line: bytes, entry: Entry, kept: _Copied, new_id: SessionId, old_
     return seal(msgspec.json.encode(fields))
 
 
-def _source_line(loaded: Loaded, new_id: SessionId, timestamp: str) -> bytes:
+def _source_line(loaded: LoadedLog, new_id: SessionId, timestamp: str) -> bytes:
     entry = SessionSourceEntry(
         session_id=new_id,
         timestamp=timestamp,

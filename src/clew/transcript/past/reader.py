@@ -20,7 +20,7 @@ from clew.transcript.log.codec import decode
 from clew.transcript.log.files import open_read
 from clew.transcript.log.lease import holder_of
 from clew.transcript.log.lenient import KNOWN_TYPES
-from clew.transcript.log.scan import Line, backward, forward
+from clew.transcript.log.scan import LogLine, backward, forward
 from clew.transcript.past.lookback import MAX_VIEW_BYTES, Lookback
 
 _MAX_FAILURES = 64
@@ -121,7 +121,7 @@ _DAMAGED_LINKS = {"no-id", "bad-entry"}
 """Kinds of damage after which an entry is still used, but may not be what others name as their parent."""
 
 
-class Loaded(msgspec.Struct, frozen=True, kw_only=True):
+class LoadedLog(msgspec.Struct, frozen=True, kw_only=True):
     """A session as far as it is in view."""
 
     path: str
@@ -168,7 +168,9 @@ class Located(NamedTuple):
     """False for a last line without a newline."""
 
 
-def load(path: Path, *, session_id: str = "", sidechain: bool = False, max_view_bytes: int = MAX_VIEW_BYTES) -> Loaded:
+def load(
+    path: Path, *, session_id: str = "", sidechain: bool = False, max_view_bytes: int = MAX_VIEW_BYTES
+) -> LoadedLog:
     """The newest conversation of a file. `session_id`: default the file's name, if any entry says so."""
     wanted = session_id or path.stem
     try:
@@ -201,7 +203,7 @@ def iterate(path: Path, *, start: int = 0, end: int | None = None) -> Iterator[L
         os.close(fd)
 
 
-def locate(line: Line) -> list[Located]:
+def locate(line: LogLine) -> list[Located]:
     """Decode one line: an entry, or several when newlines between them are missing. Only the last can be `ended`."""
     if line.data is None:
         return [Located(line.offset, line.length, None, "too-long", line.ended)]
@@ -215,7 +217,7 @@ def locate(line: Line) -> list[Located]:
     return found
 
 
-def _located(line: Line, part: Stretch) -> Located:
+def _located(line: LogLine, part: Stretch) -> Located:
     assert line.data is not None
     entry, problem = (None, part.problem) if part.problem else decode(line.data[part.start : part.end].rstrip(b"\0"))
     return Located(line.offset + part.start, part.end - part.start, entry, problem, ended=False)
@@ -260,7 +262,7 @@ class _Search:
         return lookback.take(found, found.entry, found.offset, found.length)
 
 
-def _assembled(path: Path, session_id: str, size: int, lookback: Lookback[Located], *, sidechain: bool) -> Loaded:
+def _assembled(path: Path, session_id: str, size: int, lookback: Lookback[Located], *, sidechain: bool) -> LoadedLog:
     located = lookback.in_file_order()
     entries: list[Entry] = []
     spans: list[tuple[int, int]] = []
@@ -283,7 +285,7 @@ def _assembled(path: Path, session_id: str, size: int, lookback: Lookback[Locate
     if lookback.cut:
         conversation = from_first_prompt(conversation)
         problems.append(Problem(path=str(path), offset=lookback.reached, kind="cut"))
-    return Loaded(
+    return LoadedLog(
         path=str(path),
         session_id=SessionId(session_id),
         entries=tuple(entries),
@@ -304,8 +306,8 @@ def from_first_prompt(chain: tuple[Entry, ...]) -> tuple[Entry, ...]:
     return chain
 
 
-def _unreadable(path: Path, session_id: str, why: str) -> Loaded:
-    return Loaded(
+def _unreadable(path: Path, session_id: str, why: str) -> LoadedLog:
+    return LoadedLog(
         path=str(path),
         session_id=SessionId(session_id),
         entries=(),

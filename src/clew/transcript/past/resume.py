@@ -11,7 +11,7 @@ from clew.transcript.errors import SessionNotFound, UnknownEntry
 from clew.transcript.log.lease import holder_of
 from clew.transcript.log.origin import is_conversation
 from clew.transcript.log.store import SessionStore, sessions_in
-from clew.transcript.past.reader import Loaded
+from clew.transcript.past.reader import LoadedLog
 
 Identity = Callable[[Path], str]
 """The repository of a directory as `<first commit>:<path inside>`; empty when there is none or it must not be asked."""
@@ -53,7 +53,7 @@ def own_session(store: SessionStore, query: str) -> Path | None:
     return sure[0] if len(sure) == 1 else None
 
 
-def resume_at(loaded: Loaded, entry_id: str, *, drops_turn: str | None = None) -> Loaded:
+def resume_at(loaded: LoadedLog, entry_id: str, *, drops_turn: str | None = None) -> LoadedLog:
     """`--resume-session-at`: the history up to this entry, extended so that no call stays without its result.
 
     The file is not touched: the next entry hangs under the new leaf, and the rest becomes a branch not taken. With

@@ -10,7 +10,7 @@ from clew.tui.dialogs.base import QUIET_S, Dialog
 from clew.tui.dialogs.options import NOWHERE, Option
 
 
-class Way(Struct, frozen=True, kw_only=True):
+class ChoiceWay(Struct, frozen=True, kw_only=True):
     """One answer and what it sends."""
 
     key: str
@@ -25,7 +25,7 @@ class ChoiceDialog(Dialog):
     heading = ""
     escape = "Esc closes"
 
-    def __init__(self, ways: Sequence[Way], *, quiet_s: float = QUIET_S) -> None:
+    def __init__(self, ways: Sequence[ChoiceWay], *, quiet_s: float = QUIET_S) -> None:
         super().__init__(quiet_s=quiet_s)
         self.ways = tuple(ways)
 
@@ -49,11 +49,11 @@ class ChoiceDialog(Dialog):
     def chosen(self, place: int) -> None:
         self.taken(self.ways[place])
 
-    def taken(self, way: Way) -> None:
+    def taken(self, way: ChoiceWay) -> None:
         """One of the ways was chosen."""
         self.finish(*way.ops)
 
 
-def _option(way: Way) -> Option:
+def _option(way: ChoiceWay) -> Option:
     detail = (Span(f"  {way.detail}", "dim"),) if way.detail else ()
     return Option(value=way.key, key=way.key, label=(Span(way.label), *detail))

@@ -7,7 +7,7 @@ from clew.protocol.events import ColdReturn, Event
 from clew.protocol.ops import Compact, SwitchSession
 from clew.text.figures import duration, money
 from clew.tui.dialogs.base import QUIET_S, Dialog
-from clew.tui.dialogs.choice import ChoiceDialog, Way
+from clew.tui.dialogs.choice import ChoiceDialog, ChoiceWay
 from clew.tui.dialogs.registry import DialogContext
 
 
@@ -25,9 +25,11 @@ class ColdReturnDialog(ChoiceDialog):
 
     def __init__(self, event: ColdReturn, *, quiet_s: float = QUIET_S) -> None:
         ways = (
-            Way(key="g", label="Go on"),
-            Way(key="c", label="Compact first", detail="a summary takes the place of the older part", ops=(Compact(),)),
-            Way(key="n", label="New session", detail="this one stays and can be resumed", ops=(SwitchSession(),)),
+            ChoiceWay(key="g", label="Go on"),
+            ChoiceWay(
+                key="c", label="Compact first", detail="a summary takes the place of the older part", ops=(Compact(),)
+            ),
+            ChoiceWay(key="n", label="New session", detail="this one stays and can be resumed", ops=(SwitchSession(),)),
         )
         super().__init__(ways, quiet_s=quiet_s)
         self._event = event

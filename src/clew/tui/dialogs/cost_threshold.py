@@ -7,7 +7,7 @@ from clew.protocol.events import CostThresholdReached, Event
 from clew.protocol.ops import Compact, Interrupt
 from clew.text.figures import money
 from clew.tui.dialogs.base import QUIET_S, Dialog
-from clew.tui.dialogs.choice import ChoiceDialog, Way
+from clew.tui.dialogs.choice import ChoiceDialog, ChoiceWay
 from clew.tui.dialogs.registry import DialogContext
 
 
@@ -25,9 +25,11 @@ class CostThresholdDialog(ChoiceDialog):
 
     def __init__(self, event: CostThresholdReached, *, quiet_s: float = QUIET_S) -> None:
         ways = (
-            Way(key="g", label="Go on"),
-            Way(key="s", label="Stop here", detail="interrupts the agent; nothing is lost", ops=(Interrupt(),)),
-            Way(key="c", label="Stop and compact", detail="later requests cost less", ops=(Interrupt(), Compact())),
+            ChoiceWay(key="g", label="Go on"),
+            ChoiceWay(key="s", label="Stop here", detail="interrupts the agent; nothing is lost", ops=(Interrupt(),)),
+            ChoiceWay(
+                key="c", label="Stop and compact", detail="later requests cost less", ops=(Interrupt(), Compact())
+            ),
         )
         super().__init__(ways, quiet_s=quiet_s)
         self._event = event

@@ -7,8 +7,8 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from clew.presentation.rows.spans import Row, Span, clipped, spread, width_of, wrapped
-from clew.tui.dialogs.layout import WIDE, DialogLayout, Part, rows_allowed
-from clew.tui.dialogs.options import Options
+from clew.tui.dialogs.layout import WIDE, DialogLayout, LayoutPart, rows_allowed
+from clew.tui.dialogs.options import OptionList
 from clew.tui.dialogs.row_view import RowView
 from clew.tui.terminal.key_order import LineField
 
@@ -19,7 +19,7 @@ ASIDE_ROWS = 7
 """What stands beside the options has this many rows where it must stand below them."""
 
 
-class Frame(Widget, can_focus=True):
+class DialogFrame(Widget, can_focus=True):
     """The parts and where they stand. Keys and answers are the dialog's."""
 
     field_last = False
@@ -34,7 +34,7 @@ class Frame(Widget, can_focus=True):
         self.body = RowView(self.body_rows, classes="body")
         self.divider = RowView(self._divider_rows, classes="divider")
         self.field = LineField(compact=True, select_on_focus=False, classes="field")
-        self.options = Options(classes="options")
+        self.options = OptionList(classes="options")
         self.aside = RowView(classes="aside")
         self._gap = RowView(lambda columns: [()], classes="gap")
         self._hint = RowView(self._hint_rows, classes="hint")
@@ -106,13 +106,13 @@ class Frame(Widget, can_focus=True):
         allowed = rows_allowed(viewport.height) - self.styles.gutter.height
         return min(self._placing.height(children, width), allowed)
 
-    def part(self, child: Widget, columns: int) -> Part:
+    def part(self, child: Widget, columns: int) -> LayoutPart:
         """The rows a child wants at this width."""
         wants = child.wanted(columns) if isinstance(child, RowView) else 1
         if child is self.aside and self.beside(columns) is None:
             wants = min(wants, ASIDE_ROWS) if self.aside_below else 0
         least = MIN_BODY if child is self.body else MIN_OPTIONS if child is self.options else wants
-        return Part(wants=wants, least=0 if child is self._gap else min(least, wants))
+        return LayoutPart(wants=wants, least=0 if child is self._gap else min(least, wants))
 
     def beside(self, columns: int) -> tuple[Widget, Widget] | None:
         """What stands beside the options."""

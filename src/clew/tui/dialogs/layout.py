@@ -17,7 +17,7 @@ WIDE = 98
 GAP = 3
 
 
-class Part(Struct, frozen=True, kw_only=True):
+class LayoutPart(Struct, frozen=True, kw_only=True):
     """The rows one part wants, and how few it can do with."""
 
     wants: int
@@ -29,7 +29,7 @@ def rows_allowed(screen_rows: int) -> int:
     return max(int(screen_rows * MAX_SHARE), min(screen_rows - 1, MIN_ROWS))
 
 
-def shared(parts: Sequence[Part], room: int) -> list[int]:
+def shared(parts: Sequence[LayoutPart], room: int) -> list[int]:
     """Rows for each part. When there are too few, empty rows go first, then the part that has most above its least
     gives, row by row; when even that is too much, the last parts go without."""
     tight = sum(part.wants for part in parts) > room
@@ -47,7 +47,7 @@ def shared(parts: Sequence[Part], room: int) -> list[int]:
 class Parted(Protocol):
     """What the layout asks a dialog."""
 
-    def part(self, child: Widget, columns: int) -> Part:
+    def part(self, child: Widget, columns: int) -> LayoutPart:
         """The rows a child wants at this width."""
         ...
 
@@ -84,16 +84,16 @@ class DialogLayout(Layout):
             y += rows
         return placed
 
-    def _stacked(self, children: Sequence[Widget], columns: int) -> list[tuple[Widget, Part]]:
+    def _stacked(self, children: Sequence[Widget], columns: int) -> list[tuple[Widget, LayoutPart]]:
         pair = self._dialog.beside(columns)
-        found: list[tuple[Widget, Part]] = []
+        found: list[tuple[Widget, LayoutPart]] = []
         for child in children:
             if pair is not None and child is pair[1]:
                 continue
             if pair is not None and child is pair[0]:
                 left = left_columns(columns)
                 one, other = self._dialog.part(child, left), self._dialog.part(pair[1], columns - left - GAP)
-                found.append((child, Part(wants=max(one.wants, other.wants), least=one.least)))
+                found.append((child, LayoutPart(wants=max(one.wants, other.wants), least=one.least)))
             else:
                 found.append((child, self._dialog.part(child, columns)))
         return found

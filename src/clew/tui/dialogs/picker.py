@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from textual.widget import Widget
 
 from clew.tui.dialogs.base import KEYS, Dialog
-from clew.tui.dialogs.layout import Part
+from clew.tui.dialogs.layout import LayoutPart
 from clew.tui.dialogs.options import NOWHERE, Option
 
 
@@ -44,10 +44,14 @@ class Picker(Dialog):
     def typed(self, text: str) -> None:
         self.refill(anew=True)
 
-    def part(self, child: Widget, columns: int) -> Part:
+    def part(self, child: Widget, columns: int) -> LayoutPart:
         """The list keeps the height it once had, so that nothing jumps while it is filtered."""
         found = super().part(child, columns)
-        return Part(wants=max(found.wants, self.options.tallest), least=found.least) if child is self.options else found
+        return (
+            LayoutPart(wants=max(found.wants, self.options.tallest), least=found.least)
+            if child is self.options
+            else found
+        )
 
     def hint(self) -> str:
         return "↑ ↓ Enter · Esc closes"

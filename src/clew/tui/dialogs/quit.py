@@ -6,7 +6,7 @@ from clew.presentation.rows.spans import Row, Span, wrapped
 from clew.protocol.ops import Close, Leave
 from clew.text.terminal_text import sanitize
 from clew.tui.dialogs.base import QUIET_S
-from clew.tui.dialogs.choice import ChoiceDialog, Way
+from clew.tui.dialogs.choice import ChoiceDialog, ChoiceWay
 
 MAX_ENDED = 8
 
@@ -26,9 +26,9 @@ class QuitDialog(ChoiceDialog):
         self, ends: Sequence[str], *, attended: bool = False, kept: bool = True, quiet_s: float = QUIET_S
     ) -> None:
         ways = (
-            *((Way(key="l", label="Leave it running for the others", ops=(Leave(),)),) if attended else ()),
-            Way(key="q", label="Close it for all" if attended else "Quit", ops=(Close(),)),
-            Way(key="s", label="Stay"),
+            *((ChoiceWay(key="l", label="Leave it running for the others", ops=(Leave(),)),) if attended else ()),
+            ChoiceWay(key="q", label="Close it for all" if attended else "Quit", ops=(Close(),)),
+            ChoiceWay(key="s", label="Stay"),
         )
         super().__init__(ways, quiet_s=quiet_s)
         self._ends = tuple(ends)
@@ -44,7 +44,7 @@ class QuitDialog(ChoiceDialog):
         rows += [(), *wrapped((Span(stays, "dim" if self._kept else "warning"),), columns)]
         return rows
 
-    def taken(self, way: Way) -> None:
+    def taken(self, way: ChoiceWay) -> None:
         if way.ops:
             self.finish(*way.ops)
         else:

@@ -6,7 +6,7 @@ from clew.presentation.rows.spans import Row, Span, preformatted, wrapped
 from clew.text.terminal_text import reveal
 from clew.text.terminal_text import warnings as warnings_about
 from clew.tui.dialogs.base import QUIET_S
-from clew.tui.dialogs.choice import ChoiceDialog, Way
+from clew.tui.dialogs.choice import ChoiceDialog, ChoiceWay
 
 MEANING = (
     "If you trust it, its memory files, settings, skills and commands are read and its git state is looked at.",
@@ -22,8 +22,8 @@ class TrustDialog(ChoiceDialog):
 
     def __init__(self, path: str, answer: Callable[[bool], None], *, quiet_s: float = QUIET_S) -> None:
         ways = (
-            Way(key="y", label="Trust it", detail="kept for this directory"),
-            Way(key="n", label="Go on without trusting it"),
+            ChoiceWay(key="y", label="Trust it", detail="kept for this directory"),
+            ChoiceWay(key="n", label="Go on without trusting it"),
         )
         super().__init__(ways, quiet_s=quiet_s)
         self._path = path
@@ -41,7 +41,7 @@ class TrustDialog(ChoiceDialog):
             rows += wrapped((Span(text),), columns)
         return rows
 
-    def taken(self, way: Way) -> None:
+    def taken(self, way: ChoiceWay) -> None:
         self._give(trusted=way.key == "y")
 
     def back(self) -> None:

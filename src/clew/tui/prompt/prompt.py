@@ -18,21 +18,21 @@ from clew.composing.typed_input import TypedInput, understood
 from clew.composing.vim import Vim, VimMode
 from clew.tui.owning_app import app_of
 from clew.tui.prompt.clipboard_paste import copied_outside
-from clew.tui.prompt.completing import Completing
+from clew.tui.prompt.completion import PromptCompletion
 from clew.tui.prompt.completion_list import CompletionList
-from clew.tui.prompt.draft_keeping import DraftKeeping
+from clew.tui.prompt.draft_keeper import DraftKeeping
 from clew.tui.prompt.edit_area import EditArea
 from clew.tui.prompt.editing_actions import CUTTING, EDITING
 from clew.tui.prompt.history_search import SearchLine
 from clew.tui.prompt.outside_editor import edited_outside
-from clew.tui.prompt.recalling import Recalling
-from clew.tui.prompt.searching import Searching
+from clew.tui.prompt.recall import Recalling
+from clew.tui.prompt.search import PromptSearch
 from clew.tui.prompt.vim import vim_for
 
 PLACEHOLDER = "ask for something; @ file  / command  ! shell"
 
 
-class Prompt(EditArea):
+class PromptArea(EditArea):
     """Where the person types. Escape, Ctrl-C and everything else that is not about the text go on to the app."""
 
     class Entered(Message):
@@ -86,10 +86,10 @@ class Prompt(EditArea):
         """Where pictures are looked for; the session's directory."""
         self.queued = False
         """Prompts wait to join: Up in an empty prompt takes the last one back."""
-        self.completing = Completing(
+        self.completing = PromptCompletion(
             self, completions, commands, lambda query: void(self.post_message(self.CompletionWanted(query)))
         )
-        self.searching = Searching(self, search_line, self.recalling.items, self.recalling.form)
+        self.searching = PromptSearch(self, search_line, self.recalling.items, self.recalling.form)
         self._vim: Vim | None = vim_for(self) if vim else None
         self._draft = DraftKeeping(self, lambda: self.unsent)
         super().__init__(id=id, placeholder=placeholder)

@@ -14,7 +14,7 @@ from textual.widget import Widget
 
 from clew.presentation.rows.spans import Row
 from clew.presentation.status import activity_row, footer_row, header_row
-from clew.tui.conversation import Conversation
+from clew.tui.conversation import ScreenConversation
 from clew.tui.reading.strips import StripMaker
 from clew.tui.reading.transcript import Transcript
 from clew.tui.themes import styles_for
@@ -70,7 +70,7 @@ class Drawing:
     def __init__(
         self,
         app: App[Any],
-        conversation: Conversation,
+        conversation: ScreenConversation,
         transcript: Transcript,
         *,
         stopping: Callable[[], bool],

@@ -7,7 +7,7 @@ from clew.tui.reading.find_line import FindLine
 from clew.tui.reading.transcript import Transcript
 
 
-class Reading:
+class ReadingMode:
     """What keys mean while the transcript has the focus."""
 
     def __init__(

@@ -16,7 +16,7 @@ Write = Callable[[str], None]
 MAX_TITLE = 60
 
 
-class Presence:
+class ScreenPresence:
     """Watches for the return, and writes to the terminal's frame."""
 
     def __init__(

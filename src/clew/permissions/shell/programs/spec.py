@@ -11,7 +11,7 @@ for that script).
 from collections.abc import Callable
 from typing import Literal, NamedTuple
 
-from clew.permissions.shell.reading.words import Piece, Word
+from clew.permissions.shell.reading.words import Word, WordPiece
 
 Operands = Literal["none", "text", "paths", "path", "pattern paths", "anything", "script"]
 
@@ -148,7 +148,7 @@ class _Reader:
     def _keep(self, name: str, word: Word | None, value: str) -> None:
         self._add(name, word.text if word else value)
         if name in self.row.paths:
-            self.paths.append(word or Word(value, (Piece("bare", value),)))
+            self.paths.append(word or Word(value, (WordPiece("bare", value),)))
 
     def _short(self, text: str) -> str:
         row = self.row

@@ -14,7 +14,7 @@ from clew.permissions.paths import resolve
 from clew.permissions.shell.programs.table import program
 from clew.permissions.shell.proof.prove import Proof, prove
 from clew.permissions.shell.proof.trees import Wanted, names_wanted, refuse_index, refuse_secrets
-from clew.permissions.shell.reading.words import Command, Word, literal
+from clew.permissions.shell.reading.words import SimpleCommand, Word, literal
 from clew.system.git import find_repository
 from clew.system.git_index import IndexUnclear, index_names
 
@@ -62,7 +62,7 @@ def prove_find_exec(words: list[Word], cwd: str, places: Places) -> Proof:
     return Proof(why, "find") if why else _each(inner, cwd, places, starts, names_wanted(rest))
 
 
-def prove_xargs(words: list[Word], command: Command, cwd: str, places: Places) -> Proof:
+def prove_xargs(words: list[Word], command: SimpleCommand, cwd: str, places: Places) -> Proof:
     """xargs behind a program that prints nothing but names of files below this directory."""
     if _reads_elsewhere(command) or not _names_files(command.pipe_from):
         return Proof("xargs takes its words from something that is not proven to list files", "xargs")
@@ -119,7 +119,7 @@ def _each(commands: list[list[Word]], cwd: str, places: Places, starts: list[str
     return Proof(_hazard(starts, places), commands[0][0].text)
 
 
-def _names_files(producer: Command | None) -> bool:
+def _names_files(producer: SimpleCommand | None) -> bool:
     """Follow the pipe back through filters of whole lines to a program that lists files below the directory."""
     while producer is not None and producer.words and producer.pipe_from is not None:
         if not _passes_lines(producer):
@@ -144,7 +144,7 @@ def _names_files(producer: Command | None) -> bool:
     return all(_HARMLESS_FLAG.fullmatch(text) for text in texts[1:] if text.startswith("-"))
 
 
-def _passes_lines(filtering: Command) -> bool:
+def _passes_lines(filtering: SimpleCommand) -> bool:
     """The program hands on some of the lines it gets from the pipe, unchanged."""
     name, *texts = [word.text for word in filtering.words]
     allowed = _PASSES_LINES.get(name)
@@ -156,7 +156,7 @@ def _passes_lines(filtering: Command) -> bool:
     return len(operands) == (1 if name == "grep" else 0) and not any(text.startswith("-") for text in operands)
 
 
-def _reads_elsewhere(command: Command) -> bool:
+def _reads_elsewhere(command: SimpleCommand) -> bool:
     return any(redirect.op.startswith("<") for redirect in command.redirects)
 
 
@@ -168,7 +168,7 @@ def _beyond(words: list[Word]) -> str:
     return ""
 
 
-def _source(command: Command) -> Command:
+def _source(command: SimpleCommand) -> SimpleCommand:
     while command.pipe_from is not None:
         command = command.pipe_from
     return command

@@ -5,7 +5,7 @@ from itertools import pairwise
 
 from clew.permissions.shell.reading.glob import GLOB
 from clew.permissions.shell.reading.values import Value, Variables
-from clew.permissions.shell.reading.words import Command, Redirect
+from clew.permissions.shell.reading.words import Redirect, SimpleCommand
 from clew.text.guarded_names import word_set
 
 _MAX_WORDS = 64
@@ -23,7 +23,7 @@ def filtered_find(argv: list[Value]) -> bool:
     return False
 
 
-def piped_text(command: Command, variables: Variables) -> str:
+def piped_text(command: SimpleCommand, variables: Variables) -> str:
     """What a pipe would feed, where the program before it only prints its own words."""
     source = command.pipe_from
     if source is None or not source.words:
@@ -47,7 +47,9 @@ def _first_test(values: list[Value]) -> int:
     return next((at for at, value in enumerate(values) if value.text.startswith(("-", "(", "!"))), len(values))
 
 
-def fed_text(command: Command, redirects: Iterable[tuple[Redirect, tuple[Value, ...]]], variables: Variables) -> str:
+def fed_text(
+    command: SimpleCommand, redirects: Iterable[tuple[Redirect, tuple[Value, ...]]], variables: Variables
+) -> str:
     """What a command gets to read, where it stands in the text itself."""
     found = [
         redirect.body if redirect.op in ("<<", "<<-") else " ".join(value.text for value in values)
@@ -83,7 +85,7 @@ def text_behind(word: str, flags: tuple[str, ...]) -> str | None:
     return None
 
 
-def piped_words(command: Command, fed: str, variables: Variables) -> list[Value]:
+def piped_words(command: SimpleCommand, fed: str, variables: Variables) -> list[Value]:
     """The words that xargs would add; one that is not known where the pipe cannot be read."""
     text = fed or piped_text(command, variables)
     return [Value(part) for part in text.split()[:_MAX_WORDS]] if text else [Value("", known=False)]

@@ -20,7 +20,7 @@ from clew.permissions.shell.proof.prove import Proof, prove
 from clew.permissions.shell.proof.reads import refuse_read, splits
 from clew.permissions.shell.proof.trees import refuse_tree
 from clew.permissions.shell.reading.lexer import Lexer
-from clew.permissions.shell.reading.words import Command, Piece, Redirect, Word
+from clew.permissions.shell.reading.words import Redirect, SimpleCommand, Word, WordPiece
 
 _MAX_POSSIBLE = 4
 
@@ -44,7 +44,7 @@ class Directories:
         self._places = places
         self._states: dict[tuple[int, ...], _State] = {(): _State(names, names)}
 
-    def before(self, command: Command) -> frozenset[str]:
+    def before(self, command: SimpleCommand) -> frozenset[str]:
         """The directories in which this command may start; none means that it cannot be known."""
         state = self._states.get(command.scope)
         if state is None:
@@ -56,7 +56,7 @@ class Directories:
             return state.failed
         return state.either
 
-    def after(self, command: Command, started: frozenset[str], moved: frozenset[str] | None) -> None:
+    def after(self, command: SimpleCommand, started: frozenset[str], moved: frozenset[str] | None) -> None:
         """`moved`: where a `cd` leads; None for any other command, which may succeed or fail and moves nothing."""
         state = self._states[command.scope]
         succeeded, failed = (started, started) if moved is None else (moved, frozenset[str]())
@@ -75,7 +75,7 @@ class Directories:
         self._states[outer] = _State(either, either)
         return _State(either, either)
 
-    def change(self, command: Command, started: frozenset[str]) -> tuple[frozenset[str], str]:
+    def change(self, command: SimpleCommand, started: frozenset[str]) -> tuple[frozenset[str], str]:
         """The names after a `cd`, and why it is not proven harmless."""
         words = command.words
         if command.pipe_from is not None or command.conditional:
@@ -117,12 +117,12 @@ _LOOP_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _MAX_LOOP_VALUES = 24
 
 
-class Part:
+class CommandPart:
     """One simple command of the text with a directory it may run in, loop variables filled in."""
 
     __slots__ = ("command", "cwd", "forms", "outputs", "why")
 
-    def __init__(self, command: Command, cwd: str | None) -> None:
+    def __init__(self, command: SimpleCommand, cwd: str | None) -> None:
         self.command = command
         self.cwd = cwd
         self.forms: list[list[Word]] = []
@@ -137,7 +137,7 @@ class Part:
         return " ".join(word.raw for word in self.command.words)
 
 
-def parts_of(lexer: Lexer, names: frozenset[str], places: Places) -> list[Part]:
+def parts_of(lexer: Lexer, names: frozenset[str], places: Places) -> list[CommandPart]:
     """The parts in order, once for each directory they may run in. `names`: what the shell may call the first one.
 
     The text has passed the grammar, so there is no substitution and no unknown variable.
@@ -147,7 +147,7 @@ def parts_of(lexer: Lexer, names: frozenset[str], places: Places) -> list[Part]:
     # The lexer tells what a pipe joins; the tree takes `cd x && a 2>&1 | b` for a pipe of both.
     piped = {id(command.pipe_from) for command in lexer.commands if command.pipe_from is not None}
     directories = Directories(names, places)
-    parts: list[Part] = []
+    parts: list[CommandPart] = []
     for command in lexer.commands:
         started = directories.before(command)
         moved: frozenset[str] | None = None
@@ -157,7 +157,7 @@ def parts_of(lexer: Lexer, names: frozenset[str], places: Places) -> list[Part]:
             if id(command) in piped:
                 moved, why = frozenset[str](), "a change of directory that may not happen"
         for place in sorted({real(name) for name in started}) or (None,):
-            part = Part(command, place)
+            part = CommandPart(command, place)
             part.forms = [] if id(command) in broken else _forms(command.words, loops, place)
             part.why = why or _shape(command, place, places, part.outputs)
             parts.append(part)
@@ -165,7 +165,7 @@ def parts_of(lexer: Lexer, names: frozenset[str], places: Places) -> list[Part]:
     return parts
 
 
-def _is_loop(command: Command) -> bool:
+def _is_loop(command: SimpleCommand) -> bool:
     return bool(command.words) and command.words[0].raw == "for"
 
 
@@ -199,13 +199,13 @@ def _filled(word: Word, value: Word, cwd: str | None) -> Word:
         return word
     if not word.raw.startswith('"') and (cwd is None or splits(value, cwd)):
         return word
-    pieces: list[Piece] = []
+    pieces: list[WordPiece] = []
     for piece in word.pieces:
         pieces += value.pieces if piece.kind == "var" else (piece,)
     return Word(word.raw, tuple(pieces))
 
 
-def _shape(command: Command, cwd: str | None, places: Places, outputs: list[Word]) -> str:
+def _shape(command: SimpleCommand, cwd: str | None, places: Places, outputs: list[Word]) -> str:
     if cwd is None:
         return "the directory cannot be known"
     if command.background:
@@ -239,7 +239,7 @@ def _refuse_redirect(redirect: Redirect, cwd: str, places: Places, outputs: list
     return "the command writes to a file"
 
 
-def prove_part(part: Part, places: Places) -> Proof:
+def prove_part(part: CommandPart, places: Places) -> Proof:
     """The strictest proof over everything the part may become."""
     words = part.command.words
     if (words and words[0].raw in ("cd", "for")) or not words:
@@ -254,14 +254,14 @@ def prove_part(part: Part, places: Places) -> Proof:
     return Proof("", row)
 
 
-def _unwrapped(words: list[Word], part: Part, cwd: str, places: Places) -> Proof:
+def _unwrapped(words: list[Word], part: CommandPart, cwd: str, places: Places) -> Proof:
     for _ in range(4):
         if not words:
             return Proof("nothing to run")
         name = words[0].text
         by_path = _SYSTEM_BIN.fullmatch(name)
         if by_path and words[0].plain and (by_path[1] in PROGRAMS):
-            words = [Word(by_path[1], (Piece("bare", by_path[1]),)), *words[1:]]
+            words = [Word(by_path[1], (WordPiece("bare", by_path[1]),)), *words[1:]]
             name = by_path[1]
         if name == "xargs" and words[0].plain and len(words) > 2:
             return prove_xargs(words, part.command, cwd, places)

@@ -20,7 +20,7 @@ from clew.permissions.shell.programs.tables import git
 from clew.permissions.shell.proof.reads import dash_names, refuse_read
 from clew.permissions.shell.proof.repository import refuse_repository
 from clew.permissions.shell.reading.glob import matches
-from clew.permissions.shell.reading.words import Piece, Word, simple_braces
+from clew.permissions.shell.reading.words import Word, WordPiece, simple_braces
 from clew.system.git import file_start
 from clew.text.guarded_names import word_set
 
@@ -156,7 +156,7 @@ def prove(
     if name == "git":
         return _prove_git(rest, cwd, places, covered, paths=paths)
     if name == "tar" and rest and re.fullmatch(r"[tvzjJ]*f", rest[0].text) and "t" in rest[0].text:
-        rest = [Word("-" + rest[0].text, (Piece("bare", "-" + rest[0].text),)), *rest[1:]]
+        rest = [Word("-" + rest[0].text, (WordPiece("bare", "-" + rest[0].text),)), *rest[1:]]
     spec, label = row.reads, name
     if spec is None and rest:
         label = f"{name} {rest[0].text}"

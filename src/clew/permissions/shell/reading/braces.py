@@ -2,14 +2,14 @@
 
 import re
 
-from clew.permissions.shell.reading.words import Piece, Word
+from clew.permissions.shell.reading.words import Word, WordPiece
 
 MAX_WORDS = 64
 _MAX_DEPTH = 12
 _MARK = re.compile(r"[{},]")
 _RANGE = re.compile(r"(-?\d{1,6}|[A-Za-z])\.\.(-?\d{1,6}|[A-Za-z])(?:\.\.-?\d{1,6})?")
 
-_Token = str | Piece
+_Token = str | WordPiece
 """A brace or comma that bash would see, or a stretch of the word."""
 
 
@@ -25,11 +25,11 @@ def expand_braces(word: Word) -> tuple[Word, ...] | None:
         at = 0
         for mark in _MARK.finditer(piece.text):
             if mark.start() > at:
-                tokens.append(Piece("bare", piece.text[at : mark.start()]))
+                tokens.append(WordPiece("bare", piece.text[at : mark.start()]))
             tokens.append(mark[0])
             at = mark.end()
         if at < len(piece.text):
-            tokens.append(Piece("bare", piece.text[at:]))
+            tokens.append(WordPiece("bare", piece.text[at:]))
     if len(tokens) > 400:
         return None
     found = _alternatives(tokens, 0)
@@ -38,14 +38,14 @@ def expand_braces(word: Word) -> tuple[Word, ...] | None:
     return tuple(Word("".join(piece.text for piece in pieces), tuple(pieces)) for pieces in found)
 
 
-def _alternatives(tokens: list[_Token], depth: int) -> list[list[Piece]] | None:
+def _alternatives(tokens: list[_Token], depth: int) -> list[list[WordPiece]] | None:
     if depth > _MAX_DEPTH:
         return None
-    out: list[list[Piece]] = [[]]
+    out: list[list[WordPiece]] = [[]]
     at = 0
     while at < len(tokens):
         token = tokens[at]
-        choices: list[list[Piece]] | None = [[token if isinstance(token, Piece) else Piece("bare", token)]]
+        choices: list[list[WordPiece]] | None = [[token if isinstance(token, WordPiece) else WordPiece("bare", token)]]
         if token == "{" and (end := _closing(tokens, at)):
             body = tokens[at + 1 : end]
             inner = _choices(body, depth)
@@ -69,7 +69,7 @@ def _closing(tokens: list[_Token], at: int) -> int:
     return 0
 
 
-def _choices(body: list[_Token], depth: int) -> list[list[Piece]] | None:
+def _choices(body: list[_Token], depth: int) -> list[list[WordPiece]] | None:
     """What stands between braces: a comma list, a range, or nothing that bash would expand (an empty list)."""
     parts: list[list[_Token]] = [[]]
     level = 0
@@ -81,7 +81,7 @@ def _choices(body: list[_Token], depth: int) -> list[list[Piece]] | None:
             parts[-1].append(token)
     if len(parts) == 1:
         return _ranged(body)
-    out: list[list[Piece]] = []
+    out: list[list[WordPiece]] = []
     for part in parts:
         found = _alternatives(part, depth + 1)
         if found is None:
@@ -90,8 +90,8 @@ def _choices(body: list[_Token], depth: int) -> list[list[Piece]] | None:
     return out
 
 
-def _ranged(body: list[_Token]) -> list[list[Piece]] | None:
-    if len(body) != 1 or not isinstance(body[0], Piece):
+def _ranged(body: list[_Token]) -> list[list[WordPiece]] | None:
+    if len(body) != 1 or not isinstance(body[0], WordPiece):
         return []
     found = _RANGE.fullmatch(body[0].text)
     if found is None:
@@ -101,8 +101,8 @@ def _ranged(body: list[_Token]) -> list[list[Piece]] | None:
         low, high = sorted((int(first), int(last)))
         if high - low >= MAX_WORDS:
             return None
-        return [[Piece("bare", str(number))] for number in range(low, high + 1)]
+        return [[WordPiece("bare", str(number))] for number in range(low, high + 1)]
     if len(first) == len(last) == 1:
         low, high = sorted((ord(first), ord(last)))
-        return [[Piece("bare", chr(code))] for code in range(low, high + 1)][:MAX_WORDS]
+        return [[WordPiece("bare", chr(code))] for code in range(low, high + 1)][:MAX_WORDS]
     return []

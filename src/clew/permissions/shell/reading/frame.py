@@ -1,9 +1,9 @@
 """Where the lexer stands, and how the pieces it collects become a word."""
 
-from clew.permissions.shell.reading.words import Command, Piece, Word
+from clew.permissions.shell.reading.words import SimpleCommand, Word, WordPiece
 
 
-class Frame:
+class LexerFrame:
     """Where the lexer stands: a command list, a double-quoted string or a parameter expansion."""
 
     __slots__ = ("close", "command", "heredocs", "kind", "naming", "pending", "pieces", "scope", "start")
@@ -12,32 +12,32 @@ class Frame:
         self.kind = kind
         self.close = close
         self.scope = scope
-        self.command = Command(start, scope)
-        self.pieces: list[Piece] | None = None
+        self.command = SimpleCommand(start, scope)
+        self.pieces: list[WordPiece] | None = None
         self.start = start
         self.pending: tuple[str, str] | None = None
-        self.heredocs: list[tuple[Command, int, str, bool, bool]] = []
+        self.heredocs: list[tuple[SimpleCommand, int, str, bool, bool]] = []
         self.naming = False
 
 
-def merged(pieces: list[Piece]) -> tuple[Piece, ...]:
+def merged(pieces: list[WordPiece]) -> tuple[WordPiece, ...]:
     if len(pieces) < 2:
         return tuple(pieces)
-    merged: list[Piece] = []
+    merged: list[WordPiece] = []
     run: list[str] = []
     kind = pieces[0].kind
     for piece in pieces:
         if run and (piece.kind != kind or kind not in ("bare", "quoted")):
-            merged.append(Piece(kind, "".join(run)))
+            merged.append(WordPiece(kind, "".join(run)))
             run = []
         kind = piece.kind
         run.append(piece.text)
-    merged.append(Piece(kind, "".join(run)))
+    merged.append(WordPiece(kind, "".join(run)))
     return tuple(merged)
 
 
 def value_of(word: Word, offset: int) -> Word:
     """The value of an assignment word."""
     first = word.pieces[0]
-    rest = Piece("bare", first.text[offset:]) if first.kind == "bare" else Piece("opaque", "")
+    rest = WordPiece("bare", first.text[offset:]) if first.kind == "bare" else WordPiece("opaque", "")
     return Word(word.raw[offset:], (rest, *word.pieces[1:]))

@@ -9,8 +9,8 @@ import re
 from collections import deque
 
 from clew.permissions.shell.reading.ansi_c import decode_ansi_c
-from clew.permissions.shell.reading.frame import Frame, merged, value_of
-from clew.permissions.shell.reading.words import Command, Piece, Redirect, Word
+from clew.permissions.shell.reading.frame import LexerFrame, merged, value_of
+from clew.permissions.shell.reading.words import Redirect, SimpleCommand, Word, WordPiece
 
 _MAX_WORK = 250_000
 _MAX_COMMANDS = 8_000
@@ -51,7 +51,7 @@ class Lexer:
     """One reading of one text. `commands` in order of appearance; `complete` is false when a limit or a cut hit."""
 
     def __init__(self, text: str) -> None:
-        self.commands: list[Command] = []
+        self.commands: list[SimpleCommand] = []
         self.functions: set[str] = set()
         self.complete = True
         self.cut = False
@@ -74,12 +74,12 @@ class Lexer:
     def _read(self, text: str, *, as_string: bool, scope: tuple[int, ...]) -> None:
         self._text = text
         self._at: int = 0
-        root = Frame("commands", "", scope, 0)
+        root = LexerFrame("commands", "", scope, 0)
         self._stack = [root]
         self._owners = [root]
         if as_string:
             root.pieces = []
-            self._stack.append(Frame("double", "", scope, 0))
+            self._stack.append(LexerFrame("double", "", scope, 0))
         size = len(text)
         while self._at < size and self._scopes + len(self.commands) < _MAX_COMMANDS:
             frame = self._stack[-1]
@@ -99,13 +99,13 @@ class Lexer:
 
     # Inside double quotes and ${...}
 
-    def _step_text(self, frame: Frame) -> None:
+    def _step_text(self, frame: LexerFrame) -> None:
         text, at = self._text, self._at
         pieces = self._owner().pieces
         run = (_IN_DOUBLE if frame.kind == "double" else _IN_PARAM).match(text, at)
         if run:
             if frame.kind == "double" and pieces is not None:
-                pieces.append(Piece("quoted", run[0]))
+                pieces.append(WordPiece("quoted", run[0]))
             self._at = run.end()
             return
         char = text[at]
@@ -115,7 +115,7 @@ class Lexer:
         elif char == "\\":
             escaped = text[at + 1 : at + 2]
             if pieces is not None and frame.kind == "double" and escaped != "\n":
-                pieces.append(Piece("quoted", escaped if escaped in '$`"\\' else "\\" + escaped))
+                pieces.append(WordPiece("quoted", escaped if escaped in '$`"\\' else "\\" + escaped))
             self._at += 2
         elif char in "$`":
             self._expansion(quoted=True)
@@ -127,17 +127,17 @@ class Lexer:
         else:
             self._at += 1
 
-    def _owner(self) -> Frame:
+    def _owner(self) -> LexerFrame:
         """The command list whose word is being read."""
         return self._owners[-1]
 
     # In a command list
 
-    def _step_commands(self, frame: Frame) -> None:
+    def _step_commands(self, frame: LexerFrame) -> None:
         text, at = self._text, self._at
         run = _PLAIN.match(text, at)
         if run:
-            self._open_word(frame, at).append(Piece("bare", run[0]))
+            self._open_word(frame, at).append(WordPiece("bare", run[0]))
             self._at = run.end()
             return
         char = text[at]
@@ -153,14 +153,14 @@ class Lexer:
             end = text.find("'", at + 1)
             if end < 0:
                 self.complete, end = False, len(text)
-            self._open_word(frame, at).append(Piece("quoted", text[at + 1 : end]))
+            self._open_word(frame, at).append(WordPiece("quoted", text[at + 1 : end]))
             self._at = end + 1
         elif char == '"':
-            self._open_word(frame, at).append(Piece("quoted", ""))
+            self._open_word(frame, at).append(WordPiece("quoted", ""))
             self._push("double", '"', at + 1)
         elif char == "\\":
             if text[at + 1 : at + 2] != "\n":
-                self._open_word(frame, at).append(Piece("quoted", text[at + 1 : at + 2]))
+                self._open_word(frame, at).append(WordPiece("quoted", text[at + 1 : at + 2]))
             self._at += 2
         elif char in "$`":
             self._open_word(frame, at)
@@ -172,18 +172,18 @@ class Lexer:
         elif char in ";&|()":
             self._operator(frame, char)
         else:
-            self._open_word(frame, at).append(Piece("bare", char))
+            self._open_word(frame, at).append(WordPiece("bare", char))
             self._at += 1
 
-    def _hash(self, frame: Frame) -> None:
+    def _hash(self, frame: LexerFrame) -> None:
         if frame.pieces is not None:
-            frame.pieces.append(Piece("bare", "#"))
+            frame.pieces.append(WordPiece("bare", "#"))
             self._at += 1
             return
         end = self._text.find("\n", self._at)
         self._at = end if end >= 0 else len(self._text)
 
-    def _operator(self, frame: Frame, char: str) -> None:
+    def _operator(self, frame: LexerFrame, char: str) -> None:
         self._end_word(frame)
         if char == "(":
             if frame.command.words:
@@ -201,7 +201,7 @@ class Lexer:
             self._end_command(frame, operator)
             self._at += len(operator)
 
-    def _close_list(self, frame: Frame) -> None:
+    def _close_list(self, frame: LexerFrame) -> None:
         self._end_command(frame, ")")
         self._at += 1
         if frame.close == ")" and len(self._stack) > 1:
@@ -210,10 +210,10 @@ class Lexer:
             if self._owner().command.empty:
                 self._owner().command.joined = ")"
 
-    def _redirect(self, frame: Frame) -> None:
+    def _redirect(self, frame: LexerFrame) -> None:
         text, at = self._text, self._at
         if text[at] in "<>" and text[at + 1 : at + 2] == "(":
-            self._open_word(frame, at).append(Piece("opaque", ""))
+            self._open_word(frame, at).append(WordPiece("opaque", ""))
             self.substitutions += 1
             self._push("commands", ")", at + 2)
             return
@@ -228,14 +228,14 @@ class Lexer:
         frame.pending = (fd, found[0])
         self._at = found.end()
 
-    def _open_word(self, frame: Frame, at: int) -> list[Piece]:
+    def _open_word(self, frame: LexerFrame, at: int) -> list[WordPiece]:
         if frame.pieces is None:
             frame.pieces, frame.start = [], at
             if frame.command.empty:
                 frame.command.start = at
         return frame.pieces
 
-    def _end_word(self, frame: Frame) -> None:
+    def _end_word(self, frame: LexerFrame) -> None:
         pieces = frame.pieces
         if pieces is None:
             return
@@ -260,7 +260,7 @@ class Lexer:
         else:
             command.words.append(word)
 
-    def _add_redirect(self, frame: Frame, word: Word) -> None:
+    def _add_redirect(self, frame: LexerFrame, word: Word) -> None:
         fd, op = frame.pending or ("", "")
         frame.pending = None
         frame.command.redirects.append(Redirect(fd, op, word))
@@ -268,7 +268,7 @@ class Lexer:
             quoted = any(char in word.raw for char in "'\"\\")
             frame.heredocs.append((frame.command, len(frame.command.redirects) - 1, word.text, op == "<<-", quoted))
 
-    def _end_command(self, frame: Frame, operator: str) -> None:
+    def _end_command(self, frame: LexerFrame, operator: str) -> None:
         self._end_word(frame)
         command = frame.command
         frame.pending = None
@@ -277,14 +277,14 @@ class Lexer:
         command.background = operator == "&"
         if not command.empty:
             self.commands.append(command)
-        following = Command(self._at, frame.scope)
+        following = SimpleCommand(self._at, frame.scope)
         # What stands empty between two operators (a subshell, a closing brace) hands its own operator on.
         following.joined = operator
         if operator in ("|", "|&"):
             following.pipe_from = command
         frame.command = following
 
-    def _read_heredocs(self, frame: Frame) -> None:
+    def _read_heredocs(self, frame: LexerFrame) -> None:
         for command, index, delimiter, dashed, quoted in frame.heredocs:
             lines: list[str] = []
             while self._at < len(self._text):
@@ -314,40 +314,40 @@ class Lexer:
         assert pieces is not None
         if text[at] == "`":
             self._backtick()
-            pieces.append(Piece("opaque", ""))
+            pieces.append(WordPiece("opaque", ""))
             return
         following = text[at + 1 : at + 2]
         if following == "(":
-            pieces.append(Piece("opaque", ""))
+            pieces.append(WordPiece("opaque", ""))
             self.substitutions += 1
             self._push("commands", ")", at + 2)
         elif following == "{":
             simple = _SIMPLE_PARAM.match(text, at + 2)
             if simple:
-                pieces.append(Piece("var", simple[1]))
+                pieces.append(WordPiece("var", simple[1]))
                 self._at = simple.end()
                 return
             if default := _DEFAULT_PARAM.match(text, at + 2):
-                pieces.append(Piece("var", default[1]))
+                pieces.append(WordPiece("var", default[1]))
                 self._at = default.end()
                 return
             if edited := _EDITED_PARAM.match(text, at + 2):
-                pieces.append(Piece("var", edited[1]))
+                pieces.append(WordPiece("var", edited[1]))
                 self._at = edited.end()
                 return
-            pieces.append(Piece("opaque", ""))
+            pieces.append(WordPiece("opaque", ""))
             self._push("param", "}", at + 2)
         elif following == "'" and not quoted:
             decoded, end = decode_ansi_c(text, at + 2)
-            pieces.append(Piece("quoted", decoded))
+            pieces.append(WordPiece("quoted", decoded))
             self._at = end
         elif following == '"' and not quoted:
             self._at += 1
         elif name := _NAME.match(text, at + 1):
-            pieces.append(Piece("var", name[0]))
+            pieces.append(WordPiece("var", name[0]))
             self._at = name.end()
         else:
-            pieces.append(Piece("quoted", "$"))
+            pieces.append(WordPiece("quoted", "$"))
             self._at += 1
 
     def _backtick(self) -> None:
@@ -365,7 +365,7 @@ class Lexer:
     def _push(self, kind: str, close: str, at: int) -> None:
         owner = self._owner()
         scope = owner.scope if kind in _TEXT_KINDS else self._new_scope(owner.scope)
-        self._stack.append(Frame(kind, close, scope, at))
+        self._stack.append(LexerFrame(kind, close, scope, at))
         if kind not in _TEXT_KINDS:
             self._owners.append(self._stack[-1])
         self.max_depth = max(self.max_depth, len(self._stack))

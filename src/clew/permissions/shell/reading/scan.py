@@ -24,7 +24,7 @@ from clew.permissions.shell.proof.fed_words import (
 from clew.permissions.shell.reading.glob import bash_match, matching_names
 from clew.permissions.shell.reading.lexer import Lexer
 from clew.permissions.shell.reading.values import Value, Variables
-from clew.permissions.shell.reading.words import Command, Redirect
+from clew.permissions.shell.reading.words import Redirect, SimpleCommand
 from clew.text.guarded_names import word_set
 
 _MAX_TEXTS = 64
@@ -117,7 +117,7 @@ class Scan:
             self.hidden = self.hidden or several[0] == 0
         return [argv, *([value for choice in one for value in choice] + rest for one in combined[:_MAX_ALTERNATIVES])]
 
-    def _bind(self, command: Command, argv: list[Value], variables: Variables, cwd: str | None) -> None:
+    def _bind(self, command: SimpleCommand, argv: list[Value], variables: Variables, cwd: str | None) -> None:
         certain = not (command.conditional or command.joined in ("&&", "||"))
         for name, word in command.assigns:
             values = variables.expand(word, cwd)
@@ -145,7 +145,7 @@ class Scan:
             for value in values:
                 self._queue(value.text, cwd, known=value.known)
 
-    def _bomb(self, command: Command, lexer: Lexer) -> None:
+    def _bomb(self, command: SimpleCommand, lexer: Lexer) -> None:
         source = command.pipe_from
         if source is None or not source.words or not command.words:
             return
@@ -153,7 +153,7 @@ class Scan:
         if name == source.words[0].text and name in lexer.functions:
             self.fork_bomb = True
 
-    def _unwrap(self, first: Effective, command: Command, variables: Variables) -> None:
+    def _unwrap(self, first: Effective, command: SimpleCommand, variables: Variables) -> None:
         """Record the command, then whatever it would run in turn."""
         waiting = [first]
         for _ in range(_MAX_UNWRAPPED):
@@ -182,7 +182,7 @@ class Scan:
         self.opaque = self.hidden = True
         return [Effective([Value(name), *found.argv[1:]], found.cwd, found.redirects) for name in matched]
 
-    def _inner(self, found: Effective, command: Command, variables: Variables) -> list[Effective]:
+    def _inner(self, found: Effective, command: SimpleCommand, variables: Variables) -> list[Effective]:
         name, argv = found.name, found.argv
         if name in ("find", "fd", "fdfind"):
             return self._find_exec(found)
@@ -240,7 +240,7 @@ class Scan:
             at = end + 1
         return [one for one in out if one.argv]
 
-    def _texts_of(self, found: Effective, command: Command, variables: Variables) -> None:
+    def _texts_of(self, found: Effective, command: SimpleCommand, variables: Variables) -> None:
         """Queue the strings that this command would read as shell text."""
         name, argv = found.name, found.argv
         flags = program(name).shell_texts
@@ -283,7 +283,7 @@ class Scan:
             as_git = is_alias and not text.startswith("!")
             self._queue(f"git {text}" if as_git else text.removeprefix("!"), found.cwd, known=value.known)
 
-    def _shell_texts(self, found: Effective, command: Command, variables: Variables) -> None:
+    def _shell_texts(self, found: Effective, command: SimpleCommand, variables: Variables) -> None:
         argv = found.argv
         for index, value in enumerate(argv[1:], 1):
             text = value.text
@@ -357,7 +357,7 @@ def _inherit(places: dict[tuple[int, ...], _Places], scope: tuple[int, ...]) -> 
     return places[scope]
 
 
-def _moved(argv: list[Value], command: Command, possible: _Places, home: str) -> _Places:
+def _moved(argv: list[Value], command: SimpleCommand, possible: _Places, home: str) -> _Places:
     """Where the shell may be afterwards. A change that may not happen leaves the old places possible too."""
     after: list[str | None] = [_target(argv, place, home) for place in possible]
     if command.conditional or command.joined in ("&&", "||"):

@@ -8,7 +8,7 @@ _GLOB = re.compile(r"[*?\[]")
 _BRACES = re.compile(r"\{([^{}]*(?:,|\.\.)[^{}]*)\}")
 
 
-class Piece(NamedTuple):
+class WordPiece(NamedTuple):
     """A stretch of a word. `bare` text is open to globbing; `var` holds a name; `opaque` cannot be known."""
 
     kind: PieceKind
@@ -19,7 +19,7 @@ class Word(NamedTuple):
     """One word as written (`raw`) and as bash would read it."""
 
     raw: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[WordPiece, ...]
 
     @property
     def known(self) -> bool:
@@ -61,7 +61,7 @@ class Word(NamedTuple):
 
 def literal(text: str) -> Word:
     """A word that holds exactly this text."""
-    return Word(text, (Piece("quoted", text),))
+    return Word(text, (WordPiece("quoted", text),))
 
 
 def simple_braces(word: Word) -> tuple[Word, ...] | None:
@@ -75,7 +75,7 @@ def simple_braces(word: Word) -> tuple[Word, ...] | None:
     if found is None or "{" in text[found.end() :] or "{" in text[: found.start()]:
         return None
     before, after = text[: found.start()], text[found.end() :]
-    return tuple(Word(new := before + part + after, (Piece("bare", new),)) for part in found[1].split(","))
+    return tuple(Word(new := before + part + after, (WordPiece("bare", new),)) for part in found[1].split(","))
 
 
 class Redirect(NamedTuple):
@@ -88,7 +88,7 @@ class Redirect(NamedTuple):
     quoted: bool = True
 
 
-class Command:
+class SimpleCommand:
     """One simple command: assignments, words, redirections, and how it hangs in the whole."""
 
     __slots__ = ("assigns", "background", "conditional", "joined", "pipe_from", "redirects", "scope", "start", "words")
@@ -99,7 +99,7 @@ class Command:
         self.assigns: list[tuple[str, Word]] = []
         self.words: list[Word] = []
         self.redirects: list[Redirect] = []
-        self.pipe_from: Command | None = None
+        self.pipe_from: SimpleCommand | None = None
         self.background = False
         self.joined = ""
         """The operator between this command and the one before it in the same list."""

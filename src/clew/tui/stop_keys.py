@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from clew.commands.quit import would_end
 from clew.composing.ctrl_c import Situation, meaning_of
 from clew.protocol.ops import Close, Interrupt
-from clew.tui.conversation import Conversation
+from clew.tui.conversation import ScreenConversation
 from clew.tui.dialogs.registry import dialog_named
 from clew.tui.dock import Dock
 
@@ -15,12 +15,12 @@ STUCK_S = 1.0
 EXIT_INTERRUPTED = 130
 
 
-class Stopping:
+class ScreenStop:
     """Decides what a key that stops something stops."""
 
     def __init__(
         self,
-        conversation: Conversation,
+        conversation: ScreenConversation,
         dock: Dock,
         *,
         window_s: float,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from clew.commands.base import CommandHelp
-from clew.composing.completion import Candidate, Wanted, accepted, command_rows, file_rows, wanted_at
+from clew.composing.completion import Candidate, CompletionTarget, accepted, command_rows, file_rows, wanted_at
 from clew.plain.dialogs.dialog import Shown
 from clew.plain.line.editor import Editor
 from clew.text.terminal_text import sanitize
@@ -11,7 +11,7 @@ from clew.text.terminal_text import sanitize
 MAX_LISTED = 12
 
 
-class Completing:
+class LineCompletion:
     """For one line. Files are asked for and come later; an answer to an older question is dropped."""
 
     def __init__(
@@ -26,7 +26,7 @@ class Completing:
         self._commands = commands
         self._ask_files = ask_files
         self._show = show
-        self._asked: Wanted | None = None
+        self._asked: CompletionTarget | None = None
         self._rows: tuple[Candidate, ...] = ()
         """What was listed, to be gone through by further presses."""
         self._at = -1
@@ -60,11 +60,11 @@ class Completing:
         if wanted is not None and wanted == self._asked and wanted.kind == "file" and wanted.query == query:
             self._offer(wanted, file_rows(paths))
 
-    def _wanted(self) -> Wanted | None:
+    def _wanted(self) -> CompletionTarget | None:
         line, start = self._editor.caret_line()
         return wanted_at(line, self._editor.cursor - start, first_line=start == 0)
 
-    def _offer(self, wanted: Wanted, rows: tuple[Candidate, ...]) -> None:
+    def _offer(self, wanted: CompletionTarget, rows: tuple[Candidate, ...]) -> None:
         line, _ = self._editor.caret_line()
         typed = line[wanted.start : wanted.end]
         shared = _shared([row.text for row in rows])
@@ -75,7 +75,7 @@ class Completing:
         else:
             self._list(wanted, rows)
 
-    def _list(self, wanted: Wanted, rows: tuple[Candidate, ...]) -> None:
+    def _list(self, wanted: CompletionTarget, rows: tuple[Candidate, ...]) -> None:
         if not rows:
             self._show([Shown("(nothing fits)", "dim")])
             return
@@ -88,13 +88,13 @@ class Completing:
         self._at = (self._at + 1) % len(self._rows)
         self._replace(*self._range, self._rows[self._at].text)
 
-    def _take(self, wanted: Wanted, row: Candidate) -> None:
+    def _take(self, wanted: CompletionTarget, row: Candidate) -> None:
         line, start = self._editor.caret_line()
         text, first, last = accepted(line, wanted, row)
         self._editor.replace(start + first, start + last, text)
         self._rows = ()
 
-    def _place(self, wanted: Wanted) -> tuple[int, int]:
+    def _place(self, wanted: CompletionTarget) -> tuple[int, int]:
         _, start = self._editor.caret_line()
         return start + wanted.start, start + wanted.end
 

@@ -11,12 +11,12 @@ from clew.config.edit import remove_value, write_value
 from clew.config.load import load_settings, settings_path
 from clew.config.schema import Provider, ProviderAuth, Settings
 from clew.config.walk import KeyPath, dotted
-from clew.llm.keys.saved_keys import Connection, KeyedEnvironment, read_saved, remember_connection, save_key
+from clew.llm.keys.saved_keys import KeyedEnvironment, SavedConnection, read_saved, remember_connection, save_key
 from clew.llm.models.connect import SAVED
 from clew.llm.models.target import Secret
 
 
-class Way(Struct, frozen=True, kw_only=True):
+class ProviderWay(Struct, frozen=True, kw_only=True):
     """How a provider is reached. What is empty stays as it is."""
 
     provider: str
@@ -28,7 +28,9 @@ class Way(Struct, frozen=True, kw_only=True):
     """Prints the key."""
 
 
-def tried(way: Way, settings: Settings, env: Mapping[str, str]) -> tuple[dict[str, Provider], Mapping[str, str]]:
+def tried(
+    way: ProviderWay, settings: Settings, env: Mapping[str, str]
+) -> tuple[dict[str, Provider], Mapping[str, str]]:
     """Providers and environment as they would be, for a request that tries the way before anything is written."""
     override = settings.providers.get(way.provider, Provider())
     if way.base_url:
@@ -41,7 +43,7 @@ def tried(way: Way, settings: Settings, env: Mapping[str, str]) -> tuple[dict[st
     return providers, KeyedEnvironment(env, {way.provider: way.key.reveal()}) if way.key else env
 
 
-def take(way: Way, home: Path) -> list[str]:
+def take(way: ProviderWay, home: Path) -> list[str]:
     """Write what the way needs. With a model it is the way in use from now on, and what an earlier call wrote for
     another is taken back. Tells what changed; raises SettingsError and OSError."""
     before = read_saved(home)
@@ -65,7 +67,7 @@ def take(way: Way, home: Path) -> list[str]:
     if way.model:
         told.append(f"the model is {way.provider}/{way.model}")
         told += _taken_back(before.connection, way.provider, frozenset(entries), home)
-        remember_connection(home, Connection(provider=way.provider, entries=tuple(entries)))
+        remember_connection(home, SavedConnection(provider=way.provider, entries=tuple(entries)))
     return told
 
 
@@ -81,7 +83,7 @@ def forget(provider: str, home: Path) -> list[str]:
     return told + (_models_removed(provider, home) if told else [])
 
 
-def _taken_back(old: Connection | None, provider: str, entries: frozenset[KeyPath], home: Path) -> list[str]:
+def _taken_back(old: SavedConnection | None, provider: str, entries: frozenset[KeyPath], home: Path) -> list[str]:
     """What the way in use before leaves behind: its key, and its entries that are not written anew."""
     if old is None:
         return []
@@ -93,7 +95,7 @@ def _taken_back(old: Connection | None, provider: str, entries: frozenset[KeyPat
     return told
 
 
-def _entries_removed(old: Connection, kept: frozenset[KeyPath], home: Path) -> list[str]:
+def _entries_removed(old: SavedConnection, kept: frozenset[KeyPath], home: Path) -> list[str]:
     gone = [path for path in old.entries if path not in kept and _remove(home, path)]
     return [f"removed {dotted(path)} from the settings" for path in gone]
 

@@ -8,10 +8,10 @@ from msgspec import Struct
 from clew.plain.line.editor import Editor
 from clew.plain.line.keys import Key, KeyDecoder
 from clew.plain.line.screen import Screen
-from clew.plain.line.searching import Searching
+from clew.plain.line.search import LineSearch
 
 
-class Line(Struct, frozen=True):
+class EnteredLine(Struct, frozen=True):
     """Enter was pressed."""
 
     text: str
@@ -36,7 +36,7 @@ class Pressed(Struct, frozen=True):
     name: str
 
 
-Typed = Line | Bad | End | Pressed
+Typed = EnteredLine | Bad | End | Pressed
 
 MEANINGFUL = frozenset({"escape", "tab", "shift-tab", "alt-up", "search"})
 
@@ -44,7 +44,7 @@ MEANINGFUL = frozenset({"escape", "tab", "shift-tab", "alt-up", "search"})
 class EditedInput:
     """Keys through the editor. The line on the screen follows every key."""
 
-    def __init__(self, editor: Editor, screen: Screen, search: Searching, queued: Callable[[], bool]) -> None:
+    def __init__(self, editor: Editor, screen: Screen, search: LineSearch, queued: Callable[[], bool]) -> None:
         self._editor = editor
         self._screen = screen
         self._search = search
@@ -86,7 +86,7 @@ class EditedInput:
             return Pressed("alt-up" if key.name == "up" else key.name)
         if key.name == "enter":
             self._screen.redraw_input()
-            return Line(editor.take())
+            return EnteredLine(editor.take())
         if key.name == "ctrl-d" and not editor.cells:
             return End(final=False)
         if key.name == "invalid":
@@ -138,7 +138,7 @@ class LineInput:
 
 def _decoded(line: bytes) -> Typed:
     try:
-        return Line(line.removesuffix(b"\r").decode("utf-8"))
+        return EnteredLine(line.removesuffix(b"\r").decode("utf-8"))
     except UnicodeDecodeError as error:
         byte = line[error.start]
         return Bad(f"a line is not UTF-8 (byte 0x{byte:02x} at position {error.start + 1}); it was not sent")

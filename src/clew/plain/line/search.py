@@ -10,7 +10,7 @@ from clew.text.terminal_text import clip, sanitize
 MAX_SHOWN = 30
 
 
-class Searching:
+class LineSearch:
     """Active between Ctrl-R and the key that takes or leaves what was found."""
 
     def __init__(self, editor: Editor, history: Callable[[], list[str]]) -> None:

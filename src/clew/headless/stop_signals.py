@@ -15,7 +15,7 @@ TOGETHER_S = 0.5
 ENDING = frozenset({signal.SIGINT, signal.SIGTERM, signal.SIGHUP})
 
 
-class Stopping:
+class StopSignals:
     """Whether somebody wants this process to end."""
 
     def __init__(self) -> None:
@@ -28,10 +28,10 @@ def hold_signals() -> None:
 
 
 @contextmanager
-def interrupts(client: Client) -> Generator[Stopping]:
+def interrupts(client: Client) -> Generator[StopSignals]:
     """Ctrl-C once interrupts the turn; so do SIGTERM and a terminal that closes. The result is still printed."""
     loop = asyncio.get_running_loop()
-    stopping = Stopping()
+    stopping = StopSignals()
     pending: set[asyncio.Task[None]] = set()
     first_s = 0.0
 

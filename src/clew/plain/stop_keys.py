@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 from clew.composing.ctrl_c import Situation, meaning_of
-from clew.plain.dialogs.asking import Asking
+from clew.plain.dialogs.ask_queue import AskQueue
 from clew.plain.line.screen import Screen
 from clew.presentation.story.story import Story
 from clew.protocol.ops import Close, Interrupt, Op
@@ -14,13 +14,13 @@ STUCK_S = 1.0
 """How long closing may take before another Ctrl-C leaves without it."""
 
 
-class Stopping:
+class LineStop:
     """Decides what a key that stops something stops."""
 
     def __init__(
         self,
         screen: Screen,
-        asking: Asking,
+        asking: AskQueue,
         *,
         window_s: float,
         interactive: bool,

@@ -3,12 +3,12 @@
 from collections.abc import Callable
 
 from clew.commands.base import CommandHelp
-from clew.composing.completion import Candidate, Wanted, accepted, command_rows, file_rows, wanted_at
+from clew.composing.completion import Candidate, CompletionTarget, accepted, command_rows, file_rows, wanted_at
 from clew.tui.prompt.completion_list import CompletionList
 from clew.tui.prompt.edit_area import EditArea
 
 
-class Completing:
+class PromptCompletion:
     """One for each prompt. Files are asked for and come later; an answer to an older question is dropped."""
 
     def __init__(
@@ -22,7 +22,7 @@ class Completing:
         self._list = rows
         self._commands = commands
         self._ask_files = ask_files
-        self._wanted: Wanted | None = None
+        self._wanted: CompletionTarget | None = None
         self._closed_at: tuple[int, str, int] | None = None
         self._gone_to = False
         """The marked row was chosen by key, for the word as it stands."""
@@ -101,7 +101,7 @@ class Completing:
         self._insert(wanted, row)
         return True
 
-    def _insert(self, wanted: Wanted, row: Candidate) -> None:
+    def _insert(self, wanted: CompletionTarget, row: Candidate) -> None:
         line, _ = self._area.cursor_location
         text, start, end = accepted(self._area.document.get_line(line), wanted, row)
         if not row.more:
@@ -113,11 +113,11 @@ class Completing:
             self._wanted = None
             self._list.close()
 
-    def _at_caret(self) -> Wanted | None:
+    def _at_caret(self) -> CompletionTarget | None:
         row, column = self._area.cursor_location
         if not self._area.selection.is_empty:
             return None
         return wanted_at(self._area.document.get_line(row), column, first_line=row == 0)
 
-    def _place(self, wanted: Wanted) -> tuple[int, str, int]:
+    def _place(self, wanted: CompletionTarget) -> tuple[int, str, int]:
         return self._area.cursor_location[0], wanted.kind, wanted.start

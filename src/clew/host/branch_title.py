@@ -5,13 +5,13 @@ from clew.catalog.listing import Catalog
 from clew.transcript.index.digest import Digest
 from clew.transcript.log.store import SessionStore
 from clew.transcript.past.fork import branch_title
-from clew.transcript.past.reader import Loaded
+from clew.transcript.past.reader import LoadedLog
 
 LOOK_S = 2.0
 """How long titles may be looked for that the index does not know yet; the newest sessions come first."""
 
 
-def title_of_branch(loaded: Loaded, store: SessionStore) -> str:
+def title_of_branch(loaded: LoadedLog, store: SessionStore) -> str:
     """Its title among those of all our sessions. The index knows the first prompt of a file that was not read whole."""
     with Catalog(store) as catalog:
         catalog.refresh(agents=(OWN,), budget_s=LOOK_S)

@@ -19,15 +19,15 @@ from clew.parts.skills.turn_loan import TurnLoan
 from clew.permissions.access import ToolAccess
 from clew.protocol.events import CompactionEnded, Event
 from clew.protocol.invocables import InvocableRow, typed_words
-from clew.skills.definitions import Definition, Problem, read_body
-from clew.skills.finding import BUNDLED_FOLDER, Finder, Found
+from clew.skills.definitions import SkillDefinition, SkillProblem, read_body
+from clew.skills.finding import BUNDLED_FOLDER, Finder, FoundSkills
 from clew.skills.shell_words import with_shell_words
 from clew.skills.skill_tool import Skill
 from clew.skills.skill_words import Announced, block, delta, names_in, usable
 from clew.skills.templates import (
     MAX_COMMAND_CHARS,
-    Piece,
     TemplateError,
+    TemplatePiece,
     file_at,
     joined,
     pieces_of,
@@ -42,7 +42,7 @@ from clew.tools.session import ToolSession
 MAX_EXPANSION_CHARS = 400_000
 
 
-class Refused(Exception):
+class ExpansionRefused(Exception):
     """Something it needs was not allowed, so none of it is sent."""
 
 
@@ -54,7 +54,7 @@ class Expander:
         self._session = session
         self._home = home
 
-    async def expanded(self, definition: Definition, arguments: str, turn: Turn, *, typed: str) -> Expansion:
+    async def expanded(self, definition: SkillDefinition, arguments: str, turn: Turn, *, typed: str) -> Expansion:
         """What it stands for. Raises Problem for a file that cannot be used."""
         body = read_body(definition)
         try:
@@ -64,27 +64,27 @@ class Expander:
             text = joined(parts, arguments, placed=takes_arguments(pieces))
             if len(text) > MAX_EXPANSION_CHARS:
                 raise TemplateError(f"it becomes longer than {MAX_EXPANSION_CHARS:,} characters")
-        except (TemplateError, Refused) as error:
+        except (TemplateError, ExpansionRefused) as error:
             return Expansion(refused=str(error))
         return Expansion(content=f"{self._heading(definition, typed)}\n\n{text}")
 
-    def _heading(self, definition: Definition, typed: str) -> str:
+    def _heading(self, definition: SkillDefinition, typed: str) -> str:
         name = typed.split(maxsplit=1)[0]
         if definition.kind == "command":
             return f"[{name} stands for what follows, from {definition.path}.]"
         where = f"Its folder is {definition.home}: relative paths in it count from there."
         return f"[{name} is the skill {definition.name}, which the user wants you to follow. {where}]"
 
-    def _check_itself(self, pieces: list[Piece], definition: Definition, arguments: str) -> None:
+    def _check_itself(self, pieces: list[TemplatePiece], definition: SkillDefinition, arguments: str) -> None:
         for piece in pieces:
             if piece.kind == "file" and os.path.realpath(self._file(piece, arguments) or "/") == definition.real:
                 raise TemplateError(f"it includes itself ({piece.written} in {definition.path})")
 
-    def _file(self, piece: Piece, arguments: str) -> str:
+    def _file(self, piece: TemplatePiece, arguments: str) -> str:
         written = with_arguments(piece.text, arguments)
         return file_at(written, cwd=self._session.cwd, roots=self._session.roots, home=self._home)
 
-    async def _parts(self, pieces: list[Piece], arguments: str, abort: Abort) -> list[str]:
+    async def _parts(self, pieces: list[TemplatePiece], arguments: str, abort: Abort) -> list[str]:
         """What each piece becomes. Nothing runs before everything is allowed, and files are read before commands run:
         what cannot be sent as a whole has done nothing."""
         parts = [with_arguments(piece.text, arguments) for piece in pieces]
@@ -105,12 +105,14 @@ class Expander:
             for at, one in asked.items():
                 calls[at] = await open_calls.enter_async_context(self._calls.opened(one.tool, one.arguments, abort))
                 if (refused := await calls[at].consider()) is not None:
-                    raise Refused(f"{one.what} was not {'allowed' if refused.refused else 'run'}. {refused.text}")
+                    raise ExpansionRefused(
+                        f"{one.what} was not {'allowed' if refused.refused else 'run'}. {refused.text}"
+                    )
             for at in sorted(calls, key=lambda at: asked[at].tool != "Read"):
                 parts[at] = self._put_in(pieces[at], asked[at], arguments, _text(asked[at], await calls[at].run()))
         return parts
 
-    def _put_in(self, piece: Piece, one: "_Asked", arguments: str, text: str) -> str:
+    def _put_in(self, piece: TemplatePiece, one: "_Asked", arguments: str, text: str) -> str:
         if one.tool != "Read":
             return text
         return f"{with_arguments(piece.written, arguments)}\n<file path={one.what!r}>\n{text}\n</file>\n"
@@ -126,27 +128,27 @@ class _Asked(Struct, frozen=True, kw_only=True):
 def _text(one: _Asked, result: LoneResult) -> str:
     """What came of it. Raises Refused where the whole cannot be sent."""
     if result.refused:  # by what another of them has changed
-        raise Refused(f"{one.what} was not allowed. {result.text}")
+        raise ExpansionRefused(f"{one.what} was not allowed. {result.text}")
     if one.tool == "Read" and result.is_error:
-        raise Refused(f"{one.what} could not be read. {result.text}")
+        raise ExpansionRefused(f"{one.what} could not be read. {result.text}")
     return result.text
 
 
 MAX_IN_USE = 3
 
 
-class SkillRoom:
+class SessionSkills:
     """One for each session that has any."""
 
     def __init__(self, setup: PartSetup, around: Callable[[], Around]) -> None:
         self._setup = setup
         self._around = around
         self._finder = Finder()
-        self._found = Found()
-        self._bundled = Found()
+        self._found = FoundSkills()
+        self._bundled = FoundSkills()
         self._announced = Announced()
         self._known: set[str] = set()
-        self._in_use: dict[str, Definition] = {}
+        self._in_use: dict[str, SkillDefinition] = {}
         self._own: PartSession | None = None
         self._loan: TurnLoan | None = None
         self.tools: tuple[Tool[Any], ...] = ()
@@ -196,7 +198,7 @@ class SkillRoom:
         self.words, self._announced = words, Announced()
         self._announced.add(chosen)
 
-    def _for_model(self) -> dict[str, Definition]:
+    def _for_model(self) -> dict[str, SkillDefinition]:
         """What the model may use, by name."""
         found = usable(self._found.definitions)
         if self._chosen is None:
@@ -220,13 +222,13 @@ class SkillRoom:
         self._announced.add(added)
         return delta(added, gone, by_file=not by_tool)
 
-    def _readable(self, skills: dict[str, Definition]) -> dict[str, Definition]:
+    def _readable(self, skills: dict[str, SkillDefinition]) -> dict[str, SkillDefinition]:
         """Those that may be read without the tool, which came too late for this session's list: what a rule keeps the
         tool from is not told. A user's own files can be read without asking, as when one is used."""
         if self._own is None:
             return {}
         permits = self._own.toolbox.permits
-        found: dict[str, Definition] = {}
+        found: dict[str, SkillDefinition] = {}
         for name, one in skills.items():
             if permits.judge((ToolAccess(tool=Skill.name, read_only=True, subject=name),)).decision == "allow":
                 found[name] = one
@@ -239,7 +241,7 @@ class SkillRoom:
         definition = self._of(row)
         try:
             read_body(definition)
-        except Problem as problem:
+        except SkillProblem as problem:
             raise OpRefused(str(problem)) from problem
         typed = typed_words(row.name, arguments)
 
@@ -247,12 +249,12 @@ class SkillRoom:
             self._use(definition)
             try:
                 return await self._expander().expanded(definition, arguments, turn, typed=typed)
-            except Problem as problem:
+            except SkillProblem as problem:
                 return Expansion(refused=str(problem))
 
         return expand
 
-    def _of(self, row: InvocableRow) -> Definition:
+    def _of(self, row: InvocableRow) -> SkillDefinition:
         if row.level == "bundled":
             self._bundled = self._bundled if self._bundled.definitions else self._finder_of_bundled()
         here = self._bundled if row.level == "bundled" else self._found
@@ -261,17 +263,17 @@ class SkillRoom:
                 return definition
         raise OpRefused(f"/{row.name} is not there any more")
 
-    def _finder_of_bundled(self) -> Found:
+    def _finder_of_bundled(self) -> FoundSkills:
         return Finder().look((BUNDLED_FOLDER,))
 
     def _look(self) -> None:
         self._found = self._finder.look(tuple(folders(self._around())))
 
-    def _usable_now(self) -> dict[str, Definition]:
+    def _usable_now(self) -> dict[str, SkillDefinition]:
         self.refresh()
         return self._for_model()
 
-    def _used_by_model(self, definition: Definition, arguments: str) -> str:
+    def _used_by_model(self, definition: SkillDefinition, arguments: str) -> str:
         """A skill's words for the model that asked for it. Files and commands in it are the model's to look at."""
         body = read_body(definition)
         self._use(definition)
@@ -279,7 +281,7 @@ class SkillRoom:
         text = with_arguments(body, arguments)
         return f"{heading(definition)}\n\n{joined_words([text], arguments, placed=takes_arguments(pieces))}"
 
-    def _use(self, definition: Definition) -> None:
+    def _use(self, definition: SkillDefinition) -> None:
         self._in_use.pop(definition.name, None)
         self._in_use[definition.name] = definition
         if self._own is None or self._loan is None:
@@ -311,7 +313,7 @@ class SkillRoom:
             self._known, self._announced = set(), Announced()
 
 
-def heading(definition: Definition) -> str:
+def heading(definition: SkillDefinition) -> str:
     """Which skill this is, and where its files are."""
     return f"[Skill {definition.name}. Its folder is {definition.home}: relative paths in it count from there.]"
 

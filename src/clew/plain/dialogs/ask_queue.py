@@ -5,11 +5,11 @@ from collections.abc import Callable
 from typing import Any
 
 from clew.plain.dialogs.approval import ApprovalDialog
-from clew.plain.dialogs.dialog import Dialog, Reply, Shown
-from clew.plain.dialogs.elicitation import ElicitationDialog
-from clew.plain.dialogs.plan import PlanDialog
+from clew.plain.dialogs.dialog import DialogReply, LineDialog, Shown
+from clew.plain.dialogs.elicitation import ElicitationLines
+from clew.plain.dialogs.plan import PlanLines
 from clew.plain.dialogs.program_offer import AskedOffer, HookOffer, ServerOffer
-from clew.plain.dialogs.question import QuestionDialog
+from clew.plain.dialogs.question import QuestionLines
 from clew.plain.line.editor import Editor
 from clew.plain.line.screen import Screen
 from clew.plain.line.terminal import Terminal
@@ -40,16 +40,16 @@ class UnknownAsk:
         """What to show first."""
         return (Shown(f"clew asks for something that is not known here ({kind_of(self._ask)}).", "warning"),)
 
-    def reply(self, typed: str) -> Reply:
+    def reply(self, typed: str) -> DialogReply:
         """Any line declines."""
-        return Reply(op=declined(self._ask), over=True)
+        return DialogReply(op=declined(self._ask), over=True)
 
     def decline(self, reason: str, *, stop: bool, by: Answerer = "user") -> Op | None:
         """The same without a line."""
         return declined(self._ask, reason=reason, by=by)
 
 
-class Asking:
+class AskQueue:
     """Shows what waits for a person.
 
     A request first shows its text, then waits until no key came for `guard_s`, and only then shows its prompt and
@@ -75,7 +75,7 @@ class Asking:
         self._guard_s = guard_s
         self._wake = wake
         """Called when a quiet time may be over."""
-        self._dialog: Dialog | None = None
+        self._dialog: LineDialog | None = None
         self._agent = MAIN_AGENT
         """Who asks."""
         self._done: set[str] = set()
@@ -172,7 +172,7 @@ class Asking:
         """The turn is being stopped: nothing that waits now is asked any more."""
         self._done.update(item.request_id for item in story.facts.state.waiting)
 
-    def _open(self, dialog: Dialog, agent: AgentId = MAIN_AGENT) -> None:
+    def _open(self, dialog: LineDialog, agent: AgentId = MAIN_AGENT) -> None:
         self._agent = agent
         self._screen.hide_input()
         self._draft = self._editor.take() or self._draft
@@ -205,17 +205,17 @@ class Asking:
             self._screen.line(shown.text, shown.style, hang=shown.hang)
 
 
-def dialog_of(item: OpenAsk, story: Story, *, behind: int) -> Dialog:
+def dialog_of(item: OpenAsk, story: Story, *, behind: int) -> LineDialog:
     """What a person is shown of an open ask. One of a kind that is not known here can only be declined."""
     match item.ask:
         case ApprovalRequested() as ask:
             call = story.asked_call(item)
             return ApprovalDialog(ask, call, model=story.facts.model, waiting=behind, agent=item.agent)
         case QuestionAsked() as ask:
-            return QuestionDialog(ask)
+            return QuestionLines(ask)
         case ElicitationRequested() as ask:
-            return ElicitationDialog(ask)
+            return ElicitationLines(ask)
         case PlanProposed() as ask:
-            return PlanDialog(ask)
+            return PlanLines(ask)
         case ask:
             return UnknownAsk(ask)

@@ -7,7 +7,7 @@ from clew.tui.prompt.edit_area import EditArea
 from clew.tui.prompt.history_search import SearchLine
 
 
-class Searching:
+class PromptSearch:
     """One for each prompt. What was typed before is kept until the search ends, caret included."""
 
     def __init__(

@@ -11,7 +11,7 @@ from clew.protocol.lookups.place import ListSessions
 from clew.protocol.lookups.rules_and_models import ListModels
 from clew.protocol.lookups.session import PreviewRewind
 from clew.protocol.lookups.tasks import ListTasks
-from clew.tui.conversation import Conversation
+from clew.tui.conversation import ScreenConversation
 
 MAX_SESSIONS = 50
 PICKERS = (ListModels, ListSessions, ListTasks, PreviewRewind)
@@ -23,7 +23,7 @@ class Commanding:
 
     def __init__(
         self,
-        conversation: Conversation,
+        conversation: ScreenConversation,
         *,
         context: Callable[[], CommandContext],
         effect: Callable[[CommandResult], None],
